@@ -1,0 +1,1 @@
+"""Kueue's admission decisions, exactly, without a cluster."""

@@ -1,0 +1,57 @@
+"""Every error that kueuepy raises, in one place.
+
+| class | also a | raised when |
+| --- | --- | --- |
+| `InvalidSpecError` | `ValueError` | a value is wrong: a negative quota, an unknown policy, a resource in two groups |
+| `NotFoundError` | `KeyError` | a name refers to nothing |
+| `DuplicateError` | `ValueError` | two things have one name |
+| `StateError` | `RuntimeError` | a call does not fit the state: finishing a workload that is already gone |
+| `UnsupportedError` | `NotImplementedError` | a field is understood but not modelled: it is never silently ignored |
+| `InternalError` | `RuntimeError` | a bug of kueuepy; please report it |
+
+A message reads *where: what is wrong; what is allowed*.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "DuplicateError",
+    "InternalError",
+    "InvalidSpecError",
+    "KueueError",
+    "NotFoundError",
+    "StateError",
+    "UnsupportedError",
+]
+
+
+class KueueError(Exception):
+    """The base of every error that kueuepy raises on purpose."""
+
+
+class InvalidSpecError(KueueError, ValueError):
+    """A value is wrong: it has the wrong type, is out of range, or contradicts another one."""
+
+
+class NotFoundError(KueueError, KeyError):
+    """A name refers to nothing."""
+
+    def __str__(self) -> str:
+        """The message as written, not its repr as `KeyError` would show it."""
+        return str(self.args[0]) if self.args else ""
+
+
+class DuplicateError(KueueError, ValueError):
+    """Two things have one name."""
+
+
+class StateError(KueueError, RuntimeError):
+    """A call does not fit the state that its object is in."""
+
+
+class UnsupportedError(KueueError, NotImplementedError):
+    """A field or kind is understood but not modelled."""
+
+
+class InternalError(KueueError, RuntimeError):
+    """A bug of kueuepy: an invariant of the engine does not hold."""
