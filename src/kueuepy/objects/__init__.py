@@ -1,0 +1,98 @@
+"""The objects of Kueue's API, as frozen records with the meaning of version v1beta2.
+
+Each record flattens `metadata` and `spec`; its fields have Kueue's names in snake_case, and enumerated values are the
+texts that Kueue uses. Times are nanoseconds since the Unix epoch, durations nanoseconds unless the name says
+otherwise, quantities are kept as written. Nothing is checked on construction: `kueuepy.manifest.check` does that, and
+so does every door of the engine.
+"""
+
+from kueuepy.objects.base import NamespacedObject, Object, QuantityText, ResourceList
+from kueuepy.objects.check import AdmissionCheck
+from kueuepy.objects.cohort import Cohort
+from kueuepy.objects.configuration import (
+    SECOND,
+    AdmissionFairSharing,
+    Configuration,
+    FairSharingConfig,
+    RequeuingStrategy,
+    Resources,
+    ResourceTransformation,
+    WaitForPodsReady,
+)
+from kueuepy.objects.flavor import ResourceFlavor, Taint, Toleration
+from kueuepy.objects.namespace import LimitRange, LimitRangeItem, Namespace, RuntimeClass
+from kueuepy.objects.priority import PriorityClass, WorkloadPriorityClass
+from kueuepy.objects.queue import (
+    AdmissionCheckStrategyRule,
+    BorrowWithinCohort,
+    ClusterQueue,
+    FairSharing,
+    FlavorFungibility,
+    LocalQueue,
+    Preemption,
+)
+from kueuepy.objects.quota import FlavorQuotas, Quota, ResourceGroup, ResourceQuota
+from kueuepy.objects.selector import LabelSelector, LabelSelectorRequirement
+from kueuepy.objects.status import (
+    Admission,
+    AdmissionCheckState,
+    Condition,
+    PodSetAssignment,
+    ReclaimablePod,
+    RequeueState,
+    WorkloadStatus,
+)
+from kueuepy.objects.topology import HOSTNAME_LABEL, Node, Topology
+from kueuepy.objects.workload import PodSet, PriorityClassRef, Workload
+
+__all__ = [
+    "HOSTNAME_LABEL",
+    "SECOND",
+    "Admission",
+    "AdmissionCheck",
+    "AdmissionCheckState",
+    "AdmissionCheckStrategyRule",
+    "AdmissionFairSharing",
+    "BorrowWithinCohort",
+    "ClusterQueue",
+    "Cohort",
+    "Condition",
+    "Configuration",
+    "FairSharing",
+    "FairSharingConfig",
+    "FlavorFungibility",
+    "FlavorQuotas",
+    "LabelSelector",
+    "LabelSelectorRequirement",
+    "LimitRange",
+    "LimitRangeItem",
+    "LocalQueue",
+    "Namespace",
+    "NamespacedObject",
+    "Node",
+    "Object",
+    "PodSet",
+    "PodSetAssignment",
+    "Preemption",
+    "PriorityClass",
+    "PriorityClassRef",
+    "QuantityText",
+    "Quota",
+    "ReclaimablePod",
+    "RequeueState",
+    "RequeuingStrategy",
+    "ResourceFlavor",
+    "ResourceGroup",
+    "ResourceList",
+    "ResourceQuota",
+    "ResourceTransformation",
+    "Resources",
+    "RuntimeClass",
+    "Taint",
+    "Toleration",
+    "Topology",
+    "WaitForPodsReady",
+    "Workload",
+    "WorkloadPriorityClass",
+    "WorkloadStatus",
+]

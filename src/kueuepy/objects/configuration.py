@@ -1,0 +1,133 @@
+"""Configuration: the policies of a whole Kueue installation that bear on admission."""
+
+from typing import Literal, TypeAlias
+
+from msgspec import field
+
+from kueuepy.objects.base import Collection, ResourceList, Value
+from kueuepy.objects.selector import LabelSelector, LabelSelectorRequirement
+
+SECOND = 10**9
+"""Nanoseconds in a second; every duration in a Configuration is in nanoseconds."""
+
+PreemptionStrategy: TypeAlias = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
+QuotaCheckStrategy: TypeAlias = Literal["BlockUndeclared", "IgnoreUndeclared"]
+
+
+class FairSharingConfig(Collection, frozen=True):
+    """Fair sharing between ClusterQueues and Cohorts; its presence turns it on (KEP-1714).
+
+    Attributes:
+        preemption_strategies: Rules S2-a and S2-b of fair preemption, one of them or both in this order.
+    """
+
+    preemption_strategies: tuple[PreemptionStrategy, ...] = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
+
+
+class AdmissionFairSharing(Value, frozen=True):
+    """Fair sharing between LocalQueues by their usage in the past; its presence turns it on (KEP-4136).
+
+    Attributes:
+        usage_half_life_time: After how many nanoseconds past usage counts half; 0 forgets it at once.
+        usage_sampling_interval: How many nanoseconds lie between two samples, more than 0.
+        resource_weights: How much a unit of a resource counts; 1 if not given.
+    """
+
+    usage_half_life_time: int = 0
+    usage_sampling_interval: int = 300 * SECOND
+    resource_weights: dict[str, float] = field(default_factory=dict)
+
+
+class RequeuingStrategy(Value, frozen=True):
+    """What happens to a Workload that was evicted because its pods were not ready in time.
+
+    Attributes:
+        timestamp: What orders it in its queue: the time of its `Eviction`, or of its `Creation`.
+        backoff_base_seconds: The wait after the first eviction; it doubles each time.
+        backoff_max_seconds: The longest wait.
+        backoff_limit_count: After how many times it is deactivated; `None` for never.
+    """
+
+    timestamp: Literal["Creation", "Eviction"] = "Eviction"
+    backoff_base_seconds: int = 60
+    backoff_max_seconds: int = 3600
+    backoff_limit_count: int | None = None
+
+
+class WaitForPodsReady(Value, frozen=True):
+    """Eviction of admitted workloads whose pods don't become ready; its presence turns it on (KEP-349).
+
+    Attributes:
+        timeout: For how many nanoseconds after admission the pods may take to become ready.
+        recovery_timeout: The same after a pod failed; `None` for no limit. A manifest's absent field means `timeout`.
+        block_admission: Whether nothing else is admitted while an admitted workload's pods are not ready.
+        requeuing_strategy: How evicted workloads come back.
+    """
+
+    timeout: int = 1800 * SECOND
+    recovery_timeout: int | None = None
+    block_admission: bool = False
+    requeuing_strategy: RequeuingStrategy = RequeuingStrategy()
+
+
+class ResourceTransformation(Value, frozen=True):
+    """What a requested resource counts as (KEP-2937).
+
+    Attributes:
+        input: The resource that pods request.
+        strategy: Whether the input itself still counts.
+        multiply_by: A resource whose requested quantity multiplies the outputs; `None` for no factor.
+        outputs: What one unit of the input counts as.
+    """
+
+    input: str
+    strategy: Literal["Retain", "Replace"] = "Retain"
+    multiply_by: str | None = None
+    outputs: ResourceList = field(default_factory=dict)
+
+
+class Resources(Collection, frozen=True):
+    """How requests turn into quota.
+
+    Attributes:
+        exclude_resource_prefixes: Resources whose names start so are not counted.
+        transformations: What resources count as, each input once.
+        quota_check_strategy: Whether a request that no group covers keeps a workload out (`BlockUndeclared`), or is
+            skipped (`IgnoreUndeclared`, which allows no excluded prefixes).
+    """
+
+    exclude_resource_prefixes: tuple[str, ...] = ()
+    transformations: tuple[ResourceTransformation, ...] = ()
+    quota_check_strategy: QuotaCheckStrategy = "BlockUndeclared"
+
+
+MANAGED_NAMESPACES = LabelSelector(
+    match_expressions=(
+        LabelSelectorRequirement("kubernetes.io/metadata.name", "NotIn", ("kube-system", "kueue-system")),
+    )
+)
+"""All namespaces but those of Kubernetes and of Kueue: the default of `managed_jobs_namespace_selector`."""
+
+
+class Configuration(Value, frozen=True, kw_only=True):
+    """Policies of a Kueue installation (`config.kueue.x-k8s.io`); built in Python, every option is off.
+
+    Source: `apis/config/v1beta2/configuration_types.go`, `apis/config/v1beta2/defaults.go`, `pkg/config/validation.go`.
+
+    Attributes:
+        fair_sharing: Fair sharing between ClusterQueues; `None` for classical preemption.
+        admission_fair_sharing: Fair sharing between LocalQueues; `None` for none.
+        wait_for_pods_ready: Eviction of what doesn't start; `None` for none. A v1beta2 manifest without it means on.
+        resources: How requests turn into quota.
+        manage_jobs_without_queue_name: Whether jobs without a queue name are held back too.
+        managed_jobs_namespace_selector: The namespaces where that applies.
+        feature_gates: Feature gates that differ from their defaults.
+    """
+
+    fair_sharing: FairSharingConfig | None = None
+    admission_fair_sharing: AdmissionFairSharing | None = None
+    wait_for_pods_ready: WaitForPodsReady | None = None
+    resources: Resources = Resources()
+    manage_jobs_without_queue_name: bool = False
+    managed_jobs_namespace_selector: LabelSelector = MANAGED_NAMESPACES
+    feature_gates: dict[str, bool] = field(default_factory=dict)

@@ -1,0 +1,134 @@
+"""The status of a Workload: its conditions, its admission, its checks."""
+
+from typing import Any, Literal, TypeAlias
+
+from msgspec import field
+
+from kueuepy.objects.base import Collection, ResourceList, Value
+
+ConditionStatus: TypeAlias = Literal["True", "False", "Unknown"]
+CheckState: TypeAlias = Literal["Pending", "Ready", "Retry", "Rejected"]
+
+
+class Condition(Value, frozen=True):
+    """One of a Workload's conditions: `QuotaReserved`, `Admitted`, `Evicted`, `Finished` and others.
+
+    Attributes:
+        type: The condition's type; each occurs once.
+        status: `"True"`, `"False"` or `"Unknown"`, as text.
+        reason: A word for programs.
+        message: A sentence for people.
+        last_transition_time: When the status last changed, in nanoseconds since the Unix epoch.
+    """
+
+    type: str
+    status: ConditionStatus
+    reason: str = ""
+    message: str = ""
+    last_transition_time: int = 0
+
+
+class PodSetAssignment(Value, frozen=True):
+    """What one pod set was given.
+
+    Attributes:
+        name: The pod set's name.
+        flavors: The flavor of each resource.
+        resource_usage: The quota that all its pods together hold, by resource.
+        count: How many pods were admitted; `None` for all that the pod set has.
+        topology_assignment: Where the pods go, as in the manifest: `{"levels": […], "slices": […]}`.
+        delayed_topology_request: `Pending` while a topology is still to be assigned, then `Ready`.
+    """
+
+    name: str = "main"
+    flavors: dict[str, str] = field(default_factory=dict)
+    resource_usage: ResourceList = field(default_factory=dict)
+    count: int | None = None
+    topology_assignment: dict[str, Any] | None = None
+    delayed_topology_request: Literal["Pending", "Ready"] | None = None
+
+
+class Admission(Collection, frozen=True):
+    """The quota that a Workload holds.
+
+    Attributes:
+        cluster_queue: The ClusterQueue that gave it.
+        pod_set_assignments: One for each pod set.
+    """
+
+    cluster_queue: str
+    pod_set_assignments: tuple[PodSetAssignment, ...] = ()
+
+
+class RequeueState(Value, frozen=True):
+    """How often a Workload was put back after its pods did not become ready in time, or a check asked for a retry.
+
+    Attributes:
+        count: How often.
+        requeue_at: Until when it waits, in nanoseconds since the Unix epoch; `None` if it doesn't.
+    """
+
+    count: int = 0
+    requeue_at: int | None = None
+
+
+class ReclaimablePod(Value, frozen=True):
+    """Pods of a pod set that no longer need their quota.
+
+    Attributes:
+        name: The pod set's name.
+        count: How many of its pods.
+    """
+
+    name: str
+    count: int
+
+
+class AdmissionCheckState(Collection, frozen=True):
+    """What an admission check says of a Workload.
+
+    Attributes:
+        name: The AdmissionCheck's name.
+        state: `Retry` and `Rejected` evict; all checks `Ready` admit.
+        message: A sentence for people.
+        last_transition_time: When the state last changed, in nanoseconds since the Unix epoch.
+        retry_count: How often the check asked for a retry.
+        requeue_after_seconds: For how long the Workload waits after a retry.
+        pod_set_updates: What the check adds to pod sets, as in the manifest.
+    """
+
+    name: str
+    state: CheckState
+    message: str = ""
+    last_transition_time: int = 0
+    retry_count: int | None = None
+    requeue_after_seconds: int | None = None
+    pod_set_updates: tuple[dict[str, Any], ...] = ()
+
+
+class WorkloadStatus(Collection, frozen=True, kw_only=True):
+    """What the scheduler and the controllers have decided about a Workload so far.
+
+    Source: `apis/kueue/v1beta2/workload_types.go:WorkloadStatus`.
+
+    Attributes:
+        conditions: At most 16, each type once.
+        admission: The quota that it holds, or `None`.
+        requeue_state: Its retries, or `None`.
+        reclaimable_pods: Pods whose quota is free again.
+        admission_checks: The states of its checks, at most 8.
+        accumulated_past_execution_time_seconds: For how long it ran in earlier admissions.
+        unhealthy_nodes: Names of the failed nodes that its topology assignment uses.
+    """
+
+    conditions: tuple[Condition, ...] = ()
+    admission: Admission | None = None
+    requeue_state: RequeueState | None = None
+    reclaimable_pods: tuple[ReclaimablePod, ...] = ()
+    admission_checks: tuple[AdmissionCheckState, ...] = ()
+    accumulated_past_execution_time_seconds: int | None = None
+    unhealthy_nodes: tuple[str, ...] = ()
+
+    def is_true(self, condition_type: str) -> bool:
+        """Whether this condition is present with status `"True"`."""
+        return any(c.type == condition_type and c.status == "True" for c in self.conditions)
