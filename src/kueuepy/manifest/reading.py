@@ -1,0 +1,195 @@
+"""Files and texts into the values of the objects in them, each with the way back to its line."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from kueuepy.manifest.limits import Limits
+from kueuepy.manifest.problems import LimitError, ManifestError, Path, Problem
+from kueuepy.manifest.scalars import number
+from kueuepy.manifest.yamlfast import has_equal_keys, quick_value
+from kueuepy.manifest.yamltree import Builder, Text, Tree
+
+_MARKER = re.compile(rb"^(?:---|\.\.\.)(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_DIRECTIVE = re.compile(rb"^%", re.MULTILINE)
+_CONTENT = re.compile(rb"^(?!\s*(?:#|\Z)|---\s*(?:#.*)?$)[^\r\n]*\S", re.MULTILINE)
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_ALLOWED_BYTES = bytes(sorted({9, 10, 13, *range(32, 127), *range(128, 256)}))
+_NODE_MARKS = (b":", b",", b"\n", b"[", b"{", b"- ")
+_ITEMS = re.compile(rb"^items:[ ]*\r?\n(?:[ ]*\r?\n)*(?P<indent>[ ]*)(?=- )", re.MULTILINE)
+_BATCH = 2**19
+_LINE = b"\n"
+_JSON = msgspec.json.Decoder(float_hook=number)
+_JSON_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_JSON_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+class Item:
+    """A value read from a text, and the way back.
+
+    Attributes:
+        value: Mappings, lists and scalars, as Kubernetes' JSON has them.
+        text: The text that holds it.
+        document: Its document's position in the text.
+        prefix: Its path in that document.
+    """
+
+    __slots__ = ("document", "prefix", "text", "value")
+
+    def __init__(self, value: Any, text: Text, document: int = 0, prefix: Path = ()) -> None:
+        """Keeps the four."""
+        self.value = value
+        self.text = text
+        self.document = document
+        self.prefix = prefix
+
+    def where(self, path: Path = ()) -> str:
+        """File and line of a field, or of the innermost part of its path that is written."""
+        if not self.text.data:
+            return self.text.name
+        try:
+            tree = Tree(self.text)
+            root = tree.roots()[self.document]
+            offset = tree.offset(tree.find(self.prefix + path, root))
+        except (ManifestError, IndexError):
+            offset = 0
+        return f"{self.text.name}:{self.text.position(offset)[0]}"
+
+    def items(self) -> Iterator["Item"]:
+        """The items of a list object."""
+        for position, value in enumerate(self.value.get("items") or ()):
+            yield Item(value, self.text, self.document, (*self.prefix, "items", position))
+
+
+def read(name: str, data: bytes, limits: Limits, *, strict: bool) -> Iterator[Item]:
+    """The documents of a file, lists in large ones already taken apart.
+
+    Raises:
+        ManifestError: The file is not YAML or JSON in UTF-8.
+        LimitError: The file exceeds a limit.
+    """
+    _check_bytes(name, data, limits)
+    for text in _documents(name, data):
+        yield from _json(text, limits, strict=strict) or _yaml(text, limits, strict=strict)
+
+
+def _check_bytes(name: str, data: bytes, limits: Limits) -> None:
+    if len(data) > limits.document_bytes:
+        raise LimitError(name, "document_bytes", limits.document_bytes, f"the file has {len(data):,} bytes")
+    nodes = sum(data.count(mark) for mark in _NODE_MARKS)
+    if nodes > limits.nodes:
+        raise LimitError(name, "nodes", limits.nodes, f"the file may have {nodes:,} keys, values and items")
+    text = Text(name, data)
+    if data.translate(None, _ALLOWED_BYTES) and (found := _CONTROL.search(data)):
+        text.fail(found.start(), f"control character {found.group()[0]:#04x} is not allowed; write it as an escape")
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        text.fail(error.start, f"this is not UTF-8: {error.reason}")
+
+
+def _documents(name: str, data: bytes) -> Iterator[Text]:
+    """The texts between document markers that have any content."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    starts = [0, *(found.start() for found in _MARKER.finditer(data)), len(data)]
+    line = 1
+    for start, end in zip(starts, starts[1:], strict=False):
+        part = data[start:end]
+        if part.startswith(b"..."):
+            part = b"   " + part[3:]
+        part = _DIRECTIVE.sub(b"#", part) if b"%" in part else part
+        if _CONTENT.search(part):
+            yield Text(name, part, line)
+        line += data.count(_LINE, start, end)
+
+
+def _json(text: Text, limits: Limits, *, strict: bool) -> list[Item]:
+    """The objects of a JSON text; none if it is something else."""
+    if text.data.lstrip()[:1] != b"{":
+        return []
+    try:
+        fields = _JSON_FIELDS.decode(text.data)
+        kind = fields.get("kind")
+        if kind is not None and bytes(kind).endswith(b'List"') and "items" in fields:
+            return _json_items(text, fields, limits, strict=strict)
+        return _json_object(text, limits, strict=strict)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return []
+
+
+def _json_items(text: Text, fields: dict[str, msgspec.Raw], limits: Limits, *, strict: bool) -> list[Item]:
+    items: list[Item] = []
+    offset, line = 0, text.line
+    for raw in _JSON_ITEMS.decode(fields["items"]) if bytes(fields["items"]) != b"null" else []:
+        data = bytes(raw)
+        found = text.data.index(data, offset)
+        line += text.data.count(_LINE, offset, found)
+        offset = found
+        items += _json_object(Text(text.name, data, line), limits, strict=strict)
+    return items
+
+
+def _json_object(text: Text, limits: Limits, *, strict: bool) -> list[Item]:
+    """The value of a JSON text; by way of YAML, which JSON is, where a limit or a duplicate needs its place."""
+    value = _JSON.decode(text.data)
+    brackets = text.data.count(b"{") + text.data.count(b"[")
+    exact = len(text.data) > limits.scalar_bytes or brackets > limits.depth
+    if exact or (strict and has_equal_keys(msgspec.json.format(text.data, indent=-1), value)):
+        Builder(Tree(text), limits, strict=strict).documents()
+    return [Item(value, text)]
+
+
+def _yaml(text: Text, limits: Limits, *, strict: bool) -> Iterator[Item]:
+    if len(text.data) > _BATCH and (found := _ITEMS.search(text.data)):
+        try:
+            yield from list(_split_list(text, found, limits, strict=strict))
+        except ManifestError:
+            # A line that looked like an item was inside of one: the whole text tells what is wrong, if anything is.
+            pass
+        else:
+            return
+    yield from _plain(text, limits, strict=strict)
+
+
+def _plain(text: Text, limits: Limits, *, strict: bool) -> Iterator[Item]:
+    quick = quick_value(text, limits.scalar_bytes)
+    values = list(quick) if quick else Builder(Tree(text), limits, strict=strict).documents()
+    for position, value in enumerate(values):
+        if value is not None:
+            yield Item(value, text, position)
+
+
+def _split_list(text: Text, found: re.Match[bytes], limits: Limits, *, strict: bool) -> Iterator[Item]:
+    """The items of a large list object, parsed in batches, so that no tree of the whole is ever built."""
+    data, indent = text.data, found.group("indent")
+    start = found.end() - len(indent)
+    end = _end_of_list(data, start, len(indent))
+    head = Text(text.name, data[:start] + data[end:], text.line)
+    for item in _plain(head, limits, strict=strict):
+        if not (isinstance(item.value, dict) and str(item.value.get("kind")).endswith("List")):
+            head.fail(0, "a mapping with items must have a kind that ends in List")
+    line = text.line + data.count(_LINE, 0, start)
+    for batch in _batches(data, start, end, _LINE + indent + b"- "):
+        for item in _plain(Text(text.name, batch, line), limits, strict=strict):
+            for position, value in enumerate(item.value):
+                yield Item(value, item.text, item.document, (position,))
+        line += batch.count(_LINE)
+
+
+def _end_of_list(data: bytes, start: int, indent: int) -> int:
+    """Where the lines of a list end that begins at `start`."""
+    less = rb"\n {0,%d}[^ \r\n#]|" % (indent - 1) if indent else b""
+    ending = re.compile(rb"%b\n {%d}[^ \-\r\n#]" % (less, indent))
+    found = ending.search(data, start)
+    return found.start() + 1 if found else len(data)
+
+
+def _batches(data: bytes, start: int, end: int, mark: bytes) -> Iterator[bytes]:
+    """The lines of a list in parts that begin with an item and are not much longer than they need be."""
+    while start < end:
+        cut = data.find(mark, start + _BATCH, end)
+        stop = end if cut < 0 else cut + 1
+        yield data[start:stop]
+        start = stop
