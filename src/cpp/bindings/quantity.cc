@@ -1,0 +1,112 @@
+#include "model/quantity.h"
+
+#include "absl/strings/str_cat.h"
+#include "bindings/pybind.h"
+
+namespace kueue::python {
+namespace {
+
+using namespace py::literals;
+
+// Beyond this many limbs of nine digits a product is refused, so that repeated squaring cannot run away.
+constexpr size_t kMaxLimbs = 1024;
+
+Quantity Parse(absl::string_view text) {
+  absl::StatusOr<Quantity> quantity = Quantity::Parse(text);
+  ThrowIfError(quantity.status());
+  return *std::move(quantity);
+}
+
+absl::StatusOr<Quantity> Multiply(const Quantity& a, const Quantity& b) {
+  if (a.value().size() + b.value().size() > kMaxLimbs) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the product would have more than ", 9 * kMaxLimbs, " digits"));
+  }
+  return a * b;
+}
+
+const char* FormatName(const Quantity& quantity) {
+  switch (quantity.format()) {
+    case QuantityFormat::kBinarySI:
+      return "BinarySI";
+    case QuantityFormat::kDecimalExponent:
+      return "DecimalExponent";
+    default:
+      return "DecimalSI";
+  }
+}
+
+// Equal quantities have one hash, whatever they were written as.
+py::ssize_t Hash(const Quantity& quantity) {
+  const auto [digits, exponent] = quantity.value().ToDigits();
+  return py::hash(py::make_tuple(quantity.IsNegative(), digits, exponent));
+}
+
+void BindArithmetic(py::class_<Quantity>& quantity) {
+  quantity.def(py::self + py::self)
+      .def(py::self - py::self)
+      .def("__mul__", &Multiply, "other"_a, py::is_operator())
+      .def("__neg__", [](const Quantity& self) { return Quantity(-self.value(), self.format()); })
+      .def("__bool__", [](const Quantity& self) { return !self.IsZero(); })
+      .def("__float__", &Quantity::AsDouble)
+      .def("__hash__", &Hash)
+      .def(py::self == py::self)
+      .def(py::self != py::self)
+      .def(py::self < py::self)
+      .def(py::self <= py::self)
+      .def(py::self > py::self)
+      .def(py::self >= py::self);
+}
+
+void BindConversions(py::class_<Quantity>& quantity) {
+  quantity.def("__str__", &Quantity::ToText, "The canonical text.")
+      .def("__repr__", [](const Quantity& self) { return absl::StrCat("Quantity(\"", self.ToText(), "\")"); })
+      .def("__reduce__",
+           [](py::handle self) {
+             return py::make_tuple(py::type::of(self),
+                                   py::make_tuple(py::cast<const Quantity&>(self).ToText()));
+           })
+      .def_property_readonly(
+          "as_cpu", [](const Quantity& self) { return ResourceValue("cpu", self); },
+          "Thousandths, as a request of cpu counts: rounded up, clamped to int64.")
+      .def_property_readonly(
+          "as_units", [](const Quantity& self) { return ResourceValue("", self); },
+          "Whole units, as a request of anything but cpu counts: rounded up, clamped to int64.")
+      .def_property_readonly("format_name", &FormatName, "DecimalSI, BinarySI or DecimalExponent.")
+      .def(
+          "request",
+          [](const Quantity& self, absl::string_view resource) { return ResourceValue(resource, self); },
+          "resource"_a, "The integer of a request or of usage (pkg/resources/requests.go:ResourceValue).")
+      .def(
+          "quota",
+          [](const Quantity& self, absl::string_view resource) {
+            return AmountFromQuantity(resource, self).value();
+          },
+          "resource"_a,
+          "The integer of a quota; 2**63 - 1 is Unlimited (pkg/resources/amount.go:AmountFromQuantity).")
+      .def_static(
+          "format", &ResourceQuantityString, "resource"_a, "value"_a,
+          "The text of a scheduler's integer (pkg/resources/resource_formatter.go:ResourceQuantityString).")
+      .def_static(
+          "printed",
+          [](absl::string_view text) {
+            Parse(text);
+            return PrintedText(text);
+          },
+          "text"_a,
+          "The text that Kubernetes prints for a quantity read from `text`: some odd spellings are kept.");
+}
+
+}  // namespace
+
+void BindQuantity(py::module_& module) {
+  py::class_<Quantity> quantity(module, "Quantity", py::is_final(),
+                                "An exact amount of a resource, as Kubernetes writes it: 500m, 64Gi, 1e3.");
+  quantity.def(py::init(&Parse), "text"_a)
+      .def(py::init([](const py::int_& value) { return Parse(py::cast<std::string>(py::str(value))); }),
+           "value"_a);
+  BindArithmetic(quantity);
+  BindConversions(quantity);
+}
+
+}  // namespace kueue::python
