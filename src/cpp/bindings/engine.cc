@@ -1,0 +1,196 @@
+#include "bindings/engine.h"
+
+#include "absl/strings/str_cat.h"
+#include "bindings/pybind.h"
+#include "bindings/read.h"
+#include "bindings/view.h"
+
+namespace kueue::python {
+namespace {
+
+using Release = py::gil_scoped_release;
+
+// One object, by the name of its class.
+void Apply(SharedEngine& shared, const py::handle& object, bool changed) {
+  const std::string kind = Text(py::type::of(object).attr("__name__"));
+  const auto write = [&shared](auto use) { shared.Write([&use](Engine& engine) { use(engine); return 0; }); };
+  if (kind == "ResourceFlavor") {
+    write([spec = ReadFlavor(object)](Engine& engine) { engine.ApplyFlavor(spec); });
+  } else if (kind == "ClusterQueue") {
+    write([spec = ReadClusterQueue(object), changed](Engine& engine) { engine.ApplyClusterQueue(spec, changed); });
+  } else if (kind == "Cohort") {
+    write([spec = ReadCohort(object), changed](Engine& engine) { engine.ApplyCohort(spec, changed); });
+  } else if (kind == "LocalQueue") {
+    write([spec = ReadLocalQueue(object)](Engine& engine) { engine.ApplyLocalQueue(spec); });
+  } else if (kind == "Namespace") {
+    write([name = TextOf(object, "name"), labels = Labels(object.attr("labels"))](Engine& engine) {
+      engine.ApplyNamespace(name, labels);
+    });
+  } else if (kind == "AdmissionCheck") {
+    write([spec = ReadCheck(object)](Engine& engine) { engine.ApplyCheck(spec); });
+  } else if (kind == "Topology") {
+    write([name = TextOf(object, "name")](Engine& engine) { engine.ApplyTopology(name); });
+  } else if (kind == "LimitRange") {
+    write([ns = TextOf(object, "namespace"), name = TextOf(object, "name"), limits = ReadLimitRange(object)](
+              Engine& engine) { engine.ApplyLimitRange(ns, name, limits); });
+  } else if (kind == "RuntimeClass") {
+    write([name = TextOf(object, "name"), runtime_class = ReadRuntimeClass(object)](Engine& engine) {
+      engine.ApplyRuntimeClass(name, runtime_class);
+    });
+  } else {
+    ThrowIfError(absl::UnimplementedError(absl::StrCat("objects of kind ", kind, " do not take part in admission")));
+  }
+}
+
+void DeleteObject(SharedEngine& shared, const std::string& kind, const std::string& ns, const std::string& name) {
+  shared.Write([&](Engine& engine) {
+    if (kind == "ResourceFlavor") engine.DeleteFlavor(name);
+    if (kind == "ClusterQueue") engine.DeleteClusterQueue(name);
+    if (kind == "Cohort") engine.DeleteCohort(name);
+    if (kind == "LocalQueue") engine.DeleteLocalQueue(ns, name);
+    if (kind == "Namespace") engine.DeleteNamespace(name);
+    if (kind == "AdmissionCheck") engine.DeleteCheck(name);
+    if (kind == "Topology") engine.DeleteTopology(name);
+    if (kind == "LimitRange") engine.DeleteLimitRange(ns, name);
+    return 0;
+  });
+}
+
+WorkloadId Submit(SharedEngine& shared, const py::handle& object) {
+  WorkloadSpec spec = ReadWorkload(object);
+  const py::object status = object.attr("status");
+  std::optional<WorkloadStatus> read;
+  if (!status.is_none()) read = ReadStatus(status);
+  return shared.Write([&](Engine& engine) {
+    if (engine.state().FindWorkload(spec.Key()) != kNoId) {
+      ThrowIfError(absl::AlreadyExistsError(absl::StrCat("Workload \"", spec.Key(), "\" exists already")));
+    }
+    return engine.Submit(std::move(spec), read ? &*read : nullptr);
+  });
+}
+
+CheckState ParseCheckState(const std::string& name) {
+  if (name == "Ready") return CheckState::kReady;
+  if (name == "Retry") return CheckState::kRetry;
+  if (name == "Rejected") return CheckState::kRejected;
+  if (name != "Pending") {
+    ThrowIfError(absl::InvalidArgumentError(
+        absl::StrCat("state of an admission check: \"", name, "\"; it must be Pending, Ready, Retry or Rejected")));
+  }
+  return CheckState::kPending;
+}
+
+// Every call that names a workload by its id.
+template <typename Use>
+void WithWorkload(SharedEngine& shared, WorkloadId id, Use use) {
+  shared.Write([&](Engine& engine) {
+    if (id < 0 || static_cast<size_t>(id) >= engine.state().workloads.size() || engine.state().At(id).deleted) {
+      ThrowIfError(absl::NotFoundError(absl::StrCat("no workload has the id ", id)));
+    }
+    use(engine);
+    return 0;
+  });
+}
+
+}  // namespace
+
+void BindEngine(py::module_& module) {
+  py::class_<SharedEngine>(module, "Engine")
+      .def(py::init([](const py::object& configuration) {
+             return std::make_unique<SharedEngine>(
+                 std::make_shared<Engine>(ReadConfig(configuration), ReadRequestsConfig(configuration)));
+           }),
+           py::arg("configuration") = py::none())
+      .def("fork", &SharedEngine::Fork)
+      .def("apply", &Apply, py::arg("object"), py::arg("changed") = true)
+      .def("delete_object", &DeleteObject, py::arg("kind"), py::arg("namespace"), py::arg("name"))
+      .def("set_now",
+           [](SharedEngine& shared, Time now) {
+             shared.Write([now](Engine& engine) {
+               engine.SetNow(now);
+               return 0;
+             });
+           },
+           py::arg("now"))
+      .def_property_readonly(
+          "now", [](SharedEngine& shared) { return shared.Read([](const Engine& engine) { return engine.state().now; }); })
+      .def("record_events",
+           [](SharedEngine& shared, bool on) {
+             shared.Write([on](Engine& engine) {
+               engine.state().record_events = on;
+               engine.state().events.clear();
+               return 0;
+             });
+           },
+           py::arg("on"))
+      .def("submit", &Submit, py::arg("workload"))
+      .def("update",
+           [](SharedEngine& shared, WorkloadId id, const py::handle& object) {
+             WorkloadSpec spec = ReadWorkload(object);
+             WithWorkload(shared, id, [&](Engine& engine) { engine.Update(id, std::move(spec)); });
+           },
+           py::arg("id"), py::arg("workload"))
+      .def("finish",
+           [](SharedEngine& shared, WorkloadId id) {
+             WithWorkload(shared, id, [id](Engine& engine) { engine.Finish(id); });
+           },
+           py::arg("id"))
+      .def("delete",
+           [](SharedEngine& shared, WorkloadId id) {
+             WithWorkload(shared, id, [id](Engine& engine) { engine.Delete(id); });
+           },
+           py::arg("id"))
+      .def("set_check",
+           [](SharedEngine& shared, WorkloadId id, const std::string& check, const std::string& state,
+              std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds) {
+             const CheckState parsed = ParseCheckState(state);
+             WithWorkload(shared, id, [&](Engine& engine) {
+               engine.SetCheckState(id, check, parsed, std::move(message), requeue_after_seconds);
+             });
+           },
+           py::arg("id"), py::arg("check"), py::arg("state"), py::arg("message") = py::none(),
+           py::arg("requeue_after_seconds") = py::none())
+      .def("set_pods_ready",
+           [](SharedEngine& shared, WorkloadId id, bool ready) {
+             WithWorkload(shared, id, [&](Engine& engine) { engine.SetPodsReady(id, ready); });
+           },
+           py::arg("id"), py::arg("ready"))
+      .def("set_reclaimable",
+           [](SharedEngine& shared, WorkloadId id, std::map<std::string, int64_t> reclaimable) {
+             WithWorkload(shared, id, [&](Engine& engine) { engine.SetReclaimable(id, std::move(reclaimable)); });
+           },
+           py::arg("id"), py::arg("reclaimable"))
+      .def("settle",
+           [](SharedEngine& shared) {
+             const Release release;
+             shared.Write([](Engine& engine) {
+               engine.Settle();
+               return 0;
+             });
+           })
+      .def("cycle",
+           [](SharedEngine& shared) {
+             CycleResult result;
+             {
+               const Release release;
+               result = shared.Write([](Engine& engine) { return engine.RunCycle(); });
+             }
+             return py::make_tuple(result.idle, result.admitted, result.evicted, result.moved);
+           })
+      .def("find",
+           [](SharedEngine& shared, const std::string& key) {
+             return shared.Read([&key](const Engine& engine) { return engine.state().FindWorkload(key); });
+           },
+           py::arg("key"))
+      .def("take_events", &TakeEvents)
+      .def("key", &KeyOf, py::arg("id"))
+      .def("condition", &ConditionOf, py::arg("id"), py::arg("type"))
+      .def("conditions", &ConditionsOf, py::arg("id"))
+      .def("admission", &AdmissionOf, py::arg("id"))
+      .def("queues", &QueuesOf)
+      .def("usage", &UsageOf)
+      .def("shares", &SharesOf)
+      .def("consumed", &ConsumedOf);
+}
+
+}  // namespace kueue::python

@@ -1,0 +1,236 @@
+#include "bindings/read.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace kueue::python {
+
+std::string Text(const py::handle& value) { return value.is_none() ? std::string() : value.cast<std::string>(); }
+
+std::string TextOf(const py::handle& object, const char* attribute) { return Text(object.attr(attribute)); }
+
+std::map<std::string, std::string> Labels(const py::handle& dict) {
+  std::map<std::string, std::string> labels;
+  for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(dict)) labels[Text(key)] = Text(value);
+  return labels;
+}
+
+std::vector<std::string> Texts(const py::handle& sequence) {
+  std::vector<std::string> texts;
+  for (const py::handle& item : sequence) texts.push_back(Text(item));
+  return texts;
+}
+
+std::optional<int64_t> OptionalInt(const py::handle& value) {
+  return value.is_none() ? std::nullopt : std::optional<int64_t>(value.cast<int64_t>());
+}
+
+Quantity ReadQuantity(const py::handle& value, const std::string& where) {
+  if (py::isinstance<Quantity>(value)) return value.cast<Quantity>();
+  const absl::StatusOr<Quantity> quantity = Quantity::Parse(std::string(py::str(value)));
+  if (!quantity.ok()) {
+    ThrowIfError(absl::InvalidArgumentError(absl::StrCat(where, ": ", quantity.status().message())));
+  }
+  return *quantity;
+}
+
+ResourceList ReadResources(const py::handle& dict, const std::string& where) {
+  ResourceList resources;
+  if (dict.is_none()) return resources;
+  for (const auto& [name, value] : py::reinterpret_borrow<py::dict>(dict)) {
+    const std::string resource = Text(name);
+    resources[resource] = ReadQuantity(value, absl::StrCat(where, "[", resource, "]"));
+  }
+  return resources;
+}
+
+namespace {
+
+double Weight(const py::handle& object) {
+  const py::object sharing = object.attr("fair_sharing");
+  if (sharing.is_none()) return 1.0;
+  return ReadQuantity(sharing.attr("weight"), "spec.fairSharing.weight").AsDouble();
+}
+
+std::vector<Toleration> ReadTolerations(const py::handle& sequence) {
+  std::vector<Toleration> tolerations;
+  for (const py::handle& item : sequence) {
+    tolerations.push_back({TextOf(item, "key"), TextOf(item, "operator"), TextOf(item, "value"), TextOf(item, "effect")});
+  }
+  return tolerations;
+}
+
+Amount ReadQuota(const py::handle& value, const std::string& resource, const std::string& where) {
+  return value.is_none() ? Amount::Unlimited() : AmountFromQuantity(resource, ReadQuantity(value, where));
+}
+
+std::vector<ResourceGroup> ReadGroups(const py::handle& sequence) {
+  std::vector<ResourceGroup> groups;
+  for (const py::handle& item : sequence) {
+    ResourceGroup group;
+    group.covered_resources = Texts(item.attr("covered_resources"));
+    for (const py::handle& flavor : item.attr("flavors")) {
+      FlavorQuotas quotas;
+      quotas.name = TextOf(flavor, "name");
+      for (const py::handle& resource : flavor.attr("resources")) {
+        ResourceQuota quota;
+        quota.name = TextOf(resource, "name");
+        const std::string where = absl::StrCat("quota of ", quota.name, " in flavor ", quotas.name);
+        quota.nominal = ReadQuota(resource.attr("nominal_quota"), quota.name, where);
+        quota.borrowing_limit = ReadQuota(resource.attr("borrowing_limit"), quota.name, where);
+        quota.lending_limit = ReadQuota(resource.attr("lending_limit"), quota.name, where);
+        quotas.resources.push_back(std::move(quota));
+      }
+      group.flavors.push_back(std::move(quotas));
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+PreemptionPolicy ReadPolicy(const std::string& name) {
+  if (name == "Any") return PreemptionPolicy::kAny;
+  if (name == "LowerPriority") return PreemptionPolicy::kLowerPriority;
+  if (name == "LowerOrNewerEqualPriority") return PreemptionPolicy::kLowerOrNewerEqualPriority;
+  return PreemptionPolicy::kNever;
+}
+
+StopPolicy ReadStopPolicy(const py::handle& object) {
+  const std::string name = TextOf(object, "stop_policy");
+  if (name == "Hold") return StopPolicy::kHold;
+  return name == "HoldAndDrain" ? StopPolicy::kHoldAndDrain : StopPolicy::kNone;
+}
+
+FungibilityPolicy ReadFungibility(const std::string& name) {
+  return name == "TryNextFlavor" ? FungibilityPolicy::kTryNextFlavor : FungibilityPolicy::kMayStopSearch;
+}
+
+std::optional<LabelSelector> ReadSelector(const py::handle& object) {
+  if (object.is_none()) return std::nullopt;
+  LabelSelector selector;
+  selector.match_labels = Labels(object.attr("match_labels"));
+  for (const py::handle& item : object.attr("match_expressions")) {
+    selector.match_expressions.push_back({TextOf(item, "key"), TextOf(item, "operator"), Texts(item.attr("values"))});
+  }
+  return selector;
+}
+
+}  // namespace
+
+ResourceFlavor ReadFlavor(const py::handle& object) {
+  ResourceFlavor flavor;
+  flavor.name = TextOf(object, "name");
+  flavor.node_labels = Labels(object.attr("node_labels"));
+  for (const py::handle& taint : object.attr("node_taints")) {
+    flavor.node_taints.push_back({TextOf(taint, "key"), TextOf(taint, "value"), TextOf(taint, "effect")});
+  }
+  flavor.tolerations = ReadTolerations(object.attr("tolerations"));
+  flavor.topology_name = TextOf(object, "topology_name");
+  return flavor;
+}
+
+ClusterQueueSpec ReadClusterQueue(const py::handle& object) {
+  ClusterQueueSpec spec;
+  spec.name = TextOf(object, "name");
+  spec.cohort = TextOf(object, "cohort_name");
+  spec.resource_groups = ReadGroups(object.attr("resource_groups"));
+  spec.queueing_strategy = TextOf(object, "queueing_strategy") == "StrictFIFO" ? QueueingStrategy::kStrictFIFO
+                                                                                : QueueingStrategy::kBestEffortFIFO;
+  spec.namespace_selector = ReadSelector(object.attr("namespace_selector"));
+  const py::object fungibility = object.attr("flavor_fungibility"), preemption = object.attr("preemption");
+  spec.flavor_fungibility.when_can_borrow = ReadFungibility(TextOf(fungibility, "when_can_borrow"));
+  spec.flavor_fungibility.when_can_preempt = ReadFungibility(TextOf(fungibility, "when_can_preempt"));
+  if (TextOf(fungibility, "preference") == "PreemptionOverBorrowing") {
+    spec.flavor_fungibility.preference = FungibilityPreference::kPreemptionOverBorrowing;
+  }
+  spec.preemption.within_cluster_queue = ReadPolicy(TextOf(preemption, "within_cluster_queue"));
+  spec.preemption.reclaim_within_cohort = ReadPolicy(TextOf(preemption, "reclaim_within_cohort"));
+  const py::object borrow = preemption.attr("borrow_within_cohort");
+  spec.preemption.borrow_within_cohort = TextOf(borrow, "policy") == "LowerPriority";
+  spec.preemption.max_priority_threshold = OptionalInt(borrow.attr("max_priority_threshold"));
+  for (const py::handle& rule : object.attr("admission_checks_strategy")) {
+    spec.admission_checks.push_back({TextOf(rule, "name"), Texts(rule.attr("on_flavors"))});
+  }
+  spec.stop_policy = ReadStopPolicy(object);
+  spec.fair_weight = Weight(object);
+  spec.usage_based_admission_fair_sharing = TextOf(object, "admission_scope") == "UsageBasedAdmissionFairSharing";
+  return spec;
+}
+
+CohortSpec ReadCohort(const py::handle& object) {
+  return {TextOf(object, "name"), TextOf(object, "parent_name"), ReadGroups(object.attr("resource_groups")),
+          Weight(object)};
+}
+
+LocalQueueSpec ReadLocalQueue(const py::handle& object) {
+  return {TextOf(object, "namespace"), TextOf(object, "name"), TextOf(object, "cluster_queue"),
+          ReadStopPolicy(object), Weight(object)};
+}
+
+AdmissionCheckSpec ReadCheck(const py::handle& object) {
+  return {TextOf(object, "name"), TextOf(object, "controller_name"), object.attr("active").cast<bool>()};
+}
+
+LimitRange ReadLimitRange(const py::handle& object) {
+  LimitRange range;
+  for (const py::handle& item : object.attr("limits")) {
+    range.items.push_back({TextOf(item, "type"), ReadResources(item.attr("max"), "max"),
+                           ReadResources(item.attr("min"), "min"), ReadResources(item.attr("default"), "default"),
+                           ReadResources(item.attr("default_request"), "defaultRequest")});
+  }
+  return range;
+}
+
+RuntimeClass ReadRuntimeClass(const py::handle& object) {
+  return {ReadResources(object.attr("overhead"), "overhead.podFixed")};
+}
+
+RequestsConfig ReadRequestsConfig(const py::handle& configuration) {
+  RequestsConfig config;
+  if (configuration.is_none()) return config;
+  const py::object resources = configuration.attr("resources");
+  config.excluded_prefixes = Texts(resources.attr("exclude_resource_prefixes"));
+  for (const py::handle& item : resources.attr("transformations")) {
+    config.transformations.push_back({TextOf(item, "input"), TextOf(item, "strategy") == "Replace",
+                                      TextOf(item, "multiply_by"), ReadResources(item.attr("outputs"), "outputs")});
+  }
+  return config;
+}
+
+Config ReadConfig(const py::handle& configuration) {
+  Config config;
+  if (configuration.is_none()) return config;
+  if (const py::object sharing = configuration.attr("fair_sharing"); !sharing.is_none()) {
+    config.fair_sharing.emplace();
+    for (const std::string& name : Texts(sharing.attr("preemption_strategies"))) {
+      config.fair_sharing->push_back(name == "LessThanInitialShare" ? FairSharingStrategy::kLessThanInitialShare
+                                                                    : FairSharingStrategy::kLessThanOrEqualToFinalShare);
+    }
+    if (config.fair_sharing->empty()) {
+      *config.fair_sharing = {FairSharingStrategy::kLessThanOrEqualToFinalShare,
+                              FairSharingStrategy::kLessThanInitialShare};
+    }
+  }
+  if (const py::object usage = configuration.attr("admission_fair_sharing"); !usage.is_none()) {
+    config.admission_fair_sharing = AdmissionFairSharing{
+        usage.attr("usage_half_life_time").cast<Time>(), usage.attr("usage_sampling_interval").cast<Time>(),
+        usage.attr("resource_weights").cast<std::map<std::string, double>>()};
+  }
+  if (const py::object wait = configuration.attr("wait_for_pods_ready"); !wait.is_none()) {
+    const py::object strategy = wait.attr("requeuing_strategy");
+    config.wait_for_pods_ready = WaitForPodsReady{wait.attr("timeout").cast<Time>(),
+                                                  OptionalInt(wait.attr("recovery_timeout")),
+                                                  wait.attr("block_admission").cast<bool>(),
+                                                  TextOf(strategy, "timestamp") != "Creation",
+                                                  strategy.attr("backoff_base_seconds").cast<int64_t>(),
+                                                  strategy.attr("backoff_max_seconds").cast<int64_t>(),
+                                                  OptionalInt(strategy.attr("backoff_limit_count"))};
+  }
+  config.ignore_undeclared_resources =
+      TextOf(configuration.attr("resources"), "quota_check_strategy") == "IgnoreUndeclared";
+  for (const auto& [name, value] : configuration.attr("feature_gates").cast<std::map<std::string, bool>>()) {
+    config.gates.Set(name, value);
+  }
+  return config;
+}
+
+}  // namespace kueue::python

@@ -1,0 +1,42 @@
+// Reads the public objects (kueuepy.objects, frozen records) into the core's values, attribute by attribute.
+#ifndef KUEUE_BINDINGS_READ_H_
+#define KUEUE_BINDINGS_READ_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bindings/pybind.h"
+#include "model/config.h"
+#include "model/queue.h"
+#include "scheduler/engine.h"
+
+namespace kueue::python {
+
+ResourceFlavor ReadFlavor(const py::handle& object);
+ClusterQueueSpec ReadClusterQueue(const py::handle& object);
+CohortSpec ReadCohort(const py::handle& object);
+LocalQueueSpec ReadLocalQueue(const py::handle& object);
+AdmissionCheckSpec ReadCheck(const py::handle& object);
+LimitRange ReadLimitRange(const py::handle& object);
+RuntimeClass ReadRuntimeClass(const py::handle& object);
+// `base` is where the errors say that the value stands.
+PodTemplate ReadPodTemplate(const py::handle& pod_template, const std::string& base);
+WorkloadSpec ReadWorkload(const py::handle& object);
+WorkloadStatus ReadStatus(const py::handle& status);
+Config ReadConfig(const py::handle& configuration);
+RequestsConfig ReadRequestsConfig(const py::handle& configuration);
+
+// Small readers that the above share.
+std::string Text(const py::handle& value);  // empty for None
+std::string TextOf(const py::handle& object, const char* attribute);
+std::map<std::string, std::string> Labels(const py::handle& dict);
+std::vector<std::string> Texts(const py::handle& sequence);
+Quantity ReadQuantity(const py::handle& value, const std::string& where);
+ResourceList ReadResources(const py::handle& dict, const std::string& where);
+std::optional<int64_t> OptionalInt(const py::handle& value);
+
+}  // namespace kueue::python
+
+#endif  // KUEUE_BINDINGS_READ_H_

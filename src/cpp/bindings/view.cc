@@ -1,0 +1,161 @@
+#include "bindings/view.h"
+
+#include "absl/strings/str_cat.h"
+#include "fairness/share.h"
+#include "io/text.h"
+#include "lifecycle/queueing.h"
+
+namespace kueue::python {
+namespace {
+
+constexpr const char* kEventNames[] = {"reserved", "admitted", "evicted", "released",
+                                       "pending",  "finished", "deleted", "requeued"};
+
+std::string NanoText(Int128 nano) {
+  const bool negative = nano < 0;
+  std::string digits;
+  for (Int128 rest = negative ? -nano : nano; rest > 0; rest /= 10) {
+    digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(rest % 10)));
+  }
+  if (digits.size() < 10) digits.insert(0, 10 - digits.size(), '0');
+  digits.insert(digits.size() - 9, ".");
+  return (negative ? "-" : "") + digits;
+}
+
+py::tuple View(const State& state, const Condition& condition) {
+  return py::make_tuple(condition.status, state.reasons.Name(condition.reason), Render(state, condition.message),
+                        condition.transition);
+}
+
+}  // namespace
+
+py::list TakeEvents(SharedEngine& shared) {
+  return shared.Write([](Engine& engine) {
+    py::list events;
+    for (const Event& event : engine.state().events) {
+      events.append(py::make_tuple(kEventNames[static_cast<int>(event.kind)], event.workload, event.by));
+    }
+    engine.state().events.clear();
+    return events;
+  });
+}
+
+std::string KeyOf(SharedEngine& shared, WorkloadId id) {
+  return shared.Read([id](const Engine& engine) { return engine.state().At(id).spec->Key(); });
+}
+
+py::object ConditionOf(SharedEngine& shared, WorkloadId id, const std::string& type) {
+  return shared.Read([&](const Engine& engine) -> py::object {
+    for (const Condition& condition : engine.state().At(id).conditions) {
+      if (type == kConditionTypeNames[static_cast<int>(condition.type)]) return View(engine.state(), condition);
+    }
+    return py::none();
+  });
+}
+
+py::dict ConditionsOf(SharedEngine& shared, WorkloadId id) {
+  return shared.Read([id](const Engine& engine) {
+    py::dict conditions;
+    for (const Condition& condition : engine.state().At(id).conditions) {
+      conditions[kConditionTypeNames[static_cast<int>(condition.type)]] = View(engine.state(), condition);
+    }
+    return conditions;
+  });
+}
+
+py::object AdmissionOf(SharedEngine& shared, WorkloadId id) {
+  return shared.Read([id](const Engine& engine) -> py::object {
+    const State& state = engine.state();
+    const Workload& workload = state.At(id);
+    if (!workload.admission) return py::none();
+    py::list pod_sets;
+    for (const PodSetAdmission& pod_set : workload.admission->pod_sets) {
+      py::dict resources;
+      for (const PodSetAdmission::Resource& entry : pod_set.resources) {
+        resources[py::str(state.resource_names.Name(entry.resource))] =
+            py::make_tuple(entry.flavor == kNoId ? "" : state.flavor_names.Name(entry.flavor), entry.usage);
+      }
+      pod_sets.append(py::make_tuple(pod_set.name, pod_set.count, resources));
+    }
+    return py::make_tuple(state.forest().Name(workload.admission->cluster_queue), pod_sets);
+  });
+}
+
+py::dict QueuesOf(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) {
+    const State& state = engine.state();
+    py::dict queues;
+    for (NodeId node : state.forest().Queues()) {
+      const PendingQueue& pending = state.Queue(node).pending;
+      const UsageOrder usage(state, node);
+      py::list keys, inadmissible;
+      for (WorkloadId id : pending.Ordered(state.workloads, usage.get())) {
+        const py::str key(state.At(id).spec->Key());
+        keys.append(key);
+        if (pending.IsInadmissible(state.workloads, id)) inadmissible.append(key);
+      }
+      if (!keys.empty()) queues[py::str(state.forest().Name(node))] = py::make_tuple(keys, inadmissible);
+    }
+    return queues;
+  });
+}
+
+py::dict UsageOf(SharedEngine& shared) {
+  return shared.Write([](Engine& engine) {
+    State& state = engine.state();
+    state.EnsureBuilt();
+    py::dict usage;
+    for (NodeId node : state.forest().Queues()) {
+      if (!state.forest().IsActive(node)) continue;
+      py::dict cells;
+      for (CellId cell = 0; cell < state.quota.cells(); ++cell) {
+        const Amount used = state.quota.Usage(node, cell);
+        if (used != Amount(0)) cells[py::str(CellName(state, cell))] = used.value();
+      }
+      usage[py::str(state.forest().Name(node))] = cells;
+    }
+    return usage;
+  });
+}
+
+py::dict SharesOf(SharedEngine& shared) {
+  return shared.Write([](Engine& engine) {
+    State& state = engine.state();
+    state.EnsureBuilt();
+    py::dict shares;
+    for (NodeId node : state.forest().Queues()) {
+      if (!state.forest().IsActive(node)) continue;
+      const double share = DominantResourceShare(state, node).Weighted();
+      if (share != 0) shares[py::str(state.forest().Name(node))] = share;
+    }
+    return shares;
+  });
+}
+
+py::dict ConsumedOf(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) {
+    const State& state = engine.state();
+    py::dict consumed;
+    for (LocalQueueId local = 0; local < static_cast<LocalQueueId>(state.ledger.size()); ++local) {
+      const LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
+      py::dict amounts;
+      for (const auto& [resource, nano] : entry.consumed) {
+        amounts[py::str(state.resource_names.Name(resource))] = NanoText(nano);
+      }
+      NanoAmounts penalties;
+      for (const auto& [workload, penalty] : entry.penalties) {
+        for (const auto& [resource, nano] : penalty) penalties[resource] += nano;
+      }
+      for (const auto& [resource, nano] : penalties) {
+        amounts[py::str("penalty:" + state.resource_names.Name(resource))] = NanoText(nano);
+      }
+      if (!amounts.empty()) {
+        const LocalQueue& queue = state.Local(local);
+        consumed[py::str(queue.ns + "/" + queue.name)] = amounts;
+      }
+    }
+    return consumed;
+  });
+}
+
+}  // namespace kueue::python

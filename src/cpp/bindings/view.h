@@ -1,0 +1,31 @@
+// What Python sees of the engine: plain dicts, tuples and texts.
+#ifndef KUEUE_BINDINGS_VIEW_H_
+#define KUEUE_BINDINGS_VIEW_H_
+
+#include <string>
+
+#include "bindings/engine.h"
+#include "bindings/pybind.h"
+
+namespace kueue::python {
+
+// (kind, workload id, id of the preemptor or -1), oldest first; they are forgotten.
+py::list TakeEvents(SharedEngine& shared);
+std::string KeyOf(SharedEngine& shared, WorkloadId id);
+// (status, reason, message, transition) or None.
+py::object ConditionOf(SharedEngine& shared, WorkloadId id, const std::string& type);
+py::dict ConditionsOf(SharedEngine& shared, WorkloadId id);
+// (ClusterQueue, ((pod set, count, {resource: (flavor, amount)}), ...)) or None.
+py::object AdmissionOf(SharedEngine& shared, WorkloadId id);
+// {ClusterQueue: (keys in order, inadmissible keys)} of queues where someone waits.
+py::dict QueuesOf(SharedEngine& shared);
+// {ClusterQueue: {flavor/resource: amount}} of active queues.
+py::dict UsageOf(SharedEngine& shared);
+// {ClusterQueue: precise weighted share} where it is not zero.
+py::dict SharesOf(SharedEngine& shared);
+// {namespace/LocalQueue: {resource or penalty:resource: nano units as text}}.
+py::dict ConsumedOf(SharedEngine& shared);
+
+}  // namespace kueue::python
+
+#endif  // KUEUE_BINDINGS_VIEW_H_

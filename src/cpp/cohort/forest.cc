@@ -1,0 +1,106 @@
+// Mirrors pkg/cache/hierarchy/{manager,cohort,cycle}.go (kueue ff69552e79).
+#include "cohort/forest.h"
+
+#include <algorithm>
+
+namespace kueue {
+
+NodeId Forest::Add(absl::string_view name, bool is_cluster_queue) {
+  Node node;
+  node.name = std::string(name);
+  node.is_cluster_queue = is_cluster_queue;
+  nodes_.push_back(std::move(node));
+  return size() - 1;
+}
+
+NodeId Forest::InternClusterQueue(absl::string_view name) {
+  const int32_t id = queue_names_.Intern(name);
+  if (id == static_cast<int32_t>(node_of_queue_.size())) node_of_queue_.push_back(Add(name, true));
+  return node_of_queue_[static_cast<size_t>(id)];
+}
+
+NodeId Forest::InternCohort(absl::string_view name) {
+  const int32_t id = cohort_names_.Intern(name);
+  if (id == static_cast<int32_t>(node_of_cohort_.size())) node_of_cohort_.push_back(Add(name, false));
+  return node_of_cohort_[static_cast<size_t>(id)];
+}
+
+NodeId Forest::FindClusterQueue(absl::string_view name) const {
+  const int32_t id = queue_names_.Find(name);
+  return id == kNoId ? kNoId : node_of_queue_[static_cast<size_t>(id)];
+}
+
+NodeId Forest::FindCohort(absl::string_view name) const {
+  const int32_t id = cohort_names_.Find(name);
+  return id == kNoId ? kNoId : node_of_cohort_[static_cast<size_t>(id)];
+}
+
+NodeId Forest::RootByWalk(NodeId node) const {
+  NodeId root = node;
+  for (int steps = 0; Parent(root) != kNoId; ++steps) {
+    if (steps > size()) return kNoId;
+    root = Parent(root);
+  }
+  return root;
+}
+
+void Forest::Rebuild() {
+  for (Node& node : nodes_) {
+    node.exists = node.declared;
+    node.child_cohorts.clear();
+    node.child_queues.clear();
+    node.tree_queues.clear();
+  }
+  queues_.clear();
+  top_down_.clear();
+  for (NodeId id = 0; id < size(); ++id) {
+    Node& node = nodes_[Index(id)];
+    if (!node.declared) node.parent = kNoId;
+    if (node.is_cluster_queue && node.declared) queues_.push_back(id);
+    if (node.parent == kNoId) continue;
+    Node& parent = nodes_[Index(node.parent)];
+    parent.exists = true;
+    (node.is_cluster_queue ? parent.child_queues : parent.child_cohorts).push_back(id);
+  }
+  const auto by_name = [this](NodeId a, NodeId b) { return Name(a) < Name(b); };
+  std::sort(queues_.begin(), queues_.end(), by_name);
+  for (NodeId id = 0; id < size(); ++id) {
+    Node& node = nodes_[Index(id)];
+    std::sort(node.child_cohorts.begin(), node.child_cohorts.end(), by_name);
+    std::sort(node.child_queues.begin(), node.child_queues.end(), by_name);
+    node.root = RootByWalk(id);
+    if (node.root == id && node.exists) top_down_.push_back(id);
+  }
+  for (size_t next = 0; next < top_down_.size(); ++next) {
+    const Node& node = nodes_[Index(top_down_[next])];
+    const std::vector<NodeId> cohorts = node.child_cohorts, queues = node.child_queues;
+    top_down_.insert(top_down_.end(), cohorts.begin(), cohorts.end());
+    top_down_.insert(top_down_.end(), queues.begin(), queues.end());
+  }
+  for (NodeId queue : queues_) {
+    if (!HasCycle(queue)) nodes_[Index(Root(queue))].tree_queues.push_back(queue);
+  }
+}
+
+void Forest::RebuildHeights() {
+  for (auto it = top_down_.rbegin(); it != top_down_.rend(); ++it) {
+    Node& node = nodes_[Index(*it)];
+    node.height = 0;
+    if (node.is_cluster_queue) continue;
+    const bool has_queue = std::any_of(node.child_queues.begin(), node.child_queues.end(),
+                                       [this](NodeId queue) { return IsActive(queue); });
+    if (has_queue || !node.child_cohorts.empty()) node.height = 1;
+    for (NodeId child : node.child_cohorts) node.height = std::max(node.height, 1 + Height(child));
+  }
+}
+
+std::string Forest::Path(NodeId queue) const {
+  std::string path;
+  int steps = 0;
+  for (NodeId node = queue; node != kNoId && steps <= size(); node = Parent(node), ++steps) {
+    path = "/" + Name(node) + path;
+  }
+  return path;
+}
+
+}  // namespace kueue

@@ -1,0 +1,200 @@
+// Mirrors pkg/util/admissionfairsharing, pkg/cache/queue/afs and
+// pkg/controller/core/localqueue_controller.go:reconcileConsumedUsage (kueue ff69552e79).
+#include "fairness/ledger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace kueue {
+namespace {
+
+constexpr Int128 kNano = 1'000'000'000;
+
+// A double as an exact decimal: its shortest digits that read back the same.
+struct Decimal {
+  int64_t digits;
+  int exponent;
+};
+
+Decimal ShortestDecimal(double value) {
+  char text[40];
+  for (int precision = 1; precision <= 17; ++precision) {
+    std::snprintf(text, sizeof text, "%.*e", precision - 1, value);
+    if (std::strtod(text, nullptr) == value) break;
+  }
+  int64_t digits = 0;
+  int scale = 0;
+  const char* at = text;
+  bool fraction = false;
+  for (; *at != 'e' && *at != '\0'; ++at) {
+    if (*at == '.') {
+      fraction = true;
+    } else {
+      digits = digits * 10 + (*at - '0');
+      if (fraction) --scale;
+    }
+  }
+  return {digits, scale + (*at == 'e' ? std::atoi(at + 1) : 0)};
+}
+
+// value * factor, truncated to nano units. A factor of this kind is in [0, 1]; its product is taken in two halves, as
+// it may not fit into 128 bits.
+Int128 Multiply(Int128 nano, double factor) {
+  if (factor == 0 || nano == 0) return 0;
+  Decimal decimal = ShortestDecimal(factor);
+  Int128 divisor = 1;
+  for (; decimal.exponent < 0; ++decimal.exponent) {
+    divisor *= 10;
+    if (decimal.exponent < -36) return 0;
+  }
+  const Int128 whole = nano / divisor, rest = nano % divisor;
+  Int128 product = whole * decimal.digits;
+  // rest * digits / divisor, where rest < divisor <= 10^36 and digits < 10^18: by long multiplication.
+  Int128 carry = 0, quotient = 0;
+  for (Int128 place = 100'000'000'000'000'000; place > 0; place /= 10) {
+    const Int128 digit = decimal.digits / static_cast<int64_t>(place) % 10;
+    carry = carry * 10 + rest * digit;
+    quotient = quotient * 10 + carry / divisor;
+    carry %= divisor;
+  }
+  product += quotient;
+  for (; decimal.exponent > 0; --decimal.exponent) product *= 10;
+  return product;
+}
+
+// The weight of the present over an elapsed time: 1 - 0.5^(elapsed / half-life), 0 without a half-life.
+double Alpha(Time elapsed, Time half_life) {
+  if (half_life == 0) return 0.0;
+  const double seconds = static_cast<double>(elapsed) / 1e9, half = static_cast<double>(half_life) / 1e9;
+  return 1.0 - std::pow(0.5, seconds / half);
+}
+
+Int128 ToNano(const State& state, ResourceId resource, int64_t amount) {
+  return resource == state.cpu ? static_cast<Int128>(amount) * (kNano / 1000) : static_cast<Int128>(amount) * kNano;
+}
+
+void AddScaled(NanoAmounts& sum, const NanoAmounts& amounts, double factor) {
+  for (const auto& [resource, amount] : amounts) sum[resource] += Multiply(amount, factor);
+}
+
+// What the LocalQueue's admitted workloads use now, over all flavors.
+NanoAmounts AdmittedUsage(const State& state, LocalQueueId local) {
+  NanoAmounts usage;
+  const NodeId node = state.Local(local).cluster_queue;
+  if (node == kNoId) return usage;
+  for (WorkloadId id : state.Queue(node).workloads) {
+    const Workload& workload = state.At(id);
+    if (workload.local_queue != local || !workload.IsAdmitted()) continue;
+    for (const auto& [cell, amount] : workload.usage) {
+      const ResourceId resource = state.cell_names[static_cast<size_t>(cell)].second;
+      usage[resource] += ToNano(state, resource, amount.value());
+    }
+  }
+  return usage;
+}
+
+NanoAmounts Decayed(const NanoAmounts& consumed, const NanoAmounts& now, Time elapsed, Time half_life) {
+  const double alpha = Alpha(std::max<Time>(elapsed, 0), half_life);
+  NanoAmounts decayed;
+  AddScaled(decayed, consumed, 1.0 - alpha);
+  AddScaled(decayed, now, alpha);
+  return decayed;
+}
+
+LedgerEntry& Entry(State& state, LocalQueueId local) {
+  LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
+  if (!entry.exists) {
+    entry.exists = true;
+    entry.last_update = state.now;
+  }
+  return entry;
+}
+
+}  // namespace
+
+bool UsesAdmissionFairSharing(const State& state, NodeId queue) {
+  return state.config.admission_fair_sharing && state.config.gates.admission_fair_sharing && queue != kNoId &&
+         state.Queue(queue).spec.usage_based_admission_fair_sharing;
+}
+
+double LocalQueueUsage(const State& state, LocalQueueId local) {
+  const double weight = state.Local(local).exists ? state.Local(local).fair_weight : 1.0;
+  if (weight <= 0) return std::numeric_limits<double>::infinity();
+  const LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
+  NanoAmounts sum = entry.consumed;
+  for (const auto& [workload, penalty] : entry.penalties) {
+    for (const auto& [resource, amount] : penalty) sum[resource] += amount;
+  }
+  // Summed by ascending name, as floating point asks for one order.
+  std::vector<std::pair<std::string, double>> terms;
+  const auto& weights = state.config.admission_fair_sharing->resource_weights;
+  for (const auto& [resource, amount] : sum) {
+    const std::string& name = state.resource_names.Name(resource);
+    const auto known = weights.find(name);
+    terms.emplace_back(name, (known == weights.end() ? 1.0 : known->second) * (static_cast<double>(amount) * 1e-9));
+  }
+  std::sort(terms.begin(), terms.end());
+  double usage = 0;
+  for (const auto& term : terms) usage += term.second;
+  return usage / weight;
+}
+
+void AddPenalty(State& state, WorkloadId id) {
+  const Workload& workload = state.At(id);
+  const AdmissionFairSharing& config = *state.config.admission_fair_sharing;
+  const ClusterQueue& queue = state.Queue(workload.admission->cluster_queue);
+  NanoAmounts requests;
+  for (const PodSetTotals& totals : state.Class(workload.cls).totals) {
+    for (const auto& [resource, amount] : totals.requests) {
+      if (state.config.ignore_undeclared_resources && queue.GroupOf(resource) == kNoId) continue;
+      requests[resource] += ToNano(state, resource, amount);
+    }
+  }
+  NanoAmounts penalty;
+  AddScaled(penalty, requests, Alpha(config.usage_sampling_interval, config.usage_half_life_time));
+  Entry(state, workload.local_queue).penalties[id] = std::move(penalty);
+}
+
+void DropPenalty(State& state, WorkloadId id) {
+  state.ledger[static_cast<size_t>(state.At(id).local_queue)].penalties.erase(id);
+}
+
+void SettlePenalty(State& state, WorkloadId id) {
+  const LocalQueueId local = state.At(id).local_queue;
+  LedgerEntry& entry = Entry(state, local);
+  const Time half_life = state.config.admission_fair_sharing->usage_half_life_time;
+  entry.consumed = Decayed(entry.consumed, AdmittedUsage(state, local), state.now - entry.last_update, half_life);
+  const auto penalty = entry.penalties.find(id);
+  if (penalty != entry.penalties.end()) {
+    for (const auto& [resource, amount] : penalty->second) entry.consumed[resource] += amount;
+    entry.penalties.erase(penalty);
+  }
+  entry.last_update = std::max(entry.last_update, state.now);
+}
+
+void Sample(State& state) {
+  const AdmissionFairSharing& config = *state.config.admission_fair_sharing;
+  for (LocalQueueId local = 0; local < static_cast<LocalQueueId>(state.local_queues.size()); ++local) {
+    const LocalQueue& queue = state.Local(local);
+    LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
+    if (!queue.IsRunning() || queue.cluster_queue == kNoId) continue;
+    if (!state.forest().IsActive(queue.cluster_queue)) continue;
+    const bool due = !entry.exists || state.now - entry.last_update >= config.usage_sampling_interval;
+    if (!due && entry.penalties.empty()) continue;
+    entry.exists = true;
+    if (config.usage_half_life_time == 0) {
+      entry.consumed.clear();
+    } else {
+      entry.consumed = Decayed(entry.consumed, AdmittedUsage(state, local), state.now - entry.last_update,
+                               config.usage_half_life_time);
+    }
+    entry.last_update = std::max(entry.last_update, state.now);
+  }
+}
+
+}  // namespace kueue

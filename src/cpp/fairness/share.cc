@@ -1,0 +1,76 @@
+// Mirrors pkg/cache/scheduler/fair_sharing.go (kueue ff69552e79).
+#include "fairness/share.h"
+
+#include <cmath>
+#include <limits>
+
+namespace kueue {
+
+double Share::Weighted() const {
+  if (ratio == 0) return 0;
+  if (weight == 0) return std::numeric_limits<double>::infinity();
+  return ratio / weight;
+}
+
+int64_t Share::Rounded() const {
+  if (IsZeroWeightBorrowing()) return std::numeric_limits<int64_t>::max();
+  const double rounded = std::ceil(Weighted());
+  // 2^63 and more cannot be told in an int64.
+  return rounded >= 9223372036854775808.0 ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(rounded);
+}
+
+int CompareShares(const Share& a, const Share& b) {
+  const bool a_zero = a.IsZeroWeightBorrowing(), b_zero = b.IsZeroWeightBorrowing();
+  if (a_zero != b_zero) return a_zero ? 1 : -1;
+  const double left = a_zero ? a.ratio : a.Weighted(), right = b_zero ? b.ratio : b.Weighted();
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+Amount Lendable(const State& state, NodeId parent, ResourceId resource) {
+  const NodeId root = state.forest().Root(parent);
+  Amount sum;
+  for (CellId cell = 0; cell < state.quota.cells(); ++cell) {
+    if (state.cell_names[static_cast<size_t>(cell)].second != resource) continue;
+    if (state.quota.IsDefined(root, cell)) sum += state.quota.Potential(parent, cell);
+  }
+  return sum;
+}
+
+Share DominantResourceShare(const State& state, NodeId node) {
+  const Forest& forest = state.forest();
+  Share share;
+  share.weight = forest.IsClusterQueue(node) ? state.Queue(node).spec.fair_weight
+                                             : state.cohorts[static_cast<size_t>(node)].fair_weight;
+  const NodeId parent = forest.Parent(node);
+  if (parent == kNoId) return share;
+  absl::InlinedVector<std::pair<ResourceId, Amount>, 4> borrowed;
+  for (CellId cell = 0; cell < state.quota.cells(); ++cell) {
+    if (!state.quota.IsDefined(node, cell)) continue;
+    const Amount excess = state.quota.Usage(node, cell) - state.quota.Subtree(node, cell);
+    if (excess <= Amount(0)) continue;
+    share.borrowed.push_back(cell);
+    const ResourceId resource = state.cell_names[static_cast<size_t>(cell)].second;
+    auto entry = borrowed.begin();
+    while (entry != borrowed.end() && entry->first != resource) ++entry;
+    if (entry == borrowed.end()) {
+      borrowed.emplace_back(resource, excess);
+    } else {
+      entry->second += excess;
+    }
+  }
+  share.borrowing = !borrowed.empty();
+  for (const auto& [resource, excess] : borrowed) {
+    const Amount lendable = Lendable(state, parent, resource);
+    if (lendable <= Amount(0)) continue;
+    const double ratio = static_cast<double>(excess.value()) * 1000.0 / static_cast<double>(lendable.value());
+    const bool earlier_name = share.dominant != kNoId &&
+                              state.resource_names.Name(resource) < state.resource_names.Name(share.dominant);
+    if (ratio > share.ratio || (ratio == share.ratio && earlier_name)) {
+      share.ratio = ratio;
+      share.dominant = resource;
+    }
+  }
+  return share;
+}
+
+}  // namespace kueue

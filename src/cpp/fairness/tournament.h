@@ -1,0 +1,50 @@
+// The order in which fair sharing processes the heads of a cycle.
+// Mirrors pkg/scheduler/fair_sharing_iterator.go (kueue ff69552e79).
+#ifndef KUEUE_FAIRNESS_TOURNAMENT_H_
+#define KUEUE_FAIRNESS_TOURNAMENT_H_
+
+#include <map>
+#include <vector>
+
+#include "fairness/share.h"
+#include "quota/quota.h"
+#include "state/state.h"
+
+namespace kueue {
+
+// One head: where it would be charged, and what decides between equal shares.
+struct Contender {
+  NodeId queue;
+  int64_t priority;
+  Time queue_time;
+  bool is_preemptor;
+  const CellAmount* usage;  // what its admission would charge
+  size_t usage_size;
+};
+
+class Tournament {
+ public:
+  // One contender a queue; a later one of the same queue replaces the earlier.
+  Tournament(State& state, const std::vector<Contender>& contenders);
+  bool HasNext() const { return !by_queue_.empty(); }
+  // The index of the next contender at the current usage.
+  size_t Pop();
+
+ private:
+  struct Standing {  // the shares of one contender's ancestors' children, from its queue's parent up
+    std::vector<std::pair<NodeId, Share>> at;
+  };
+  void ComputeShares(NodeId root);
+  size_t RunTournament(NodeId cohort) const;
+  bool Less(size_t a, size_t b, NodeId cohort) const;
+  const Share& ShareAt(size_t contender, NodeId cohort) const;
+
+  State& state_;
+  const std::vector<Contender>& contenders_;
+  std::map<std::string, size_t> by_queue_;  // by name
+  std::vector<Standing> standings_;
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_FAIRNESS_TOURNAMENT_H_

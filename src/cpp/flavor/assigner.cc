@@ -1,0 +1,334 @@
+// Mirrors pkg/scheduler/flavorassigner/flavorassigner.go (kueue ff69552e79).
+#include "flavor/assigner.h"
+
+#include <algorithm>
+
+#include "flavor/eligibility.h"
+
+namespace kueue {
+namespace {
+
+int64_t RequestOf(const Requests& requests, ResourceId resource) {
+  for (const auto& [name, amount] : requests) {
+    if (name == resource) return amount;
+  }
+  return 0;
+}
+
+// Keeps the order of the resources' hashes.
+void SetRequest(const State& state, Requests& requests, ResourceId resource, int64_t amount, bool add) {
+  const auto order = [&state](ResourceId id) { return state.resource_order[static_cast<size_t>(id)]; };
+  auto at = requests.begin();
+  while (at != requests.end() && order(at->first) < order(resource)) ++at;
+  if (at != requests.end() && at->first == resource) {
+    at->second = add ? SaturatingAdd(at->second, amount) : amount;
+  } else {
+    requests.insert(at, {resource, amount});
+  }
+}
+
+}  // namespace
+
+int Severity(Reason reason) {
+  switch (reason) {
+    case Reason::kNoMatchingFlavor:
+      return 4;
+    case Reason::kExceedsMaxQuota:
+      return 3;
+    case Reason::kWaitingForQuota:
+      return 2;
+    case Reason::kTopologyPlacementFailed:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+Requests FlavorAssigner::Scaled(const PodSetTotals& totals, int64_t count) {
+  Requests scaled = totals.requests;
+  if (totals.count == 0 || totals.count == count) return scaled;
+  for (auto& [resource, amount] : scaled) amount = SaturatingMul(amount / totals.count, count);
+  return scaled;
+}
+
+std::vector<FlavorAssigner::Group> FlavorAssigner::Groups() const {
+  std::vector<Group> groups;
+  absl::flat_hash_map<std::string, size_t> by_name;
+  for (size_t i = 0; i < class_.pod_sets.size(); ++i) {
+    const std::string& name = class_.pod_sets[i].group;
+    if (!name.empty()) {
+      auto [it, inserted] = by_name.try_emplace(name, groups.size());
+      if (!inserted) {
+        groups[it->second].push_back(static_cast<int>(i));
+        continue;
+      }
+    }
+    groups.push_back(Group{static_cast<int>(i)});
+  }
+  return groups;
+}
+
+PodSetAssignment FlavorAssigner::Prepare(int pod_set, const std::vector<int64_t>* counts) const {
+  const PodSetTotals& totals = class_.totals[static_cast<size_t>(pod_set)];
+  PodSetAssignment result;
+  result.pod_set = pod_set;
+  result.count = totals.count;
+  if (counts != nullptr && totals.count != 0) result.count = (*counts)[static_cast<size_t>(pod_set)];
+  result.requests = Scaled(totals, result.count);
+  if (queue_.covers_pods) SetRequest(state_, result.requests, state_.pods, result.count, false);
+  return result;
+}
+
+Assignment FlavorAssigner::Assign(const std::vector<int64_t>* counts) {
+  Assignment assignment;
+  if (class_.pod_sets.size() == 1) {
+    AssignGroup(Group{0}, counts, assignment);
+  } else {
+    for (const Group& group : Groups()) {
+      if (!AssignGroup(group, counts, assignment)) break;
+    }
+  }
+  Conclude(assignment);
+  return assignment;
+}
+
+bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>* counts, Assignment& assignment) {
+  absl::InlinedVector<PodSetAssignment, 1> members;
+  for (int pod_set : group) members.push_back(Prepare(pod_set, counts));
+  Requests requests = members.front().requests;
+  for (size_t i = 1; i < members.size(); ++i) {
+    for (const auto& [resource, amount] : members[i].requests) SetRequest(state_, requests, resource, amount, true);
+  }
+  Scan chosen;
+  std::vector<FlavorAttempt> attempts;
+  for (const auto& [resource, amount] : requests) {
+    const int resource_group = queue_.GroupOf(resource);
+    const bool undeclared = resource_group == kNoId;
+    const bool may_ignore = state_.config.ignore_undeclared_resources && state_.config.gates.quota_check_strategy;
+    if (undeclared && (amount == 0 || may_ignore)) continue;
+    const auto is_this = [r = resource](const FlavorChoice& choice) { return choice.resource == r; };
+    if (std::any_of(chosen.choices.begin(), chosen.choices.end(), is_this)) continue;
+    Scan scan;
+    if (undeclared) {
+      scan.refusals.push_back({RefusalKind::kUndeclaredResource, kNoId, resource, {}, {}, {}, {}});
+    } else {
+      scan = FindFlavor(group, requests, resource, resource_group, assignment.usage, attempts);
+    }
+    if (scan.choices.empty()) {
+      chosen = std::move(scan);
+      break;
+    }
+    chosen.choices.insert(chosen.choices.end(), scan.choices.begin(), scan.choices.end());
+    chosen.refusals.insert(chosen.refusals.end(), scan.refusals.begin(), scan.refusals.end());
+  }
+  bool all_assigned = true;
+  for (PodSetAssignment& member : members) {
+    for (const FlavorChoice& choice : chosen.choices) {
+      const auto asks = [&choice](const auto& request) { return request.first == choice.resource; };
+      if (!std::any_of(member.requests.begin(), member.requests.end(), asks)) continue;
+      member.flavors.push_back(choice);
+      assignment.borrowing = std::max(assignment.borrowing, choice.borrow);
+      const int64_t request = SaturatingSub(RequestOf(member.requests, choice.resource),
+                                            ReplacedRequest(member.pod_set, choice.resource));
+      AddTo(assignment.usage, state_.Cell(choice.flavor, choice.resource), Amount(request));
+    }
+    if (!member.requests.empty() && member.flavors.empty()) all_assigned = false;
+    member.refusals = chosen.refusals;
+    member.attempts = attempts;
+    assignment.pod_sets.push_back(std::move(member));
+  }
+  return all_assigned;
+}
+
+int FlavorAssigner::NextFlavorToTry(int pod_set, ResourceId resource) const {
+  if (!workload_.progress || !state_.config.gates.flavor_fungibility) return 0;
+  const auto& tried = workload_.progress->tried;
+  if (static_cast<size_t>(pod_set) >= tried.size()) return 0;
+  for (const auto& [name, index] : tried[static_cast<size_t>(pod_set)]) {
+    if (name == resource) return index + 1;
+  }
+  return 0;
+}
+
+bool FlavorAssigner::IsPinnedAway(FlavorId flavor, const Group& group, ResourceId resource) const {
+  if (pinned_ == nullptr || pinned_->empty()) return false;
+  for (int pod_set : group) {
+    if (static_cast<size_t>(pod_set) >= pinned_->size()) continue;
+    for (const auto& [name, nominated] : (*pinned_)[static_cast<size_t>(pod_set)]) {
+      if (name == resource && nominated == flavor) return false;
+    }
+  }
+  return true;
+}
+
+FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests, ResourceId resource,
+                                                int resource_group, const Amounts& assumed,
+                                                std::vector<FlavorAttempt>& attempts) {
+  const ResourceGroupIds& ids = queue_.groups[static_cast<size_t>(resource_group)];
+  Requests requests;
+  for (const auto& request : all_requests) {
+    if (queue_.GroupOf(request.first) == resource_group) requests.push_back(request);
+  }
+  const bool fungible = state_.config.gates.flavor_fungibility;
+  const int flavor_count = static_cast<int>(ids.flavors.size());
+  Scan scan;
+  GranularMode best = kWorstMode;
+  int attempted = -1;
+  for (int index = NextFlavorToTry(group.front(), resource); index < flavor_count; ++index) {
+    attempted = index;
+    const FlavorId flavor = ids.flavors[static_cast<size_t>(index)];
+    if (IsPinnedAway(flavor, group, resource)) {
+      scan.refusals.push_back({RefusalKind::kNotNominated, flavor, resource, {}, {}, {}, {}});
+      continue;
+    }
+    FlavorAttempt attempt{flavor, resource_group, PreemptionMode::kNoFit, 0, Reason::kNoMatchingFlavor};
+    bool eligible = true;
+    for (int pod_set : group) {
+      std::optional<Refusal> refusal =
+          Ineligibility(class_.pod_sets[static_cast<size_t>(pod_set)], flavor, state_.Flavor(flavor));
+      if (!refusal) continue;
+      if (refusal->kind == RefusalKind::kFlavorNotFound) refusal->text = state_.flavor_names.Name(flavor);
+      scan.refusals.push_back(std::move(*refusal));
+      eligible = false;
+      break;
+    }
+    if (!eligible) {
+      attempts.push_back(attempt);
+      continue;
+    }
+    absl::InlinedVector<FlavorChoice, 2> choices;
+    const GranularMode mode = TryFlavor(flavor, group, requests, resource_group, assumed, scan, attempt, choices);
+    attempts.push_back(attempt);
+    if (fungible && !ShouldTryNextFlavor(mode, queue_.spec.flavor_fungibility)) {
+      scan.choices = std::move(choices);
+      best = mode;
+      break;
+    }
+    const bool better = fungible ? IsPreferred(mode, best, queue_.spec.flavor_fungibility) : mode.mode > best.mode;
+    if (better) {
+      scan.choices = std::move(choices);
+      best = mode;
+    }
+    if (!fungible && best.mode == PreemptionMode::kFit) break;
+  }
+  if (fungible) {
+    for (FlavorChoice& choice : scan.choices) choice.tried = attempted == flavor_count - 1 ? -1 : attempted;
+  }
+  if (best.mode == PreemptionMode::kFit) scan.refusals.clear();
+  return scan;
+}
+
+GranularMode FlavorAssigner::TryFlavor(FlavorId flavor, const Group& group, const Requests& requests,
+                                       int resource_group, const Amounts& assumed, Scan& scan, FlavorAttempt& attempt,
+                                       absl::InlinedVector<FlavorChoice, 2>& choices) {
+  (void)resource_group;
+  GranularMode representative = kBestMode;
+  attempt.no_fit_reason = Reason::kEmpty;
+  for (const auto& [resource, amount] : requests) {
+    int64_t request = amount;
+    if (replaced_ != kNoId) {
+      for (int pod_set : group) {
+        const FlavorId original = ReplacedFlavor(pod_set, resource);
+        if (original != flavor) {
+          representative = kWorstMode;
+          const std::string name = original == kNoId ? "" : state_.flavor_names.Name(original);
+          scan.refusals.push_back({RefusalKind::kReplacedSliceFlavor, flavor, resource, {}, {}, {}, name});
+          attempt.no_fit_reason = MostSevere(attempt.no_fit_reason, Reason::kNoMatchingFlavor);
+          break;
+        }
+        request = SaturatingSub(request, ReplacedRequest(pod_set, resource));
+      }
+    }
+    std::optional<Refusal> refusal;
+    Reason no_fit_reason = Reason::kEmpty;
+    const GranularMode mode = FitsQuota(flavor, resource, request, assumed, refusal, no_fit_reason);
+    if (refusal) {
+      scan.refusals.push_back(std::move(*refusal));
+      attempt.no_fit_reason = MostSevere(attempt.no_fit_reason, no_fit_reason);
+    }
+    attempt.borrow = std::max(attempt.borrow, mode.borrowing_level);
+    if (IsPreferred(representative, mode, queue_.spec.flavor_fungibility)) representative = mode;
+    if (representative.mode == PreemptionMode::kNoFit) continue;
+    choices.push_back({resource, flavor, PublicMode(mode.mode), mode.borrowing_level, 0});
+  }
+  attempt.mode = representative.mode;
+  return representative;
+}
+
+bool FlavorAssigner::CanPreemptWhileBorrowing() const {
+  const Preemption& preemption = queue_.spec.preemption;
+  return preemption.borrow_within_cohort ||
+         (state_.config.fair_sharing && preemption.reclaim_within_cohort != PreemptionPolicy::kNever);
+}
+
+GranularMode FlavorAssigner::FitsQuota(FlavorId flavor, ResourceId resource, int64_t request, const Amounts& assumed,
+                                       std::optional<Refusal>& refusal, Reason& no_fit_reason) {
+  const Quota& quota = state_.quota;
+  const CellId cell = state_.Cell(flavor, resource);
+  const Amount before = AmountOf(assumed, cell), wanted = before + Amount(request);
+  const Amount most = quota.Potential(queue_id_, cell);
+  if (wanted > most) {
+    refusal = Refusal{RefusalKind::kExceedsCapacity, flavor, resource, before, Amount(request), most, {}};
+    no_fit_reason = Reason::kExceedsMaxQuota;
+    return {PreemptionMode::kNoFit, 0};
+  }
+  const Quota::Height height = quota.LowestSubtreeThatFits(queue_id_, cell, wanted);
+  const Amount available = quota.Available(queue_id_, cell);
+  if (wanted <= available) return {PreemptionMode::kFit, height.height};
+  refusal = Refusal{RefusalKind::kShortOfQuota, flavor, resource, wanted - available, wanted, available, {}};
+  if (quota.Nominal(queue_id_, cell) >= wanted || height.smaller_than_tree || CanPreemptWhileBorrowing()) {
+    return oracle_.SimulatePreemption(queue_id_, workload_id_, cell, wanted);
+  }
+  no_fit_reason = Reason::kWaitingForQuota;
+  return {PreemptionMode::kNoFit, height.height};
+}
+
+int64_t FlavorAssigner::ReplacedRequest(int pod_set, ResourceId resource) const {
+  if (replaced_ == kNoId) return 0;
+  const Workload& replaced = state_.At(replaced_);
+  if (!replaced.admission) return 0;
+  for (const PodSetAdmission& old : replaced.admission->pod_sets) {
+    if (old.name != class_.pod_sets[static_cast<size_t>(pod_set)].name) continue;
+    for (const PodSetAdmission::Resource& entry : old.resources) {
+      if (entry.resource == resource) return entry.usage;
+    }
+  }
+  return 0;
+}
+
+FlavorId FlavorAssigner::ReplacedFlavor(int pod_set, ResourceId resource) const {
+  const Workload& replaced = state_.At(replaced_);
+  if (!replaced.admission || static_cast<size_t>(pod_set) >= replaced.admission->pod_sets.size()) return kNoId;
+  for (const PodSetAdmission::Resource& entry : replaced.admission->pod_sets[static_cast<size_t>(pod_set)].resources) {
+    if (entry.resource == resource) return entry.flavor;
+  }
+  return kNoId;
+}
+
+void FlavorAssigner::Conclude(Assignment& assignment) const {
+  if (assignment.pod_sets.empty()) return;
+  assignment.mode = Mode::kFit;
+  for (const PodSetAssignment& pod_set : assignment.pod_sets) {
+    assignment.mode = std::min(assignment.mode, pod_set.RepresentativeMode());
+  }
+  if (assignment.mode != Mode::kNoFit) return;
+  Reason overall = Reason::kEmpty;
+  for (const PodSetAssignment& pod_set : assignment.pod_sets) {
+    if (pod_set.RepresentativeMode() != Mode::kNoFit) continue;
+    if (pod_set.attempts.empty()) {
+      overall = MostSevere(overall, Reason::kNoMatchingFlavor);
+      continue;
+    }
+    for (size_t group = 0; group < queue_.groups.size(); ++group) {
+      const FlavorAttempt* least = nullptr;
+      for (const FlavorAttempt& attempt : pod_set.attempts) {
+        if (attempt.group != static_cast<int>(group) || attempt.mode != PreemptionMode::kNoFit) continue;
+        if (least == nullptr || Severity(attempt.no_fit_reason) < Severity(least->no_fit_reason)) least = &attempt;
+      }
+      if (least != nullptr) overall = MostSevere(overall, least->no_fit_reason);
+    }
+  }
+  assignment.no_fit_reason = overall;
+}
+
+}  // namespace kueue

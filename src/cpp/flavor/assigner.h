@@ -1,0 +1,82 @@
+// Chooses the flavors of a workload.
+// Mirrors pkg/scheduler/flavorassigner/flavorassigner.go (kueue ff69552e79).
+#ifndef KUEUE_FLAVOR_ASSIGNER_H_
+#define KUEUE_FLAVOR_ASSIGNER_H_
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "flavor/assignment.h"
+#include "flavor/oracle.h"
+#include "state/state.h"
+
+namespace kueue {
+
+// The flavors that a recomputation within a cycle keeps to, by pod set and resource.
+using NominationMapping = std::vector<absl::InlinedVector<std::pair<ResourceId, FlavorId>, 2>>;
+
+class FlavorAssigner {
+ public:
+  // `replaced` is the elastic slice that the workload takes the place of, or kNoId.
+  FlavorAssigner(const State& state, PreemptionOracle& oracle, NodeId queue, WorkloadId workload, WorkloadId replaced,
+                 const NominationMapping* pinned)
+      : state_(state),
+        queue_id_(queue),
+        queue_(state.Queue(queue)),
+        workload_id_(workload),
+        workload_(state.At(workload)),
+        class_(state.Class(workload_.cls)),
+        replaced_(replaced),
+        oracle_(oracle),
+        pinned_(pinned) {}
+
+  // Where `counts` is given, each pod set is scaled to its count.
+  Assignment Assign(const std::vector<int64_t>* counts = nullptr);
+
+  // What the pod set asks for when scaled to `count` pods, without `pods`.
+  static Requests Scaled(const PodSetTotals& totals, int64_t count);
+
+ private:
+  struct Scan {
+    absl::InlinedVector<FlavorChoice, 2> choices;
+    std::vector<Refusal> refusals;
+  };
+  using Group = absl::InlinedVector<int, 1>;  // indexes of pod sets
+
+  std::vector<Group> Groups() const;
+  PodSetAssignment Prepare(int pod_set, const std::vector<int64_t>* counts) const;
+  // Returns whether every pod set of the group got what it asked for, so that the next group may go on.
+  bool AssignGroup(const Group& group, const std::vector<int64_t>* counts, Assignment& assignment);
+  Scan FindFlavor(const Group& group, const Requests& requests, ResourceId resource, int resource_group,
+                  const Amounts& assumed, std::vector<FlavorAttempt>& attempts);
+  GranularMode TryFlavor(FlavorId flavor, const Group& group, const Requests& requests, int resource_group,
+                         const Amounts& assumed, Scan& scan, FlavorAttempt& attempt,
+                         absl::InlinedVector<FlavorChoice, 2>& choices);
+  GranularMode FitsQuota(FlavorId flavor, ResourceId resource, int64_t request, const Amounts& assumed,
+                         std::optional<Refusal>& refusal, Reason& no_fit_reason);
+  bool IsPinnedAway(FlavorId flavor, const Group& group, ResourceId resource) const;
+  int NextFlavorToTry(int pod_set, ResourceId resource) const;
+  int64_t ReplacedRequest(int pod_set, ResourceId resource) const;
+  FlavorId ReplacedFlavor(int pod_set, ResourceId resource) const;
+  bool CanPreemptWhileBorrowing() const;
+  void Conclude(Assignment& assignment) const;
+
+  const State& state_;
+  const NodeId queue_id_;
+  const ClusterQueue& queue_;
+  const WorkloadId workload_id_;
+  const Workload& workload_;
+  const EquivalenceClass& class_;
+  const WorkloadId replaced_;
+  PreemptionOracle& oracle_;
+  const NominationMapping* pinned_;
+};
+
+// How severe a reason not to fit is: among alternatives the least severe counts, among needs the most severe.
+int Severity(Reason reason);
+inline Reason MostSevere(Reason a, Reason b) { return Severity(a) >= Severity(b) ? a : b; }
+
+}  // namespace kueue
+
+#endif  // KUEUE_FLAVOR_ASSIGNER_H_

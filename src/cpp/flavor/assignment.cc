@@ -1,0 +1,32 @@
+#include "flavor/assignment.h"
+
+namespace kueue {
+
+Mode PodSetAssignment::RepresentativeMode() const {
+  if (refusals.empty()) return Mode::kFit;
+  if (flavors.empty()) return Mode::kNoFit;
+  Mode worst = Mode::kFit;
+  for (const FlavorChoice& choice : flavors) worst = std::min(worst, choice.mode);
+  return worst;
+}
+
+Message Assignment::Facts(ClassId cls) const {
+  Refused refused;
+  refused.cls = cls;
+  for (const PodSetAssignment& pod_set : pod_sets) {
+    if (!pod_set.refusals.empty()) refused.pod_sets.push_back({pod_set.pod_set, pod_set.refusals});
+  }
+  if (refused.pod_sets.empty()) return nullptr;
+  return std::make_shared<const MessageBody>(std::move(refused));
+}
+
+bool Assignment::HasPendingFlavors() const {
+  for (const PodSetAssignment& pod_set : pod_sets) {
+    for (const FlavorChoice& choice : pod_set.flavors) {
+      if (choice.tried != -1) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace kueue

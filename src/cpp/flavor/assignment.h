@@ -1,0 +1,85 @@
+// What the flavor assigner answers: for each pod set the flavor of each resource, or what stands in the way.
+#ifndef KUEUE_FLAVOR_ASSIGNMENT_H_
+#define KUEUE_FLAVOR_ASSIGNMENT_H_
+
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "flavor/mode.h"
+#include "model/message.h"
+#include "model/reason.h"
+#include "model/workload.h"
+#include "quota/quota.h"
+
+namespace kueue {
+
+struct FlavorChoice {
+  ResourceId resource;
+  FlavorId flavor;
+  Mode mode;
+  int borrow;  // borrowing level
+  int tried;   // where the scan of flavors stopped; -1: at the last one
+};
+
+// One flavor that was looked at, and its worst outcome over the resources asked of it.
+struct FlavorAttempt {
+  FlavorId flavor;
+  int group;  // the resource group
+  PreemptionMode mode;
+  int borrow;
+  Reason no_fit_reason;
+};
+
+struct PodSetAssignment {
+  int pod_set = 0;
+  int64_t count = 0;
+  Requests requests;  // including `pods` where the queue covers it
+  absl::InlinedVector<FlavorChoice, 2> flavors;
+  std::vector<Refusal> refusals;
+  std::vector<FlavorAttempt> attempts;
+
+  const FlavorChoice* Find(ResourceId resource) const {
+    for (const FlavorChoice& choice : flavors) {
+      if (choice.resource == resource) return &choice;
+    }
+    return nullptr;
+  }
+  Mode RepresentativeMode() const;
+};
+
+using Amounts = absl::InlinedVector<CellAmount, 2>;
+
+struct Assignment {
+  absl::InlinedVector<PodSetAssignment, 1> pod_sets;  // in the order of their groups
+  Amounts usage;       // what would be charged, less a replaced slice
+  int borrowing = 0;   // the highest borrowing level
+  Mode mode = Mode::kNoFit;
+  Reason no_fit_reason = Reason::kEmpty;
+
+  // The facts of every pod set that something stands in the way of; null where nothing does.
+  Message Facts(ClassId cls) const;
+  // Whether the scan of some resource stopped before its last flavor.
+  bool HasPendingFlavors() const;
+};
+
+// Adds to the entry of the cell, which is appended where there is none.
+inline void AddTo(Amounts& amounts, CellId cell, Amount amount) {
+  for (CellAmount& entry : amounts) {
+    if (entry.cell == cell) {
+      entry.amount += amount;
+      return;
+    }
+  }
+  amounts.push_back({cell, amount});
+}
+
+inline Amount AmountOf(const Amounts& amounts, CellId cell) {
+  for (const CellAmount& entry : amounts) {
+    if (entry.cell == cell) return entry.amount;
+  }
+  return Amount(0);
+}
+
+}  // namespace kueue
+
+#endif  // KUEUE_FLAVOR_ASSIGNMENT_H_

@@ -1,0 +1,25 @@
+// Whether a pod set may run on a flavor at all: taints, node labels, topology.
+// Mirrors pkg/scheduler/flavorassigner/flavorassigner.go:checkFlavorForPodSets (kueue ff69552e79).
+#ifndef KUEUE_FLAVOR_ELIGIBILITY_H_
+#define KUEUE_FLAVOR_ELIGIBILITY_H_
+
+#include <optional>
+
+#include "model/message.h"
+#include "model/queue.h"
+#include "model/workload.h"
+
+namespace kueue {
+
+bool Tolerates(const Toleration& toleration, const Taint& taint);
+
+// The first thing that keeps the pod set off the flavor; nothing where it may run there.
+std::optional<Refusal> Ineligibility(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor);
+
+// Whether the labels satisfy the requirement (In, NotIn, Exists, DoesNotExist, Gt, Lt).
+bool SatisfiesRequirement(const std::map<std::string, std::string>& labels, const std::string& key,
+                          const std::string& op, const std::vector<std::string>& values);
+
+}  // namespace kueue
+
+#endif  // KUEUE_FLAVOR_ELIGIBILITY_H_

@@ -1,0 +1,21 @@
+// The question that the choice of a flavor asks of preemption.
+#ifndef KUEUE_FLAVOR_ORACLE_H_
+#define KUEUE_FLAVOR_ORACLE_H_
+
+#include "flavor/mode.h"
+#include "model/ids.h"
+
+namespace kueue {
+
+// Mirrors pkg/scheduler/preemption/preemption_oracle.go (kueue ff69552e79).
+class PreemptionOracle {
+ public:
+  virtual ~PreemptionOracle() = default;
+  // Whether preemption would make room for `amount` in this cell alone (kNoCandidates, kPreempt or kReclaim),
+  // and how far the workload would then borrow.
+  virtual GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, CellId cell, Amount amount) = 0;
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_FLAVOR_ORACLE_H_

@@ -1,0 +1,316 @@
+// Mirrors pkg/workload/{workload,admissionchecks}.go and pkg/workload/evict/evict.go (kueue ff69552e79).
+#include "lifecycle/conditions.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace kueue {
+namespace {
+
+bool SameRefusals(const Refused& a, const Refused& b) {
+  const auto same_refusal = [](const Refusal& x, const Refusal& y) {
+    return x.kind == y.kind && x.flavor == y.flavor && x.resource == y.resource && x.first == y.first &&
+           x.second == y.second && x.third == y.third && x.text == y.text;
+  };
+  const auto same_pod_set = [&](const PodSetRefusals& x, const PodSetRefusals& y) {
+    return x.pod_set == y.pod_set && std::equal(x.refusals.begin(), x.refusals.end(), y.refusals.begin(),
+                                                y.refusals.end(), same_refusal);
+  };
+  return a.cls == b.cls && a.pending_preemptions == b.pending_preemptions &&
+         std::equal(a.pod_sets.begin(), a.pod_sets.end(), b.pod_sets.begin(), b.pod_sets.end(), same_pod_set);
+}
+
+constexpr const char* kCheckStateNames[] = {"Pending", "Ready", "Retry", "Rejected"};
+
+// A reason of the observability gate, or the coarse one of before it.
+Reason WithFallback(const State& state, Reason granular, Reason fallback) {
+  return state.config.gates.unadmitted_workloads_observability ? granular : fallback;
+}
+
+}  // namespace
+
+bool SameMessage(const Message& a, const Message& b) {
+  if (a == b) return true;
+  if (!a || !b || a->index() != b->index()) return false;
+  if (const auto* left = std::get_if<Literal>(a.get())) return left->text == std::get<Literal>(*b).text;
+  if (const auto* left = std::get_if<Refused>(a.get())) return SameRefusals(*left, std::get<Refused>(*b));
+  if (const auto* left = std::get_if<ReservedIn>(a.get())) {
+    return left->cluster_queue == std::get<ReservedIn>(*b).cluster_queue;
+  }
+  if (const auto* left = std::get_if<Previously>(a.get())) {
+    return SameMessage(left->before, std::get<Previously>(*b).before);
+  }
+  const auto &left = std::get<PreemptedBy>(*a), &right = std::get<PreemptedBy>(*b);
+  return left.preemptor_uid == right.preemptor_uid && left.preemptor_job_uid == right.preemptor_job_uid &&
+         left.reason == right.reason && left.preemptor_path == right.preemptor_path &&
+         left.preemptee_path == right.preemptee_path;
+}
+
+bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason, Message message) {
+  const int32_t reason_id = static_cast<int32_t>(reason);
+  for (Condition& condition : workload.conditions) {
+    if (condition.type != type) continue;
+    const bool flips = condition.status != status;
+    if (!flips && condition.reason == reason_id && SameMessage(condition.message, message)) return false;
+    condition.status = status;
+    condition.reason = reason_id;
+    condition.message = std::move(message);
+    if (flips) condition.transition = state.now;
+    return true;
+  }
+  workload.conditions.push_back({type, status, reason_id, std::move(message), state.now});
+  return true;
+}
+
+void RemoveCondition(Workload& workload, ConditionType type) {
+  auto& conditions = workload.conditions;
+  conditions.erase(std::remove_if(conditions.begin(), conditions.end(),
+                                  [type](const Condition& condition) { return condition.type == type; }),
+                   conditions.end());
+}
+
+void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admission> admission) {
+  Workload& workload = state.At(id);
+  const bool had = workload.HasQuotaReservation();
+  const Message reserved = std::make_shared<const MessageBody>(ReservedIn{admission->cluster_queue});
+  workload.admission = std::move(admission);
+  SetCondition(state, workload, ConditionType::kQuotaReserved, true, Reason::kQuotaReserved, reserved);
+  for (ConditionType type : {ConditionType::kEvicted, ConditionType::kPreempted}) {
+    const Condition* active = workload.Find(type);
+    if (active == nullptr || !active->status) continue;
+    const Message before = std::make_shared<const MessageBody>(Previously{active->message});
+    SetCondition(state, workload, type, false, Reason::kQuotaReserved, before);
+  }
+  if (!had) state.Record(EventKind::kReserved, id);
+  state.MarkDirty(id);
+}
+
+bool UnsetQuotaReservation(State& state, WorkloadId id, Reason reason, Message message) {
+  Workload& workload = state.At(id);
+  const bool had = workload.HasQuotaReservation();
+  bool changed = SetCondition(state, workload, ConditionType::kQuotaReserved, false, reason, std::move(message));
+  if (workload.admission) {
+    workload.admission = nullptr;
+    changed = true;
+  }
+  if (changed) state.Record(EventKind::kPending, id);
+  if (had) state.Record(EventKind::kReleased, id);
+  if (SyncAdmitted(state, id)) changed = true;
+  if (changed) state.MarkDirty(id);
+  return changed;
+}
+
+bool SyncAdmitted(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  const bool reserved = workload.HasQuotaReservation(), ready = HasAllChecksReady(workload);
+  const bool was_admitted = workload.IsAdmitted();
+  const FeatureGates& gates = state.config.gates;
+  if (gates.unadmitted_workloads_observability) {
+    if (workload.Find(ConditionType::kQuotaReserved) == nullptr &&
+        workload.Find(ConditionType::kAdmitted) == nullptr && !gates.unadmitted_workloads_explicit_status) {
+      return false;
+    }
+  } else if (was_admitted == (reserved && ready)) {
+    return false;
+  }
+  static const Message* const admitted = new Message(Say("The workload is admitted"));
+  static const Message* const no_reservation = new Message(Say("The workload has no reservation"));
+  static const Message* const neither =
+      new Message(Say("The workload has no reservation and not all checks ready"));
+  static const Message* const not_ready = new Message(Say("The workload has not all checks ready"));
+  Reason reason = Reason::kAdmitted;
+  const Message* message = admitted;
+  if (!reserved && !ready && !gates.unadmitted_workloads_observability) {
+    reason = Reason::kNoReservationUnsatisfiedChecks;
+    message = neither;
+  } else if (!reserved) {
+    reason = Reason::kNoReservation;
+    message = no_reservation;
+  } else if (!ready) {
+    reason = WithFallback(state, Reason::kUnsatisfiedAdmissionChecks, Reason::kUnsatisfiedChecks);
+    message = not_ready;
+  }
+  const bool admits = reserved && ready;
+  if (was_admitted && !admits) {
+    const Time since = state.now - workload.Find(ConditionType::kAdmitted)->transition;
+    Lifecycle& life = state.EditLife(workload);
+    life.past_execution_seconds = life.past_execution_seconds.value_or(0) + since / kSecond;
+  }
+  const bool changed = SetCondition(state, workload, ConditionType::kAdmitted, admits, reason, *message);
+  if (changed) state.MarkDirty(id);
+  if (admits && !was_admitted) state.Record(EventKind::kAdmitted, id);
+  return changed;
+}
+
+void Evict(State& state, WorkloadId id, Reason reason, Message message) {
+  Workload& workload = state.At(id);
+  SetCondition(state, workload, ConditionType::kEvicted, true, reason, std::move(message));
+  if (workload.life && !workload.life->checks.empty()) {
+    for (WorkloadCheck& check : state.EditLife(workload).checks) {
+      if (check.state == CheckState::kPending) continue;
+      const bool retried = check.state == CheckState::kRetry;
+      check.message = absl::StrCat("Reset to Pending after eviction. Previously: ",
+                                   kCheckStateNames[static_cast<int>(check.state)]);
+      check.retry_count = retried ? std::optional<int64_t>(check.retry_count.value_or(0) + 1) : std::nullopt;
+      check.state = CheckState::kPending;
+      check.transition = state.now;
+    }
+  }
+  workload.queue_time = QueueOrderTime(state, workload);
+  state.Record(EventKind::kEvicted, id);
+  state.MarkDirty(id);
+}
+
+bool HasAllChecksReady(const Workload& workload) {
+  const std::vector<WorkloadCheck>& checks = workload.Life().checks;
+  return std::all_of(checks.begin(), checks.end(),
+                     [](const WorkloadCheck& check) { return check.state == CheckState::kReady; });
+}
+
+bool HasCheckIn(const Workload& workload, CheckState check_state) {
+  const std::vector<WorkloadCheck>& checks = workload.Life().checks;
+  return std::any_of(checks.begin(), checks.end(),
+                     [check_state](const WorkloadCheck& check) { return check.state == check_state; });
+}
+
+std::vector<CheckId> RequiredChecks(const ClusterQueue& queue, const Workload& workload) {
+  std::vector<CheckId> required;
+  const auto is_assigned = [&workload](FlavorId flavor) {
+    for (const PodSetAdmission& pod_set : workload.admission->pod_sets) {
+      for (const PodSetAdmission::Resource& entry : pod_set.resources) {
+        if (entry.flavor == flavor) return true;
+      }
+    }
+    return false;
+  };
+  for (const CheckIds& rule : queue.checks) {
+    const bool needed = workload.admission ? std::any_of(rule.flavors.begin(), rule.flavors.end(), is_assigned)
+                                           : rule.flavors.size() == queue.flavors.size();
+    if (needed) required.push_back(rule.check);
+  }
+  return required;
+}
+
+bool HasAllRequiredChecks(const ClusterQueue& queue, const Workload& workload) {
+  if (queue.checks.empty()) return true;
+  const std::vector<WorkloadCheck>& listed = workload.Life().checks;
+  for (CheckId required : RequiredChecks(queue, workload)) {
+    if (std::none_of(listed.begin(), listed.end(),
+                     [required](const WorkloadCheck& check) { return check.check == required; })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool IsOnHold(const Workload& workload) {
+  const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
+  return reserved != nullptr && !reserved->status && reserved->reason == static_cast<int32_t>(Reason::kOnHold);
+}
+
+bool HasAdmissionGate(const State& state, const Workload& workload) {
+  return state.config.gates.admission_gated_by && !workload.spec->admission_gate.empty();
+}
+
+bool IsAdmissible(const State& state, const Workload& workload) {
+  return !HasAdmissionGate(state, workload) && !workload.IsFinished() && workload.spec->active &&
+         !workload.HasQuotaReservation() && !IsOnHold(workload);
+}
+
+bool IsBackoffExpired(const State& state, const Workload& workload) {
+  if (workload.IsFalse(ConditionType::kRequeued)) return false;
+  const std::optional<Time>& requeue_at = workload.Life().requeue_at;
+  return !requeue_at || state.now >= *requeue_at;
+}
+
+Time QueueOrderTime(const State& state, const Workload& workload) {
+  const Condition* evicted = workload.Find(ConditionType::kEvicted);
+  if (evicted != nullptr && evicted->status) {
+    const bool by_eviction =
+        !state.config.wait_for_pods_ready || state.config.wait_for_pods_ready->requeue_by_eviction_time;
+    if (by_eviction && evicted->reason == static_cast<int32_t>(Reason::kPodsReadyTimeout)) return evicted->transition;
+    if (evicted->reason == static_cast<int32_t>(Reason::kAdmissionCheck)) return evicted->transition;
+  }
+  if (!state.config.gates.priority_sorting_within_cohort) {
+    const Condition* preempted = workload.Find(ConditionType::kPreempted);
+    if (preempted != nullptr && preempted->status &&
+        preempted->reason == static_cast<int32_t>(Reason::kInCohortReclaimWhileBorrowing)) {
+      return preempted->transition + kSecond / 1000;
+    }
+  }
+  return workload.created;
+}
+
+namespace {
+
+// Pods of a pod set that still count: its count less what can be reclaimed.
+int64_t CountAfterReclaim(const State& state, const Workload& workload, const PodSetSpec& pod_set) {
+  if (!state.config.gates.reclaimable_pods) return pod_set.count;
+  const auto& reclaimable = workload.Life().reclaimable;
+  const auto entry = reclaimable.find(pod_set.name);
+  return entry == reclaimable.end() ? pod_set.count : pod_set.count - std::min(entry->second, pod_set.count);
+}
+
+void ComputeUsage(State& state, Workload& workload) {
+  workload.usage.clear();
+  for (const PodSetAdmission& admitted : workload.admission->pod_sets) {
+    int64_t counted = admitted.count;
+    for (const PodSetSpec& pod_set : workload.spec->pod_sets) {
+      if (pod_set.name == admitted.name) counted = CountAfterReclaim(state, workload, pod_set);
+    }
+    const bool scales = counted < admitted.count && admitted.count != 0;
+    for (const PodSetAdmission::Resource& entry : admitted.resources) {
+      if (entry.flavor == kNoId) continue;
+      const int64_t usage = scales ? SaturatingMul(entry.usage / admitted.count, counted) : entry.usage;
+      const CellId cell = state.InternCell(entry.flavor, entry.resource);
+      auto at = workload.usage.begin();
+      while (at != workload.usage.end() && at->first != cell) ++at;
+      if (at == workload.usage.end()) {
+        workload.usage.emplace_back(cell, Amount(usage));
+      } else {
+        at->second += Amount(usage);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void ChargeAdmission(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  const NodeId node = workload.admission->cluster_queue;
+  if (!state.forest().IsDeclared(node)) return;
+  state.EnsureBuilt();
+  ComputeUsage(state, workload);
+  ClusterQueue& queue = state.Queue(node);
+  workload.charged = node;
+  workload.charged_place = static_cast<int32_t>(queue.workloads.size());
+  queue.workloads.push_back(id);
+  for (const auto& [cell, amount] : workload.usage) state.quota.Add(node, cell, amount);
+}
+
+void DischargeAdmission(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  if (workload.charged == kNoId) return;
+  state.EnsureBuilt();
+  ClusterQueue& queue = state.Queue(workload.charged);
+  for (const auto& [cell, amount] : workload.usage) state.quota.Remove(workload.charged, cell, amount);
+  const size_t place = static_cast<size_t>(workload.charged_place);
+  queue.workloads[place] = queue.workloads.back();
+  state.At(queue.workloads[place]).charged_place = workload.charged_place;
+  queue.workloads.pop_back();
+  ++queue.generation;
+  workload.charged = kNoId;
+  workload.charged_place = -1;
+}
+
+void RefreshCharge(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  DischargeAdmission(state, id);
+  if (workload.admission && workload.HasQuotaReservation() && !workload.IsFinished() && workload.spec->active) {
+    ChargeAdmission(state, id);
+  }
+}
+
+}  // namespace kueue

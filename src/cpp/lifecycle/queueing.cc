@@ -1,0 +1,151 @@
+// Mirrors pkg/cache/queue/{manager,cluster_queue,inadmissible_workloads}.go (kueue ff69552e79).
+#include "lifecycle/queueing.h"
+
+#include "fairness/ledger.h"
+#include "lifecycle/conditions.h"
+
+namespace kueue {
+
+UsageOrder::UsageOrder(const State& state, NodeId queue)
+    : lookup_{state}, function_(lookup_), on_(UsesAdmissionFairSharing(state, queue)) {}
+
+double UsageOrder::Lookup::operator()(LocalQueueId queue) const { return LocalQueueUsage(state, queue); }
+
+bool MayUse(const State& state, NodeId queue, NamespaceId ns) {
+  const Namespace& space = state.namespaces[static_cast<size_t>(ns)];
+  const std::optional<LabelSelector>& selector = state.Queue(queue).spec.namespace_selector;
+  return space.exists && selector && selector->Matches(space.labels);
+}
+
+void AddOrUpdate(State& state, WorkloadId id, bool changed) {
+  Workload& workload = state.At(id);
+  const NodeId node = state.Local(workload.local_queue).IsRunning() ? state.QueueOf(workload) : kNoId;
+  if (workload.queued != kNoId && workload.queued != node) RemoveFromQueue(state, id);
+  if (!IsAdmissible(state, workload) || node == kNoId) {
+    if (workload.place == QueuePlace::kNowhere) workload.queued = kNoId;
+    return;
+  }
+  PendingQueue& pending = state.Queue(node).pending;
+  if (workload.place == QueuePlace::kInflight) return;
+  const bool queued = workload.place != QueuePlace::kNowhere;
+  const bool inadmissible = queued && pending.IsInadmissible(state.workloads, id);
+  if (queued && !inadmissible && !changed) return;  // replaced in the heap by its equal
+  if (queued) pending.Erase(state.workloads, id);
+  if (changed || !queued) Classify(state, id);
+  workload.queued = node;
+  const bool expired = IsBackoffExpired(state, workload);
+  const auto inadmissible_place = expired ? PendingQueue::As::kParked : PendingQueue::As::kDelayed;
+  if (inadmissible && !changed) {
+    pending.Insert(state.workloads, id, inadmissible_place);
+  } else if (queued && !inadmissible) {
+    pending.Insert(state.workloads, id, PendingQueue::As::kActive);
+  } else if (!expired) {
+    pending.Insert(state.workloads, id, PendingQueue::As::kDelayed);
+  } else if (state.Queue(node).spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO &&
+             state.config.gates.scheduling_equivalence_hashing && pending.ParkedReason(workload.cls) != nullptr) {
+    pending.Insert(state.workloads, id, PendingQueue::As::kParked);
+  } else {
+    pending.Insert(state.workloads, id, PendingQueue::As::kActive);
+  }
+}
+
+void RemoveFromQueue(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  if (workload.queued == kNoId) return;
+  PendingQueue& pending = state.Queue(workload.queued).pending;
+  pending.Erase(state.workloads, id);
+  if (pending.preemptor == id) {
+    pending.preemptor = kNoId;
+    pending.sticky = false;
+  }
+  workload.queued = kNoId;
+}
+
+namespace {
+
+bool IsImmediate(RequeueReason why, QueueingStrategy strategy) {
+  if (strategy == QueueingStrategy::kStrictFIFO) return why != RequeueReason::kNamespaceMismatch;
+  return why == RequeueReason::kFailedAfterNomination || why == RequeueReason::kPendingPreemption;
+}
+
+bool HasPendingFlavors(const Workload& workload) {
+  if (!workload.progress) return false;
+  for (const auto& pod_set : workload.progress->tried) {
+    for (const auto& [resource, index] : pod_set) {
+      if (index != -1) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason) {
+  Workload& workload = state.At(id);
+  if (workload.place != QueuePlace::kInflight) return;  // gone meanwhile
+  const NodeId node = workload.queued;
+  ClusterQueue& queue = state.Queue(node);
+  PendingQueue& pending = queue.pending;
+  const bool best_effort = queue.spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO;
+  pending.Erase(state.workloads, id);
+  if (!IsAdmissible(state, workload) || !state.Local(workload.local_queue).IsRunning() ||
+      state.QueueOf(workload) != node) {
+    RemoveFromQueue(state, id);
+    return;
+  }
+  if (why == RequeueReason::kPendingPreemption) {
+    pending.preemptor = id;
+    pending.sticky = best_effort;
+  }
+  const bool expired = IsBackoffExpired(state, workload);
+  const bool immediate = IsImmediate(why, queue.spec.queueing_strategy);
+  if (expired && (immediate || pending.wake_cycle >= pending.pop_cycle || HasPendingFlavors(workload))) {
+    pending.Insert(state.workloads, id, PendingQueue::As::kActive);
+    return;
+  }
+  pending.Insert(state.workloads, id, expired ? PendingQueue::As::kParked : PendingQueue::As::kDelayed);
+  if (!best_effort || !state.config.gates.scheduling_equivalence_hashing) return;
+  if (why == RequeueReason::kNoFit || why == RequeueReason::kPreemptionNoCandidates) {
+    const Reason kept = quota_reserved_reason == Reason::kEmpty ? Reason::kPendingEvaluation : quota_reserved_reason;
+    pending.ParkClass(state.workloads, workload.cls, kept);
+  }
+}
+
+void AddFromLocalQueue(State& state, LocalQueueId local_id) {
+  const LocalQueue& local = state.Local(local_id);
+  if (!local.IsRunning() || local.cluster_queue == kNoId || !state.forest().IsDeclared(local.cluster_queue)) return;
+  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
+    Workload& workload = state.At(id);
+    if (workload.deleted || workload.local_queue != local_id || workload.place != QueuePlace::kNowhere) continue;
+    if (!IsAdmissible(state, workload)) continue;
+    Classify(state, id);
+    workload.queued = local.cluster_queue;
+    state.Queue(workload.queued).pending.Insert(state.workloads, id, PendingQueue::As::kActive);
+    state.MarkDirty(id);
+  }
+}
+
+void RemoveFromLocalQueue(State& state, LocalQueueId local_id) {
+  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
+    if (state.At(id).local_queue == local_id && state.At(id).queued != kNoId) RemoveFromQueue(state, id);
+  }
+}
+
+void WakeNotified(State& state) {
+  if (state.to_wake.empty()) return;
+  state.EnsureBuilt();
+  std::set<NodeId> roots;
+  roots.swap(state.to_wake);
+  for (NodeId root : roots) {
+    if (state.forest().HasCycle(root)) continue;
+    // A notified queue may have come under another root meanwhile.
+    const NodeId now = state.forest().Root(root);
+    for (NodeId node : state.forest().QueuesOfTree(now)) {
+      const auto may_wake = [&](LocalQueueId queue) { return MayUse(state, node, state.Local(queue).namespace_id); };
+      const auto expired = [&](WorkloadId id) { return IsBackoffExpired(state, state.At(id)); };
+      state.Queue(node).pending.Wake(state.workloads, may_wake, expired);
+    }
+  }
+}
+
+}  // namespace kueue

@@ -1,0 +1,56 @@
+// Into the queues and out of them: what Kueue's queue manager does on every change of a workload or a queue.
+// Mirrors pkg/cache/queue/{manager,cluster_queue,inadmissible_workloads}.go (kueue ff69552e79).
+#ifndef KUEUE_LIFECYCLE_QUEUEING_H_
+#define KUEUE_LIFECYCLE_QUEUEING_H_
+
+#include "state/state.h"
+
+namespace kueue {
+
+enum class RequeueReason : uint8_t {
+  kGeneric,
+  kNamespaceMismatch,
+  kFailedAfterNomination,
+  kPendingPreemption,
+  kNoFit,
+  kPreemptionNoCandidates,
+};
+
+// The class of workloads that the scheduler cannot tell from this one, with its totals; also its priority.
+void Classify(State& state, WorkloadId id);
+
+// Adds the workload to its queue, or follows a change of it; nothing where it may not wait or its queue is unknown.
+// `changed` says whether its spec, reclaimable pods, or Evicted or Requeued condition changed.
+void AddOrUpdate(State& state, WorkloadId id, bool changed);
+// Takes it out of the queue and forgets it as a preemptor.
+void RemoveFromQueue(State& state, WorkloadId id);
+// Puts a popped workload back after a cycle.
+void Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason);
+// Every admissible workload of the LocalQueue comes (back) into its ClusterQueue's heap.
+void AddFromLocalQueue(State& state, LocalQueueId queue);
+void RemoveFromLocalQueue(State& state, LocalQueueId queue);
+// Retries the inadmissible workloads of all trees that were notified since the last time.
+void WakeNotified(State& state);
+
+// Whether the queue's selector matches the namespace (which must exist).
+bool MayUse(const State& state, NodeId queue, NamespaceId ns);
+
+// How the queue orders by LocalQueue usage; nullptr unless admission fair sharing is on for it.
+class UsageOrder {
+ public:
+  UsageOrder(const State& state, NodeId queue);
+  const PendingQueue::Usage* get() const { return on_ ? &function_ : nullptr; }
+
+ private:
+  struct Lookup {
+    const State& state;
+    double operator()(LocalQueueId queue) const;
+  };
+  Lookup lookup_;
+  PendingQueue::Usage function_;
+  bool on_;
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_LIFECYCLE_QUEUEING_H_

@@ -1,0 +1,50 @@
+// Dense ids: every name is interned once, and the rules work on integers.
+#ifndef KUEUE_MODEL_IDS_H_
+#define KUEUE_MODEL_IDS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+
+namespace kueue {
+
+using Time = int64_t;          // nanoseconds since the Unix epoch
+using NodeId = int32_t;        // a ClusterQueue or a Cohort
+using FlavorId = int32_t;      // a ResourceFlavor name
+using ResourceId = int32_t;    // a resource name
+using CellId = int32_t;        // a (flavor, resource) pair: a column of the quota tables
+using LocalQueueId = int32_t;  // a namespace/name
+using NamespaceId = int32_t;
+using CheckId = int32_t;       // an AdmissionCheck name
+using ClassId = int32_t;       // a scheduling equivalence class
+using WorkloadId = int32_t;
+
+inline constexpr int32_t kNoId = -1;
+inline constexpr Time kSecond = 1'000'000'000;
+
+// Names in the order of their first use.
+class Interner {
+ public:
+  int32_t Intern(absl::string_view name) {
+    auto [it, inserted] = ids_.try_emplace(std::string(name), static_cast<int32_t>(names_.size()));
+    if (inserted) names_.emplace_back(name);
+    return it->second;
+  }
+  int32_t Find(absl::string_view name) const {
+    auto it = ids_.find(std::string(name));
+    return it == ids_.end() ? kNoId : it->second;
+  }
+  const std::string& Name(int32_t id) const { return names_[static_cast<size_t>(id)]; }
+  int32_t size() const { return static_cast<int32_t>(names_.size()); }
+
+ private:
+  absl::flat_hash_map<std::string, int32_t> ids_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_MODEL_IDS_H_

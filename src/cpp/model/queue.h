@@ -1,0 +1,119 @@
+// What is declared of queues, cohorts and flavors: plain values with the defaults of the API (v1beta2).
+#ifndef KUEUE_MODEL_QUEUE_H_
+#define KUEUE_MODEL_QUEUE_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/amount.h"
+#include "model/ids.h"
+#include "model/pod.h"
+
+namespace kueue {
+
+struct Taint {
+  std::string key, value, effect;
+};
+
+struct ResourceFlavor {
+  std::string name;
+  std::map<std::string, std::string> node_labels;
+  std::vector<Taint> node_taints;
+  std::vector<Toleration> tolerations;
+  std::string topology_name;  // empty: none
+};
+
+// Quota of one resource in one flavor; an absent limit is Unlimited.
+struct ResourceQuota {
+  std::string name;
+  Amount nominal;
+  Amount borrowing_limit = Amount::Unlimited();
+  Amount lending_limit = Amount::Unlimited();
+};
+
+struct FlavorQuotas {
+  std::string name;
+  std::vector<ResourceQuota> resources;
+};
+
+struct ResourceGroup {
+  std::vector<std::string> covered_resources;
+  std::vector<FlavorQuotas> flavors;
+};
+
+enum class PreemptionPolicy { kNever, kLowerPriority, kLowerOrNewerEqualPriority, kAny };
+
+struct Preemption {
+  PreemptionPolicy within_cluster_queue = PreemptionPolicy::kNever;
+  PreemptionPolicy reclaim_within_cohort = PreemptionPolicy::kNever;
+  bool borrow_within_cohort = false;  // borrowWithinCohort.policy is LowerPriority
+  std::optional<int64_t> max_priority_threshold;
+};
+
+enum class FungibilityPolicy { kMayStopSearch, kTryNextFlavor };
+enum class FungibilityPreference { kBorrowingOverPreemption, kPreemptionOverBorrowing };
+
+struct FlavorFungibility {
+  FungibilityPolicy when_can_borrow = FungibilityPolicy::kMayStopSearch;
+  FungibilityPolicy when_can_preempt = FungibilityPolicy::kTryNextFlavor;
+  FungibilityPreference preference = FungibilityPreference::kBorrowingOverPreemption;
+};
+
+enum class QueueingStrategy { kBestEffortFIFO, kStrictFIFO };
+enum class StopPolicy { kNone, kHold, kHoldAndDrain };
+
+struct LabelSelectorRequirement {
+  std::string key, op;
+  std::vector<std::string> values;
+};
+
+// All pairs and expressions must hold; an empty selector matches everything.
+struct LabelSelector {
+  std::map<std::string, std::string> match_labels;
+  std::vector<LabelSelectorRequirement> match_expressions;
+  bool Matches(const std::map<std::string, std::string>& labels) const;
+};
+
+struct CheckRule {
+  std::string name;
+  std::vector<std::string> on_flavors;  // empty: all flavors of the queue
+};
+
+struct ClusterQueueSpec {
+  std::string name;
+  std::string cohort;  // empty: none
+  std::vector<ResourceGroup> resource_groups;
+  QueueingStrategy queueing_strategy = QueueingStrategy::kBestEffortFIFO;
+  std::optional<LabelSelector> namespace_selector;  // absent: admits nobody
+  FlavorFungibility flavor_fungibility;
+  Preemption preemption;
+  std::vector<CheckRule> admission_checks;
+  StopPolicy stop_policy = StopPolicy::kNone;
+  double fair_weight = 1.0;
+  bool usage_based_admission_fair_sharing = false;
+};
+
+struct CohortSpec {
+  std::string name;
+  std::string parent;  // empty: none
+  std::vector<ResourceGroup> resource_groups;
+  double fair_weight = 1.0;
+};
+
+struct LocalQueueSpec {
+  std::string ns, name;
+  std::string cluster_queue;
+  StopPolicy stop_policy = StopPolicy::kNone;
+  double fair_weight = 1.0;
+};
+
+struct AdmissionCheckSpec {
+  std::string name, controller;
+  bool active = true;
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_MODEL_QUEUE_H_

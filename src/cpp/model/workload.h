@@ -1,0 +1,160 @@
+// A workload: what is declared, and what has become of it.
+#ifndef KUEUE_MODEL_WORKLOAD_H_
+#define KUEUE_MODEL_WORKLOAD_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "model/amount.h"
+#include "model/ids.h"
+#include "model/message.h"
+#include "model/pod.h"
+#include "model/reason.h"
+
+namespace kueue {
+
+struct PodSetSpec {
+  std::string name = "main";
+  int64_t count = 1;
+  std::optional<int64_t> min_count;
+  std::shared_ptr<const PodTemplate> pod_template;
+  std::string group;             // topologyRequest.podSetGroupName; empty: a group of its own
+  bool requests_topology = false;
+  std::string topology_request;  // canonical text, part of the equivalence class
+};
+
+struct WorkloadSpec {
+  std::string ns = "default", name, uid;
+  std::string queue_name;
+  std::string job_uid;         // label kueue.x-k8s.io/job-uid
+  std::string admission_gate;  // annotation kueue.x-k8s.io/admission-gated-by
+  std::string replaces;        // annotation of an elastic job's slice: namespace/name of the replaced one
+  int64_t priority = 0;        // spec.priority
+  int64_t priority_boost = 0;  // annotation, with the gate PriorityBoost
+  std::string priority_class;  // group/kind/name of the reference
+  bool active = true;
+  bool owned_by_single_pod = false;
+  std::optional<int64_t> maximum_execution_time_seconds;
+  std::optional<Time> created;
+  std::vector<PodSetSpec> pod_sets;
+
+  std::string Key() const { return ns + "/" + name; }
+};
+
+struct Condition {
+  ConditionType type;
+  bool status;
+  int32_t reason;  // an id of State::reasons; the known ones are the values of Reason
+  Message message;
+  Time transition;
+};
+
+using Requests = absl::InlinedVector<std::pair<ResourceId, int64_t>, 3>;  // by ascending hash of the name
+
+// What one pod set asks for, all counted pods together.
+struct PodSetTotals {
+  int64_t count = 0;
+  Requests requests;
+};
+
+struct PodSetAdmission {
+  std::string name;
+  int64_t count = 0;
+  struct Resource {
+    ResourceId resource;
+    FlavorId flavor;  // kNoId: recorded without a flavor
+    int64_t usage;    // of all pods
+  };
+  std::vector<Resource> resources;
+};
+
+// status.admission, and the usage that it charges.
+struct Admission {
+  NodeId cluster_queue = kNoId;
+  std::vector<PodSetAdmission> pod_sets;
+};
+
+// Where the scan of the flavors of each pod set's resources left off (status of the queue, not of the API).
+struct ScanProgress {
+  std::vector<absl::InlinedVector<std::pair<ResourceId, int>, 2>> tried;  // by pod set; -1: all of them
+  int64_t generation = 0;
+  int64_t cycle = 0;
+  ClassId cls = kNoId;
+};
+
+enum class CheckState : uint8_t { kPending, kReady, kRetry, kRejected };
+
+struct WorkloadCheck {
+  CheckId check;
+  CheckState state = CheckState::kPending;
+  std::string message;
+  Time transition = 0;
+  std::optional<int64_t> requeue_after_seconds;
+  std::optional<int64_t> retry_count;
+};
+
+// What most workloads never have.
+struct Lifecycle {
+  std::vector<WorkloadCheck> checks;  // by name
+  std::optional<int64_t> requeue_count;
+  std::optional<Time> requeue_at;
+  std::optional<int64_t> past_execution_seconds;
+  std::map<std::string, int64_t> reclaimable;  // pods by pod set
+  bool pods_ready = false;   // as the job's pods are, reported at the next settle
+};
+
+// Whether a kQueued one is active or parked, its queue knows (PendingQueue::IsInadmissible); a kDelayed one is
+// inadmissible and waits for its backoff, too.
+enum class QueuePlace : uint8_t { kNowhere, kQueued, kDelayed, kInflight };
+
+struct Workload {
+  std::shared_ptr<const WorkloadSpec> spec;
+  LocalQueueId local_queue = kNoId;
+  ClassId cls = kNoId;
+  int64_t priority = 0;  // effective
+  Time created = 0;
+  Time queue_time = 0;  // the timestamp that orders it
+  absl::InlinedVector<Condition, 2> conditions;
+  std::shared_ptr<const Admission> admission;
+  NodeId charged = kNoId;      // the queue whose quota it uses
+  int32_t charged_place = -1;  // its place in that queue's list
+  absl::InlinedVector<std::pair<CellId, Amount>, 2> usage;  // what it charges
+  NodeId queued = kNoId;       // the queue it waits in
+  QueuePlace place = QueuePlace::kNowhere;
+  bool deleted = false;
+  bool evaluated = false;      // has been the head of a cycle since its last change
+  std::shared_ptr<const ScanProgress> progress;
+  std::shared_ptr<const Lifecycle> life;
+
+  const Condition* Find(ConditionType type) const {
+    for (const Condition& condition : conditions) {
+      if (condition.type == type) return &condition;
+    }
+    return nullptr;
+  }
+  bool IsTrue(ConditionType type) const {
+    const Condition* condition = Find(type);
+    return condition != nullptr && condition->status;
+  }
+  bool IsFalse(ConditionType type) const {
+    const Condition* condition = Find(type);
+    return condition != nullptr && !condition->status;
+  }
+  bool IsFinished() const { return IsTrue(ConditionType::kFinished); }
+  bool HasQuotaReservation() const { return IsTrue(ConditionType::kQuotaReserved); }
+  bool IsAdmitted() const { return IsTrue(ConditionType::kAdmitted); }
+  bool IsEvicted() const { return IsTrue(ConditionType::kEvicted); }
+  const Lifecycle& Life() const {
+    static const Lifecycle* const none = new Lifecycle;
+    return life ? *life : *none;
+  }
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_MODEL_WORKLOAD_H_

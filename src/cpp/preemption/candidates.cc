@@ -1,0 +1,81 @@
+// Mirrors pkg/scheduler/preemption/common/{ordering,preemption_policy}.go (kueue ff69552e79).
+#include "preemption/candidates.h"
+
+#include "fairness/ledger.h"
+
+namespace kueue {
+
+bool CandidateOrder::operator()(const Candidate& a, const Candidate& b) const {
+  if (a.evicted != b.evicted) return a.evicted;
+  const Workload &left = state_->At(a.workload), &right = state_->At(b.workload);
+  const bool left_own = left.charged == queue_, right_own = right.charged == queue_;
+  if (left_own != right_own) return right_own;
+  if (by_usage_ && left.charged == right.charged && a.queue_usage >= 0 && b.queue_usage >= 0 &&
+      a.queue_usage != b.queue_usage && left.spec->queue_name != right.spec->queue_name) {
+    return a.queue_usage > b.queue_usage;
+  }
+  if (a.priority != b.priority) return a.priority < b.priority;
+  if (a.reserved != b.reserved) return a.reserved > b.reserved;
+  if (const int order = left.spec->uid.compare(right.spec->uid); order != 0) return order < 0;
+  return a.workload < b.workload;
+}
+
+const Candidate& CandidateList::At(size_t i, const CandidateOrder& order) {
+  if (sorted_ > i) return items_[i];
+  const auto later = [&order](const Candidate& a, const Candidate& b) { return order(b, a); };
+  // The heap lies reversed behind the sorted part, so that its top is taken without moving what is sorted.
+  if (!heaped_) {
+    std::make_heap(items_.rbegin(), items_.rend() - static_cast<std::ptrdiff_t>(sorted_), later);
+    heaped_ = true;
+  }
+  while (sorted_ <= i) {
+    std::pop_heap(items_.rbegin(), items_.rend() - static_cast<std::ptrdiff_t>(sorted_), later);
+    ++sorted_;
+  }
+  return items_[i];
+}
+
+void CandidateList::SortAll(const State& state, const CandidateOrder& order) {
+  std::sort(items_.begin(), items_.end(), [&state](const Candidate& a, const Candidate& b) {
+    return state.At(a.workload).spec->uid < state.At(b.workload).spec->uid;
+  });
+  std::stable_sort(items_.begin(), items_.end(), order);
+  sorted_ = items_.size();
+}
+
+bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, PreemptionPolicy policy) {
+  const bool lower = preemptor.priority > candidate.priority;
+  switch (policy) {
+    case PreemptionPolicy::kNever:
+      return false;
+    case PreemptionPolicy::kAny:
+      return true;
+    case PreemptionPolicy::kLowerPriority:
+      return lower;
+    case PreemptionPolicy::kLowerOrNewerEqualPriority:
+      return lower || (preemptor.priority == candidate.priority && preemptor.queue_time < candidate.queue_time);
+  }
+  return false;
+}
+
+bool UsesAny(const Workload& workload, const std::vector<CellId>& cells) {
+  for (const auto& [cell, amount] : workload.usage) {
+    for (CellId contested : cells) {
+      if (cell == contested) return true;
+    }
+  }
+  return false;
+}
+
+Candidate MakeCandidate(const State& state, WorkloadId id, Variant variant, NodeId common_ancestor) {
+  const Workload& workload = state.At(id);
+  Candidate candidate{id, variant, workload.IsEvicted(), common_ancestor, workload.priority, state.now, -1.0};
+  const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
+  if (reserved != nullptr && reserved->status) candidate.reserved = reserved->transition;
+  if (UsesAdmissionFairSharing(state, workload.charged)) {
+    candidate.queue_usage = LocalQueueUsage(state, workload.local_queue);
+  }
+  return candidate;
+}
+
+}  // namespace kueue

@@ -1,0 +1,254 @@
+// Preemption under fair sharing: a tournament of shares picks the queue that gives a workload up.
+// Mirrors pkg/scheduler/preemption/preemption.go:fairPreemptions and pkg/scheduler/preemption/fairsharing
+// (kueue ff69552e79).
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "fairness/share.h"
+#include "preemption/fit.h"
+#include "preemption/preemption.h"
+
+namespace kueue {
+namespace {
+
+using CandidatesByQueue = std::map<NodeId, std::vector<Candidate>>;
+
+// Chooses, again and again, the queue that is to lose its next candidate.
+class TargetQueues {
+ public:
+  TargetQueues(const State& state, NodeId preemptor, const std::vector<Candidate>& candidates)
+      : state_(state), preemptor_(preemptor), head_order_(state, preemptor, /*by_usage=*/false) {
+    for (const Candidate& candidate : candidates) remaining_[state.At(candidate.workload).charged].push_back(candidate);
+    for (auto& [queue, list] : remaining_) std::reverse(list.begin(), list.end());
+    for (NodeId node = preemptor; node != kNoId; node = state.forest().Parent(node)) ancestors_.insert(node);
+  }
+
+  bool HasCandidates(NodeId queue) const {
+    const auto entry = remaining_.find(queue);
+    return entry != remaining_.end() && !entry->second.empty();
+  }
+  Candidate PopCandidate(NodeId queue) {
+    std::vector<Candidate>& list = remaining_[queue];
+    const Candidate head = list.back();
+    list.pop_back();
+    return head;
+  }
+  void Drop(NodeId queue) { pruned_.insert(queue); }
+
+  // kNoId where nothing is left to take.
+  NodeId Next() {
+    const Forest& forest = state_.forest();
+    if (forest.Parent(preemptor_) == kNoId) {
+      return HasCandidates(preemptor_) && pruned_.count(preemptor_) == 0 ? preemptor_ : kNoId;
+    }
+    const NodeId root = forest.Root(preemptor_);
+    while (pruned_.count(root) == 0) {
+      const NodeId queue = NextIn(root);
+      if (queue != kNoId) return queue;
+    }
+    return kNoId;
+  }
+
+ private:
+  NodeId NextIn(NodeId cohort) {
+    Share queue_share, cohort_share;
+    const NodeId queue = BestQueue(cohort, queue_share);
+    const NodeId child = BestCohort(cohort, cohort_share);
+    if (queue == kNoId && child == kNoId) {
+      pruned_.insert(cohort);
+      return kNoId;
+    }
+    const bool cohort_wins = child != kNoId && (queue == kNoId || CompareShares(cohort_share, queue_share) >= 0);
+    return cohort_wins ? NextIn(child) : queue;
+  }
+
+  NodeId BestQueue(NodeId cohort, Share& best_share) {
+    NodeId best = kNoId;
+    for (NodeId queue : state_.forest().ChildQueues(cohort)) {
+      if (!state_.forest().IsActive(queue) || pruned_.count(queue) > 0) continue;
+      const Share share = DominantResourceShare(state_, queue);
+      if (!HasCandidates(queue) || (!share.borrowing && queue != preemptor_)) {
+        pruned_.insert(queue);
+        continue;
+      }
+      const int order = best == kNoId ? 1 : CompareShares(share, best_share);
+      if (order > 0 || (order == 0 && head_order_(remaining_[queue].back(), remaining_[best].back()))) {
+        best = queue;
+        best_share = share;
+      }
+    }
+    return best;
+  }
+
+  NodeId BestCohort(NodeId cohort, Share& best_share) {
+    NodeId best = kNoId;
+    for (NodeId child : state_.forest().ChildCohorts(cohort)) {
+      if (pruned_.count(child) > 0) continue;
+      const Share share = DominantResourceShare(state_, child);
+      if (!share.borrowing && ancestors_.count(child) == 0) {
+        pruned_.insert(child);
+        continue;
+      }
+      if (best == kNoId || CompareShares(share, best_share) >= 0) {
+        best = child;
+        best_share = share;
+      }
+    }
+    return best;
+  }
+
+  const State& state_;
+  const NodeId preemptor_;
+  const CandidateOrder head_order_;
+  CandidatesByQueue remaining_;  // the next one at the back
+  std::set<NodeId> pruned_, ancestors_;
+};
+
+class FairSearch {
+ public:
+  FairSearch(State& state, const PreemptionQuery& query, const std::vector<WorkloadId>& gone)
+      : state_(state), query_(query), queue_(state.Queue(query.queue)), gone_(gone) {}
+
+  std::vector<Target> Run() {
+    const std::vector<Candidate> candidates = Collect();
+    if (candidates.empty()) return {};
+    const std::vector<FairSharingStrategy>& strategies = *state_.config.fair_sharing;
+    const Trial trial(state_.quota);
+    AddRequest();
+    bool fits = FirstPass(candidates, strategies.front());
+    if (!fits && strategies.size() > 1) fits = SecondPass();
+    RemoveRequest();
+    if (!fits) return {};
+    FillBack(state_, query_, /*borrow=*/true, targets_);
+    return targets_;
+  }
+
+ private:
+  void AddRequest() {
+    for (const CellAmount& entry : query_.request) state_.quota.Add(query_.queue, entry.cell, entry.amount);
+  }
+  void RemoveRequest() {
+    for (const CellAmount& entry : query_.request) state_.quota.Remove(query_.queue, entry.cell, entry.amount);
+  }
+  bool FitsNow() {
+    RemoveRequest();
+    const bool fits = Fits(state_, query_, /*borrow=*/true);
+    AddRequest();
+    return fits;
+  }
+  bool IsBorrowing(NodeId queue) const {
+    return std::any_of(query_.contested.begin(), query_.contested.end(),
+                       [&](CellId cell) { return state_.quota.IsBorrowing(queue, cell); });
+  }
+
+  void CollectFrom(NodeId queue, PreemptionPolicy policy, Variant variant, std::vector<Candidate>& candidates) const {
+    for (WorkloadId id : state_.Queue(queue).workloads) {
+      const Workload& workload = state_.At(id);
+      if (!UsesAny(workload, query_.contested)) continue;
+      if (!SatisfiesPolicy(state_.At(query_.preemptor), workload, policy)) continue;
+      if (std::find(gone_.begin(), gone_.end(), id) != gone_.end()) continue;
+      candidates.push_back(MakeCandidate(state_, id, variant, kNoId));
+    }
+  }
+
+  std::vector<Candidate> Collect() const {
+    const Forest& forest = state_.forest();
+    const Preemption& preemption = queue_.spec.preemption;
+    std::vector<Candidate> candidates;
+    CollectFrom(query_.queue, preemption.within_cluster_queue, Variant::kWithinQueue, candidates);
+    if (forest.Parent(query_.queue) != kNoId && preemption.reclaim_within_cohort != PreemptionPolicy::kNever) {
+      for (NodeId queue : forest.QueuesOfTree(forest.Root(query_.queue))) {
+        if (queue == query_.queue || !forest.IsActive(queue) || !IsBorrowing(queue)) continue;
+        CollectFrom(queue, preemption.reclaim_within_cohort, Variant::kHierarchical, candidates);
+      }
+    }
+    std::sort(candidates.begin(), candidates.end(), [this](const Candidate& a, const Candidate& b) {
+      return state_.At(a.workload).spec->uid < state_.At(b.workload).spec->uid;
+    });
+    std::stable_sort(candidates.begin(), candidates.end(), CandidateOrder(state_, query_.queue));
+    return candidates;
+  }
+
+  bool Take(const Candidate& candidate, PreemptionReason reason) {
+    Discharge(state_, candidate.workload);
+    targets_.push_back({candidate.workload, reason});
+    return FitsNow();
+  }
+
+  // The nodes right below the lowest common ancestor, on the preemptor's side and on the target's.
+  std::pair<NodeId, NodeId> AlmostCommonAncestors(NodeId target) const {
+    const Forest& forest = state_.forest();
+    std::set<NodeId> above;
+    for (NodeId node = query_.queue; node != kNoId; node = forest.Parent(node)) above.insert(node);
+    NodeId theirs = target;
+    while (above.count(forest.Parent(theirs)) == 0) theirs = forest.Parent(theirs);
+    NodeId ours = query_.queue;
+    while (forest.Parent(ours) != forest.Parent(theirs)) ours = forest.Parent(ours);
+    return {ours, theirs};
+  }
+
+  bool FirstPass(const std::vector<Candidate>& candidates, FairSharingStrategy strategy) {
+    const bool within_nominal = state_.config.gates.fair_sharing_preempt_within_nominal && !IsBorrowing(query_.queue);
+    TargetQueues queues(state_, query_.queue, candidates);
+    for (NodeId queue = queues.Next(); queue != kNoId; queue = queues.Next()) {
+      if (queue == query_.queue || within_nominal) {
+        const PreemptionReason reason = queue == query_.queue ? PreemptionReason::kInClusterQueue
+                                                              : PreemptionReason::kInCohortReclamation;
+        if (Take(queues.PopCandidate(queue), reason)) return true;
+        continue;
+      }
+      if (TakeByStrategy(queues, queue, strategy)) return true;
+    }
+    return false;
+  }
+
+  // Takes the first candidate of the queue for which the strategy holds; the others before it are tried later.
+  bool TakeByStrategy(TargetQueues& queues, NodeId queue, FairSharingStrategy strategy) {
+    const auto [ours, theirs] = AlmostCommonAncestors(queue);
+    const Share new_share = DominantResourceShare(state_, ours), old_share = DominantResourceShare(state_, theirs);
+    const bool hopeless = new_share.IsZeroWeightBorrowing() && !old_share.IsZeroWeightBorrowing();
+    while (queues.HasCandidates(queue)) {
+      const Candidate candidate = queues.PopCandidate(queue);
+      if (hopeless || !Holds(strategy, new_share, old_share, theirs, candidate)) {
+        retry_.push_back(candidate);
+        continue;
+      }
+      return Take(candidate, PreemptionReason::kInCohortFairSharing);
+    }
+    return false;
+  }
+
+  bool Holds(FairSharingStrategy strategy, const Share& new_share, const Share& old_share, NodeId theirs,
+             const Candidate& candidate) {
+    if (strategy == FairSharingStrategy::kLessThanInitialShare) return CompareShares(new_share, old_share) < 0;
+    const Trial trial(state_.quota);
+    Discharge(state_, candidate.workload);
+    return CompareShares(new_share, DominantResourceShare(state_, theirs)) <= 0;
+  }
+
+  bool SecondPass() {
+    TargetQueues queues(state_, query_.queue, retry_);
+    for (NodeId queue = queues.Next(); queue != kNoId; queue = queues.Next()) {
+      const auto [ours, theirs] = AlmostCommonAncestors(queue);
+      const Share new_share = DominantResourceShare(state_, ours), old_share = DominantResourceShare(state_, theirs);
+      const Candidate candidate = queues.PopCandidate(queue);
+      if (CompareShares(new_share, old_share) < 0 && Take(candidate, PreemptionReason::kInCohortFairSharing)) return true;
+      queues.Drop(queue);
+    }
+    return false;
+  }
+
+  State& state_;
+  const PreemptionQuery& query_;
+  const ClusterQueue& queue_;
+  const std::vector<WorkloadId>& gone_;
+  std::vector<Target> targets_;
+  std::vector<Candidate> retry_;
+};
+
+}  // namespace
+
+std::vector<Target> Preemptor::Fair(const PreemptionQuery& query) { return FairSearch(state_, query, gone_).Run(); }
+
+}  // namespace kueue

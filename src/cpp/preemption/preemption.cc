@@ -1,0 +1,102 @@
+// Mirrors pkg/scheduler/preemption/{preemption,preemption_oracle}.go (kueue ff69552e79).
+#include "preemption/preemption.h"
+
+#include <algorithm>
+
+#include "flavor/assigner.h"
+#include "preemption/fit.h"
+
+namespace kueue {
+
+void Charge(State& state, WorkloadId id) {
+  const Workload& workload = state.At(id);
+  for (const auto& [cell, amount] : workload.usage) state.quota.Add(workload.charged, cell, amount);
+}
+
+void Discharge(State& state, WorkloadId id) {
+  const Workload& workload = state.At(id);
+  for (const auto& [cell, amount] : workload.usage) state.quota.Remove(workload.charged, cell, amount);
+}
+
+bool Fits(const State& state, const PreemptionQuery& query, bool borrow) {
+  for (const CellAmount& entry : query.request) {
+    if (!borrow && state.quota.IsBorrowingWith(query.queue, entry.cell, entry.amount)) return false;
+    if (entry.amount > state.quota.Available(query.queue, entry.cell)) return false;
+  }
+  return true;
+}
+
+void FillBack(State& state, const PreemptionQuery& query, bool borrow, std::vector<Target>& targets) {
+  for (size_t i = targets.size() - 1; i-- > 0;) {
+    Charge(state, targets[i].workload);
+    if (Fits(state, query, borrow)) {
+      targets[i] = targets.back();
+      targets.pop_back();
+    } else {
+      Discharge(state, targets[i].workload);
+    }
+  }
+}
+
+namespace {
+
+bool IsSame(const PreemptionQuery& a, const PreemptionQuery& b) {
+  const auto same = [](const CellAmount& x, const CellAmount& y) { return x.cell == y.cell && x.amount == y.amount; };
+  return a.queue == b.queue && a.preemptor == b.preemptor && a.contested == b.contested &&
+         std::equal(a.request.begin(), a.request.end(), b.request.begin(), b.request.end(), same);
+}
+
+}  // namespace
+
+std::vector<Target> Preemptor::Search(const PreemptionQuery& query) {
+  if (remembered_ && IsSame(query, last_query_)) return last_targets_;
+  last_targets_ = state_.config.fair_sharing ? Fair(query) : Classical(query);
+  last_query_ = query;
+  remembered_ = true;
+  return last_targets_;
+}
+
+GranularMode Preemptor::SimulatePreemption(NodeId queue, WorkloadId workload, CellId cell, Amount amount) {
+  const std::vector<Target> targets = Search({queue, workload, {cell}, {{cell, amount}}});
+  if (targets.empty()) {
+    return {PreemptionMode::kNoCandidates, state_.quota.LowestSubtreeThatFits(queue, cell, amount).height};
+  }
+  const Trial trial(state_.quota);
+  bool own = false;
+  for (const Target& target : targets) {
+    Discharge(state_, target.workload);
+    own = own || state_.At(target.workload).charged == queue;
+  }
+  const int level = state_.quota.LowestSubtreeThatFits(queue, cell, amount).height;
+  return {own ? PreemptionMode::kPreempt : PreemptionMode::kReclaim, level};
+}
+
+std::vector<Target> Preemptor::Targets(NodeId queue, WorkloadId id, const Assignment& assignment, WorkloadId replaced) {
+  PreemptionQuery query{queue, id, {}, {}};
+  const EquivalenceClass& cls = state_.Class(state_.At(id).cls);
+  for (const PodSetAssignment& pod_set : assignment.pod_sets) {
+    for (const FlavorChoice& choice : pod_set.flavors) {
+      if (choice.mode != Mode::kPreempt) continue;
+      const CellId cell = state_.Cell(choice.flavor, choice.resource);
+      if (std::find(query.contested.begin(), query.contested.end(), cell) == query.contested.end()) {
+        query.contested.push_back(cell);
+      }
+    }
+  }
+  // By index, as Kueue does: totals are in the order of the spec, assignments in that of the pod set groups.
+  for (size_t i = 0; i < cls.totals.size() && i < assignment.pod_sets.size(); ++i) {
+    int64_t count = assignment.pod_sets[i].count;
+    if (replaced != kNoId && state_.At(replaced).admission &&
+        i < state_.At(replaced).admission->pod_sets.size()) {
+      count = cls.totals[i].count - state_.At(replaced).admission->pod_sets[i].count;
+    }
+    for (const auto& [resource, amount] : FlavorAssigner::Scaled(cls.totals[i], count)) {
+      const FlavorChoice* choice = assignment.pod_sets[i].Find(resource);
+      if (amount == 0 || choice == nullptr) continue;
+      AddTo(query.request, state_.Cell(choice->flavor, resource), Amount(amount));
+    }
+  }
+  return Search(query);
+}
+
+}  // namespace kueue

@@ -1,0 +1,66 @@
+// Whom a workload would have to preempt.
+// Mirrors pkg/scheduler/preemption (kueue ff69552e79).
+#ifndef KUEUE_PREEMPTION_PREEMPTION_H_
+#define KUEUE_PREEMPTION_PREEMPTION_H_
+
+#include <functional>
+#include <vector>
+
+#include "flavor/assignment.h"
+#include "flavor/oracle.h"
+#include "preemption/candidates.h"
+#include "state/state.h"
+
+namespace kueue {
+
+struct Target {
+  WorkloadId workload;
+  PreemptionReason reason;
+};
+
+// A question: who must leave so that `request` fits into `queue`, where the cells of `contested` are short?
+struct PreemptionQuery {
+  NodeId queue;
+  WorkloadId preemptor;
+  std::vector<CellId> contested;
+  Amounts request;
+};
+
+// Searches for targets on the usage tables of `state`, and leaves them as it found them.
+class Preemptor : public PreemptionOracle {
+ public:
+  explicit Preemptor(State& state) : state_(state) {}
+
+  // The targets for an assignment whose mode is Preempt, in Kueue's order; none where preemption cannot help.
+  std::vector<Target> Targets(NodeId queue, WorkloadId workload, const Assignment& assignment, WorkloadId replaced);
+  std::vector<Target> Search(const PreemptionQuery& query);
+  GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, CellId cell, Amount amount) override;
+
+  // Workloads that are as good as gone: no candidates while a recomputation assumes that they have left.
+  void SetGone(std::vector<WorkloadId> gone) {
+    gone_ = std::move(gone);
+    Forget();
+  }
+  // A search on unchanged usage gives the same targets; whoever changes usage must call this.
+  void Forget() { remembered_ = false; }
+
+ private:
+  std::vector<Target> Classical(const PreemptionQuery& query);
+  std::vector<Target> Fair(const PreemptionQuery& query);
+
+  State& state_;
+  std::vector<WorkloadId> gone_;
+  CandidateScratch scratch_;
+  bool remembered_ = false;
+  PreemptionQuery last_query_;
+  std::vector<Target> last_targets_;
+};
+
+// Whether the queue can always get its nominal quota back (pkg/scheduler/preemption/policy.go).
+inline bool CanAlwaysReclaim(const ClusterQueue& queue) {
+  return queue.spec.preemption.reclaim_within_cohort == PreemptionPolicy::kAny;
+}
+
+}  // namespace kueue
+
+#endif  // KUEUE_PREEMPTION_PREEMPTION_H_

@@ -1,0 +1,95 @@
+// The workloads that wait in one ClusterQueue: active ones in order, inadmissible ones until they are woken.
+// Mirrors pkg/cache/queue/{cluster_queue,pending_workloads,inadmissible_workloads}.go (kueue ff69552e79).
+#ifndef KUEUE_QUEUE_PENDING_H_
+#define KUEUE_QUEUE_PENDING_H_
+
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "model/reason.h"
+#include "model/workload.h"
+#include "queue/run.h"
+
+namespace kueue {
+
+// Workloads are held by equivalence class and LocalQueue: a class is parked, and a queue woken, by moving whole
+// runs, whatever their length.
+class PendingQueue {
+ public:
+  using Usage = absl::FunctionRef<double(LocalQueueId)>;
+
+  enum class As { kActive, kParked, kDelayed };
+
+  // Puts a workload that is nowhere into its place.
+  void Insert(std::vector<Workload>& workloads, WorkloadId workload, As as);
+  // Takes a workload out, from wherever it is in this queue.
+  void Erase(std::vector<Workload>& workloads, WorkloadId workload);
+
+  // Whether the workload waits here to be woken (it must be in this queue).
+  bool IsInadmissible(const std::vector<Workload>& workloads, WorkloadId workload) const;
+
+  // The first of the active workloads, kNoId where there is none. With `usage` (admission fair sharing), the
+  // workloads of the LocalQueue with the lowest usage come first; then the sticky one; then by priority, time, UID.
+  WorkloadId First(const std::vector<Workload>& workloads, const Usage* usage);
+  // Makes the first active workload the one in flight.
+  WorkloadId Pop(std::vector<Workload>& workloads, const Usage* usage);
+
+  // Parks every active workload of the class, and those that come until the next Wake.
+  void ParkClass(std::vector<Workload>& workloads, ClassId cls, Reason reason);
+  // The reason that a class was parked with; nullptr where it was not.
+  const Reason* ParkedReason(ClassId cls) const;
+  // Moves inadmissible workloads back: those of LocalQueues that `may_wake` and whose backoff has `expired`.
+  void Wake(std::vector<Workload>& workloads, absl::FunctionRef<bool(LocalQueueId)> may_wake,
+            absl::FunctionRef<bool(WorkloadId)> expired);
+
+  // Active and inadmissible workloads together, in the order of the queue.
+  std::vector<WorkloadId> Ordered(const std::vector<Workload>& workloads, const Usage* usage) const;
+  bool HasActive() const { return !heads_.empty(); }
+  int active_count() const { return active_count_; }
+  int inadmissible_count() const { return inadmissible_count_; }
+
+  WorkloadId inflight() const { return inflight_; }
+  void ForgetInflight() { inflight_ = kNoId; }
+
+  // The workload that waits for its victims to leave; a sticky one goes before all others.
+  WorkloadId preemptor = kNoId;
+  bool sticky = false;
+  int64_t pop_cycle = 0;
+  int64_t wake_cycle = -1;
+
+ private:
+  struct Bucket {
+    ClassId cls;
+    LocalQueueId local_queue;
+    int64_t priority;
+    Run active, parked;
+    int32_t place_in_heads = -1;
+    bool listed_as_parked = false;
+  };
+  static size_t Index(int32_t index) { return static_cast<size_t>(index); }
+  int32_t BucketOf(const Workload& workload);
+  const Bucket& FindBucket(const Workload& workload) const;
+  bool HeadLess(const std::vector<Workload>& workloads, int32_t a, int32_t b) const;
+  void Sift(const std::vector<Workload>& workloads, size_t place);
+  void UpdateHead(const std::vector<Workload>& workloads, int32_t bucket);
+  void ListAsParked(int32_t bucket);
+
+  std::vector<Bucket> buckets_;
+  absl::flat_hash_map<std::pair<ClassId, LocalQueueId>, int32_t> bucket_of_;
+  std::vector<int32_t> heads_;           // buckets with active workloads: a binary heap by their first
+  std::vector<int32_t> parked_buckets_;  // buckets that may have parked workloads
+  std::vector<WorkloadId> delayed_;
+  std::vector<std::pair<ClassId, Reason>> parked_classes_;
+  WorkloadId inflight_ = kNoId;
+  int active_count_ = 0;
+  int inadmissible_count_ = 0;
+};
+
+// Whether `a` goes before `b` by priority, time and UID.
+bool GoesBefore(const Workload& a, const Workload& b);
+
+}  // namespace kueue
+
+#endif  // KUEUE_QUEUE_PENDING_H_

@@ -1,0 +1,107 @@
+// Workloads of one equivalence class and LocalQueue, in the order they are served.
+#ifndef KUEUE_QUEUE_RUN_H_
+#define KUEUE_QUEUE_RUN_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "model/workload.h"
+
+namespace kueue {
+
+// A sorted array with a moving front. Arrivals come nearly in order and departures nearly at the front, so both
+// ends are cheap; anywhere else the shorter side moves.
+class Run {
+ public:
+  struct Item {
+    Time time;
+    WorkloadId workload;
+  };
+
+  bool empty() const { return front_ == items_.size(); }
+  size_t size() const { return items_.size() - front_; }
+  const Item& Front() const { return items_[front_]; }
+  const Item* begin() const { return items_.data() + front_; }
+  const Item* end() const { return items_.data() + items_.size(); }
+
+  void Insert(const std::vector<Workload>& workloads, Item item) {
+    if (empty() || Less(workloads, items_.back(), item)) {
+      items_.push_back(item);
+      return;
+    }
+    const auto at = std::lower_bound(items_.begin() + Offset(), items_.end(), item,
+                                     [&](const Item& a, const Item& b) { return Less(workloads, a, b); });
+    const size_t before = static_cast<size_t>(at - items_.begin()) - front_;
+    if (front_ > 0 && before <= size() / 2) {
+      std::move(items_.begin() + Offset(), at, items_.begin() + Offset() - 1);
+      --front_;
+      items_[front_ + before] = item;
+    } else {
+      items_.insert(at, item);
+    }
+  }
+
+  bool Contains(const std::vector<Workload>& workloads, Item item) const {
+    return std::binary_search(begin(), end(), item,
+                              [&](const Item& a, const Item& b) { return Less(workloads, a, b); });
+  }
+
+  void Erase(const std::vector<Workload>& workloads, Item item) {
+    if (Front().workload == item.workload) {
+      ++front_;
+      Trim();
+      return;
+    }
+    const auto at = std::lower_bound(items_.begin() + Offset(), items_.end(), item,
+                                     [&](const Item& a, const Item& b) { return Less(workloads, a, b); });
+    const size_t before = static_cast<size_t>(at - items_.begin()) - front_;
+    if (before <= size() / 2) {
+      std::move_backward(items_.begin() + Offset(), at, at + 1);
+      ++front_;
+    } else {
+      items_.erase(at);
+    }
+    Trim();
+  }
+
+  // Takes all of `other` in; by a swap where this run is empty.
+  void Absorb(const std::vector<Workload>& workloads, Run& other) {
+    if (empty()) {
+      std::swap(items_, other.items_);
+      std::swap(front_, other.front_);
+    } else {
+      for (const Item& item : other) Insert(workloads, item);
+    }
+    other.items_.clear();
+    other.front_ = 0;
+  }
+
+ private:
+  static bool Less(const std::vector<Workload>& workloads, const Item& a, const Item& b) {
+    if (a.time != b.time) return a.time < b.time;
+    if (a.workload == b.workload) return false;
+    const std::string& left = workloads[static_cast<size_t>(a.workload)].spec->uid;
+    const std::string& right = workloads[static_cast<size_t>(b.workload)].spec->uid;
+    if (const int order = left.compare(right); order != 0) return order < 0;
+    return a.workload < b.workload;
+  }
+  // Gives the room before the front back, now and then.
+  void Trim() {
+    if (empty()) {
+      items_.clear();
+      front_ = 0;
+    } else if (front_ > 64 && front_ > items_.size() / 2) {
+      items_.erase(items_.begin(), items_.begin() + Offset());
+      front_ = 0;
+    }
+  }
+  std::ptrdiff_t Offset() const { return static_cast<std::ptrdiff_t>(front_); }
+
+  std::vector<Item> items_;
+  size_t front_ = 0;
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_QUEUE_RUN_H_

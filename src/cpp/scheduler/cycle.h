@@ -1,0 +1,83 @@
+// One scheduling cycle: heads, nomination, order, processing, requeue.
+// Mirrors pkg/scheduler/scheduler.go (kueue ff69552e79).
+#ifndef KUEUE_SCHEDULER_CYCLE_H_
+#define KUEUE_SCHEDULER_CYCLE_H_
+
+#include <memory>
+#include <vector>
+
+#include "flavor/assigner.h"
+#include "lifecycle/queueing.h"
+#include "preemption/preemption.h"
+#include "state/state.h"
+
+namespace kueue {
+
+enum class EntryStatus : uint8_t { kNotNominated, kSkipped, kAssumed };
+
+// A head on its way through the cycle.
+struct Entry {
+  WorkloadId workload = kNoId;
+  NodeId queue = kNoId;
+  bool is_preemptor = false;
+  bool nominated = false;  // has an assignment; otherwise it was inadmissible before one was tried
+  Assignment assignment;
+  std::vector<Target> targets;
+  WorkloadId replaced = kNoId;  // the elastic slice that it takes the place of
+  EntryStatus status = EntryStatus::kNotNominated;
+  RequeueReason requeue_reason = RequeueReason::kGeneric;
+  Reason quota_reserved_reason = Reason::kEmpty;
+  Message message;
+};
+
+struct CycleResult {
+  bool idle = false;  // no active queue had a head
+  int admitted = 0;   // workloads that got quota
+  int evicted = 0;    // workloads newly evicted
+  bool moved = false;  // something else changed: a bucket, or the progress of a scan
+};
+
+// Takes one head from each active queue and runs the cycle. With `keep`, the entries are copied there.
+class Cycle {
+ public:
+  explicit Cycle(State& state) : state_(state), preemptor_(state) {}
+  CycleResult Run(std::vector<Entry>* keep = nullptr);
+
+  // What the cycle would answer for one workload of the queue alone, without changing anything.
+  Entry Nominate(WorkloadId workload, NodeId queue);
+
+ private:
+  void TakeHeads();
+  void NominateEntry(Entry& entry);
+  bool Refuses(Entry& entry);
+  void GetAssignments(Entry& entry, const NominationMapping* pinned);
+  bool TryPartialAdmission(Entry& entry, FlavorAssigner& assigner);
+  bool IsProgressOutdated(const Workload& workload, NodeId queue) const;
+  std::vector<size_t> ClassicalOrder() const;
+  void ProcessInFairOrder();
+  void ProcessEntry(Entry& entry);
+  bool FitsNow(const Entry& entry, const Amounts& usage);
+  bool Overlaps(const Entry& entry) const;
+  void Recompute(Entry& entry);
+  void Reserve(const Entry& entry);
+  void IssuePreemptions(Entry& entry);
+  void Admit(Entry& entry);
+  void FinishEntry(Entry& entry);
+  const Amounts& NetUsage(const Entry& entry) const;
+  void AddUsage(const Entry& entry, const Amounts& usage);
+  void SetProgress(const Entry& entry);
+
+  State& state_;
+  Preemptor preemptor_;
+  std::vector<Entry> entries_;
+  std::vector<WorkloadId> preempted_;  // victims of this cycle
+  std::vector<size_t> admitted_;       // entries that were admitted
+  CycleResult result_;
+};
+
+// The elastic slice that the workload replaces in this queue, if it is charged there.
+WorkloadId ReplacedSlice(const State& state, WorkloadId workload, NodeId queue);
+
+}  // namespace kueue
+
+#endif  // KUEUE_SCHEDULER_CYCLE_H_

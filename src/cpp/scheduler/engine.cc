@@ -1,0 +1,189 @@
+// The life of workloads as the engine is told of it, mirroring the event handlers of
+// pkg/controller/core/workload_controller.go (kueue ff69552e79).
+#include "scheduler/engine.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "fairness/ledger.h"
+#include "lifecycle/conditions.h"
+#include "lifecycle/controllers.h"
+
+namespace kueue {
+
+WorkloadId Engine::Submit(WorkloadSpec spec, const WorkloadStatus* status) {
+  const WorkloadId id = static_cast<WorkloadId>(state_.workloads.size());
+  Workload workload;
+  workload.local_queue = state_.InternLocalQueue(spec.ns, spec.queue_name);
+  workload.created = spec.created.value_or(state_.now);
+  workload.queue_time = workload.created;
+  workload.priority = spec.priority + (state_.config.gates.priority_boost ? spec.priority_boost : 0);
+  state_.workload_of_key[spec.Key()] = id;
+  workload.spec = std::make_shared<const WorkloadSpec>(std::move(spec));
+  state_.workloads.push_back(std::move(workload));
+  if (status != nullptr) SetStatus(id, *status);
+  Workload& added = state_.At(id);
+  state_.MarkDirty(id);
+  if (added.IsFinished()) return id;
+  if (IsAdmissible(state_, added)) {
+    AddOrUpdate(state_, id, /*changed=*/true);
+  } else if (added.HasQuotaReservation() && added.admission && added.spec->active) {
+    Classify(state_, id);
+    ChargeAdmission(state_, id);
+  }
+  return id;
+}
+
+void Engine::SetStatus(WorkloadId id, const WorkloadStatus& status) {
+  Workload& workload = state_.At(id);
+  for (const WorkloadStatus::ConditionRecord& record : status.conditions) {
+    const auto* const end = std::end(kConditionTypeNames);
+    const auto* const name = std::find(std::begin(kConditionTypeNames), end, record.type);
+    if (name == end) continue;
+    const auto type = static_cast<ConditionType>(name - std::begin(kConditionTypeNames));
+    workload.conditions.push_back(
+        {type, record.status, state_.reasons.Intern(record.reason), Say(record.message), record.transition});
+  }
+  if (!status.cluster_queue.empty()) {
+    auto admission = std::make_shared<Admission>();
+    admission->cluster_queue = state_.InternClusterQueue(status.cluster_queue);
+    for (const WorkloadStatus::PodSetRecord& record : status.pod_sets) {
+      PodSetAdmission pod_set;
+      pod_set.name = record.name;
+      for (const PodSetSpec& spec : workload.spec->pod_sets) {
+        if (spec.name == record.name) pod_set.count = spec.count;
+      }
+      pod_set.count = record.count.value_or(pod_set.count);
+      for (const auto& [resource, usage] : record.usage) {
+        const auto flavor = record.flavors.find(resource);
+        pod_set.resources.push_back({state_.InternResource(resource),
+                                     flavor == record.flavors.end() ? kNoId : state_.InternFlavor(flavor->second),
+                                     usage});
+      }
+      admission->pod_sets.push_back(std::move(pod_set));
+    }
+    workload.admission = std::move(admission);
+  }
+  Lifecycle& life = state_.EditLife(workload);
+  for (const WorkloadStatus::CheckRecord& record : status.checks) {
+    life.checks.push_back({state_.InternCheck(record.name), record.state, record.message, record.transition,
+                           record.requeue_after_seconds, record.retry_count});
+  }
+  life.requeue_count = status.requeue_count;
+  life.requeue_at = status.requeue_at;
+  life.past_execution_seconds = status.past_execution_seconds;
+  life.reclaimable = status.reclaimable;
+  workload.queue_time = QueueOrderTime(state_, workload);
+}
+
+void Engine::Update(WorkloadId id, WorkloadSpec spec) {
+  Workload& workload = state_.At(id);
+  const bool was_active = workload.spec->active, active = spec.active;
+  const bool moved = workload.spec->queue_name != spec.queue_name;
+  if (moved) DropPenalty(state_, id);
+  const int64_t priority = spec.priority + (state_.config.gates.priority_boost ? spec.priority_boost : 0);
+  const bool priority_changed = priority != workload.priority || spec.priority_class != workload.spec->priority_class;
+  if (moved || priority_changed) {
+    // Out of its place before the place's keys change.
+    const NodeId queued = workload.queued;
+    if (queued != kNoId && workload.place != QueuePlace::kNowhere && moved) RemoveFromQueue(state_, id);
+  }
+  const LocalQueueId local = state_.InternLocalQueue(spec.ns, spec.queue_name);
+  const bool holds = workload.HasQuotaReservation();
+  workload.spec = std::make_shared<const WorkloadSpec>(std::move(spec));
+  workload.local_queue = local;
+  state_.MarkDirty(id);
+  if (workload.IsFinished()) return;
+  if (!active) {
+    LeaveEverything(state_, id);
+    workload.priority = priority;
+    return;
+  }
+  if (!holds) {
+    AddOrUpdate(state_, id, /*changed=*/true);
+    return;
+  }
+  workload.priority = priority;
+  RefreshCharge(state_, id);
+  if (priority_changed || !was_active) state_.NotifyRetry(state_.QueueOf(workload));
+}
+
+void Engine::Finish(WorkloadId id, Reason reason) {
+  Workload& workload = state_.At(id);
+  SetCondition(state_, workload, ConditionType::kFinished, true, reason, Say("Job finished successfully"));
+  LeaveEverything(state_, id);
+  state_.Record(EventKind::kFinished, id);
+}
+
+void Engine::Delete(WorkloadId id) {
+  Workload& workload = state_.At(id);
+  workload.deleted = true;
+  LeaveEverything(state_, id);
+  state_.workload_of_key.erase(workload.spec->Key());
+  state_.Record(EventKind::kDeleted, id);
+}
+
+void Engine::SetCheckState(WorkloadId id, const std::string& name, CheckState check_state,
+                           std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds) {
+  Workload& workload = state_.At(id);
+  const CheckId check = state_.InternCheck(name);
+  std::vector<WorkloadCheck>& checks = state_.EditLife(workload).checks;
+  auto entry = std::find_if(checks.begin(), checks.end(), [&](const WorkloadCheck& c) { return c.check == check; });
+  if (entry == checks.end()) {
+    WorkloadCheck fresh;
+    fresh.check = check;
+    fresh.transition = state_.now;
+    entry = checks.insert(std::find_if(checks.begin(), checks.end(),
+                                       [&](const WorkloadCheck& c) { return state_.check_names.Name(c.check) > name; }),
+                          fresh);
+  }
+  if (entry->state != check_state) entry->transition = state_.now;
+  entry->state = check_state;
+  if (message) entry->message = std::move(*message);
+  if (requeue_after_seconds) entry->requeue_after_seconds = requeue_after_seconds;
+  state_.MarkDirty(id);
+  if (workload.charged != kNoId) ++state_.Queue(workload.charged).generation;
+}
+
+void Engine::SetPodsReady(WorkloadId id, bool ready) {
+  state_.EditLife(state_.At(id)).pods_ready = ready;
+  state_.MarkDirty(id);
+}
+
+void Engine::SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclaimable) {
+  Workload& workload = state_.At(id);
+  if (workload.Life().reclaimable == reclaimable) return;
+  state_.EditLife(workload).reclaimable = std::move(reclaimable);
+  state_.MarkDirty(id);
+  if (workload.charged != kNoId) {
+    RefreshCharge(state_, id);
+    if (workload.IsAdmitted()) state_.NotifyRetry(state_.QueueOf(workload));
+  } else if (!workload.IsFinished() && !workload.HasQuotaReservation()) {
+    AddOrUpdate(state_, id, /*changed=*/true);
+  }
+}
+
+void Engine::Settle() { kueue::Settle(state_); }
+
+CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
+  WakeNotified(state_);
+  Cycle cycle(state_);
+  CycleResult result = cycle.Run(keep);
+  if (state_.config.admission_fair_sharing && !result.idle) Sample(state_);
+  return result;
+}
+
+void Engine::ReleaseEvictedNow(const std::vector<WorkloadId>& evicted) {
+  for (WorkloadId id : evicted) {
+    if (state_.At(id).IsEvicted() && state_.At(id).HasQuotaReservation()) ReleaseEvicted(state_, id);
+  }
+}
+
+Entry Engine::TryAdmit(WorkloadId id) {
+  Workload& workload = state_.At(id);
+  if (workload.cls == kNoId) Classify(state_, id);
+  Cycle cycle(state_);
+  return cycle.Nominate(id, state_.QueueOf(workload));
+}
+
+}  // namespace kueue

@@ -1,0 +1,292 @@
+// What a created, changed or deleted object does to the engine. The triggers of retries are those of
+// pkg/controller/core and pkg/cache/queue/manager.go (kueue ff69552e79).
+#include <algorithm>
+
+#include "lifecycle/queueing.h"
+#include "scheduler/engine.h"
+
+namespace kueue {
+
+Engine::Engine(Config config, RequestsConfig requests) {
+  state_.config = std::move(config);
+  state_.requests = std::move(requests);
+  state_.InternResource("cpu");
+  state_.InternResource("pods");
+}
+
+std::vector<NodeId> Engine::ActiveQueues() {
+  state_.EnsureBuilt();
+  std::vector<NodeId> active;
+  for (NodeId node : state_.forest().Queues()) {
+    if (state_.forest().IsActive(node)) active.push_back(node);
+  }
+  return active;
+}
+
+// A queue that became active is retried, and its workloads are looked at again.
+void Engine::ChangeActivity(std::vector<NodeId> before) {
+  state_.stale = true;
+  for (NodeId node : ActiveQueues()) {
+    if (std::find(before.begin(), before.end(), node) != before.end()) continue;
+    state_.NotifyRetry(node);
+    MarkQueueDirty(node);
+  }
+  for (NodeId node : before) {
+    if (!state_.forest().IsActive(node)) MarkQueueDirty(node);
+  }
+}
+
+void Engine::MarkLocalQueueDirty(LocalQueueId id) {
+  for (WorkloadId workload = 0; workload < static_cast<WorkloadId>(state_.workloads.size()); ++workload) {
+    if (!state_.At(workload).deleted && state_.At(workload).local_queue == id) state_.MarkDirty(workload);
+  }
+}
+
+void Engine::MarkQueueDirty(NodeId node) {
+  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state_.workloads.size()); ++id) {
+    const Workload& workload = state_.At(id);
+    if (workload.deleted) continue;
+    const bool holds = workload.admission && workload.admission->cluster_queue == node;
+    if (holds || state_.Local(workload.local_queue).cluster_queue == node) state_.MarkDirty(id);
+  }
+}
+
+void Engine::ApplyFlavor(ResourceFlavor spec) {
+  const std::vector<NodeId> before = ActiveQueues();
+  const FlavorId id = state_.InternFlavor(spec.name);
+  const bool existed = state_.Flavor(id) != nullptr;
+  state_.flavors[static_cast<size_t>(id)].spec = std::make_shared<const ResourceFlavor>(std::move(spec));
+  ChangeActivity(before);
+  if (!existed) return;
+  for (NodeId node : state_.forest().Queues()) {
+    const std::vector<FlavorId>& flavors = state_.Queue(node).flavors;
+    if (std::find(flavors.begin(), flavors.end(), id) != flavors.end()) state_.NotifyRetry(node);
+  }
+}
+
+void Engine::DeleteFlavor(const std::string& name) {
+  const std::vector<NodeId> before = ActiveQueues();
+  state_.flavors[static_cast<size_t>(state_.InternFlavor(name))].spec = nullptr;
+  ChangeActivity(before);
+}
+
+void Engine::SetQuotas(NodeId node, const std::vector<ResourceGroup>& groups) {
+  // Interned first: a new cell may move the tables.
+  for (const ResourceGroup& group : groups) {
+    for (const FlavorQuotas& flavor : group.flavors) {
+      const FlavorId flavor_id = state_.InternFlavor(flavor.name);
+      for (const ResourceQuota& resource : flavor.resources) {
+        state_.InternCell(flavor_id, state_.InternResource(resource.name));
+      }
+    }
+  }
+  state_.quota.Resize(static_cast<int>(state_.cell_names.size()));
+  state_.quota.ClearNode(node);
+  for (const ResourceGroup& group : groups) {
+    for (const FlavorQuotas& flavor : group.flavors) {
+      for (const ResourceQuota& resource : flavor.resources) {
+        const CellId cell =
+            state_.Cell(state_.InternFlavor(flavor.name), state_.InternResource(resource.name));
+        state_.quota.SetCell(node, cell, resource.nominal, resource.borrowing_limit, resource.lending_limit);
+      }
+    }
+  }
+}
+
+namespace {
+
+void InternGroups(State& state, ClusterQueue& queue) {
+  queue.groups.clear();
+  queue.flavors.clear();
+  queue.covers_pods = false;
+  for (const ResourceGroup& group : queue.spec.resource_groups) {
+    ResourceGroupIds ids;
+    for (const std::string& resource : group.covered_resources) {
+      ids.covered.push_back(state.InternResource(resource));
+      queue.covers_pods = queue.covers_pods || resource == "pods";
+    }
+    for (const FlavorQuotas& flavor : group.flavors) {
+      ids.flavors.push_back(state.InternFlavor(flavor.name));
+      queue.flavors.push_back(ids.flavors.back());
+    }
+    queue.groups.push_back(std::move(ids));
+  }
+}
+
+void InternChecks(State& state, ClusterQueue& queue) {
+  queue.checks.clear();
+  std::vector<CheckRule> rules = queue.spec.admission_checks;
+  std::sort(rules.begin(), rules.end(), [](const CheckRule& a, const CheckRule& b) { return a.name < b.name; });
+  for (const CheckRule& rule : rules) {
+    CheckIds ids{state.InternCheck(rule.name), {}};
+    for (const std::string& flavor : rule.on_flavors) ids.flavors.push_back(state.InternFlavor(flavor));
+    if (rule.on_flavors.empty()) ids.flavors = queue.flavors;
+    queue.checks.push_back(std::move(ids));
+  }
+}
+
+}  // namespace
+
+void Engine::ApplyClusterQueue(ClusterQueueSpec spec, bool changed) {
+  const NodeId node = state_.InternClusterQueue(spec.name);
+  Forest& forest = state_.forest();
+  const bool created = !forest.IsDeclared(node);
+  if (!created && !changed) return;
+  const NodeId old_parent = forest.Parent(node);
+  const NodeId parent = spec.cohort.empty() ? kNoId : state_.InternCohort(spec.cohort);
+  forest.SetDeclared(node, true);
+  forest.SetParent(node, parent);
+  for (NodeId touched : {node, old_parent}) {
+    if (touched != kNoId) state_.changed_nodes.push_back(touched);
+  }
+  ClusterQueue& queue = state_.Queue(node);
+  queue.spec = std::move(spec);
+  queue.terminating = false;
+  InternGroups(state_, queue);
+  InternChecks(state_, queue);
+  SetQuotas(node, queue.spec.resource_groups);
+  state_.stale = true;
+  if (created) {
+    for (LocalQueueId id = 0; id < static_cast<LocalQueueId>(state_.local_queues.size()); ++id) {
+      if (state_.Local(id).cluster_queue == node) AddFromLocalQueue(state_, id);
+    }
+  }
+  state_.NotifyRetry(node);
+  MarkQueueDirty(node);
+}
+
+void Engine::DeleteClusterQueue(const std::string& name) {
+  const NodeId node = state_.forest().FindClusterQueue(name);
+  if (node == kNoId || !state_.forest().IsDeclared(node)) return;
+  ClusterQueue& queue = state_.Queue(node);
+  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state_.workloads.size()); ++id) {
+    if (state_.At(id).queued == node) RemoveFromQueue(state_, id);
+  }
+  state_.changed_nodes.push_back(node);
+  if (state_.forest().Parent(node) != kNoId) state_.changed_nodes.push_back(state_.forest().Parent(node));
+  queue.terminating = true;
+  state_.stale = true;
+  state_.EnsureBuilt();
+  MarkQueueDirty(node);
+}
+
+void Engine::ApplyCohort(CohortSpec spec, bool changed) {
+  const NodeId node = state_.InternCohort(spec.name);
+  Forest& forest = state_.forest();
+  if (forest.IsDeclared(node) && !changed) return;
+  const NodeId old_parent = forest.Parent(node);
+  const NodeId parent = spec.parent.empty() ? kNoId : state_.InternCohort(spec.parent);
+  forest.SetDeclared(node, true);
+  forest.SetParent(node, parent);
+  for (NodeId touched : {node, old_parent}) {
+    if (touched != kNoId) state_.changed_nodes.push_back(touched);
+  }
+  state_.cohorts[static_cast<size_t>(node)] = std::move(spec);
+  SetQuotas(node, state_.cohorts[static_cast<size_t>(node)].resource_groups);
+  state_.stale = true;
+  state_.NotifyRetry(node);
+}
+
+void Engine::DeleteCohort(const std::string& name) {
+  const NodeId node = state_.forest().FindCohort(name);
+  if (node == kNoId || !state_.forest().IsDeclared(node)) return;
+  state_.changed_nodes.push_back(node);
+  if (state_.forest().Parent(node) != kNoId) state_.changed_nodes.push_back(state_.forest().Parent(node));
+  state_.forest().SetDeclared(node, false);
+  state_.forest().SetParent(node, kNoId);
+  state_.cohorts[static_cast<size_t>(node)] = CohortSpec();
+  state_.quota.ClearNode(node);
+  state_.stale = true;
+}
+
+void Engine::ApplyLocalQueue(LocalQueueSpec spec) {
+  const LocalQueueId id = state_.InternLocalQueue(spec.ns, spec.name);
+  const NodeId node = spec.cluster_queue.empty() ? kNoId : state_.InternClusterQueue(spec.cluster_queue);
+  LocalQueue& queue = state_.Local(id);
+  const bool was_running = queue.IsRunning(), moved = queue.exists && queue.cluster_queue != node;
+  if (was_running && moved) RemoveFromLocalQueue(state_, id);
+  queue.exists = true;
+  queue.cluster_queue = node;
+  queue.stop_policy = spec.stop_policy;
+  queue.fair_weight = spec.fair_weight;
+  if (queue.IsRunning() && (!was_running || moved)) AddFromLocalQueue(state_, id);
+  if (!queue.IsRunning()) RemoveFromLocalQueue(state_, id);
+  LedgerEntry& entry = state_.ledger[static_cast<size_t>(id)];
+  if (!entry.exists) {
+    entry.exists = true;
+    entry.last_update = state_.now;
+  }
+  MarkLocalQueueDirty(id);
+}
+
+void Engine::DeleteLocalQueue(const std::string& ns, const std::string& name) {
+  const LocalQueueId id = state_.InternLocalQueue(ns, name);
+  state_.Local(id).exists = false;
+  RemoveFromLocalQueue(state_, id);
+  state_.ledger[static_cast<size_t>(id)] = LedgerEntry();
+  MarkLocalQueueDirty(id);
+}
+
+void Engine::ApplyNamespace(const std::string& name, std::map<std::string, std::string> labels) {
+  const NamespaceId id = state_.InternNamespace(name);
+  labels.emplace("kubernetes.io/metadata.name", name);
+  std::vector<NodeId> matched;
+  for (NodeId node : state_.forest().Queues()) {
+    if (MayUse(state_, node, id)) matched.push_back(node);
+  }
+  Namespace& space = state_.namespaces[static_cast<size_t>(id)];
+  space.exists = true;
+  space.labels = std::move(labels);
+  for (NodeId node : state_.forest().Queues()) {
+    if (std::find(matched.begin(), matched.end(), node) == matched.end() && MayUse(state_, node, id)) {
+      state_.NotifyRetry(node);
+    }
+  }
+  for (LocalQueueId queue = 0; queue < static_cast<LocalQueueId>(state_.local_queues.size()); ++queue) {
+    if (state_.Local(queue).namespace_id == id) MarkLocalQueueDirty(queue);
+  }
+}
+
+void Engine::DeleteNamespace(const std::string& name) {
+  state_.namespaces[static_cast<size_t>(state_.InternNamespace(name))].exists = false;
+}
+
+void Engine::ApplyCheck(AdmissionCheckSpec spec) {
+  const std::vector<NodeId> before = ActiveQueues();
+  AdmissionCheckState& check = state_.checks[static_cast<size_t>(state_.InternCheck(spec.name))];
+  check.exists = true;
+  check.spec = std::move(spec);
+  ChangeActivity(before);
+}
+
+void Engine::DeleteCheck(const std::string& name) {
+  const std::vector<NodeId> before = ActiveQueues();
+  state_.checks[static_cast<size_t>(state_.InternCheck(name))] = AdmissionCheckState();
+  ChangeActivity(before);
+}
+
+void Engine::ApplyTopology(const std::string& name) {
+  const std::vector<NodeId> before = ActiveQueues();
+  state_.topologies.insert(name);
+  ChangeActivity(before);
+}
+
+void Engine::DeleteTopology(const std::string& name) {
+  const std::vector<NodeId> before = ActiveQueues();
+  state_.topologies.erase(name);
+  ChangeActivity(before);
+}
+
+void Engine::ApplyLimitRange(const std::string& ns, const std::string& name, LimitRange limits) {
+  state_.namespaces[static_cast<size_t>(state_.InternNamespace(ns))].limit_ranges[name] = std::move(limits);
+}
+
+void Engine::DeleteLimitRange(const std::string& ns, const std::string& name) {
+  state_.namespaces[static_cast<size_t>(state_.InternNamespace(ns))].limit_ranges.erase(name);
+}
+
+void Engine::ApplyRuntimeClass(const std::string& name, RuntimeClass runtime_class) {
+  state_.runtime_classes[name] = std::move(runtime_class);
+}
+
+}  // namespace kueue

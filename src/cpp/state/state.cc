@@ -1,0 +1,237 @@
+#include "state/state.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace kueue {
+namespace {
+
+template <typename T>
+void GrowTo(std::vector<T>& values, int32_t size) {
+  if (values.size() < static_cast<size_t>(size)) values.resize(static_cast<size_t>(size));
+}
+
+}  // namespace
+
+FlavorId State::InternFlavor(absl::string_view name) {
+  const FlavorId id = flavor_names.Intern(name);
+  GrowTo(flavors, id + 1);
+  GrowTo(cells, id + 1);
+  return id;
+}
+
+ResourceId State::InternResource(absl::string_view name) {
+  const ResourceId id = resource_names.Intern(name);
+  if (id == static_cast<int32_t>(resource_order.size())) {
+    resource_order.push_back(ResourceOrder(name));
+    if (name == "cpu") cpu = id;
+    if (name == "pods") pods = id;
+  }
+  return id;
+}
+
+NamespaceId State::InternNamespace(absl::string_view name) {
+  const NamespaceId id = namespace_names.Intern(name);
+  if (id == static_cast<int32_t>(namespaces.size())) {
+    namespaces.emplace_back();
+    namespaces.back().name = std::string(name);
+  }
+  return id;
+}
+
+LocalQueueId State::InternLocalQueue(absl::string_view ns, absl::string_view name) {
+  const LocalQueueId id = local_queue_names.Intern(absl::StrCat(ns, "/", name));
+  if (id == static_cast<int32_t>(local_queues.size())) {
+    LocalQueue queue;
+    queue.ns = std::string(ns);
+    queue.name = std::string(name);
+    queue.namespace_id = InternNamespace(ns);
+    local_queues.push_back(std::move(queue));
+    ledger.emplace_back();
+  }
+  return id;
+}
+
+CheckId State::InternCheck(absl::string_view name) {
+  const CheckId id = check_names.Intern(name);
+  GrowTo(checks, id + 1);
+  return id;
+}
+
+NodeId State::InternClusterQueue(absl::string_view name) {
+  const NodeId id = forest().InternClusterQueue(name);
+  GrowTo(queues, forest().size());
+  GrowTo(cohorts, forest().size());
+  return id;
+}
+
+NodeId State::InternCohort(absl::string_view name) {
+  const NodeId id = forest().InternCohort(name);
+  GrowTo(queues, forest().size());
+  GrowTo(cohorts, forest().size());
+  return id;
+}
+
+CellId State::InternCell(FlavorId flavor, ResourceId resource) {
+  std::vector<CellId>& row = cells[static_cast<size_t>(flavor)];
+  if (row.size() <= static_cast<size_t>(resource)) row.resize(static_cast<size_t>(resource) + 1, kNoId);
+  CellId& cell = row[static_cast<size_t>(resource)];
+  if (cell == kNoId) {
+    cell = static_cast<CellId>(cell_names.size());
+    cell_names.emplace_back(flavor, resource);
+  }
+  if (cell >= quota.cells() || forest().size() > quota.rows()) {
+    quota.Resize(static_cast<int>(cell_names.size()));
+  }
+  return cell;
+}
+
+WorkloadId State::FindWorkload(const std::string& key) const {
+  const auto it = workload_of_key.find(key);
+  return it == workload_of_key.end() ? kNoId : it->second;
+}
+
+NodeId State::QueueOf(const Workload& workload) const {
+  const LocalQueue& local = Local(workload.local_queue);
+  if (!local.exists || local.cluster_queue == kNoId) return kNoId;
+  return forest().IsDeclared(local.cluster_queue) ? local.cluster_queue : kNoId;
+}
+
+void State::NotifyRetry(NodeId queue) {
+  if (queue == kNoId) return;
+  EnsureBuilt();
+  const NodeId root = forest().Root(queue);
+  if (root != kNoId) to_wake.insert(root);
+}
+
+void State::MarkDirty(WorkloadId id) {
+  if (is_dirty.size() < workloads.size()) is_dirty.resize(workloads.size());
+  if (is_dirty[static_cast<size_t>(id)]) return;
+  is_dirty[static_cast<size_t>(id)] = true;
+  dirty.push_back(id);
+}
+
+Lifecycle& State::EditLife(Workload& workload) {
+  auto life = workload.life ? std::make_shared<Lifecycle>(*workload.life) : std::make_shared<Lifecycle>();
+  workload.life = life;
+  return *life;
+}
+
+void State::Rebuild() {
+  stale = false;
+  quota.Resize(static_cast<int>(cell_names.size()));
+  forest().Rebuild();
+  quota.Rebuild();
+  RebuildActivity();
+  BumpGenerations();
+}
+
+void State::RebuildActivity() {
+  for (NodeId node : forest().Queues()) {
+    ClusterQueue& queue = Queue(node);
+    queue.inactivity = InactivityOf(*this, node);
+    forest().SetActive(node, queue.inactivity.reason.empty() && !forest().HasCycle(node));
+  }
+  forest().RebuildHeights();
+}
+
+void State::BumpGenerations() {
+  std::set<NodeId> roots;
+  for (NodeId node : changed_nodes) {
+    if (forest().Root(node) != kNoId) roots.insert(forest().Root(node));
+  }
+  changed_nodes.clear();
+  for (NodeId root : roots) {
+    if (!forest().Exists(root)) continue;
+    for (NodeId queue : forest().QueuesOfTree(root)) ++Queue(queue).generation;
+  }
+}
+
+namespace {
+
+std::string Joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) absl::StrAppend(&text, text.empty() ? "" : ",", name);
+  return text;
+}
+
+constexpr const char kMultiKueue[] = "kueue.x-k8s.io/multikueue";
+constexpr const char kProvisioning[] = "kueue.x-k8s.io/provisioning-request";
+
+struct Parts {
+  Inactivity result;
+  void Add(const char* reason, const std::string& part) {
+    if (result.reason.empty()) result.reason = reason;
+    absl::StrAppend(&result.message, result.message.empty() ? "" : ", ", part);
+  }
+};
+
+void AddChecks(const State& state, const ClusterQueue& queue, Parts& parts) {
+  std::vector<std::string> missing, inactive, multi_kueue, per_flavor, provisioning;
+  for (const CheckIds& rule : queue.checks) {
+    const AdmissionCheckState& check = state.checks[static_cast<size_t>(rule.check)];
+    const std::string& name = state.check_names.Name(rule.check);
+    if (!check.exists) {
+      missing.push_back(name);
+      continue;
+    }
+    if (!check.spec.active) inactive.push_back(name);
+    if (check.spec.controller == kProvisioning) provisioning.push_back(name);
+    if (check.spec.controller != kMultiKueue) continue;
+    multi_kueue.push_back(name);
+    if (rule.flavors.size() != queue.flavors.size()) per_flavor.push_back(name);
+  }
+  if (!missing.empty()) {
+    parts.Add("AdmissionCheckNotFound", "references missing AdmissionCheck(s): " + Joined(missing));
+  }
+  if (!inactive.empty()) {
+    parts.Add("AdmissionCheckInactive", "references inactive AdmissionCheck(s): " + Joined(inactive));
+  }
+  if (multi_kueue.size() > 1) {
+    parts.Add("MultipleMultiKueueAdmissionChecks",
+              "Cannot use multiple MultiKueue AdmissionChecks on the same ClusterQueue, found: " + Joined(multi_kueue));
+  }
+  if (!per_flavor.empty()) {
+    parts.Add("MultiKueueAdmissionCheckAppliedPerFlavor",
+              "Cannot specify MultiKueue AdmissionCheck per flavor, found: " + Joined(per_flavor));
+  }
+  if (!multi_kueue.empty() && !provisioning.empty()) {
+    parts.Add("MultiKueueWithProvisioningRequest",
+              absl::StrCat("Cannot use both MultiKueue and ProvisioningRequest AdmissionChecks together, found: ",
+                           multi_kueue.front(), ", ", provisioning.front()));
+  }
+}
+
+}  // namespace
+
+Inactivity InactivityOf(const State& state, NodeId node) {
+  const ClusterQueue& queue = state.Queue(node);
+  Parts parts;
+  if (queue.terminating) return {"Terminating", "Can't admit new workloads; clusterQueue is terminating"};
+  if (queue.spec.stop_policy != StopPolicy::kNone) parts.Add("Stopped", "is stopped");
+  std::vector<std::string> missing;
+  std::map<std::string, std::string> missing_topologies;  // by flavor
+  for (FlavorId flavor : queue.flavors) {
+    const ResourceFlavor* spec = state.Flavor(flavor);
+    if (spec == nullptr) {
+      missing.push_back(state.flavor_names.Name(flavor));
+    } else if (!spec->topology_name.empty() && state.topologies.count(spec->topology_name) == 0) {
+      missing_topologies[spec->name] = spec->topology_name;
+    }
+  }
+  if (!missing.empty()) parts.Add("FlavorNotFound", "references missing ResourceFlavor(s): " + Joined(missing));
+  AddChecks(state, queue, parts);
+  for (const auto& [flavor, topology] : missing_topologies) {
+    parts.Add("TopologyNotFound", absl::StrCat("there is no Topology \"", topology, "\" for TAS flavor \"", flavor, "\""));
+  }
+  if (parts.result.reason.empty() && state.forest().HasCycle(node)) {
+    return {"CohortCycle", "Can't admit new workloads: its Cohort is part of a cycle."};
+  }
+  if (!parts.result.reason.empty()) {
+    parts.result.message = absl::StrCat("Can't admit new workloads: ", parts.result.message, ".");
+  }
+  return parts.result;
+}
+
+}  // namespace kueue

@@ -1,0 +1,206 @@
+// Everything the engine knows: declared objects, quota and usage, workloads and where they wait. Plain values, so a
+// copy of a State is a fork of the engine.
+#ifndef KUEUE_STATE_STATE_H_
+#define KUEUE_STATE_STATE_H_
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "model/config.h"
+#include "model/queue.h"
+#include "model/reason.h"
+#include "model/workload.h"
+#include "queue/pending.h"
+#include "quota/quota.h"
+#include "workload/totals.h"
+
+namespace kueue {
+
+// Why a ClusterQueue admits nothing (pkg/cache/scheduler/clusterqueue.go:inactiveReason).
+struct Inactivity {
+  std::string reason;   // of its Active condition; empty while it is active
+  std::string message;
+};
+
+struct ResourceGroupIds {
+  std::vector<ResourceId> covered;
+  std::vector<FlavorId> flavors;
+};
+
+struct CheckIds {
+  CheckId check;
+  std::vector<FlavorId> flavors;  // all of the queue's where the rule names none
+};
+
+struct ClusterQueue {
+  ClusterQueueSpec spec;
+  std::vector<ResourceGroupIds> groups;
+  std::vector<FlavorId> flavors;  // of all groups
+  std::vector<CheckIds> checks;   // by name
+  bool covers_pods = false;
+  bool terminating = false;
+  Inactivity inactivity;
+  int64_t generation = 0;  // AllocatableResourceGeneration
+  std::vector<WorkloadId> workloads;  // those that use its quota, in no order
+  PendingQueue pending;
+
+  int GroupOf(ResourceId resource) const {
+    for (size_t i = 0; i < groups.size(); ++i) {
+      for (ResourceId covered : groups[i].covered) {
+        if (covered == resource) return static_cast<int>(i);
+      }
+    }
+    return kNoId;
+  }
+};
+
+struct LocalQueue {
+  std::string ns, name;
+  NamespaceId namespace_id = kNoId;
+  bool exists = false;
+  StopPolicy stop_policy = StopPolicy::kNone;
+  NodeId cluster_queue = kNoId;
+  double fair_weight = 1.0;
+  bool IsRunning() const { return exists && stop_policy == StopPolicy::kNone; }
+};
+
+struct Namespace {
+  std::string name;
+  bool exists = false;
+  std::map<std::string, std::string> labels;
+  std::map<std::string, LimitRange> limit_ranges;
+};
+
+// Workloads of one queue that the scheduler cannot tell apart (pkg/workload/workload.go:computeSchedulingHash).
+struct EquivalenceClass {
+  int64_t priority = 0;
+  std::vector<PodSetSpec> pod_sets;
+  std::vector<PodSetTotals> totals;  // of a pending workload
+  std::vector<PodTemplate> adjusted;  // for the checks against LimitRanges; empty where there is nothing to check
+  std::string resource_error;         // of ValidateResources; empty: none
+  bool can_be_partially_admitted = false;
+};
+
+struct ResourceFlavorState {
+  std::shared_ptr<const ResourceFlavor> spec;  // null: no such object
+};
+
+struct AdmissionCheckState {
+  bool exists = false;
+  AdmissionCheckSpec spec;
+};
+
+// One LocalQueue's entry in the ledger of admission fair sharing (pkg/cache/queue/afs).
+using NanoAmounts = std::map<ResourceId, Int128>;  // in 10^-9 units (cpu: cores)
+struct LedgerEntry {
+  bool exists = false;
+  NanoAmounts consumed;
+  std::map<WorkloadId, NanoAmounts> penalties;
+  Time last_update = 0;
+};
+
+enum class EventKind : uint8_t { kReserved, kAdmitted, kEvicted, kReleased, kPending, kFinished, kDeleted, kRequeued };
+struct Event {
+  EventKind kind;
+  WorkloadId workload;
+  WorkloadId by = kNoId;  // of an eviction by preemption: the preemptor
+};
+
+struct State {
+  Config config;
+  RequestsConfig requests;
+  Interner flavor_names, resource_names, namespace_names, local_queue_names, check_names, reasons = KnownReasons();
+  std::vector<uint64_t> resource_order;  // by resource: the hash that requests are visited by
+  ResourceId cpu = kNoId, pods = kNoId;
+  std::vector<std::vector<CellId>> cells;  // by flavor, by resource
+  std::vector<std::pair<FlavorId, ResourceId>> cell_names;
+
+  Quota quota;
+  std::vector<ClusterQueue> queues;  // by node; meaningless for a Cohort
+  std::vector<CohortSpec> cohorts;   // by node; meaningless for a ClusterQueue
+  std::vector<ResourceFlavorState> flavors;
+  std::vector<LocalQueue> local_queues;
+  std::vector<Namespace> namespaces;
+  std::vector<AdmissionCheckState> checks;
+  std::set<std::string> topologies;
+  std::map<std::string, RuntimeClass> runtime_classes;
+  std::vector<LedgerEntry> ledger;  // by LocalQueue
+
+  std::vector<Workload> workloads;
+  absl::flat_hash_map<std::string, WorkloadId> workload_of_key;
+  std::vector<EquivalenceClass> classes;
+  absl::flat_hash_map<std::string, ClassId> class_of_key;
+
+  // Set by a change of configuration, worked off by Rebuild() before anything reads the numbers.
+  bool stale = true;
+  std::vector<NodeId> changed_nodes;  // whose trees allocate anew
+  std::set<NodeId> to_wake;           // roots (or lone queues) whose inadmissible workloads are to be retried
+  int64_t scheduling_cycle = 0;
+  Time now = 0;
+
+  bool record_events = false;
+  std::vector<Event> events;
+
+  std::vector<WorkloadId> dirty;  // to be looked at by the controllers at the next settle
+  std::vector<bool> is_dirty;
+
+  Forest& forest() { return quota.forest(); }
+  const Forest& forest() const { return quota.forest(); }
+  ClusterQueue& Queue(NodeId node) { return queues[static_cast<size_t>(node)]; }
+  const ClusterQueue& Queue(NodeId node) const { return queues[static_cast<size_t>(node)]; }
+  Workload& At(WorkloadId id) { return workloads[static_cast<size_t>(id)]; }
+  const Workload& At(WorkloadId id) const { return workloads[static_cast<size_t>(id)]; }
+  LocalQueue& Local(LocalQueueId id) { return local_queues[static_cast<size_t>(id)]; }
+  const LocalQueue& Local(LocalQueueId id) const { return local_queues[static_cast<size_t>(id)]; }
+  const EquivalenceClass& Class(ClassId id) const { return classes[static_cast<size_t>(id)]; }
+  const ResourceFlavor* Flavor(FlavorId id) const { return flavors[static_cast<size_t>(id)].spec.get(); }
+
+  FlavorId InternFlavor(absl::string_view name);
+  ResourceId InternResource(absl::string_view name);
+  NamespaceId InternNamespace(absl::string_view name);
+  LocalQueueId InternLocalQueue(absl::string_view ns, absl::string_view name);
+  CheckId InternCheck(absl::string_view name);
+  NodeId InternClusterQueue(absl::string_view name);
+  NodeId InternCohort(absl::string_view name);
+  CellId InternCell(FlavorId flavor, ResourceId resource);
+  // kNoId where no quota or usage has ever named the pair.
+  CellId Cell(FlavorId flavor, ResourceId resource) const {
+    const std::vector<CellId>& row = cells[static_cast<size_t>(flavor)];
+    return static_cast<size_t>(resource) < row.size() ? row[static_cast<size_t>(resource)] : kNoId;
+  }
+  WorkloadId FindWorkload(const std::string& key) const;
+
+  // Brings everything derived from the declared objects up to date: quotas, heights, activity, generations.
+  void Rebuild();
+  void EnsureBuilt() {
+    if (stale) Rebuild();
+  }
+  // Whether a scheduling cycle has the queue as a node.
+  bool IsInSnapshot(NodeId queue) const { return forest().IsActive(queue); }
+
+  // The ClusterQueue of a workload's LocalQueue, kNoId where there is none.
+  NodeId QueueOf(const Workload& workload) const;
+  // Asks for a retry of the inadmissible workloads in the tree of `queue`.
+  void NotifyRetry(NodeId queue);
+  void MarkDirty(WorkloadId id);
+  void Record(EventKind kind, WorkloadId workload, WorkloadId by = kNoId) {
+    if (record_events) events.push_back({kind, workload, by});
+  }
+  // Lifecycle details for writing.
+  Lifecycle& EditLife(Workload& workload);
+
+ private:
+  void RebuildActivity();
+  void BumpGenerations();
+};
+
+// Whether every check of the queue exists and is active, its flavors exist, and so on (spec: 6.1).
+Inactivity InactivityOf(const State& state, NodeId queue);
+
+}  // namespace kueue
+
+#endif  // KUEUE_STATE_STATE_H_
