@@ -97,14 +97,20 @@ void BindConversions(py::class_<Quantity>& quantity) {
           "The text that Kubernetes prints for a quantity read from `text`: some odd spellings are kept.");
 }
 
+Quantity FromTextOrInteger(const py::object& value) {
+  if (!PyUnicode_Check(value.ptr()) && !PyLong_Check(value.ptr())) {
+    throw py::type_error(
+        absl::StrCat("a quantity is a text or an integer, not ", Py_TYPE(value.ptr())->tp_name));
+  }
+  return Parse(py::cast<std::string>(py::str(value)));
+}
+
 }  // namespace
 
 void BindQuantity(py::module_& module) {
   py::class_<Quantity> quantity(module, "Quantity", py::is_final(),
                                 "An exact amount of a resource, as Kubernetes writes it: 500m, 64Gi, 1e3.");
-  quantity.def(py::init(&Parse), "text"_a)
-      .def(py::init([](const py::int_& value) { return Parse(py::cast<std::string>(py::str(value))); }),
-           "value"_a);
+  quantity.def(py::init(&FromTextOrInteger), "value"_a);
   BindArithmetic(quantity);
   BindConversions(quantity);
 }
