@@ -1,0 +1,185 @@
+"""Runs a scenario step by step, and says after each step what changed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from kueuepy import _core
+from kueuepy.manifest.convert import from_dict, to_dict
+from kueuepy.objects import Node, Object, PriorityClass, Workload, WorkloadPriorityClass
+
+from .reader import ScenarioError, configuration
+
+EPOCH = 946_684_800 * 1_000_000_000
+"""Cluster time starts at 2000-01-01T00:00:00Z, in nanoseconds since the Unix epoch."""
+_SECOND = 1_000_000_000
+_IGNORED = (Node, PriorityClass, WorkloadPriorityClass)
+Result = dict[str, Any]
+
+
+def replay(scenario: dict[str, Any]) -> list[Result]:
+    """The results of a scenario, one for each step."""
+    run = Replay(scenario)
+    return [run.step(step) for step in scenario["steps"]]
+
+
+class Replay:
+    """One scenario under way.
+
+    Steps do, in this order: apply, submit, finish, delete, checks, podsReady, podsFailed, settle, cycle.
+    """
+
+    def __init__(self, scenario: dict[str, Any]) -> None:
+        """Applies the scenario's objects at time 0."""
+        config = scenario.get("config") or {}
+        self.engine = _core.Engine(configuration(config))
+        self.engine.set_now(EPOCH)
+        self._objects: dict[tuple[type, str], Object] = {}
+        self._fair = config.get("fairSharing") is not None
+        self._usage_based = config.get("admissionFairSharing") is not None
+        self._written: dict[int, tuple[bool, str, str]] = {}
+        for doc in scenario["objects"]:
+            self._apply(doc)
+        self.engine.record_events(on=True)
+
+    def step(self, step: dict[str, Any]) -> Result:
+        """Does what a step names, at its time, and tells what came of it."""
+        engine = self.engine
+        engine.set_now(EPOCH + round(float(step["at"]) * _SECOND))
+        for doc in step.get("apply") or ():
+            self._apply(doc)
+        for doc in step.get("submit") or ():
+            self._apply(doc)
+        for key in step.get("finish") or ():
+            engine.finish(self._id(key))
+        for key in step.get("delete") or ():
+            engine.delete(self._id(key))
+            self._objects.pop((Workload, key), None)
+        for check in step.get("checks") or ():
+            self._check(check)
+        for name, ready in (("podsReady", True), ("podsFailed", False)):
+            for key in step.get(name) or ():
+                engine.set_pods_ready(self._id(key), ready=ready)
+        if step.get("settle"):
+            engine.settle()
+        idle = bool(step.get("cycle")) and bool(engine.cycle()[0])
+        return self._result(idle=idle)
+
+    def _id(self, key: str) -> int:
+        found: int = self.engine.find(key)
+        if found < 0:
+            raise ScenarioError(f"a step names the workload {key!r}, which does not exist at that time")
+        return found
+
+    def _apply(self, doc: dict[str, Any]) -> None:
+        if doc.get("kind") == "Workload":
+            self._apply_workload(doc)
+            return
+        obj = from_dict(doc)
+        if isinstance(obj, _IGNORED):
+            return
+        known = self._objects.get((type(obj), obj.key))
+        self._objects[type(obj), obj.key] = obj
+        self.engine.apply(obj, changed=known != obj)
+
+    def _apply_workload(self, doc: dict[str, Any]) -> None:
+        metadata = doc["metadata"]
+        key = f"{metadata.get('namespace', 'default')}/{metadata['name']}"
+        known = self._objects.get((Workload, key))
+        if known is None:
+            obj = from_dict(doc)
+            self._objects[Workload, key] = obj
+            self.engine.submit(obj)
+            return
+        merged = to_dict(known)
+        merged["spec"] = {**merged.get("spec", {}), **doc.get("spec", {})}
+        merged["metadata"] = {**merged["metadata"], **metadata}
+        obj = from_dict(merged)
+        self._objects[Workload, key] = obj
+        self.engine.update(self._id(key), obj)
+
+    def _check(self, event: dict[str, Any]) -> None:
+        name = event.get("check") or event.get("name")
+        self.engine.set_check(
+            self._id(event["workload"]),
+            name,
+            event["state"],
+            event.get("message"),
+            event.get("requeueAfterSeconds"),
+        )
+
+    def _result(self, *, idle: bool) -> Result:
+        engine = self.engine
+        happened: dict[str, dict[int, int]] = {}
+        for kind, workload, by in engine.take_events():
+            happened.setdefault(kind, {}).setdefault(workload, by)
+        result: Result = {}
+        if idle:
+            result["idle"] = True
+        if reserved := [self._reservation(workload) for workload in happened.get("reserved", ())]:
+            result["reserved"] = [entry for entry in reserved if entry]
+        for kind in ("admitted", "released"):
+            if keys := [engine.key(workload) for workload in happened.get(kind, ())]:
+                result[kind] = keys
+        if evicted := [self._eviction(workload, by) for workload, by in happened.get("evicted", {}).items()]:
+            result["evicted"] = evicted
+        if pending := self._pending({*happened.get("pending", ()), *happened.get("reserved", ())}):
+            result["pending"] = pending
+        result["queues"] = {
+            queue: {"pending": keys, "inadmissible": inadmissible}
+            for queue, (keys, inadmissible) in engine.queues().items()
+        }
+        result["usage"] = {
+            queue: {cell: str(amount) for cell, amount in cells.items()} for queue, cells in engine.usage().items() if cells
+        }
+        if self._fair:
+            result["shares"] = {
+                queue: "+Inf" if math.isinf(share) else repr(share) for queue, share in engine.shares().items()
+            }
+        if self._usage_based:
+            result["consumed"] = engine.consumed()
+        return result
+
+    def _reservation(self, workload: int) -> Result | None:
+        admission = self.engine.admission(workload)
+        if admission is None:
+            return None
+        queue, pod_sets = admission
+        return {
+            "workload": self.engine.key(workload),
+            "clusterQueue": queue,
+            "podSets": [
+                {
+                    "name": name,
+                    "count": count,
+                    "flavors": {resource: flavor for resource, (flavor, _) in resources.items()},
+                    "usage": {
+                        resource: _core.Quantity.format(resource, amount)
+                        for resource, (_, amount) in resources.items()
+                    },
+                }
+                for name, count, resources in pod_sets
+            ],
+        }
+
+    def _eviction(self, workload: int, by: int) -> Result:
+        _, reason, _, _ = self.engine.condition(workload, "Evicted")
+        entry: Result = {"workload": self.engine.key(workload), "reason": reason}
+        if by >= 0:
+            entry["preempted"] = self.engine.condition(workload, "Preempted")[1]
+            entry["by"] = self.engine.key(by)
+        return entry
+
+    def _pending(self, workloads: set[int]) -> list[Result]:
+        entries: list[Result] = []
+        for workload in sorted(workloads):
+            condition = self.engine.condition(workload, "QuotaReserved")
+            if condition is None:
+                continue
+            status, reason, message, _ = condition
+            before = self._written.get(workload)
+            self._written[workload] = (status, reason, message)
+            if not status and before != (status, reason, message):
+                entries.append({"workload": self.engine.key(workload), "reason": reason, "message": message})
+        return entries
