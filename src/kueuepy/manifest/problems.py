@@ -65,14 +65,13 @@ class LimitError(InvalidSpecError):
         column: The column there, from 1; 0 likewise.
     """
 
-    def __init__(self, where: str, limit: str, allowed: int, what: str, line: int = 0, column: int = 0) -> None:
+    def __init__(self, where: str, limit: str, allowed: int, what: str, place: tuple[int, int] = (0, 0)) -> None:
         """Says where which limit is exceeded, and by what."""
         self.limit = limit
         self.allowed = allowed
-        self.line = line
-        self.column = column
-        place = f"{where}:{line}:{column}" if line else where
-        super().__init__(f"{place}: {what}; at most {allowed:,} are allowed (limit {limit})")
+        self.line, self.column = place
+        name = f"{where}:{self.line}:{self.column}" if self.line else where
+        super().__init__(f"{name}: {what}; at most {allowed:,} are allowed (limit {limit})")
 
 
 def path_text(path: Iterable[str | int]) -> str:
@@ -98,7 +97,11 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     close = get_close_matches(word[:100], words, n=1, cutoff=0.6)
     if not close:
         close = [other for other in words if other.lower() == word.lower()]
-    return f'did you mean "{close[0]}"?' if close else f"known are {', '.join(words) or 'none'}"
+    if close:
+        return f'did you mean "{close[0]}"?'
+    return (
+        f"known are {', '.join(words) or 'none'}" if len(words) <= _FEW else "see the API's reference for what is known"
+    )
 
 
 def shown(value: object) -> str:
@@ -112,3 +115,4 @@ def shown(value: object) -> str:
 
 
 _SHOWN = 80
+_FEW = 16

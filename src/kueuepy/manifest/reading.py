@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import msgspec
 
 from kueuepy.manifest.limits import Limits
-from kueuepy.manifest.problems import LimitError, ManifestError, Path, Problem
+from kueuepy.manifest.problems import LimitError, ManifestError, Path
 from kueuepy.manifest.scalars import number
 from kueuepy.manifest.yamlfast import has_equal_keys, quick_value
 from kueuepy.manifest.yamltree import Builder, Text, Tree
@@ -50,7 +52,7 @@ class Item:
         if not self.text.data:
             return self.text.name
         try:
-            tree = Tree(self.text)
+            tree = _tree(self.text)
             root = tree.roots()[self.document]
             offset = tree.offset(tree.find(self.prefix + path, root))
         except (ManifestError, IndexError):
@@ -59,8 +61,17 @@ class Item:
 
     def items(self) -> Iterator["Item"]:
         """The items of a list object."""
-        for position, value in enumerate(self.value.get("items") or ()):
+        listed = {"apiVersion": self.value.get("apiVersion"), "kind": str(self.value.get("kind"))[: -len("List")]}
+        for position, raw in enumerate(self.value.get("items") or ()):
+            # A typed list may leave out what its own kind says.
+            value = {**listed, **raw} if isinstance(raw, dict) and listed["kind"] else raw
             yield Item(value, self.text, self.document, (*self.prefix, "items", position))
+
+
+@lru_cache(maxsize=2)
+def _tree(text: Text) -> Tree:
+    """The tree of a text in which lines were looked up last."""
+    return Tree(text)
 
 
 def read(name: str, data: bytes, limits: Limits, *, strict: bool) -> Iterator[Item]:
@@ -95,7 +106,7 @@ def _documents(name: str, data: bytes) -> Iterator[Text]:
     data = data.removeprefix(b"\xef\xbb\xbf")
     starts = [0, *(found.start() for found in _MARKER.finditer(data)), len(data)]
     line = 1
-    for start, end in zip(starts, starts[1:], strict=False):
+    for start, end in pairwise(starts):
         part = data[start:end]
         if part.startswith(b"..."):
             part = b"   " + part[3:]

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 import msgspec
-import ryml
+import ryml  # type: ignore[import-untyped]
 
 from kueuepy.manifest.scalars import number
 from kueuepy.manifest.yamltree import Text

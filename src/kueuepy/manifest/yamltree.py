@@ -6,7 +6,7 @@ rapidyaml finds the structure. This walk gives scalars their types, follows alia
 from typing import Any, NoReturn
 
 import numpy as np
-import ryml
+import ryml  # type: ignore[import-untyped]
 
 from kueuepy.manifest.limits import Limits
 from kueuepy.manifest.problems import LimitError, ManifestError, Path, Problem, shown
@@ -271,7 +271,7 @@ class Builder:
 
     def _exceeds(self, node: int, limit: str, allowed: int, what: str) -> NoReturn:
         text = self._tree.text
-        raise LimitError(text.name, limit, allowed, what, *text.position(self._tree.offset(node)))
+        raise LimitError(text.name, limit, allowed, what, text.position(self._tree.offset(node)))
 
     def _fail(self, node: int, detail: str, kind: Any = "Syntax") -> NoReturn:
         line, column = self._tree.text.position(self._tree.offset(node))

@@ -1,12 +1,25 @@
 """Objects of Kubernetes itself that decide what a workload asks for, and where it may go."""
 
+import msgspec
 from msgspec import field
 
 from kueuepy.objects.base import NamespacedObject, Object, ResourceList, Value
 
 
+NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
+
+
 class Namespace(Object, frozen=True, kw_only=True):
-    """A namespace; its labels are what a ClusterQueue's namespace selector looks at."""
+    """A namespace; its labels are what a ClusterQueue's namespace selector looks at.
+
+    Every namespace has the label `kubernetes.io/metadata.name` with its name, as an API server sees to it.
+    """
+
+    def __post_init__(self) -> None:
+        """Adds the label of the name."""
+        Object.__post_init__(self)
+        if self.labels.get(NAMESPACE_NAME_LABEL) != self.name:
+            msgspec.structs.force_setattr(self, "labels", {**self.labels, NAMESPACE_NAME_LABEL: self.name})
 
 
 class LimitRangeItem(Value, frozen=True, kw_only=True):

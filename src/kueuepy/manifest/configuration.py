@@ -1,0 +1,240 @@
+"""The Configuration of a Kueue installation, read from its file and written back.
+
+Source: `apis/config/v1beta2/{configuration_types,defaults}.go`,
+`apis/config/v1beta1/{configuration_conversion,defaults}.go`.
+Fields that don't bear on admission are known but not kept.
+"""
+
+from typing import Any
+
+import msgspec
+
+from kueuepy.errors import UnsupportedError
+from kueuepy.manifest.decoding import Findings, decode, hold
+from kueuepy.manifest.problems import Path
+from kueuepy.manifest.shapes import many, optional, shape
+from kueuepy.manifest.times import SECOND, format_duration, parse_duration
+from kueuepy.objects import (
+    AdmissionFairSharing,
+    Configuration,
+    FairSharingConfig,
+    LabelSelector,
+    LabelSelectorRequirement,
+    RequeuingStrategy,
+    Resources,
+    WaitForPodsReady,
+)
+from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
+
+CONFIG_GROUP = "config.kueue.x-k8s.io"
+_OWN_NAMESPACE = "kueue-system"
+_TIMEOUT = {"v1beta1": 300 * SECOND, "v1beta2": 1800 * SECOND}
+_SAMPLING = 300 * SECOND
+_BOTH = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
+
+_OTHERS = """
+    apiVersion kind metadata webhook leaderElection metrics health pprofBindAddress controller tls
+    internalCertManagement clientConnection integrations multiKueue objectRetentionPolicies visibilityServer
+    queueVisibility
+"""
+_Requeuing = shape(
+    "RequeuingStrategy",
+    timestamp=str | None,
+    backoffLimitCount=int | None,
+    backoffBaseSeconds=int | None,
+    backoffMaxSeconds=int | None,
+)
+_Wait = shape(
+    "WaitForPodsReady",
+    enable=bool | None,
+    timeout=str | None,
+    recoveryTimeout=str | None,
+    blockAdmission=bool | None,
+    requeuingStrategy=optional(_Requeuing),
+)
+_FairSharing = shape("FairSharing", enable=bool | None, preemptionStrategies=list[str] | None)
+_AdmissionFairSharing = shape(
+    "AdmissionFairSharing",
+    usageHalfLifeTime=str | None,
+    usageSamplingInterval=str | None,
+    resourceWeights=dict[str, float] | None,
+)
+_Transformation = shape(
+    "ResourceTransformation",
+    input=str,
+    strategy=str | None,
+    multiplyBy=str | None,
+    outputs=dict[str, str | float] | None,
+)
+_Resources = shape(
+    "Resources",
+    "deviceClassMappings",
+    excludeResourcePrefixes=list[str] | None,
+    transformations=many(_Transformation),
+    quotaCheckStrategy=str | None,
+)
+_Configuration = shape(
+    "Configuration",
+    _OTHERS,
+    namespace=str | None,
+    manageJobsWithoutQueueName=bool | None,
+    managedJobsNamespaceSelector=optional(LabelSelector),
+    waitForPodsReady=optional(_Wait),
+    fairSharing=optional(_FairSharing),
+    admissionFairSharing=optional(_AdmissionFairSharing),
+    resources=optional(_Resources),
+    featureGates=dict[str, bool] | None,
+)
+
+
+def read_configuration(doc: dict[str, Any], findings: Findings) -> tuple[Configuration, str] | None:
+    """The Configuration with its defaults, and the namespace that it is for; or `None` with the reasons."""
+    version = str(doc.get("apiVersion")).rpartition("/")[2]
+    if version not in _TIMEOUT:
+        findings.problem(("apiVersion",), f'"{doc.get("apiVersion")}" is not known; it must be v1beta1 or v1beta2')
+        return None
+    doc = hold(_Configuration, doc, (), findings) or {}
+    if findings.problems:
+        return None
+    doc = {name: value for name, value in doc.items() if value is not None}
+    _refuse_newer(doc, version, findings)
+    namespace = doc.get("namespace") or _OWN_NAMESPACE
+    gates = doc.get("featureGates", {})
+    wait = _wait(doc.get("waitForPodsReady"), version, findings)
+    disabled = gates.get("DisableWaitForPodsReady") is True
+    selector: LabelSelector | None = _all_but("kube-system", namespace)
+    if (raw := doc.get("managedJobsNamespaceSelector")) is not None:
+        selector = decode(LabelSelector, raw, ("managedJobsNamespaceSelector",), findings)
+    configuration = Configuration(
+        fair_sharing=_fair_sharing(doc.get("fairSharing"), version, findings),
+        admission_fair_sharing=_admission_fair_sharing(doc.get("admissionFairSharing"), findings),
+        wait_for_pods_ready=None if disabled else wait,
+        resources=_resources(doc.get("resources") or {}, findings),
+        manage_jobs_without_queue_name=doc.get("manageJobsWithoutQueueName", False),
+        managed_jobs_namespace_selector=selector or LabelSelector(),
+        feature_gates=gates,
+    )
+    return None if findings.problems else (configuration, namespace)
+
+
+def _refuse_newer(doc: dict[str, Any], version: str, findings: Findings) -> None:
+    """Refuses the switches of v1beta1 in v1beta2, where presence is what turns on."""
+    for name in ("waitForPodsReady", "fairSharing"):
+        if version == "v1beta2" and "enable" in doc.get(name, {}):
+            findings.odd((name, "enable"), f"unknown field in v1beta2; {name} is on where it is present", "left out")
+
+
+def _all_but(*namespaces: str) -> LabelSelector:
+    return LabelSelector(match_expressions=(LabelSelectorRequirement(NAMESPACE_NAME_LABEL, "NotIn", namespaces),))
+
+
+def _duration(raw: str | None, path: Path, findings: Findings) -> int:
+    """Nanoseconds; 0 if absent."""
+    if raw is None:
+        return 0
+    found = parse_duration(raw)
+    if found is None:
+        findings.problem(path, f'is "{raw}"; it must be a duration such as 5m or 1h30m')
+    return found or 0
+
+
+def _wait(raw: dict[str, Any] | None, version: str, findings: Findings) -> WaitForPodsReady | None:
+    if version == "v1beta1" and not (raw or {}).get("enable"):
+        return None
+    given = {name: value for name, value in (raw or {}).items() if value is not None}
+    path = ("waitForPodsReady",)
+    timeout = _duration(given.get("timeout"), (*path, "timeout"), findings)
+    if version == "v1beta2" or "timeout" not in given:
+        timeout = timeout or _TIMEOUT[version]
+    recovery = timeout
+    if "recoveryTimeout" in given:
+        recovery = _duration(given["recoveryTimeout"], (*path, "recoveryTimeout"), findings)
+    strategy = {name: value for name, value in (given.get("requeuingStrategy") or {}).items() if value is not None}
+    return WaitForPodsReady(
+        timeout=timeout,
+        recovery_timeout=recovery,
+        block_admission=given.get("blockAdmission", version == "v1beta1"),
+        requeuing_strategy=decode(RequeuingStrategy, strategy, (*path, "requeuingStrategy"), findings)
+        or RequeuingStrategy(),
+    )
+
+
+def _fair_sharing(raw: dict[str, Any] | None, version: str, findings: Findings) -> FairSharingConfig | None:
+    if raw is None or (version == "v1beta1" and not raw.get("enable")):
+        return None
+    strategies = raw.get("preemptionStrategies") or (_BOTH if version == "v1beta1" else ())
+    return decode(FairSharingConfig, {"preemptionStrategies": strategies}, ("fairSharing",), findings)
+
+
+def _admission_fair_sharing(raw: dict[str, Any] | None, findings: Findings) -> AdmissionFairSharing | None:
+    if raw is None:
+        return None
+    path = ("admissionFairSharing",)
+    interval = _duration(raw.get("usageSamplingInterval"), (*path, "usageSamplingInterval"), findings)
+    return AdmissionFairSharing(
+        usage_half_life_time=_duration(raw.get("usageHalfLifeTime"), (*path, "usageHalfLifeTime"), findings),
+        usage_sampling_interval=interval or _SAMPLING,
+        resource_weights={name: float(weight) for name, weight in (raw.get("resourceWeights") or {}).items()},
+    )
+
+
+def _resources(raw: dict[str, Any], findings: Findings) -> Resources:
+    given = {name: value for name, value in raw.items() if value is not None and name != "deviceClassMappings"}
+    if "transformations" in given:
+        given["transformations"] = [_transformation(item) for item in given["transformations"]]
+    return decode(Resources, given, ("resources",), findings) or Resources()
+
+
+def _transformation(raw: dict[str, Any]) -> dict[str, Any]:
+    """A transformation whose factors, which may be written as fractions here, are texts."""
+    given = {name: value for name, value in raw.items() if value not in (None, "")}
+    outputs = given.get("outputs", {})
+    given["outputs"] = {name: str(value) if isinstance(value, float) else value for name, value in outputs.items()}
+    return given
+
+
+def write_configuration(configuration: Configuration) -> dict[str, Any]:
+    """The Configuration as its file has it.
+
+    Version v1beta2 turns waitForPodsReady on where it is absent, so a Configuration without it is written in v1beta1.
+
+    Raises:
+        UnsupportedError: No file can say that there is no recovery timeout.
+    """
+    wait, fair = configuration.wait_for_pods_ready, configuration.fair_sharing
+    version = "v1beta2" if wait else "v1beta1"
+    switch = {"enable": True} if version == "v1beta1" else {}
+    body: dict[str, Any] = {
+        "waitForPodsReady": _write_wait(wait) if wait else None,
+        "fairSharing": {**switch, "preemptionStrategies": list(fair.preemption_strategies)} if fair else None,
+        "admissionFairSharing": _write_admission_fair_sharing(configuration.admission_fair_sharing),
+        "resources": msgspec.to_builtins(configuration.resources) or None,
+        "manageJobsWithoutQueueName": configuration.manage_jobs_without_queue_name or None,
+        "managedJobsNamespaceSelector": msgspec.to_builtins(configuration.managed_jobs_namespace_selector),
+        "featureGates": configuration.feature_gates or None,
+    }
+    body = {name: value for name, value in body.items() if value is not None}
+    return {"apiVersion": f"{CONFIG_GROUP}/{version}", "kind": "Configuration", **body}
+
+
+def _write_wait(wait: WaitForPodsReady) -> dict[str, Any]:
+    if wait.recovery_timeout is None:
+        raise UnsupportedError(
+            "Configuration: waitForPodsReady.recoveryTimeout: no file can say that there is none; give it a duration"
+        )
+    return {
+        "timeout": format_duration(wait.timeout),
+        "recoveryTimeout": format_duration(wait.recovery_timeout),
+        "blockAdmission": wait.block_admission,
+        "requeuingStrategy": msgspec.to_builtins(wait.requeuing_strategy),
+    }
+
+
+def _write_admission_fair_sharing(sharing: AdmissionFairSharing | None) -> dict[str, Any] | None:
+    if sharing is None:
+        return None
+    return {
+        "usageHalfLifeTime": format_duration(sharing.usage_half_life_time),
+        "usageSamplingInterval": format_duration(sharing.usage_sampling_interval),
+        "resourceWeights": sharing.resource_weights,
+    }

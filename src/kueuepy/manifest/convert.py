@@ -1,0 +1,193 @@
+"""Objects between Kubernetes' JSON form and their records."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from kueuepy.errors import UnsupportedError
+from kueuepy.manifest.decoding import Findings, decode
+from kueuepy.manifest.fields import TIME
+from kueuepy.manifest.kinds import BY_CLASS, KINDS, KUEUE, Body, Kind
+from kueuepy.manifest.problems import ManifestError, Problem, suggestion
+from kueuepy.manifest.times import format_time
+from kueuepy.manifest.versions import to_v1beta2
+from kueuepy.objects import Object
+
+_METADATA = ("name", "namespace", "labels", "annotations", "uid")
+_TIMES = ("creationTimestamp", "deletionTimestamp")
+_METADATA_FIELDS = frozenset((*_METADATA, *_TIMES))
+_OTHER_METADATA = frozenset(
+    (
+        "generateName",
+        "selfLink",
+        "resourceVersion",
+        "generation",
+        "deletionGracePeriodSeconds",
+        "ownerReferences",
+        "finalizers",
+        "managedFields",
+        "clusterName",
+    )
+)
+_ENVELOPE = frozenset(("apiVersion", "kind", "metadata", "status"))
+
+
+def read_object(kind: Kind, doc: Body, findings: Findings) -> Object | None:
+    """The record of an object in version v1beta2, or `None` with the reasons among the findings."""
+    body = _body(kind, doc, findings)
+    flat = _metadata(kind, doc, findings)
+    if body is None or flat is None:
+        return None
+    for name in _METADATA_FIELDS.intersection(body):
+        findings.odd(("spec", name), f"unknown field; {name} belongs to metadata", "left out")
+    place = (kind.place,) if kind.place else ()
+    for name, value in body.items():
+        written = kind.forms.get(name)
+        if value is not None and written:
+            path = ("status",) if name == "status" else (*place, name)
+            value = written.read(value, path, findings)  # noqa: PLW2901
+            if value is None:
+                continue
+        flat.setdefault(name, value)
+    if findings.problems:
+        # The forms have said what is wrong; the rest of the record says its own beside it.
+        decode(kind.cls, flat, place, findings)
+        found = None
+    else:
+        found = decode(kind.cls, flat, place, findings)
+    _settle_paths(kind, findings)
+    return None if findings.problems else found
+
+
+def _body(kind: Kind, doc: Body, findings: Findings) -> Body | None:
+    """The record's own fields, as they are in the object."""
+    spec = doc.get(kind.place) if kind.place else {}
+    if spec is not None and not isinstance(spec, dict):
+        findings.problem((kind.place,), "must be a mapping")
+        return None
+    if kind.body:
+        body = kind.body(doc)
+    elif not kind.place:
+        body = {name: value for name, value in doc.items() if name not in _ENVELOPE}
+    else:
+        body = dict(spec or {})
+    if "status" in body:
+        findings.odd(("spec", "status"), "unknown field; status stands beside spec", "left out")
+        del body["status"]
+    if "status" in kind.forms and doc.get("status") is not None:
+        body["status"] = doc["status"]
+    if kind.place and kind.group == KUEUE:
+        for name in doc.keys() - _ENVELOPE - {kind.place}:
+            findings.odd(
+                (str(name),), f"unknown field; {suggestion(str(name), ('metadata', 'spec', 'status'))}", "left out"
+            )
+    return body
+
+
+def _metadata(kind: Kind, doc: Body, findings: Findings) -> Body | None:
+    metadata = doc.get("metadata")
+    if not isinstance(metadata, dict):
+        findings.problem(("metadata", "name"), "is required", "Required")
+        return None
+    flat = {name: metadata[name] for name in _METADATA if metadata.get(name) is not None}
+    for name in _TIMES:
+        if metadata.get(name) is not None:
+            flat[name] = TIME.read(metadata[name], ("metadata", name), findings)
+    if not flat.get("name"):
+        flat.pop("name", None)
+    if (not kind.namespaced and "namespace" in flat) or flat.get("namespace") == "":
+        del flat["namespace"]
+    for name in metadata.keys() - _METADATA_FIELDS - _OTHER_METADATA:
+        known = _METADATA_FIELDS | _OTHER_METADATA
+        findings.odd(("metadata", str(name)), f"unknown field; {suggestion(str(name), known)}", "left out")
+    return flat
+
+
+def _settle_paths(kind: Kind, findings: Findings) -> None:
+    """Corrects the paths of fields that a record has elsewhere than the object."""
+    findings.problems[:] = [_settled(kind, problem) for problem in findings.problems]
+    findings.notes[:] = [_settled(kind, problem) for problem in findings.notes]
+
+
+def _settled(kind: Kind, problem: Problem) -> Problem:
+    place = (kind.place,) if kind.place else ()
+    path = problem.path
+    if path[: len(place)] != place or len(path) == len(place):
+        return problem
+    field, rest = path[len(place)], path[len(place) + 1 :]
+    if field in _METADATA_FIELDS:
+        return msgspec.structs.replace(problem, path=("metadata", field, *rest))
+    if field == "status":
+        return msgspec.structs.replace(problem, path=(field, *rest))
+    inner = kind.forms[field].inner if isinstance(field, str) and field in kind.forms else ""
+    if inner and rest[:1] != (inner,):
+        return msgspec.structs.replace(problem, path=(*place, field, inner, *rest))
+    return problem
+
+
+def split_api_version(doc: Mapping[str, Any]) -> tuple[str, str]:
+    """Group and version of an object; the group is empty for Kubernetes' core."""
+    group, slash, version = str(doc.get("apiVersion") or "").partition("/")
+    return (group, version) if slash else ("", group)
+
+
+def from_dict(doc: Mapping[str, Any]) -> Object:
+    """The record of an object in Kubernetes' JSON form, of any of Kueue's API versions.
+
+    Types and known fields are checked, the rules of `validate` are not.
+
+    >>> from_dict({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "org"}}).name
+    'org'
+
+    Raises:
+        ManifestError: A field is unknown, missing or of the wrong type.
+        UnsupportedError: No record keeps this kind.
+    """
+    group, version = split_api_version(doc)
+    findings = Findings()
+    body = to_v1beta2(group, version, dict(doc), findings)
+    kind = KINDS.get((group, str(body.get("kind"))))
+    if kind is None:
+        raise UnsupportedError(f"{doc.get('kind')} of {group or 'core'}: no record keeps this kind")
+    found = None if findings.problems else read_object(kind, body, findings)
+    if found is None:
+        where = object_name(doc)
+        raise ManifestError([(where, problem) for problem in findings.problems])
+    return found
+
+
+def to_dict(obj: Object) -> dict[str, Any]:
+    """The object in Kubernetes' JSON form, version v1beta2, without what has its default.
+
+    >>> from kueuepy.objects import Cohort
+    >>> to_dict(Cohort("org"))["kind"]
+    'Cohort'
+    """
+    kind = BY_CLASS[type(obj)]
+    flat: Body = msgspec.to_builtins(obj)
+    metadata = {name: flat.pop(name) for name in _METADATA if name in flat}
+    if kind.namespaced:
+        metadata.setdefault("namespace", "default")
+    for name in _TIMES:
+        if (time := flat.pop(name, None)) is not None:
+            metadata[name] = format_time(time)
+    written = {name: kind.forms[name].write(value) if name in kind.forms else value for name, value in flat.items()}
+    status = written.pop("status", None)
+    if kind.spread:
+        rest = kind.spread(written)
+    else:
+        body = {name: value for name, value in written.items() if value is not None}
+        rest = ({kind.place: body} if body else {}) if kind.place else body
+    if status:
+        rest["status"] = status
+    return {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata, **rest}
+
+
+def object_name(doc: Mapping[str, Any]) -> str:
+    """How messages call an object: kind, and name in quotes, with its namespace if it has one."""
+    metadata = doc.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    name = metadata.get("name") or metadata.get("generateName") or ""
+    namespace = metadata.get("namespace")
+    return f'{doc.get("kind") or "object"} "{f"{namespace}/" if namespace else ""}{name}"'

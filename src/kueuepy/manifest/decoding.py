@@ -1,0 +1,213 @@
+"""Values of mappings and lists into records, with every reason why one doesn't fit.
+
+msgspec decodes at full speed what is right. Only what it refuses is walked through here, field by field against the
+record's type: nulls count as absent, and in lenient reading unknown fields are left out and scalars become texts.
+"""
+
+from collections.abc import Hashable
+from functools import cache
+from typing import Any, TypeVar, cast
+
+import msgspec
+from msgspec import inspect
+
+from kueuepy.manifest.problems import Path, Problem, ProblemKind, shown, suggestion
+
+T = TypeVar("T")
+
+
+class Findings:
+    """What is found while one object is read.
+
+    Attributes:
+        strict: Whether an unknown field is a problem, not just a note.
+        problems: What is wrong.
+        notes: What was passed over or put right.
+    """
+
+    __slots__ = ("notes", "problems", "strict")
+
+    def __init__(self, *, strict: bool = True) -> None:
+        """Starts without findings."""
+        self.strict = strict
+        self.problems: list[Problem] = []
+        self.notes: list[Problem] = []
+
+    @property
+    def full(self) -> bool:
+        """Whether enough was found in this object."""
+        return len(self.problems) + len(self.notes) >= _ENOUGH
+
+    def problem(self, path: Path, detail: str, kind: ProblemKind = "Invalid") -> None:
+        """Records what is wrong."""
+        self.problems.append(Problem(path, kind, detail))
+
+    def odd(self, path: Path, detail: str, remedy: str, kind: ProblemKind = "Unknown") -> None:
+        """Records what strict reading refuses, and lenient reading puts right so."""
+        if self.strict:
+            self.problems.append(Problem(path, kind, detail))
+        else:
+            self.notes.append(Problem(path, kind, f"{detail}; {remedy}"))
+
+
+def decode(cls: type[T], raw: Any, path: Path, findings: Findings) -> T | None:
+    """The record that the value describes, or `None` with the reasons among the findings."""
+    found = _decode(cls, raw, path, findings)
+    return found and found[0]
+
+
+def hold(cls: type[Any], raw: T, path: Path, findings: Findings) -> T | None:
+    """The value itself, put right where it had to be, if it has the shape of the record."""
+    found = _decode(cls, raw, path, findings)
+    return found and found[1]
+
+
+def _decode(cls: type[T], raw: Any, path: Path, findings: Findings) -> tuple[T, Any] | None:
+    try:
+        return msgspec.convert(raw, cls), raw
+    except msgspec.ValidationError:
+        pass
+    before = len(findings.problems)
+    clean = _examine(_type_info(cast("Hashable", cls)), raw, path, findings)
+    if len(findings.problems) > before:
+        return None
+    try:
+        return msgspec.convert(clean, cls), clean
+    except msgspec.ValidationError as error:
+        findings.problem(path, str(error))
+        return None
+
+
+@cache
+def _type_info(cls: Hashable) -> inspect.Type:
+    return inspect.type_info(cls)
+
+
+def _examine(kind: inspect.Type, raw: Any, path: Path, findings: Findings) -> Any:
+    """The value with what can be put right put right."""
+    match kind:
+        case inspect.UnionType():
+            return raw if raw is None and kind.includes_none else _examine_union(kind, raw, path, findings)
+        case inspect.StructType():
+            return _examine_struct(kind, raw, path, findings)
+        case inspect.DictType():
+            return _examine_dict(kind, raw, path, findings)
+        case inspect.VarTupleType() | inspect.ListType():
+            if not isinstance(raw, list | tuple):
+                findings.problem(path, f"is {_named(raw)}; it must be a list")
+                return raw
+            return [_examine(kind.item_type, item, (*path, i), findings) for i, item in enumerate(raw)]
+        case _:
+            return _examine_scalar(kind, raw, path, findings)
+
+
+def _examine_union(kind: inspect.UnionType, raw: Any, path: Path, findings: Findings) -> Any:
+    options = [option for option in kind.types if not isinstance(option, inspect.NoneType)]
+    if len(options) == 1:
+        return _examine(options[0], raw, path, findings)
+    if all(isinstance(option, inspect.LiteralType) for option in options):
+        return _examine_literal([v for o in options for v in getattr(o, "values", ())], raw, path, findings)
+    if isinstance(raw, str) or (isinstance(raw, int) and not isinstance(raw, bool)):
+        return raw
+    if not isinstance(raw, float):
+        findings.problem(path, f"is {_named(raw)}; it must be a quantity such as 9 or 500m")
+        return raw
+    findings.odd(path, f"is {raw}, a fraction without quotes; write it in quotes", "read as if it were", "Invalid")
+    return str(raw)
+
+
+def _examine_struct(kind: inspect.StructType, raw: Any, path: Path, findings: Findings) -> Any:
+    if not isinstance(raw, dict):
+        findings.problem(path, f"is {_named(raw)}; it must be a mapping")
+        return raw
+    fields = {field.encode_name: field for field in kind.fields}
+    clean = {}
+    for name, value in raw.items():
+        if findings.full:
+            return raw
+        field = fields.get(name)
+        if field is None:
+            if not isinstance(name, str) or kind.forbid_unknown_fields:
+                findings.odd((*path, str(name)), f"unknown field; {suggestion(str(name), fields)}", "left out")
+        elif value is not None or _takes_none(field.type):
+            clean[name] = _examine(field.type, value, (*path, name), findings)
+    for name, field in fields.items():
+        if field.required and name not in clean:
+            findings.problem((*path, name), "is required", "Required")
+    return clean
+
+
+def _examine_dict(kind: inspect.DictType, raw: Any, path: Path, findings: Findings) -> Any:
+    if not isinstance(raw, dict):
+        findings.problem(path, f"is {_named(raw)}; it must be a mapping")
+        return raw
+    if isinstance(kind.value_type, inspect.StrType):
+        raw = {key: "" if value is None else value for key, value in raw.items()}
+    return {key: _examine(kind.value_type, value, (*path, str(key)), findings) for key, value in raw.items()}
+
+
+def _examine_scalar(kind: inspect.Type, raw: Any, path: Path, findings: Findings) -> Any:
+    match kind:
+        case inspect.LiteralType():
+            return _examine_literal(list(kind.values), raw, path, findings)
+        case inspect.StrType() if not isinstance(raw, str):
+            if raw is None or isinstance(raw, dict | list):
+                findings.problem(path, f"is {_named(raw)}; it must be a text")
+                return raw
+            text = str(raw).lower() if isinstance(raw, bool) else str(raw)
+            findings.odd(
+                path, f"is {_named(raw)}; it must be a text: put it in quotes", "read as if it were", "Invalid"
+            )
+            return text
+        case inspect.IntType() if isinstance(raw, bool) or not isinstance(raw, int):
+            return _examine_other(raw, path, findings, "an integer", _integer(raw))
+        case inspect.FloatType() if isinstance(raw, bool) or not isinstance(raw, int | float):
+            findings.problem(path, f"is {_named(raw)}; it must be a number")
+        case inspect.BoolType() if not isinstance(raw, bool):
+            return _examine_other(raw, path, findings, "true or false", {"true": True, "false": False}.get(str(raw)))
+    return raw
+
+
+def _examine_other(raw: Any, path: Path, findings: Findings, wanted: str, meant: Any) -> Any:
+    detail = f"is {_named(raw)}; it must be {wanted}"
+    if meant is None:
+        findings.problem(path, detail)
+        return raw
+    findings.odd(path, detail, f"read as {shown(meant)}", "Invalid")
+    return meant
+
+
+def _examine_literal(allowed: list[Any], raw: Any, path: Path, findings: Findings) -> Any:
+    if raw not in allowed:
+        words = ", ".join(str(word) for word in allowed if word != "")
+        findings.problem(path, f"{shown(raw)} is not supported; it must be one of {words}", "NotSupported")
+    return raw
+
+
+def _integer(raw: Any) -> int | None:
+    text = raw if isinstance(raw, str) else ""
+    return int(text) if text.lstrip("-").isascii() and text.lstrip("-").isdigit() and len(text) < _DIGITS else None
+
+
+_DIGITS = 20
+_ENOUGH = 100
+
+
+def _takes_none(kind: inspect.Type) -> bool:
+    return isinstance(kind, inspect.AnyType) or (isinstance(kind, inspect.UnionType) and kind.includes_none)
+
+
+def _named(raw: Any) -> str:
+    """A value and what sort of value it is."""
+    match raw:
+        case None:
+            return "null"
+        case bool():
+            return f"{str(raw).lower()}, a truth value"
+        case int() | float():
+            return f"{raw}, a number"
+        case str():
+            return f"{shown(raw)}, a text"
+        case dict():
+            return "a mapping"
+    return "a list"

@@ -1,0 +1,41 @@
+"""dump: objects and manifests as YAML."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from kueuepy.manifest.configuration import write_configuration
+from kueuepy.manifest.convert import to_dict
+from kueuepy.manifest.manifest import Manifest
+from kueuepy.manifest.writing import yaml_text
+from kueuepy.objects import Configuration, Object
+
+Dumpable = Manifest | Object | Configuration | Iterable[Object | Configuration]
+
+
+def dump(objects: Dumpable, path: str | os.PathLike[str] | None = None) -> str:
+    """The objects as one YAML text of version v1beta2, without what has its default; written to a file if one is named.
+
+    Loaded again, the text gives equal objects.
+
+    >>> from kueuepy.objects import Cohort
+    >>> print(dump(Cohort("research", parent_name="org")), end="")
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: Cohort
+    metadata:
+      name: research
+    spec:
+      parentName: org
+    """
+    if isinstance(objects, Manifest):
+        documents = [to_dict(obj) for obj in objects.objects()]
+        if objects.configuration is not None:
+            documents.append(write_configuration(objects.configuration))
+        documents += [*objects.others, *objects.jobs]
+    else:
+        several = [objects] if isinstance(objects, Object | Configuration) else objects
+        documents = [write_configuration(o) if isinstance(o, Configuration) else to_dict(o) for o in several]
+    text = yaml_text(documents)
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text

@@ -1,0 +1,107 @@
+"""Fields that a record keeps in another form than Kubernetes' JSON does.
+
+Reading leaves plain values for the record's own types to check; writing starts from such values.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from kueuepy.manifest.decoding import Findings, decode, hold
+from kueuepy.manifest.problems import Path
+from kueuepy.manifest.shapes import many, optional, shape
+from kueuepy.manifest.times import format_time, parse_time
+
+Read = Callable[[Any, Path, Findings], Any]
+Write = Callable[[Any], Any]
+
+
+class FieldForm(msgspec.Struct, frozen=True):
+    """How one field is read and written.
+
+    Attributes:
+        read: From JSON to what the record's type takes.
+        write: The other way; `None` leaves the field out.
+        inner: The field in JSON that holds what the record keeps, if it is wrapped in an object.
+    """
+
+    read: Read
+    write: Write
+    inner: str = ""
+
+
+_Named = shape("Named", name=str)
+_Level = shape("Level", nodeLabel=str)
+_Parameters = shape("Parameters", apiGroup=str, kind=str, name=str)
+_Constraints = shape("Constraints", lastAcceptableFlavorName=str)
+_Migration = shape("Migration", mode=str, constraints=optional(_Constraints))
+_ConcurrentAdmission = shape("ConcurrentAdmissionPolicy", migration=_Migration)
+_TopologyConstraint = shape("TopologyConstraint", topology=str, size=int)
+TopologyRequest = shape(
+    "TopologyRequest",
+    required=str | None,
+    preferred=str | None,
+    unconstrained=bool | None,
+    podIndexLabel=str | None,
+    subGroupIndexLabel=str | None,
+    subGroupCount=int | None,
+    podSetGroupName=str | None,
+    podSetSliceRequiredTopology=str | None,
+    podSetSliceSize=int | None,
+    podsetSliceRequiredTopologyConstraints=many(_TopologyConstraint),
+)
+"""The shape of a pod set's `topologyRequest`."""
+
+
+def wrapped(field: str) -> FieldForm:
+    """A field that JSON wraps in an object with this one field."""
+    wrapper = shape("Wrapper", field)
+
+    def read(raw: Any, path: Path, findings: Findings) -> Any:
+        found = hold(wrapper, raw, path, findings)
+        if found is None:
+            return None
+        if found.get(field) in (None, []):
+            findings.problem((*path, field), f"is required; leave {path[-1]} out if it is not meant", "Required")
+        return found.get(field)
+
+    return FieldForm(read, lambda value: {field: value} if value else None, field)
+
+
+def listed(kind: Any, field: str) -> FieldForm:
+    """A list of texts that JSON wraps in objects with this one field."""
+
+    def read(raw: Any, path: Path, findings: Findings) -> Any:
+        items = decode(list[kind], raw, path, findings)
+        if items is None:
+            return None
+        texts = [getattr(item, field) for item in items]
+        for position, text in enumerate(texts):
+            if text is None:
+                findings.problem((*path, position, field), "is required", "Required")
+        return texts
+
+    return FieldForm(read, lambda texts: [{field: text} for text in texts])
+
+
+def kept(kind: Any) -> FieldForm:
+    """A mapping of this shape that the record keeps as it is."""
+    return FieldForm(lambda raw, path, findings: hold(kind, raw, path, findings), lambda raw: raw)
+
+
+def read_time(raw: Any, path: Path, findings: Findings) -> int | None:
+    """Nanoseconds since the Unix epoch."""
+    time = parse_time(raw) if isinstance(raw, str) else None
+    if time is None:
+        findings.problem(path, f'is "{raw}"; it must be a time such as 2026-01-31T12:00:00Z')
+    return time
+
+
+TIME = FieldForm(read_time, format_time)
+ADMISSION_CHECKS = wrapped("admissionChecks")
+ADMISSION_SCOPE = wrapped("admissionMode")
+CONCURRENT_ADMISSION = kept(_ConcurrentAdmission)
+PARAMETERS = kept(_Parameters)
+NAMES = listed(_Named, "name")
+LEVELS = listed(_Level, "nodeLabel")

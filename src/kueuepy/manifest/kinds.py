@@ -1,0 +1,175 @@
+"""The kinds of objects: how each lies in Kubernetes' JSON, and how its record flattens it.
+
+A record's fields are those of `metadata` and of the kind's own part, which is `spec` for most. What differs is said
+here, kind by kind.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from kueuepy.manifest import fields as form
+from kueuepy.manifest.workloadfields import POD_SETS, STATUS
+from kueuepy.objects import (
+    AdmissionCheck,
+    ClusterQueue,
+    Cohort,
+    LimitRange,
+    LocalQueue,
+    Namespace,
+    NamespacedObject,
+    Node,
+    Object,
+    PriorityClass,
+    ResourceFlavor,
+    RuntimeClass,
+    Topology,
+    Workload,
+    WorkloadPriorityClass,
+)
+
+KUEUE = "kueue.x-k8s.io"
+Body = dict[str, Any]
+
+
+class Kind(msgspec.Struct, frozen=True, kw_only=True):
+    """One kind of object.
+
+    Attributes:
+        cls: Its record.
+        group: Its API group; empty for Kubernetes' core.
+        version: The version that is written.
+        place: Where the record's own fields are: `spec`, or empty for the object's top.
+        forms: The fields that a record keeps in another form.
+        body: Picks the record's own fields out of the object, where they are not all in one place.
+        spread: Puts them back.
+    """
+
+    cls: type[Object]
+    group: str = KUEUE
+    version: str = "v1beta2"
+    place: str = "spec"
+    forms: Mapping[str, form.FieldForm] = {}
+    body: Callable[[Body], Body] | None = None
+    spread: Callable[[Body], Body] | None = None
+
+    @property
+    def name(self) -> str:
+        """The kind's name in manifests."""
+        return self.cls.__name__
+
+    @property
+    def api_version(self) -> str:
+        """What is written as `apiVersion`."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def namespaced(self) -> bool:
+        """Whether its objects live in a namespace."""
+        return issubclass(self.cls, NamespacedObject)
+
+
+def _part(doc: Body, *path: str) -> Body:
+    """A mapping inside the object; empty if it is absent."""
+    for step in path:
+        found = doc.get(step)
+        doc = found if isinstance(found, dict) else {}
+    return doc
+
+
+def _is_true(doc: Body, condition: str, *, unknown: bool) -> bool:
+    """Whether a condition of the object's status is true; `unknown` if there are no conditions at all."""
+    conditions = _part(doc, "status").get("conditions")
+    if not isinstance(conditions, list) or not conditions:
+        return unknown
+    return any(isinstance(c, dict) and c.get("type") == condition and c.get("status") == "True" for c in conditions)
+
+
+def _condition(name: str, *, true: bool) -> Body:
+    return {"conditions": [{"type": name, "status": "True" if true else "False"}]}
+
+
+def _selector_body(doc: Body) -> Body:
+    """A ClusterQueue's spec, in which an absent namespace selector admits nobody."""
+    spec = doc.get("spec")
+    return {"namespaceSelector": None, **spec} if isinstance(spec, dict) else spec or {"namespaceSelector": None}
+
+
+def _selector_spread(body: Body) -> Body:
+    selector = body.get("namespaceSelector", {})
+    return {"spec": {**body, "namespaceSelector": selector} if selector is not None else body}
+
+
+def _check_body(doc: Body) -> Body:
+    return {**_part(doc, "spec"), "active": _is_true(doc, "Active", unknown=True)}
+
+
+def _check_spread(body: Body) -> Body:
+    active = body.pop("active", True)
+    return {"spec": body} if active else {"spec": body, "status": _condition("Active", true=False)}
+
+
+def _node_body(doc: Body) -> Body:
+    spec, status = _part(doc, "spec"), _part(doc, "status")
+    picked: Body = {name: spec.get(name) for name in ("taints", "unschedulable")}
+    picked.update({name: status.get(name) for name in ("capacity", "allocatable")})
+    picked["ready"] = _is_true(doc, "Ready", unknown=True)
+    return {name: value for name, value in picked.items() if value is not None}
+
+
+def _node_spread(body: Body) -> Body:
+    spec = {name: body[name] for name in ("taints", "unschedulable") if name in body}
+    status = {name: body[name] for name in ("capacity", "allocatable") if name in body}
+    status |= _condition("Ready", true=body.get("ready", True))
+    return {"spec": spec, "status": status}
+
+
+def _runtime_class_body(doc: Body) -> Body:
+    fixed = _part(doc, "overhead").get("podFixed")
+    return {"handler": doc.get("handler") or "", **({} if fixed is None else {"overhead": fixed})}
+
+
+def _runtime_class_spread(body: Body) -> Body:
+    overhead = {"overhead": {"podFixed": body["overhead"]}} if "overhead" in body else {}
+    return {"handler": body.get("handler", ""), **overhead}
+
+
+KINDS: dict[tuple[str, str], Kind] = {
+    (kind.group, kind.name): kind
+    for kind in (
+        Kind(cls=ResourceFlavor),
+        Kind(
+            cls=ClusterQueue,
+            forms={
+                "admissionChecksStrategy": form.ADMISSION_CHECKS,
+                "admissionScope": form.ADMISSION_SCOPE,
+                "concurrentAdmissionPolicy": form.CONCURRENT_ADMISSION,
+            },
+            body=_selector_body,
+            spread=_selector_spread,
+        ),
+        Kind(cls=Cohort),
+        Kind(cls=LocalQueue),
+        Kind(cls=Workload, forms={"podSets": POD_SETS, "preemptionGates": form.NAMES, "status": STATUS}),
+        Kind(cls=AdmissionCheck, forms={"parameters": form.PARAMETERS}, body=_check_body, spread=_check_spread),
+        Kind(cls=Topology, forms={"levels": form.LEVELS}),
+        Kind(cls=WorkloadPriorityClass, place=""),
+        Kind(cls=PriorityClass, group="scheduling.k8s.io", version="v1", place=""),
+        Kind(
+            cls=RuntimeClass,
+            group="node.k8s.io",
+            version="v1",
+            place="",
+            body=_runtime_class_body,
+            spread=_runtime_class_spread,
+        ),
+        Kind(cls=Namespace, group="", version="v1", body=lambda _: {}),
+        Kind(cls=LimitRange, group="", version="v1"),
+        Kind(cls=Node, group="", version="v1", body=_node_body, spread=_node_spread),
+    )
+}
+"""Every kind that has a record, by group and name."""
+
+BY_CLASS: dict[type[Object], Kind] = {kind.cls: kind for kind in KINDS.values()}
+"""The same by record."""

@@ -1,0 +1,205 @@
+"""load: all that files, texts and parsed objects hold, as a Manifest."""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kueuepy.errors import DuplicateError
+from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
+from kueuepy.manifest.convert import object_name, read_object, split_api_version
+from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.jobkinds import is_job, is_other, with_queue_label
+from kueuepy.manifest.kinds import KINDS, KUEUE
+from kueuepy.manifest.leniency import complete_quotas
+from kueuepy.manifest.limits import Limits
+from kueuepy.manifest.manifest import Manifest, Note, group
+from kueuepy.manifest.problems import ManifestError, Problem, suggestion
+from kueuepy.manifest.reading import Item
+from kueuepy.manifest.sources import Source, items
+from kueuepy.manifest.validation import called, review_object
+from kueuepy.manifest.validation.configuration import review_configuration
+from kueuepy.manifest.validation.review import Review
+from kueuepy.manifest.versions import to_v1beta2
+from kueuepy.objects import Configuration, Object
+
+_ENOUGH = 50
+_DEFAULT_LIMITS = Limits()
+_OLD_VERSIONS = {"v1alpha1", "v1alpha2"}
+
+
+def load(source: Source, *, strict: bool = True, limits: Limits = _DEFAULT_LIMITS) -> Manifest:
+    """All that a source holds: YAML or JSON, one object or many, lists, whole dumps of a cluster.
+
+    Objects of Kueue's versions v1alpha1, v1alpha2, v1beta1 and v1beta2 are read with their API's defaults, are held to
+    the rules of an API server, and come out with the meaning of v1beta2. What kubectl adds is ignored; kinds that don't
+    bear on admission are noted and skipped. Nothing is looked up across objects.
+
+    Strict reading refuses what an API server would refuse. Lenient reading leaves out unknown fields, takes a covered
+    resource without quota as 0, reads numbers as texts and texts as numbers where they are meant so, accepts names that
+    no object could have, takes the last of two equal keys or objects, and notes all of that.
+
+    Args:
+        source: A path, a directory, a text, an open file, a parsed object, or several of these.
+        strict: Whether to refuse, or to put right.
+        limits: How much a file may hold.
+
+    Raises:
+        ManifestError: Something is not valid; one line for each problem, with file, line, object and field.
+        LimitError: A file exceeds a limit.
+        DuplicateError: Two objects of one kind have the same name.
+        NotFoundError: There is no such file.
+    """
+    loader = _Loader(strict=strict)
+    with _collector_at_rest():
+        for item in items(source, limits, strict=strict):
+            loader.take(item)
+        return loader.manifest()
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Python's garbage collector would walk through all that is read, again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+class _Loader:
+    """What was read so far."""
+
+    def __init__(self, *, strict: bool) -> None:
+        self._strict = strict
+        self._objects: dict[tuple[str, str], tuple[Object, Item]] = {}
+        self._configuration: tuple[Configuration, str, Item] | None = None
+        self._jobs: list[dict[str, Any]] = []
+        self._others: list[dict[str, Any]] = []
+        self._notes: list[Note] = []
+        self._problems: list[tuple[str, Problem]] = []
+        self._versions: set[str] = set()
+        self._generated = 0
+
+    def take(self, item: Item) -> None:
+        """Adds a document: an object, or a list of them."""
+        doc = item.value
+        if not isinstance(doc, dict):
+            self._fail(item, Problem((), "Invalid", "is not a mapping; an object has apiVersion, kind and metadata"))
+        elif str(doc.get("kind")).endswith("List") and isinstance(doc.get("items") or [], list):
+            for part in item.items():
+                self.take(part)
+        else:
+            self._take_object(item, doc)
+        item.value = None
+
+    def _take_object(self, item: Item, doc: dict[str, Any]) -> None:
+        api_group, version = split_api_version(doc)
+        kind = doc.get("kind")
+        missing = [name for name in ("apiVersion", "kind") if not isinstance(doc.get(name), str) or not doc[name]]
+        for name in missing:
+            self._fail(item, Problem((name,), "Required", "is required"), object_name(doc))
+        if missing:
+            return
+        if api_group == KUEUE:
+            self._versions.add(version)
+        if (api_group, kind) == (CONFIG_GROUP, "Configuration"):
+            self._take_configuration(item, doc)
+        elif (api_group, kind) in KINDS or (api_group == KUEUE and kind == "Queue"):
+            self._read(item, doc, api_group, version)
+        elif is_job(doc, api_group):
+            self._jobs.append(doc)
+        elif is_other(str(kind), api_group):
+            self._others.append(doc)
+        elif api_group == KUEUE:
+            findings = Findings(strict=self._strict)
+            known = [name for known_group, name in KINDS if known_group == KUEUE]
+            findings.odd(("kind",), f'"{kind}" is no kind of {KUEUE}; {suggestion(str(kind), known)}', "skipped")
+            self._collect(findings, item, object_name(doc))
+        else:
+            self._notes.append(Note(item, (), f"{object_name(doc)}: does not bear on admission; skipped"))
+
+    def _take_configuration(self, item: Item, doc: dict[str, Any]) -> None:
+        findings = Findings(strict=self._strict)
+        found = read_configuration(doc, findings)
+        self._collect(findings, item, "Configuration")
+        if found is None:
+            return
+        if self._configuration:
+            self._twice("Configuration", item, self._configuration[2])
+        self._configuration = (*found, item)
+
+    def _read(self, item: Item, doc: dict[str, Any], api_group: str, version: str) -> None:
+        findings = Findings(strict=self._strict)
+        doc = self._named(item, doc)
+        body = to_v1beta2(api_group, version, doc, findings)
+        obj = read_object(KINDS[api_group, str(body["kind"])], body, findings)
+        if obj is not None and not self._strict:
+            obj = complete_quotas(obj, findings)
+        self._collect(findings, item, object_name(doc))
+        if obj is None:
+            return
+        place = (type(obj).__name__, obj.key)
+        if place in self._objects:
+            self._twice(called(obj), item, self._objects.pop(place)[1])
+        self._objects[place] = (obj, item)
+
+    def _named(self, item: Item, doc: dict[str, Any]) -> dict[str, Any]:
+        """The object with a name of its own, if it only has the beginning of one."""
+        metadata = doc.get("metadata")
+        if not isinstance(metadata, dict) or metadata.get("name") or not isinstance(metadata.get("generateName"), str):
+            return doc
+        self._generated += 1
+        name = f"{metadata['generateName']}{self._generated:05d}"
+        self._notes.append(Note(item, ("metadata", "generateName"), f'{object_name(doc)}: is called "{name}" here'))
+        return {**doc, "metadata": {**metadata, "name": name}}
+
+    def _twice(self, name: str, item: Item, first: Item) -> None:
+        if self._strict:
+            raise DuplicateError(f"{item.where()}: {name}: is given at {first.where()} already; give each object once")
+        self._notes.append(Note(item, (), f"{name}: replaces that of {first.where()}"))
+
+    def _collect(self, findings: Findings, item: Item, name: str) -> None:
+        for problem in findings.problems:
+            self._fail(item, problem, name)
+        self._notes += [Note(item, note.path, f"{name}: {note}") for note in findings.notes]
+
+    def _fail(self, item: Item, problem: Problem, name: str = "document") -> None:
+        self._problems.append((f"{item.where(problem.path)}: {name}", problem))
+        if len(self._problems) >= _ENOUGH:
+            raise ManifestError(self._problems)
+
+    def manifest(self) -> Manifest:
+        """All of it, after the rules have been checked."""
+        configuration = self._review()
+        if self._problems:
+            raise ManifestError(self._problems)
+        jobs = self._jobs
+        if self._versions & _OLD_VERSIONS:
+            jobs = [with_queue_label(job) for job in jobs]
+        return Manifest(
+            **group(obj for obj, _ in self._objects.values()),
+            configuration=configuration,
+            jobs=tuple(jobs),
+            others=tuple(self._others),
+            notes=tuple(self._notes),
+            versions=frozenset(self._versions),
+            origins={place: item for place, (_, item) in self._objects.items()},
+        )
+
+    def _review(self) -> Configuration | None:
+        configuration = None
+        if self._configuration:
+            configuration, namespace, item = self._configuration
+            review = Review(strict=self._strict)
+            review_configuration(configuration, review, namespace)
+            self._collect(review, item, "Configuration")
+        gates = configuration.feature_gates if configuration and not self._problems else {}
+        for obj, item in self._objects.values():
+            review = Review(strict=self._strict, gates=gates)
+            review_object(obj, review)
+            if review.problems or review.notes:
+                self._collect(review, item, called(obj))
+        return configuration

@@ -1,0 +1,90 @@
+"""Times and durations as Kubernetes writes them, as integers of nanoseconds."""
+
+import re
+from datetime import datetime, timedelta, timezone
+
+SECOND = 10**9
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:[Zz]|([-+])(\d\d):?(\d\d))", re.ASCII)
+_UNITS = {
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "μs": 10**3,
+    "ms": 10**6,
+    "s": SECOND,
+    "m": 60 * SECOND,
+    "h": 3600 * SECOND,
+}
+_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
+_DURATION = re.compile(rf"[-+]?(?:0|(?:{_PART.pattern})+)", re.ASCII)
+_LONGEST = 40
+
+
+def parse_time(text: str) -> int | None:
+    """Nanoseconds since the Unix epoch of an RFC 3339 time, or `None` if it is none.
+
+    >>> parse_time("1970-01-01T00:00:01.5Z")
+    1500000000
+    """
+    found = _TIME.fullmatch(text)
+    if not found:
+        return None
+    day, clock, fraction, sign, hours, minutes = found.groups()
+    try:
+        moment = datetime.fromisoformat(f"{day}T{clock}+00:00")
+    except ValueError:
+        return None
+    seconds = (moment - _EPOCH) // timedelta(seconds=1)
+    if sign:
+        seconds -= (1 if sign == "+" else -1) * (int(hours) * 3600 + int(minutes) * 60)
+    return seconds * SECOND + int((fraction or "0").ljust(9, "0"))
+
+
+def format_time(nanoseconds: int) -> str:
+    """The RFC 3339 text of a time, with a fraction only if it has one.
+
+    >>> format_time(1500000000)
+    '1970-01-01T00:00:01.5Z'
+    """
+    seconds, rest = divmod(nanoseconds, SECOND)
+    moment = _EPOCH + timedelta(seconds=seconds)
+    fraction = f".{rest:09d}".rstrip("0") if rest else ""
+    return f"{moment:%Y-%m-%dT%H:%M:%S}{fraction}Z" if moment.year > _YEAR else f"{moment.isoformat()[:19]}{fraction}Z"
+
+
+_YEAR = 999
+
+
+def parse_duration(text: str) -> int | None:
+    """Nanoseconds of a duration in Go's notation, or `None` if it is none.
+
+    >>> parse_duration("1h2.5s")
+    3602500000000
+    """
+    if len(text) > _LONGEST or not _DURATION.fullmatch(text):
+        return None
+    total = sum(_nanoseconds(amount, _UNITS[unit]) for amount, unit in _PART.findall(text))
+    return -total if text[0] == "-" else total
+
+
+def _nanoseconds(amount: str, unit: int) -> int:
+    whole, _, fraction = amount.partition(".")
+    part: int = int(fraction or "0") * unit // 10 ** len(fraction)
+    return int(whole or "0") * unit + part
+
+
+def format_duration(nanoseconds: int) -> str:
+    """The duration in Go's notation, in hours, minutes and seconds as far as it has them.
+
+    >>> format_duration(5400 * 10**9)
+    '1h30m'
+    """
+    if nanoseconds == 0:
+        return "0s"
+    rest = abs(nanoseconds)
+    text = "-" if nanoseconds < 0 else ""
+    for unit in ("h", "m", "s", "ms", "us", "ns"):
+        count, rest = divmod(rest, _UNITS[unit])
+        text += f"{count}{unit}" if count else ""
+    return text

@@ -1,0 +1,104 @@
+"""Rules of a Configuration.
+
+Source: `pkg/config/validation.go`.
+"""
+
+from kueuepy.manifest.gates import DEPENDENCIES, FEATURE_GATES, LOCKED, enabled
+from kueuepy.manifest.problems import suggestion
+from kueuepy.manifest.validation.queue import review_selector
+from kueuepy.manifest.validation.review import Review, parse_lenient
+from kueuepy.objects import (
+    AdmissionFairSharing,
+    Configuration,
+    FairSharingConfig,
+    Resources,
+    WaitForPodsReady,
+)
+from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
+
+_STRATEGIES = (
+    ("LessThanOrEqualToFinalShare",),
+    ("LessThanInitialShare",),
+    ("LessThanOrEqualToFinalShare", "LessThanInitialShare"),
+)
+_WAIT = ("waitForPodsReady",)
+_SELECTOR = ("managedJobsNamespaceSelector",)
+
+
+def review_configuration(configuration: Configuration, review: Review, own_namespace: str = "kueue-system") -> None:
+    """The rules of a Configuration of a Kueue that runs in this namespace."""
+    review_gates(configuration.feature_gates, review)
+    if configuration.fair_sharing is not None:
+        _review_fair_sharing(configuration.fair_sharing, review)
+    if configuration.admission_fair_sharing is not None:
+        _review_admission_fair_sharing(configuration.admission_fair_sharing, review)
+    if configuration.wait_for_pods_ready is not None:
+        _review_wait(configuration.wait_for_pods_ready, review)
+    _review_resources(configuration.resources, review)
+    selector = configuration.managed_jobs_namespace_selector
+    review_selector(selector, _SELECTOR, review)
+    for name in ("kube-system", own_namespace):
+        if selector.matches({NAMESPACE_NAME_LABEL: name}):
+            review.problem(_SELECTOR, f"matches namespace {name}; it must not")
+
+
+def review_gates(gates: dict[str, bool], review: Review) -> None:
+    """Feature gates are known, not locked, and on only with those that they need."""
+    for name, value in gates.items():
+        path = ("featureGates", name)
+        if name not in FEATURE_GATES:
+            review.problem(path, f"unknown feature gate; {suggestion(name, FEATURE_GATES)}", "Unknown")
+        elif name in LOCKED and value != FEATURE_GATES[name]:
+            review.problem(path, f"is {str(value).lower()}; it is locked to {str(FEATURE_GATES[name]).lower()}")
+    for name, needed in DEPENDENCIES.items():
+        off = [other for other in needed if not enabled(gates, other)]
+        if off and enabled(gates, name):
+            review.problem(("featureGates", name), f"is on, but needs {', '.join(off)}; turn that on, or this off")
+
+
+def _review_fair_sharing(sharing: FairSharingConfig, review: Review) -> None:
+    path = ("fairSharing", "preemptionStrategies")
+    if not sharing.preemption_strategies:
+        review.problem(path, "is required", "Required")
+    elif sharing.preemption_strategies not in _STRATEGIES:
+        given = ", ".join(sharing.preemption_strategies)
+        allowed = " or ".join(f"[{', '.join(strategies)}]" for strategies in _STRATEGIES)
+        review.problem(path, f"[{given}] is not supported; it must be {allowed}", "NotSupported")
+
+
+def _review_admission_fair_sharing(sharing: AdmissionFairSharing, review: Review) -> None:
+    path = ("admissionFairSharing",)
+    if sharing.usage_half_life_time < 0:
+        review.problem((*path, "usageHalfLifeTime"), "is negative; it must be 0 or more")
+    if sharing.usage_sampling_interval <= 0:
+        review.problem((*path, "usageSamplingInterval"), "must be more than 0")
+    for name, weight in sharing.resource_weights.items():
+        if not weight >= 0:
+            review.problem((*path, "resourceWeights", name), f"is {weight}; it must be 0 or more")
+
+
+def _review_wait(wait: WaitForPodsReady, review: Review) -> None:
+    if wait.timeout <= 0:
+        review.problem((*_WAIT, "timeout"), "must be more than 0")
+    if wait.recovery_timeout is not None and wait.recovery_timeout < 0:
+        review.problem((*_WAIT, "recoveryTimeout"), "is negative; it must be 0 or more")
+    strategy, path = wait.requeuing_strategy, (*_WAIT, "requeuingStrategy")
+    review.one_of(strategy.timestamp, ("Creation", "Eviction"), (*path, "timestamp"))
+    review.int32(strategy.backoff_limit_count, (*path, "backoffLimitCount"), least=0)
+    review.int32(strategy.backoff_base_seconds, (*path, "backoffBaseSeconds"), least=0)
+    review.int32(strategy.backoff_max_seconds, (*path, "backoffMaxSeconds"), least=0)
+
+
+def _review_resources(resources: Resources, review: Review) -> None:
+    path = ("resources", "quotaCheckStrategy")
+    review.one_of(resources.quota_check_strategy, ("BlockUndeclared", "IgnoreUndeclared"), path)
+    if resources.quota_check_strategy == "IgnoreUndeclared" and resources.exclude_resource_prefixes:
+        review.problem(path, "is IgnoreUndeclared; with excludeResourcePrefixes it must be BlockUndeclared")
+    place = ("resources", "transformations")
+    review.unique((transformation.input for transformation in resources.transformations), place, "input")
+    for position, transformation in enumerate(resources.transformations):
+        review.one_of(transformation.strategy, ("Retain", "Replace"), (*place, position, "strategy"))
+        for name, factor in transformation.outputs.items():
+            found = parse_lenient(factor)
+            if isinstance(found, str):
+                review.problem((*place, position, "outputs", name), found)

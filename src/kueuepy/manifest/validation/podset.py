@@ -1,0 +1,81 @@
+"""Rules of pod sets: their counts, their templates, their topology requests.
+
+Source: `pkg/webhooks/workload_webhook.go:validatePodSet`, `apis/kueue/v1beta2/workload_types.go`.
+"""
+
+from typing import Any
+
+from kueuepy.manifest.problems import Path
+from kueuepy.manifest.validation.review import Review
+from kueuepy.objects import PodSet
+
+_RESERVED = "pods"
+_MAX_LABEL = 63
+_MAX_CONSTRAINTS = 3
+_LENGTHS = {
+    "required": 63,
+    "preferred": 63,
+    "podIndexLabel": 317,
+    "subGroupIndexLabel": 317,
+    "podSetGroupName": 256,
+    "podSetSliceRequiredTopology": 63,
+}
+
+
+def review_pod_set(pod_set: PodSet, path: Path, review: Review) -> None:
+    """The rules of one pod set."""
+    review.label(pod_set.name, (*path, "name"))
+    review.int32(pod_set.count, (*path, "count"), least=0)
+    review.int32(pod_set.min_count, (*path, "minCount"), least=1)
+    if pod_set.min_count is not None and pod_set.min_count > pod_set.count:
+        detail = f"is {pod_set.min_count}; it must be at most count, {pod_set.count}"
+        review.problem((*path, "minCount"), detail)
+    _review_template(pod_set.template, (*path, "template"), review)
+    if pod_set.topology_request:
+        _review_topology(pod_set.topology_request, (*path, "topologyRequest"), review)
+
+
+def _review_template(template: dict[str, Any], path: Path, review: Review) -> None:
+    metadata = template.get("metadata")
+    if metadata and review.enabled("WorkloadValidationForPodSetMetadata"):
+        review.labels(metadata.get("labels") or {}, (*path, "metadata", "labels"))
+        review.annotations(metadata.get("annotations") or {}, (*path, "metadata", "annotations"))
+    spec = template.get("spec") or {}
+    for field in ("initContainers", "containers"):
+        for position, container in enumerate(spec.get(field) or ()):
+            if resources := container.get("resources"):
+                _review_resources(resources, (*path, "spec", field, position, "resources"), review)
+    if resources := spec.get("resources"):
+        _review_resources(resources, (*path, "spec", "resources"), review)
+    for name, value in (spec.get("overhead") or {}).items():
+        review.quantity(value, (*path, "spec", "overhead", name), negative=True)
+
+
+def _review_resources(resources: dict[str, Any], path: Path, review: Review) -> None:
+    """Requests and limits are quantities, not negative, and none of pods, which Kueue counts itself."""
+    negative = not review.enabled("WorkloadValidateResourcesAreNonNegative")
+    for field in ("requests", "limits"):
+        for name, value in (resources.get(field) or {}).items():
+            place = (*path, field, name)
+            review.quantity(value, place, negative=negative)
+            if name == _RESERVED:
+                review.problem(place, "is reserved for Kueue's own count of pods; request other resources")
+
+
+def _review_topology(request: dict[str, Any], path: Path, review: Review) -> None:
+    for field, limit in _LENGTHS.items():
+        review.length(request.get(field) or "", limit, (*path, field))
+    review.int32(request.get("subGroupCount"), (*path, "subGroupCount"), least=0)
+    size = request.get("podSetSliceSize")
+    review.int32(size, (*path, "podSetSliceSize"), least=1)
+    if (size is None) != (request.get("podSetSliceRequiredTopology") is None):
+        missing = "podSetSliceSize" if size is None else "podSetSliceRequiredTopology"
+        review.problem(
+            (*path, missing), "is required: podSetSliceRequiredTopology and podSetSliceSize belong together", "Required"
+        )
+    constraints = request.get("podsetSliceRequiredTopologyConstraints") or ()
+    review.at_most(constraints, _MAX_CONSTRAINTS, (*path, "podsetSliceRequiredTopologyConstraints"))
+    for position, constraint in enumerate(constraints):
+        place = (*path, "podsetSliceRequiredTopologyConstraints", position)
+        review.length(constraint.get("topology") or "", _MAX_LABEL, (*place, "topology"), least=1)
+        review.int32(constraint.get("size") or 0, (*place, "size"), least=1)

@@ -1,0 +1,183 @@
+"""What the rules share: where they write what they find, and the formats of names, labels and quantities.
+
+Source: `k8s.io/apimachinery/pkg/util/validation` and the patterns of Kueue's CRDs.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sized
+from functools import lru_cache
+from typing import Any
+
+from kueuepy._core import Quantity
+from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.gates import enabled
+from kueuepy.manifest.problems import Path, shown
+from kueuepy.objects import QuantityText
+
+_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_WORD = r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
+DNS_LABEL = re.compile(_LABEL)
+DNS_SUBDOMAIN = re.compile(rf"{_LABEL}(\.{_LABEL})*")
+_LABEL_WORD = re.compile(_WORD)
+_NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+_QUANTITY = re.compile(rf"[+-]?{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?{_NUMBER}))?")
+_INT32 = 2**31
+_SUBDOMAIN_LENGTH = 253
+_LABEL_LENGTH = 63
+_ANNOTATIONS_BYTES = 256 * 1024
+ZERO = Quantity("0")
+
+
+class Review(Findings):
+    """What the rules find in one object.
+
+    Attributes:
+        gates: Feature gates that differ from their defaults.
+    """
+
+    __slots__ = ("gates",)
+
+    def __init__(self, *, strict: bool = True, gates: Mapping[str, bool] | None = None) -> None:
+        """Starts without findings; lenient reviews note names of a wrong form, and refuse nothing for them."""
+        super().__init__(strict=strict)
+        self.gates = gates or {}
+
+    def enabled(self, gate: str) -> bool:
+        """Whether a feature gate is on."""
+        return enabled(self.gates, gate)
+
+    def at_most(self, items: Sized, limit: int, path: Path) -> None:
+        """A list or mapping has no more than so many items."""
+        if len(items) > limit:
+            self.problem(path, f"has {len(items)} items; at most {limit} are allowed", "TooMany")
+
+    def some(self, items: Sized, limit: int, path: Path) -> None:
+        """A list has at least one item, and no more than so many."""
+        if not len(items):
+            self.problem(path, "is empty; it must have at least one item", "Required")
+        self.at_most(items, limit, path)
+
+    def unique(self, names: Iterable[str], path: Path, field: str = "") -> None:
+        """No two items of a list have the same name."""
+        seen: set[str] = set()
+        for position, name in enumerate(names):
+            if name in seen:
+                place = (*path, position, field) if field else (*path, position)
+                self.problem(place, f"{shown(name)} occurs twice; each may occur once", "Duplicate")
+            seen.add(name)
+
+    def length(self, text: str, limit: int, path: Path, least: int = 0) -> None:
+        """A text has so many characters."""
+        if not least <= len(text) <= limit:
+            self.problem(path, f"has {len(text)} characters; {least} to {limit} are allowed")
+
+    def int32(self, value: int | None, path: Path, least: int = -_INT32) -> None:
+        """A number is at least so large, and fits in 32 bits."""
+        if value is None or least <= value < _INT32:
+            return
+        allowed = f"{least} or more" if value < least and least > -_INT32 else "a signed 32-bit integer"
+        self.problem(path, f"is {shown(value)}; it must be {allowed}")
+
+    def one_of(self, value: Any, allowed: Iterable[Any], path: Path) -> None:
+        """A value is one of these."""
+        words = tuple(allowed)
+        if value not in words:
+            known = ", ".join(str(word) for word in words if word != "")
+            self.problem(path, f"{shown(value)} is not supported; it must be one of {known}", "NotSupported")
+
+    def subdomain(self, name: str | None, path: Path) -> None:
+        """A name or a reference to one is a DNS subdomain; `None` is none."""
+        if name is not None and not (len(name) <= _SUBDOMAIN_LENGTH and DNS_SUBDOMAIN.fullmatch(name)):
+            detail = (
+                f"is {shown(name)}; it must be a DNS subdomain: at most {_SUBDOMAIN_LENGTH} of a-z, 0-9, - and ., "
+                "with a letter or digit at each end"
+            )
+            self.odd(path, detail, "taken as it is", "Invalid")
+
+    def label(self, name: str, path: Path) -> None:
+        """A name is a DNS label."""
+        if not (len(name) <= _LABEL_LENGTH and DNS_LABEL.fullmatch(name)):
+            detail = (
+                f"is {shown(name)}; it must be a DNS label: at most {_LABEL_LENGTH} of a-z, 0-9 and -, "
+                "with a letter or digit at each end"
+            )
+            self.odd(path, detail, "taken as it is", "Invalid")
+
+    def label_key(self, key: str, path: Path) -> None:
+        """A text is a label's key, as a resource's name must be too."""
+        if not is_label_key(key):
+            self.problem(
+                path,
+                f"is {shown(key)}; it must be a label key: at most {_LABEL_LENGTH} letters, digits, -, _ and ., "
+                "if need be after a DNS subdomain and /",
+            )
+
+    def label_value(self, value: str, path: Path) -> None:
+        """A text is a label's value."""
+        if not is_label_value(value):
+            self.problem(
+                path,
+                f"is {shown(value)}; it must be a label value: at most {_LABEL_LENGTH} letters, digits, -, _ and ., "
+                "with a letter or digit at each end",
+            )
+
+    def labels(self, labels: Mapping[str, str], path: Path) -> None:
+        """Keys and values are those of labels."""
+        for key, value in labels.items():
+            self.label_key(key, (*path, key))
+            self.label_value(value, (*path, key))
+
+    def annotations(self, annotations: Mapping[str, str], path: Path) -> None:
+        """Keys are those of annotations, and all together is not too long."""
+        for key in annotations:
+            self.label_key(key.lower(), (*path, key))
+        size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
+        if size > _ANNOTATIONS_BYTES:
+            self.problem(path, f"has {size} bytes; at most {_ANNOTATIONS_BYTES} are allowed", "TooMany")
+
+    def quantity(self, value: QuantityText | None, path: Path, *, negative: bool = False) -> Quantity | None:
+        """A quantity as the API's schema has them, and not negative unless that is allowed."""
+        if value is None:
+            return None
+        found = parse_quantity(value)
+        if isinstance(found, str):
+            self.problem(path, found)
+            return None
+        if not negative and found < ZERO:
+            self.problem(path, f"is {value}; it must be 0 or more")
+            return None
+        return found
+
+
+@lru_cache(maxsize=65536)
+def parse_quantity(value: QuantityText) -> Quantity | str:
+    """The quantity, or what is wrong with its text."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return f"is {value}; it must be a quantity: an integer, or a text such as 500m or 64Gi"
+    text = str(value)
+    if isinstance(value, str) and not _QUANTITY.fullmatch(text):
+        return f"is {shown(value)}; it must be a quantity: a number, then one of n u m k M G T P E Ki Mi Gi Ti Pi Ei"
+    return parse_lenient(text)
+
+
+def parse_lenient(value: QuantityText) -> Quantity | str:
+    """The same, without the pattern of the API's schema, as in a Configuration."""
+    try:
+        return Quantity(str(value))
+    except ValueError as error:
+        return str(error)
+
+
+@lru_cache(maxsize=65536)
+def is_label_key(key: str) -> bool:
+    """Whether a text can be a label's key."""
+    prefix, slash, word = key.rpartition("/")
+    if slash and not (len(prefix) <= _SUBDOMAIN_LENGTH and DNS_SUBDOMAIN.fullmatch(prefix)):
+        return False
+    return len(word) <= _LABEL_LENGTH and bool(_LABEL_WORD.fullmatch(word))
+
+
+@lru_cache(maxsize=65536)
+def is_label_value(value: str) -> bool:
+    """Whether a text can be a label's value."""
+    return value == "" or (len(value) <= _LABEL_LENGTH and bool(_LABEL_WORD.fullmatch(value)))

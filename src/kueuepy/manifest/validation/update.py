@@ -1,0 +1,160 @@
+"""Rules of changes: what must stay as it is.
+
+Source: `pkg/webhooks/workload_webhook.go:ValidateWorkloadUpdate`,
+`pkg/webhooks/clusterqueue_webhook.go:ValidateClusterQueueUpdate`, and the rules with `oldSelf` in the CRDs.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from kueuepy.manifest.problems import Path
+from kueuepy.manifest.validation import queue as queues
+from kueuepy.manifest.validation.review import Review
+from kueuepy.manifest.validation.workload import gates_of, is_elastic
+from kueuepy.objects import (
+    HOSTNAME_LABEL,
+    Admission,
+    AdmissionCheck,
+    ClusterQueue,
+    LocalQueue,
+    Object,
+    ResourceFlavor,
+    Topology,
+    Workload,
+    WorkloadStatus,
+)
+
+_NO_STATUS = WorkloadStatus()
+
+
+def review_update(old: Object, new: Object, review: Review, rules: Callable[[Any, Review], None]) -> None:
+    """The rules of the new state, and of the way to it."""
+    match old, new:
+        case ClusterQueue(), ClusterQueue():
+            _review_cluster_queue(old, new, review)
+            return
+        case Workload(), Workload():
+            _review_workload(old, new, review, rules)
+            return
+        case LocalQueue(), LocalQueue():
+            _same(old.cluster_queue, new.cluster_queue, ("spec", "clusterQueue"), review)
+        case ResourceFlavor(), ResourceFlavor() if old.topology_name is not None:
+            _same(old.topology_name, new.topology_name, ("spec", "topologyName"), review)
+        case AdmissionCheck(), AdmissionCheck():
+            _same(old.controller_name, new.controller_name, ("spec", "controllerName"), review)
+        case Topology(), Topology() if not old.levels[-1:] == new.levels[-1:] == (HOSTNAME_LABEL,):
+            _same(old.levels, new.levels, ("spec", "levels"), review)
+    rules(new, review)
+
+
+def _same(old: object, new: object, path: Path, review: Review) -> None:
+    if old != new:
+        review.problem(path, "cannot be changed", "Invalid")
+
+
+def _review_cluster_queue(old: ClusterQueue, new: ClusterQueue, review: Review) -> None:
+    """A check whose flavors are as before is not held against the flavors, if those are as before too."""
+    skipped: list[str] = []
+    if _flavor_names(old) == _flavor_names(new) and not review.enabled("RejectUpdatesToCQWithInvalidOnFlavors"):
+        before = {rule.name: set(rule.on_flavors) for rule in old.admission_checks_strategy}
+        skipped = [r.name for r in new.admission_checks_strategy if before.get(r.name) == set(r.on_flavors)]
+    queues.review_cluster_queue(new, review, skipped)
+    policy = ("spec", "concurrentAdmissionPolicy")
+    _same(old.concurrent_admission_policy, new.concurrent_admission_policy, policy, review)
+
+
+def _flavor_names(queue: ClusterQueue) -> set[str]:
+    return {quotas.name for group in queue.resource_groups for quotas in group.flavors}
+
+
+def _review_workload(old: Workload, new: Workload, review: Review, rules: Callable[[Any, Review], None]) -> None:
+    before, after = old.status or _NO_STATUS, new.status or _NO_STATUS
+    stale = before.reclaimable_pods if is_elastic(new, review) else ()
+    kept = tuple(pods for pods in after.reclaimable_pods if pods not in stale)
+    status = new.status and msgspec.structs.replace(new.status, reclaimable_pods=kept)
+    rules(msgspec.structs.replace(new, status=status), review)
+    if before.is_true("QuotaReserved"):
+        _review_pod_sets(old, new, review)
+        _review_class_ref(old, new, review)
+        if after.is_true("QuotaReserved"):
+            _same(old.queue_name, new.queue_name, ("spec", "queueName"), review)
+            _review_reclaimable(new, before, after, review)
+    if before.is_true("Admitted") and after.is_true("Admitted"):
+        limits = old.maximum_execution_time_seconds or 0, new.maximum_execution_time_seconds or 0
+        _same(*limits, ("spec", "maximumExecutionTimeSeconds"), review)
+    if before.admission is not None and after.admission is not None:
+        _same(_lasting(before.admission), _lasting(after.admission), ("status", "admission"), review)
+    if before.is_true("QuotaReserved") and before.admission is None:
+        # What already lacks its admission may go on so, until it is put right or goes away.
+        review.problems[:] = [p for p in review.problems if (p.path, p.kind) != (("status", "admission"), "Required")]
+    _review_check_updates(before, after, review)
+    _review_gates(old, new, review)
+
+
+def _review_pod_sets(old: Workload, new: Workload, review: Review) -> None:
+    """Pod sets stay while quota is reserved; a count may go down, as elastic jobs do."""
+    path = ("spec", "podSets")
+    if len(old.pod_sets) != len(new.pod_sets):
+        review.problem(path, "cannot be changed while quota is reserved")
+        return
+    for position, (before, after) in enumerate(zip(old.pod_sets, new.pod_sets, strict=True)):
+        if review.enabled("ElasticJobsViaWorkloadSlices") and after.count < before.count:
+            after = msgspec.structs.replace(after, count=before.count)  # noqa: PLW2901
+        if before != after:
+            review.problem((*path, position), "cannot be changed while quota is reserved, but for a lower count")
+
+
+def _review_class_ref(old: Workload, new: Workload, review: Review) -> None:
+    before, after, path = old.priority_class_ref, new.priority_class_ref, ("spec", "priorityClassRef")
+    if before is None or after is None:
+        if before is not after:
+            review.problem(path, "cannot be added or removed while quota is reserved")
+        return
+    fixed = ("group", "kind", "name") if after.kind == "PriorityClass" else ("group", "kind")
+    for field in fixed:
+        _same(getattr(before, field), getattr(after, field), (*path, field), review)
+
+
+def _review_reclaimable(new: Workload, before: WorkloadStatus, after: WorkloadStatus, review: Review) -> None:
+    """Reclaimable counts don't shrink, but for pod sets that were scaled down."""
+    counts = {pods.name: pods.count for pods in after.reclaimable_pods}
+    shrunk = _scaled_down(new, after) if is_elastic(new, review) else set()
+    for pods in before.reclaimable_pods:
+        path = ("status", "reclaimablePods", pods.name)
+        if pods.name in shrunk:
+            continue
+        if pods.name not in counts:
+            review.problem(path, "cannot be removed while quota is reserved", "Required")
+        elif counts[pods.name] < pods.count:
+            review.problem((*path, "count"), f"is {counts[pods.name]}; it cannot be less than {pods.count}")
+
+
+def _scaled_down(workload: Workload, status: WorkloadStatus) -> set[str]:
+    sizes = {pod_set.name: pod_set.count for pod_set in workload.pod_sets}
+    assignments = status.admission.pod_set_assignments if status.admission else ()
+    return {a.name for a in assignments if a.count is not None and a.count > sizes.get(a.name, 0)}
+
+
+def _lasting(admission: Admission) -> Admission:
+    """What of an admission cannot be edited: all but the topology."""
+    assignments = tuple(
+        msgspec.structs.replace(assignment, topology_assignment=None, delayed_topology_request=None)
+        for assignment in admission.pod_set_assignments
+    )
+    return msgspec.structs.replace(admission, pod_set_assignments=assignments)
+
+
+def _review_check_updates(before: WorkloadStatus, after: WorkloadStatus, review: Review) -> None:
+    ready = {check.name: check for check in before.admission_checks if check.state == "Ready"}
+    for position, check in enumerate(after.admission_checks):
+        if check.state == "Ready" and check.name in ready:
+            path = ("status", "admissionChecks", position, "podSetUpdates")
+            _same(ready[check.name].pod_set_updates, check.pod_set_updates, path, review)
+
+
+def _review_gates(old: Workload, new: Workload, review: Review) -> None:
+    if review.enabled("AdmissionGatedBy") and not set(gates_of(new)) <= set(gates_of(old)):
+        path = ("metadata", "annotations", "kueue.x-k8s.io/admission-gated-by")
+        review.problem(path, "may only lose gates after creation", "Forbidden")

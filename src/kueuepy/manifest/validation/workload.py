@@ -1,0 +1,99 @@
+"""Rules of Workloads.
+
+Source: `pkg/webhooks/workload_webhook.go:ValidateWorkload`, `apis/kueue/v1beta2/workload_types.go`.
+"""
+
+import re
+
+from kueuepy.manifest.validation.podset import review_pod_set
+from kueuepy.manifest.validation.review import DNS_SUBDOMAIN, Review
+from kueuepy.manifest.validation.status import review_status
+from kueuepy.objects import Workload
+
+_POD_SETS = ("spec", "podSets")
+_MAX_POD_SETS = 18
+_MAX_GATES = 8
+_MAX_GATE_NAME = 63
+_KINDS = {"kueue.x-k8s.io": "WorkloadPriorityClass", "scheduling.k8s.io": "PriorityClass"}
+_ELASTIC = "kueue.x-k8s.io/elastic-job"
+_BOOST = "kueue.x-k8s.io/priority-boost"
+_GATED_BY = "kueue.x-k8s.io/admission-gated-by"
+_SIGNED = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
+_INT32 = 2**31
+_HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
+
+
+def review_workload(workload: Workload, review: Review) -> None:
+    """The rules of a Workload."""
+    review.at_most(workload.pod_sets, _MAX_POD_SETS, _POD_SETS)
+    review.unique((pod_set.name for pod_set in workload.pod_sets), _POD_SETS, "name")
+    for position, pod_set in enumerate(workload.pod_sets):
+        review_pod_set(pod_set, (*_POD_SETS, position), review)
+    _review_min_counts(workload, review)
+    review.subdomain(workload.queue_name or None, ("spec", "queueName"))
+    review.int32(workload.priority, ("spec", "priority"))
+    _review_class_ref(workload, review)
+    review.int32(workload.maximum_execution_time_seconds, ("spec", "maximumExecutionTimeSeconds"), least=1)
+    gates = ("spec", "preemptionGates")
+    review.at_most(workload.preemption_gates, _MAX_GATES, gates)
+    review.unique(workload.preemption_gates, gates, "name")
+    for position, gate in enumerate(workload.preemption_gates):
+        review.length(gate, _MAX_GATE_NAME, (*gates, position, "name"), least=1)
+    review_gated_by(workload, review)
+    _review_boost(workload, review)
+    if workload.status is not None:
+        review_status(workload, workload.status, review)
+
+
+def is_elastic(workload: Workload, review: Review) -> bool:
+    """Whether the Workload is a slice of an elastic job, which may be scaled while it runs."""
+    return review.enabled("ElasticJobsViaWorkloadSlices") and workload.annotations.get(_ELASTIC) == "true"
+
+
+def _review_min_counts(workload: Workload, review: Review) -> None:
+    variable = sum(pod_set.min_count is not None for pod_set in workload.pod_sets)
+    if variable > 1:
+        review.problem(_POD_SETS, f"have minCount in {variable} pod sets; at most one may have it")
+    if variable and is_elastic(workload, review):
+        review.problem(_POD_SETS, "have minCount in an elastic job; it may have one or be the other")
+
+
+def _review_class_ref(workload: Workload, review: Review) -> None:
+    ref, path = workload.priority_class_ref, ("spec", "priorityClassRef")
+    if ref is None:
+        return
+    review.one_of(ref.group, _KINDS, (*path, "group"))
+    if ref.group in _KINDS:
+        review.one_of(ref.kind, [_KINDS[ref.group]], (*path, "kind"))
+    review.subdomain(ref.name, (*path, "name"))
+    if workload.priority is None:
+        review.problem(("spec", "priority"), "is required where priorityClassRef is set", "Required")
+
+
+def gates_of(workload: Workload) -> list[str]:
+    """The gates that keep a Workload out of its queue."""
+    text = workload.annotations.get(_GATED_BY, "")
+    return [gate.strip() for gate in text.split(",")] if text.strip() else []
+
+
+def review_gated_by(workload: Workload, review: Review) -> None:
+    """The gates in the annotation are paths with a domain, each once."""
+    path = ("metadata", "annotations", _GATED_BY)
+    if not review.enabled("AdmissionGatedBy"):
+        return
+    gates = gates_of(workload)
+    for gate in sorted({gate for gate in gates if gates.count(gate) > 1}):
+        review.problem(path, f'names gate "{gate}" more than once; name each once')
+    for gate in gates:
+        domain, slash, rest = gate.partition("/")
+        if not (slash and DNS_SUBDOMAIN.fullmatch(domain) and _HTTP_PATH.fullmatch(rest)) or len(gate) > _MAX_GATE_NAME:
+            detail = f'names gate "{gate}"; a gate is a domain, / and a path, with at most {_MAX_GATE_NAME} characters'
+            review.problem(path, detail)
+
+
+def _review_boost(workload: Workload, review: Review) -> None:
+    boost = workload.annotations.get(_BOOST)
+    if boost is None or not review.enabled("PriorityBoost"):
+        return
+    if not _SIGNED.fullmatch(boost) or not -_INT32 <= int(boost) < _INT32:
+        review.problem(("metadata", "annotations", _BOOST), f'is "{boost}"; it must be a signed 32-bit integer')

@@ -1,0 +1,187 @@
+"""Versions v1alpha1 and v1alpha2: ClusterQueues with minimum and maximum quotas for each resource.
+
+Kueue itself never had a conversion for them. Quotas convert so that every old decision stays the same: a value fits if
+it is within the queue's maximum and the cohort's sum of minima, which is what a nominal quota of `min` and a borrowing
+limit of `max - min` say.
+"""
+
+from typing import Any
+
+from kueuepy._core import Quantity
+from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.problems import Path, suggestion
+from kueuepy.manifest.versions import v1beta1
+
+Doc = dict[str, Any]
+_FLAVOR_FIELDS = frozenset(("apiVersion", "kind", "metadata", "labels", "nodeSelector", "taints"))
+_MAX_RESOURCES = 16
+_MAX_FLAVORS = 16
+
+
+def convert(doc: Doc, findings: Findings) -> Doc:
+    """The object in the shape of v1beta2."""
+    kind = str(doc.get("kind"))
+    if kind == "ResourceFlavor":
+        return _flavor(doc, findings)
+    spec = doc.get("spec")
+    if kind == "Queue":
+        return {**doc, "kind": "LocalQueue"}
+    if not isinstance(spec, dict):
+        return doc
+    if kind == "ClusterQueue":
+        return {**doc, "spec": _cluster_queue(spec, findings)}
+    if kind == "Cohort" and "parent" in spec:
+        return {**doc, "spec": {"parentName": spec["parent"], **{k: v for k, v in spec.items() if k != "parent"}}}
+    if kind == "Workload":
+        return _workload(doc, dict(spec), findings)
+    return doc
+
+
+def _flavor(doc: Doc, findings: Findings) -> Doc:
+    """A flavor's labels were written in three places in turn; the taints at the top."""
+    if isinstance(doc.get("spec"), dict):
+        return doc
+    for name in doc.keys() - _FLAVOR_FIELDS:
+        findings.odd((str(name),), f"unknown field; {suggestion(str(name), _FLAVOR_FIELDS)}", "left out")
+    metadata = doc.get("metadata")
+    metadata = dict(metadata) if isinstance(metadata, dict) else metadata
+    labels = doc.get("nodeSelector") or doc.get("labels")
+    if not labels and isinstance(metadata, dict):
+        labels = metadata.pop("labels", None)
+    spec = {"nodeLabels": labels, "nodeTaints": doc.get("taints")}
+    return {"apiVersion": doc.get("apiVersion"), "kind": doc.get("kind"), "metadata": metadata, "spec": spec}
+
+
+def _cluster_queue(spec: Doc, findings: Findings) -> Doc:
+    spec = dict(spec)
+    has_cohort = bool(cohort := spec.pop("cohort", None))
+    resources = spec.pop("resources", None)
+    if cohort:
+        spec["cohortName"] = cohort
+    if resources is not None:
+        spec["resourceGroups"] = _groups(resources, ("spec", "resources"), findings, has_cohort=has_cohort)
+    return spec
+
+
+def _groups(resources: Any, path: Path, findings: Findings, *, has_cohort: bool) -> list[Doc]:
+    """Resource groups of the resources that list the same flavors in the same order."""
+    if not _is_table(resources, path, findings):
+        return []
+    groups: dict[tuple[str, ...], Doc] = {}
+    for position, resource in enumerate(resources):
+        flavors = resource["flavors"]
+        names = tuple(str(flavor.get("name") or "default") for flavor in flavors)
+        _check_codependence(names, list(groups), (*path, position, "flavors"), findings)
+        new = {"coveredResources": [], "flavors": [{"name": name, "resources": []} for name in names]}
+        group = groups.setdefault(names, new)
+        group["coveredResources"].append(resource["name"])
+        for index, flavor in enumerate(flavors):
+            place = (*path, position, "flavors", index, "quota")
+            quota = _quota(resource["name"], flavor.get("quota") or {}, place, findings, has_cohort=has_cohort)
+            group["flavors"][index]["resources"].append(quota)
+    return list(groups.values())
+
+
+def _is_table(resources: Any, path: Path, findings: Findings) -> bool:
+    """Whether the resources are a list of mappings that each have a name and a list of flavors."""
+    before = len(findings.problems)
+    if not isinstance(resources, list):
+        findings.problem(path, "must be a list")
+        return False
+    if len(resources) > _MAX_RESOURCES:
+        findings.problem(path, f"has {len(resources)} resources; at most {_MAX_RESOURCES} are allowed", "TooMany")
+    for position, resource in enumerate(resources):
+        place = (*path, position)
+        if not isinstance(resource, dict) or not isinstance(resource.get("name"), str):
+            findings.problem((*place, "name"), "is required", "Required")
+            continue
+        _check_fields(resource, ("name", "flavors"), place, findings)
+        flavors = resource.get("flavors")
+        if not isinstance(flavors, list) or not all(isinstance(flavor, dict) for flavor in flavors):
+            findings.problem((*place, "flavors"), "must be a list of mappings")
+            continue
+        if len(flavors) > _MAX_FLAVORS or not flavors:
+            findings.problem((*place, "flavors"), f"has {len(flavors)} flavors; it must have 1 to {_MAX_FLAVORS}")
+        for index, flavor in enumerate(flavors):
+            _check_fields(flavor, ("name", "quota"), (*place, "flavors", index), findings)
+            if not isinstance(flavor.get("quota") or {}, dict):
+                findings.problem((*place, "flavors", index, "quota"), "must be a mapping")
+    return len(findings.problems) == before
+
+
+def _check_fields(raw: Doc, known: tuple[str, ...], path: Path, findings: Findings) -> None:
+    for name in raw.keys() - set(known):
+        findings.odd((*path, str(name)), f"unknown field; {suggestion(str(name), known)}", "left out")
+
+
+def _check_codependence(names: tuple[str, ...], others: list[tuple[str, ...]], path: Path, findings: Findings) -> None:
+    """Refuses flavors that another resource lists too, but not all of them or in another order."""
+    for other in others:
+        shared = [name for name in names if name in other]
+        if other != names and shared:
+            findings.problem(
+                path,
+                f"shares {', '.join(shared)} with a resource whose flavors are {', '.join(other)}; "
+                "two resources must list the same flavors in the same order, or none in common",
+            )
+            return
+
+
+def _quota(resource: str, quota: Doc, path: Path, findings: Findings, *, has_cohort: bool) -> Doc:
+    """The nominal quota and borrowing limit of a minimum and a maximum."""
+    _check_fields(quota, ("min", "max"), path, findings)
+    least, most = quota.get("min"), quota.get("max")
+    found: Doc = {"name": resource, "nominalQuota": 0 if least is None else least}
+    if most is None:
+        return found
+    try:
+        low, high = Quantity(str(found["nominalQuota"])), Quantity(str(most))
+    except ValueError as error:
+        findings.problem((*path, "max"), str(error))
+        return found
+    if high < low:
+        findings.problem((*path, "max"), f"is {most}, less than min {least}; it must be min or more")
+    elif has_cohort:
+        found["borrowingLimit"] = str(high - low)
+    return found
+
+
+def _workload(doc: Doc, spec: Doc, findings: Findings) -> Doc:
+    """A workload whose pod sets had a PodSpec, and whose admission stood in its spec."""
+    admission = spec.pop("admission", None)
+    pod_sets = spec.get("podSets")
+    if isinstance(pod_sets, list):
+        spec["podSets"] = [_pod_set(pod_set) for pod_set in pod_sets]
+    spec = v1beta1.with_class_ref(spec, findings)
+    status = doc.get("status")
+    status = dict(status) if isinstance(status, dict) else {}
+    if isinstance(conditions := status.get("conditions"), list):
+        status["conditions"] = _with_reservation(conditions)
+    if isinstance(admission, dict):
+        status["admission"] = _admission(admission, spec.get("podSets"))
+    return {**doc, "spec": spec, "status": status}
+
+
+def _pod_set(raw: Any) -> Any:
+    if not isinstance(raw, dict) or "spec" not in raw:
+        return raw
+    return {**{name: value for name, value in raw.items() if name != "spec"}, "template": {"spec": raw["spec"]}}
+
+
+def _with_reservation(conditions: list[Any]) -> list[Any]:
+    """The conditions, with a reservation for an admission: the old version made no difference between them."""
+    admitted = [
+        c for c in conditions if isinstance(c, dict) and c.get("type") == "Admitted" and c.get("status") == "True"
+    ]
+    return [*({**condition, "type": "QuotaReserved"} for condition in admitted), *conditions]
+
+
+def _admission(admission: Doc, pod_sets: Any) -> Doc:
+    """The admission with the number of pods; what they use is for the reader of their requests to say."""
+    counts = {p.get("name") or "main": p.get("count", 1) for p in pod_sets or [] if isinstance(p, dict)}
+    flavors = admission.get("podSetFlavors")
+    assignments = [
+        {**item, "count": counts.get(item.get("name") or "main")} for item in flavors or [] if isinstance(item, dict)
+    ]
+    rest = {name: value for name, value in admission.items() if name != "podSetFlavors"}
+    return {**rest, "podSetAssignments": assignments}

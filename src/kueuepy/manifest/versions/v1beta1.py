@@ -1,0 +1,120 @@
+"""Version v1beta1: names that v1beta2 changed.
+
+Source: `apis/kueue/v1beta1/*_conversion.go`.
+"""
+
+from typing import Any
+
+from kueuepy.manifest.decoding import Findings
+
+Doc = dict[str, Any]
+_POLICIES = {"Borrow": "MayStopSearch", "Preempt": "MayStopSearch"}
+_CLASSES = {
+    "kueue.x-k8s.io/workloadpriorityclass": ("kueue.x-k8s.io", "WorkloadPriorityClass"),
+    "scheduling.k8s.io/priorityclass": ("scheduling.k8s.io", "PriorityClass"),
+}
+_NEWER = {
+    "ClusterQueue": {"cohortName": "cohort", "concurrentAdmissionPolicy": ""},
+    "Workload": {"priorityClassRef": "priorityClassName", "preemptionGates": ""},
+}
+
+
+def convert(doc: Doc, findings: Findings) -> Doc:
+    """The object in the shape of v1beta2."""
+    spec = doc.get("spec")
+    if not isinstance(spec, dict):
+        return doc
+    kind = str(doc.get("kind"))
+    spec = _without_newer(kind, spec, findings)
+    if kind == "ClusterQueue":
+        return {**doc, "spec": _cluster_queue(spec)}
+    if kind == "Workload":
+        return {**doc, "spec": _workload(spec, findings), "status": _status(doc.get("status"))}
+    if kind == "AdmissionCheck":
+        spec = {name: value for name, value in spec.items() if name != "retryDelayMinutes"}
+    return {**doc, "spec": spec}
+
+
+def _without_newer(kind: str, spec: Doc, findings: Findings) -> Doc:
+    """The spec without the fields that only v1beta2 has."""
+    newer = _NEWER.get(kind, {})
+    for name in spec.keys() & newer.keys():
+        hint = f'; its name there is "{newer[name]}"' if newer[name] else ""
+        findings.odd(("spec", name), f"unknown field in v1beta1{hint}", "left out")
+    return {name: value for name, value in spec.items() if name not in newer}
+
+
+def _cluster_queue(spec: Doc) -> Doc:
+    spec = dict(spec)
+    if "cohort" in spec:
+        # An empty cohort is none: the old type had no way to leave it out.
+        spec["cohortName"] = spec.pop("cohort") or None
+    checks = spec.pop("admissionChecks", None)
+    if checks:
+        named = [{"name": name} for name in checks] if isinstance(checks, list) else checks
+        spec["admissionChecksStrategy"] = {"admissionChecks": named}
+    fungibility = spec.get("flavorFungibility")
+    if isinstance(fungibility, dict):
+        spec["flavorFungibility"] = {
+            name: _POLICIES.get(value, value) if isinstance(value, str) else value
+            for name, value in fungibility.items()
+        }
+    return spec
+
+
+def _workload(spec: Doc, findings: Findings) -> Doc:
+    spec = dict(spec)
+    if spec.get("podSets") is None:
+        findings.problem(("spec", "podSets"), "is required", "Required")
+    return with_class_ref(spec, findings)
+
+
+def with_class_ref(spec: Doc, findings: Findings) -> Doc:
+    """The spec with a reference to the priority class instead of its name and source."""
+    name, source = spec.pop("priorityClassName", None), spec.pop("priorityClassSource", None)
+    if name and spec.get("priority") is None:
+        findings.problem(("spec", "priority"), "is required where priorityClassName is set", "Required")
+    if source in _CLASSES and name:
+        group, kind = _CLASSES[source]
+        spec["priorityClassRef"] = {"group": group, "kind": kind, "name": name}
+    elif source:
+        allowed = ", ".join(_CLASSES)
+        findings.problem(
+            ("spec", "priorityClassSource"),
+            f'"{source}" is not supported; it must be one of {allowed}, or empty',
+            "NotSupported",
+        )
+    return spec
+
+
+def _status(status: Any) -> Any:
+    if not isinstance(status, dict):
+        return status
+    status = dict(status)
+    if "accumulatedPastExexcutionTimeSeconds" in status:
+        status["accumulatedPastExecutionTimeSeconds"] = status.pop("accumulatedPastExexcutionTimeSeconds")
+    admission = status.get("admission")
+    if isinstance(admission, dict) and isinstance(assignments := admission.get("podSetAssignments"), list):
+        status["admission"] = {**admission, "podSetAssignments": [_assignment(item) for item in assignments]}
+    return status
+
+
+def _assignment(raw: Any) -> Any:
+    """An assignment whose domains, if any, are one slice that names each value of each domain."""
+    topology = raw.get("topologyAssignment") if isinstance(raw, dict) else None
+    domains = topology.get("domains") if isinstance(topology, dict) else None
+    if not isinstance(topology, dict) or not isinstance(domains, list) or not _are_domains(domains):
+        return raw
+    levels = list(zip(*(domain["values"] for domain in domains), strict=False))
+    piece = {
+        "domainCount": len(domains),
+        "valuesPerLevel": [{"individual": {"roots": list(values)}} for values in levels],
+        "podCounts": {"individual": [domain["count"] for domain in domains]},
+    }
+    return {**raw, "topologyAssignment": {"levels": topology.get("levels"), "slices": [piece] if domains else []}}
+
+
+def _are_domains(domains: list[Any]) -> bool:
+    return all(
+        isinstance(domain, dict) and isinstance(domain.get("values"), list) and "count" in domain for domain in domains
+    )

@@ -1,0 +1,100 @@
+"""The fields of a Workload that its record keeps in another form: pod sets with their templates, and the status."""
+
+from typing import Any
+
+from kueuepy.manifest.decoding import Findings, hold
+from kueuepy.manifest.fields import NAMES, FieldForm, TopologyRequest, read_time
+from kueuepy.manifest.podtemplate import PodTemplate
+from kueuepy.manifest.problems import Path
+from kueuepy.manifest.shapes import shape
+from kueuepy.manifest.times import format_time
+
+_SHOWN_ONLY = frozenset(
+    ("resourceRequests", "schedulingStats", "nominatedClusterNames", "clusterName", "preemptionGates")
+)
+_Assignment = shape("TopologyAssignment", levels=list[str], slices=list[dict[str, Any]])
+
+
+def _read_pod_sets(raw: Any, path: Path, findings: Findings) -> Any:
+    """The pod sets, their templates and topology requests held against their shapes."""
+    if not isinstance(raw, list):
+        return raw
+    if not raw:
+        findings.problem(path, "is empty; list at least one pod set")
+    return [_read_pod_set(pod_set, (*path, position), findings) for position, pod_set in enumerate(raw)]
+
+
+def _read_pod_set(raw: Any, path: Path, findings: Findings) -> Any:
+    if not isinstance(raw, dict):
+        return raw
+    template, request = raw.get("template"), raw.get("topologyRequest")
+    if template is None:
+        findings.problem((*path, "template"), "is required", "Required")
+    held = template and hold(PodTemplate, template, (*path, "template"), findings)
+    held_request = request and hold(TopologyRequest, request, (*path, "topologyRequest"), findings)
+    if held is template and held_request is request:
+        return raw
+    return {**raw, "template": held or {}, "topologyRequest": held_request}
+
+
+def _read_status(raw: Any, path: Path, findings: Findings) -> Any:
+    """The parts of the status that a record has, with times as integers."""
+    if not isinstance(raw, dict):
+        return raw
+    status = {name: value for name, value in raw.items() if name not in _SHOWN_ONLY and value is not None}
+    for name in ("conditions", "admissionChecks"):
+        if isinstance(items := status.get(name), list):
+            status[name] = [_read_state(item, (*path, name, i), findings) for i, item in enumerate(items)]
+    if isinstance(requeue := status.get("requeueState"), dict) and requeue.get("requeueAt") is not None:
+        at = read_time(requeue["requeueAt"], (*path, "requeueState", "requeueAt"), findings)
+        status["requeueState"] = {**requeue, "requeueAt": at}
+    if "unhealthyNodes" in status:
+        status["unhealthyNodes"] = NAMES.read(status["unhealthyNodes"], (*path, "unhealthyNodes"), findings)
+    _hold_assignments(status.get("admission"), (*path, "admission"), findings)
+    return status or None
+
+
+def _read_state(raw: Any, path: Path, findings: Findings) -> Any:
+    """A condition or the state of a check, with its time as an integer."""
+    if not isinstance(raw, dict):
+        return raw
+    state = {name: value for name, value in raw.items() if name != "observedGeneration" and value is not None}
+    if "lastTransitionTime" in state:
+        time = read_time(state["lastTransitionTime"], (*path, "lastTransitionTime"), findings)
+        state["lastTransitionTime"] = time or 0
+    return state
+
+
+def _hold_assignments(admission: Any, path: Path, findings: Findings) -> None:
+    """Checks the shape of topology assignments, which a record keeps as they are."""
+    assignments = admission.get("podSetAssignments") if isinstance(admission, dict) else None
+    for position, assignment in enumerate(assignments if isinstance(assignments, list) else []):
+        if isinstance(assignment, dict) and assignment.get("topologyAssignment") is not None:
+            place = (*path, "podSetAssignments", position, "topologyAssignment")
+            hold(_Assignment, assignment["topologyAssignment"], place, findings)
+
+
+def _write_status(status: dict[str, Any]) -> dict[str, Any]:
+    """The status with times as texts."""
+    written = dict(status)
+    for name in ("conditions", "admissionChecks"):
+        if name in written:
+            written[name] = [_write_state(item) for item in written[name]]
+    if "requeueAt" in (requeue := written.get("requeueState", {})):
+        written["requeueState"] = {**requeue, "requeueAt": format_time(requeue["requeueAt"])}
+    if "unhealthyNodes" in written:
+        written["unhealthyNodes"] = NAMES.write(written["unhealthyNodes"])
+    return written
+
+
+def _write_state(state: dict[str, Any]) -> dict[str, Any]:
+    return {**state, "lastTransitionTime": format_time(state.get("lastTransitionTime", 0))}
+
+
+def _write_pod_sets(pod_sets: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The pod sets with all that the API requires, and their names and counts, for readers."""
+    return [{"name": "main", "count": 1, "template": {}, **pod_set} for pod_set in pod_sets]
+
+
+POD_SETS = FieldForm(_read_pod_sets, _write_pod_sets)
+STATUS = FieldForm(_read_status, _write_status)
