@@ -1,0 +1,171 @@
+"""Kubernetes' own jobs: Job, and CronJob that makes Jobs.
+
+Mirrors `pkg/controller/jobs/job/job_controller.go` and `pkg/controller/jobs/job/job_webhook.go`.
+"""
+
+import copy
+from collections.abc import Sequence
+
+from kueuepy.jobs import keys
+from kueuepy.jobs.base import BaseJob, Maker, Slot
+from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.indexes import terminal_indexes
+from kueuepy.jobs.job import Finished
+from kueuepy.jobs.template import PodSetInfo
+from kueuepy.jobs.topology import PodIndex, parse_bool, parse_count
+from kueuepy.objects import PodSet, ReclaimablePod
+
+_JOB_NAME = "batch.kubernetes.io/job-name"
+_OWN_LABELS = ("job-name", "controller-uid", "batch.kubernetes.io/controller-uid")
+"""Labels that the Job controller puts on a template, and that are no part of the pod set."""
+
+_SECONDS_PER_MINUTE = 60
+
+
+def pods_per_job(spec: Section) -> int:
+    """How many pods of a Job run at once: its parallelism, or its completions if they are fewer."""
+    parallelism = spec.count("parallelism", 1)
+    return min(parallelism, spec.count("completions", parallelism))
+
+
+class BatchJob(BaseJob):
+    """A Job: one pod set `main`, which may be admitted in part or, if the Job is elastic, change its size."""
+
+    kind = "Job"
+    api_versions = ("batch/v1",)
+    is_elastic_kind = True
+
+    def slots(self, root: Section) -> Sequence[Slot]:
+        """The Job's template."""
+        spec = root.section("spec")
+        template = spec.section("template")
+        index = PodIndex(keys.JOB_COMPLETION_INDEX)
+        return [Slot("main", pods_per_job(spec), template, self.min_parallelism(), index)]
+
+    def amend(self, pod_set: str, template: Manifest) -> None:  # noqa: ARG002 there is only one
+        """Takes away the labels that the Job controller puts on the template."""
+        labels = template.get("metadata", {}).get("labels", {})
+        for label in _OWN_LABELS:
+            labels.pop(label, None)
+
+    def min_parallelism(self) -> int | None:
+        """The fewest pods that the Job starts with; `None` if it starts with all or not at all."""
+        if keys.JOB_MIN_PARALLELISM not in self.annotations:
+            return None
+        return parse_count(self.root.section("metadata"), keys.JOB_MIN_PARALLELISM)
+
+    @property
+    def has_equal_completions(self) -> bool:
+        """Whether the Job's completions follow its parallelism."""
+        key = keys.JOB_COMPLETIONS_EQUAL_PARALLELISM
+        return key in self.annotations and parse_bool(self.root.section("metadata"), key)
+
+    def validate(self) -> None:
+        """Refuses a partial admission, or an elastic Job, that cannot be."""
+        super().validate()
+        spec, at = self.root.section("spec"), self.root.section("metadata").find("annotations")
+        least, most = self.min_parallelism(), pods_per_job(spec)
+        if least is not None and at is not None:
+            if not 0 < least < most:
+                raise at.error(keys.JOB_MIN_PARALLELISM, f"is {least}; it must be between 0 and {most}")
+            if self.is_elastic:
+                raise at.error(keys.JOB_MIN_PARALLELISM, "is given for an elastic Job; use one or the other")
+        if self.has_equal_completions and at is not None:
+            if spec.text("completionMode", "NonIndexed") == "NonIndexed":
+                raise at.error(
+                    keys.JOB_COMPLETIONS_EQUAL_PARALLELISM, "is true for a NonIndexed Job; it must be Indexed"
+                )
+            if spec.count("parallelism", 1) != spec.count("completions", 1):
+                raise spec.error("completions", "differs from parallelism; the annotation says that they are equal")
+        template = self.slots(self.root)[0].metadata
+        for key in (keys.REQUIRED_TOPOLOGY, keys.PREFERRED_TOPOLOGY):
+            if self.is_elastic and key in template.texts("annotations"):
+                raise template.section("annotations").error(key, "is not supported with an elastic Job; leave it out")
+
+    def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:
+        """Runs as many pods as were admitted, if the Job takes fewer than it asks for."""
+        self.require_length(1, infos)
+        if self.min_parallelism() is not None:
+            self._set_parallelism(root, infos[0].count)
+
+    def restore_slot(self, slot: Slot, pod_set: PodSet) -> None:
+        """Restores the template; labels of the Job controller stay on it."""
+        labels = slot.metadata.texts("labels")
+        super().restore_slot(slot, pod_set)
+        kept = {label: labels[label] for label in (*_OWN_LABELS, _JOB_NAME) if label in labels}
+        if kept:
+            slot.template.ensure("metadata").ensure("labels").data.update(kept)
+
+    def after_stop(self, root: Section, pod_sets: Sequence[PodSet]) -> None:
+        """Asks for all of its pods again."""
+        if self.min_parallelism() is not None:
+            self._set_parallelism(root, pod_sets[0].count)
+
+    def reclaimable_pods(self) -> tuple[ReclaimablePod, ...]:
+        """The pods that the work left over no longer fills, of a Job of several pods."""
+        spec, status = self.root.section("spec"), self.status()
+        parallelism = spec.count("parallelism", 1)
+        completions = spec.count("completions", parallelism)
+        terminal = status.count("succeeded", 0)
+        if spec.text("completionMode", "NonIndexed") == "Indexed":
+            terminal = terminal_indexes(status.text("completedIndexes"), status.text("failedIndexes"), completions)
+        reclaimable = parallelism - max(completions - terminal, 0)
+        if parallelism <= 1 or terminal <= 0 or reclaimable <= 0:
+            return ()
+        return (ReclaimablePod("main", reclaimable),)
+
+    def finished(self) -> Finished | None:
+        """Complete or failed, as the Job's conditions say."""
+        end = self.condition("Complete", "Failed")
+        return None if end is None else Finished(end.text("message"), end.text("type") != "Failed")
+
+    def pods_ready(self) -> bool:
+        """Whether as many pods as run at once are ready, or succeeded."""
+        status = self.status()
+        uncounted = status.find("uncountedTerminatedPods")
+        succeeded = status.count("succeeded", 0) + (len(uncounted.items("succeeded")) if uncounted else 0)
+        return succeeded + status.count("ready", 0) >= pods_per_job(self.root.section("spec"))
+
+    def _set_parallelism(self, root: Section, count: int) -> None:
+        spec = root.section("spec").data
+        spec["parallelism"] = count
+        if self.has_equal_completions:
+            spec["completions"] = count
+
+
+class CronJob(Maker):
+    """A CronJob: it gets no Workload, the Jobs that it makes get one each.
+
+    The queue name and whatever else Kueue reads belong in `spec.jobTemplate.metadata`. Kueue knows nothing of
+    CronJobs, so that a CronJob runs on schedule and its Jobs wait.
+    """
+
+    kind = "CronJob"
+    api_versions = ("batch/v1",)
+
+    def slots(self, root: Section) -> Sequence[Slot]:
+        """Those of the Job that it makes."""
+        return self.jobs()[0].slots(root.section("spec").section("jobTemplate"))
+
+    def job(self, scheduled: int | None = None) -> Manifest:
+        """The Job that is made at a time.
+
+        Args:
+            scheduled: The time, in nanoseconds since the Unix epoch, which the Job is named after; without it the Job
+                has the name of the CronJob.
+        """
+        template = copy.deepcopy(self.root.section("spec").section("jobTemplate").data)
+        minutes = "" if scheduled is None else f"-{scheduled // 10**9 // _SECONDS_PER_MINUTE}"
+        owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": self.name, "controller": True, "uid": self.uid}
+        metadata = {"name": f"{self.name}{minutes}", "namespace": self.namespace, "ownerReferences": [owner]}
+        template["metadata"] = template.get("metadata", {}) | metadata
+        return {"apiVersion": "batch/v1", "kind": "Job"} | template
+
+    def jobs(self) -> tuple[BatchJob]:
+        """The Job that it makes, held back."""
+        made = BatchJob(self.job(), config=self.config, related=self.related)
+        return (BatchJob(made.suspended(), config=self.config, related=self.related),)
+
+    def queue_name(self) -> str:
+        """The queue of the Jobs that it makes."""
+        return self.jobs()[0].queue_name()

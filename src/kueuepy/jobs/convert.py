@@ -1,0 +1,212 @@
+"""From the manifests of jobs to the Workloads that Kueue makes for them.
+
+Mirrors `pkg/controller/jobframework/reconciler.go:ConstructWorkload,prepareWorkload` and
+`utils.go:NewWorkload`, for jobs as Kueue's webhooks leave them.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.jobs import checks, keys
+from kueuepy.jobs.fields import Manifest
+from kueuepy.jobs.job import Job
+from kueuepy.jobs.ownership import is_managed, with_defaults
+from kueuepy.jobs.pod import Pod
+from kueuepy.jobs.priority import AnyPriorityClass, resolve_priority
+from kueuepy.jobs.registry import adapter_for
+from kueuepy.manifest.gates import enabled
+from kueuepy.manifest.times import parse_time
+from kueuepy.objects import Configuration, LocalQueue, Namespace, Workload
+
+_NO_CONFIGURATION = Configuration()
+_DEFAULT_QUEUE = "default"
+
+
+def to_workload(
+    manifest: Manifest,
+    *,
+    priority_classes: Iterable[AnyPriorityClass] = (),
+    config: Configuration = _NO_CONFIGURATION,
+    related: Iterable[Manifest] = (),
+    queue_name_annotation: bool = False,
+) -> Workload:
+    """The Workload that Kueue makes for a job.
+
+    The job is taken as its user writes it, and goes through what Kueue's webhooks change and refuse. That it has a
+    queue name is not asked; a Workload without one is never admitted.
+
+    Args:
+        manifest: The job; the pods of a group are given together, as a manifest of kind List.
+        priority_classes: The cluster's WorkloadPriorityClasses and PriorityClasses.
+        config: The Configuration, for its feature gates and its policy for jobs without a queue name.
+        related: Manifests that the job refers to, such as the runtime of a TrainJob.
+        queue_name_annotation: Whether an annotation with the key of the queue name's label counts where the label is
+            absent, as it did in Kueue's first versions (API v1alpha2). Kueue ignores it since v0.15.
+
+    Returns:
+        The Workload, named as Kueue names it for a job with this uid, or none.
+
+    Raises:
+        InvalidSpecError: A field is wrong; or the manifest makes no Workload, or several, as a Deployment does.
+        NotFoundError: A priority class, or an object that the job refers to, is not given.
+        UnsupportedError: Kueue doesn't know the kind.
+    """
+    classes = tuple(priority_classes)
+    new = _prepared(manifest, classes, config, queue_name_annotation=queue_name_annotation)
+    found = _held(new, config, tuple(related))
+    if len(found) != 1:
+        name = adapter_for(new, config=config).owner
+        hint = "use to_workloads" if found else "it is nothing that Kueue manages"
+        raise InvalidSpecError(f"{name}: makes {len(found)} Workloads; it must make one here: {hint}")
+    return _workload(found[0], classes, config)
+
+
+def to_workloads(
+    manifests: Iterable[Manifest],
+    *,
+    priority_classes: Iterable[AnyPriorityClass] = (),
+    config: Configuration = _NO_CONFIGURATION,
+    related: Iterable[Manifest] = (),
+    queue_name_annotation: bool = False,
+    namespaces: Iterable[Namespace] = (),
+    local_queues: Iterable[LocalQueue] = (),
+) -> tuple[Workload, ...]:
+    """The Workloads of all the jobs that Kueue manages, in the order of the jobs.
+
+    Pods of one group make one Workload, a Deployment one for each pod, a LeaderWorkerSet one for each replica. A job
+    makes none if it has no queue name, unless `config` says that all are managed; if its namespace is not selected;
+    or if an owner of it has a Workload.
+
+    Args:
+        manifests: The jobs, and the lists of them, in any order.
+        priority_classes: The cluster's WorkloadPriorityClasses and PriorityClasses.
+        config: The Configuration, for its feature gates and its policy for jobs without a queue name.
+        related: Manifests of other objects, to which jobs refer or which own them.
+        queue_name_annotation: As in `to_workload`.
+        namespaces: The namespaces with their labels.
+        local_queues: The LocalQueues; one named `default` takes the jobs of its namespace that name none.
+
+    Raises:
+        InvalidSpecError: A field is wrong.
+        NotFoundError: A priority class, or an object that a job refers to, is not given.
+        UnsupportedError: Kueue doesn't know a kind.
+    """
+    classes, others, known = tuple(priority_classes), tuple(related), tuple(namespaces)
+    defaults = {queue.namespace for queue in local_queues if queue.name == _DEFAULT_QUEUE}
+    new = [
+        _prepared(item, classes, config, defaults, queue_name_annotation=queue_name_annotation)
+        for manifest in manifests
+        for item in _items(manifest)
+    ]
+    managed = [item for item in new if is_managed(item, config=config, owners=(*new, *others), namespaces=known)]
+    return tuple(
+        _workload(job, classes, config) for item in _grouped(managed, config) for job in _held(item, config, others)
+    )
+
+
+def _prepared(
+    manifest: Manifest,
+    classes: tuple[AnyPriorityClass, ...],
+    config: Configuration,
+    default_queues: Iterable[str] = (),
+    *,
+    queue_name_annotation: bool,
+) -> Manifest:
+    """The manifest, or that of the Job that a CronJob makes, with the queue and the priority class that it gets."""
+    if manifest.get("kind") == "List":
+        items = [
+            _prepared(item, classes, config, default_queues, queue_name_annotation=queue_name_annotation)
+            for item in _items(manifest)
+        ]
+        return manifest | {"items": items}
+    if manifest.get("kind") == "CronJob":
+        manifest = adapter_for(manifest, config=config).jobs()[0].manifest
+    if queue_name_annotation:
+        manifest = _with_annotated_queue(manifest)
+    namespace = (manifest.get("metadata") or {}).get("namespace") or "default"
+    return with_defaults(
+        manifest,
+        has_default_queue=namespace in default_queues,
+        classes=classes,
+        defaults_class=enabled(config.feature_gates, "WorkloadPriorityClassDefaulting"),
+    )
+
+
+def _held(manifest: Manifest, config: Configuration, related: tuple[Manifest, ...]) -> list[Job]:
+    """The jobs that get a Workload, held back and found to be right."""
+    new = adapter_for(manifest, config=config, related=related)
+    jobs = list(adapter_for(new.suspended(), config=config, related=related).jobs())
+    for job in jobs:
+        job.validate()
+    return jobs
+
+
+def _workload(job: Job, classes: tuple[AnyPriorityClass, ...], config: Configuration) -> Workload:
+    metadata = job.metadata
+    labels, annotations = metadata.get("labels", {}), metadata.get("annotations", {})
+    pod_sets = job.pod_sets()
+    priority = resolve_priority(
+        labels.get(keys.PRIORITY_CLASS, ""), pod_sets, classes, own_class=job.priority_class(), owner=job.owner
+    )
+    return Workload(
+        job.workload_name(),
+        namespace=metadata.get("namespace", "default"),
+        labels=job.workload_labels(),
+        annotations=_passed_on(annotations, config) | job.workload_annotations(),
+        creation_timestamp=_nanoseconds(job.owner, metadata.get("creationTimestamp")),
+        queue_name=job.queue_name(),
+        pod_sets=pod_sets,
+        priority=priority.value,
+        priority_class_ref=priority.ref,
+        maximum_execution_time_seconds=checks.max_execution_time(labels),
+    )
+
+
+def _passed_on(annotations: Manifest, config: Configuration) -> dict[str, str]:
+    """The annotations of a job that its Workload gets."""
+    passed = {key: value for key, value in annotations.items() if key.startswith(keys.PROVISIONING_REQUEST_PREFIX)}
+    gated_by = annotations.get(keys.ADMISSION_GATED_BY, "") if enabled(config.feature_gates, "AdmissionGatedBy") else ""
+    return passed | ({keys.ADMISSION_GATED_BY: gated_by} if gated_by else {})
+
+
+def _items(manifest: Manifest) -> Iterator[Manifest]:
+    """The manifest, or those in a list."""
+    if manifest.get("kind") != "List":
+        yield manifest
+        return
+    for item in manifest.get("items") or ():
+        yield from _items(item)
+
+
+def _grouped(manifests: Iterable[Manifest], config: Configuration) -> Iterable[Manifest]:
+    """The manifests, with the pods of each group in one list, at the place of the first of them."""
+    result: dict[tuple[str, ...], Manifest] = {}
+    for number, manifest in enumerate(manifests):
+        pod = Pod(manifest, config=config) if manifest.get("kind") == "Pod" else None
+        if pod is None or not pod.group_name:
+            result[str(number),] = manifest
+            continue
+        group = result.setdefault((pod.namespace, pod.group_name), {"apiVersion": "v1", "kind": "List", "items": []})
+        group["items"].append(manifest)
+    return result.values()
+
+
+def _with_annotated_queue(manifest: Manifest) -> Manifest:
+    """The manifest with the queue that it is annotated with as its label, if it has no label."""
+    metadata = manifest.get("metadata") or {}
+    labels, queue = metadata.get("labels") or {}, (metadata.get("annotations") or {}).get(keys.QUEUE_NAME)
+    if not queue or labels.get(keys.QUEUE_NAME):
+        return manifest
+    return manifest | {"metadata": metadata | {"labels": labels | {keys.QUEUE_NAME: queue}}}
+
+
+def _nanoseconds(owner: str, time: object) -> int | None:
+    """A time of a manifest in nanoseconds since the Unix epoch."""
+    if time is None:
+        return None
+    parsed = parse_time(str(time))
+    if parsed is None:
+        raise InvalidSpecError(
+            f'{owner}: metadata.creationTimestamp: is "{time}"; it must be a time such as 2024-05-01T12:00:00Z'
+        )
+    return parsed

@@ -1,0 +1,29 @@
+"""Indexes of an Indexed Job, as its status writes them: `0-2,5`.
+
+Mirrors `pkg/controller/jobs/job/job_controller.go:terminalIndexesCount,parseIndexRange`.
+"""
+
+from collections.abc import Iterator
+
+
+def terminal_indexes(completed: str, failed: str, completions: int) -> int:
+    """How many indexes below `completions` will never run again: those completed or failed, each counted once.
+
+    Intervals that cannot be read are passed over, as Kueue does.
+
+    >>> terminal_indexes("0-4,6", "5", 8)
+    7
+    """
+    count, last_counted = 0, -1
+    for first, last in sorted((*_intervals(completed, completions), *_intervals(failed, completions))):
+        count += max(0, last - max(first, last_counted + 1) + 1)
+        last_counted = max(last_counted, last)
+    return count
+
+
+def _intervals(text: str, completions: int) -> Iterator[tuple[int, int]]:
+    for interval in filter(None, text.split(",")):
+        first, dash, last = interval.partition("-")
+        ends = (first, last if dash else first)
+        if all(end.isascii() and end.isdigit() for end in ends) and int(ends[0]) <= int(ends[1]):
+            yield int(ends[0]), min(int(ends[1]), completions - 1)

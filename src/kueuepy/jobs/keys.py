@@ -1,0 +1,72 @@
+"""Names of the labels, annotations and scheduling gates by which users and Kueue talk to each other.
+
+Sources: `pkg/controller/constants/constants.go`, `pkg/constants/constants.go`, `apis/kueue/v1beta2/constants.go`,
+`apis/kueue/v1beta2/topology_types.go`, `pkg/controller/jobs/job/job_controller.go`,
+`pkg/controller/jobs/pod/constants/constants.go`.
+"""
+
+from typing import Final
+
+PREFIX: Final = "kueue.x-k8s.io/"
+
+# What users write on a job.
+QUEUE_NAME: Final = f"{PREFIX}queue-name"
+PRIORITY_CLASS: Final = f"{PREFIX}priority-class"
+MAX_EXEC_TIME_SECONDS: Final = f"{PREFIX}max-exec-time-seconds"
+PREBUILT_WORKLOAD_NAME: Final = f"{PREFIX}prebuilt-workload-name"
+ADMISSION_GATED_BY: Final = f"{PREFIX}admission-gated-by"
+ELASTIC_JOB: Final = f"{PREFIX}elastic-job"
+JOB_MIN_PARALLELISM: Final = f"{PREFIX}job-min-parallelism"
+JOB_COMPLETIONS_EQUAL_PARALLELISM: Final = f"{PREFIX}job-completions-equal-parallelism"
+PROVISIONING_REQUEST_PREFIX: Final = "provreq.kueue.x-k8s.io/"
+
+# What users write on a pod template for topology-aware scheduling.
+REQUIRED_TOPOLOGY: Final = f"{PREFIX}podset-required-topology"
+PREFERRED_TOPOLOGY: Final = f"{PREFIX}podset-preferred-topology"
+UNCONSTRAINED_TOPOLOGY: Final = f"{PREFIX}podset-unconstrained-topology"
+SLICE_REQUIRED_TOPOLOGY: Final = f"{PREFIX}podset-slice-required-topology"
+SLICE_SIZE: Final = f"{PREFIX}podset-slice-size"
+SLICE_CONSTRAINTS: Final = f"{PREFIX}podset-slice-required-topology-constraints"
+POD_SET_GROUP_NAME: Final = f"{PREFIX}podset-group-name"
+POD_INDEX_OFFSET: Final = f"{PREFIX}pod-index-offset"
+
+# What makes pods a group.
+POD_GROUP_NAME: Final = f"{PREFIX}pod-group-name"
+POD_GROUP_TOTAL_COUNT: Final = f"{PREFIX}pod-group-total-count"
+POD_GROUP_FAST_ADMISSION: Final = f"{PREFIX}pod-group-fast-admission"
+POD_GROUP_SERVING: Final = f"{PREFIX}pod-group-serving"
+POD_GROUP_POD_INDEX: Final = f"{PREFIX}pod-group-pod-index"
+POD_GROUP_POD_INDEX_LABEL: Final = f"{PREFIX}pod-group-pod-index-label"
+RETRIABLE_IN_GROUP: Final = f"{PREFIX}retriable-in-group"
+ROLE_HASH: Final = f"{PREFIX}role-hash"
+
+# What Kueue writes.
+MANAGED: Final = f"{PREFIX}managed"
+SUSPENDING_PARENT: Final = f"{PREFIX}pod-suspending-parent"
+JOB_UID: Final = f"{PREFIX}job-uid"
+JOB_OWNER_GVK: Final = f"{PREFIX}job-owner-gvk"
+JOB_OWNER_NAME: Final = f"{PREFIX}job-owner-name"
+COMPONENT_WORKLOAD_INDEX: Final = f"{PREFIX}component-workload-index"
+IS_GROUP_WORKLOAD: Final = f"{PREFIX}is-group-workload"
+POD_SET: Final = f"{PREFIX}podset"
+WORKLOAD: Final = f"{PREFIX}workload"
+WORKLOAD_SLICE_NAME: Final = f"{PREFIX}workload-slice-name"
+LOCAL_QUEUE_NAME: Final = f"{PREFIX}local-queue-name"
+CLUSTER_QUEUE_NAME: Final = f"{PREFIX}cluster-queue-name"
+RAY_CLUSTER_GENERATION: Final = f"{PREFIX}raycluster-generation"
+RUNTIME_PATCH_MANAGER: Final = f"{PREFIX}manager"
+MULTIKUEUE_ORIGIN: Final = f"{PREFIX}multikueue-origin"
+MULTIKUEUE_ORIGIN_UID: Final = f"{PREFIX}multikueue-origin-uid"
+MULTIKUEUE_WORKER_POD: Final = f"{PREFIX}multikueue-worker-workload-pod"
+
+# Scheduling gates that Kueue puts on pods.
+ADMISSION_GATE: Final = f"{PREFIX}admission"
+TOPOLOGY_GATE: Final = f"{PREFIX}topology"
+ELASTIC_GATE: Final = ELASTIC_JOB
+
+# Labels of other projects that say which pod of its job a pod is.
+JOB_COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
+JOBSET_JOB_INDEX: Final = "jobset.sigs.k8s.io/job-index"
+REPLICA_INDEX: Final = "training.kubeflow.org/replica-index"
+APPS_POD_INDEX: Final = "apps.kubernetes.io/pod-index"
+LWS_WORKER_INDEX: Final = "leaderworkerset.sigs.k8s.io/worker-index"

@@ -1,0 +1,168 @@
+"""Which jobs Kueue manages, and on whose behalf.
+
+Mirrors `pkg/controller/jobframework/integrationmanager.go:isKnownOwner`,
+`reconciler.go:FindAncestorJobManagedByKueue,ReconcileGenericJob`, `utils.go:WorkloadShouldBeSuspended` and
+`defaults.go`.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.jobs import keys
+from kueuepy.jobs.fields import Manifest
+from kueuepy.jobs.priority import DEFAULT_CLASS, AnyPriorityClass, has_default_class
+from kueuepy.jobs.registry import is_known
+from kueuepy.objects import Configuration, Namespace
+
+_LIMIT = 10
+_DEFAULT_QUEUE = "default"
+_NAME_LABEL = "kubernetes.io/metadata.name"
+_REPLICA_SET = ("apps/v1", "ReplicaSet")
+_UNMANAGED = {("v1", "List"), ("batch/v1", "CronJob")}
+"""Kinds that are read here, but that Kueue knows nothing of."""
+
+
+def is_managed(
+    manifest: Manifest,
+    *,
+    config: Configuration,
+    owners: Iterable[Manifest] = (),
+    namespaces: Iterable[Namespace] = (),
+) -> bool:
+    """Whether a job gets a Workload of its own: it asks for a queue or all jobs are managed, and no owner has one.
+
+    Args:
+        manifest: The job.
+        config: Says whether jobs without a queue name are managed, and in which namespaces any are.
+        owners: The manifests among which the owners of jobs are.
+        namespaces: The namespaces with their labels; one that is not given has only its name for a label.
+
+    Raises:
+        NotFoundError: An owner that could be managed is not among the owners.
+        InvalidSpecError: Owners go in a circle, or too far up.
+    """
+    if _is_suspended_by_parent(manifest):
+        return True
+    if not _selects(config, manifest, namespaces):
+        return False
+    if find_ancestor(manifest, owners, all_jobs=config.manage_jobs_without_queue_name) is not None:
+        return False
+    return bool(_label(manifest, keys.QUEUE_NAME)) or config.manage_jobs_without_queue_name
+
+
+def find_ancestor(manifest: Manifest, owners: Iterable[Manifest], *, all_jobs: bool = False) -> Manifest | None:
+    """The topmost owner of a job that Kueue manages, or `None`.
+
+    An owner is managed if it has a queue name, or if all jobs are. The search ends at an owner of a kind that Kueue
+    doesn't know, or that has another uid than the reference says.
+
+    Raises:
+        NotFoundError: An owner of a known kind is not among the owners.
+        InvalidSpecError: Owners go in a circle, or too far up.
+    """
+    by_key = {_key(owner): owner for owner in owners}
+    current, topmost = manifest, None
+    seen: list[tuple[str, ...]] = []
+    while True:
+        if _key(current) in seen:
+            raise InvalidSpecError(f"{_describe(manifest)}: metadata.ownerReferences: go in a circle; they must end")
+        seen.append(_key(current))
+        reference = _controller(current)
+        if reference is None or not _is_known_owner(reference):
+            return topmost
+        kind = reference["apiVersion"], reference["kind"]
+        key = (*kind, _namespace(manifest), str(reference.get("name")))
+        owner = by_key.get(key)
+        if owner is None:
+            raise NotFoundError(
+                f'{_describe(current)}: metadata.ownerReferences: "{key[-1]}" names no {kind[1]}; it must be given'
+            )
+        if _metadata(owner).get("uid") != reference.get("uid"):
+            return topmost
+        if _is_managed_kind(kind) and (all_jobs or _label(owner, keys.QUEUE_NAME)):
+            topmost = owner
+        current = owner
+        if len(seen) > _LIMIT:
+            raise InvalidSpecError(
+                f"{_describe(manifest)}: metadata.ownerReferences: go up more than {_LIMIT} levels; that is too deep"
+            )
+
+
+def with_defaults(
+    manifest: Manifest,
+    *,
+    has_default_queue: bool = False,
+    classes: Iterable[AnyPriorityClass] = (),
+    defaults_class: bool = True,
+) -> Manifest:
+    """The manifest of a new job with the queue and the priority class that it gets if it names none.
+
+    A job whose owner could be managed gets neither.
+
+    Args:
+        manifest: The job.
+        has_default_queue: Whether its namespace has a LocalQueue named `default`, and its jobs are managed.
+        classes: The cluster's priority classes; one of workloads named `default` is the default.
+        defaults_class: Whether the feature gate `WorkloadPriorityClassDefaulting` is on.
+    """
+    added = {}
+    reference = _controller(manifest)
+    if reference is not None and _is_managed_kind((reference["apiVersion"], reference["kind"])):
+        return manifest
+    if has_default_queue and not _label(manifest, keys.QUEUE_NAME):
+        added[keys.QUEUE_NAME] = _DEFAULT_QUEUE
+    if defaults_class and not _label(manifest, keys.PRIORITY_CLASS) and has_default_class(classes):
+        added[keys.PRIORITY_CLASS] = DEFAULT_CLASS
+    if not added:
+        return manifest
+    metadata = _metadata(manifest)
+    return manifest | {"metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), **added}}}
+
+
+def _selects(config: Configuration, manifest: Manifest, namespaces: Iterable[Namespace]) -> bool:
+    name = _namespace(manifest)
+    labels = next((namespace.labels for namespace in namespaces if namespace.name == name), {})
+    return config.managed_jobs_namespace_selector.matches({_NAME_LABEL: name} | labels)
+
+
+def _is_suspended_by_parent(manifest: Manifest) -> bool:
+    """Whether a pod was marked by what makes it, an object that gets no Workload but through its pods."""
+    return manifest.get("kind") == "Pod" and keys.SUSPENDING_PARENT in (_metadata(manifest).get("annotations") or {})
+
+
+def _is_known_owner(reference: Mapping[str, Any]) -> bool:
+    # A ReplicaSet is what stands between a Pod and its Deployment.
+    kind = reference["apiVersion"], reference["kind"]
+    return _is_managed_kind(kind) or kind == _REPLICA_SET
+
+
+def _is_managed_kind(kind: tuple[str, str]) -> bool:
+    return is_known(*kind) and kind not in _UNMANAGED
+
+
+def _controller(manifest: Manifest) -> Mapping[str, Any] | None:
+    references = _metadata(manifest).get("ownerReferences") or ()
+    return next((reference for reference in references if reference.get("controller")), None)
+
+
+def _metadata(manifest: Manifest) -> Mapping[str, Any]:
+    metadata: Mapping[str, Any] = manifest.get("metadata") or {}
+    return metadata
+
+
+def _label(manifest: Manifest, key: str) -> str:
+    return str((_metadata(manifest).get("labels") or {}).get(key) or "")
+
+
+def _namespace(manifest: Manifest) -> str:
+    return str(_metadata(manifest).get("namespace") or "default")
+
+
+def _key(manifest: Manifest) -> tuple[str, ...]:
+    name = _metadata(manifest).get("name")
+    return str(manifest.get("apiVersion")), str(manifest.get("kind")), _namespace(manifest), str(name)
+
+
+def _describe(manifest: Manifest) -> str:
+    return f'{manifest.get("kind")} "{_namespace(manifest)}/{_metadata(manifest).get("name")}"'

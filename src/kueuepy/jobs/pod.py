@@ -1,0 +1,139 @@
+"""A plain Pod that no controller of Kueue's kinds owns: a job of one pod.
+
+Mirrors `pkg/controller/jobs/pod/pod_controller.go` and `pod_webhook.go` for single pods.
+"""
+
+import copy
+from collections.abc import Sequence
+
+from kueuepy.jobs import keys
+from kueuepy.jobs.base import BaseJob, Slot
+from kueuepy.jobs.checks import prebuilt_workload_name
+from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.job import Finished
+from kueuepy.jobs.role import role_hash
+from kueuepy.jobs.template import PodSetInfo, add_gate, has_gate, inject, remove_gate
+from kueuepy.jobs.topology import PodIndex
+from kueuepy.jobs.topology_check import is_subdomain
+from kueuepy.objects import PodSet
+
+_TERMINATED = ("Succeeded", "Failed")
+
+
+class Pod(BaseJob):
+    """A Pod: pod set `main` of one pod. It waits behind a scheduling gate, and to stop it is to delete it."""
+
+    kind = "Pod"
+    api_versions = ("v1",)
+    checks_groups = False
+
+    @property
+    def group_name(self) -> str:
+        """The group that the pod belongs to; empty for none. Source: `pkg/util/pod/pod.go:GetPodGroupName`."""
+        annotated = self.annotations.get(keys.POD_GROUP_NAME, "") if self.gate("WorkloadIdentifierAnnotations") else ""
+        return annotated or self.labels.get(keys.POD_GROUP_NAME, "")
+
+    @property
+    def role(self) -> str:
+        """The pod's role in its group: what it is annotated with, or else a hash of what it asks for."""
+        return self.annotations.get(keys.ROLE_HASH) or role_hash(self.root.section("spec").data)
+
+    @property
+    def phase(self) -> str:
+        """The pod's phase; empty for a pod that is new."""
+        return self.status().text("phase")
+
+    @property
+    def is_terminated(self) -> bool:
+        """Whether the pod succeeded or failed."""
+        return self.phase in _TERMINATED
+
+    @property
+    def is_gated(self) -> bool:
+        """Whether the pod waits behind Kueue's gate."""
+        return has_gate(self.root.section("spec"), keys.ADMISSION_GATE)
+
+    @property
+    def is_runnable(self) -> bool:
+        """Whether the pod can run, runs, or succeeded: not if it failed, nor if it is deleted before it had a node."""
+        is_deleted = "deletionTimestamp" in self.root.section("metadata").data
+        return self.phase != "Failed" and not (is_deleted and not self.root.section("spec").text("nodeName"))
+
+    def slots(self, root: Section) -> Sequence[Slot]:
+        """The pod itself; its pod set has only its spec."""
+        return [Slot("main", 1, root, index=PodIndex(keys.POD_GROUP_POD_INDEX), keeps_metadata=False)]
+
+    def validate(self) -> None:
+        """Refuses a wrong mark of Kueue's, and half of what makes a pod group."""
+        super().validate()
+        metadata = self.root.section("metadata")
+        if self.labels.get(keys.MANAGED, "true") != "true":
+            raise metadata.section("labels").error(keys.MANAGED, f'is "{self.labels[keys.MANAGED]}"; it must be "true"')
+        has_total = keys.POD_GROUP_TOTAL_COUNT in self.annotations
+        if has_total != bool(self.group_name):
+            raise metadata.error(
+                "annotations", f"{keys.POD_GROUP_TOTAL_COUNT} and {keys.POD_GROUP_NAME} go together; give both or none"
+            )
+        if self.group_name and not is_subdomain(self.group_name):
+            raise metadata.error("annotations", f'the group name "{self.group_name}" must be a DNS subdomain')
+        prebuilt = prebuilt_workload_name(self)
+        if self.group_name and prebuilt and prebuilt != self.group_name:
+            raise metadata.error(
+                "annotations", f'the prebuilt workload "{prebuilt}" must be the group, "{self.group_name}"'
+            )
+
+    def is_suspended(self) -> bool:
+        """Whether the pod is gated, or is done."""
+        return self.is_terminated or self.is_gated
+
+    def suspended(self) -> Manifest:
+        """The pod with Kueue's gates, its role, and the marks by which Kueue knows it."""
+        root = self._section(copy.deepcopy(self.manifest))
+        metadata = root.section("metadata")
+        if keys.SUSPENDING_PARENT not in self.annotations:
+            metadata.ensure("labels").data[keys.MANAGED] = "true"
+            finalizers = metadata.items("finalizers")
+            metadata.data["finalizers"] = [*finalizers, *([] if keys.MANAGED in finalizers else [keys.MANAGED])]
+        spec = root.ensure("spec")
+        add_gate(spec, keys.ADMISSION_GATE)
+        if self.gate("TopologyAwareScheduling"):
+            source = self.annotations.get(keys.POD_GROUP_POD_INDEX_LABEL)
+            if source is not None:
+                metadata.ensure("labels").data[keys.POD_GROUP_POD_INDEX] = self.labels.get(source, "")
+            add_gate(spec, keys.TOPOLOGY_GATE)
+        metadata.ensure("annotations").data[keys.ROLE_HASH] = self.role
+        return root.data
+
+    def started(self, infos: Sequence[PodSetInfo]) -> Manifest:
+        """The pod with what it was given and without the gate; a pod that runs already stays as it is.
+
+        Raises:
+            InvalidSpecError: There is not exactly one info, or it contradicts the pod.
+        """
+        self.require_length(1, infos)
+        return self.ungated(infos[0])
+
+    def ungated(self, info: PodSetInfo) -> Manifest:
+        """The pod with this info and without the gate; the topology's gate stays only if a place is to come.
+
+        Source: `pkg/controller/jobs/pod/pod_controller.go:prepare`.
+        """
+        root = self._section(copy.deepcopy(self.manifest))
+        if self.is_gated:
+            inject(root, info)
+            remove_gate(root.section("spec"), keys.ADMISSION_GATE)
+            if keys.TOPOLOGY_GATE not in info.scheduling_gates:
+                remove_gate(root.section("spec"), keys.TOPOLOGY_GATE)
+        return root.data
+
+    def stopped(self, pod_sets: Sequence[PodSet]) -> Manifest | None:  # noqa: ARG002 nothing can be restored
+        """`None`, for a pod that runs is deleted; one that is gated or done stays as it is."""
+        return copy.deepcopy(self.manifest) if self.is_suspended() else None
+
+    def finished(self) -> Finished | None:
+        """Succeeded or failed, as the phase says."""
+        return Finished(self.status().text("message"), self.phase == "Succeeded") if self.is_terminated else None
+
+    def pods_ready(self) -> bool:
+        """Whether condition `Ready` is true."""
+        return self.condition("Ready") is not None

@@ -1,0 +1,164 @@
+"""From the admission of a Workload to what each of its pod sets gets.
+
+Mirrors `pkg/controller/jobframework/reconciler.go:getPodSetsInfoFromStatus` and `pkg/podset/podset.go:FromAssignment`.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
+from kueuepy.jobs import keys
+from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.template import PodSetInfo, inject
+from kueuepy.manifest.gates import enabled
+from kueuepy.objects import Configuration, PodSet, PodSetAssignment, ResourceFlavor, Toleration, Workload
+
+_DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_NO_CONFIGURATION = Configuration()
+
+
+def pod_set_infos(
+    workload: Workload,
+    flavors: Iterable[ResourceFlavor],
+    *,
+    config: Configuration = _NO_CONFIGURATION,
+    marks: bool = True,
+) -> tuple[PodSetInfo, ...]:
+    """What the admission in a Workload's status adds to each of its pod sets, in their order.
+
+    Node labels and tolerations are those of the assigned flavors; nothing is added for a flavor's taints. Updates by
+    admission checks come on top. Of flavors that disagree on a node label, the one of the last resource, by name,
+    counts; Kueue takes either.
+
+    Args:
+        workload: A Workload with an admission.
+        flavors: The flavors of the cluster.
+        config: The feature gates that say which marks are added.
+        marks: Whether the labels and annotations are added by which Kueue finds pods of a workload again. Without
+            them what is left is where the pods go.
+
+    Raises:
+        StateError: The Workload has no admission.
+        NotFoundError: A flavor is assigned that is not among the flavors.
+        InvalidSpecError: The updates of admission checks contradict each other or the flavors.
+    """
+    where = f'Workload "{workload.key}"'
+    if workload.status is None or workload.status.admission is None:
+        raise StateError(f"{where}: has no admission; only an admitted workload can start")
+    assignments = workload.status.admission.pod_set_assignments
+    if len(assignments) != len(workload.pod_sets):
+        raise InvalidSpecError(
+            f"{where}: status.admission.podSetAssignments: has {len(assignments)} pod sets;"
+            f" it must have {len(workload.pod_sets)}, as spec.podSets"
+        )
+    by_name = {flavor.name: flavor for flavor in flavors}
+    return tuple(
+        _info(workload, pod_set, assignment, by_name, _marks(workload, assignment.name, config) if marks else {})
+        for pod_set, assignment in zip(workload.pod_sets, assignments, strict=True)
+    )
+
+
+def toleration_manifest(toleration: Toleration) -> Manifest:
+    """A toleration as a manifest writes it, without empty fields."""
+    fields: Manifest = msgspec.to_builtins(toleration)
+    return {key: value for key, value in fields.items() if value not in ("", None)}
+
+
+def _info(
+    workload: Workload,
+    pod_set: PodSet,
+    assignment: PodSetAssignment,
+    flavors: dict[str, ResourceFlavor],
+    marks: Manifest,
+) -> PodSetInfo:
+    assigned = [_flavor(workload, flavors, name) for name in _distinct(assignment)]
+    # A template of its own collects the parts, so that they are merged by the one rule for merging.
+    template: Manifest = {"spec": {}}
+    where = f'Workload "{workload.key}"'
+    at = Section(where, f"podSets[{pod_set.name}]", template)
+    inject(at, _placement(pod_set, assignment, assigned))
+    inject(at, PodSetInfo(labels=marks.get("labels", {}), annotations=marks.get("annotations", {})))
+    for check, update in _updates(workload, pod_set.name):
+        inject(Section(f'{where}: admission check "{check}"', at.path, template), update)
+    metadata, spec = template.get("metadata", {}), template["spec"]
+    return PodSetInfo(
+        name=assignment.name,
+        count=pod_set.count if assignment.count is None else assignment.count,
+        labels=metadata.get("labels", {}),
+        annotations=metadata.get("annotations", {}),
+        node_selector=spec.get("nodeSelector", {}),
+        tolerations=tuple(spec.get("tolerations", ())),
+        scheduling_gates=tuple(gate["name"] for gate in spec.get("schedulingGates", ())),
+    )
+
+
+def _placement(pod_set: PodSet, assignment: PodSetAssignment, assigned: list[ResourceFlavor]) -> PodSetInfo:
+    """Where the pods go: the nodes of the flavors, and for a topology assignment the gate that waits for it."""
+    placed = assignment.topology_assignment is not None
+    request = pod_set.topology_request or {}
+    implied = placed and not request.keys() & {"required", "preferred", "unconstrained"}
+    return PodSetInfo(
+        annotations={keys.UNCONSTRAINED_TOPOLOGY: "true"} if implied else {},
+        node_selector={key: value for flavor in assigned for key, value in flavor.node_labels.items()},
+        tolerations=tuple(toleration_manifest(t) for flavor in assigned for t in flavor.tolerations),
+        scheduling_gates=(keys.TOPOLOGY_GATE,) if placed else (),
+    )
+
+
+def _marks(workload: Workload, pod_set_name: str, config: Configuration) -> Manifest:
+    """The labels and annotations by which Kueue finds the pods of an admitted pod set."""
+    labels = {keys.POD_SET: pod_set_name}
+    annotations = {}
+    if enabled(config.feature_gates, "TopologyAwareScheduling"):
+        annotations[keys.WORKLOAD] = workload.name
+    if (
+        enabled(config.feature_gates, "ElasticJobsViaWorkloadSlices")
+        and workload.annotations.get(keys.ELASTIC_JOB) == "true"
+    ):
+        annotations[keys.WORKLOAD_SLICE_NAME] = workload.annotations.get(keys.WORKLOAD_SLICE_NAME, workload.name)
+    if keys.MULTIKUEUE_ORIGIN in workload.labels:
+        labels[keys.MULTIKUEUE_WORKER_POD] = "true"
+    if enabled(config.feature_gates, "AssignQueueLabelsForPods"):
+        labels[keys.LOCAL_QUEUE_NAME] = workload.queue_name
+        assert workload.status is not None
+        assert workload.status.admission is not None
+        cluster_queue = workload.status.admission.cluster_queue
+        if _DNS_LABEL.fullmatch(cluster_queue):
+            labels[keys.CLUSTER_QUEUE_NAME] = cluster_queue
+    return {"labels": labels, "annotations": annotations}
+
+
+def _updates(workload: Workload, pod_set_name: str) -> Iterable[tuple[str, PodSetInfo]]:
+    """What each admission check, given by its name, adds to a pod set."""
+    assert workload.status is not None
+    for check in workload.status.admission_checks:
+        update = next((u for u in check.pod_set_updates if u.get("name") == pod_set_name), None)
+        if update is not None:
+            section = Section(
+                f'Workload "{workload.key}"', f"status.admissionChecks[{check.name}].podSetUpdates", update
+            )
+            yield (
+                check.name,
+                PodSetInfo(
+                    labels=section.texts("labels"),
+                    annotations=section.texts("annotations"),
+                    node_selector=section.texts("nodeSelector"),
+                    tolerations=tuple(item.data for item in section.sections("tolerations")),
+                ),
+            )
+
+
+def _flavor(workload: Workload, flavors: dict[str, ResourceFlavor], name: str) -> ResourceFlavor:
+    if name not in flavors:
+        raise NotFoundError(
+            f'Workload "{workload.key}": "{name}" is assigned, but names no ResourceFlavor;'
+            f" it must be one of {', '.join(flavors) or 'none'}"
+        )
+    return flavors[name]
+
+
+def _distinct(assignment: PodSetAssignment) -> dict[str, Any]:
+    return dict.fromkeys(flavor for _, flavor in sorted(assignment.flavors.items()))

@@ -1,0 +1,94 @@
+"""Which priority a job's Workload gets.
+
+Mirrors `pkg/controller/jobframework/reconciler.go:ExtractPriority` and `pkg/util/priority/priority.go`.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import NamedTuple, TypeAlias
+
+from kueuepy.errors import NotFoundError
+from kueuepy.objects import PodSet, PriorityClass, PriorityClassRef, WorkloadPriorityClass
+
+AnyPriorityClass: TypeAlias = WorkloadPriorityClass | PriorityClass
+
+DEFAULT_PRIORITY = 0
+DEFAULT_CLASS = "default"
+
+SYSTEM_CLASSES = (
+    PriorityClass("system-cluster-critical", value=2_000_000_000),
+    PriorityClass("system-node-critical", value=2_000_001_000),
+)
+"""Priority classes that exist in every cluster."""
+
+
+class Priority(NamedTuple):
+    """A priority and the class that it came from.
+
+    Attributes:
+        value: The priority; higher goes first.
+        ref: The class, or `None` if no class gave it.
+    """
+
+    value: int
+    ref: PriorityClassRef | None
+
+
+def resolve_priority(
+    label: str,
+    pod_sets: Iterable[PodSet],
+    classes: Iterable[AnyPriorityClass],
+    *,
+    own_class: str | None = None,
+    owner: str = "job",
+) -> Priority:
+    """The priority of a job: of its workload priority class, else of its pods' class, else the cluster's default.
+
+    >>> resolve_priority("high", (), [WorkloadPriorityClass("high", value=100)]).value
+    100
+
+    Args:
+        label: The value of the job's label `kueue.x-k8s.io/priority-class`; empty for none.
+        pod_sets: The job's pod sets. The first that has a `priorityClassName` counts.
+        classes: The cluster's classes of both kinds.
+        own_class: The class that a kind with a rule of its own names, empty if it names none; `None` for other kinds.
+            Where such a kind names none, the pod sets are not asked.
+        owner: The job, as messages name it.
+
+    Raises:
+        NotFoundError: A class is named that is not among the classes.
+    """
+    known = (*classes, *SYSTEM_CLASSES)
+    if label:
+        found = _find(label, [c for c in known if isinstance(c, WorkloadPriorityClass)], "WorkloadPriorityClass", owner)
+        return Priority(found.value, PriorityClassRef("kueue.x-k8s.io", "WorkloadPriorityClass", found.name))
+    name = _pods_class(pod_sets) if own_class is None else own_class
+    pod_classes = [c for c in known if isinstance(c, PriorityClass)]
+    if name:
+        return _of_pods(_find(name, pod_classes, "PriorityClass", owner))
+    # Several defaults can exist after a race; `min` takes the first of equal values, as Kueue does.
+    default = min((c for c in pod_classes if c.global_default), key=lambda c: c.value, default=None)
+    return Priority(DEFAULT_PRIORITY, None) if default is None else _of_pods(default)
+
+
+def has_default_class(classes: Iterable[AnyPriorityClass]) -> bool:
+    """Whether there is the WorkloadPriorityClass that jobs without the label get."""
+    return any(isinstance(c, WorkloadPriorityClass) and c.name == DEFAULT_CLASS for c in classes)
+
+
+def _of_pods(found: AnyPriorityClass) -> Priority:
+    return Priority(found.value, PriorityClassRef("scheduling.k8s.io", "PriorityClass", found.name))
+
+
+def _pods_class(pod_sets: Iterable[PodSet]) -> str:
+    names = (str(pod_set.template.get("spec", {}).get("priorityClassName") or "") for pod_set in pod_sets)
+    return next(filter(None, names), "")
+
+
+def _find(name: str, classes: Iterable[AnyPriorityClass], kind: str, owner: str) -> AnyPriorityClass:
+    by_name = {c.name: c for c in reversed(list(classes))}
+    if name not in by_name:
+        close = get_close_matches(name, by_name, 1)
+        hint = f'did you mean "{close[0]}"?' if close else f"it must be one of {', '.join(by_name) or 'none'}"
+        raise NotFoundError(f'{owner}: "{name}" names no {kind}; {hint}')
+    return by_name[name]

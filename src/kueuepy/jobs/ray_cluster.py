@@ -1,0 +1,158 @@
+"""RayCluster, and what RayJob and RayService have of it.
+
+Mirrors `pkg/controller/jobs/raycluster/common.go`, `raycluster_controller.go` and `raycluster_webhook.go`, and
+`pkg/controller/jobs/rayservice/rayservice_controller.go`.
+"""
+
+import copy
+from collections.abc import Sequence
+from typing import ClassVar
+
+from kueuepy.jobs import keys
+from kueuepy.jobs.base import MAX_POD_SETS, BaseJob, Slot
+from kueuepy.jobs.fields import Manifest, Section, without_nulls
+from kueuepy.jobs.quantity import keep_max
+from kueuepy.objects import Configuration
+
+HEAD = "head"
+_FAULT_TOLERANCE = "ray.io/ft-enabled"
+_REDIS_CLEANUP = {"cpu": "200m", "memory": "256Mi"}
+_AUTOSCALER = {"cpu": "500m", "memory": "512Mi"}
+
+
+class RayKind(BaseJob):
+    """A kind with a Ray cluster: pod set `head`, then one for each group of workers.
+
+    Attributes:
+        cluster_path: The section with the spec of the cluster.
+        cluster_name_path: The section of the status with the name of the live RayCluster; empty if it is the job.
+    """
+
+    api_versions = ("ray.io/v1",)
+    is_elastic_kind = True
+    cluster_path: ClassVar[str]
+    cluster_name_path: ClassVar[str] = ""
+
+    def slots(self, root: Section) -> Sequence[Slot]:
+        """The templates of the head and of the groups of workers."""
+        spec = root.walk(self.cluster_path)
+        head = Slot(HEAD, 1, spec.section("headGroupSpec").section("template"))
+        live = self._live_counts(spec)
+        workers = [
+            Slot(name, live.get(name, worker_count(group)), group.section("template"))
+            for group in spec.sections("workerGroupSpecs")
+            for name in [group.text("groupName")]
+        ]
+        return [head, *workers]
+
+    def amend(self, pod_set: str, template: Manifest) -> None:
+        """Counts in the head what KubeRay runs besides: the cleanup of Redis, and the autoscaler beside it."""
+        if pod_set != HEAD:
+            return
+        spec = self.root.walk(self.cluster_path)
+        containers = template["spec"].setdefault("containers", [])
+        if self._is_fault_tolerant(spec):
+            if not containers:
+                raise spec.error(
+                    "headGroupSpec", "has no container; with fault tolerance it must have the Ray container"
+                )
+            resources = containers[0].setdefault("resources", {})
+            resources["requests"] = keep_max(resources.get("requests", {}), _REDIS_CLEANUP)
+        if spec.flag("enableInTreeAutoscaling"):
+            options = spec.find("autoscalerOptions")
+            given = options and options.find("resources")
+            default: Manifest = {"requests": dict(_AUTOSCALER), "limits": dict(_AUTOSCALER)}
+            containers.append({"name": "autoscaler", "resources": copy.deepcopy(given.data) if given else default})
+
+    def workload_name_extra(self) -> str:
+        """The job's generation, and that of its RayCluster once it is known."""
+        generation = self.annotations.get(keys.RAY_CLUSTER_GENERATION, "")
+        return super().workload_name_extra() + (f"_{generation}" if generation and self.cluster_name_path else "")
+
+    def validate(self) -> None:
+        """Refuses, of a managed job, autoscaling without slices, too many groups, and a group named like the head."""
+        if self.is_managed:
+            spec = self.root.walk(self.cluster_path)
+            groups = spec.sections("workerGroupSpecs")
+            if spec.flag("enableInTreeAutoscaling") and not self.is_elastic:
+                raise spec.error(
+                    "enableInTreeAutoscaling",
+                    f'is true; a job that Kueue manages may do so only with the annotation {keys.ELASTIC_JOB}: "true"',
+                )
+            if len(groups) + 1 > MAX_POD_SETS:
+                raise spec.error(
+                    "workerGroupSpecs", f"has {len(groups)} groups; it must have at most {MAX_POD_SETS - 1}"
+                )
+            for group in groups:
+                if group.text("groupName") == HEAD:
+                    raise group.error(
+                        "groupName", 'is "head", which is reserved for the head group; it must be another'
+                    )
+        super().validate()
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether Kueue's webhook looks at the job's spec."""
+        return self.config.manage_jobs_without_queue_name or bool(self.queue_name())
+
+    def _is_fault_tolerant(self, spec: Section) -> bool:
+        """Whether the cluster keeps its state in Redis, which is cleaned up in the end."""
+        return self.annotations.get(_FAULT_TOLERANCE, "").lower() == "true" or "gcsFaultToleranceOptions" in spec.data
+
+    def _live_counts(self, spec: Section) -> dict[str, int]:
+        """The sizes of the groups that Ray has scaled, read from the live RayCluster among the related objects.
+
+        Source: `pkg/controller/jobs/raycluster/common.go:UpdatePodSets`.
+        """
+        if not (self.cluster_name_path and self.is_elastic and spec.flag("enableInTreeAutoscaling")):
+            return {}
+        status: Section | None = self.root
+        for key in self.cluster_name_path.split("."):
+            status = status and status.find(key)
+        name = status.text("rayClusterName") if status else ""
+        live = next((c for manifest in self.related if (c := self._live_cluster(manifest, name))), None)
+        if live is None:
+            return {}
+        own = {group.text("groupName") for group in spec.sections("workerGroupSpecs")}
+        counts = {}
+        for group in live.root.section("spec").sections("workerGroupSpecs"):
+            if group.text("groupName") not in own:
+                raise group.error("groupName", f"is not a group of {self.owner}; the two must have the same groups")
+            if "replicas" in group.data:
+                counts[group.text("groupName")] = worker_count(group)
+        return counts
+
+    def _live_cluster(self, manifest: Manifest, name: str) -> "RayCluster | None":
+        if manifest.get("kind") != "RayCluster" or not name:
+            return None
+        cluster = RayCluster(without_nulls(manifest), config=Configuration())
+        return cluster if (cluster.namespace, cluster.name) == (self.namespace, name) else None
+
+
+def worker_count(group: Section) -> int:
+    """How many pods a group of workers has: its replicas, 1 if not given, times the hosts of each."""
+    return group.count("replicas", 1) * max(group.count("numOfHosts", 1), 1)
+
+
+class RayCluster(RayKind):
+    """A RayCluster: pod set `head`, then one for each group of workers. It never finishes."""
+
+    kind = "RayCluster"
+    cluster_path = "spec"
+
+    def pods_ready(self) -> bool:
+        """Whether the state of the cluster is ready."""
+        return self.status().text("state") == "ready"
+
+
+class RayService(RayKind):
+    """A RayService: the pod sets of its cluster. It never finishes."""
+
+    kind = "RayService"
+    cluster_path = "spec.rayClusterConfig"
+    suspend_path = "spec.rayClusterConfig"
+    cluster_name_path = "status.activeServiceStatus"
+
+    def pods_ready(self) -> bool:
+        """Whether the service is ready."""
+        return self.condition("Ready") is not None

@@ -1,0 +1,114 @@
+"""Which class reads which kind of job."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Protocol
+
+from kueuepy.errors import DuplicateError, InvalidSpecError, UnsupportedError
+from kueuepy.jobs.appwrapper import AppWrapper
+from kueuepy.jobs.batch import BatchJob, CronJob
+from kueuepy.jobs.fields import Manifest
+from kueuepy.jobs.job import Job
+from kueuepy.jobs.jobset import JobSet
+from kueuepy.jobs.kubeflow import JAXJob, MPIJob, PaddleJob, PyTorchJob, TFJob, XGBoostJob
+from kueuepy.jobs.leaderworkerset import LeaderWorkerSet
+from kueuepy.jobs.pod import Pod
+from kueuepy.jobs.pod_group import PodGroup
+from kueuepy.jobs.ray_cluster import RayCluster, RayService
+from kueuepy.jobs.ray_job import RayJob
+from kueuepy.jobs.serving import Deployment, StatefulSet
+from kueuepy.jobs.spark import SparkApplication
+from kueuepy.jobs.trainjob import TrainJob
+from kueuepy.objects import Configuration
+
+
+class JobType(Protocol):
+    """A class that reads the manifests of a kind of job."""
+
+    def __call__(self, manifest: Manifest, *, config: Configuration, related: Iterable[Manifest]) -> Job:
+        """The job of a manifest, under a configuration, with manifests of objects that it refers to."""
+
+
+_NO_CONFIGURATION = Configuration()
+_BUILT_IN = (
+    AppWrapper,
+    BatchJob,
+    CronJob,
+    Deployment,
+    JAXJob,
+    JobSet,
+    LeaderWorkerSet,
+    MPIJob,
+    PaddleJob,
+    Pod,
+    PodGroup,
+    PyTorchJob,
+    RayCluster,
+    RayJob,
+    RayService,
+    SparkApplication,
+    StatefulSet,
+    TFJob,
+    TrainJob,
+    XGBoostJob,
+)
+_types: dict[tuple[str, str], JobType] = {
+    (version, job_type.kind): job_type for job_type in _BUILT_IN for version in job_type.api_versions
+}
+
+
+def register(job_type: JobType, kind: str, *api_versions: str) -> None:
+    """Makes `adapter_for` read a kind of your own, until the process ends.
+
+    Args:
+        job_type: The class that reads its manifests, such as one derived from `BaseJob`.
+        kind: The kind's name.
+        api_versions: The versions of its API, such as `example.com/v1`.
+
+    Raises:
+        DuplicateError: The kind is read already.
+        InvalidSpecError: No version is given.
+    """
+    if not api_versions:
+        raise InvalidSpecError(f'kind "{kind}": has no API version; give at least one, such as example.com/v1')
+    for version in api_versions:
+        if (version, kind) in _types:
+            raise DuplicateError(f'kind "{kind}" of {version}: is registered already; a kind is read by one class')
+    for version in api_versions:
+        _types[version, kind] = job_type
+
+
+def is_known(api_version: str, kind: str) -> bool:
+    """Whether there is a class that reads a kind."""
+    return (api_version, kind) in _types
+
+
+def kinds() -> tuple[tuple[str, str], ...]:
+    """The kinds that are read, each with its API version before it."""
+    return tuple(sorted(_types))
+
+
+def adapter_for(
+    manifest: Manifest, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Manifest] = ()
+) -> Job:
+    """The job of a manifest. The pods of a group are given together, as a manifest of kind List.
+
+    Args:
+        manifest: The job's manifest.
+        config: The Configuration, for its feature gates.
+        related: Manifests that the job refers to: the runtime of a TrainJob, the live RayCluster of an elastic RayJob.
+
+    Raises:
+        UnsupportedError: The manifest is of no kind that is read.
+    """
+    version, kind = str(manifest.get("apiVersion") or ""), str(manifest.get("kind") or "")
+    job_type = _types.get((version, kind))
+    if job_type is not None:
+        return job_type(manifest, config=config, related=related)
+    versions = [known for known, name in kinds() if name == kind]
+    if versions:
+        raise UnsupportedError(f'{kind}: apiVersion: is "{version}"; it must be {" or ".join(versions)}')
+    names = sorted({name for _, name in _types})
+    close = get_close_matches(kind, names, 1)
+    hint = f'did you mean "{close[0]}"?' if close else f"it must be one of {', '.join(names)}"
+    raise UnsupportedError(f'kind: "{kind}" is no job that Kueue knows; {hint}')

@@ -1,0 +1,122 @@
+"""The role of a pod in its group: pods that ask for the same have the same.
+
+Mirrors `pkg/util/pod/pod.go:GenerateRoleHash,SpecShape`: the hash of a JSON text in the form that Go gives it.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+from kueuepy.jobs.fields import Manifest
+from kueuepy.jobs.quantity import canonical
+
+_LENGTH = 8
+
+# Fields of Kubernetes' types in the order of their Go structs. "!" marks those that are written even if empty.
+_SELECTOR_TERM: Manifest = {"key!": None, "operator!": None, "values": None}
+_LABEL_SELECTOR: Manifest = {"matchLabels": None, "matchExpressions": _SELECTOR_TERM}
+_NODE_TERM: Manifest = {"matchExpressions": _SELECTOR_TERM, "matchFields": _SELECTOR_TERM}
+_POD_TERM: Manifest = {
+    "labelSelector": _LABEL_SELECTOR,
+    "namespaces": None,
+    "topologyKey!": None,
+    "namespaceSelector": _LABEL_SELECTOR,
+    "matchLabelKeys": None,
+    "mismatchLabelKeys": None,
+}
+_POD_AFFINITY: Manifest = {
+    "requiredDuringSchedulingIgnoredDuringExecution": _POD_TERM,
+    "preferredDuringSchedulingIgnoredDuringExecution": {"weight!": 0, "podAffinityTerm!": _POD_TERM},
+}
+_AFFINITY: Manifest = {
+    "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms!": _NODE_TERM},
+        "preferredDuringSchedulingIgnoredDuringExecution": {"weight!": 0, "preference!": _NODE_TERM},
+    },
+    "podAffinity": _POD_AFFINITY,
+    "podAntiAffinity": _POD_AFFINITY,
+}
+_TOLERATION: Manifest = {"key": None, "operator": None, "value": None, "effect": None, "tolerationSeconds": None}
+_PORT: Manifest = {"name": None, "hostPort": None, "containerPort!": 0, "protocol": None, "hostIP": None}
+_SPREAD: Manifest = {
+    "maxSkew!": 0,
+    "topologyKey!": None,
+    "whenUnsatisfiable!": None,
+    "labelSelector": _LABEL_SELECTOR,
+    "minDomains": None,
+    "nodeAffinityPolicy": None,
+    "nodeTaintsPolicy": None,
+    "matchLabelKeys": None,
+}
+_CLAIM: Manifest = {"name!": None, "resourceClaimName": None, "resourceClaimTemplateName": None}
+_HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def role_hash(spec: Manifest) -> str:
+    """The role of a pod with this spec, 8 digits long. Empty lists and mappings count as absent, as the API drops them.
+
+    Kueue takes the spec as the API server has filled it in: it then has a priority and tolerations by default.
+
+    >>> role_hash({"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]})
+    'dc85db45'
+    """
+    shape = {
+        "initContainers": _containers(spec.get("initContainers")),
+        "containers": _containers(spec.get("containers")),
+        "nodeSelector": _sorted(spec.get("nodeSelector") or None),
+        "affinity": _ordered(spec.get("affinity"), _AFFINITY),
+        "tolerations": _ordered(spec.get("tolerations") or None, _TOLERATION),
+        "runtimeClassName": spec.get("runtimeClassName"),
+        "priority": spec.get("priority"),
+        "topologySpreadConstraints": _ordered(spec.get("topologySpreadConstraints") or None, _SPREAD),
+        "overhead": _resources(spec.get("overhead")),
+        "resourceClaims": _ordered(spec.get("resourceClaims") or None, _CLAIM),
+    }
+    if spec.get("resources") is not None:
+        shape["resources"] = _resources(spec["resources"].get("requests"))
+    text = json.dumps({"spec": _sorted(shape)}, separators=(",", ":"), ensure_ascii=False)
+    for character, escaped in _HTML.items():
+        text = text.replace(character, escaped)
+    return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
+
+
+def _containers(containers: list[Manifest] | None) -> list[Manifest] | None:
+    if not containers:
+        return None
+    return [
+        {
+            "ports": _ordered(container.get("ports") or None, _PORT),
+            "resources": {"requests": _resources((container.get("resources") or {}).get("requests"))},
+        }
+        for container in containers
+    ]
+
+
+def _resources(resources: Manifest | None) -> Manifest | None:
+    return {name: canonical(resources[name]) for name in sorted(resources)} if resources else None
+
+
+def _sorted(mapping: Manifest | None) -> Manifest | None:
+    return None if mapping is None else dict(sorted(mapping.items()))
+
+
+def _ordered(value: Any, fields: Manifest | None) -> Any:
+    """A value of a Go type as Go writes it: its fields in their order, empty ones left out."""
+    if isinstance(value, list):
+        return [_ordered(item, fields) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if fields is None:
+        return _sorted(value)
+    result = {}
+    for name, inner in fields.items():
+        is_always_written = name.endswith("!")
+        key = name.rstrip("!")
+        nested = inner if isinstance(inner, dict) else None
+        found = value.get(key)
+        # An empty object behind a pointer, such as a selector that matches all, is not empty for Go.
+        if found is not None and (found or isinstance(found, dict) or is_always_written):
+            result[key] = _ordered(found, nested)
+        elif is_always_written:
+            result[key] = 0 if inner == 0 else {} if nested else ""
+    return result

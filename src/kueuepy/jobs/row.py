@@ -1,0 +1,125 @@
+"""Workloads from rows of a table: one job a row, with what it asks for in columns."""
+
+import math
+from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta, timezone
+from difflib import get_close_matches
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.manifest.times import parse_duration, parse_time
+from kueuepy.objects import SECOND, PodSet, Workload
+
+_RESOURCES = {"cpu": "cpu", "memory": "memory", "mem": "memory"}
+_COLUMNS = ("name", "namespace", "queue", "pods", "min_pods", "priority", "submit", "duration", "gpu", *_RESOURCES)
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+class Submission(NamedTuple):
+    """A Workload, and for how long it runs once it is admitted.
+
+    Attributes:
+        workload: The Workload; it was created when the row was submitted.
+        duration: How long it runs, in nanoseconds; `None` if the row doesn't say.
+    """
+
+    workload: Workload
+    duration: int | None
+
+
+def from_row(
+    row: Mapping[Any, Any], *, gpu_resource: str = "nvidia.com/gpu", ignore: Collection[str] = ()
+) -> Submission:
+    """The Workload of a row: a dict, or a row of a DataFrame by `frame.to_dict("records")` or `frame.iterrows()`.
+
+    >>> from_row({"name": "train", "queue": "vision", "cpu": 8, "gpu": 1, "pods": 4}).workload.pod_sets[0].count
+    4
+
+    Args:
+        row: The values by column; one that is missing (`None` or NaN) counts as absent. The columns are `name`,
+            `namespace` (`default`), `queue`, `pods` (1), `min_pods` (partial admission), `priority` (0), what each
+            pod asks for in `cpu`, `memory` or `mem` (as a quantity, a plain number is of bytes), `gpu` and any
+            resource with a `/` in its name; and `submit` and `duration`, in seconds, as text
+            (`2024-05-01T12:00:00Z`, `1h30m`) or as values of datetime or pandas.
+        gpu_resource: The resource that `gpu` counts.
+        ignore: Columns that say nothing of the Workload.
+
+    Raises:
+        InvalidSpecError: A column is unknown, or a value is none for its column.
+    """
+    values = {str(key): value for key, value in row.items() if not _is_missing(value) and key not in ignore}
+    where = f'row "{values.get("name", "")}"'
+    for column in values:
+        if column not in _COLUMNS and "/" not in column:
+            close = get_close_matches(column, _COLUMNS, 1)
+            hint = f'did you mean "{close[0]}"?' if close else f"it must be one of {', '.join(_COLUMNS)}, or ignored"
+            raise InvalidSpecError(f'{where}: "{column}" is no column; {hint}')
+    if "name" not in values:
+        raise InvalidSpecError(f"{where}: name: is missing; it must be given")
+    requests = {
+        gpu_resource if column == "gpu" else _RESOURCES.get(column, column): _quantity(value)
+        for column, value in values.items()
+        if column in ("gpu", *_RESOURCES) or "/" in column
+    }
+    min_pods = _whole(where, values, "min_pods", -1)
+    pod_set = PodSet.of(
+        count=_whole(where, values, "pods", 1), requests=requests, min_count=None if min_pods < 0 else min_pods
+    )
+    workload = Workload(
+        str(values["name"]),
+        namespace=str(values.get("namespace", "default")),
+        queue_name=str(values.get("queue", "")),
+        pod_sets=(pod_set,),
+        priority=_whole(where, values, "priority", 0),
+        creation_timestamp=_time(where, values, "submit"),
+    )
+    return Submission(workload, _time(where, values, "duration"))
+
+
+def _is_missing(value: Any) -> bool:
+    # A missing time of pandas, NaT, is no number but unequal to itself like NaN.
+    return value is None or bool(value != value)  # noqa: PLR0124
+
+
+def _quantity(value: Any) -> str | int:
+    """A value as quantities are written; a fraction keeps its decimal digits."""
+    if isinstance(value, Integral):
+        return int(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _whole(where: str, values: Mapping[str, Any], column: str, default: int) -> int:
+    value = values.get(column, default)
+    if not _is_number(value) or int(value) != value:
+        raise InvalidSpecError(f"{where}: {column}: is {value!r}; it must be a whole number")
+    return int(value)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a finite number, of Python's or of NumPy's."""
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _time(where: str, values: Mapping[str, Any], column: str) -> int | None:
+    """A time or a time span in nanoseconds."""
+    value = values.get(column)
+    if value is None:
+        return None
+    if isinstance(value, datetime | timedelta):
+        nanoseconds = getattr(value, "value", None)  # pandas keeps nanoseconds there
+        if isinstance(nanoseconds, int):
+            return nanoseconds
+        span = (
+            value - (_EPOCH if value.tzinfo else _EPOCH.replace(tzinfo=None)) if isinstance(value, datetime) else value
+        )
+        return span // timedelta(microseconds=1) * 1000
+    if isinstance(value, str):
+        read = {"submit": parse_time, "duration": parse_duration}[column](value)
+        if read is not None and read >= 0:
+            return read
+    if not _is_number(value) or value < 0:
+        example = "2024-05-01T12:00:00Z" if column == "submit" else "1h30m"
+        raise InvalidSpecError(f"{where}: {column}: is {value!r}; it must be a number of seconds, or such as {example}")
+    return round(Fraction(str(value)) * SECOND)

@@ -1,0 +1,111 @@
+"""The pods of a SparkApplication, as far as their resources and places go.
+
+Mirrors `pkg/controller/jobs/sparkapplication/sparkapplication_podset.go`.
+"""
+
+import copy
+
+from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.quantity import canonical
+
+DRIVER = "driver"
+EXECUTOR = "executor"
+CONTAINERS = {DRIVER: "spark-kubernetes-driver", EXECUTOR: "spark-kubernetes-executor"}
+_LOCAL_DIRECTORY = "spark-local-dir-"
+_UNITS = {unit + byte: f"{unit.upper()}i" for unit in "kmgtp" for byte in ("", "b")}
+
+
+def empty_template(role: str) -> Manifest:
+    """The template of a role that has none: its container, and nothing in it."""
+    return {"spec": {"containers": [{"name": CONTAINERS[role]}]}}
+
+
+def pod_template(spec: Section, role: str) -> Manifest:
+    """The template of the pods of a role.
+
+    The containers of a template that the user gives are not looked at, only its labels and annotations.
+
+    Args:
+        spec: The application's spec.
+        role: `driver` or `executor`.
+    """
+    own = spec.section(role)
+    template = empty_template(role)
+    pod: Manifest = template["spec"]
+    container: Manifest = pod["containers"][0]
+    _add_volumes(spec, own, pod, container)
+    if own.items("initContainers"):
+        pod["initContainers"] = _with_others([], own.sections("initContainers"))
+    pod["containers"] = _with_others([container], own.sections("sidecars"))
+    for key in ("priorityClassName", "nodeSelector", "affinity", "tolerations"):
+        if own.data.get(key):
+            pod[key] = copy.deepcopy(own.data[key])
+    _add_resources(own, container)
+    metadata = {key: _metadata(own, key) for key in ("labels", "annotations")}
+    if any(metadata.values()):
+        template["metadata"] = {key: value for key, value in metadata.items() if value}
+    return template
+
+
+def java_memory(text: str) -> str:
+    """The quantity for an amount of memory as Java writes it: `512m` is `512Mi`.
+
+    Units are lower case; a capital one makes a text that is no quantity, as it does in Spark's operator v2.5.2.
+    """
+    for unit in sorted(_UNITS, key=len, reverse=True):
+        if text.lower().endswith(unit):
+            return text.removesuffix(unit) + _UNITS[unit]
+    return text
+
+
+def _metadata(own: Section, key: str) -> dict[str, str]:
+    given = own.find("template")
+    metadata = given and given.find("metadata")
+    return (metadata.texts(key) if metadata else {}) | own.texts(key)
+
+
+def _with_others(containers: list[Manifest], others: list[Section]) -> list[Manifest]:
+    """The containers with those that differ from each of them in name or image."""
+    for other in others:
+        if all((c.get("name"), c.get("image")) != (other.text("name"), other.data.get("image")) for c in containers):
+            containers.append(copy.deepcopy(other.data))
+    return containers
+
+
+def _add_volumes(spec: Section, own: Section, pod: Manifest, container: Manifest) -> None:
+    volumes = {volume.text("name"): volume.data for volume in spec.sections("volumes")}
+    for mount in own.sections("volumeMounts"):
+        name = mount.text("name")
+        if name not in volumes or name.startswith(_LOCAL_DIRECTORY):
+            continue
+        if volumes[name] not in pod.setdefault("volumes", []):
+            pod["volumes"].append(copy.deepcopy(volumes[name]))
+        container.setdefault("volumeMounts", []).append(copy.deepcopy(mount.data))
+
+
+def _add_resources(own: Section, container: Manifest) -> None:
+    """What the pods ask for: `coreRequest` and not `cores`, and the memory without Spark's overhead."""
+    requests, limits = (
+        {"cpu": _quantity(own, core), "memory": _quantity(own, memory, java=True)}
+        for core, memory in (("coreRequest", "memory"), ("coreLimit", "memoryLimit"))
+    )
+    gpu = own.find("gpu")
+    if gpu is not None and gpu.text("name") and gpu.integer("quantity", 0) > 0:
+        limits[gpu.text("name")] = str(gpu.integer("quantity"))
+    resources = {
+        key: {name: quantity for name, quantity in given.items() if quantity is not None}
+        for key, given in (("requests", requests), ("limits", limits))
+    }
+    if any(resources.values()):
+        container["resources"] = {key: value for key, value in resources.items() if value}
+
+
+def _quantity(own: Section, key: str, *, java: bool = False) -> str | None:
+    text = own.text(key)
+    if not text:
+        return None
+    try:
+        return canonical(java_memory(text) if java else text)
+    except ValueError as error:
+        hint = "512m or 4g" if java else "500m or 2"
+        raise own.error(key, f'is "{text}"; it must be an amount such as {hint}') from error

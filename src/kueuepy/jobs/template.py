@@ -1,0 +1,147 @@
+"""What Kueue changes in a pod template: it injects when the job starts, and restores when the job stops.
+
+Mirrors `pkg/podset/podset.go:Merge,RestorePodSpec` and `pkg/util/pod/pod.go:Gate,Ungate`.
+"""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kueuepy.jobs import keys
+from kueuepy.jobs.fields import Manifest, Section
+
+
+@dataclass(frozen=True)
+class PodSetInfo:
+    """What the admission of a pod set adds to its pods.
+
+    Source: `pkg/podset/podset.go:PodSetInfo`.
+
+    Attributes:
+        name: The pod set's name.
+        count: How many pods were admitted.
+        labels: Labels to add.
+        annotations: Annotations to add.
+        node_selector: Node labels to select.
+        tolerations: Tolerations to add, as in a manifest.
+        scheduling_gates: Names of scheduling gates to add.
+    """
+
+    name: str = "main"
+    count: int = 1
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    tolerations: tuple[Manifest, ...] = ()
+    scheduling_gates: tuple[str, ...] = ()
+
+
+METADATA_FIELDS = ("annotations", "labels")
+SPEC_FIELDS = ("nodeSelector", "tolerations", "schedulingGates")
+
+
+def inject(template: Section, info: PodSetInfo) -> None:
+    """Adds to a pod template what the admission gives.
+
+    Of an elastic job the names of the workload and of its slice may be overwritten; nothing else may.
+
+    Raises:
+        InvalidSpecError: The template already has another value for a label, annotation or node selector.
+    """
+    if keys.WORKLOAD_SLICE_NAME in info.annotations and (metadata := template.find("metadata")):
+        annotations = metadata.texts("annotations")
+        for key in (keys.WORKLOAD_SLICE_NAME, keys.WORKLOAD):
+            if key in info.annotations and key in annotations:
+                metadata.section("annotations").data.pop(key)
+    if info.annotations or info.labels:
+        metadata = template.ensure("metadata")
+        merge_texts(metadata, "annotations", info.annotations)
+        merge_texts(metadata, "labels", info.labels)
+    spec = template.ensure("spec")
+    merge_texts(spec, "nodeSelector", info.node_selector)
+    merge_tolerations(spec, info.tolerations)
+    for gate in info.scheduling_gates:
+        add_gate(spec, gate)
+
+
+def merge_texts(owner: Section, key: str, added: Mapping[str, str]) -> None:
+    """Adds labels, annotations or node labels to a field.
+
+    Raises:
+        InvalidSpecError: The field has another value for one of them.
+    """
+    if not added:
+        return
+    texts = owner.texts(key)
+    target = owner.ensure(key)
+    for name, value in added.items():
+        if texts.get(name, value) != value:
+            raise target.error(
+                name, f'is "{texts[name]}", but the admission sets "{value}"; leave it out, or give it the same value'
+            )
+        target.data[name] = value
+
+
+def merge_tolerations(spec: Section, added: tuple[Manifest, ...]) -> None:
+    """Adds those tolerations that a pod spec doesn't have yet."""
+    for toleration in added:
+        present = spec.items("tolerations")
+        if all(_identity(toleration) != _identity(other) for other in present):
+            spec.data["tolerations"] = [*present, copy.deepcopy(toleration)]
+
+
+def restore(template: Section, original: Manifest) -> None:
+    """Gives a pod template back the fields that `inject` changes, from the template of the Workload's pod set."""
+    metadata = original.get("metadata", {})
+    _restore_fields(template.ensure("metadata").data, metadata, METADATA_FIELDS)
+    if not template.data["metadata"] and "metadata" not in original:
+        del template.data["metadata"]
+    _restore_fields(template.ensure("spec").data, original.get("spec", {}), SPEC_FIELDS)
+
+
+def add_gate(spec: Section, gate: str) -> None:
+    """Adds a scheduling gate to a pod spec that doesn't have it."""
+    if not has_gate(spec, gate):
+        spec.data["schedulingGates"] = [*spec.items("schedulingGates"), {"name": gate}]
+
+
+def remove_gate(spec: Section, gate: str) -> None:
+    """Removes a scheduling gate from a pod spec."""
+    if has_gate(spec, gate):
+        left = [item.data for item in spec.sections("schedulingGates") if item.text("name") != gate]
+        spec.data["schedulingGates"] = left
+        if not left:
+            del spec.data["schedulingGates"]
+
+
+def has_gate(spec: Section, gate: str) -> bool:
+    """Whether a pod spec has a scheduling gate."""
+    return any(item.text("name") == gate for item in spec.sections("schedulingGates"))
+
+
+def sanitized(template: Manifest) -> Manifest:
+    """A copy of a pod template in which each container has each environment variable once, with its last value.
+
+    Source: `pkg/controller/jobframework/utils.go:SanitizePodSet`.
+    """
+    result = copy.deepcopy(template)
+    spec = result.get("spec", {})
+    for container in (*spec.get("initContainers", ()), *spec.get("containers", ())):
+        if "env" in container:
+            last = {variable["name"]: variable for variable in container["env"]}
+            container["env"] = list(last.values())
+    return result
+
+
+def _restore_fields(target: Manifest, original: Manifest, names: tuple[str, ...]) -> None:
+    for name in names:
+        if name in original:
+            target[name] = copy.deepcopy(original[name])
+        else:
+            target.pop(name, None)
+
+
+def _identity(toleration: Manifest) -> tuple[str, str, str, str]:
+    """What makes two tolerations the same: not for how many seconds they hold, and no operator means `Equal`."""
+    key, value, effect = (toleration.get(name) or "" for name in ("key", "value", "effect"))
+    return key, toleration.get("operator") or "Equal", value, effect

@@ -1,0 +1,133 @@
+"""Topology requests of pod sets, from the annotations of their pod templates.
+
+Mirrors `pkg/controller/jobframework/tas.go:Build`.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from kueuepy.jobs import keys
+from kueuepy.jobs.fields import Manifest, Section
+
+_TRUE = {"1", "t", "T", "TRUE", "true", "True"}
+_FALSE = {"0", "f", "F", "FALSE", "false", "False"}
+_MAX_LAYERS = 3
+
+
+@dataclass(frozen=True)
+class PodIndex:
+    """The labels by which a kind of job numbers the pods of a pod set.
+
+    Attributes:
+        label: The label that says which pod of the pod set, or of its sub-group, a pod is.
+        sub_group_label: The label that says which sub-group a pod is in.
+        sub_group_count: How many sub-groups there are.
+    """
+
+    label: str | None = None
+    sub_group_label: str | None = None
+    sub_group_count: int | None = None
+
+    def request(self) -> Manifest:
+        """The part of a topology request that these labels make."""
+        fields = {
+            "podIndexLabel": self.label,
+            "subGroupIndexLabel": self.sub_group_label,
+            "subGroupCount": self.sub_group_count,
+        }
+        return {key: value for key, value in fields.items() if value is not None}
+
+
+def topology_request(metadata: Section, index: PodIndex, *, multi_layer: bool) -> Manifest | None:
+    """The topology request that a pod template's annotations and its kind of job make, or `None`.
+
+    The first of required, preferred and unconstrained that is given counts. A kind that numbers its pods makes a
+    request even where no annotation asks for one; such a request is not an explicit one.
+
+    Raises:
+        InvalidSpecError: An annotation cannot be read.
+    """
+    annotations = metadata.texts("annotations")
+    required, preferred = annotations.get(keys.REQUIRED_TOPOLOGY), annotations.get(keys.PREFERRED_TOPOLOGY)
+    request: dict[str, Any] = {}
+    if required is not None:
+        request["required"] = required
+    elif preferred is not None:
+        request["preferred"] = preferred
+    elif keys.UNCONSTRAINED_TOPOLOGY in annotations:
+        request["unconstrained"] = parse_bool(metadata, keys.UNCONSTRAINED_TOPOLOGY)
+    # A layer whose gate is off is still enough for a request, without making one of its own.
+    elif not (_has_slice(annotations) or keys.SLICE_CONSTRAINTS in annotations or index.request()):
+        return None
+    request |= index.request()
+    group = annotations.get(keys.POD_SET_GROUP_NAME)
+    if group is not None and not (required is None and preferred is None):
+        request["podSetGroupName"] = group
+    return request | _slices(metadata, annotations, multi_layer=multi_layer)
+
+
+def parse_bool(metadata: Section, key: str) -> bool:
+    """The truth value of an annotation, in any of the spellings that Go reads.
+
+    Raises:
+        InvalidSpecError: It is none of them.
+    """
+    text = metadata.section("annotations").text(key)
+    if text not in _TRUE | _FALSE:
+        raise metadata.section("annotations").error(key, f'is "{text}"; it must be a boolean value, "true" or "false"')
+    return text in _TRUE
+
+
+def parse_count(metadata: Section, key: str) -> int:
+    """The whole number of 32 bits in an annotation.
+
+    Raises:
+        InvalidSpecError: It is none.
+    """
+    annotations = metadata.section("annotations")
+    text = annotations.text(key)
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not (digits.isascii() and digits.isdigit() and -(2**31) <= int(text) < 2**31):
+        raise annotations.error(key, f'is "{text}"; it must be a numeric value')
+    return int(text)
+
+
+def parse_layers(metadata: Section) -> list[Manifest]:
+    """The layers of slices that an annotation lists, outermost first.
+
+    Raises:
+        InvalidSpecError: It is no JSON list of 1 to 3 layers.
+    """
+    annotations = metadata.section("annotations")
+    text = annotations.text(keys.SLICE_CONSTRAINTS)
+    try:
+        layers = json.loads(text)
+    except ValueError:
+        layers = None
+    if not isinstance(layers, list) or not all(map(_is_layer, layers)):
+        raise annotations.error(
+            keys.SLICE_CONSTRAINTS, f"is {text!r}; it must be a JSON list of objects with a topology and a size"
+        )
+    if not 1 <= len(layers) <= _MAX_LAYERS:
+        raise annotations.error(keys.SLICE_CONSTRAINTS, f"has {len(layers)} layers; it must have 1 to {_MAX_LAYERS}")
+    return layers
+
+
+def _slices(metadata: Section, annotations: dict[str, str], *, multi_layer: bool) -> Manifest:
+    if multi_layer and keys.SLICE_CONSTRAINTS in annotations:
+        return {"podsetSliceRequiredTopologyConstraints": parse_layers(metadata)}
+    if _has_slice(annotations):
+        return {
+            "podSetSliceRequiredTopology": annotations[keys.SLICE_REQUIRED_TOPOLOGY],
+            "podSetSliceSize": parse_count(metadata, keys.SLICE_SIZE),
+        }
+    return {}
+
+
+def _has_slice(annotations: dict[str, str]) -> bool:
+    return keys.SLICE_REQUIRED_TOPOLOGY in annotations and keys.SLICE_SIZE in annotations
+
+
+def _is_layer(layer: Any) -> bool:
+    return isinstance(layer, dict) and isinstance(layer.get("topology", ""), str) and type(layer.get("size", 0)) is int

@@ -1,0 +1,114 @@
+"""The example manifests, and admissions for them."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+import yaml
+
+from kueuepy.jobs import adapter_for, apply_patch, start_patch, stop_patch, suspend, to_workloads
+from kueuepy.objects import (
+    Admission,
+    PodSetAssignment,
+    PriorityClass,
+    ResourceFlavor,
+    Toleration,
+    WorkloadPriorityClass,
+    WorkloadStatus,
+)
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "jobs"
+
+SPOT = ResourceFlavor(
+    "spot", node_labels={"instance-type": "spot"}, tolerations=(Toleration("reserved", operator="Exists"),)
+)
+CLASSES = (WorkloadPriorityClass("high", value=1000), PriorityClass("batch-high", value=500))
+ON_DEMAND = ResourceFlavor("on-demand", node_labels={"instance-type": "ondemand"})
+
+
+def _load(name):
+    *related, manifest = yaml.safe_load_all((EXAMPLES / f"{name}.yaml").read_text(encoding="utf-8"))
+    return manifest, tuple(related)
+
+
+def _admit(workload, flavor="spot", **changes):
+    assignments = tuple(
+        PodSetAssignment(pod_set.name, flavors={"cpu": flavor}, count=pod_set.count) for pod_set in workload.pod_sets
+    )
+    admission = Admission("cluster-total", changes.pop("assignments", assignments))
+    return msgspec.structs.replace(workload, status=WorkloadStatus(admission=admission, **changes))
+
+
+@pytest.fixture
+def example():
+    """The manifest of an example; with `related=True` also what it refers to."""
+
+    def read(name, *, related=False):
+        manifest, others = _load(name)
+        return (manifest, others) if related else manifest
+
+    return read
+
+
+@pytest.fixture
+def admit():
+    """A Workload admitted to one flavor."""
+    return _admit
+
+
+@pytest.fixture
+def flavors():
+    return (SPOT, ON_DEMAND)
+
+
+@pytest.fixture
+def workloads():
+    """The Workloads of an example."""
+
+    def convert(name, **options):
+        manifest, related = _load(name)
+        return to_workloads([manifest], related=related, **{"priority_classes": CLASSES, **options})
+
+    return convert
+
+
+@pytest.fixture
+def run():
+    """What becomes of a manifest: held back, started on spot nodes, and stopped again."""
+
+    def become(manifest, related=(), **options):
+        held = suspend(manifest, related=related)
+        workload = _admit(to_workloads([manifest], related=related, priority_classes=CLASSES)[0], **options)
+        started = apply_patch(held, start_patch(held, workload, (SPOT, ON_DEMAND), related=related))
+        change = stop_patch(started, workload, related=related)
+        return held, started, None if change is None else apply_patch(started, change)
+
+    return become
+
+
+@pytest.fixture
+def job():
+    """A minimal Job; keyword arguments are fields of its spec."""
+
+    def make(*, labels=None, annotations=None, pod_annotations=None, pod=None, **spec):
+        template = {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}], **(pod or {})}}
+        if pod_annotations:
+            template["metadata"] = {"annotations": pod_annotations}
+        return {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {
+                "name": "train",
+                "namespace": "team-a",
+                "labels": {"kueue.x-k8s.io/queue-name": "training"} | (labels or {}),
+                "annotations": annotations or {},
+            },
+            "spec": {"template": template, **spec},
+        }
+
+    return make
+
+
+@pytest.fixture
+def adapter():
+    return adapter_for
