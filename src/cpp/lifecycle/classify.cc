@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lifecycle/queueing.h"
+#include "workload/shape.h"
 
 namespace kueue {
 namespace {
@@ -37,7 +38,7 @@ void Classify(State& state, WorkloadId id) {
     Append(key, pod_set.name);
     Append(key, pod_set.group);
     Append(key, pod_set.topology_request);
-    Append(key, pod_set.pod_template->shape);
+    Append(key, SpecShape(adjusted));
     for (const auto& [name, amount] : PerPodRequests(adjusted, state.requests)) {
       totals.requests.emplace_back(state.InternResource(name), SaturatingMul(amount, totals.count));
       absl::StrAppend(&key, totals.requests.back().first, "=", totals.requests.back().second, ";");

@@ -387,7 +387,7 @@ void LeaveEverything(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   RemoveFromQueue(state, id);
   DischargeAdmission(state, id);
-  state.NotifyRetry(state.QueueOf(workload));
+  state.NotifyRetryFor(workload);
   if (!workload.HasQuotaReservation() || workload.IsFinished() || workload.deleted) DropPenalty(state, id);
   state.MarkDirty(id);
 }
@@ -399,7 +399,7 @@ void ReturnToPending(State& state, WorkloadId id) {
   workload.progress = nullptr;
   const std::optional<Time>& requeue_at = workload.Life().requeue_at;
   if (!requeue_at || *requeue_at <= state.now) AddOrUpdate(state, id, /*changed=*/true);
-  state.NotifyRetry(state.QueueOf(workload));
+  state.NotifyRetryFor(workload);
   if (!workload.spec->active) DropPenalty(state, id);
   state.MarkDirty(id);
 }

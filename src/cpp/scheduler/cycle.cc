@@ -389,7 +389,7 @@ void Cycle::Admit(Entry& entry) {
                      ", JobUID: " + workload.spec->job_uid + ") due to workload slice aggregation"));
     DischargeAdmission(state_, entry.replaced);
     state_.Record(EventKind::kFinished, entry.replaced);
-    state_.NotifyRetry(state_.QueueOf(workload));
+    state_.NotifyRetryFor(workload);
   }
   ++result_.admitted;
 }

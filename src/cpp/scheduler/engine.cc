@@ -105,7 +105,7 @@ void Engine::Update(WorkloadId id, WorkloadSpec spec) {
   }
   workload.priority = priority;
   RefreshCharge(state_, id);
-  if (priority_changed || !was_active) state_.NotifyRetry(state_.QueueOf(workload));
+  if (priority_changed || !was_active) state_.NotifyRetryFor(workload);
 }
 
 void Engine::Finish(WorkloadId id, Reason reason) {
@@ -157,7 +157,7 @@ void Engine::SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclai
   state_.MarkDirty(id);
   if (workload.charged != kNoId) {
     RefreshCharge(state_, id);
-    if (workload.IsAdmitted()) state_.NotifyRetry(state_.QueueOf(workload));
+    if (workload.IsAdmitted()) state_.NotifyRetryFor(workload);
   } else if (!workload.IsFinished() && !workload.HasQuotaReservation()) {
     AddOrUpdate(state_, id, /*changed=*/true);
   }

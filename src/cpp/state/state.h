@@ -186,6 +186,10 @@ struct State {
   NodeId QueueOf(const Workload& workload) const;
   // Asks for a retry of the inadmissible workloads in the tree of `queue`.
   void NotifyRetry(NodeId queue);
+  // The same for the queue of a workload; nothing while its LocalQueue is stopped or missing.
+  void NotifyRetryFor(const Workload& workload) {
+    if (Local(workload.local_queue).IsRunning()) NotifyRetry(QueueOf(workload));
+  }
   void MarkDirty(WorkloadId id);
   void Record(EventKind kind, WorkloadId workload, WorkloadId by = kNoId) {
     if (record_events) events.push_back({kind, workload, by});

@@ -7,7 +7,7 @@ from typing import Any
 
 from kueuepy import _core
 from kueuepy.manifest.convert import from_dict, to_dict
-from kueuepy.objects import Node, Object, PriorityClass, Workload, WorkloadPriorityClass
+from kueuepy.objects import Node, PriorityClass, Workload, WorkloadPriorityClass
 
 from .reader import ScenarioError, configuration
 
@@ -16,6 +16,18 @@ EPOCH = 946_684_800 * 1_000_000_000
 _SECOND = 1_000_000_000
 _IGNORED = (Node, PriorityClass, WorkloadPriorityClass)
 Result = dict[str, Any]
+
+
+_QUANTITIES = {"nominalQuota", "borrowingLimit", "lendingLimit", "weight"}
+
+
+def _as_written(spec: Any) -> Any:
+    """A spec for comparison: what is left out differs from a default spelled out, `1000m` does not from `1`."""
+    if isinstance(spec, dict):
+        return {
+            name: _core.Quantity(str(value)) if name in _QUANTITIES else _as_written(value) for name, value in spec.items()
+        }
+    return [_as_written(item) for item in spec] if isinstance(spec, list) else spec
 
 
 def replay(scenario: dict[str, Any]) -> list[Result]:
@@ -35,7 +47,8 @@ class Replay:
         config = scenario.get("config") or {}
         self.engine = _core.Engine(configuration(config))
         self.engine.set_now(EPOCH)
-        self._objects: dict[tuple[type, str], Object] = {}
+        self._specs: dict[tuple[type, str], Any] = {}
+        self._workloads: dict[str, Workload] = {}
         self._fair = config.get("fairSharing") is not None
         self._usage_based = config.get("admissionFairSharing") is not None
         self._written: dict[int, tuple[bool, str, str]] = {}
@@ -55,7 +68,7 @@ class Replay:
             engine.finish(self._id(key))
         for key in step.get("delete") or ():
             engine.delete(self._id(key))
-            self._objects.pop((Workload, key), None)
+            self._workloads.pop(key, None)
         for check in step.get("checks") or ():
             self._check(check)
         for name, ready in (("podsReady", True), ("podsFailed", False)):
@@ -79,25 +92,30 @@ class Replay:
         obj = from_dict(doc)
         if isinstance(obj, _IGNORED):
             return
-        known = self._objects.get((type(obj), obj.key))
-        self._objects[type(obj), obj.key] = obj
-        self.engine.apply(obj, changed=known != obj)
+        # Kueue retries on any difference between the specs as written, a default spelled out included.
+        written = _as_written(doc.get("spec"))
+        changed = self._specs.get((type(obj), obj.key)) != written
+        self._specs[type(obj), obj.key] = written
+        self.engine.apply(obj, changed=changed)
 
     def _apply_workload(self, doc: dict[str, Any]) -> None:
         metadata = doc["metadata"]
         key = f"{metadata.get('namespace', 'default')}/{metadata['name']}"
-        known = self._objects.get((Workload, key))
+        known = self._workloads.get(key)
         if known is None:
-            obj = from_dict(doc)
-            self._objects[Workload, key] = obj
-            self.engine.submit(obj)
+            self.engine.submit(self._keep(key, doc))
             return
         merged = to_dict(known)
         merged["spec"] = {**merged.get("spec", {}), **doc.get("spec", {})}
         merged["metadata"] = {**merged["metadata"], **metadata}
-        obj = from_dict(merged)
-        self._objects[Workload, key] = obj
-        self.engine.update(self._id(key), obj)
+        self.engine.update(self._id(key), self._keep(key, merged))
+
+    def _keep(self, key: str, doc: dict[str, Any]) -> Workload:
+        workload = from_dict(doc)
+        if not isinstance(workload, Workload):
+            raise ScenarioError(f"{key!r} was to be a Workload, but is a {doc.get('kind')}")
+        self._workloads[key] = workload
+        return workload
 
     def _check(self, event: dict[str, Any]) -> None:
         name = event.get("check") or event.get("name")
