@@ -16,7 +16,7 @@ from kueuepy.manifest.yamltree import Builder, Text, Tree
 
 _MARKER = re.compile(rb"^(?:---|\.\.\.)(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _DIRECTIVE = re.compile(rb"^%", re.MULTILINE)
-_CONTENT = re.compile(rb"^(?!\s*(?:#|\Z)|---\s*(?:#.*)?$)[^\r\n]*\S", re.MULTILINE)
+_CONTENT = re.compile(rb"^[ \t]*[^#\s]", re.MULTILINE)
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _ALLOWED_BYTES = bytes(sorted({9, 10, 13, *range(32, 127), *range(128, 256)}))
 _NODE_MARKS = (b":", b",", b"\n", b"[", b"{", b"- ")
@@ -89,7 +89,7 @@ def read(name: str, data: bytes, limits: Limits, *, strict: bool) -> Iterator[It
 def _check_bytes(name: str, data: bytes, limits: Limits) -> None:
     if len(data) > limits.document_bytes:
         raise LimitError(name, "document_bytes", limits.document_bytes, f"the file has {len(data):,} bytes")
-    nodes = sum(data.count(mark) for mark in _NODE_MARKS)
+    nodes = sum(data.count(mark) for mark in _NODE_MARKS) if len(data) > limits.nodes else 0
     if nodes > limits.nodes:
         raise LimitError(name, "nodes", limits.nodes, f"the file may have {nodes:,} keys, values and items")
     text = Text(name, data)
@@ -108,7 +108,7 @@ def _documents(name: str, data: bytes) -> Iterator[Text]:
     line = 1
     for start, end in pairwise(starts):
         part = data[start:end]
-        if part.startswith(b"..."):
+        if part.startswith((b"---", b"...")):
             part = b"   " + part[3:]
         part = _DIRECTIVE.sub(b"#", part) if b"%" in part else part
         if _CONTENT.search(part):

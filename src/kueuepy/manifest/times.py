@@ -50,10 +50,7 @@ def format_time(nanoseconds: int) -> str:
     seconds, rest = divmod(nanoseconds, SECOND)
     moment = _EPOCH + timedelta(seconds=seconds)
     fraction = f".{rest:09d}".rstrip("0") if rest else ""
-    return f"{moment:%Y-%m-%dT%H:%M:%S}{fraction}Z" if moment.year > _YEAR else f"{moment.isoformat()[:19]}{fraction}Z"
-
-
-_YEAR = 999
+    return f"{moment.isoformat()[:19]}{fraction}Z"
 
 
 def parse_duration(text: str) -> int | None:

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from kueuepy.manifest.scalars import resolve
@@ -14,46 +15,48 @@ _DATE = re.compile(r"\d{4}-")
 
 def yaml_text(documents: Sequence[Any]) -> str:
     """The documents, with a marker between each and the next."""
-    return "---\n".join("\n".join(_block(document, "")) + "\n" for document in documents)
+    lines: list[str] = []
+    for position, document in enumerate(documents):
+        if position:
+            lines.append("---")
+        _block(document, "", lines)
+    return "\n".join([*lines, ""])
 
 
-def _block(value: Any, indent: str) -> Iterator[str]:
-    """The lines of a value."""
-    if isinstance(value, Mapping) and value:
+def _block(value: Any, indent: str, lines: list[str]) -> None:
+    """Adds the lines of a value."""
+    if isinstance(value, dict) and value:
         for key, item in value.items():
-            yield from _entry(
-                f"{indent}{_text(str(key))}:", item, indent if isinstance(item, list | tuple) else f"{indent}  "
-            )
+            _entry(f"{indent}{_text(str(key))}:", item, indent, lines)
     elif isinstance(value, list | tuple) and value:
         for item in value:
-            if isinstance(item, Mapping | list | tuple) and item:
-                lines = list(_block(item, f"{indent}  "))
-                yield f"{indent}- {lines[0][len(indent) + 2 :]}"
-                yield from lines[1:]
-            else:
-                yield f"{indent}- {_scalar(item)}"
+            first = len(lines)
+            _block(item, f"{indent}  ", lines)
+            lines[first] = f"{indent}- {lines[first][len(indent) + 2 :]}"
     else:
-        yield f"{indent}{_scalar(value)}"
+        lines.append(f"{indent}{_scalar(value)}")
 
 
-def _entry(key: str, value: Any, indent: str) -> Iterator[str]:
-    if isinstance(value, Mapping | list | tuple) and value:
-        yield key
-        yield from _block(value, indent)
+def _entry(key: str, value: Any, indent: str, lines: list[str]) -> None:
+    """Adds a pair of a mapping; a list stands at the same indentation as its key."""
+    if isinstance(value, dict | list | tuple) and value:
+        lines.append(key)
+        _block(value, f"{indent}  " if isinstance(value, dict) else indent, lines)
     else:
-        yield f"{key} {_scalar(value)}"
+        lines.append(f"{key} {_scalar(value)}")
 
 
 def _scalar(value: Any) -> str:
     if isinstance(value, str):
         return _text(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return "{}"
     if isinstance(value, list | tuple):
         return "[]"
     return json.dumps(value)
 
 
+@lru_cache(maxsize=65536)
 def _text(text: str) -> str:
     """A text, in quotes wherever it could be read as anything else."""
     plain = _PLAIN.fullmatch(text) and text[-1] != ":" and ": " not in text and not _DATE.match(text)

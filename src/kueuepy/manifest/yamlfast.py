@@ -28,7 +28,6 @@ _ODD = re.compile(
     """,
     re.VERBOSE,
 )
-_STARTS_EXACT = (b"---", b"...", b"%", b"\xef\xbb\xbf")
 _FEW = 20
 _JSON = msgspec.json.Decoder(float_hook=number)
 
@@ -36,7 +35,7 @@ _JSON = msgspec.json.Decoder(float_hook=number)
 def quick_value(text: Text, scalar_bytes: int) -> tuple[Any] | None:
     """The value of a text of one document, in a tuple; or `None` if the exact way must be taken."""
     data = text.data
-    if not data or len(data) > scalar_bytes or data.startswith(_STARTS_EXACT) or b"\t" in data or b"!" in data:
+    if not data or len(data) > scalar_bytes or b"\t" in data or b"!" in data:
         return None
     try:
         tree = ryml.parse_in_arena(data)
