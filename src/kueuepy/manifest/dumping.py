@@ -3,7 +3,9 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import write_configuration
 from kueuepy.manifest.convert import to_dict
 from kueuepy.manifest.manifest import Manifest
@@ -27,15 +29,18 @@ def dump(objects: Dumpable, path: str | os.PathLike[str] | None = None) -> str:
     spec:
       parentName: org
     """
+    with collector.at_rest():
+        text = yaml_text(_documents(objects))
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text
+
+
+def _documents(objects: Dumpable) -> list[dict[str, Any]]:
     if isinstance(objects, Manifest):
         documents = [to_dict(obj) for obj in objects.objects()]
         if objects.configuration is not None:
             documents.append(write_configuration(objects.configuration))
-        documents += [*objects.others, *objects.jobs]
-    else:
-        several = [objects] if isinstance(objects, Object | Configuration) else objects
-        documents = [write_configuration(o) if isinstance(o, Configuration) else to_dict(o) for o in several]
-    text = yaml_text(documents)
-    if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
-    return text
+        return [*documents, *objects.others, *objects.jobs]
+    several = [objects] if isinstance(objects, Object | Configuration) else objects
+    return [write_configuration(o) if isinstance(o, Configuration) else to_dict(o) for o in several]

@@ -112,7 +112,7 @@ def _check_spread(body: Body) -> Body:
 
 def _node_body(doc: Body) -> Body:
     spec, status = _part(doc, "spec"), _part(doc, "status")
-    picked: Body = {name: spec.get(name) for name in ("taints", "unschedulable")}
+    picked: dict[str, Any] = {name: spec.get(name) for name in ("taints", "unschedulable")}
     picked.update({name: status.get(name) for name in ("capacity", "allocatable")})
     picked["ready"] = _is_true(doc, "Ready", unknown=True)
     return {name: value for name, value in picked.items() if value is not None}

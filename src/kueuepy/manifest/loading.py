@@ -1,11 +1,9 @@
 """load: all that files, texts and parsed objects hold, as a Manifest."""
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from kueuepy.errors import DuplicateError
+from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
 from kueuepy.manifest.convert import object_name, read_object, split_api_version
 from kueuepy.manifest.decoding import Findings
@@ -51,22 +49,10 @@ def load(source: Source, *, strict: bool = True, limits: Limits = _DEFAULT_LIMIT
         NotFoundError: There is no such file.
     """
     loader = _Loader(strict=strict)
-    with _collector_at_rest():
+    with collector.at_rest():
         for item in items(source, limits, strict=strict):
             loader.take(item)
         return loader.manifest()
-
-
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Python's garbage collector would walk through all that is read, again and again."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 class _Loader:

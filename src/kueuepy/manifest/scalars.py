@@ -1,7 +1,8 @@
 """What a plain YAML scalar means to Kubernetes, which reads YAML 1.1 through go-yaml.
 
 Source: `vendor/go.yaml.in/yaml/v2/resolve.go:resolve`, and `vendor/sigs.k8s.io/yaml` for the way through JSON: there a
-float without a fraction becomes an integer, and keys become texts.
+float without a fraction becomes an integer, and keys become texts. One thing differs: an integer beyond 64 bits keeps
+all its digits here, where Go makes it a float.
 """
 
 import re
@@ -22,7 +23,7 @@ WORDS: dict[str, Scalar] = {
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NUMBER_START = frozenset("+-.0123456789")
-_MAX_DIGITS = 400
+_MAX_DIGITS = 4300
 _UINT64 = 2**64
 _INT64 = 2**63
 
@@ -42,7 +43,7 @@ def resolve(text: str) -> Scalar:
         return text
     if _INTEGER.fullmatch(plain):
         integer = _integer(plain)
-        if (-_INT64 <= integer < _INT64) or (plain[0] not in "+-" and integer < _UINT64):
+        if -_INT64 <= integer < _UINT64 or plain.lstrip("+-")[0] != "0":
             return integer
     if _FLOAT.fullmatch(plain):
         return number(plain, text)

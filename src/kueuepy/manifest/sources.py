@@ -63,10 +63,10 @@ def _file(path: Path, limits: Limits, *, strict: bool) -> Iterator[Item]:
         return
     try:
         size = path.stat().st_size
-        if size > limits.document_bytes:
-            raise LimitError(str(path), "document_bytes", limits.document_bytes, f"the file has {size:,} bytes")
-        data = path.read_bytes()
+        data = path.read_bytes() if size <= limits.document_bytes else b""
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise NotFoundError(f"{str(path)[:200]}: cannot be read: {reason}") from error
+    if size > limits.document_bytes:
+        raise LimitError(str(path), "document_bytes", limits.document_bytes, f"the file has {size:,} bytes")
     yield from read(str(path), data, limits, strict=strict)

@@ -1,0 +1,90 @@
+"""Plain scalars mean what they mean to Kubernetes: YAML 1.1 as Go reads it."""
+
+import pytest
+
+from kueuepy.manifest.scalars import Scalar, key_text, resolve
+
+
+@pytest.mark.parametrize("text", ["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
+def test_words_for_true(text: str):
+    assert resolve(text) is True
+
+
+@pytest.mark.parametrize("text", ["n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"])
+def test_words_for_false(text: str):
+    assert resolve(text) is False
+
+
+@pytest.mark.parametrize("text", ["", "~", "null", "Null", "NULL"])
+def test_words_for_null(text: str):
+    assert resolve(text) is None
+
+
+@pytest.mark.parametrize("text", ["yEs", "tRUE", "oN", "nULL", "yes.", "nope", "Infinity", "inf", "nan"])
+def test_other_spellings_are_texts(text: str):
+    assert resolve(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0", 0),
+        ("-0", 0),
+        ("+5", 5),
+        ("017", 15),
+        ("0o17", 15),
+        ("-017", -15),
+        ("08", 8),
+        ("0x1F", 31),
+        ("0b101", 5),
+        ("-0b11", -3),
+        ("1_000", 1000),
+        ("9223372036854775808", 2**63),
+        ("18446744073709551615", 2**64 - 1),
+        ("123456789012345678901234567890", 123456789012345678901234567890),
+        ("1e3", 1000),
+        ("5.", 5),
+        ("3.0", 3),
+    ],
+)
+def test_integers(text: str, value: int):
+    assert resolve(text) == value
+    assert isinstance(resolve(text), int)
+
+
+@pytest.mark.parametrize(("text", "value"), [("1.5", 1.5), (".5", 0.5), ("-2.5e-1", -0.25), ("1_0.5", 10.5)])
+def test_fractions(text: str, value: float):
+    assert resolve(text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "64Gi",
+        "500m",
+        "190:20:30",
+        "2026-01-31",
+        "2026-01-31T10:00:00Z",
+        "1.2.3",
+        "0x",
+        "1e",
+        "--1",
+        "1e400",
+        ".inf",
+        "-",
+    ],
+)
+def test_what_only_looks_like_a_number_is_text(text: str):
+    assert resolve(text) == text
+
+
+def test_endless_digits_are_text():
+    digits = "9" * 100_000
+    assert resolve(digits) is digits
+
+
+@pytest.mark.parametrize(
+    ("text", "key"), [("1", "1"), ("0x10", "16"), ("yes", "true"), ("off", "false"), ("cpu", "cpu"), ("~", None)]
+)
+def test_keys_are_texts(text: str, key: Scalar):
+    assert key_text(text) == key
