@@ -1,4 +1,10 @@
-# Eigen comes as a wheel (cmeel-eigen) in a prefix of its own; Abseil from the system, else from its pinned release.
+# Python and pybind11: of the interpreter that is building, or of the active virtual environment.
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+execute_process(COMMAND ${Python_EXECUTABLE} -m pybind11 --cmakedir
+  OUTPUT_VARIABLE KUEUE_PYBIND11_DIR OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+find_package(pybind11 3.0.1 CONFIG REQUIRED HINTS ${KUEUE_PYBIND11_DIR})
+
+# Eigen comes as a wheel (cmeel-eigen) in a prefix of its own, or from the system.
 execute_process(
   COMMAND ${Python_EXECUTABLE} -c
           "import importlib.metadata as m; print(m.distribution('cmeel-eigen').locate_file('cmeel.prefix'))"
@@ -8,14 +14,18 @@ if(KUEUE_CMEEL_PREFIX)
 endif()
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 
+# Abseil from the system, else built from its pinned release. FETCHCONTENT_SOURCE_DIR_ABSL names a tree to build
+# instead of the release; -DCMAKE_DISABLE_FIND_PACKAGE_absl=ON passes the system's over.
 find_package(absl CONFIG QUIET)
 if(NOT absl_FOUND)
   include(FetchContent)
   set(ABSL_PROPAGATE_CXX_STD ON)
   set(ABSL_ENABLE_INSTALL OFF)
+  set(BUILD_TESTING OFF)
   FetchContent_Declare(absl
     URL https://github.com/abseil/abseil-cpp/releases/download/20240722.0/abseil-cpp-20240722.0.tar.gz
     URL_HASH SHA256=f50e5ac311a81382da7fa75b97310e4b9006474f9560ac46f54a9967f07d4ae3
-    DOWNLOAD_EXTRACT_TIMESTAMP ON)
+    DOWNLOAD_EXTRACT_TIMESTAMP ON
+    SYSTEM)
   FetchContent_MakeAvailable(absl)
 endif()

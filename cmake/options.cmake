@@ -1,0 +1,15 @@
+# How this project's own code is compiled; nothing of it reaches what is included from elsewhere.
+add_library(kueue_options INTERFACE)
+target_compile_options(kueue_options INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+  $<$<BOOL:${KUEUE_WERROR}>:-Werror>)
+# GCC 12 says "may be used uninitialized" of a moved absl::InlinedVector, whose inline storage is copied whole though
+# only its used part is set. The header is a system header already; inlining brings the warning to our lines.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(kueue_options INTERFACE -Wno-maybe-uninitialized)
+endif()
+target_compile_definitions(kueue_options INTERFACE $<$<BOOL:${KUEUE_CHECK}>:KUEUE_CHECK;_GLIBCXX_ASSERTIONS>)
+if(KUEUE_SANITIZE)
+  target_compile_options(kueue_options INTERFACE -fsanitize=${KUEUE_SANITIZE} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
+  target_link_options(kueue_options INTERFACE -fsanitize=${KUEUE_SANITIZE})
+endif()
