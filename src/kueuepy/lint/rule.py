@@ -1,0 +1,59 @@
+"""Rule: a function that looks at a scene and yields what surprises."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from kueuepy.lint.finding import Finding, Severity
+from kueuepy.lint.scene import Scene
+from kueuepy.manifest.problems import Path, path_text
+from kueuepy.manifest.validation import called
+from kueuepy.objects import Object
+
+
+class Hit(NamedTuple):
+    """What a rule found.
+
+    Attributes:
+        subject: The object, or the name of something that has none, such as a cohort that is only named.
+        path: The field.
+        message: What surprises, and what to write instead.
+    """
+
+    subject: Object | str
+    path: Path
+    message: str
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """A rule about objects that are valid, and still do something else than they seem to.
+
+    Attributes:
+        id: `L1`, `L2` and so on.
+        severity: How grave its findings are.
+        title: What the rule looks for, as one sentence.
+        hits: Looks for it.
+    """
+
+    id: str
+    severity: Severity
+    title: str
+    hits: Callable[[Scene], Iterator[Hit]]
+
+    def findings(self, scene: Scene) -> Iterator[Finding]:
+        """What the rule finds in a scene."""
+        for subject, path, message in self.hits(scene):
+            yield Finding(
+                rule=self.id,
+                severity=self.severity,
+                object=subject if isinstance(subject, str) else called(subject),
+                field=path_text(path),
+                message=message,
+                where="" if isinstance(subject, str) else scene.manifest.where(subject, path),
+            )
+
+
+def rule(name: str, severity: Severity, title: str) -> Callable[[Callable[[Scene], Iterator[Hit]]], Rule]:
+    """Makes a rule of a function."""
+    return lambda hits: Rule(name, severity, title, hits)

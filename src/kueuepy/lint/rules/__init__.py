@@ -1,0 +1,25 @@
+"""The rules, in the order of their ids."""
+
+from kueuepy.lint.rule import Rule
+from kueuepy.lint.rules import flavors, limits, preemption, queueing, references, sharing, workloads
+
+RULES: tuple[Rule, ...] = (
+    queueing.no_selector,
+    limits.limit_without_cohort,
+    preemption.borrower_is_victim,
+    sharing.weights_without_preemption,
+    sharing.borrow_within_cohort_ignored,
+    preemption.nominal_not_ensured,
+    workloads.requested_but_zero,
+    sharing.memory_outweighs,
+    flavors.taint_nobody_tolerates,
+    flavors.same_labels,
+    limits.limit_beyond_lendable,
+    workloads.head_blocks_for_ever,
+    workloads.fits_no_single_flavor,
+    queueing.hold_while_borrowing,
+    preemption.no_threshold,
+    references.names_nothing,
+    references.cohort_cycle,
+)
+"""All rules; L1 to L15 are about legal objects that surprise, L16 and L17 about names and cohorts that don't add up."""

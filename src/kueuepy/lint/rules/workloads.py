@@ -1,0 +1,111 @@
+"""Rules on workloads that their queue can never admit."""
+
+from collections.abc import Iterator
+
+from kueuepy import _core
+from kueuepy.lint.rule import Hit, rule
+from kueuepy.lint.scene import Scene
+from kueuepy.objects import ClusterQueue, Configuration, PodSet, ResourceGroup, Workload
+
+_NEVER = ("ExceedsMaxQuota", "NoMatchingFlavor")
+
+
+@rule("L7", "warning", "A nominal quota of 0 for one resource keeps a workload from reclaiming the others.")
+def requested_but_zero(scene: Scene) -> Iterator[Hit]:
+    """Reclaim needs every requested resource to be within nominal quota."""
+    for queue in scene.queues:
+        if queue.preemption.reclaim_within_cohort == "Never":
+            continue
+        for group in queue.resource_groups:
+            nominal = {r: _nominal(scene, queue, group, r) for r in group.covered_resources}
+            empty = [resource for resource, amount in nominal.items() if not amount]
+            full = [resource for resource, amount in nominal.items() if amount]
+            found = next(_asking(scene, queue, empty), None) if full else None
+            if found:
+                workload, resource = found
+                position = queue.resource_groups.index(group)
+                yield Hit(
+                    queue,
+                    ("spec", "resourceGroups", position),
+                    f"has a nominal quota of {', '.join(full)} but none of {resource}, which {workload.key} asks for "
+                    f"too: with {resource} it would borrow, and then it cannot reclaim the rest",
+                )
+
+
+def _nominal(scene: Scene, queue: ClusterQueue, group: ResourceGroup, resource: str) -> int:
+    """The nominal quota of a resource over all flavors of a group."""
+    cells = scene.cells(queue)
+    return sum(cells[flavor.name, resource].nominal for flavor in group.flavors if (flavor.name, resource) in cells)
+
+
+def _asking(scene: Scene, queue: ClusterQueue, resources: list[str]) -> Iterator[tuple[Workload, str]]:
+    """The workloads of a queue that ask for one of these resources."""
+    for workload in scene.workloads_of(queue):
+        for pod_set in workload.pod_sets:
+            requests = _requests(scene, pod_set)
+            yield from ((workload, resource) for resource in resources if requests.get(resource))
+
+
+@rule("L12", "error", "A workload that can never be admitted blocks a StrictFIFO queue for ever.")
+def head_blocks_for_ever(scene: Scene) -> Iterator[Hit]:
+    """At the head of a StrictFIFO queue it stays, and what comes after it waits."""
+    for queue in scene.queues:
+        if queue.queueing_strategy != "StrictFIFO":
+            continue
+        for workload in scene.workloads_of(queue):
+            reason = _alone(scene, workload)
+            if reason:
+                yield Hit(
+                    workload,
+                    ("spec",),
+                    f"is never admitted, even by an empty cluster ({reason}), and blocks all that comes after it in "
+                    f"{queue.name}, which is StrictFIFO",
+                )
+
+
+def _alone(scene: Scene, workload: Workload) -> str:
+    """Why a workload is not admitted by a cluster in which nothing runs; empty if it may be."""
+    engine = scene.empty.fork()
+    number = engine.submit(workload)
+    engine.settle()
+    engine.cycle()
+    found = engine.condition(number, "QuotaReserved")
+    return f"{found[1]}: {found[2]}" if found and not found[0] and found[1] in _NEVER else ""
+
+
+@rule("L13", "warning", "A pod set gets each resource from one flavor, never from two together.")
+def fits_no_single_flavor(scene: Scene) -> Iterator[Hit]:
+    """What is enough in all may still be too little in each flavor."""
+    for queue in scene.queues:
+        for workload in scene.workloads_of(queue):
+            for position, pod_set in enumerate(workload.pod_sets):
+                requests = {r: n * pod_set.count for r, n in _requests(scene, pod_set).items()}
+                for group in queue.resource_groups:
+                    if resource := _split(scene, queue, group, requests):
+                        yield Hit(
+                            workload,
+                            ("spec", "podSets", position),
+                            f"asks for {_core.Quantity.format(resource, requests[resource])} of {resource} in all, "
+                            f"more than any one flavor of {queue.name} can have, though no more than all together; "
+                            "split it into several pod sets",
+                        )
+
+
+def _split(scene: Scene, queue: ClusterQueue, group: ResourceGroup, requests: dict[str, int]) -> str:
+    """A resource of a group of which only several flavors together have what is asked for."""
+    for resource in group.covered_resources:
+        asked = requests.get(resource, 0)
+        had = [scene.capacity.largest(queue.name, (flavor.name, resource)) for flavor in group.flavors]
+        if had and max(had) < asked <= sum(had):
+            return resource
+    return ""
+
+
+def _requests(scene: Scene, pod_set: PodSet) -> dict[str, int]:
+    """What one pod asks for."""
+    found: dict[str, int] = _core.pod_requests(
+        pod_set.template,
+        runtime_classes=scene.manifest.runtime_classes,
+        configuration=scene.configuration or Configuration(),
+    )
+    return found

@@ -1,0 +1,122 @@
+"""Scene: the objects that rules look at, with the way from one to the other."""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from kueuepy._core import Engine
+from kueuepy.jobs import to_workloads
+from kueuepy.lint.capacity import Capacity, Cell, CellQuota, cells_of
+from kueuepy.manifest import Manifest
+from kueuepy.objects import ClusterQueue, Cohort, Configuration, ResourceFlavor, Workload
+
+
+class Scene:
+    """Objects by name, and who shares a cohort with whom.
+
+    Attributes:
+        manifest: The objects.
+        configuration: The Configuration, or `None` if none was given.
+    """
+
+    def __init__(self, manifest: Manifest, configuration: Configuration | None = None) -> None:
+        """Takes the objects, and a Configuration that goes before theirs."""
+        self.manifest = manifest
+        self.configuration = configuration or manifest.configuration
+
+    @property
+    def queues(self) -> tuple[ClusterQueue, ...]:
+        """The ClusterQueues."""
+        return self.manifest.cluster_queues
+
+    @cached_property
+    def flavors(self) -> dict[str, ResourceFlavor]:
+        """The ResourceFlavors by name."""
+        return {flavor.name: flavor for flavor in self.manifest.resource_flavors}
+
+    @cached_property
+    def parents(self) -> dict[str, str | None]:
+        """The parent of each Cohort object."""
+        return {cohort.name: cohort.parent_name for cohort in self.manifest.cohorts}
+
+    @cached_property
+    def workloads(self) -> tuple[Workload, ...]:
+        """The Workloads, and those of the jobs."""
+        manifest = self.manifest
+        made = to_workloads(
+            manifest.jobs,
+            priority_classes=(*manifest.workload_priority_classes, *manifest.priority_classes),
+            config=self.configuration or Configuration(),
+            related=manifest.others,
+            namespaces=manifest.namespaces,
+            local_queues=manifest.local_queues,
+        )
+        return (*manifest.workloads, *made)
+
+    @cached_property
+    def _behind(self) -> dict[tuple[str, str], str]:
+        return {(queue.namespace, queue.name): queue.cluster_queue for queue in self.manifest.local_queues}
+
+    def workloads_of(self, queue: ClusterQueue) -> Iterator[Workload]:
+        """The workloads that wait or run in a ClusterQueue."""
+        return (w for w in self.workloads if self._behind.get((w.namespace, w.queue_name)) == queue.name)
+
+    def root(self, cohort: str | None) -> str | None:
+        """The topmost cohort above a cohort; `None` if there is none, or if the cohorts form a cycle."""
+        seen: set[str] = set()
+        while cohort and (parent := self.parents.get(cohort)):
+            if cohort in seen:
+                return None
+            seen.add(cohort)
+            cohort = parent
+        return cohort or None
+
+    @cached_property
+    def roots(self) -> dict[str, str | None]:
+        """The topmost cohort of each ClusterQueue."""
+        return {queue.name: self.root(queue.cohort_name) for queue in self.queues}
+
+    def others(self, queue: ClusterQueue) -> list[ClusterQueue]:
+        """The other ClusterQueues under the same topmost cohort."""
+        root = self.roots[queue.name]
+        return [other for other in self.queues if root and other is not queue and self.roots[other.name] == root]
+
+    def cells(self, queue: ClusterQueue) -> dict[Cell, CellQuota]:
+        """The quotas of a ClusterQueue by flavor and resource."""
+        return self._cells[queue.name]
+
+    @cached_property
+    def _cells(self) -> dict[str, dict[Cell, CellQuota]]:
+        return {queue.name: cells_of(queue) for queue in self.queues}
+
+    def quota(self, cohort: Cohort, cell: Cell) -> int:
+        """The nominal quota that a cohort adds of its own."""
+        return cells_of(cohort).get(cell, CellQuota()).nominal
+
+    @cached_property
+    def capacity(self) -> Capacity:
+        """How much each queue could have at most; queues under a cycle of cohorts stand alone."""
+        cohorts = {cohort.name: cohort for cohort in self.manifest.cohorts if self.root(cohort.name)}
+        return Capacity(self.queues, cohorts)
+
+    @cached_property
+    def empty(self) -> Engine:
+        """The engine of these objects before any workload came."""
+        engine = Engine(self.configuration)
+        for name in ("namespaces", "resource_flavors", "cohorts", "cluster_queues", "local_queues"):
+            for obj in getattr(self.manifest, name):
+                engine.apply(obj)
+        return engine
+
+    def may_borrow(self, queue: ClusterQueue, cell: Cell) -> bool:
+        """Whether a queue could use more of a cell than its nominal quota."""
+        limit = self.cells(queue)[cell].borrowing_limit
+        return limit != 0 and bool(self.roots[queue.name]) and self.capacity.borrowable(queue.name, cell) > 0
+
+    def reclaimers(self, queue: ClusterQueue) -> Iterator[tuple[ClusterQueue, Cell]]:
+        """Others that may take back what a queue borrows, each with the first cell in which it can."""
+        for other in self.others(queue):
+            if other.preemption.reclaim_within_cohort != "Never":
+                mine, theirs = self.cells(queue), self.cells(other)
+                shared = (cell for cell in mine if cell in theirs and self.capacity.lent(other.name, cell) > 0)
+                if cell := next((cell for cell in shared if self.may_borrow(queue, cell)), None):
+                    yield other, cell

@@ -1,0 +1,40 @@
+"""Every rule finds its surprise in one example and nothing in the other."""
+
+from pathlib import Path
+
+import pytest
+
+from kueuepy.lint import RULES, lint
+from kueuepy.manifest import load
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "lint"
+IDS = [rule.id for rule in RULES]
+
+
+def _found(name, example):
+    return lint(load(EXAMPLES / name / f"{example}.yaml"))
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_a_rule_finds_what_surprises_and_where(name):
+    findings = [finding for finding in _found(name, "surprising") if finding.rule == name]
+
+    assert findings
+    for finding in findings:
+        assert finding.message
+        assert finding.object.partition(" ")[0] in {"ClusterQueue", "ResourceFlavor", "Workload", "Cohort"}
+        assert finding.where.startswith(str(EXAMPLES)) or finding.object.startswith(("Workload", "Cohort"))
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_the_example_that_was_put_right_is_clean(name):
+    assert [finding for finding in _found(name, "fixed") if finding.rule == name] == []
+
+
+def test_every_example_belongs_to_a_rule():
+    assert sorted(folder.name for folder in EXAMPLES.iterdir() if folder.is_dir()) == sorted(IDS)
+
+
+def test_ids_are_l1_to_l17_and_titles_are_sentences():
+    assert [f"L{number}" for number in range(1, 18)] == IDS
+    assert all(rule.title.endswith(".") for rule in RULES)
