@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "fairness/ledger.h"
+#include "lifecycle/admissibility.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/queueing.h"
-#include "scheduler/admissibility.h"
 
 namespace kueue {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "fairness/ledger.h"
 #include "fairness/tournament.h"
+#include "lifecycle/admissibility.h"
 #include "lifecycle/conditions.h"
 #include "preemption/fit.h"
-#include "scheduler/admissibility.h"
 
 namespace kueue {
 namespace {

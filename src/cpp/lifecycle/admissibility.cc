@@ -1,5 +1,5 @@
 // Mirrors pkg/workload/resources.go:ValidateAdmissibility (kueue ff69552e79).
-#include "scheduler/admissibility.h"
+#include "lifecycle/admissibility.h"
 
 #include "absl/strings/str_cat.h"
 #include "lifecycle/queueing.h"

@@ -1,7 +1,7 @@
 // The checks of a workload that come before its flavors.
 // Mirrors pkg/workload/resources.go:ValidateAdmissibility (kueue ff69552e79).
-#ifndef KUEUE_SCHEDULER_ADMISSIBILITY_H_
-#define KUEUE_SCHEDULER_ADMISSIBILITY_H_
+#ifndef KUEUE_LIFECYCLE_ADMISSIBILITY_H_
+#define KUEUE_LIFECYCLE_ADMISSIBILITY_H_
 
 #include <string>
 
@@ -18,4 +18,4 @@ Inadmissibility ValidateAdmissibility(const State& state, const Workload& worklo
 
 }  // namespace kueue
 
-#endif  // KUEUE_SCHEDULER_ADMISSIBILITY_H_
+#endif  // KUEUE_LIFECYCLE_ADMISSIBILITY_H_
