@@ -50,13 +50,9 @@ def read_object(kind: Kind, doc: Body, findings: Findings) -> Object | None:
             if value is None:
                 continue
         flat.setdefault(name, value)
-    if findings.problems:
-        # The forms have said what is wrong; the rest of the record says its own beside it.
-        decode(kind.cls, flat, place, findings)
-        found = None
-    else:
-        found = decode(kind.cls, flat, place, findings)
-    _settle_paths(kind, findings)
+    before = len(findings.problems), len(findings.notes)
+    found = decode(kind.cls, flat, place, findings)
+    _settle_paths(kind, findings, *before)
     return None if findings.problems else found
 
 
@@ -104,10 +100,10 @@ def _metadata(kind: Kind, doc: Body, findings: Findings) -> Body | None:
     return flat
 
 
-def _settle_paths(kind: Kind, findings: Findings) -> None:
-    """Corrects the paths of fields that a record has elsewhere than the object."""
-    findings.problems[:] = [_settled(kind, problem) for problem in findings.problems]
-    findings.notes[:] = [_settled(kind, problem) for problem in findings.notes]
+def _settle_paths(kind: Kind, findings: Findings, problems: int, notes: int) -> None:
+    """Corrects the paths of fields that a record has elsewhere than the object, in what was found since."""
+    findings.problems[problems:] = [_settled(kind, problem) for problem in findings.problems[problems:]]
+    findings.notes[notes:] = [_settled(kind, problem) for problem in findings.notes[notes:]]
 
 
 def _settled(kind: Kind, problem: Problem) -> Problem:

@@ -56,17 +56,22 @@ def _open_file(source: IO[Any], limits: Limits, *, strict: bool) -> Iterator[Ite
 
 def _file(path: Path, limits: Limits, *, strict: bool) -> Iterator[Item]:
     """The documents of a file, or of all YAML and JSON files in a directory and those below it, by name."""
-    if path.is_dir():
-        for found in sorted(path.rglob("*")):
-            if found.suffix in _SUFFIXES and found.is_file():
-                yield from _file(found, limits, strict=strict)
-        return
+    found = _content(path, limits.document_bytes)
+    if isinstance(found, bytes):
+        yield from read(str(path), found, limits, strict=strict)
+    elif isinstance(found, int):
+        raise LimitError(str(path), "document_bytes", limits.document_bytes, f"the file has {found:,} bytes")
+    else:
+        yield from items(found, limits, strict=strict)
+
+
+def _content(path: Path, most: int) -> bytes | int | list[Path]:
+    """The bytes of a file, or their number if they are too many; or the files in a directory."""
     try:
+        if path.is_dir():
+            return sorted(found for found in path.rglob("*") if found.suffix in _SUFFIXES and found.is_file())
         size = path.stat().st_size
-        data = path.read_bytes() if size <= limits.document_bytes else b""
+        return size if size > most else path.read_bytes()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise NotFoundError(f"{str(path)[:200]}: cannot be read: {reason}") from error
-    if size > limits.document_bytes:
-        raise LimitError(str(path), "document_bytes", limits.document_bytes, f"the file has {size:,} bytes")
-    yield from read(str(path), data, limits, strict=strict)

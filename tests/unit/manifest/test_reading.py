@@ -1,0 +1,335 @@
+"""What load takes, what it skips, and the places that it names."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent, indent
+
+import pytest
+
+from kueuepy.errors import DuplicateError, NotFoundError
+from kueuepy.manifest import ManifestError, load, to_dict
+from kueuepy.objects import Cohort, LocalQueue, Namespace
+
+COHORT = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: %s}\n"
+
+
+def cohorts(source: object) -> list[str]:
+    return [cohort.name for cohort in load(source).cohorts]  # type: ignore[arg-type]
+
+
+def test_texts_bytes_files_and_objects(tmp_path: Path):
+    text = COHORT % "a"
+    path = tmp_path / "a.yaml"
+    path.write_text(text)
+    assert cohorts(text) == ["a"]
+    assert cohorts(text.encode()) == ["a"]
+    assert cohorts(path) == ["a"]
+    assert cohorts(str(path)) == ["a"]
+    assert cohorts(io.StringIO(text)) == ["a"]
+    assert cohorts(io.BytesIO(text.encode())) == ["a"]
+    assert cohorts(to_dict(Cohort("a"))) == ["a"]
+    assert cohorts([to_dict(Cohort("b")), path, COHORT % "c"]) == ["b", "a", "c"]
+    assert cohorts("") == []
+
+
+def test_directories_are_read_by_name(tmp_path: Path):
+    (tmp_path / "deeper").mkdir()
+    for name in ("b.yaml", "a.yml", "c.json", "deeper/d.yaml", "e.txt"):
+        text = json.dumps(to_dict(Cohort(name[-6]))) if name.endswith("json") else COHORT % Path(name).stem
+        (tmp_path / name).write_text(text)
+    assert cohorts(tmp_path) == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("path", ["nowhere.yaml", Path("nowhere.yaml"), "\0", "x" * 5000])
+def test_a_missing_file_is_named(path: str | Path):
+    with pytest.raises(NotFoundError, match="cannot be read"):
+        load(path)
+
+
+def test_documents_lists_and_comments():
+    text = dedent("""\
+        # the first
+        %YAML 1.1
+        ---
+        {apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: a}}
+        --- # the second
+        apiVersion: v1
+        kind: List
+        items:
+        - {apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: b}}
+        - apiVersion: v1
+          kind: List
+          items: [{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: c}}]
+        ...
+        # between
+        ---
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: CohortList
+        items:
+        - metadata: {name: d}
+        ---
+        apiVersion: v1
+        kind: List
+        items: null
+        """)
+    assert cohorts(text) == ["a", "b", "c", "d"]
+    assert cohorts("\ufeff" + COHORT % "a") == ["a"]
+
+
+def test_json_objects_and_lists():
+    items = [to_dict(Cohort(name)) for name in ("a", "b")]
+    listed = {"apiVersion": "v1", "kind": "List", "items": items}
+    assert cohorts(json.dumps(listed)) == ["a", "b"]
+    assert cohorts(json.dumps(items[0]) + "\n---\n" + json.dumps(items[1])) == ["a", "b"]
+    assert cohorts('{apiVersion: kueue.x-k8s.io/v1beta2, "kind": Cohort, metadata: {name: a}}') == ["a"]
+
+
+def big_list(count: int, item: str, head: str = "apiVersion: v1\nitems:\n", foot: str = "kind: List\n") -> str:
+    return head + "".join(item % (i, "x" * 1000) for i in range(count)) + foot
+
+
+ITEM = dedent("""\
+    - apiVersion: kueue.x-k8s.io/v1beta2
+      kind: Cohort
+      metadata:
+        name: c%d
+        annotations:
+          long: %s
+    """)
+
+
+@pytest.mark.parametrize("margin", ["", "  "])
+def test_large_lists_are_taken_apart(margin: str):
+    manifest = load(big_list(1000, indent(ITEM, margin)))
+    assert [cohort.name for cohort in manifest.cohorts] == [f"c{i}" for i in range(1000)]
+    assert manifest.where(manifest.cohorts[700], ("metadata", "annotations", "long")) == "text:4208"
+
+
+def test_the_items_of_a_large_list_may_come_last():
+    text = big_list(600, ITEM, "apiVersion: v1\nkind: List\nitems:\n", "")
+    assert len(load(text).cohorts) == 600
+
+
+def test_large_lists_with_lines_that_look_like_items():
+    """Inside of a text they are no items, wherever the text is split."""
+    item = ITEM.replace("long: %s", "long: |\n      x\n      - y %s\n")
+    manifest = load(big_list(600, item))
+    assert manifest.cohorts[599].annotations["long"].startswith("x\n- y xxx")
+    with pytest.raises(ManifestError, match=r"^text:9:1: this is not YAML: bad indentation$"):
+        load(big_list(600, ITEM.replace("long: %s", 'long: "x\n- y %s"')))
+
+
+def test_what_is_wrong_in_a_large_list_is_found():
+    text = big_list(700, ITEM)
+    with pytest.raises(ManifestError, match=r'^text:3906: Cohort "C650": metadata\.name: is "C650"'):
+        load(text.replace("c650", "C650"))
+    with pytest.raises(ManifestError, match=r"this is not YAML"):
+        load(text.replace("name: c650", "name: [c650"))
+
+
+def test_a_large_json_list_names_the_line():
+    items = [to_dict(Cohort(f"c{i}", annotations={"long": "x" * 1000})) for i in range(600)]
+    items[500]["spec"] = {"parent": "x"}
+    text = json.dumps({"kind": "List", "apiVersion": "v1", "items": items}, indent=1)
+    line = text[: text.index('"parent"')].count("\n") + 1
+    with pytest.raises(
+        ManifestError, match=rf'^text:{line}: Cohort "c500": spec\.parent: unknown field; did you mean "par'
+    ):
+        load(text)
+
+
+def test_stray_kinds_are_noted_and_skipped():
+    text = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n---\n" + COHORT % "a"
+    manifest = load(text)
+    assert [str(note) for note in manifest.notes] == ['text:1: Deployment "web": does not bear on admission; skipped']
+    assert len(manifest.cohorts) == 1
+
+
+JOB = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, annotations: {kueue.x-k8s.io/queue-name: q}}\nspec: {}\n"
+
+
+def test_jobs_are_kept_as_they_are():
+    manifest = load(JOB)
+    assert manifest.jobs[0]["metadata"] == {"name": "j", "annotations": {"kueue.x-k8s.io/queue-name": "q"}}
+
+
+def test_the_queue_name_of_old_jobs_becomes_a_label():
+    old = "apiVersion: kueue.x-k8s.io/v1alpha2\nkind: LocalQueue\nmetadata: {name: q}\nspec: {clusterQueue: cq}\n---\n"
+    manifest = load(old + JOB)
+    assert manifest.jobs[0]["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "q"}
+    assert manifest.versions == {"v1alpha2"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "group"), [("Deployment", "apps/v1"), ("Pod", "v1"), ("LeaderWorkerSet", "leaderworkerset.x-k8s.io/v1")]
+)
+def test_only_queued_objects_of_these_kinds_are_jobs(kind: str, group: str):
+    text = f"apiVersion: {group}\nkind: {kind}\nmetadata: {{name: x, labels: {{%s: q}}}}\n"
+    assert len(load(text % "kueue.x-k8s.io/queue-name").jobs) == 1
+    assert len(load(text % "app").jobs) == 0
+
+
+def test_other_kinds_of_kueue_are_kept():
+    text = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ProvisioningRequestConfig\nmetadata: {name: p}\nspec: {}\n"
+    assert [other["kind"] for other in load(text).others] == ["ProvisioningRequestConfig"]
+
+
+def test_what_kubectl_adds_is_ignored():
+    text = dedent("""\
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata:
+          name: jobs
+          namespace: team-a
+          uid: 0b4e
+          creationTimestamp: "2026-01-31T10:00:00Z"
+          generation: 3
+          resourceVersion: "12"
+          finalizers: [kueue.x-k8s.io/resource-in-use]
+          managedFields:
+          - manager: kubectl
+            fieldsV1: {"f:spec": {"f:clusterQueue": {}}}
+          annotations: null
+        spec: {clusterQueue: vision, stopPolicy: None, fairSharing: null}
+        status: {pendingWorkloads: 2, conditions: [{type: Active, status: "True"}]}
+        """)
+    assert load(text).local_queues == (
+        LocalQueue(
+            "jobs", namespace="team-a", uid="0b4e", creation_timestamp=1769853600 * 10**9, cluster_queue="vision"
+        ),
+    )
+
+
+def test_generated_names():
+    text = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload\nmetadata: {generateName: job-}\nspec: {}\n"
+    manifest = load(f"{text}---\n{text}")
+    assert [workload.name for workload in manifest.workloads] == ["job-00001", "job-00002"]
+    assert str(manifest.notes[0]) == 'text:3: Workload "job-": is called "job-00001" here'
+
+
+def test_a_namespace_has_the_label_of_its_name():
+    (namespace,) = load("apiVersion: v1\nkind: Namespace\nmetadata: {name: a, labels: {team: x}}\n").namespaces
+    assert namespace.labels == {"team": "x", "kubernetes.io/metadata.name": "a"}
+    assert Namespace("b").labels == {"kubernetes.io/metadata.name": "b"}
+
+
+def test_two_objects_of_one_name():
+    text = f"{COHORT % 'a'}---\n{COHORT % 'a'}"
+    with pytest.raises(
+        DuplicateError, match=r'^text:5: Cohort "a": is given at text:1 already; give each object once$'
+    ):
+        load(text)
+    manifest = load(text.replace("{name: a}\n---", "{name: a}\nspec: {parentName: x}\n---"), strict=False)
+    assert manifest.cohorts == (Cohort("a"),)
+    assert [str(note) for note in manifest.notes] == ['text:6: Cohort "a": replaces that of text:1']
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("5: 6\n", "apiVersion: is required"),
+        ("kind: Cohort\nmetadata: {name: a}\n", "apiVersion: is required"),
+        ("apiVersion: kueue.x-k8s.io/v1beta2\nmetadata: {name: a}\n", "kind: is required"),
+        ("- a\n", "is not a mapping; an object has apiVersion, kind and metadata"),
+        ("a\n", "is not a mapping; an object has apiVersion, kind and metadata"),
+        (
+            "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQeue\nmetadata: {name: a}\n",
+            'kind: "ClusterQeue" is no kind of kueue.x-k8s.io; did you mean "ClusterQueue"?',
+        ),
+        (
+            "apiVersion: kueue.x-k8s.io/v2\nkind: Cohort\nmetadata: {name: a}\n",
+            'apiVersion: "kueue.x-k8s.io/v2" is not known; it must be one of v1alpha1, v1alpha2, v1beta1, v1beta2',
+        ),
+        ("apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\n", "metadata.name: is required"),
+        ("apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {}\n", "metadata.name: is required"),
+        ("apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: ''}\n", "metadata.name: is required"),
+        ("apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: 5}\n", "metadata.name: is 5, a number"),
+        (
+            "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {nam: a}\n",
+            'metadata.nam: unknown field; did you mean "name"',
+        ),
+        (COHORT % "a" + "spec: []\n", "spec: must be a mapping"),
+        (COHORT % "a" + "spek: {}\n", 'spek: unknown field; did you mean "spec"?'),
+        (COHORT % "a" + "spec: {name: b}\n", "spec.name: unknown field; name belongs to metadata"),
+        (COHORT % "a" + "spec: {status: b}\n", "spec.status: unknown field; status stands beside spec"),
+        (COHORT % "a" + "spec: {parentName: yes}\n", "spec.parentName: is true, a truth value; it must be a text"),
+        (COHORT % "a" + "spec: {resourceGroups: {}}\n", "spec.resourceGroups: is a mapping; it must be a list"),
+        (COHORT % "{a: 1}", "metadata.name: is a mapping; it must be a text"),
+        (
+            "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: a, creationTimestamp: today}\n",
+            'metadata.creationTimestamp: is "today"; it must be a time such as',
+        ),
+    ],
+)
+def test_documents_that_are_no_objects(text: str, expected: str, refused: Callable[[str], list[str]]):
+    assert any(expected in found for found in refused(text)), refused(text)
+
+
+def test_problems_name_file_line_object_and_field(tmp_path: Path):
+    path = tmp_path / "cluster.yaml"
+    path.write_text(
+        dedent("""\
+        # queues
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata:
+          name: vision
+        spec:
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors:
+            - name: h100
+              resources:
+              - name: cpu
+                nominalQuota: -4
+              # too much
+              - {name: memory, nominalQouta: 1, nominalQuota: 1}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: jobs, namespace: team-a}
+        spec:
+          clusterQueue: Vision
+          stopPolicy: Stop
+        """)
+    )
+    with pytest.raises(ManifestError) as error:
+        load(path)
+    group = "spec.resourceGroups[0].flavors[0].resources"
+    assert str(error.value).splitlines() == [
+        f'{path}:15: ClusterQueue "vision": {group}[1].nominalQouta: unknown field; did you mean "nominalQuota"?',
+        f'{path}:22: LocalQueue "team-a/jobs": spec.stopPolicy: "Stop" is not supported; it must be one of '
+        "Hold, HoldAndDrain, None",
+    ]
+    with pytest.raises(ManifestError) as error:
+        load(path.read_text().replace("nominalQouta: 1, ", "").replace("stopPolicy: Stop", ""))
+    assert [line.partition('": ')[0] for line in str(error.value).splitlines()] == [
+        'text:11: ClusterQueue "vision',
+        'text:13: ClusterQueue "vision',
+        'text:21: LocalQueue "team-a/jobs',
+    ]
+
+
+def test_where_an_object_is():
+    manifest = load(f"{COHORT % 'a'}---\n{COHORT % 'b'}spec:\n  parentName: a\n")
+    assert manifest.where(manifest.cohorts[1]) == "text:5"
+    assert manifest.where(manifest.cohorts[1], ("spec", "parentName")) == "text:9"
+    assert manifest.where(manifest.cohorts[1], ("spec", "fairSharing", "weight")) == "text:8"
+    assert manifest.where(Cohort("c")) == ""
+
+
+def test_there_is_an_end_to_problems():
+    text = "---\n".join((COHORT % f"c{i}") + "spec: {parent: x}\n" for i in range(200))
+    with pytest.raises(ManifestError) as error:
+        load(text)
+    assert len(error.value.problems) == 50
+
+
+def test_a_mapping_of_unknown_fields_has_an_end():
+    text = COHORT % "a" + "spec: {" + ", ".join(f"x{i}: 1" for i in range(20_000)) + "}\n"
+    with pytest.raises(ManifestError) as error:
+        load(text)
+    assert len(error.value.problems) == 50
