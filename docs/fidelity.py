@@ -1,0 +1,61 @@
+"""Writes into `fidelity.md` which files of Kueue each file here mirrors: `python docs/fidelity.py [--check]`.
+
+The table is taken from the sources: a C++ comment or a Python docstring that names a file of Kueue.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "fidelity.md"
+BEGIN, END = "<!-- begin: written by docs/fidelity.py -->\n", "<!-- end -->\n"
+_CITATION = re.compile(r"(?:pkg|apis|cmd|keps|k8s\.io)/[\w.-]+(?:/[\w.-]+)*(?:/?\{[\w,. ]+\})?(?:\.go)?")
+_COMMENT = re.compile(r"^\s*//+ ?(.*)$", re.MULTILINE)
+
+
+def citations(path: Path) -> list[str]:
+    """The files and packages of Kueue that a source names, in alphabetical order."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        text = "\n".join(_COMMENT.findall(text))
+    found: set[str] = set()
+    for match in _CITATION.findall(text):
+        head, brace, rest = match.partition("{")
+        names, _, tail = rest.partition("}")
+        options = [name.strip() for name in names.split(",")] if brace else [""]
+        found.update((head + name + tail).rstrip("./-") for name in options)
+    return sorted(found)
+
+
+def table() -> str:
+    """The table, one row for each file that mirrors something."""
+    rows = ["| here | in Kueue |", "| --- | --- |"]
+    for path in sorted((ROOT / "src").rglob("*")):
+        if path.suffix in {".cc", ".h", ".py"} and (cited := citations(path)):
+            links = ", ".join(f"`{name}`" for name in cited)
+            rows.append(f"| `{path.relative_to(ROOT).as_posix()}` | {links} |")
+    return "\n".join(rows) + "\n"
+
+
+def written(page: str) -> str:
+    """The page with a fresh table between its marks."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return before + BEGIN + "\n" + table() + "\n" + END + after
+
+
+def main() -> int:
+    """Writes the page, or with `--check` says whether it is up to date."""
+    old = PAGE.read_text(encoding="utf-8")
+    new = written(old)
+    if "--check" in sys.argv[1:]:
+        return int(old != new)
+    PAGE.write_text(new, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

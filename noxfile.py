@@ -1,0 +1,114 @@
+"""What is checked, one session a kind: `nox -s lint test cpp tsan tidy docs notebooks bench`.
+
+Every session installs what it needs; with `nox --no-venv --no-install` all of them use the active environment.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2024.10.9"
+nox.options.sessions = ["lint", "test", "cpp"]
+nox.options.reuse_existing_virtualenvs = True
+
+ROOT = Path(__file__).parent
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+
+
+def _install(session: nox.Session, *groups: str, package: bool = True) -> None:
+    """Installs dependency groups, and the package with all its extras."""
+    session.install(*nox.project.dependency_groups(PYPROJECT, *groups))
+    if package:
+        session.install(".[all]")
+
+
+def _build(session: nox.Session, preset: str) -> dict[str, str]:
+    """Builds a preset; returns the environment in which Python imports the package with that build's core."""
+    python = session.run("python", "-c", "import sys; print(sys.executable)", silent=True) or sys.executable
+    session.run("cmake", "--preset", preset, f"-DPython_EXECUTABLE={python.strip()}", external=True)
+    session.run("cmake", "--build", "--preset", preset, external=True)
+    site = ROOT / "build" / preset / "site"
+    shutil.rmtree(site, ignore_errors=True)
+    shutil.copytree(ROOT / "src" / "kueuepy", site / "kueuepy", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    session.run("cmake", "--install", f"build/{preset}", "--prefix", str(site / "kueuepy"), external=True)
+    return {"PYTHONPATH": str(site)}
+
+
+def _preload(*libraries: str) -> dict[str, str]:
+    """The environment that loads sanitizers before Python, and libstdc++ with them, or C++ exceptions would abort."""
+    found = [
+        subprocess.run(["g++", f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603, S607
+        for name in (*libraries, "libstdc++.so")
+    ]
+    return {"LD_PRELOAD": " ".join(found), "PYTHONMALLOC": "malloc"}
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style, types, spelling and formats, and the stubs against the module."""
+    _install(session, "lint")
+    session.run("pre-commit", "run", "--all-files", "--show-diff-on-failure")
+    session.run("python", "-m", "mypy.stubtest", "kueuepy._core", "--allowlist", "tests/stubtest.txt")
+
+
+@nox.session
+def test(session: nox.Session) -> None:
+    """Every test of Python, on the installed package."""
+    _install(session, "test")
+    session.run("python", "-m", "pytest", *session.posargs)
+
+
+@nox.session
+def cpp(session: nox.Session) -> None:
+    """The C++ tests, and pytest's `sanitizer` tests, under AddressSanitizer and UBSan."""
+    _install(session, "build", "test")
+    environment = _build(session, "asan")
+    options = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
+    session.run("ctest", "--preset", "asan", env=options, external=True)
+    environment |= _preload("libasan.so", "libubsan.so") | options
+    session.run("python", "-m", "pytest", "-m", "sanitizer", *session.posargs, env=environment)
+
+
+@nox.session
+def tsan(session: nox.Session) -> None:
+    """The C++ tests, and pytest's `threads` tests, under ThreadSanitizer."""
+    _install(session, "build", "test")
+    environment = _build(session, "tsan")
+    session.run("ctest", "--preset", "tsan", external=True)
+    environment |= _preload("libtsan.so")
+    session.run("python", "-m", "pytest", "-m", "threads", *session.posargs, env=environment)
+
+
+@nox.session
+def tidy(session: nox.Session) -> None:
+    """clang-tidy over the core and its bindings."""
+    _install(session, "build", "lint", package=False)
+    _build(session, "tidy")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The documentation, where a dangling reference is an error."""
+    _install(session, "docs")
+    session.run("sphinx-build", "-n", "-W", "--keep-going", "docs", "docs/_build/html")
+
+
+@nox.session
+def notebooks(session: nox.Session) -> None:
+    """Every notebook, executed."""
+    _install(session, "test", "notebooks")
+    session.run("python", "-m", "pytest", "--nbmake", "notebooks", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """What the engine costs, in instructions; needs valgrind."""
+    _install(session, "build", "test")
+    environment = _build(session, "bench")
+    for script in sorted((ROOT / "benchmarks").glob("bench_*.py")):
+        session.run("python", str(script), *session.posargs, env=environment | {"PYTHONHASHSEED": "0"})

@@ -1,0 +1,219 @@
+"""The rules of the house: what ARCHITECTURE.md and CONTRIBUTING.md say, enforced."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CPP = ROOT / "src" / "cpp"
+PACKAGE = ROOT / "src" / "kueuepy"
+CORE_FILES = sorted(path for path in CPP.rglob("*") if path.suffix in {".cc", ".h"})
+PYTHON_FILES = sorted(PACKAGE.rglob("*.py"))
+INCLUDE = re.compile(r'^#include "(\w+)/', re.MULTILINE)
+COMMENT = re.compile(r"//.*")
+
+PINNED = "kueue ff69552e79"
+OWN = {"flavor/assignment", "preemption/fit", "queue/check", "queue/run"}
+"""Files of the rooms below that mirror no file of Kueue: how things are held or checked, not what is decided."""
+RULES = {"cohort", "quota", "queue", "workload", "fairness", "flavor", "preemption", "lifecycle", "scheduler"}
+
+UNORDERED = {"src/cpp/io/references.cc"}
+"""Files that go through a hash map all the same: they ask whether all of it is sound, in no order that shows."""
+
+LARGE = {"src/cpp/lifecycle/controllers.cc", "src/cpp/scheduler/cycle.cc"}
+"""Files that read well at more than the guide's 400 lines."""
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def code(path: Path) -> str:
+    """A C++ file without its comments."""
+    return COMMENT.sub("", path.read_text(encoding="utf-8"))
+
+
+def rooms(first: str) -> list[str]:
+    """The order of rooms that ARCHITECTURE.md declares in the line that starts with `first`."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    (line,) = re.findall(rf"^{first} →.*$", text, re.MULTILINE)
+    return [room.strip() for room in line.split("→")]
+
+
+def tracked() -> list[Path]:
+    """Every file of the repository, or of the source archive where there is no repository."""
+    git = shutil.which("git")
+    if git is None or not (ROOT / ".git").exists():
+        found = [path for part in ("src", "tests", "docs", "cmake") for path in (ROOT / part).rglob("*")]
+        return [path for path in found if path.is_file() and "__pycache__" not in path.parts]
+    names = subprocess.run([git, "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S603
+    return [ROOT / name for name in names.split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_every_folder_of_the_core_is_a_declared_room():
+    assert {path.name for path in CPP.iterdir() if path.is_dir()} == set(rooms("model"))
+
+
+@pytest.mark.parametrize("room", rooms("model"))
+def test_a_room_of_the_core_uses_no_later_room(room):
+    order = rooms("model")
+    later = set(order[order.index(room) + 1 :])
+    used = {
+        (relative(path), include)
+        for path in sorted((CPP / room).glob("*"))
+        if path.suffix in {".cc", ".h"}
+        for include in INCLUDE.findall(path.read_text(encoding="utf-8"))
+    }
+    assert {(path, include) for path, include in used if include in later} == set()
+
+
+def test_only_the_bindings_know_python():
+    knows = {
+        relative(path)
+        for path in CORE_FILES
+        if re.search(r"\bpybind11\b|\bPython\.h\b|\bPyObject\b|\bpy::", code(path))
+    }
+    assert {path for path in knows if not path.startswith("src/cpp/bindings/")} == set()
+    assert {path for path in knows if "#include <pybind11" in (ROOT / path).read_text(encoding="utf-8")} == {
+        "src/cpp/bindings/pybind.h"
+    }
+
+
+def test_no_hash_map_of_the_core_is_iterated():
+    declared = re.compile(r"\b(?:absl::(?:flat|node)_hash_(?:map|set)|std::unordered_\w+)<[^;{}]*>&?\s+(\w+)\s*[;={]")
+    names = {name for path in CORE_FILES for name in declared.findall(code(path))}
+    assert names, "the pattern finds no hash map at all"
+    alternatives = "|".join(sorted(names))
+    iterated = re.compile(rf"for \([^;()]*:[^;()]*\b(?:{alternatives})\)|\b(?:{alternatives})(?:\.|->)c?begin\(")
+    assert {relative(path) for path in CORE_FILES if iterated.search(code(path))} - UNORDERED == set()
+
+
+def test_the_core_reads_no_clock_and_draws_no_random_number():
+    forbidden = re.compile(r"<random>|<chrono>|\brand\(|\btime\(nullptr\)|absl::Now\(|absl::BitGen|random_device")
+    assert [relative(path) for path in CORE_FILES if forbidden.search(code(path))] == []
+
+
+def test_every_file_of_rules_names_what_it_mirrors():
+    units: dict[str, str] = {}
+    for path in CORE_FILES:
+        if path.parent.name in RULES:
+            unit = f"{path.parent.name}/{path.stem}"
+            units[unit] = units.get(unit, "") + path.read_text(encoding="utf-8").replace("\n//", "")
+    assert {unit for unit, text in units.items() if PINNED not in text} - OWN == set()
+    assert set(units) >= OWN
+
+
+def test_the_list_of_what_is_mirrored_is_up_to_date():
+    done = subprocess.run([sys.executable, "docs/fidelity.py", "--check"], cwd=ROOT, check=False)
+    assert done.returncode == 0, "run `python docs/fidelity.py`"
+
+
+def runtime_imports(path: Path) -> set[str]:
+    """The rooms (modules and packages under `kueuepy`) that a file imports when it runs."""
+    here = ["kueuepy", *path.relative_to(PACKAGE).with_suffix("").parts]
+    found: set[str] = set()
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            return
+        if isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level] if node.level else []
+            module = [*base, *(node.module or "").split(".")] if node.module else base
+            if module[:1] == ["kueuepy"]:
+                found.update([module[1]] if len(module) > 1 else [alias.name for alias in node.names])
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(ast.parse(path.read_text(encoding="utf-8")))
+    return found
+
+
+@pytest.mark.parametrize("room", rooms("errors"))
+def test_a_room_of_the_package_uses_only_earlier_rooms_and_the_core(room):
+    order = rooms("errors")
+    allowed = {*order[: order.index(room) + 1], "_core"}
+    files = [path for path in PYTHON_FILES if path.relative_to(PACKAGE).with_suffix("").parts[0] == room]
+    assert files
+    assert {(relative(path), used) for path in files for used in runtime_imports(path) - allowed} == set()
+
+
+def test_importing_the_package_imports_nothing_of_an_extra():
+    extras = {"typer", "rich", "pandas", "matplotlib", "hypothesis", "yaml", "numpy", "pyarrow"}
+    script = f"import sys, kueuepy; print(*sorted({extras!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.split() == []
+
+
+def exported(path: Path) -> set[str]:
+    """The public names that an `__init__.py` imports from the modules of its own package."""
+    package = ".".join(["kueuepy", *path.parent.relative_to(PACKAGE).parts])
+    nodes = [node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom)]
+    own = [node for node in nodes if node.level == 1 or (node.module or "").startswith(f"{package}.")]
+    names = {alias.asname or alias.name for node in own for alias in node.names}
+    return {name for name in names if not name.startswith("_")}
+
+
+FACADES = [
+    path for path in PYTHON_FILES if path.name == "__init__.py" and "__all__" in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("path", FACADES, ids=relative)
+def test_all_names_exactly_what_a_package_offers(path):
+    module = importlib.import_module(".".join(["kueuepy", *path.parent.relative_to(PACKAGE).parts]))
+    assert len(set(module.__all__)) == len(module.__all__)
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
+    assert exported(path) <= set(module.__all__)
+
+
+def test_every_package_that_offers_names_says_which():
+    assert [
+        relative(path) for path in PYTHON_FILES if path.name == "__init__.py" and exported(path) and path not in FACADES
+    ] == []
+
+
+def test_files_are_small():
+    lines = {relative(path): path.read_text(encoding="utf-8").count("\n") for path in [*CORE_FILES, *PYTHON_FILES]}
+    assert {name for name, count in lines.items() if count > 400} - LARGE == set()
+    assert {name for name, count in lines.items() if count > 600} == set()
+    assert set(lines) >= LARGE
+
+
+def test_nothing_is_left_for_later():
+    later = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
+    sources = [path for path in tracked() if path.suffix in {".py", ".pyi", ".cc", ".h", ".cmake", ".md"}]
+    assert [relative(path) for path in sources if later.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_the_project_speaks_of_itself_alone():
+    words = [
+        "/wo" + "rk/",
+        "/ro" + "ot/",
+        r"\.\./sha" + "red",
+        "contract" + "_tmp",
+        "Cla" + "ude",
+        "Anthro" + "pic",
+        "Chat" + "GPT",
+    ]
+    strange = re.compile("|".join(rf"(?<![\w.\"]){word}" for word in words), re.IGNORECASE)
+    found = []
+    for path in tracked():
+        raw = path.read_bytes()
+        if b"\0" not in raw and (match := strange.search(raw.decode("utf-8", errors="replace"))):
+            found.append((relative(path), match.group()))
+    assert found == []
+
+
+def test_the_readme_and_the_packaging_name_the_same_python_and_licence():
+    pyproject = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    (oldest,) = re.findall(r'^requires-python = ">=(3\.\d+)"$', pyproject, re.MULTILINE)
+    assert f"Python {oldest}" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "Apache License" in (ROOT / "LICENSE").read_text(encoding="utf-8")
