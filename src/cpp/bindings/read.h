@@ -21,8 +21,6 @@ LocalQueueSpec ReadLocalQueue(const py::handle& object);
 AdmissionCheckSpec ReadCheck(const py::handle& object);
 LimitRange ReadLimitRange(const py::handle& object);
 RuntimeClass ReadRuntimeClass(const py::handle& object);
-// `base` is where the errors say that the value stands.
-PodTemplate ReadPodTemplate(const py::handle& pod_template, const std::string& base);
 WorkloadSpec ReadWorkload(const py::handle& object);
 WorkloadStatus ReadStatus(const py::handle& status);
 Config ReadConfig(const py::handle& configuration);

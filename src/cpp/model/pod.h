@@ -3,7 +3,6 @@
 #define KUEUE_MODEL_POD_H_
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@ namespace kueue {
 
 using ResourceList = std::map<std::string, Quantity>;
 
+// Also the pod as a whole, where it has resources of its own.
 struct Container {
   ResourceList requests, limits;
   bool restarts_always = false;  // of an init container: a sidecar
@@ -26,6 +26,7 @@ struct NodeSelectorRequirement {
   std::string key, op;
   std::vector<std::string> values;
 };
+// What a term asks of fields, not of labels, never counts for a flavor: such a term has no expressions here.
 struct NodeSelectorTerm {
   std::vector<NodeSelectorRequirement> match_expressions;
 };
@@ -36,21 +37,25 @@ struct PodTemplate {
   Container resources;
   ResourceList overhead;
   std::string runtime_class_name;
+  std::string priority_class_name;
   std::vector<Toleration> tolerations;
   std::map<std::string, std::string> node_selector;
   bool has_affinity = false;  // requiredDuringSchedulingIgnoredDuringExecution
   std::vector<NodeSelectorTerm> affinity_terms;
-  // Canonical text of the parts that make workloads equivalent for the scheduler (utilpod.SpecShape).
+  // An injective text of the rest that makes pods alike for the scheduler: what Adjust never changes. See
+  // SpecShape.
   std::string shape;
 };
 
+// What running a pod of the class costs beyond its containers.
 struct RuntimeClass {
   ResourceList pod_fixed;
 };
 
+// The limits and defaults of a namespace's pods; items of other types than Container and Pod never count.
 struct LimitRange {
   struct Item {
-    std::string type;  // Container or Pod
+    std::string type;
     ResourceList max, min, default_limit, default_request;
   };
   std::vector<Item> items;

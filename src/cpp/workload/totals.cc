@@ -1,127 +1,78 @@
+// What one pod requests. Mirrors PodRequests of k8s.io/component-helpers/resource/helpers.go and
+// pkg/workload/{resources,workload}.go:AdjustResources, dropExcludedResources (kueue ff69552e79).
 #include "workload/totals.h"
 
 #include <algorithm>
-#include <set>
+#include <optional>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "workload/limit_range.h"
+#include "workload/resource_list.h"
+#include "workload/transformation.h"
 
 namespace kueue {
 namespace {
 
-void AddAll(ResourceList& sum, const ResourceList& more) {
-  for (const auto& [name, quantity] : more) {
-    const auto [entry, inserted] = sum.try_emplace(name, quantity);
-    if (!inserted) entry->second = entry->second + quantity;
+void AdjustContainer(Container* container, const std::optional<LimitRange::Item>& defaults) {
+  if (defaults) {
+    FillIn(&container->limits, defaults->default_limit);
+    FillIn(&container->requests, defaults->default_request);
   }
+  FillIn(&container->requests, container->limits);
 }
 
-void MaxAll(ResourceList& highest, const ResourceList& other) {
-  for (const auto& [name, quantity] : other) {
-    const auto [entry, inserted] = highest.try_emplace(name, quantity);
-    if (!inserted && entry->second < quantity) entry->second = quantity;
-  }
-}
-
-// Keeps what is there.
-void FillIn(ResourceList& list, const ResourceList& defaults) { list.insert(defaults.begin(), defaults.end()); }
-
-// Of several LimitRanges: the lowest max, the highest min, the first default of each resource.
-struct Summary {
-  bool present = false;
-  LimitRange::Item item;
-};
-
-Summary Summarize(const std::map<std::string, LimitRange>& ranges, absl::string_view type) {
-  Summary summary;
-  for (const auto& [name, range] : ranges) {
-    for (const LimitRange::Item& item : range.items) {
-      if (item.type != type) continue;
-      summary.present = true;
-      for (const auto& [resource, quantity] : item.max) {
-        const auto [entry, inserted] = summary.item.max.try_emplace(resource, quantity);
-        if (!inserted && quantity < entry->second) entry->second = quantity;
-      }
-      MaxAll(summary.item.min, item.min);
-      FillIn(summary.item.default_limit, item.default_limit);
-      FillIn(summary.item.default_request, item.default_request);
-    }
-  }
-  return summary;
-}
-
-bool IsPodLevelResource(const std::string& name) {
+// Only these resources may be asked for by a pod as a whole.
+bool IsPodLevelResource(absl::string_view name) {
   return name == "cpu" || name == "memory" || absl::StartsWith(name, "hugepages-");
 }
 
-ResourceList Transformed(const ResourceList& requests, const std::vector<ResourceTransformation>& transformations) {
-  const auto transformation_of = [&](const std::string& name) {
-    return std::find_if(transformations.begin(), transformations.end(),
-                        [&name](const ResourceTransformation& t) { return t.input == name; });
-  };
-  ResourceList retained, generated;
+// While an init container runs, so do the sidecars before it, and these go on beside the containers.
+void AddInitContainers(const std::vector<Container>& init_containers, ResourceList* sum) {
+  ResourceList sidecars, highest;
+  for (const Container& container : init_containers) {
+    if (container.restarts_always) {
+      AddTo(sum, container.requests);
+      AddTo(&sidecars, container.requests);
+      RaiseTo(&highest, sidecars);
+    } else {
+      ResourceList need = container.requests;
+      AddTo(&need, sidecars);
+      RaiseTo(&highest, need);
+    }
+  }
+  RaiseTo(sum, highest);
+}
+
+// The usual pod: nothing but the requests of one container.
+const ResourceList* OnlyRequests(const PodTemplate& pod) {
+  const bool usual = pod.containers.size() == 1 && pod.init_containers.empty() && !pod.has_resources;
+  return usual && pod.overhead.empty() ? &pod.containers.front().requests : nullptr;
+}
+
+bool IsExcluded(absl::string_view name, const RequestsConfig& config) {
+  return std::any_of(config.excluded_prefixes.begin(), config.excluded_prefixes.end(),
+                     [name](const std::string& prefix) { return absl::StartsWith(name, prefix); });
+}
+
+ResourceList WithoutExcluded(const ResourceList& requests, const RequestsConfig& config) {
+  ResourceList counted;
   for (const auto& [name, quantity] : requests) {
-    const auto transformation = transformation_of(name);
-    if (transformation == transformations.end()) {
-      retained[name] = quantity;
-      continue;
-    }
-    Quantity base = quantity;
-    const auto multiplier = requests.find(transformation->multiply_by);
-    if (multiplier != requests.end()) base = base * multiplier->second;
-    for (const auto& [output, factor] : transformation->outputs) {
-      const auto [entry, inserted] = generated.try_emplace(output, base * factor);
-      if (!inserted) entry->second = entry->second + base * factor;
-    }
-    if (!transformation->replace) retained[name] = quantity;
+    if (!IsExcluded(name, config)) counted.emplace_hint(counted.end(), name, quantity);
   }
-  for (auto& [name, quantity] : generated) {
-    if (quantity.IsNegative()) quantity = Quantity();
-  }
-  AddAll(retained, generated);
-  return retained;
+  return counted;
 }
 
-// Names in both lists whose first value is above the second, as integers; empty where either list is.
-std::vector<std::string> GreaterKeys(const ResourceList& a, const ResourceList& b) {
-  std::vector<std::string> names;
-  for (const auto& [name, quantity] : a) {
-    const auto other = b.find(name);
-    if (other != b.end() && ResourceValue(name, quantity) > ResourceValue(name, other->second)) names.push_back(name);
+std::vector<std::pair<std::string, int64_t>> ToIntegers(const ResourceList& requests) {
+  std::vector<std::pair<std::string, int64_t>> integers;
+  integers.reserve(requests.size());
+  for (const auto& [name, quantity] : requests) {
+    integers.emplace_back(name, std::max<int64_t>(ResourceValue(name, quantity), 0));
   }
-  return names;
-}
-
-void AddError(std::vector<std::string>& errors, const std::string& path, const std::vector<std::string>& names,
-              absl::string_view message) {
-  if (names.empty()) return;
-  errors.push_back(absl::StrCat(path, ": Invalid value: [\"", absl::StrJoin(names, "\",\""), "\"]: ", message));
-}
-
-ResourceList MergedByMin(const Container& container) {
-  ResourceList merged = container.requests;
-  for (const auto& [name, quantity] : container.limits) {
-    const auto [entry, inserted] = merged.try_emplace(name, quantity);
-    if (!inserted && quantity < entry->second) entry->second = quantity;
-  }
-  return merged;
-}
-
-ResourceList MergedByMax(const Container& container) {
-  ResourceList merged = container.requests;
-  MaxAll(merged, container.limits);
-  return merged;
-}
-
-template <typename Visit>
-void ForEachContainer(const PodTemplate& pod, const std::string& path, Visit visit) {
-  for (size_t i = 0; i < pod.init_containers.size(); ++i) {
-    visit(pod.init_containers[i], absl::StrCat(path, ".initContainers[", i, "]"));
-  }
-  for (size_t i = 0; i < pod.containers.size(); ++i) {
-    visit(pod.containers[i], absl::StrCat(path, ".containers[", i, "]"));
-  }
+  std::sort(integers.begin(), integers.end(), [](const auto& a, const auto& b) {
+    const uint64_t left = ResourceOrder(a.first), right = ResourceOrder(b.first);
+    return left != right ? left < right : a.first < b.first;
+  });
+  return integers;
 }
 
 }  // namespace
@@ -138,105 +89,34 @@ PodTemplate Adjust(PodTemplate pod, const std::map<std::string, RuntimeClass>& r
     const auto runtime_class = runtime_classes.find(pod.runtime_class_name);
     if (runtime_class != runtime_classes.end()) pod.overhead = runtime_class->second.pod_fixed;
   }
-  const auto apply_defaults = [](Container& container, const LimitRange::Item& defaults) {
-    FillIn(container.limits, defaults.default_limit);
-    FillIn(container.requests, defaults.default_request);
-  };
-  const Summary containers = Summarize(limit_ranges, "Container"), pods = Summarize(limit_ranges, "Pod");
-  for (std::vector<Container>* list : {&pod.init_containers, &pod.containers}) {
-    for (Container& container : *list) {
-      if (containers.present) apply_defaults(container, containers.item);
-      FillIn(container.requests, container.limits);
-    }
-  }
-  if (pod.has_resources) {
-    if (pods.present) apply_defaults(pod.resources, pods.item);
-    FillIn(pod.resources.requests, pod.resources.limits);
-  }
+  const std::optional<LimitRange::Item> defaults = Summarize(limit_ranges, "Container");
+  for (Container& container : pod.init_containers) AdjustContainer(&container, defaults);
+  for (Container& container : pod.containers) AdjustContainer(&container, defaults);
+  if (pod.has_resources) AdjustContainer(&pod.resources, Summarize(limit_ranges, "Pod"));
   return pod;
 }
 
 ResourceList PodRequests(const PodTemplate& pod) {
-  ResourceList sum, sidecars, highest;
-  for (const Container& container : pod.containers) AddAll(sum, container.requests);
-  for (const Container& container : pod.init_containers) {
-    ResourceList need = container.requests;
-    if (container.restarts_always) {
-      AddAll(sum, container.requests);
-      AddAll(sidecars, container.requests);
-      need = sidecars;
-    } else {
-      AddAll(need, sidecars);
+  ResourceList sum;
+  for (const Container& container : pod.containers) AddTo(&sum, container.requests);
+  AddInitContainers(pod.init_containers, &sum);
+  if (pod.has_resources) {
+    for (const auto& [name, quantity] : pod.resources.requests) {
+      if (IsPodLevelResource(name)) sum[name] = quantity;
     }
-    MaxAll(highest, need);
   }
-  MaxAll(sum, highest);
-  for (const auto& [name, quantity] : pod.resources.requests) {
-    if (pod.has_resources && IsPodLevelResource(name)) sum[name] = quantity;
-  }
-  AddAll(sum, pod.overhead);
+  AddTo(&sum, pod.overhead);
   return sum;
 }
 
-std::vector<std::pair<std::string, int64_t>> PerPodRequests(const PodTemplate& pod, const RequestsConfig& config) {
-  ResourceList requests = PodRequests(pod);
-  for (auto entry = requests.begin(); entry != requests.end();) {
-    const bool excluded = std::any_of(config.excluded_prefixes.begin(), config.excluded_prefixes.end(),
-                                      [&](const std::string& prefix) { return absl::StartsWith(entry->first, prefix); });
-    entry = excluded ? requests.erase(entry) : std::next(entry);
-  }
-  if (!config.transformations.empty()) requests = Transformed(requests, config.transformations);
-  std::vector<std::pair<std::string, int64_t>> integers;
-  for (const auto& [name, quantity] : requests) {
-    integers.emplace_back(name, std::max<int64_t>(ResourceValue(name, quantity), 0));
-  }
-  std::sort(integers.begin(), integers.end(), [](const auto& a, const auto& b) {
-    const uint64_t left = ResourceOrder(a.first), right = ResourceOrder(b.first);
-    return left != right ? left < right : a.first < b.first;
-  });
-  return integers;
-}
-
-std::vector<std::string> ValidateResources(const PodTemplate& pod, const std::string& path) {
-  constexpr absl::string_view kMessage("requests must not exceed its limits");
-  std::vector<std::string> errors;
-  ForEachContainer(pod, path, [&](const Container& container, const std::string& at) {
-    AddError(errors, at, GreaterKeys(container.requests, container.limits), kMessage);
-  });
-  if (pod.has_resources) {
-    AddError(errors, path + ".resources", GreaterKeys(pod.resources.requests, pod.resources.limits), kMessage);
-  }
-  return errors;
-}
-
-std::vector<std::string> ValidateLimitRanges(const PodTemplate& pod, const std::string& path,
-                                             const std::map<std::string, LimitRange>& limit_ranges) {
-  constexpr absl::string_view kAbove("requests must not be above the limitRange max");
-  constexpr absl::string_view kBelow("requests must not be below the limitRange min");
-  std::vector<std::string> errors;
-  const Summary containers = Summarize(limit_ranges, "Container"), pods = Summarize(limit_ranges, "Pod");
-  if (containers.present) {
-    ForEachContainer(pod, path, [&](const Container& container, const std::string& at) {
-      AddError(errors, at, GreaterKeys(MergedByMax(container), containers.item.max), kAbove);
-      AddError(errors, at, GreaterKeys(containers.item.min, MergedByMin(container)), kBelow);
-    });
-  }
-  if (pods.present) {
-    const ResourceList total = PodRequests(pod);
-    AddError(errors, path, GreaterKeys(total, pods.item.max), kAbove);
-    AddError(errors, path, GreaterKeys(pods.item.min, total), kBelow);
-  }
-  return errors;
-}
-
-std::string Aggregate(const std::vector<std::string>& errors) {
-  std::set<std::string> seen;
-  std::vector<std::string> distinct;
-  for (const std::string& error : errors) {
-    if (seen.insert(error).second) distinct.push_back(error);
-  }
-  if (distinct.size() == 1) return distinct.front();
-  return absl::StrCat("[", absl::StrJoin(distinct, ", "), "]");
+std::vector<std::pair<std::string, int64_t>> PerPodRequests(const PodTemplate& pod,
+                                                            const RequestsConfig& config) {
+  const ResourceList* const only = OnlyRequests(pod);
+  const bool as_they_are = config.excluded_prefixes.empty() && config.transformations.empty();
+  if (only != nullptr && as_they_are) return ToIntegers(*only);
+  const ResourceList requests = only != nullptr ? *only : PodRequests(pod);
+  if (as_they_are) return ToIntegers(requests);
+  return ToIntegers(Transform(WithoutExcluded(requests, config), config.transformations));
 }
 
 }  // namespace kueue
