@@ -8,7 +8,7 @@ that has the methods of `Job`; `register` makes it known.
 from kueuepy.jobs.base import BaseJob, Slot
 from kueuepy.jobs.convert import to_workload, to_workloads
 from kueuepy.jobs.custom import PathJob, PodSetPath, path_kind
-from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.naming import workload_name
 from kueuepy.jobs.ownership import find_ancestor, is_managed, with_defaults
@@ -23,10 +23,10 @@ from kueuepy.jobs.topology import PodIndex
 __all__ = [
     "AnyPriorityClass",
     "BaseJob",
+    "Document",
     "Finished",
     "Job",
     "JobType",
-    "Manifest",
     "PathJob",
     "PodIndex",
     "PodSetInfo",

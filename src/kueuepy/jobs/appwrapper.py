@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from kueuepy.jobs.appwrapper_pods import ComponentPodSet, component_pod_sets, pod_template
 from kueuepy.jobs.base import BaseJob, Slot
-from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.template import METADATA_FIELDS, PodSetInfo
 from kueuepy.objects import PodSet
@@ -36,7 +36,7 @@ class AppWrapper(BaseJob):
             for i, (template, pod_set) in enumerate(found)
         ]
 
-    def started(self, infos: Sequence[PodSetInfo]) -> Manifest:
+    def started(self, infos: Sequence[PodSetInfo]) -> Document:
         """The manifest running, with what each pod set was given written beside its component.
 
         Raises:
@@ -52,7 +52,7 @@ class AppWrapper(BaseJob):
         self._set_suspend(root, value=False)
         return root.data
 
-    def stopped(self, pod_sets: Sequence[PodSet]) -> Manifest | None:  # noqa: ARG002 the infos hold all there is
+    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 the infos hold all there is
         """The manifest suspended, without what was written beside its components."""
         root = self._section(copy.deepcopy(self.manifest))
         self._set_suspend(root, value=True)
@@ -77,9 +77,9 @@ class AppWrapper(BaseJob):
         return [(component, component_pod_sets(component)) for component in root.section("spec").sections("components")]
 
 
-def _written(info: PodSetInfo) -> Manifest:
+def _written(info: PodSetInfo) -> Document:
     """What a component's `podSetInfos` says of one pod set."""
-    fields: Manifest = {key: dict(getattr(info, key)) for key in METADATA_FIELDS}
+    fields: Document = {key: dict(getattr(info, key)) for key in METADATA_FIELDS}
     fields["nodeSelector"] = dict(info.node_selector)
     fields["tolerations"] = copy.deepcopy(list(info.tolerations))
     fields["schedulingGates"] = [{"name": gate} for gate in info.scheduling_gates]

@@ -11,7 +11,7 @@ from typing import Any
 
 from kueuepy.jobs import keys
 from kueuepy.jobs.batch import pods_per_job
-from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.topology import PodIndex
 
 _ANNOTATION = "workload.codeflare.dev.appwrapper/tas-"
@@ -25,7 +25,7 @@ _SPEC_FIELDS = (
     "overhead",
     "topologySpreadConstraints",
 )
-_SPEC_DEFAULTS: Manifest = {
+_SPEC_DEFAULTS: Document = {
     "restartPolicy": "Always",
     "dnsPolicy": "ClusterFirst",
     "securityContext": {},
@@ -60,7 +60,7 @@ def component_pod_sets(component: Section) -> list[ComponentPodSet]:
     return list(_inferred(component.section("template")))
 
 
-def pod_template(component: Section, path: str) -> Manifest:
+def pod_template(component: Section, path: str) -> Document:
     """The pod template at a path in a component: the part of it that Kueue looks at, with the API's defaults.
 
     Raises:
@@ -72,7 +72,7 @@ def pod_template(component: Section, path: str) -> Manifest:
         raise component.error("podSets", f'has the path "{path}"; it must lead to a pod template with a spec')
     metadata = found.get("metadata") or {}
     kept = {key: dict(metadata[key]) for key in ("labels", "annotations") if metadata.get(key)}
-    result: Manifest = {"metadata": kept} if kept else {}
+    result: Document = {"metadata": kept} if kept else {}
     result["spec"] = {
         **{key: _containers(spec[key]) for key in ("initContainers", "containers") if spec.get(key)},
         **{key: copy.deepcopy(spec[key]) for key in _SPEC_FIELDS if key in spec},
@@ -84,11 +84,11 @@ def pod_template(component: Section, path: str) -> Manifest:
     return result
 
 
-def _containers(containers: list[Manifest]) -> list[Manifest]:
+def _containers(containers: list[Document]) -> list[Document]:
     return [_container(container) for container in containers]
 
 
-def _container(container: Manifest) -> Manifest:
+def _container(container: Document) -> Document:
     result = {key: copy.deepcopy(container[key]) for key in _CONTAINER_FIELDS if key in container}
     resources = {key: dict(container.get("resources", {}).get(key) or {}) for key in ("requests", "limits")}
     result["resources"] = {key: value for key, value in resources.items() if value}

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import checks, keys, naming, patch, topology_check
-from kueuepy.jobs.fields import Manifest, Section, without_nulls
+from kueuepy.jobs.fields import Document, Section, without_nulls
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.template import PodSetInfo, add_gate, inject, restore, sanitized
 from kueuepy.jobs.topology import PodIndex, topology_request
@@ -81,7 +81,7 @@ class BaseJob:
     checks_groups: ClassVar[bool] = True
 
     def __init__(
-        self, manifest: Manifest, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Manifest] = ()
+        self, manifest: Document, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Document] = ()
     ) -> None:
         """Reads a manifest.
 
@@ -90,7 +90,7 @@ class BaseJob:
             config: The feature gates and the policy for jobs without a queue name.
             related: Manifests of other objects that the job's pod sets depend on, such as the runtime of a TrainJob.
         """
-        self.manifest: Manifest = without_nulls(manifest)
+        self.manifest: Document = without_nulls(manifest)
         self.config = config
         self.related = tuple(related)
 
@@ -98,7 +98,7 @@ class BaseJob:
     def slots(self, root: Section) -> Sequence[Slot]:
         """Where the pod sets come from, in their order; `root` is the manifest to look at."""
 
-    def amend(self, pod_set: str, template: Manifest) -> None:
+    def amend(self, pod_set: str, template: Document) -> None:
         """Changes the template of a pod set, not that of the manifest, into what the quota has to cover."""
 
     # What the manifest says of itself.
@@ -110,7 +110,7 @@ class BaseJob:
         return metadata.text("name") or metadata.text("generateName").rstrip("-")
 
     @property
-    def metadata(self) -> Manifest:
+    def metadata(self) -> Document:
         """The job's metadata."""
         return self.root.section("metadata").data
 
@@ -218,7 +218,7 @@ class BaseJob:
             section = found
         return section.flag("suspend")
 
-    def suspended(self) -> Manifest:
+    def suspended(self) -> Document:
         """The manifest with `suspend` true, and, of an elastic job, its pods gated."""
         root = self._section(copy.deepcopy(self.manifest))
         self._set_suspend(root, value=True)
@@ -228,7 +228,7 @@ class BaseJob:
         self.on_suspended(root)
         return root.data
 
-    def started(self, infos: Sequence[PodSetInfo]) -> Manifest:
+    def started(self, infos: Sequence[PodSetInfo]) -> Document:
         """The manifest with `suspend` false, and with what each pod set was given in its template.
 
         Raises:
@@ -243,7 +243,7 @@ class BaseJob:
             inject(slot.template, info)
         return root.data
 
-    def stopped(self, pod_sets: Sequence[PodSet]) -> Manifest | None:
+    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:
         """The manifest with `suspend` true, and with its templates as its Workload's pod sets have them.
 
         With another number of pod sets nothing but `suspend` changes.
@@ -257,11 +257,11 @@ class BaseJob:
             self.after_stop(root, pod_sets)
         return root.data
 
-    def start_patch(self, infos: Sequence[PodSetInfo]) -> Manifest:
+    def start_patch(self, infos: Sequence[PodSetInfo]) -> Document:
         """What starting changes in the manifest, as a JSON merge patch."""
         return patch.diff(self.manifest, self.started(infos))
 
-    def stop_patch(self, pod_sets: Sequence[PodSet]) -> Manifest | None:
+    def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:
         """What stopping changes in the manifest, as a JSON merge patch; `None` if the object is deleted."""
         stopped = self.stopped(pod_sets)
         return None if stopped is None else patch.diff(self.manifest, stopped)
@@ -317,13 +317,13 @@ class BaseJob:
         group = self.api_versions[0].rpartition("/")[0]
         return naming.workload_name(self.kind, group, name, self.uid, extra, short=self.gate("ShortWorkloadNames"))
 
-    def request(self, metadata: Section, index: PodIndex) -> Manifest | None:
+    def request(self, metadata: Section, index: PodIndex) -> Document | None:
         """The topology request of a pod template."""
         if not self.gate("TopologyAwareScheduling"):
             return None
         return topology_request(metadata, index, multi_layer=self.gate("TASMultiLayerTopology"))
 
-    def _section(self, manifest: Manifest) -> Section:
+    def _section(self, manifest: Document) -> Section:
         metadata = manifest.get("metadata")
         if not isinstance(metadata, dict):
             raise InvalidSpecError(f"{self.kind}: metadata: is missing; it must be a mapping with a name")
@@ -362,16 +362,16 @@ class Maker(BaseJob):
         """`False`: what it makes is suspended instead."""
         return False
 
-    def suspended(self) -> Manifest:
+    def suspended(self) -> Document:
         """The manifest, changed only in what the kind passes on to what it makes."""
         root = self._section(copy.deepcopy(self.manifest))
         self.on_suspended(root)
         return root.data
 
-    def start_patch(self, infos: Sequence[PodSetInfo]) -> Manifest:  # noqa: ARG002 the kind has no use for them
+    def start_patch(self, infos: Sequence[PodSetInfo]) -> Document:  # noqa: ARG002 the kind has no use for them
         """Empty: what it makes is started instead."""
         return {}
 
-    def stop_patch(self, pod_sets: Sequence[PodSet]) -> Manifest | None:  # noqa: ARG002 the kind has no use for them
+    def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 the kind has no use for them
         """Empty: what it makes is stopped instead."""
         return {}

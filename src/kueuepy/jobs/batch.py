@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob, Maker, Slot
-from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.indexes import terminal_indexes
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.template import PodSetInfo
@@ -42,7 +42,7 @@ class BatchJob(BaseJob):
         index = PodIndex(keys.JOB_COMPLETION_INDEX)
         return [Slot("main", pods_per_job(spec), template, self.min_parallelism(), index)]
 
-    def amend(self, pod_set: str, template: Manifest) -> None:  # noqa: ARG002 there is only one
+    def amend(self, pod_set: str, template: Document) -> None:  # noqa: ARG002 there is only one
         """Takes away the labels that the Job controller puts on the template."""
         labels = template.get("metadata", {}).get("labels", {})
         for label in _OWN_LABELS:
@@ -147,7 +147,7 @@ class CronJob(Maker):
         """Those of the Job that it makes."""
         return self.jobs()[0].slots(root.section("spec").section("jobTemplate"))
 
-    def job(self, scheduled: int | None = None) -> Manifest:
+    def job(self, scheduled: int | None = None) -> Document:
         """The Job that is made at a time.
 
         Args:

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import checks, keys
-from kueuepy.jobs.fields import Manifest
+from kueuepy.jobs.fields import Document
 from kueuepy.jobs.job import Job
 from kueuepy.jobs.ownership import is_managed, with_defaults
 from kueuepy.jobs.pod import Pod
 from kueuepy.jobs.priority import AnyPriorityClass, resolve_priority
 from kueuepy.jobs.registry import adapter_for
 from kueuepy.manifest.gates import enabled
+from kueuepy.manifest.jobkinds import with_queue_label
 from kueuepy.manifest.times import parse_time
 from kueuepy.objects import Configuration, LocalQueue, Namespace, Workload
 
@@ -23,11 +24,11 @@ _DEFAULT_QUEUE = "default"
 
 
 def to_workload(
-    manifest: Manifest,
+    manifest: Document,
     *,
     priority_classes: Iterable[AnyPriorityClass] = (),
     config: Configuration = _NO_CONFIGURATION,
-    related: Iterable[Manifest] = (),
+    related: Iterable[Document] = (),
     queue_name_annotation: bool = False,
 ) -> Workload:
     """The Workload that Kueue makes for a job.
@@ -62,11 +63,11 @@ def to_workload(
 
 
 def to_workloads(
-    manifests: Iterable[Manifest],
+    manifests: Iterable[Document],
     *,
     priority_classes: Iterable[AnyPriorityClass] = (),
     config: Configuration = _NO_CONFIGURATION,
-    related: Iterable[Manifest] = (),
+    related: Iterable[Document] = (),
     queue_name_annotation: bool = False,
     namespaces: Iterable[Namespace] = (),
     local_queues: Iterable[LocalQueue] = (),
@@ -105,13 +106,13 @@ def to_workloads(
 
 
 def _prepared(
-    manifest: Manifest,
+    manifest: Document,
     classes: tuple[AnyPriorityClass, ...],
     config: Configuration,
     default_queues: Iterable[str] = (),
     *,
     queue_name_annotation: bool,
-) -> Manifest:
+) -> Document:
     """The manifest, or that of the Job that a CronJob makes, with the queue and the priority class that it gets."""
     if manifest.get("kind") == "List":
         items = [
@@ -122,7 +123,7 @@ def _prepared(
     if manifest.get("kind") == "CronJob":
         manifest = adapter_for(manifest, config=config).jobs()[0].manifest
     if queue_name_annotation:
-        manifest = _with_annotated_queue(manifest)
+        manifest = with_queue_label(manifest)
     namespace = (manifest.get("metadata") or {}).get("namespace") or "default"
     return with_defaults(
         manifest,
@@ -132,7 +133,7 @@ def _prepared(
     )
 
 
-def _held(manifest: Manifest, config: Configuration, related: tuple[Manifest, ...]) -> list[Job]:
+def _held(manifest: Document, config: Configuration, related: tuple[Document, ...]) -> list[Job]:
     """The jobs that get a Workload, held back and found to be right."""
     new = adapter_for(manifest, config=config, related=related)
     jobs = list(adapter_for(new.suspended(), config=config, related=related).jobs())
@@ -162,14 +163,14 @@ def _workload(job: Job, classes: tuple[AnyPriorityClass, ...], config: Configura
     )
 
 
-def _passed_on(annotations: Manifest, config: Configuration) -> dict[str, str]:
+def _passed_on(annotations: Document, config: Configuration) -> dict[str, str]:
     """The annotations of a job that its Workload gets."""
     passed = {key: value for key, value in annotations.items() if key.startswith(keys.PROVISIONING_REQUEST_PREFIX)}
     gated_by = annotations.get(keys.ADMISSION_GATED_BY, "") if enabled(config.feature_gates, "AdmissionGatedBy") else ""
     return passed | ({keys.ADMISSION_GATED_BY: gated_by} if gated_by else {})
 
 
-def _items(manifest: Manifest) -> Iterator[Manifest]:
+def _items(manifest: Document) -> Iterator[Document]:
     """The manifest, or those in a list."""
     if manifest.get("kind") != "List":
         yield manifest
@@ -178,9 +179,9 @@ def _items(manifest: Manifest) -> Iterator[Manifest]:
         yield from _items(item)
 
 
-def _grouped(manifests: Iterable[Manifest], config: Configuration) -> Iterable[Manifest]:
+def _grouped(manifests: Iterable[Document], config: Configuration) -> Iterable[Document]:
     """The manifests, with the pods of each group in one list, at the place of the first of them."""
-    result: dict[tuple[str, ...], Manifest] = {}
+    result: dict[tuple[str, ...], Document] = {}
     for number, manifest in enumerate(manifests):
         pod = Pod(manifest, config=config) if manifest.get("kind") == "Pod" else None
         if pod is None or not pod.group_name:
@@ -189,15 +190,6 @@ def _grouped(manifests: Iterable[Manifest], config: Configuration) -> Iterable[M
         group = result.setdefault((pod.namespace, pod.group_name), {"apiVersion": "v1", "kind": "List", "items": []})
         group["items"].append(manifest)
     return result.values()
-
-
-def _with_annotated_queue(manifest: Manifest) -> Manifest:
-    """The manifest with the queue that it is annotated with as its label, if it has no label."""
-    metadata = manifest.get("metadata") or {}
-    labels, queue = metadata.get("labels") or {}, (metadata.get("annotations") or {}).get(keys.QUEUE_NAME)
-    if not queue or labels.get(keys.QUEUE_NAME):
-        return manifest
-    return manifest | {"metadata": metadata | {"labels": labels | {keys.QUEUE_NAME: queue}}}
 
 
 def _nanoseconds(owner: str, time: object) -> int | None:

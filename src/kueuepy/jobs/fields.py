@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from kueuepy.errors import InvalidSpecError
 
-Manifest: TypeAlias = dict[str, Any]
+Document: TypeAlias = dict[str, Any]
 """A Kubernetes object as its YAML reads: dicts, lists, texts, numbers."""
 
 
@@ -32,7 +32,7 @@ class Section:
 
     owner: str
     path: str
-    data: Manifest
+    data: Document
 
     def at(self, key: str | int) -> str:
         """The path of a field, in brackets where a dot would be read as part of the path."""
@@ -132,7 +132,7 @@ class Section:
         """The conditions of a status that are true."""
         return (condition for condition in self.sections("conditions") if condition.text("status") == "True")
 
-    def _mapping(self, key: str | int, value: Any) -> Manifest:
+    def _mapping(self, key: str | int, value: Any) -> Document:
         if not isinstance(value, dict):
             raise self.error(key, f"is {value!r}; it must be a mapping")
         return value

@@ -6,7 +6,7 @@ Mirrors `pkg/controller/jobframework/interface.go:GenericJob` and its optional c
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from kueuepy.jobs.fields import Manifest
+from kueuepy.jobs.fields import Document
 from kueuepy.jobs.template import PodSetInfo
 from kueuepy.objects import PodSet, ReclaimablePod
 
@@ -34,10 +34,10 @@ class Job(Protocol):
         manifest: The job's manifest, without fields that are null.
     """
 
-    manifest: Manifest
+    manifest: Document
 
     @property
-    def metadata(self) -> Manifest:
+    def metadata(self) -> Document:
         """The metadata whose labels and annotations count: the manifest's own, but for a list of pods."""
 
     @property
@@ -71,13 +71,13 @@ class Job(Protocol):
     def is_suspended(self) -> bool:
         """Whether the job runs no pods."""
 
-    def suspended(self) -> Manifest:
+    def suspended(self) -> Document:
         """The manifest as it is after Kueue's webhook has held back the new job."""
 
-    def start_patch(self, infos: Sequence[PodSetInfo]) -> Manifest:
+    def start_patch(self, infos: Sequence[PodSetInfo]) -> Document:
         """What starting the job with what its pod sets were given changes, as a JSON merge patch."""
 
-    def stop_patch(self, pod_sets: Sequence[PodSet]) -> Manifest | None:
+    def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:
         """What stopping the job, and restoring it to its Workload's pod sets, changes; `None` if it is deleted."""
 
     def reclaimable_pods(self) -> tuple[ReclaimablePod, ...]:

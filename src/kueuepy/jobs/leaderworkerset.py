@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import Maker, Slot
-from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.serving import group_pod, group_workload_annotations
 from kueuepy.jobs.topology import PodIndex
 
@@ -44,7 +44,7 @@ class LeaderWorkerSet(Maker):
             return [Slot("main", size, worker, index=numbered)]
         return [Slot(LEADER, 1, leader), Slot(WORKER, size - 1, worker, index=numbered)]
 
-    def amend(self, pod_set: str, template: Manifest) -> None:  # noqa: ARG002 all of them alike
+    def amend(self, pod_set: str, template: Document) -> None:  # noqa: ARG002 all of them alike
         """Takes away the labels and annotations of the LeaderWorkerSet's own, but for its name."""
         for texts in (template.get("metadata", {}).get(key, {}) for key in ("labels", "annotations")):
             for key in [key for key in texts if key.startswith(_DOMAIN) and key != _NAME]:
@@ -69,7 +69,7 @@ class LeaderWorkerSet(Maker):
         """The marks of a group's Workload, of the object that it is for, and of the replica."""
         return group_workload_annotations(self) | {keys.COMPONENT_WORKLOAD_INDEX: str(self.index)}
 
-    def pods(self) -> Manifest:
+    def pods(self) -> Document:
         """The pods of the replica as Kueue marks them, a List of one group.
 
         Start them with the infos of the replica's Workload.
@@ -77,7 +77,7 @@ class LeaderWorkerSet(Maker):
         slots = self.slots(self._section(self.suspended()))
         leader_name = f"{self.name}-{self.index}"
         size = sum(slot.count for slot in slots)
-        items: list[Manifest] = []
+        items: list[Document] = []
         for slot in slots:
             for _ in range(slot.count):
                 number = len(items)

@@ -10,7 +10,7 @@ from typing import Any
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.jobs import keys
-from kueuepy.jobs.fields import Manifest
+from kueuepy.jobs.fields import Document
 from kueuepy.jobs.priority import DEFAULT_CLASS, AnyPriorityClass, has_default_class
 from kueuepy.jobs.registry import is_known
 from kueuepy.objects import Configuration, Namespace
@@ -24,10 +24,10 @@ _UNMANAGED = {("v1", "List"), ("batch/v1", "CronJob")}
 
 
 def is_managed(
-    manifest: Manifest,
+    manifest: Document,
     *,
     config: Configuration,
-    owners: Iterable[Manifest] = (),
+    owners: Iterable[Document] = (),
     namespaces: Iterable[Namespace] = (),
 ) -> bool:
     """Whether a job gets a Workload of its own: it asks for a queue or all jobs are managed, and no owner has one.
@@ -51,7 +51,7 @@ def is_managed(
     return bool(_label(manifest, keys.QUEUE_NAME)) or config.manage_jobs_without_queue_name
 
 
-def find_ancestor(manifest: Manifest, owners: Iterable[Manifest], *, all_jobs: bool = False) -> Manifest | None:
+def find_ancestor(manifest: Document, owners: Iterable[Document], *, all_jobs: bool = False) -> Document | None:
     """The topmost owner of a job that Kueue manages, or `None`.
 
     An owner is managed if it has a queue name, or if all jobs are. The search ends at an owner of a kind that Kueue
@@ -90,12 +90,12 @@ def find_ancestor(manifest: Manifest, owners: Iterable[Manifest], *, all_jobs: b
 
 
 def with_defaults(
-    manifest: Manifest,
+    manifest: Document,
     *,
     has_default_queue: bool = False,
     classes: Iterable[AnyPriorityClass] = (),
     defaults_class: bool = True,
-) -> Manifest:
+) -> Document:
     """The manifest of a new job with the queue and the priority class that it gets if it names none.
 
     A job whose owner could be managed gets neither.
@@ -120,13 +120,13 @@ def with_defaults(
     return manifest | {"metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), **added}}}
 
 
-def _selects(config: Configuration, manifest: Manifest, namespaces: Iterable[Namespace]) -> bool:
+def _selects(config: Configuration, manifest: Document, namespaces: Iterable[Namespace]) -> bool:
     name = _namespace(manifest)
     labels = next((namespace.labels for namespace in namespaces if namespace.name == name), {})
     return config.managed_jobs_namespace_selector.matches({_NAME_LABEL: name} | labels)
 
 
-def _is_suspended_by_parent(manifest: Manifest) -> bool:
+def _is_suspended_by_parent(manifest: Document) -> bool:
     """Whether a pod was marked by what makes it, an object that gets no Workload but through its pods."""
     return manifest.get("kind") == "Pod" and keys.SUSPENDING_PARENT in (_metadata(manifest).get("annotations") or {})
 
@@ -141,28 +141,28 @@ def _is_managed_kind(kind: tuple[str, str]) -> bool:
     return is_known(*kind) and kind not in _UNMANAGED
 
 
-def _controller(manifest: Manifest) -> Mapping[str, Any] | None:
+def _controller(manifest: Document) -> Mapping[str, Any] | None:
     references = _metadata(manifest).get("ownerReferences") or ()
     return next((reference for reference in references if reference.get("controller")), None)
 
 
-def _metadata(manifest: Manifest) -> Mapping[str, Any]:
+def _metadata(manifest: Document) -> Mapping[str, Any]:
     metadata: Mapping[str, Any] = manifest.get("metadata") or {}
     return metadata
 
 
-def _label(manifest: Manifest, key: str) -> str:
+def _label(manifest: Document, key: str) -> str:
     return str((_metadata(manifest).get("labels") or {}).get(key) or "")
 
 
-def _namespace(manifest: Manifest) -> str:
+def _namespace(manifest: Document) -> str:
     return str(_metadata(manifest).get("namespace") or "default")
 
 
-def _key(manifest: Manifest) -> tuple[str, ...]:
+def _key(manifest: Document) -> tuple[str, ...]:
     name = _metadata(manifest).get("name")
     return str(manifest.get("apiVersion")), str(manifest.get("kind")), _namespace(manifest), str(name)
 
 
-def _describe(manifest: Manifest) -> str:
+def _describe(manifest: Document) -> str:
     return f'{manifest.get("kind")} "{_namespace(manifest)}/{_metadata(manifest).get("name")}"'

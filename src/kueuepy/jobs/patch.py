@@ -7,16 +7,16 @@ of what was there. A list is always replaced as a whole. `kubectl patch --type m
 import copy
 from typing import Any
 
-from kueuepy.jobs.fields import Manifest
+from kueuepy.jobs.fields import Document
 
 
-def diff(before: Manifest, after: Manifest) -> Manifest:
+def diff(before: Document, after: Document) -> Document:
     """The smallest merge patch that turns one manifest into the other; empty if they are equal.
 
     >>> diff({"spec": {"suspend": True, "parallelism": 3}}, {"spec": {"suspend": False, "parallelism": 3}})
     {'spec': {'suspend': False}}
     """
-    patch: Manifest = {key: None for key in before if key not in after}
+    patch: Document = {key: None for key in before if key not in after}
     for key, value in after.items():
         old = before.get(key)
         if isinstance(value, dict) and isinstance(old, dict):
@@ -28,7 +28,7 @@ def diff(before: Manifest, after: Manifest) -> Manifest:
     return patch
 
 
-def apply(manifest: Manifest, patch: Manifest) -> Manifest:
+def apply(manifest: Document, patch: Document) -> Document:
     """A copy of the manifest with the patch applied.
 
     >>> apply({"spec": {"suspend": True}}, {"spec": {"suspend": False}, "status": None})

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob, Slot
 from kueuepy.jobs.checks import prebuilt_workload_name
-from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.role import role_hash
 from kueuepy.jobs.template import PodSetInfo, add_gate, has_gate, inject, remove_gate
@@ -86,7 +86,7 @@ class Pod(BaseJob):
         """Whether the pod is gated, or is done."""
         return self.is_terminated or self.is_gated
 
-    def suspended(self) -> Manifest:
+    def suspended(self) -> Document:
         """The pod with Kueue's gates, its role, and the marks by which Kueue knows it."""
         root = self._section(copy.deepcopy(self.manifest))
         metadata = root.section("metadata")
@@ -104,7 +104,7 @@ class Pod(BaseJob):
         metadata.ensure("annotations").data[keys.ROLE_HASH] = self.role
         return root.data
 
-    def started(self, infos: Sequence[PodSetInfo]) -> Manifest:
+    def started(self, infos: Sequence[PodSetInfo]) -> Document:
         """The pod with what it was given and without the gate; a pod that runs already stays as it is.
 
         Raises:
@@ -113,7 +113,7 @@ class Pod(BaseJob):
         self.require_length(1, infos)
         return self.ungated(infos[0])
 
-    def ungated(self, info: PodSetInfo) -> Manifest:
+    def ungated(self, info: PodSetInfo) -> Document:
         """The pod with this info and without the gate; the topology's gate stays only if a place is to come.
 
         Source: `pkg/controller/jobs/pod/pod_controller.go:prepare`.
@@ -126,7 +126,7 @@ class Pod(BaseJob):
                 remove_gate(root.section("spec"), keys.TOPOLOGY_GATE)
         return root.data
 
-    def stopped(self, pod_sets: Sequence[PodSet]) -> Manifest | None:  # noqa: ARG002 nothing can be restored
+    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 nothing can be restored
         """`None`, for a pod that runs is deleted; one that is gated or done stays as it is."""
         return copy.deepcopy(self.manifest) if self.is_suspended() else None
 

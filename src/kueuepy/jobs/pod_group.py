@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import checks, keys
 from kueuepy.jobs.base import MAX_POD_SETS, BaseJob, Slot
-from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.pod import Pod
 from kueuepy.jobs.template import PodSetInfo
@@ -32,7 +32,7 @@ class PodGroup(BaseJob):
     api_versions = ("v1",)
 
     def __init__(
-        self, manifest: Manifest, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Manifest] = ()
+        self, manifest: Document, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Document] = ()
     ) -> None:
         """Reads a List of the pods of one group.
 
@@ -157,11 +157,11 @@ class PodGroup(BaseJob):
         """Whether any of the pods is gated or done."""
         return any(pod.is_suspended() for pod in self.pods)
 
-    def suspended(self) -> Manifest:
+    def suspended(self) -> Document:
         """The list of the pods, each held back."""
         return self._list(pod.suspended() for pod in self.pods)
 
-    def started(self, infos: Sequence[PodSetInfo]) -> Manifest:
+    def started(self, infos: Sequence[PodSetInfo]) -> Document:
         """The list of the pods, each with what its role was given.
 
         Raises:
@@ -175,7 +175,7 @@ class PodGroup(BaseJob):
                 )
         return self._list(pod.ungated(by_role[pod.role]) if pod.is_gated else pod.manifest for pod in self.pods)
 
-    def stopped(self, pod_sets: Sequence[PodSet]) -> Manifest | None:
+    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:
         """The list without the pods that ran, for they are deleted; `None` if none is left."""
         left = [manifest for pod in self.pods if (manifest := pod.stopped(pod_sets)) is not None]
         return self._list(left) if left else None
@@ -200,10 +200,10 @@ class PodGroup(BaseJob):
         """Whether the group is complete and all its pods are ready."""
         return len(self.pods) >= self.total_count and all(pod.pods_ready() for pod in self.pods)
 
-    def _section(self, manifest: Manifest) -> Section:
+    def _section(self, manifest: Document) -> Section:
         return Section(self.owner, "", manifest)
 
-    def _list(self, items: Iterable[Manifest]) -> Manifest:
+    def _list(self, items: Iterable[Document]) -> Document:
         return copy.deepcopy(self.manifest | {"items": list(items)})
 
     def _annotated(self, pod: Pod) -> Section:

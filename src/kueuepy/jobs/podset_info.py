@@ -11,7 +11,7 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.jobs import keys
-from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.template import PodSetInfo, inject
 from kueuepy.manifest.gates import enabled
 from kueuepy.objects import Configuration, PodSet, PodSetAssignment, ResourceFlavor, Toleration, Workload
@@ -61,9 +61,9 @@ def pod_set_infos(
     )
 
 
-def toleration_manifest(toleration: Toleration) -> Manifest:
+def toleration_manifest(toleration: Toleration) -> Document:
     """A toleration as a manifest writes it, without empty fields."""
-    fields: Manifest = msgspec.to_builtins(toleration)
+    fields: Document = msgspec.to_builtins(toleration)
     return {key: value for key, value in fields.items() if value not in ("", None)}
 
 
@@ -72,11 +72,11 @@ def _info(
     pod_set: PodSet,
     assignment: PodSetAssignment,
     flavors: dict[str, ResourceFlavor],
-    marks: Manifest,
+    marks: Document,
 ) -> PodSetInfo:
     assigned = [_flavor(workload, flavors, name) for name in _distinct(assignment)]
     # A template of its own collects the parts, so that they are merged by the one rule for merging.
-    template: Manifest = {"spec": {}}
+    template: Document = {"spec": {}}
     where = f'Workload "{workload.key}"'
     at = Section(where, f"podSets[{pod_set.name}]", template)
     inject(at, _placement(pod_set, assignment, assigned))
@@ -108,7 +108,7 @@ def _placement(pod_set: PodSet, assignment: PodSetAssignment, assigned: list[Res
     )
 
 
-def _marks(workload: Workload, pod_set_name: str, config: Configuration) -> Manifest:
+def _marks(workload: Workload, pod_set_name: str, config: Configuration) -> Document:
     """The labels and annotations by which Kueue finds the pods of an admitted pod set."""
     labels = {keys.POD_SET: pod_set_name}
     annotations = {}

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import MAX_POD_SETS, BaseJob, Slot
-from kueuepy.jobs.fields import Manifest, Section, without_nulls
+from kueuepy.jobs.fields import Document, Section, without_nulls
 from kueuepy.jobs.quantity import keep_max
 from kueuepy.objects import Configuration
 
@@ -45,7 +45,7 @@ class RayKind(BaseJob):
         ]
         return [head, *workers]
 
-    def amend(self, pod_set: str, template: Manifest) -> None:
+    def amend(self, pod_set: str, template: Document) -> None:
         """Counts in the head what KubeRay runs besides: the cleanup of Redis, and the autoscaler beside it."""
         if pod_set != HEAD:
             return
@@ -61,7 +61,7 @@ class RayKind(BaseJob):
         if spec.flag("enableInTreeAutoscaling"):
             options = spec.find("autoscalerOptions")
             given = options and options.find("resources")
-            default: Manifest = {"requests": dict(_AUTOSCALER), "limits": dict(_AUTOSCALER)}
+            default: Document = {"requests": dict(_AUTOSCALER), "limits": dict(_AUTOSCALER)}
             containers.append({"name": "autoscaler", "resources": copy.deepcopy(given.data) if given else default})
 
     def workload_name_extra(self) -> str:
@@ -122,7 +122,7 @@ class RayKind(BaseJob):
                 counts[group.text("groupName")] = worker_count(group)
         return counts
 
-    def _live_cluster(self, manifest: Manifest, name: str) -> "RayCluster | None":
+    def _live_cluster(self, manifest: Document, name: str) -> "RayCluster | None":
         if manifest.get("kind") != "RayCluster" or not name:
             return None
         cluster = RayCluster(without_nulls(manifest), config=Configuration())

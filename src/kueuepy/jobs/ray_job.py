@@ -7,7 +7,7 @@ import copy
 from collections.abc import Sequence
 
 from kueuepy.jobs.base import Slot
-from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.ray_cluster import HEAD, RayKind
 from kueuepy.jobs.template import PodSetInfo
@@ -56,7 +56,7 @@ class RayJob(RayKind):
         )
         return [*slots, Slot(SUBMITTER, 1, template)]
 
-    def amend(self, pod_set: str, template: Manifest) -> None:
+    def amend(self, pod_set: str, template: Document) -> None:
         """Counts in the head the submitter that KubeRay runs beside it, besides what a cluster's head runs."""
         super().amend(pod_set, template)
         if pod_set == HEAD and self.submission_mode == "SidecarMode":
@@ -103,13 +103,13 @@ class RayJob(RayKind):
         """Whether KubeRay has refused the job."""
         return self.status().text("jobDeploymentStatus") == "ValidationFailed"
 
-    def _default_submitter(self) -> Manifest:
+    def _default_submitter(self) -> Document:
         """The pod that KubeRay makes to submit a job, with the image of the head."""
         head = self.root.walk(f"{self.cluster_path}.headGroupSpec.template.spec")
         images = [container.text("image") for container in head.sections("containers")]
         if not images:
             raise head.error("containers", "is missing; it must have the Ray container")
-        container: Manifest = {"name": _CONTAINER, "image": images[0], "resources": copy.deepcopy(_RESOURCES)}
+        container: Document = {"name": _CONTAINER, "image": images[0], "resources": copy.deepcopy(_RESOURCES)}
         if not images[0]:
             del container["image"]
         return {"spec": {"containers": [container], "restartPolicy": "Never"}}

@@ -7,7 +7,7 @@ from typing import Protocol
 from kueuepy.errors import DuplicateError, InvalidSpecError, UnsupportedError
 from kueuepy.jobs.appwrapper import AppWrapper
 from kueuepy.jobs.batch import BatchJob, CronJob
-from kueuepy.jobs.fields import Manifest
+from kueuepy.jobs.fields import Document
 from kueuepy.jobs.job import Job
 from kueuepy.jobs.jobset import JobSet
 from kueuepy.jobs.kubeflow import JAXJob, MPIJob, PaddleJob, PyTorchJob, TFJob, XGBoostJob
@@ -25,7 +25,7 @@ from kueuepy.objects import Configuration
 class JobType(Protocol):
     """A class that reads the manifests of a kind of job."""
 
-    def __call__(self, manifest: Manifest, *, config: Configuration, related: Iterable[Manifest]) -> Job:
+    def __call__(self, manifest: Document, *, config: Configuration, related: Iterable[Document]) -> Job:
         """The job of a manifest, under a configuration, with manifests of objects that it refers to."""
 
 
@@ -89,7 +89,7 @@ def kinds() -> tuple[tuple[str, str], ...]:
 
 
 def adapter_for(
-    manifest: Manifest, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Manifest] = ()
+    manifest: Document, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Document] = ()
 ) -> Job:
     """The job of a manifest. The pods of a group are given together, as a manifest of kind List.
 

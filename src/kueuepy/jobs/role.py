@@ -7,16 +7,16 @@ import hashlib
 import json
 from typing import Any
 
-from kueuepy.jobs.fields import Manifest
+from kueuepy.jobs.fields import Document
 from kueuepy.jobs.quantity import canonical
 
 _LENGTH = 8
 
 # Fields of Kubernetes' types in the order of their Go structs. "!" marks those that are written even if empty.
-_SELECTOR_TERM: Manifest = {"key!": None, "operator!": None, "values": None}
-_LABEL_SELECTOR: Manifest = {"matchLabels": None, "matchExpressions": _SELECTOR_TERM}
-_NODE_TERM: Manifest = {"matchExpressions": _SELECTOR_TERM, "matchFields": _SELECTOR_TERM}
-_POD_TERM: Manifest = {
+_SELECTOR_TERM: Document = {"key!": None, "operator!": None, "values": None}
+_LABEL_SELECTOR: Document = {"matchLabels": None, "matchExpressions": _SELECTOR_TERM}
+_NODE_TERM: Document = {"matchExpressions": _SELECTOR_TERM, "matchFields": _SELECTOR_TERM}
+_POD_TERM: Document = {
     "labelSelector": _LABEL_SELECTOR,
     "namespaces": None,
     "topologyKey!": None,
@@ -24,11 +24,11 @@ _POD_TERM: Manifest = {
     "matchLabelKeys": None,
     "mismatchLabelKeys": None,
 }
-_POD_AFFINITY: Manifest = {
+_POD_AFFINITY: Document = {
     "requiredDuringSchedulingIgnoredDuringExecution": _POD_TERM,
     "preferredDuringSchedulingIgnoredDuringExecution": {"weight!": 0, "podAffinityTerm!": _POD_TERM},
 }
-_AFFINITY: Manifest = {
+_AFFINITY: Document = {
     "nodeAffinity": {
         "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms!": _NODE_TERM},
         "preferredDuringSchedulingIgnoredDuringExecution": {"weight!": 0, "preference!": _NODE_TERM},
@@ -36,9 +36,9 @@ _AFFINITY: Manifest = {
     "podAffinity": _POD_AFFINITY,
     "podAntiAffinity": _POD_AFFINITY,
 }
-_TOLERATION: Manifest = {"key": None, "operator": None, "value": None, "effect": None, "tolerationSeconds": None}
-_PORT: Manifest = {"name": None, "hostPort": None, "containerPort!": 0, "protocol": None, "hostIP": None}
-_SPREAD: Manifest = {
+_TOLERATION: Document = {"key": None, "operator": None, "value": None, "effect": None, "tolerationSeconds": None}
+_PORT: Document = {"name": None, "hostPort": None, "containerPort!": 0, "protocol": None, "hostIP": None}
+_SPREAD: Document = {
     "maxSkew!": 0,
     "topologyKey!": None,
     "whenUnsatisfiable!": None,
@@ -48,11 +48,11 @@ _SPREAD: Manifest = {
     "nodeTaintsPolicy": None,
     "matchLabelKeys": None,
 }
-_CLAIM: Manifest = {"name!": None, "resourceClaimName": None, "resourceClaimTemplateName": None}
+_CLAIM: Document = {"name!": None, "resourceClaimName": None, "resourceClaimTemplateName": None}
 _HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
-def role_hash(spec: Manifest) -> str:
+def role_hash(spec: Document) -> str:
     """The role of a pod with this spec, 8 digits long. Empty lists and mappings count as absent, as the API drops them.
 
     Kueue takes the spec as the API server has filled it in: it then has a priority and tolerations by default.
@@ -80,7 +80,7 @@ def role_hash(spec: Manifest) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
 
 
-def _containers(containers: list[Manifest] | None) -> list[Manifest] | None:
+def _containers(containers: list[Document] | None) -> list[Document] | None:
     if not containers:
         return None
     return [
@@ -92,15 +92,15 @@ def _containers(containers: list[Manifest] | None) -> list[Manifest] | None:
     ]
 
 
-def _resources(resources: Manifest | None) -> Manifest | None:
+def _resources(resources: Document | None) -> Document | None:
     return {name: canonical(resources[name]) for name in sorted(resources)} if resources else None
 
 
-def _sorted(mapping: Manifest | None) -> Manifest | None:
+def _sorted(mapping: Document | None) -> Document | None:
     return None if mapping is None else dict(sorted(mapping.items()))
 
 
-def _ordered(value: Any, fields: Manifest | None) -> Any:
+def _ordered(value: Any, fields: Document | None) -> Any:
     """A value of a Go type as Go writes it: its fields in their order, empty ones left out."""
     if isinstance(value, list):
         return [_ordered(item, fields) for item in value]

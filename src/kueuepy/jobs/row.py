@@ -87,7 +87,7 @@ def _quantity(value: Any) -> str | int:
     """A value as quantities are written; a fraction keeps its decimal digits."""
     if isinstance(value, Integral):
         return int(value)
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _whole(where: str, values: Mapping[str, Any], column: str, default: int) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from kueuepy.jobs import patch
-from kueuepy.jobs.fields import Manifest, without_nulls
+from kueuepy.jobs.fields import Document, without_nulls
 from kueuepy.jobs.podset_info import pod_set_infos
 from kueuepy.jobs.registry import adapter_for
 from kueuepy.objects import Configuration, ResourceFlavor, Workload
@@ -12,8 +12,8 @@ _NO_CONFIGURATION = Configuration()
 
 
 def suspend(
-    manifest: Manifest, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Manifest] = ()
-) -> Manifest:
+    manifest: Document, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Document] = ()
+) -> Document:
     """The manifest of a new job as Kueue's webhook changes it: suspended, whatever its user wrote.
 
     >>> template = {"spec": {"containers": []}}
@@ -29,14 +29,14 @@ def suspend(
 
 
 def start_patch(
-    manifest: Manifest,
+    manifest: Document,
     workload: Workload,
     flavors: Iterable[ResourceFlavor],
     *,
     config: Configuration = _NO_CONFIGURATION,
-    related: Iterable[Manifest] = (),
+    related: Iterable[Document] = (),
     marks: bool = True,
-) -> Manifest:
+) -> Document:
     """The one change to a suspended job by which Kueue starts it, as a JSON merge patch.
 
     It ends the suspension and gives the pod templates the node labels and the tolerations of the assigned flavors, and
@@ -63,12 +63,12 @@ def start_patch(
 
 
 def stop_patch(
-    manifest: Manifest,
+    manifest: Document,
     workload: Workload,
     *,
     config: Configuration = _NO_CONFIGURATION,
-    related: Iterable[Manifest] = (),
-) -> Manifest | None:
+    related: Iterable[Document] = (),
+) -> Document | None:
     """The change to a running job by which Kueue stops it, as a JSON merge patch; `None` for pods, which it deletes.
 
     The job is suspended, and its pod templates are again those of its Workload, so that it is as it was before it
@@ -81,7 +81,7 @@ def stop_patch(
     return adapter_for(manifest, config=config, related=related).stop_patch(workload.pod_sets)
 
 
-def apply_patch(manifest: Manifest, change: Manifest) -> Manifest:
+def apply_patch(manifest: Document, change: Document) -> Document:
     """A copy of a manifest with a JSON merge patch applied; fields that are null in the manifest are left out."""
-    applied: Manifest = without_nulls(manifest)
+    applied: Document = without_nulls(manifest)
     return patch.apply(applied, change)

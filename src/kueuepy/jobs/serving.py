@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import Maker, Slot
-from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.pod import Pod
 from kueuepy.jobs.topology import PodIndex
 
@@ -41,7 +41,7 @@ class Deployment(Maker):
         passed = {key: self.labels[key] for key in (keys.QUEUE_NAME, keys.PRIORITY_CLASS) if self.labels.get(key)}
         template.ensure("labels").data.update({keys.MANAGED: "true"} | passed)
 
-    def _pod(self, template: Section, number: int) -> Manifest:
+    def _pod(self, template: Section, number: int) -> Document:
         metadata = copy.deepcopy(template.section("metadata").data)
         metadata.update(name=f"{self.name}-{number}", namespace=self.namespace)
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": copy.deepcopy(template.data["spec"])}
@@ -61,10 +61,7 @@ class StatefulSet(Maker):
 
     def jobs(self) -> "Sequence[StatefulSet]":
         """Itself; without replicas, or made by another of Kueue's kinds, it gets no Workload."""
-        spec = self.root.section("spec")
-        metadata = spec.section("template").find("metadata")
-        parent = metadata.texts("annotations").get(keys.SUSPENDING_PARENT, _STATEFUL_SET) if metadata else _STATEFUL_SET
-        return (self,) if parent == _STATEFUL_SET and spec.count("replicas", 1) else ()
+        return (self,) if self._is_own and self.root.section("spec").count("replicas", 1) else ()
 
     def validate(self) -> None:
         """Refuses what is refused of every kind."""
@@ -78,7 +75,7 @@ class StatefulSet(Maker):
         """The marks of a group's Workload, and of the object that it is for."""
         return group_workload_annotations(self)
 
-    def pods(self) -> Manifest:
+    def pods(self) -> Document:
         """Its pods as Kueue marks them: a List of one group that is admitted at once and served for ever.
 
         Start them with the infos of the StatefulSet's Workload.
@@ -106,12 +103,20 @@ class StatefulSet(Maker):
 
     def on_suspended(self, root: Section) -> None:
         """Passes on to its pods that they are held back."""
-        template = root.section("spec").section("template").ensure("metadata")
-        template.ensure("annotations").data[keys.SUSPENDING_PARENT] = _STATEFUL_SET
+        if self._is_own:
+            template = root.section("spec").section("template").ensure("metadata")
+            template.ensure("annotations").data[keys.SUSPENDING_PARENT] = _STATEFUL_SET
 
     def on_hold(self) -> bool:
         """Whether it has no replicas."""
         return not self.root.section("spec").count("replicas", 1)
+
+    @property
+    def _is_own(self) -> bool:
+        """Whether it is not made by another of Kueue's kinds, which then holds its pods back."""
+        metadata = self.root.section("spec").section("template").find("metadata")
+        annotations = metadata.texts("annotations") if metadata else {}
+        return annotations.get(keys.SUSPENDING_PARENT, _STATEFUL_SET) == _STATEFUL_SET
 
 
 def group_workload_annotations(job: Maker) -> dict[str, str]:
@@ -126,7 +131,7 @@ def group_workload_annotations(job: Maker) -> dict[str, str]:
 
 def group_pod(
     template: Section, name: str, job: Maker, *, labels: dict[str, str], annotations: dict[str, str]
-) -> Manifest:
+) -> Document:
     """A pod of an object whose pods are a group, with the name of the group's Workload."""
     workload = job.workload_name()
     metadata = copy.deepcopy(template.section("metadata").data)

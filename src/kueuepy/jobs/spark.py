@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob, Slot
-from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.spark_pod import DRIVER, EXECUTOR, empty_template, pod_template
 from kueuepy.jobs.template import (
@@ -55,7 +55,7 @@ class SparkApplication(BaseJob):
         if allocation is not None and allocation.flag("enabled"):
             raise allocation.error("enabled", "is true; a job that Kueue manages must not change its executors")
 
-    def started(self, infos: Sequence[PodSetInfo]) -> Manifest:
+    def started(self, infos: Sequence[PodSetInfo]) -> Document:
         """The manifest running, with what each role was given in its fields.
 
         A node selector of the whole application moves into the roles.
@@ -81,7 +81,7 @@ class SparkApplication(BaseJob):
         self._set_suspend(root, value=False)
         return root.data
 
-    def stopped(self, pod_sets: Sequence[PodSet]) -> Manifest | None:
+    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:
         """The manifest suspended, with the fields of its roles as the pod sets have them.
 
         As in Kueue, a node selector of the whole application is not given back.
@@ -113,7 +113,7 @@ class SparkApplication(BaseJob):
 
     def _restore_role(self, own: Section, role: str, pod_set: PodSet) -> None:
         metadata, pod = pod_set.template.get("metadata", {}), pod_set.template["spec"]
-        original: Manifest = {key: self._own_texts(own, metadata, key) for key in METADATA_FIELDS}
+        original: Document = {key: self._own_texts(own, metadata, key) for key in METADATA_FIELDS}
         original |= {key: copy.deepcopy(pod.get(key)) for key in ("nodeSelector", "tolerations")}
         template = own.find("template")
         if template is not None and (spec := template.find("spec")) is not None:
@@ -124,6 +124,6 @@ class SparkApplication(BaseJob):
         for key in [key for key, value in original.items() if not value]:
             del own.data[key]
 
-    def _own_texts(self, own: Section, metadata: Manifest, key: str) -> dict[str, str]:
+    def _own_texts(self, own: Section, metadata: Document, key: str) -> dict[str, str]:
         """Of the labels or annotations of a role those that it had, without those that only its template has."""
         return {name: value for name, value in own.texts(key).items() if metadata.get(key, {}).get(name) == value}

@@ -5,7 +5,7 @@ Mirrors `pkg/controller/jobs/sparkapplication/sparkapplication_podset.go`.
 
 import copy
 
-from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.quantity import canonical
 
 DRIVER = "driver"
@@ -15,12 +15,12 @@ _LOCAL_DIRECTORY = "spark-local-dir-"
 _UNITS = {unit + byte: f"{unit.upper()}i" for unit in "kmgtp" for byte in ("", "b")}
 
 
-def empty_template(role: str) -> Manifest:
+def empty_template(role: str) -> Document:
     """The template of a role that has none: its container, and nothing in it."""
     return {"spec": {"containers": [{"name": CONTAINERS[role]}]}}
 
 
-def pod_template(spec: Section, role: str) -> Manifest:
+def pod_template(spec: Section, role: str) -> Document:
     """The template of the pods of a role.
 
     The containers of a template that the user gives are not looked at, only its labels and annotations.
@@ -31,8 +31,8 @@ def pod_template(spec: Section, role: str) -> Manifest:
     """
     own = spec.section(role)
     template = empty_template(role)
-    pod: Manifest = template["spec"]
-    container: Manifest = pod["containers"][0]
+    pod: Document = template["spec"]
+    container: Document = pod["containers"][0]
     _add_volumes(spec, own, pod, container)
     if own.items("initContainers"):
         pod["initContainers"] = _with_others([], own.sections("initContainers"))
@@ -64,7 +64,7 @@ def _metadata(own: Section, key: str) -> dict[str, str]:
     return (metadata.texts(key) if metadata else {}) | own.texts(key)
 
 
-def _with_others(containers: list[Manifest], others: list[Section]) -> list[Manifest]:
+def _with_others(containers: list[Document], others: list[Section]) -> list[Document]:
     """The containers with those that differ from each of them in name or image."""
     for other in others:
         if all((c.get("name"), c.get("image")) != (other.text("name"), other.data.get("image")) for c in containers):
@@ -72,7 +72,7 @@ def _with_others(containers: list[Manifest], others: list[Section]) -> list[Mani
     return containers
 
 
-def _add_volumes(spec: Section, own: Section, pod: Manifest, container: Manifest) -> None:
+def _add_volumes(spec: Section, own: Section, pod: Document, container: Document) -> None:
     volumes = {volume.text("name"): volume.data for volume in spec.sections("volumes")}
     for mount in own.sections("volumeMounts"):
         name = mount.text("name")
@@ -83,7 +83,7 @@ def _add_volumes(spec: Section, own: Section, pod: Manifest, container: Manifest
         container.setdefault("volumeMounts", []).append(copy.deepcopy(mount.data))
 
 
-def _add_resources(own: Section, container: Manifest) -> None:
+def _add_resources(own: Section, container: Document) -> None:
     """What the pods ask for: `coreRequest` and not `cores`, and the memory without Spark's overhead."""
     requests, limits = (
         {"cpu": _quantity(own, core), "memory": _quantity(own, memory, java=True)}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.fields import Document, Section
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class PodSetInfo:
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     node_selector: Mapping[str, str] = field(default_factory=dict)
-    tolerations: tuple[Manifest, ...] = ()
+    tolerations: tuple[Document, ...] = ()
     scheduling_gates: tuple[str, ...] = ()
 
 
@@ -82,7 +82,7 @@ def merge_texts(owner: Section, key: str, added: Mapping[str, str]) -> None:
         target.data[name] = value
 
 
-def merge_tolerations(spec: Section, added: tuple[Manifest, ...]) -> None:
+def merge_tolerations(spec: Section, added: tuple[Document, ...]) -> None:
     """Adds those tolerations that a pod spec doesn't have yet."""
     for toleration in added:
         present = spec.items("tolerations")
@@ -90,7 +90,7 @@ def merge_tolerations(spec: Section, added: tuple[Manifest, ...]) -> None:
             spec.data["tolerations"] = [*present, copy.deepcopy(toleration)]
 
 
-def restore(template: Section, original: Manifest) -> None:
+def restore(template: Section, original: Document) -> None:
     """Gives a pod template back the fields that `inject` changes, from the template of the Workload's pod set."""
     metadata = original.get("metadata", {})
     _restore_fields(template.ensure("metadata").data, metadata, METADATA_FIELDS)
@@ -119,7 +119,7 @@ def has_gate(spec: Section, gate: str) -> bool:
     return any(item.text("name") == gate for item in spec.sections("schedulingGates"))
 
 
-def sanitized(template: Manifest) -> Manifest:
+def sanitized(template: Document) -> Document:
     """A copy of a pod template in which each container has each environment variable once, with its last value.
 
     Source: `pkg/controller/jobframework/utils.go:SanitizePodSet`.
@@ -128,12 +128,12 @@ def sanitized(template: Manifest) -> Manifest:
     spec = result.get("spec", {})
     for container in (*spec.get("initContainers", ()), *spec.get("containers", ())):
         if "env" in container:
-            last = {variable["name"]: variable for variable in container["env"]}
+            last = {variable.get("name"): variable for variable in container["env"]}
             container["env"] = list(last.values())
     return result
 
 
-def _restore_fields(target: Manifest, original: Manifest, names: tuple[str, ...]) -> None:
+def _restore_fields(target: Document, original: Document, names: tuple[str, ...]) -> None:
     for name in names:
         if name in original:
             target[name] = copy.deepcopy(original[name])
@@ -141,7 +141,7 @@ def _restore_fields(target: Manifest, original: Manifest, names: tuple[str, ...]
             target.pop(name, None)
 
 
-def _identity(toleration: Manifest) -> tuple[str, str, str, str]:
+def _identity(toleration: Document) -> tuple[str, str, str, str]:
     """What makes two tolerations the same: not for how many seconds they hold, and no operator means `Equal`."""
     key, value, effect = (toleration.get(name) or "" for name in ("key", "value", "effect"))
     return key, toleration.get("operator") or "Equal", value, effect

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.fields import Document, Section
 
 _TRUE = {"1", "t", "T", "TRUE", "true", "True"}
 _FALSE = {"0", "f", "F", "FALSE", "false", "False"}
@@ -29,7 +29,7 @@ class PodIndex:
     sub_group_label: str | None = None
     sub_group_count: int | None = None
 
-    def request(self) -> Manifest:
+    def request(self) -> Document:
         """The part of a topology request that these labels make."""
         fields = {
             "podIndexLabel": self.label,
@@ -39,7 +39,7 @@ class PodIndex:
         return {key: value for key, value in fields.items() if value is not None}
 
 
-def topology_request(metadata: Section, index: PodIndex, *, multi_layer: bool) -> Manifest | None:
+def topology_request(metadata: Section, index: PodIndex, *, multi_layer: bool) -> Document | None:
     """The topology request that a pod template's annotations and its kind of job make, or `None`.
 
     The first of required, preferred and unconstrained that is given counts. A kind that numbers its pods makes a
@@ -93,7 +93,7 @@ def parse_count(metadata: Section, key: str) -> int:
     return int(text)
 
 
-def parse_layers(metadata: Section) -> list[Manifest]:
+def parse_layers(metadata: Section) -> list[Document]:
     """The layers of slices that an annotation lists, outermost first.
 
     Raises:
@@ -114,7 +114,7 @@ def parse_layers(metadata: Section) -> list[Manifest]:
     return layers
 
 
-def _slices(metadata: Section, annotations: dict[str, str], *, multi_layer: bool) -> Manifest:
+def _slices(metadata: Section, annotations: dict[str, str], *, multi_layer: bool) -> Document:
     if multi_layer and keys.SLICE_CONSTRAINTS in annotations:
         return {"podsetSliceRequiredTopologyConstraints": parse_layers(metadata)}
     if _has_slice(annotations):

@@ -8,7 +8,7 @@ Mirrors, of Kubeflow Trainer v2.3.0, `pkg/runtime/core/trainingruntime.go:newRun
 import copy
 from typing import Any
 
-from kueuepy.jobs.fields import Manifest, Section
+from kueuepy.jobs.fields import Document, Section
 
 _ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
 _NODE = "node"
@@ -116,7 +116,7 @@ def _fill(job: Section, job_spec: Section, policy: Section | None, trainer: Sect
             _set_env(container, source.data)
 
 
-def _set_env(container: Section, source: Manifest) -> None:
+def _set_env(container: Section, source: Document) -> None:
     if source.get("env"):
         container.data["env"] = merged(container.items("env"), source["env"], "env")
 

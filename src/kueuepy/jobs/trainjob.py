@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from kueuepy.errors import NotFoundError
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob, Slot
-from kueuepy.jobs.fields import Manifest, Section, without_nulls
+from kueuepy.jobs.fields import Document, Section, without_nulls
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.jobset import are_replicas_ready, replicated_job_slots, succeeded_pods
 from kueuepy.jobs.template import PodSetInfo
@@ -65,7 +65,7 @@ class TrainJob(BaseJob):
             entry = {"manager": keys.RUNTIME_PATCH_MANAGER, "trainingRuntimeSpec": {"template": {"spec": {}}}}
             spec.data["runtimePatches"] = [*spec.items("runtimePatches"), entry]
 
-    def started(self, infos: Sequence[PodSetInfo]) -> Manifest:
+    def started(self, infos: Sequence[PodSetInfo]) -> Document:
         """The manifest running, with a patch for each replicated job that was given something.
 
         Raises:
@@ -82,7 +82,7 @@ class TrainJob(BaseJob):
         self._set_suspend(root, value=False)
         return root.data
 
-    def stopped(self, pod_sets: Sequence[PodSet]) -> Manifest | None:  # noqa: ARG002 the patch holds all there is
+    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 the patch holds all there is
         """The manifest suspended, with Kueue's entry empty."""
         root = self._section(copy.deepcopy(self.manifest))
         self._set_suspend(root, value=True)
@@ -114,10 +114,10 @@ class TrainJob(BaseJob):
         return None
 
 
-def _replicated_job_patch(info: PodSetInfo) -> Manifest:
+def _replicated_job_patch(info: PodSetInfo) -> Document:
     """What Kueue's entry says of one replicated job."""
-    metadata: Manifest = {"annotations": dict(info.annotations), "labels": dict(info.labels)}
-    spec: Manifest = {
+    metadata: Document = {"annotations": dict(info.annotations), "labels": dict(info.labels)}
+    spec: Document = {
         "nodeSelector": dict(info.node_selector),
         "tolerations": copy.deepcopy(list(info.tolerations)),
         "schedulingGates": [{"name": gate} for gate in info.scheduling_gates],
@@ -126,5 +126,5 @@ def _replicated_job_patch(info: PodSetInfo) -> Manifest:
     return {"name": info.name, "template": {"spec": {"template": template}}}
 
 
-def _given(fields: Mapping[str, object]) -> Manifest:
+def _given(fields: Mapping[str, object]) -> Document:
     return {key: value for key, value in fields.items() if value}

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 import yaml
 
-from kueuepy.jobs import adapter_for, apply_patch, start_patch, stop_patch, suspend, to_workloads
+from kueuepy.jobs import adapter_for, apply_patch, registry, start_patch, stop_patch, suspend, to_workloads
 from kueuepy.objects import (
     Admission,
     PodSetAssignment,
@@ -112,3 +112,9 @@ def job():
 @pytest.fixture
 def adapter():
     return adapter_for
+
+
+@pytest.fixture(autouse=True)
+def _registry(monkeypatch):
+    """What a test registers is forgotten after it."""
+    monkeypatch.setattr(registry, "_types", dict(registry._types))

@@ -1,0 +1,119 @@
+"""Which jobs Kueue manages."""
+
+import pytest
+
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.jobs import find_ancestor, is_managed, to_workloads, with_defaults
+from kueuepy.objects import Configuration, LabelSelector, LocalQueue, Namespace, WorkloadPriorityClass
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+JOBSET, WRAPPER, JOB = ("jobset.x-k8s.io/v1alpha2", "JobSet"), ("workload.codeflare.dev/v1beta2", "AppWrapper"), None
+ALL = Configuration(manage_jobs_without_queue_name=True)
+NONE = Configuration()
+
+
+def thing(kind, name, *, owner=None, queue=None, namespace="team-a"):
+    api_version, kind = kind or ("batch/v1", "Job")
+    metadata = {"name": name, "namespace": namespace, "uid": f"uid-{name}", "labels": {QUEUE: queue} if queue else {}}
+    if owner is not None:
+        uid = owner["metadata"]["uid"]
+        reference = {key: owner[key] for key in ("apiVersion", "kind")} | {"name": owner["metadata"]["name"]}
+        metadata["ownerReferences"] = [reference | {"uid": uid, "controller": True}]
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": {}}
+
+
+@pytest.mark.parametrize(
+    ("queues", "all_jobs", "expected"),
+    [
+        ((None, None), False, None),
+        ((None, "q"), False, "jobset"),
+        (("q", None), False, "wrapper"),
+        (("q", "q"), False, "wrapper"),
+        ((None, None), True, "wrapper"),
+    ],
+)
+def test_the_topmost_managed_owner_counts(queues, all_jobs, expected):
+    wrapper = thing(WRAPPER, "wrapper", queue=queues[0])
+    jobset = thing(JOBSET, "jobset", owner=wrapper, queue=queues[1])
+    job = thing(JOB, "job", owner=jobset, queue="q")
+    found = find_ancestor(job, [wrapper, jobset, job], all_jobs=all_jobs)
+    assert (found and found["metadata"]["name"]) == expected
+    assert is_managed(job, config=ALL if all_jobs else NONE, owners=[wrapper, jobset]) is (expected is None)
+
+
+def test_the_search_ends_at_a_kind_that_kueue_does_not_know():
+    workflow = thing(("argoproj.io/v1alpha1", "Workflow"), "flow", queue="q")
+    assert find_ancestor(thing(JOB, "job", owner=workflow), []) is None
+    cron = thing(("batch/v1", "CronJob"), "cron", queue="q")
+    assert find_ancestor(thing(JOB, "job", owner=cron), [cron]) is None
+
+
+def test_a_replica_set_is_only_a_step_on_the_way():
+    deployment = thing(("apps/v1", "Deployment"), "web", queue="q")
+    replicas = thing(("apps/v1", "ReplicaSet"), "web-1", owner=deployment, queue="q")
+    pod = thing(("v1", "Pod"), "web-1-a", owner=replicas, queue="q")
+    assert find_ancestor(pod, [deployment, replicas])["kind"] == "Deployment"
+    pod["metadata"]["annotations"] = {"kueue.x-k8s.io/pod-suspending-parent": "deployment"}
+    assert is_managed(pod, config=NONE)
+
+
+def test_an_owner_must_be_there_and_be_the_one_that_is_meant():
+    jobset = thing(JOBSET, "jobset", queue="q")
+    job = thing(JOB, "job", owner=jobset)
+    with pytest.raises(NotFoundError, match=r'^Job "team-a/job": metadata.ownerReferences: "jobset" names no JobSet'):
+        find_ancestor(job, [])
+    jobset["metadata"]["uid"] = "another"
+    assert find_ancestor(job, [jobset]) is None
+
+
+def test_owners_neither_go_in_a_circle_nor_too_far_up():
+    first = thing(JOB, "first")
+    second = thing(JOB, "second", owner=first)
+    first = thing(JOB, "first", owner=second)
+    with pytest.raises(InvalidSpecError, match="go in a circle"):
+        find_ancestor(first, [first, second])
+    chain = [thing(JOB, "0")]
+    for i in range(1, 13):
+        chain.append(thing(JOB, str(i), owner=chain[-1]))
+    assert find_ancestor(chain[9], chain) is None
+    with pytest.raises(InvalidSpecError, match="go up more than 10 levels"):
+        find_ancestor(chain[-1], chain)
+
+
+def test_the_namespace_must_be_selected_even_with_a_queue_name():
+    labelled = Configuration(managed_jobs_namespace_selector=LabelSelector(match_labels={"kueue": "yes"}))
+    job = thing(JOB, "job", queue="q")
+    assert not is_managed(job, config=labelled)
+    assert is_managed(job, config=labelled, namespaces=[Namespace("team-a", labels={"kueue": "yes"})])
+    assert is_managed(job, config=NONE)
+    assert not is_managed(thing(JOB, "job", queue="q", namespace="kube-system"), config=NONE)
+
+
+def test_the_default_queue_takes_jobs_that_name_none(job):
+    plain = job()
+    plain["metadata"]["labels"] = {}
+    queues = [LocalQueue("default", namespace="team-a", cluster_queue="c")]
+    assert [w.queue_name for w in to_workloads([plain], local_queues=queues)] == ["default"]
+    assert [w.queue_name for w in to_workloads([job()], local_queues=queues)] == ["training"]
+    assert to_workloads([plain], local_queues=[LocalQueue("default", namespace="team-b", cluster_queue="c")]) == ()
+
+
+def test_a_job_with_an_owner_gets_no_defaults():
+    jobset = thing(JOBSET, "jobset")
+    job = thing(JOB, "job", owner=jobset)
+    classes = [WorkloadPriorityClass("default", value=1)]
+    assert with_defaults(job, has_default_queue=True, classes=classes) == job
+    labels = with_defaults(jobset, has_default_queue=True, classes=classes)["metadata"]["labels"]
+    assert labels == {QUEUE: "default", "kueue.x-k8s.io/priority-class": "default"}
+    assert with_defaults(jobset) == jobset
+
+
+def test_the_jobs_of_a_managed_jobset_make_no_workloads(example):
+    jobset = example("jobset")
+    del jobset["metadata"]["labels"]["kueue.x-k8s.io/priority-class"]
+    jobset["metadata"]["uid"] = "u"
+    child = thing(JOB, "child", owner=jobset, queue="training")
+    child["spec"] = jobset["spec"]["replicatedJobs"][0]["template"]["spec"]
+    names = [w.name for w in to_workloads([jobset, child])]
+    assert len(names) == 1
+    assert names[0].startswith("jobset-simulation-")

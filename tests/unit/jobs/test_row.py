@@ -1,0 +1,97 @@
+"""Workloads from rows of a table."""
+
+import math
+from datetime import datetime, timedelta, timezone
+
+import numpy as np
+import pytest
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.jobs import from_row
+
+DAY = 86400 * 10**9
+
+
+def test_what_a_row_leaves_out_has_a_default():
+    workload, duration = from_row({"name": "a"})
+    assert (workload.namespace, workload.queue_name, workload.priority) == ("default", "", 0)
+    assert workload.pod_sets[0].count == 1
+    assert workload.pod_sets[0].min_count is None
+    assert workload.creation_timestamp is None
+    assert duration is None
+
+
+def test_a_missing_value_counts_as_absent():
+    row = {"name": "a", "gpu": math.nan, "priority": None, "duration": np.datetime64("NaT")}
+    assert from_row(row) == from_row({"name": "a"})
+
+
+def test_numbers_of_numpy_are_numbers():
+    row = {
+        "name": "a",
+        "pods": np.int64(3),
+        "cpu": np.float64(1.5),
+        "memory": np.int64(2**30),
+        "priority": np.float64(2),
+    }
+    workload, duration = from_row(row | {"submit": np.int64(86400), "duration": np.float64(0.25)})
+    assert workload.pod_sets[0].count == 3
+    requests = workload.pod_sets[0].template["spec"]["containers"][0]["resources"]["requests"]
+    assert requests == {"cpu": "1.5", "memory": 2**30}
+    assert (workload.priority, workload.creation_timestamp, duration) == (2, DAY, 10**9 // 4)
+
+
+def test_rows_of_a_data_frame():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"name": ["a", "b"], "gpu": [1, None], "submit": pandas.to_datetime([1, 2], unit="ns")})
+    frame["duration"] = pandas.to_timedelta(["1h", None])
+    first, second = (from_row(row) for _, row in frame.iterrows())
+    assert first.workload.pod_sets[0].template["spec"]["containers"][0]["resources"]["requests"] == {
+        "nvidia.com/gpu": 1
+    }
+    assert (first.workload.creation_timestamp, first.duration) == (1, 3600 * 10**9)
+    assert (second.workload.creation_timestamp, second.duration) == (2, None)
+
+
+@pytest.mark.parametrize(
+    ("submit", "duration"),
+    [
+        (86400, 5400),
+        (86400.0, 5400.0),
+        (datetime(1970, 1, 2, tzinfo=timezone.utc), timedelta(hours=1.5)),
+        (datetime(1970, 1, 2), timedelta(hours=1.5)),  # noqa: DTZ001
+        ("1970-01-02T00:00:00Z", "1h30m"),
+    ],
+)
+def test_times_in_any_form(submit, duration):
+    submission = from_row({"name": "a", "submit": submit, "duration": duration})
+    assert submission.workload.creation_timestamp == DAY
+    assert submission.duration == 5400 * 10**9
+
+
+def test_resources_with_names_of_their_own():
+    row = {"name": "a", "gpu": 2, "example.com/fpga": 1, "min_pods": 2, "pods": 4, "user": "x"}
+    workload, _ = from_row(row, gpu_resource="amd.com/gpu", ignore=["user"])
+    (pod_set,) = workload.pod_sets
+    requests = pod_set.template["spec"]["containers"][0]["resources"]["requests"]
+    assert requests == {"amd.com/gpu": 2, "example.com/fpga": 1}
+    assert pod_set.min_count == 2
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ({"cpu": 1}, 'row "": name: is missing'),
+        ({"name": "a", "prioritty": 1}, 'row "a": "prioritty" is no column; did you mean "priority"'),
+        ({"name": "a", "zzz": 1}, "it must be one of name, namespace, .* or ignored"),
+        ({"name": "a", "pods": 1.5}, "pods: is 1.5; it must be a whole number"),
+        ({"name": "a", "pods": "many"}, "pods: is 'many'; it must be a whole number"),
+        ({"name": "a", "priority": True}, "priority: is True; it must be a whole number"),
+        ({"name": "a", "duration": -1}, "it must be a number of seconds, or such as 1h30m"),
+        ({"name": "a", "duration": math.inf}, "it must be a number of seconds"),
+        ({"name": "a", "submit": "yesterday"}, "or such as 2024-05-01T12:00:00Z"),
+    ],
+)
+def test_rows_that_are_refused(row, problem):
+    with pytest.raises(InvalidSpecError, match=problem):
+        from_row(row)
