@@ -82,6 +82,10 @@ class BatchJob(BaseJob):
             if self.is_elastic and key in template.texts("annotations"):
                 raise template.section("annotations").error(key, "is not supported with an elastic Job; leave it out")
 
+    def is_suspended(self) -> bool:
+        """Whether it is suspended, and not still being stopped: Kueue marks it while it restores its template."""
+        return super().is_suspended() and self.annotations.get(keys.STOPPING) != "true"
+
     def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:
         """Runs as many pods as were admitted, if the Job takes fewer than it asks for."""
         self.require_length(1, infos)
@@ -97,7 +101,8 @@ class BatchJob(BaseJob):
             slot.template.ensure("metadata").ensure("labels").data.update(kept)
 
     def after_stop(self, root: Section, pod_sets: Sequence[PodSet]) -> None:
-        """Asks for all of its pods again."""
+        """Asks for all of its pods again, and ends the mark of being stopped."""
+        root.section("metadata").data.get("annotations", {}).pop(keys.STOPPING, None)
         if self.min_parallelism() is not None:
             self._set_parallelism(root, pod_sets[0].count)
 

@@ -33,8 +33,9 @@ def to_workload(
 ) -> Workload:
     """The Workload that Kueue makes for a job.
 
-    The job is taken as its user writes it, and goes through what Kueue's webhooks change and refuse. That it has a
-    queue name is not asked; a Workload without one is never admitted.
+    The job is taken as its user writes it, and goes through what Kueue's webhooks change and refuse. Of the defaults
+    that an API server fills in only those are that make a difference to counts. That the job has a queue name is not
+    asked; a Workload without one is never admitted.
 
     Args:
         manifest: The job; the pods of a group are given together, as a manifest of kind List.

@@ -41,6 +41,7 @@ RETRIABLE_IN_GROUP: Final = f"{PREFIX}retriable-in-group"
 ROLE_HASH: Final = f"{PREFIX}role-hash"
 
 # What Kueue writes.
+STOPPING: Final = f"{PREFIX}stopping"
 MANAGED: Final = f"{PREFIX}managed"
 SUSPENDING_PARENT: Final = f"{PREFIX}pod-suspending-parent"
 JOB_UID: Final = f"{PREFIX}job-uid"

@@ -98,7 +98,7 @@ def with_defaults(
 ) -> Document:
     """The manifest of a new job with the queue and the priority class that it gets if it names none.
 
-    A job whose owner could be managed gets neither.
+    A job whose owner could be managed gets neither, nor does a pod that was marked by what makes it.
 
     Args:
         manifest: The job.
@@ -108,7 +108,8 @@ def with_defaults(
     """
     added = {}
     reference = _controller(manifest)
-    if reference is not None and _is_managed_kind((reference["apiVersion"], reference["kind"])):
+    is_owned = reference is not None and _is_managed_kind((reference["apiVersion"], reference["kind"]))
+    if is_owned or _is_suspended_by_parent(manifest):
         return manifest
     if has_default_queue and not _label(manifest, keys.QUEUE_NAME):
         added[keys.QUEUE_NAME] = _DEFAULT_QUEUE

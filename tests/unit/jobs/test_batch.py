@@ -63,6 +63,18 @@ def test_a_stop_with_other_pod_sets_only_suspends(example, workloads, admit, fla
     assert stop_patch(started, workloads("jobset")[0]) == {"spec": {"suspend": True}}
 
 
+def test_a_job_that_is_being_stopped_is_not_suspended_yet(example, admit, flavors):
+    held = suspend(example("job"))
+    workload = to_workload(held)
+    stopping = apply_patch(held, start_patch(held, admit(workload), flavors))
+    stopping["spec"]["suspend"] = True
+    stopping["metadata"]["annotations"] = {"kueue.x-k8s.io/stopping": "true"}
+    assert not adapter_for(stopping).is_suspended()
+    stopped = apply_patch(stopping, stop_patch(stopping, workload))
+    assert adapter_for(stopped).is_suspended()
+    assert stopped["spec"] == held["spec"]
+
+
 def test_completions_follow_the_parallelism_if_they_are_to(job, admit, flavors):
     manifest = job(
         annotations={MIN: "2", EQUAL: "true"}, parallelism=8, completions=8, completionMode="Indexed", suspend=True

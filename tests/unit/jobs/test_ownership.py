@@ -106,6 +106,9 @@ def test_a_job_with_an_owner_gets_no_defaults():
     labels = with_defaults(jobset, has_default_queue=True, classes=classes)["metadata"]["labels"]
     assert labels == {QUEUE: "default", "kueue.x-k8s.io/priority-class": "default"}
     assert with_defaults(jobset) == jobset
+    pod = thing(("v1", "Pod"), "pod")
+    pod["metadata"]["annotations"] = {"kueue.x-k8s.io/pod-suspending-parent": "deployment"}
+    assert with_defaults(pod, has_default_queue=True, classes=classes) == pod
 
 
 def test_the_jobs_of_a_managed_jobset_make_no_workloads(example):
