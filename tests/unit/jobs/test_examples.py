@@ -1,8 +1,14 @@
 """Every kind of job, from a manifest as its users write it: pod sets, start and stop."""
 
+from pathlib import Path
+
 import pytest
 
-from kueuepy.jobs import kinds, suspend
+from kueuepy.jobs import kinds, suspend, to_workloads
+from kueuepy.manifest import load
+from kueuepy.objects import PriorityClass, WorkloadPriorityClass
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "jobs"
 
 POD_SETS = {
     "job": {"main": (3, {"cpu": "1", "memory": "200Mi"})},
@@ -71,6 +77,14 @@ def test_pod_sets(name, workloads):
         assert [p.name for p in workload.pod_sets] == list(POD_SETS[name])
         assert workload.namespace == "team-a"
         assert workload.queue_name == QUEUES.get(name, "training")
+
+
+def test_a_directory_of_jobs_is_read_and_converted_at_once():
+    found = load(EXAMPLES)
+    classes = [WorkloadPriorityClass("high", value=1000), PriorityClass("batch-high", value=500)]
+    workloads = to_workloads(found.jobs, related=found.others, priority_classes=classes)
+    assert len(workloads) == len(POD_SETS) + sum(HOW_MANY.values()) - len(HOW_MANY)
+    assert len({workload.name for workload in workloads}) == len(workloads)
 
 
 @pytest.mark.parametrize("name", STARTED_ITSELF)
