@@ -1,0 +1,29 @@
+"""What every test shares: profiles of Hypothesis, the markers, and `--regold`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+
+# Tests share modules: `from oracle.quota import Tree`.
+sys.path.insert(0, str(Path(__file__).parent))
+
+# One seed, one run; an example that fails is printed with the blob that repeats it.
+settings.register_profile("dev", derandomize=True, deadline=None, max_examples=60, print_blob=True)
+settings.register_profile("ci", settings.get_profile("dev"), max_examples=200)
+settings.register_profile("long", deadline=None, max_examples=5000, suppress_health_check=list(HealthCheck))
+settings.register_profile("slow-build", settings.get_profile("dev"), max_examples=15, deadline=timedelta(seconds=60))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--regold", action="store_true", help="write the transcripts of tests/golden anew")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "sanitizer: also runs under AddressSanitizer and UndefinedBehaviorSanitizer")
+    config.addinivalue_line("markers", "slow: takes more than ten seconds; left out with -m 'not slow'")

@@ -1,0 +1,85 @@
+"""Every recorded scenario, step by step: the engine decides as Kueue did, and says it in the same words."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from kueuepy.replay import Replay
+from scenarios.difference import differences
+
+DATA = Path(__file__).parent / "data"
+
+# Under sanitizers a share of each family is enough.
+SHARE_UNDER_SANITIZERS = 10
+
+
+def needs_topology(scenario):
+    """Whether workloads of the scenario are placed by topology, which is not part of the engine."""
+    return any(obj["kind"] == "Topology" for obj in scenario["objects"])
+
+
+def scenarios():
+    for path in sorted(DATA.glob("*.jsonl.gz")):
+        family = path.name.removesuffix(".jsonl.gz")
+        with gzip.open(path, "rb") as lines:
+            for number, line in enumerate(lines):
+                scenario = msgspec.json.decode(line)
+                if needs_topology(scenario):
+                    continue
+                marks = [pytest.mark.sanitizer] if number % SHARE_UNDER_SANITIZERS == 0 else []
+                yield pytest.param(line, id=f"{family}/{scenario['name']}", marks=marks)
+
+
+@pytest.mark.parametrize("line", list(scenarios()))
+def test_the_engine_decides_as_kueue_did(line):
+    scenario = msgspec.json.decode(line)
+    assert len(scenario["steps"]) == len(scenario["results"])
+    run = Replay(scenario)
+    for number, (step, recorded) in enumerate(zip(scenario["steps"], scenario["results"], strict=True)):
+        found = differences(recorded, run.step(step))
+        assert not found, f"step {number}: {msgspec.json.encode(step)[:300]!r}"
+    assert run.engine.check() == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda result: result["usage"]["cq"].update({"f/cpu": "3001"}),
+        lambda result: result["pending"][0].update(message="insufficient quota"),
+        lambda result: result["queues"]["cq"]["pending"].reverse(),
+        lambda result: result["queues"]["cq"]["inadmissible"].append("ns/b"),
+        lambda result: result["shares"].update(cq="166.66667"),
+        lambda result: result["reserved"][0]["podSets"][0]["usage"].update(cpu="2999m"),
+        lambda result: result["evicted"][0].update(by="ns/z"),
+        lambda result: result.pop("admitted"),
+        lambda result: result.update(idle=True),
+    ],
+)
+def test_no_difference_is_overlooked(change):
+    def result():
+        return {
+            "reserved": [
+                {
+                    "workload": "ns/x",
+                    "clusterQueue": "cq",
+                    "podSets": [{"name": "main", "count": 1, "flavors": {"cpu": "f"}, "usage": {"cpu": "3"}}],
+                }
+            ],
+            "admitted": ["ns/x"],
+            "evicted": [{"workload": "ns/y", "reason": "Preempted", "preempted": "InClusterQueue", "by": "ns/x"}],
+            "pending": [{"workload": "ns/a", "reason": "WaitingForQuota", "message": "insufficient unused quota"}],
+            "queues": {"cq": {"pending": ["ns/a", "ns/b"], "inadmissible": ["ns/a"]}},
+            "usage": {"cq": {"f/cpu": "3000"}, "idle": {"f/cpu": "0"}},
+            "shares": {"cq": "166.66666666666666"},
+        }
+
+    same = result()
+    same["reserved"][0]["podSets"][0]["usage"]["cpu"] = "3000m"
+    assert differences(result(), same) == {}
+    changed = result()
+    change(changed)
+    assert len(differences(result(), changed)) == 1

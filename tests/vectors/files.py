@@ -1,0 +1,15 @@
+"""Reads the recorded answers."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import msgspec
+import pytest
+
+
+def lines(name):
+    """The answers of a file, each as a parameter that is named by its number."""
+    with gzip.open(Path(__file__).parent / f"{name}.jsonl.gz", "rb") as file:
+        return [pytest.param(msgspec.json.decode(line), id=str(i)) for i, line in enumerate(file)]

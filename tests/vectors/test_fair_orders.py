@@ -1,0 +1,35 @@
+"""Recorded orders of the heads of a cycle under fair sharing."""
+
+from __future__ import annotations
+
+import pytest
+from vectors.cluster import SECOND, amount, engine
+from vectors.files import lines
+
+from kueuepy import _core
+from kueuepy.objects import Configuration, FairSharingConfig
+
+GATES = {
+    "prioritizeNonBorrowing": "FairSharingPrioritizeNonBorrowing",
+    "prioritySorting": "PrioritySortingWithinCohort",
+    "prioritizePreemptors": "PrioritizePreemptorWorkloads",
+}
+
+
+@pytest.mark.parametrize("line", lines("fair_orders"))
+def test_heads_are_processed_in_kueues_order(line):
+    gates = {gate: line[field] for field, gate in GATES.items()}
+    made = engine(line, Configuration(fair_sharing=FairSharingConfig(), feature_gates=gates))
+    heads = [
+        (
+            head["cq"],
+            head["priority"],
+            head["created"] * SECOND,
+            head.get("isPreemptor", False),
+            [amount(entry) for entry in head["usage"]],
+            head.get("addUsage", False),
+        )
+        for head in line["heads"]
+    ]
+    order = _core._testing.Tables(made).fair_order(heads)
+    assert [line["heads"][index]["name"] for index in order] == line["order"]
