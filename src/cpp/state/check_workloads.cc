@@ -1,0 +1,193 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "queue/check.h"
+#include "state/check.h"
+
+namespace kueue {
+namespace {
+
+class WorkloadsCheck {
+ public:
+  WorkloadsCheck(const State& state, std::vector<std::string>& problems)
+      : state_(state), problems_(problems), waiting_(state.workloads.size()), charged_(state.workloads.size()) {}
+
+  void Run() {
+    for (NodeId node : state_.forest().Queues()) {
+      CheckPending(node);
+      CheckCharged(node);
+    }
+    size_t living = 0;
+    for (WorkloadId id = 0; id < static_cast<WorkloadId>(state_.workloads.size()); ++id) {
+      CheckPlace(id);
+      if (state_.At(id).deleted) continue;
+      ++living;
+      Expect(state_.FindWorkload(state_.At(id).spec->Key()) == id, id, "is not found by its key");
+      CheckConditions(id);
+      CheckClass(id);
+    }
+    if (living != state_.workload_of_key.size()) problems_.push_back("keys are kept of workloads that are gone");
+    CheckLists();
+  }
+
+ private:
+  void Expect(bool holds, WorkloadId id, absl::string_view text) {
+    if (!holds) problems_.push_back(absl::StrCat("workload ", state_.At(id).spec->Key(), " ", text));
+  }
+
+  void CheckPending(NodeId node) {
+    const PendingQueue& pending = state_.Queue(node).pending;
+    const PendingContents found = Inspect(pending, state_.workloads);
+    for (const std::string& problem : found.problems) {
+      problems_.push_back(absl::StrCat("queue ", state_.forest().Name(node), ": ", problem));
+    }
+    for (const std::vector<WorkloadId>* list : {&found.active, &found.parked, &found.delayed}) {
+      for (WorkloadId id : *list) {
+        ++waiting_[static_cast<size_t>(id)];
+        Expect(state_.At(id).queued == node, id, "waits in a queue that it does not name");
+      }
+    }
+    const WorkloadId preemptor = pending.preemptor;
+    if (preemptor != kNoId) Expect(state_.At(preemptor).queued == node, preemptor, "is no longer the queue's preemptor");
+  }
+
+  void CheckCharged(NodeId node) {
+    const std::vector<WorkloadId>& list = state_.Queue(node).workloads;
+    for (size_t place = 0; place < list.size(); ++place) {
+      const Workload& workload = state_.At(list[place]);
+      ++charged_[static_cast<size_t>(list[place])];
+      Expect(workload.charged == node && static_cast<size_t>(workload.charged_place) == place, list[place],
+             "is not where it says in its queue's account");
+    }
+  }
+
+  // One place each, and the one that follows from its conditions.
+  void CheckPlace(WorkloadId id) {
+    const Workload& workload = state_.At(id);
+    const size_t index = static_cast<size_t>(id);
+    const bool waits = workload.place != QueuePlace::kNowhere;
+    Expect(workload.place != QueuePlace::kInflight, id, "is in flight between two cycles");
+    Expect(waiting_[index] == (waits ? 1 : 0), id, "is not in one place of one queue");
+    Expect(waits == (workload.queued != kNoId), id, "names a queue without waiting in it, or the reverse");
+    Expect(charged_[index] == (workload.charged != kNoId ? 1 : 0), id, "is not once on the account that it names");
+    const bool gone = workload.deleted || workload.IsFinished() || !workload.spec->active;
+    const bool holds = workload.HasQuotaReservation() && workload.admission != nullptr && !gone;
+    const bool pays = holds && state_.forest().IsDeclared(workload.admission->cluster_queue);
+    Expect(pays == (workload.charged != kNoId), id, pays ? "holds quota without being charged" : "is charged without quota");
+    if (pays) {
+      Expect(workload.charged == workload.admission->cluster_queue, id, "is charged to another queue");
+      CheckUsage(id);
+    }
+    const bool may_wait = !gone && !workload.HasQuotaReservation();
+    Expect(may_wait || !waits, id, "waits although it may not");
+    if (waits) {
+      Expect(state_.QueueOf(workload) == workload.queued, id, "waits in the wrong ClusterQueue");
+    } else if (may_wait && MustWait(workload)) {
+      Expect(false, id, "is lost: it neither waits nor holds quota");
+    }
+  }
+
+  // Whether nothing but a queue could be the place of a workload that is active and holds no quota.
+  bool MustWait(const Workload& workload) const {
+    const NodeId node = state_.QueueOf(workload);
+    if (node == kNoId || state_.Queue(node).terminating || !state_.Local(workload.local_queue).IsRunning()) return false;
+    const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
+    const bool on_hold = reserved != nullptr && reserved->reason == static_cast<int32_t>(Reason::kOnHold);
+    const bool gated = state_.config.gates.admission_gated_by && !workload.spec->admission_gate.empty();
+    return !on_hold && !gated && !workload.Life().requeue_at;
+  }
+
+  // What it charges follows from its admission and the pods that still count.
+  void CheckUsage(WorkloadId id) {
+    const Workload& workload = state_.At(id);
+    std::vector<std::pair<CellId, Amount>> expected;
+    for (const PodSetAdmission& pod_set : workload.admission->pod_sets) {
+      const int64_t pods = Counted(workload, pod_set);
+      for (const PodSetAdmission::Resource& entry : pod_set.resources) {
+        if (entry.flavor == kNoId) continue;
+        Expect(entry.usage >= 0, id, "uses less than nothing");
+        const bool scales = pods < pod_set.count && pod_set.count != 0;
+        const Amount amount(scales ? SaturatingMul(entry.usage / pod_set.count, pods) : entry.usage);
+        const CellId cell = state_.Cell(entry.flavor, entry.resource);
+        const auto known = std::find_if(expected.begin(), expected.end(), [&](const auto& e) { return e.first == cell; });
+        if (known == expected.end()) {
+          expected.emplace_back(cell, amount);
+        } else {
+          known->second += amount;
+        }
+      }
+    }
+    Expect(std::equal(expected.begin(), expected.end(), workload.usage.begin(), workload.usage.end()), id,
+           "charges other amounts than its admission says");
+  }
+
+  int64_t Counted(const Workload& workload, const PodSetAdmission& admitted) const {
+    for (const PodSetSpec& pod_set : workload.spec->pod_sets) {
+      if (pod_set.name != admitted.name) continue;
+      const auto& reclaimable = workload.Life().reclaimable;
+      const auto entry = reclaimable.find(pod_set.name);
+      if (!state_.config.gates.reclaimable_pods || entry == reclaimable.end()) return pod_set.count;
+      return std::max<int64_t>(0, pod_set.count - entry->second);
+    }
+    return admitted.count;
+  }
+
+  void CheckConditions(WorkloadId id) {
+    const Workload& workload = state_.At(id);
+    for (const Condition& condition : workload.conditions) {
+      Expect(workload.Find(condition.type) == &condition, id, "has a condition twice");
+      Expect(condition.transition <= state_.now, id, "has a condition from the future");
+    }
+    if (workload.IsFinished()) return;
+    Expect(workload.HasQuotaReservation() == (workload.admission != nullptr), id,
+           "has an admission without a reservation, or the reverse");
+    Expect(!workload.IsAdmitted() || workload.HasQuotaReservation(), id, "is admitted without quota");
+  }
+
+  void CheckClass(WorkloadId id) {
+    const Workload& workload = state_.At(id);
+    if (workload.place == QueuePlace::kNowhere) return;
+    Expect(workload.cls != kNoId, id, "waits without a class");
+    if (workload.cls == kNoId) return;
+    const EquivalenceClass& cls = state_.Class(workload.cls);
+    Expect(cls.priority == workload.priority, id, "has another priority than its class");
+    Expect(cls.totals.size() == workload.spec->pod_sets.size(), id, "has other pod sets than its class");
+    for (size_t i = 0; i < std::min(cls.totals.size(), workload.spec->pod_sets.size()); ++i) {
+      const PodSetSpec& pod_set = workload.spec->pod_sets[i];
+      Expect(cls.pod_sets[i].name == pod_set.name && cls.pod_sets[i].count == pod_set.count, id,
+             "has another pod set than its class");
+      Expect(cls.totals[i].count >= 0 && cls.totals[i].count <= pod_set.count, id, "counts more pods than it has");
+      for (const auto& [resource, amount] : cls.totals[i].requests) Expect(amount >= 0, id, "requests less than nothing");
+    }
+  }
+
+  void CheckLists() {
+    std::vector<bool> listed(state_.workloads.size());
+    for (WorkloadId id : state_.dirty) {
+      Expect(!listed[static_cast<size_t>(id)], id, "is listed twice for the controllers");
+      listed[static_cast<size_t>(id)] = true;
+    }
+    for (size_t i = 0; i < state_.is_dirty.size(); ++i) {
+      Expect(state_.is_dirty[i] == listed[i], static_cast<WorkloadId>(i), "is mistaken about being listed for the controllers");
+    }
+    for (NodeId node : state_.to_wake) {
+      if (node < 0 || node >= state_.forest().size()) problems_.push_back("a tree is to be woken that does not exist");
+    }
+    for (const LedgerEntry& entry : state_.ledger) {
+      for (const auto& [resource, nano] : entry.consumed) {
+        if (nano < 0) problems_.push_back("a LocalQueue consumed less than nothing");
+      }
+      if (entry.last_update > state_.now) problems_.push_back("a LocalQueue was sampled in the future");
+    }
+  }
+
+  const State& state_;
+  std::vector<std::string>& problems_;
+  std::vector<int> waiting_, charged_;  // by workload: in how many places
+};
+
+}  // namespace
+
+void CheckWorkloads(const State& state, std::vector<std::string>& problems) { WorkloadsCheck(state, problems).Run(); }
+
+}  // namespace kueue
