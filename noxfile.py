@@ -68,7 +68,11 @@ def cpp(session: nox.Session) -> None:
     """The C++ tests, and pytest's `sanitizer` tests, under AddressSanitizer and UBSan."""
     _install(session, "build", "test")
     environment = _build(session, "asan")
-    options = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
+    options = {
+        "ASAN_OPTIONS": "detect_leaks=0",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "HYPOTHESIS_PROFILE": "slow-build",
+    }
     session.run("ctest", "--preset", "asan", env=options, external=True)
     environment |= _preload("libasan.so", "libubsan.so") | options
     session.run("python", "-m", "pytest", "-m", "sanitizer", *session.posargs, env=environment)
@@ -80,7 +84,7 @@ def tsan(session: nox.Session) -> None:
     _install(session, "build", "test")
     environment = _build(session, "tsan")
     session.run("ctest", "--preset", "tsan", external=True)
-    environment |= _preload("libtsan.so")
+    environment |= _preload("libtsan.so") | {"HYPOTHESIS_PROFILE": "slow-build"}
     session.run("python", "-m", "pytest", "-m", "threads", *session.posargs, env=environment)
 
 
