@@ -54,6 +54,7 @@ class Forest {
   std::string Path(NodeId queue) const;
 
  private:
+  friend class Records;  // io/records.h
   struct Node {
     std::string name;
     bool is_cluster_queue = false;

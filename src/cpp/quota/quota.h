@@ -58,6 +58,10 @@ class Quota {
   const Table& NominalTable() const { return nominal_; }
   const Table& UsageTable() const { return usage_; }
   const Table& SubtreeTable() const { return subtree_; }
+  const Table& BorrowingTable() const { return borrowing_; }
+  const Table& LendingTable() const { return lending_; }
+  const Table& LocalTable() const { return local_; }
+  const Table& PotentialTable() const { return potential_; }
 
   // Free capacity that only the node itself may use.
   Amount LocalAvailable(NodeId node, CellId cell) const {
@@ -92,6 +96,7 @@ class Quota {
   void Rollback(size_t mark);
 
  private:
+  friend class Records;  // io/records.h
   void SetUsage(NodeId node, CellId cell, Amount value) {
     Amount& slot = usage_(node, cell);
     if (open_ > 0) log_.push_back({node, cell, slot});
