@@ -2,39 +2,98 @@
 #ifndef KUEUE_BINDINGS_ENGINE_H_
 #define KUEUE_BINDINGS_ENGINE_H_
 
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <utility>
 
+#include "absl/status/status.h"
+#include "bindings/errors.h"
+#include "bindings/pybind.h"
 #include "scheduler/engine.h"
 
 namespace kueue::python {
 
-// An engine behind a mutex. Forks share one state until either of them changes it.
+// An engine behind a mutex: calls on one are serialised, those on different ones run at once. Forks share one
+// state until either of them changes it.
+//
+// Nobody waits for the mutex while holding the GIL. So whoever has the mutex gets the GIL in the end, which a
+// call that makes Python objects may need to do: Python may run other threads, or finalizers, in the midst of
+// it.
 class SharedEngine {
  public:
-  explicit SharedEngine(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {}
+  explicit SharedEngine(std::shared_ptr<Engine> engine)
+      : shared_(std::make_shared<Shared>(std::move(engine))) {}
+  ~SharedEngine() { Leave(); }
+  SharedEngine(const SharedEngine&) = delete;
+  SharedEngine& operator=(const SharedEngine&) = delete;
 
   std::unique_ptr<SharedEngine> Fork() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return std::make_unique<SharedEngine>(engine_);
+    const Lock lock(*this);
+    shared_->users.fetch_add(1, std::memory_order_relaxed);
+    return std::unique_ptr<SharedEngine>(new SharedEngine(shared_));
   }
 
-  // Runs `use` on the engine alone; the state is copied first where a fork shares it.
+  // Runs `use` on the engine alone; the state is copied first where a fork shares it. A finalizer that Python
+  // runs in the midst of another call on this engine may read it, not change it.
   template <typename Use>
   auto Write(Use use) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (engine_.use_count() > 1) engine_ = std::make_shared<Engine>(*engine_);
-    return use(*engine_);
+    const Lock lock(*this);
+    if (depth_ > 1) {
+      ThrowIfError(
+          absl::FailedPreconditionError("this engine is in the midst of another call of the same thread"));
+    }
+    if (shared_->users.load(std::memory_order_acquire) > 1) {
+      auto own = std::make_shared<Shared>(std::make_shared<Engine>(*shared_->engine));
+      Leave();
+      shared_ = std::move(own);
+    }
+    return use(*shared_->engine);
   }
   template <typename Use>
   auto Read(Use use) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return use(static_cast<const Engine&>(*engine_));
+    const Lock lock(*this);
+    return use(static_cast<const Engine&>(*shared_->engine));
   }
 
  private:
-  std::mutex mutex_;
-  std::shared_ptr<Engine> engine_;
+  // The count is the project's own: that of shared_ptr does not say that the other users are done reading.
+  struct Shared {
+    explicit Shared(std::shared_ptr<Engine> value) : engine(std::move(value)) {}
+    std::shared_ptr<Engine> engine;
+    std::atomic<int> users{1};
+  };
+
+  class Lock {
+   public:
+    explicit Lock(SharedEngine& engine) : engine_(engine) {
+      if (!engine_.mutex_.try_lock()) {
+        if (PyGILState_Check() != 0) {
+          const py::gil_scoped_release release;
+          engine_.mutex_.lock();
+        } else {
+          engine_.mutex_.lock();
+        }
+      }
+      ++engine_.depth_;
+    }
+    ~Lock() {
+      --engine_.depth_;
+      engine_.mutex_.unlock();
+    }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+   private:
+    SharedEngine& engine_;
+  };
+
+  explicit SharedEngine(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+  void Leave() { shared_->users.fetch_sub(1, std::memory_order_release); }
+
+  std::recursive_mutex mutex_;
+  int depth_ = 0;  // calls of the thread that has the mutex
+  std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace kueue::python
