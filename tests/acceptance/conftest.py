@@ -1,0 +1,107 @@
+"""A stage for stories: a cluster, jobs that come, and what became of them."""
+
+from pathlib import Path
+
+import pytest
+
+import kueuepy as kq
+
+SEEDS = Path(__file__).parents[2] / "examples" / "seeds"
+SECOND = 10**9
+
+
+class Stage:
+    """A Scheduler, with short words for what stories ask."""
+
+    def __init__(self, cluster):
+        self.scheduler = kq.Scheduler(cluster)
+        self._created = 0
+
+    def submit(self, queue, count=1, requests=None, *, name=None, pods=1, created=None, namespace="default", **fields):
+        """`count` workloads of `pods` pods each, created one second after the other unless a time is given."""
+        pod = {key: fields.pop(key) for key in ("tolerations", "node_selector", "min_count") if key in fields}
+        base = name or queue
+        for number in range(count):
+            self._created += 1
+            time = self._created if created is None else created
+            self.scheduler.submit(
+                kq.Workload(
+                    base if count == 1 and name else f"{base}-{number:04d}",
+                    namespace=namespace,
+                    queue_name=queue,
+                    pod_sets=(kq.PodSet.of(count=pods, requests=requests or {"cpu": 1}, **pod),),
+                    creation_timestamp=time * SECOND,
+                    **fields,
+                )
+            )
+
+    def settle(self):
+        """Cycles and controllers until nothing changes; time passes before, so that later is later."""
+        self.scheduler.advance(1)
+        return self.scheduler.settle()
+
+    def used(self, queue, resource="cpu", flavor=None):
+        """What a queue uses of a resource: cores, bytes or units."""
+        cells = self.scheduler.engine.usage()[queue]
+        amounts = [n for cell, n in cells.items() if cell == f"{flavor or cell.partition('/')[0]}/{resource}"]
+        return sum(amounts) / (1000 if resource == "cpu" else 1)
+
+    def _keys(self):
+        return list(self.scheduler.keys())
+
+    def running(self, prefix=""):
+        """The names of the workloads that hold quota, in the order of submission."""
+        names = [key.partition("/")[2] for key in self._keys() if self.is_true(key, "QuotaReserved")]
+        return [name for name in names if name.startswith(prefix)]
+
+    def is_true(self, key, condition):
+        """Whether a workload has this condition, and is not finished."""
+        conditions = {c.type: c.status for c in self.scheduler.workload(key).status.conditions}
+        return conditions.get(condition) == "True" and conditions.get("Finished") != "True"
+
+    def condition(self, key, kind="QuotaReserved"):
+        """The reason and the message of a condition."""
+        found = {c.type: c for c in self.scheduler.workload(key).status.conditions}[kind]
+        return found.reason, found.message
+
+    def flavors(self, key):
+        """The flavor of each resource of a workload's first pod set."""
+        return self.scheduler.workload(key).status.admission.pod_set_assignments[0].flavors
+
+    def evicted(self):
+        """The names of all workloads that were ever evicted."""
+        return [
+            key.partition("/")[2]
+            for key in self._keys()
+            if any(c.type == "Evicted" for c in self.scheduler.workload(key).status.conditions)
+        ]
+
+
+@pytest.fixture
+def stage():
+    """A stage on a cluster of these objects."""
+
+    def build(*objects, configuration=None):
+        return Stage(kq.Cluster(*objects, configuration=configuration))
+
+    return build
+
+
+@pytest.fixture
+def seed():
+    """A stage on one of the example clusters."""
+
+    def build(*names, strict=True):
+        return Stage(kq.load([SEEDS / f"{name}.yaml" for name in names], strict=strict))
+
+    return build
+
+
+@pytest.fixture
+def manifest():
+    """An example cluster as it is read."""
+
+    def read(*names, strict=True):
+        return kq.manifest.load([SEEDS / f"{name}.yaml" for name in names], strict=strict)
+
+    return read

@@ -1,0 +1,173 @@
+"""Objects and API versions, beyond what the example clusters show."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kueuepy._core import Quantity
+
+import kueuepy as kq
+from kueuepy.manifest import validate
+
+SEEDS = Path(__file__).parents[2] / "examples" / "seeds"
+FILES = sorted(path for path in SEEDS.rglob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_OBJ_09_every_version_is_written_as_v1beta2_and_read_the_same(path):
+    found = kq.manifest.load(path, strict=False)
+    text = kq.manifest.dump(found)
+
+    again = kq.manifest.load(text, strict=False)
+    assert list(again.objects()) == list(found.objects())
+    assert again.versions <= {"v1beta2"}
+    assert kq.manifest.dump(again) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "resource", "amount"),
+    [
+        ("9", "cpu", 9000),
+        ("9000m", "cpu", 9000),
+        ("36Gi", "memory", 38_654_705_664),
+        ("1e3", "memory", 1000),
+        ("5.5", "cpu", 5500),
+        ("72G", "memory", 72_000_000_000),
+    ],
+)
+def test_OBJ_10_quantities(text, resource, amount):
+    assert Quantity(text).request(resource) == amount
+
+
+def test_OBJ_10_ninety_tenths_are_nine_exactly():
+    assert Quantity("0.1") * Quantity(90) == Quantity("9")
+
+
+def test_OBJ_11_a_flavor_has_at_most_8_of_each_and_a_topology_needs_a_label():
+    many = {f"key-{number}": "x" for number in range(9)}
+    for flavor in (
+        kq.ResourceFlavor("f", node_labels=many),
+        kq.ResourceFlavor("f", node_taints=[kq.Taint(key, "x", "NoSchedule") for key in many]),
+        kq.ResourceFlavor("f", tolerations=[kq.Toleration(key, "Exists") for key in many]),
+        kq.ResourceFlavor("f", topology_name="racks"),
+    ):
+        assert validate(flavor)
+    assert not validate(kq.ResourceFlavor("f", node_labels={"gpu": "h100"}, topology_name="racks"))
+
+
+def test_OBJ_13_a_local_queue_keeps_its_cluster_queue_and_waits_if_there_is_none(stage):
+    story = stage(kq.ResourceFlavor("default"), kq.ClusterQueue.of("a", {"default": {"cpu": 9}}))
+    with pytest.raises(kq.InvalidSpecError, match="clusterQueue"):
+        story.scheduler.apply(kq.LocalQueue("a", cluster_queue="b"))
+
+    story.scheduler.apply(kq.LocalQueue("lost", cluster_queue="nowhere"))
+    story.submit("lost", 1, name="job")
+    story.settle()
+    assert story.running() == []
+
+
+def test_OBJ_15_a_cohort_exists_by_its_name_or_with_quotas_of_its_own(stage):
+    queue = kq.ClusterQueue.of("a", {"default": {"cpu": 0}}, cohort_name="org")
+    pool = kq.Cohort("org", resource_groups=[kq.ResourceGroup.of({"default": {"cpu": 12}})])
+    for cohorts, most in (((), 0), ((pool,), 12)):
+        story = stage(kq.ResourceFlavor("default"), queue, *cohorts)
+        story.submit("a", 13)
+        story.settle()
+        assert len(story.running()) == most
+
+
+def test_OBJ_16_a_workload_has_1_to_18_pod_sets_and_its_status_says_what_it_got(stage):
+    sets = [kq.PodSet.of(f"set-{number}", requests={"cpu": 1}) for number in range(19)]
+    assert validate(kq.Workload("w", pod_sets=sets))
+    assert not validate(kq.Workload("w", pod_sets=sets[:18]))
+
+    story = stage(kq.ResourceFlavor("default"), kq.ClusterQueue.of("a", {"default": {"cpu": 9}}))
+    story.submit("a", 1, name="job", pods=3)
+    story.settle()
+    assert story.scheduler.workload("job").status.admission == kq.Admission(
+        "a", (kq.PodSetAssignment("main", {"cpu": "default"}, {"cpu": "3"}, 3),)
+    )
+
+
+def test_OBJ_17_the_priority_class_of_a_job_wins_over_that_of_its_pods():
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "name": "j",
+            "labels": {"kueue.x-k8s.io/queue-name": "q", "kueue.x-k8s.io/priority-class": "sample"},
+        },
+        "spec": {"template": {"spec": {"priorityClassName": "pods", "containers": [{"name": "c"}]}}},
+    }
+    classes = [kq.WorkloadPriorityClass("sample", value=10000), kq.PriorityClass("pods", value=5)]
+
+    assert kq.jobs.to_workload(job, priority_classes=classes).priority == 10000
+    del job["metadata"]["labels"]["kueue.x-k8s.io/priority-class"]
+    assert kq.jobs.to_workload(job, priority_classes=classes).priority == 5
+
+
+def test_OBJ_21_one_file_chooses_the_policies(manifest):
+    assert manifest("003/classical").configuration.fair_sharing is None
+    assert manifest("003/fair-sharing").configuration.fair_sharing == kq.FairSharingConfig()
+
+
+def test_OBJ_22_an_unknown_gate_is_an_error_and_LendingLimit_is_one_by_now():
+    kq.Cluster(configuration=kq.Configuration(feature_gates={"PrioritySortingWithinCohort": False}))
+    for gate in ("LendingLimit", "NoSuchGate"):
+        with pytest.raises(kq.InvalidSpecError, match=gate):
+            kq.Cluster(configuration=kq.Configuration(feature_gates={gate: True}))
+
+
+def _queue(*groups, cohort="c", **fields):
+    return kq.ClusterQueue("q", resource_groups=groups, cohort_name=cohort, **fields)
+
+
+def _flavors(count, resource="cpu", start=0):
+    return kq.ResourceGroup.of({f"f{number}": {resource: 1} for number in range(start, start + count)})
+
+
+_ONE = kq.ResourceGroup.of({"f": {"cpu": 1}})
+
+
+@pytest.mark.parametrize(
+    "queue",
+    [
+        _queue(*(_flavors(1, f"r{number}", number) for number in range(17))),
+        _queue(_flavors(65)),
+        _queue(kq.ResourceGroup.of({"f": {f"r{number}": 1 for number in range(65)}})),
+        _queue(kq.ResourceGroup.of({f"f{n}": {f"r{m}": 1 for m in range(33)} for n in range(16)})),
+        _queue(kq.ResourceGroup(("cpu", "memory"), (kq.FlavorQuotas("f", (kq.ResourceQuota("cpu", 1),)),))),
+        _queue(_ONE, kq.ResourceGroup.of({"g": {"cpu": 1}})),
+        _queue(_ONE, kq.ResourceGroup.of({"f": {"memory": 1}})),
+        _queue(kq.ResourceGroup.of({"f": {"cpu": kq.Quota(1, borrowing_limit=-1)}})),
+        _queue(kq.ResourceGroup.of({"f": {"cpu": kq.Quota(1, borrowing_limit=1)}}), cohort=None),
+        _queue(kq.ResourceGroup.of({"f": {"cpu": kq.Quota(1, lending_limit=2)}})),
+        _queue(kq.ResourceGroup.of({"f": {"cpu": kq.Quota(1, lending_limit=1)}}), cohort=None),
+        _queue(_ONE, preemption=kq.Preemption(borrow_within_cohort=kq.BorrowWithinCohort("LowerPriority"))),
+        _queue(_ONE, flavor_fungibility=kq.FlavorFungibility(preference="PreemptionOverBorrowing")),
+    ],
+)
+def test_OBJ_23_what_a_cluster_queue_must_not_be(queue):
+    assert validate(queue)
+
+
+def test_OBJ_23_T_07_field_paths_are_those_of_the_api():
+    queue = _queue(kq.ResourceGroup.of({"f": {"cpu": kq.Quota(1, lending_limit=2)}}))
+
+    assert [problem.field for problem in validate(queue)] == [
+        "spec.resourceGroups[0].flavors[0].resources[0].lendingLimit"
+    ]
+
+
+def test_OBJ_23_a_cohort_may_lend_more_than_its_own():
+    group = kq.ResourceGroup.of({"f": {"cpu": kq.Quota(1, lending_limit=2)}})
+
+    assert not validate(kq.Cohort("c", parent_name="org", resource_groups=[group]))
+
+
+@given(st.integers(0, 10**6), st.none() | st.integers(0, 10**6))
+def test_OBJ_29_objects_built_in_python_have_the_same_fields(nominal, borrowing):
+    queue = kq.ClusterQueue.of("q", {"f": {"cpu": kq.Quota(nominal, borrowing)}}, cohort_name="c")
+
+    assert kq.manifest.from_dict(kq.manifest.to_dict(queue)) == queue

@@ -1,0 +1,204 @@
+"""Flavors: which one a pod set gets, and what it may cost."""
+
+import pytest
+
+import kueuepy as kq
+
+
+def _flavor(name, **fields):
+    return kq.ResourceFlavor(name, node_labels={"instance-type": name}, **fields)
+
+
+SPOT = _flavor("spot", node_taints=[kq.Taint.of("spot=true:NoSchedule")])
+PREFER = kq.Preemption(within_cluster_queue="LowerPriority")
+
+
+def _queue(name, *flavors, cpu=4, **fields):
+    return kq.ClusterQueue.of(name, {flavor: {"cpu": cpu} for flavor in flavors}, **fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "fits"),
+    [
+        ({}, False),
+        ({"tolerations": [kq.Toleration("spot", "Exists")]}, True),
+    ],
+)
+def test_FL_04_the_flavors_own_tolerations_count(stage, fields, fits):
+    story = stage(_flavor("spot", node_taints=SPOT.node_taints, **fields), _queue("q", "spot"))
+    story.submit("q", 1, name="job")
+    story.settle()
+
+    assert story.running() == (["job"] if fits else [])
+
+
+def test_FL_04_a_taint_that_only_prefers_keeps_nobody_out(stage):
+    story = stage(_flavor("spot", node_taints=[kq.Taint.of("spot=true:PreferNoSchedule")]), _queue("q", "spot"))
+    story.submit("q", 1, name="job")
+    story.settle()
+
+    assert story.running() == ["job"]
+
+
+def _with_affinity(story, *terms, preferred=False):
+    kind = "preferredDuringScheduling" if preferred else "requiredDuringScheduling"
+    selector = [{"weight": 1, "preference": term} for term in terms] if preferred else {"nodeSelectorTerms": terms}
+    spec = {
+        "containers": [{"name": "c", "resources": {"requests": {"cpu": 1}}}],
+        "affinity": {"nodeAffinity": {f"{kind}IgnoredDuringExecution": selector}},
+    }
+    pod_set = kq.PodSet("main", template={"spec": spec})
+    story.scheduler.submit(kq.Workload("job", queue_name="q", pod_sets=(pod_set,)))
+    story.settle()
+    return story.flavors("job")["cpu"] if story.running() else None
+
+
+def _term(operator, *values, key="instance-type"):
+    return {"matchExpressions": [{"key": key, "operator": operator, "values": list(values)}]}
+
+
+@pytest.mark.parametrize(
+    ("terms", "flavor"),
+    [
+        ([_term("NotIn", "ondemand")], "spot"),
+        ([_term("In", "arm"), _term("In", "spot")], "spot"),
+        ([_term("Exists", key="zone")], "ondemand"),
+        ([_term("In", "arm")], None),
+    ],
+)
+def test_FL_06_required_affinity_leaves_flavors_out(stage, terms, flavor):
+    story = stage(_flavor("ondemand"), _flavor("spot"), _queue("q", "ondemand", "spot"))
+
+    assert _with_affinity(story, *terms) == flavor
+
+
+def test_FL_06_preferred_affinity_is_not_looked_at(stage):
+    story = stage(_flavor("ondemand"), _flavor("spot"), _queue("q", "ondemand", "spot"))
+
+    assert _with_affinity(story, _term("In", "spot"), preferred=True) == "ondemand"
+
+
+@pytest.mark.parametrize(("when", "flavor"), [("MayStopSearch", "one"), ("TryNextFlavor", "two")])
+def test_FL_10_FL_12_borrowing_may_end_the_search(stage, when, flavor):
+    fungibility = kq.FlavorFungibility(when_can_borrow=when)
+    queue = kq.ClusterQueue.of(
+        "a", {"one": {"cpu": 0}, "two": {"cpu": 4}}, cohort_name="c", flavor_fungibility=fungibility
+    )
+    story = stage(_flavor("one"), _flavor("two"), queue, _queue("b", "one", cohort_name="c"))
+    story.submit("a", 1, {"cpu": 4}, name="job")
+    story.settle()
+
+    assert story.flavors("job") == {"cpu": flavor}
+
+
+@pytest.mark.parametrize(("when", "victims", "low"), [("TryNextFlavor", [], "one"), ("MayStopSearch", ["low"], "two")])
+def test_FL_11_preemption_may_end_the_search(stage, when, victims, low):
+    queue = _queue("q", "one", "two", preemption=PREFER, flavor_fungibility=kq.FlavorFungibility(when_can_preempt=when))
+    story = stage(_flavor("one"), _flavor("two"), queue)
+    story.submit("q", 1, {"cpu": 4}, name="low")
+    story.settle()
+    story.submit("q", 1, {"cpu": 4}, name="high", priority=10)
+    story.settle()
+
+    assert story.evicted() == victims
+    assert story.flavors("low") == {"cpu": low}
+    assert len(story.running()) == 2
+
+
+@pytest.mark.parametrize(
+    ("preference", "flavor", "victims"),
+    [
+        (None, "one", []),
+        ("BorrowingOverPreemption", "one", []),
+        ("PreemptionOverBorrowing", "two", ["low"]),
+    ],
+)
+def test_FL_13_borrowing_or_preemption_is_preferred(stage, preference, flavor, victims):
+    fungibility = kq.FlavorFungibility("TryNextFlavor", "TryNextFlavor", preference)
+    quotas = {"one": {"cpu": 0}, "two": {"cpu": 4}}
+    queue = kq.ClusterQueue.of("a", quotas, cohort_name="c", preemption=PREFER, flavor_fungibility=fungibility)
+    story = stage(_flavor("one"), _flavor("two"), queue, _queue("b", "one", cohort_name="c"))
+    story.submit("a", 1, {"cpu": 4}, name="low", node_selector={"instance-type": "two"})
+    story.settle()
+    story.submit("a", 1, {"cpu": 4}, name="high", priority=10)
+    story.settle()
+
+    assert story.evicted() == victims
+    assert story.flavors("high") == {"cpu": flavor}
+
+
+def test_FL_14_the_worst_resource_decides_how_well_a_flavor_does(stage):
+    queue = kq.ClusterQueue.of("q", {"one": {"cpu": 4, "memory": 4}}, preemption=PREFER)
+    story = stage(_flavor("one"), queue)
+    story.submit("q", 1, {"cpu": 4, "memory": 1}, name="low")
+    story.settle()
+    story.submit("q", 1, {"cpu": 1, "memory": 1}, name="high", priority=1)
+    story.submit("q", 1, {"cpu": 5, "memory": 1}, name="never", priority=2)
+    first = story.scheduler.cycle()[0]
+    second = story.scheduler.cycle()[0]
+
+    assert [attempt.mode for attempt in first.attempts] == ["NoFit"]
+    assert [attempt.mode for attempt in second.attempts] == ["Preempt"]
+
+
+def test_FL_15_the_search_goes_on_where_it_stopped(stage):
+    quotas = {flavor: {"cpu": 3, "memory": "600Mi"} for flavor in ("one", "two")}
+    groups = [kq.ResourceGroup.of(quotas), kq.ResourceGroup.of({"vendor1": {"gpu": 9}, "vendor2": {"gpu": 9}})]
+    fungibility = kq.FlavorFungibility(when_can_preempt="MayStopSearch")
+    queue = kq.ClusterQueue("q", resource_groups=groups, preemption=PREFER, flavor_fungibility=fungibility)
+    story = stage(*map(_flavor, ("one", "two", "vendor1", "vendor2")), queue)
+    story.submit("q", 1, {"cpu": 3}, name="busy", priority=100)
+    story.settle()
+    story.submit("q", 1, {"cpu": 1, "memory": "200Mi", "gpu": 1}, name="job", pods=3)
+    story.settle()
+
+    assert story.flavors("job") == {"cpu": "two", "memory": "two", "gpu": "vendor1"}
+
+
+def _driver_and_workers(free):
+    return kq.ClusterQueue.of("q", {"one": {"cpu": free}})
+
+
+@pytest.mark.parametrize(("free", "running"), [(6, []), (7, ["default/job"])])
+def test_FL_16_all_pod_sets_or_none(free, running):
+    scheduler = kq.Scheduler(kq.Cluster(_flavor("one"), _driver_and_workers(free)))
+    sets = (kq.PodSet.of("driver", requests={"cpu": 1}), kq.PodSet.of("workers", 3, requests={"cpu": 2}))
+    scheduler.submit(kq.Workload("job", queue_name="q", pod_sets=sets))
+
+    assert [decision.workload for decision in scheduler.settle().admitted] == running
+
+
+def test_FL_17_nothing_asked_of_a_resource_is_no_request_for_it(stage):
+    story = stage(_flavor("one"), _queue("q", "one"))
+    story.submit("q", 1, {"cpu": 1, "gpu": 0}, name="none")
+    story.submit("q", 1, {"cpu": 1, "gpu": 1}, name="one")
+    story.settle()
+
+    assert story.running() == ["none"]
+    assert "resource gpu unavailable in ClusterQueue" in story.condition("one")[1]
+
+
+def test_FL_18_what_is_in_the_way_is_said_in_kueues_words(stage):
+    story = stage(SPOT, _flavor("ondemand"), _queue("q", "spot", "ondemand"))
+    story.submit("q", 1, {"cpu": 3}, name="first")
+    story.settle()
+    story.submit("q", 1, {"cpu": 2}, name="waits")
+    story.settle()
+
+    assert story.condition("waits")[1] == (
+        "couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor ondemand, 1 more needed, "
+        "untolerated taint {spot true NoSchedule <nil>} in flavor spot"
+    )
+
+
+def test_FL_20_flavors_of_architecture_beside_one_of_memory(stage):
+    groups = [
+        kq.ResourceGroup.of({"x86": {"cpu": 9}, "arm": {"cpu": 12}}),
+        kq.ResourceGroup.of({"default-flavor": {"memory": "84Gi"}}),
+    ]
+    story = stage(*map(_flavor, ("x86", "arm", "default-flavor")), kq.ClusterQueue("q", resource_groups=groups))
+    story.submit("q", 25, {"cpu": 1, "memory": "4Gi"})
+    story.settle()
+
+    assert (story.used("q", flavor="x86"), story.used("q", flavor="arm")) == (9, 12)
+    assert story.used("q", "memory") == 84 * 2**30
