@@ -1,4 +1,4 @@
-"""What every test shares: profiles of Hypothesis, the markers, and `--regold`."""
+"""What every test shares: profiles of Hypothesis, and `--regold`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,3 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 def pytest_addoption(parser):
     parser.addoption("--regold", action="store_true", help="write the transcripts of tests/golden anew")
-
-
-def pytest_configure(config):
-    config.addinivalue_line("markers", "sanitizer: also runs under AddressSanitizer and UndefinedBehaviorSanitizer")
-    config.addinivalue_line("markers", "slow: takes more than ten seconds; left out with -m 'not slow'")

@@ -41,6 +41,10 @@ def amount(entry: Line) -> tuple[Cell, int]:
     return cell(entry), value * (1000 if cell(entry)[1] == "cpu" else 1)
 
 
+def namespace_of(workload: Line) -> str:
+    return f"ns-{workload['cq']}"
+
+
 def groups(quotas: list[Line] | None) -> tuple[ResourceGroup, ...]:
     """One group of all quotas. A vector's flavors need not have the same resources, and the core does not mind."""
     flavors: dict[str, list[ResourceQuota]] = {}
@@ -58,9 +62,8 @@ def sharing(entry: Line) -> FairSharing | None:
 
 
 def engine(line: Line, configuration: Configuration) -> Any:
-    """An engine with the line's cohorts, queues and admitted workloads; LocalQueues in the namespace `ns`."""
+    """An engine with the line's cohorts, queues and admitted workloads; LocalQueues in a namespace for each ClusterQueue."""
     made = _core.Engine(configuration)
-    made.apply(Namespace("ns"))
     for flavor in ("f0", "f1", "f2"):
         made.apply(ResourceFlavor(flavor))
     for cohort in line["cohorts"] or ():
@@ -99,7 +102,10 @@ def _cluster_queue(line: Line, queue: Line) -> ClusterQueue:
 def add_workload(made: Any, workload: Line, *, admitted: bool) -> None:
     """Submits the workload, with its quota where it is admitted."""
     local = workload.get("lq", f"of-{workload['cq']}")
-    made.apply(LocalQueue(local, namespace="ns", cluster_queue=workload["cq"]))
+    # LocalQueues of two ClusterQueues may have the same name, but then not the same namespace.
+    namespace = namespace_of(workload)
+    made.apply(Namespace(namespace))
+    made.apply(LocalQueue(local, namespace=namespace, cluster_queue=workload["cq"]))
     status = None
     if admitted:
         conditions = [Condition("QuotaReserved", "True", last_transition_time=workload["reserved"] * SECOND)]
@@ -114,7 +120,7 @@ def add_workload(made: Any, workload: Line, *, admitted: bool) -> None:
     made.submit(
         Workload(
             workload["name"],
-            namespace="ns",
+            namespace=namespace,
             uid=workload["name"],
             queue_name=local,
             priority=workload["priority"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from vectors.cluster import add_workload, amount, cell, engine
+from vectors.cluster import add_workload, amount, cell, engine, namespace_of
 from vectors.files import lines
 
 from kueuepy import _core
@@ -23,7 +23,7 @@ def tables_of(line):
     tables = _core._testing.Tables(made)
     for workload in line["admitted"]:
         if line.get("afs"):
-            tables.set_consumed("ns", workload["lq"], "cpu", workload["lqUsage"] * 10**9)
+            tables.set_consumed(namespace_of(workload), workload["lq"], "cpu", workload["lqUsage"] * 10**9)
     return tables
 
 
@@ -31,12 +31,12 @@ def tables_of(line):
 def test_targets_levels_and_shares_are_kueues(line):
     tables = tables_of(line)
     before = tables.usage()
-    wanted = line["incoming"]["usage"]
+    wanted, key = line["incoming"]["usage"], f"{namespace_of(line['incoming'])}/in"
     contested = [cell(entry) for entry in wanted if entry.get("preempt")]
-    targets = tables.search("ns/in", contested, [amount(entry) for entry in wanted])
+    targets = tables.search(key, contested, [amount(entry) for entry in wanted])
     assert targets == [tuple(target) for target in line["targets"] or ()]
     for answer in line["oracle"]:
-        assert tables.simulate("ns/in", *amount(answer)) == (answer["Possibility"], answer["Borrow"]), answer
+        assert tables.simulate(key, *amount(answer)) == (answer["Possibility"], answer["Borrow"]), answer
     for answer in line["heights"]:
         assert tables.height(line["incoming"]["cq"], *amount(answer)) == (answer["Height"], answer["Smaller"]), answer
     for node, share in line["drs"].items():

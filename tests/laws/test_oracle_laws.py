@@ -1,0 +1,109 @@
+"""The core equals the specification in plain Python (`tests/oracle`), on random clusters and on the recorded ones."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from laws import described
+from oracle import classical, orders, reading, shares
+from oracle.quota import UNLIMITED
+from vectors.cluster import SECOND, add_workload, amount, engine, namespace_of
+from vectors.files import lines
+
+from kueuepy import _core
+from kueuepy.objects import Configuration, FairSharingConfig
+
+pytestmark = pytest.mark.sanitizer
+Tables = _core._testing.Tables
+
+
+def nodes(forest):
+    return [(node, False) for node in forest.queues.values()] + [(node, True) for node in forest.cohorts.values()]
+
+
+@given(described.trees(unlimited=True), st.data())
+def test_numbers_of_trees(line, data):
+    forest, tables = reading.forest(line), Tables(engine(line, Configuration()))
+    charges = st.tuples(st.sampled_from(sorted(forest.queues)), st.sampled_from(described.CELLS), st.integers(0, 9000))
+    steps = data.draw(st.lists(charges, max_size=8))
+    for queue, cell, value in steps:
+        tables.add(queue, cell, value)
+        forest.queues[queue].charge({cell: value})
+    for queue, cell, value in data.draw(st.permutations(steps[: len(steps) // 2])):
+        tables.remove(queue, cell, value)
+        forest.queues[queue].charge({cell: value}, -1)
+    for node, is_cohort in nodes(forest):
+        for cell in described.CELLS:
+            expected = (
+                node.subtree(cell), node.local(cell), node.usage(cell), node.raw_available(cell),
+                node.potential(cell), node.borrows_with(cell, 0),
+            )  # fmt: skip
+            assert tables.node(node.name, is_cohort, cell) == expected, (node.name, cell)
+            if not is_cohort:
+                asked = data.draw(st.integers(0, 9)) * 1000
+                assert tables.height(node.name, cell, asked) == node.lowest_subtree_that_fits(cell, asked)
+                assert tables.fits(node.name, cell, asked) == (asked <= node.available(cell))
+        mine = shares.share(node)
+        ratio, precise, resource, borrowing, rounded = tables.share(node.name, is_cohort)
+        assert (ratio, precise, resource) == (mine.ratio, mine.precise, mine.resource), node.name
+        assert (borrowing, rounded) == (bool(mine.borrowed), min(mine.rounded, UNLIMITED)), node.name
+
+
+def check_preemption(line):
+    made = engine(line, Configuration())
+    add_workload(made, line["incoming"], admitted=False)
+    tables, forest = Tables(made), reading.forest(line)
+    admitted, preemptor = reading.admit(forest, line), reading.workload(forest, line["incoming"])
+    policies, key = reading.policies(line, preemptor.queue.name), f"{namespace_of(line['incoming'])}/in"
+    contested = [(entry["flavor"], entry["resource"]) for entry in line["incoming"]["usage"] if entry.get("preempt")]
+    before = tables.usage()
+    search = classical.Search(preemptor, policies, admitted, contested, preemptor.usage)
+    assert tables.search(key, contested, list(preemptor.usage.items())) == search.targets()
+    for cell, value in preemptor.usage.items():
+        single = classical.Search(preemptor, policies, admitted, [cell], {cell: value})
+        assert tables.simulate(key, cell, value) == classical.simulate(single), cell
+    assert tables.usage() == before
+    return search.targets()
+
+
+@given(described.preemptions())
+def test_classical_targets(line):
+    check_preemption(line)
+
+
+@pytest.mark.parametrize("line", [p for p in lines("preemption") if not (p.values[0]["fairSharing"] or p.values[0].get("afs"))])
+def test_the_specification_gives_the_recorded_targets(line):
+    assert check_preemption(line) == [tuple(target) for target in line["targets"] or ()]
+
+
+def check_fair_order(line):
+    gates = orders.Gates(line["prioritizePreemptors"], line["prioritizeNonBorrowing"], line["prioritySorting"])
+    names = {
+        "FairSharingPrioritizeNonBorrowing": gates.prioritize_non_borrowing,
+        "PrioritySortingWithinCohort": gates.priority_sorting,
+        "PrioritizePreemptorWorkloads": gates.prioritize_preemptors,
+    }
+    tables = Tables(engine(line, Configuration(fair_sharing=FairSharingConfig(), feature_gates=names)))
+    forest = reading.forest(line)
+    reading.admit(forest, line)
+    heads, asked = [], []
+    for row in line["heads"]:
+        one = reading.workload(forest, row)
+        charged, preempts = row.get("addUsage", False), row.get("isPreemptor", False)
+        heads.append(orders.Head(one.queue, one.priority, one.created, one.usage, preempts, charged))
+        used = [amount(entry) for entry in row["usage"]]
+        asked.append((row["cq"], row["priority"], row["created"] * SECOND, preempts, used, charged))
+    expected = [heads.index(head) for head in orders.fair_order(heads, gates)]
+    assert tables.fair_order(asked) == expected
+    return [line["heads"][index]["name"] for index in expected]
+
+
+@given(described.fair_cycles())
+def test_fair_orders(line):
+    check_fair_order(line)
+
+
+@pytest.mark.parametrize("line", lines("fair_orders")[::5])
+def test_the_specification_gives_the_recorded_orders(line):
+    assert check_fair_order(line) == line["order"]
