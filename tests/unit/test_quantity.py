@@ -180,6 +180,7 @@ def test_large_quotas_are_unlimited(text, resource, amount):
         ("memory", 1610612736, "1536Mi"),
         ("memory", -1024, "-1Ki"),
         ("memory", 0, "0"),
+        ("memory", LOWEST, "-9223372036854775807"),
         ("ephemeral-storage", 2048, "2Ki"),
         ("hugepages-2Mi", 2097152, "2Mi"),
         ("nvidia.com/gpu", 4, "4"),

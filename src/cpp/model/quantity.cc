@@ -132,9 +132,9 @@ std::string ResourceQuantityString(absl::string_view resource, int64_t value) {
     Decimal cores = Decimal(value) * Decimal::FromDigits("1", "", -3);
     return Quantity(std::move(cores)).ToText();
   }
-  // A binary text without a suffix would be read back, and so is written, as a decimal one.
-  const bool binary = IsByteValued(resource) && value % 1024 == 0;
-  return Quantity(value, binary ? QuantityFormat::kBinarySI : QuantityFormat::kDecimalSI).ToText();
+  if (!IsByteValued(resource)) return Quantity(value).ToText();
+  // Read back, a text without a binary suffix is a decimal one, and written as such.
+  return Quantity::Parse(Quantity(value, QuantityFormat::kBinarySI).ToText())->ToText();
 }
 
 }  // namespace kueue
