@@ -1,10 +1,8 @@
-"""`python -m kueuepy`: what works after a plain install."""
-
-from __future__ import annotations
+"""`python -m kueuepy`: the same as the command `kueuepy`."""
 
 import sys
 
-from kueuepy.command import main
+from kueuepy.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,0 +1,35 @@
+"""The command `kueuepy`.
+
+`replay` and `perf` work after a plain install; the others need the extra `cli` (typer and rich).
+
+Exit codes: 0, it was done and the answer is good; 1, the input is wrong or something is missing; 2, the command line is
+wrong; 3, the answer is no: `check` found something, a job would not be admitted, two policies differ.
+"""
+
+import sys
+from collections.abc import Sequence
+
+PLAIN_COMMANDS = ("replay", "perf")
+"""The commands of `kueuepy.command`, which need nothing but a plain install."""
+
+_EXTRA = ("typer", "rich")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs a command and returns its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments and arguments[0] in PLAIN_COMMANDS:
+        from kueuepy.command import main as plain  # noqa: PLC0415 - typer is not needed here
+
+        return plain(arguments)
+    try:
+        from kueuepy.cli.app import main as rich  # noqa: PLC0415 - the extra may be missing
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] not in _EXTRA:
+            raise
+        sys.stderr.write(
+            f"error: this command needs {error.name}, which is not installed; "
+            f'pip install "kueuepy[cli]" installs it ({" and ".join(PLAIN_COMMANDS)} work without)\n'
+        )
+        return 1
+    return rich(arguments)

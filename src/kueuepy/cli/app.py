@@ -1,0 +1,63 @@
+"""The commands put together, and errors turned into messages and exit codes."""
+
+import sys
+
+import typer
+
+from kueuepy.cli import PLAIN_COMMANDS, check, convert, explain, run, whatif
+from kueuepy.cli.output import WRONG_INPUT, fail
+from kueuepy.command import main as plain
+from kueuepy.errors import KueueError
+
+app = typer.Typer(
+    name="kueuepy",
+    help="""Kueue's admission decisions, exactly, without a cluster.
+
+Exit codes: 0 done, and the answer is good; 1 the input is wrong; 2 the command line is wrong; 3 the answer is no.
+""",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+)
+app.command("check", short_help="Are these objects valid, and do they surprise?", epilog=check.EXAMPLES)(check.check)
+app.command("convert", short_help="Write any version as v1beta2.", epilog=convert.EXAMPLES)(convert.convert)
+app.command("run", short_help="What becomes of these jobs, and why?", epilog=run.EXAMPLES)(run.run)
+app.command("explain", short_help="Why does a workload wait?", epilog=explain.EXAMPLES)(explain.explain)
+app.command("whatif", short_help="Would a job be admitted? What would a change do?", epilog=whatif.EXAMPLES)(
+    whatif.whatif
+)
+
+
+def _delegate(name: str, summary: str) -> None:
+    """Adds a command of `kueuepy.command`, which reads its own options."""
+
+    def command(context: typer.Context) -> None:
+        raise typer.Exit(plain([name, *context.args]))
+
+    settings = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+    app.command(name, help=summary, add_help_option=False, context_settings=settings)(command)
+
+
+for _name, _summary in zip(
+    PLAIN_COMMANDS,
+    ("What happens at each step of recorded scenarios?", "How fast is a load profile decided?"),
+    strict=True,
+):
+    _delegate(_name, _summary)
+
+
+def main(arguments: list[str]) -> int:
+    """Runs a command and returns its exit code."""
+    try:
+        result = app(arguments, standalone_mode=True)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else WRONG_INPUT
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has seen enough
+        return 0
+    except KueueError as error:
+        fail(error)
+        return WRONG_INPUT
+    return result if isinstance(result, int) else 0

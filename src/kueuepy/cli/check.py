@@ -1,0 +1,82 @@
+"""`kueuepy check`: are these objects valid, and what about them surprises?"""
+
+from collections import Counter
+from typing import Annotated, Literal
+
+import typer
+from rich.text import Text
+
+from kueuepy.cli.options import Files, Json, Lenient, examples, read
+from kueuepy.cli.output import ANSWER_IS_NO, SEVERITY_STYLES, WRONG_INPUT, counted, fail, print_json, say
+from kueuepy.lint import SEVERITIES, Finding, Findings, lint
+from kueuepy.manifest import Manifest, ManifestError
+
+EXAMPLES = examples(
+    "kueuepy check queues.yaml",
+    "kueuepy check manifests/ --fail-on error --skip L6",
+    "kubectl get clusterqueues,localqueues,cohorts,resourceflavors -o yaml | kueuepy check --json -",
+)
+
+
+def check(
+    files: Files,
+    *,
+    skip: Annotated[
+        list[str] | None, typer.Option("--skip", metavar="RULE", help="A rule to leave out; repeatable.")
+    ] = None,
+    fail_on: Annotated[
+        Literal["error", "warning", "note", "never"],
+        typer.Option("--fail-on", help="The least severity of a finding that makes the exit code 3."),
+    ] = "warning",
+    lenient: Lenient = False,
+    json: Json = False,
+) -> None:
+    """Validate objects as an API server does, and say what about valid ones surprises.
+
+    Exits with 1 if something is not valid, with 3 if it is valid but something was found, else with 0.
+    """
+    try:
+        manifest = read(files, lenient=lenient)
+    except ManifestError as error:
+        _report_invalid(error, json=json)
+        raise typer.Exit(WRONG_INPUT) from None
+    findings = lint(manifest, skip=skip or ())
+    if json:
+        notes = [str(note) for note in manifest.notes]
+        print_json({"valid": True, "objects": _count(manifest), "findings": findings, "notes": notes})
+    else:
+        _report(manifest, findings)
+    if fail_on != "never" and findings.at_least(fail_on):
+        raise typer.Exit(ANSWER_IS_NO)
+
+
+def _report_invalid(error: ManifestError, *, json: bool) -> None:
+    if not json:
+        fail(error)
+        say(f"{counted(len(error.problems), 'thing')} to put right", stderr=True)
+        return
+    problems = [
+        {"where": where, "field": problem.field, "kind": problem.kind, "message": problem.detail}
+        for where, problem in error.problems
+    ]
+    print_json({"valid": False, "problems": problems})
+
+
+def _report(manifest: Manifest, findings: Findings) -> None:
+    for note in manifest.notes:
+        say(f"{note}", style="dim")
+    for finding in findings:
+        _print(finding)
+    counts = Counter(finding.severity for finding in findings)
+    found = ", ".join(counted(counts[severity], severity) for severity in SEVERITIES if counts[severity])
+    versions = f" of {', '.join(sorted(manifest.versions))}" if manifest.versions else ""
+    say(f"{_count(manifest)} objects{versions} are valid; {found or 'nothing to remark'}", style="bold")
+
+
+def _count(manifest: Manifest) -> int:
+    return sum(1 for _ in manifest.objects()) + len(manifest.jobs) + (manifest.configuration is not None)
+
+
+def _print(finding: Finding) -> None:
+    before, severity, after = str(finding).partition(f"{finding.severity} {finding.rule}:")
+    say(Text.assemble((before, "dim"), (severity, SEVERITY_STYLES[finding.severity]), after))

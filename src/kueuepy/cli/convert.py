@@ -1,0 +1,44 @@
+"""`kueuepy convert`: manifests of any API version, written in v1beta2."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from kueuepy.cli.options import Files, Json, Lenient, examples, read
+from kueuepy.cli.output import print_json, say
+from kueuepy.manifest import Limits, dump
+from kueuepy.manifest.sources import items
+
+EXAMPLES = examples(
+    "kueuepy convert old/queues.yaml > queues.yaml",
+    "kueuepy convert cluster-v1alpha2.yaml --output cluster.yaml",
+)
+
+
+def convert(
+    files: Files,
+    *,
+    to: Annotated[Literal["v1beta2"], typer.Option("--to", help="The version to write.")] = "v1beta2",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write; standard output by default.")
+    ] = None,
+    lenient: Lenient = False,
+    json: Json = False,
+) -> None:
+    """Write objects of v1alpha1, v1alpha2, v1beta1 or v1beta2 as YAML of v1beta2, which decides the same.
+
+    What was passed over or put right is noted on standard error.
+    """
+    manifest = read(files, lenient=lenient)
+    for note in manifest.notes:
+        say(f"note: {note}", stderr=True)
+    text = dump(manifest)
+    if json:
+        documents = [item.value for item in items(text, Limits(), strict=True)]
+        print_json({"apiVersion": "v1", "kind": "List", "items": documents})
+    elif output is None:
+        typer.echo(text, nl=False)
+    else:
+        output.write_text(text, encoding="utf-8")
+        say(f"{output}: written in {to}", stderr=True)

@@ -1,0 +1,31 @@
+"""`kueuepy explain`: why a workload waits, is admitted, or had to leave."""
+
+from typing import Annotated
+
+import typer
+
+from kueuepy.cli.options import AsIs, Files, Json, Lenient, examples
+from kueuepy.cli.output import print_json, say
+from kueuepy.cli.story import find, start
+
+EXAMPLES = examples(
+    "kueuepy explain train cluster.yaml jobs.yaml",
+    "kubectl get clusterqueues,localqueues,cohorts,resourceflavors,workloads -A -o yaml | kueuepy explain ns/train -",
+)
+
+
+def explain(
+    workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help="Its name, namespace/name, or its job's name.")],
+    files: Files,
+    *,
+    as_is: AsIs = False,
+    lenient: Lenient = False,
+    json: Json = False,
+) -> None:
+    """Say why a workload waits, flavor by flavor, and what would help; or why it has what it has."""
+    scheduler = start(files, lenient=lenient, settle=not as_is)
+    found = scheduler.explain(find(scheduler, workload))
+    if json:
+        print_json(found.to_dict())
+    else:
+        say(str(found))

@@ -1,0 +1,56 @@
+"""Arguments and options that several commands have, and how their files are read."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kueuepy.cli.output import counted, progress
+from kueuepy.manifest import Manifest, load
+
+if TYPE_CHECKING:
+    from kueuepy.manifest.sources import One
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE",
+        help="YAML, JSON or, with jobs, CSV files; directories; - for standard input.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text for people.")]
+Lenient = Annotated[
+    bool,
+    typer.Option("--lenient", help="Put right, and note, what an API server would refuse, where that is possible."),
+]
+AsIs = Annotated[
+    bool, typer.Option("--as-is", help="Ask about the files as they are, without first deciding about what waits.")
+]
+ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 3 if anything is decided otherwise.")]
+Rows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="How many rows of each table to show.")]
+
+
+def examples(*lines: str) -> str:
+    """The end of a command's help."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def read(files: list[str], *, lenient: bool) -> Manifest:
+    """All that the files hold.
+
+    Raises:
+        KueueError: A file cannot be read, or is not valid.
+    """
+    sources: list[One] = [sys.stdin.buffer if name == "-" else _Path(name) for name in files]
+    with progress(f"reading {counted(len(files), 'file')}"):
+        return load(sources, strict=not lenient)
+
+
+class _Path:
+    """A file's name, never taken for a text even if it looks like one."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __fspath__(self) -> str:
+        return self._name

@@ -1,0 +1,78 @@
+"""What commands print: tables for people, JSON for programs; colour and progress on terminals only."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+OK = 0
+WRONG_INPUT = 1
+ANSWER_IS_NO = 3
+
+SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+_WIDE = 10_000
+"""Wide enough that nothing is wrapped or cut in a file or a pipe."""
+
+
+def _console(*, stderr: bool = False) -> Console:
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, width=None if stream.isatty() else _WIDE, highlight=False, emoji=False)
+
+
+def say(text: str | Text, *, style: str = "", stderr: bool = False) -> None:
+    """Prints a text as it is, long lines and brackets included."""
+    line = Text(text, style=style) if isinstance(text, str) else text
+    _console(stderr=stderr).print(line, soft_wrap=True)
+
+
+def fail(error: Exception) -> None:
+    """Prints an error to standard error."""
+    for line in str(error).splitlines() or [type(error).__name__]:
+        say(Text.assemble(("error: ", "bold red"), line), stderr=True)
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Prints a table; numbers stand right."""
+    lines = [[("" if cell is None else str(cell)) for cell in row] for row in rows]
+    shown = Table(title=title or None, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for position, column in enumerate(columns):
+        numeric = bool(lines) and all(_is_number(line[position]) for line in lines)
+        shown.add_column(column, justify="right" if numeric else "left", header_style="bold", overflow="fold")
+    for line in lines:
+        shown.add_row(*map(Text, line))
+    _console().print(shown)
+
+
+def _is_number(text: str) -> bool:
+    return text.lstrip("-").replace(".", "", 1).isdigit()
+
+
+def print_json(value: Any) -> None:
+    """Prints a value as JSON, indented."""
+    encoded = msgspec.json.encode(value, enc_hook=str)
+    sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
+
+
+@contextmanager
+def progress(what: str) -> Iterator[None]:
+    """Shows on a terminal's standard error that something long is under way."""
+    console = _console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "cycle"), counted(2, "cycle")
+    ('1 cycle', '2 cycles')
+    """
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,119 @@
+"""What commands share that run a cluster: starting it, naming workloads, telling decisions."""
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kueuepy.cli.options import read
+from kueuepy.cli.output import progress, say, table
+from kueuepy.cluster import Cluster
+from kueuepy.decision import Admitted, Decision, Preempting
+from kueuepy.errors import NotFoundError
+from kueuepy.manifest.problems import suggestion
+from kueuepy.scheduler import Scheduler
+from kueuepy.whatif import Outcome
+
+
+def start(files: list[str], *, lenient: bool, settle: bool = True) -> Scheduler:
+    """The cluster of the files with its workloads and jobs, run until nothing changes unless told otherwise.
+
+    Raises:
+        KueueError: The files cannot be read, or are not valid.
+    """
+    tables = [name for name in files if name.endswith(".csv")]
+    manifest = read([name for name in files if name not in tables], lenient=lenient)
+    scheduler = Scheduler(Cluster.from_manifest(manifest, names=not lenient))
+    for name in tables:
+        scheduler.submit(*rows_of(name))
+    if settle:
+        with progress(f"deciding about {len(scheduler.keys())} workloads"):
+            scheduler.settle()
+    return scheduler
+
+
+def rows_of(name: str) -> list[dict[str, Any]]:
+    """The rows of a CSV file, one job each; empty cells are absent, whole numbers are numbers.
+
+    Raises:
+        NotFoundError: The file cannot be read.
+    """
+    try:
+        with Path(name).open(newline="", encoding="utf-8") as file:
+            lines = list(csv.DictReader(file))
+    except OSError as error:
+        raise NotFoundError(f"{name}: cannot be read: {error.strerror}") from None
+    return [
+        {column: int(cell) if cell.lstrip("-").isdecimal() else cell for column, cell in line.items() if cell}
+        for line in lines
+    ]
+
+
+def find(scheduler: Scheduler, name: str) -> str:
+    """The key of the workload that is meant: by its key, its name, or the name of its job.
+
+    Raises:
+        NotFoundError: None is, or several are.
+    """
+    keys = scheduler.keys()
+    made = re.compile(rf"[a-z]+-{re.escape(name)}-[0-9a-f]{{5}}")
+    for found in (
+        [key for key in keys if key == name],
+        [key for key in keys if key.partition("/")[2] == name],
+        [key for key in keys if made.fullmatch(key.partition("/")[2])],
+    ):
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise NotFoundError(f'"{name}" may be {", ".join(found)}; give one of these')
+    raise NotFoundError(f'"{name}" names no workload; {suggestion(name, keys)}')
+
+
+def flavors(decision: Admitted) -> str:
+    """The flavors of an admission, each with what it is for."""
+    by_flavor: dict[str, list[str]] = {}
+    for pod_set in decision.pod_sets:
+        for resource, flavor in pod_set.flavors.items():
+            known = by_flavor.setdefault(flavor, [])
+            known += [] if resource in known else [resource]
+    return ", ".join(f"{flavor} ({', '.join(resources)})" for flavor, resources in by_flavor.items())
+
+
+def told(decision: Decision) -> tuple[str, str]:
+    """What was decided, and with what or why."""
+    match decision:
+        case Admitted():
+            borrows = "; borrows" if decision.borrowing_level else ""
+            return "admitted" if decision.admitted else "quota reserved", flavors(decision) + borrows
+        case Preempting():
+            targets = ", ".join(f"{target.workload} ({target.reason})" for target in decision.targets)
+            return "preempts", targets
+        case _:
+            return decision.reason or "pending", decision.message
+
+
+def ended(outcome: Outcome) -> str:
+    """How it ends for a workload, with its flavors or the reason why it waits."""
+    found = {flavor: None for resources in outcome.flavors.values() for flavor in resources.values()}
+    detail = ", ".join(found) or outcome.reason
+    return f"{outcome.status} ({detail})" if detail else outcome.status
+
+
+def plain(decision: Decision) -> dict[str, Any]:
+    """A decision for programs: its fields, and which of the three it is."""
+    fields: dict[str, Any] = msgspec.to_builtins(decision)
+    return {"decision": type(decision).__name__, **fields}
+
+
+def rows_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], limit: int) -> None:
+    """A table of the first rows, and how many more there are; nothing if there are none."""
+    lines = list(rows)
+    if not lines:
+        return
+    table(title, columns, lines[:limit])
+    if len(lines) > limit:
+        say(f"… and {len(lines) - limit} more; --rows {len(lines)} shows all", style="dim")
+    say("")
