@@ -51,7 +51,7 @@ for _name, _summary in zip(
 def main(arguments: list[str]) -> int:
     """Runs a command and returns its exit code."""
     try:
-        result = app(arguments, standalone_mode=True)
+        result = app(arguments, prog_name="kueuepy")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else WRONG_INPUT
     except BrokenPipeError:

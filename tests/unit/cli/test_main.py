@@ -1,0 +1,90 @@
+"""What all commands have in common: help, exit codes, errors, colour, and the extra that may be missing."""
+
+import io
+import subprocess
+import sys
+
+import pytest
+
+COMMANDS = ("check", "convert", "run", "explain", "whatif", "compare")
+
+
+def test_help_names_every_command(kueuepy):
+    ran = kueuepy("--help")
+
+    assert ran.code == 0
+    for command in (*COMMANDS, "replay", "perf"):
+        assert f"\n  {command} " in ran.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command_ends_with_examples_a_line_each(kueuepy, command):
+    ran = kueuepy(command, "--help")
+
+    assert ran.code == 0
+    _, _, examples = ran.out.partition("Examples:\n")
+    assert all(f"kueuepy {command} " in line for line in examples.strip().splitlines())
+    assert examples
+
+
+def test_a_wrong_command_line_exits_with_2(kueuepy):
+    for arguments in (["check", "--nope", "x.yaml"], ["nope"], ["check"]):
+        ran = kueuepy(*arguments)
+        assert ran.code == 2
+        assert "Error: " in ran.err
+
+
+def test_a_missing_file_is_named_and_exits_with_1(kueuepy):
+    ran = kueuepy("run", "nowhere.yaml")
+
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == "error: nowhere.yaml: cannot be read: No such file or directory\n"
+
+
+def test_without_the_extra_the_message_says_what_to_install(kueuepy, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("kueuepy.cli.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "typer", None)
+
+    ran = kueuepy("check", "x.yaml")
+    assert ran.code == 1
+    assert 'pip install "kueuepy[cli]"' in ran.err
+
+
+_WITHOUT_TYPER = "import sys; sys.modules['typer'] = None; from kueuepy.cli import main; sys.exit(main(sys.argv[1:]))"
+
+
+def test_replay_works_without_the_extra(tmp_path):
+    scenario = tmp_path / "one.jsonl"
+    scenario.write_text('{"name": "empty", "objects": [], "steps": [{"at": 0}]}\n', encoding="utf-8")
+
+    command = [sys.executable, "-c", _WITHOUT_TYPER, "replay", scenario]
+    ran = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own interpreter
+    assert ran.stdout.startswith('{"name":"empty"')
+
+
+class _Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_colour_and_progress_are_for_terminals_only(kueuepy, monkeypatch, lint_examples):
+    path = lint_examples / "L6" / "surprising.yaml"
+    plain = kueuepy("check", path)
+    assert "\x1b[" not in plain.out + plain.err
+    assert plain.err == ""
+
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    out, err = _Terminal(), _Terminal()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+    kueuepy("check", path)
+    assert "\x1b[" in out.getvalue()
+    assert "reading 1 file" in err.getvalue()
+
+
+def test_long_lines_are_not_cut_or_wrapped_in_a_pipe(kueuepy, lint_examples):
+    ran = kueuepy("check", lint_examples / "L6" / "surprising.yaml")
+
+    assert any(len(line) > 200 for line in ran.out.splitlines())

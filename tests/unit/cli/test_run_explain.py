@@ -1,0 +1,111 @@
+"""`run` and `explain`."""
+
+
+def _two_teams(seeds, name="two-teams"):
+    return seeds / "002" / f"{name}.yaml", seeds / "002" / "jobs.csv"
+
+
+def test_run_tells_what_happened_who_waits_and_what_is_used(kueuepy, seeds):
+    ran = kueuepy("run", *_two_teams(seeds))
+
+    assert ran.code == 0
+    lines = [" ".join(line.split()) for line in ran.out.splitlines()]
+    assert "1 default/a-1 team-a admitted default-flavor (cpu)" in lines
+    assert "team-a default-flavor cpu 12" in lines
+    assert "team-b default-flavor cpu 12" in lines
+    assert any(line.startswith("default/a-4 WaitingForQuota ") for line in lines)
+    assert lines[-1].endswith("6 admissions, 0 preemptions, 2 workloads waiting")
+
+
+def test_run_tells_of_preemptions(kueuepy, seeds):
+    ran = kueuepy("run", *_two_teams(seeds, "two-teams-reclaim"))
+
+    assert "preempts" in ran.out
+    assert "(InCohortReclamation)" in ran.out
+
+
+def test_run_shows_so_many_rows_and_says_how_many_more(kueuepy, seeds):
+    ran = kueuepy("run", "--rows", "2", *_two_teams(seeds))
+
+    assert "… and 4 more; --rows 6 shows all" in ran.out
+
+
+def test_run_stops_after_so_many_cycles(kueuepy, seeds):
+    ran = kueuepy("run", "--cycles", "1", *_two_teams(seeds))
+
+    assert "1 cycle: 2 admissions" in ran.out
+    assert "more would happen in further cycles" in ran.out
+
+
+def test_run_prints_json(kueuepy, seeds):
+    found = kueuepy("run", "--json", *_two_teams(seeds)).json
+
+    assert [decision["decision"] for decision in found["cycles"][0]] == ["Admitted", "Admitted"]
+    assert [line["workload"] for line in found["waiting"]] == ["default/a-4", "default/b-4"]
+    assert found["usage"]["team-a"] == {"default-flavor/cpu": 12000}
+    assert found["finished"] is True
+
+
+def test_run_reads_jobs_of_any_version_and_kind(kueuepy, seeds):
+    ran = kueuepy("run", seeds / "004")
+
+    assert ran.code == 0
+    assert "ondemand (cpu)" in ran.out
+    assert ran.out.endswith("1 cycle: 1 admission, 0 preemptions, 0 workloads waiting\n")
+
+
+def test_run_of_an_unknown_flavor_names_it(kueuepy, lint_examples):
+    ran = kueuepy("run", lint_examples / "L16" / "surprising.yaml")
+
+    assert ran.code == 1
+    assert 'did you mean "default"?' in ran.err
+
+
+def test_run_of_rows_with_an_unknown_column_names_it(kueuepy, seeds, tmp_path):
+    rows = tmp_path / "jobs.csv"
+    rows.write_text("name,queue,cpus\nx,team-a,1\n", encoding="utf-8")
+    ran = kueuepy("run", seeds / "002" / "two-teams.yaml", rows)
+
+    assert ran.code == 1
+    assert "cpus" in ran.err
+    assert kueuepy("run", seeds / "002" / "two-teams.yaml", tmp_path / "none.csv").code == 1
+
+
+def test_explain_tells_why_a_workload_waits(kueuepy, seeds):
+    ran = kueuepy("explain", "a-4", *_two_teams(seeds))
+
+    assert ran.code == 0
+    assert ran.out.startswith("default/a-4 waits: WaitingForQuota\n")
+    assert "└─ " in ran.out
+
+    found = kueuepy("explain", "--json", "default/a-4", *_two_teams(seeds)).json
+    assert found["reason"] == "WaitingForQuota"
+
+
+def test_explain_finds_a_workload_by_the_name_of_its_job(kueuepy, seeds, job):
+    ran = kueuepy("explain", "train", seeds / "002" / "two-teams.yaml", job("train"))
+
+    assert ran.out.startswith("default/job-train-")
+    assert " is admitted" in ran.out
+
+
+def test_explain_as_is_does_not_decide_first(kueuepy, seeds, job):
+    ran = kueuepy("explain", "--as-is", "train", seeds / "002" / "two-teams.yaml", job("train"))
+
+    assert "waits, and fits now" in ran.out
+
+
+def test_explain_of_an_unknown_workload_suggests_one(kueuepy, seeds):
+    ran = kueuepy("explain", "default/a-44", *_two_teams(seeds))
+
+    assert ran.code == 1
+    assert 'error: "default/a-44" names no workload; did you mean "default/a-4"?' in ran.err
+
+
+def test_explain_asks_which_of_several_is_meant(kueuepy, seeds, tmp_path):
+    rows = tmp_path / "jobs.csv"
+    rows.write_text("name,namespace,queue,cpu\nx,default,team-a,1\nx,other,team-a,1\n", encoding="utf-8")
+    ran = kueuepy("explain", "x", seeds / "002" / "two-teams.yaml", rows)
+
+    assert ran.code == 1
+    assert '"x" may be default/x, other/x; give one of these' in ran.err
