@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from kueuepy.cli import PLAIN_COMMANDS, check, convert, explain, run, whatif
+from kueuepy.cli import PLAIN_COMMANDS, check, compare, convert, explain, run, whatif
 from kueuepy.cli.output import WRONG_INPUT, fail
 from kueuepy.command import main as plain
 from kueuepy.errors import KueueError
@@ -28,6 +28,7 @@ app.command("explain", short_help="Why does a workload wait?", epilog=explain.EX
 app.command("whatif", short_help="Would a job be admitted? What would a change do?", epilog=whatif.EXAMPLES)(
     whatif.whatif
 )
+app.command("compare", short_help="How do jobs fare under two policies?", epilog=compare.EXAMPLES)(compare.compare)
 
 
 def _delegate(name: str, summary: str) -> None:

@@ -1,7 +1,5 @@
 """Findings: what a rule has to say about an object, as data, as text and as HTML."""
 
-from collections.abc import Iterable
-from html import escape
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -50,16 +48,10 @@ class Findings(list[Finding]):
         return "\n".join(map(str, self)) or "nothing to remark"
 
     def _repr_html_(self) -> str:
+        """The findings as a table, for notebooks."""
+        from kueuepy.html import table  # noqa: PLC0415 - only a notebook asks
+
         if not self:
             return "<p>nothing to remark</p>"
-        head = _row("th", ("rule", "severity", "object", "field", "what surprises"))
-        return f"<table><thead>{head}</thead><tbody>{''.join(map(_finding_row, self))}</tbody></table>"
-
-
-def _finding_row(finding: Finding) -> str:
-    return _row("td", (finding.rule, finding.severity, finding.object, finding.field, finding.message))
-
-
-def _row(tag: str, cells: Iterable[str]) -> str:
-    style = ' style="text-align:left"'
-    return f"<tr>{''.join(f'<{tag}{style}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+        header = ("rule", "severity", "object", "field", "what surprises")
+        return table(header, [(found.rule, found.severity, found.object, found.field, found.message) for found in self])

@@ -1,0 +1,76 @@
+"""`kueuepy compare`: the same jobs under two policies."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from kueuepy.cli.options import ExitCode, Json, Lenient, examples, read
+from kueuepy.cli.output import ANSWER_IS_NO, print_json, progress, say
+from kueuepy.cli.story import rows_of
+from kueuepy.cluster import Cluster
+from kueuepy.policy import Comparison
+from kueuepy.policy import compare as compare_policies
+
+EXAMPLES = examples(
+    "kueuepy compare now.yaml planned.yaml --jobs jobs.csv",
+    "kueuepy compare classical.yaml fair-sharing.yaml --with queues.yaml --jobs jobs.csv",
+    "kueuepy compare now.yaml planned.yaml --jobs jobs.yaml --json --exit-code",
+)
+
+
+def compare(
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="The first policy: objects, a Configuration.")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="The same of the second policy.")],
+    *,
+    jobs: Annotated[
+        list[str], typer.Option("--jobs", metavar="FILE", help="Jobs for both: YAML, JSON or CSV; repeatable.")
+    ],
+    common: Annotated[
+        list[str] | None, typer.Option("--with", metavar="FILE", help="Objects that both have; repeatable.")
+    ] = None,
+    exit_code: ExitCode = False,
+    lenient: Lenient = False,
+    json: Json = False,
+) -> None:
+    """Run the same jobs under two policies: the jobs that fare otherwise, and what each queue gets.
+
+    Jobs come at their creation time (`submit` in CSV), run for their `duration`, and start anew when evicted.
+    """
+    items = [item for name in jobs for item in _jobs(name)]
+    clusters = [
+        Cluster.from_manifest(read([name, *(common or ())], lenient=lenient), names=not lenient)
+        for name in (before, after)
+    ]
+    with progress("running the jobs under both policies"):
+        found = compare_policies(clusters[0], clusters[1], items, names=(Path(before).stem, Path(after).stem))
+    if json:
+        print_json(_plain(found))
+    else:
+        say(str(found))
+    if exit_code and found.changes:
+        raise typer.Exit(ANSWER_IS_NO)
+
+
+def _jobs(name: str) -> list[Any]:
+    """The jobs of a file: rows, manifests or Workloads."""
+    if name.endswith(".csv"):
+        return list(rows_of(name))
+    manifest = read([name], lenient=False)
+    return [*manifest.jobs, *manifest.workloads]
+
+
+def _plain(found: Comparison) -> dict[str, Any]:
+    queues = {
+        name: dict(zip(found.names, map(msgspec.to_builtins, pair), strict=True)) for name, pair in found.queues.items()
+    }
+    changes = [
+        {"workload": change.workload, found.names[0]: change.before, found.names[1]: change.after}
+        for change in found.changes
+    ]
+    loops = {
+        name: [{"period": loop.period, "workloads": loop.workloads} for loop in run.loops]
+        for name, run in zip(found.names, (found.before, found.after), strict=True)
+    }
+    return {"jobs": len(found.before.jobs), "changes": changes, "queues": queues, "loops": loops}
