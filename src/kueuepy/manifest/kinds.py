@@ -120,7 +120,7 @@ def _node_body(doc: Body) -> Body:
 
 def _node_spread(body: Body) -> Body:
     spec = {name: body[name] for name in ("taints", "unschedulable") if name in body}
-    status = {name: body[name] for name in ("capacity", "allocatable") if name in body}
+    status: Body = {name: body[name] for name in ("capacity", "allocatable") if name in body}
     status |= _condition("Ready", true=body.get("ready", True))
     return {"spec": spec, "status": status}
 

@@ -11,11 +11,13 @@ import msgspec
 from kueuepy.manifest.limits import Limits
 from kueuepy.manifest.problems import LimitError, ManifestError, Path
 from kueuepy.manifest.scalars import number
+from kueuepy.manifest.text import Text
 from kueuepy.manifest.yamlfast import has_equal_keys, quick_value
-from kueuepy.manifest.yamltree import Builder, Text, Tree
+from kueuepy.manifest.yamltree import Builder, Tree
 
 _MARKER = re.compile(rb"^(?:---|\.\.\.)(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _DIRECTIVE = re.compile(rb"^%", re.MULTILINE)
+_PREAMBLE = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\r?\n|%[^\n]*(?:\n|\Z))*")
 _CONTENT = re.compile(rb"^[ \t]*[^#\s]", re.MULTILINE)
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _ALLOWED_BYTES = bytes(sorted({9, 10, 13, *range(32, 127), *range(128, 256)}))
@@ -110,10 +112,19 @@ def _documents(name: str, data: bytes) -> Iterator[Text]:
         part = data[start:end]
         if part.startswith((b"---", b"...")):
             part = b"   " + part[3:]
-        part = _DIRECTIVE.sub(b"#", part) if b"%" in part else part
-        if _CONTENT.search(part):
-            yield Text(name, part, line)
+        text = Text(name, _without_directives(part), line)
+        if found := _DIRECTIVE.search(text.data):
+            text.fail(found.start(), "a line starts with %, which only directives before a document do")
+        if _CONTENT.search(text.data):
+            yield text
         line += data.count(_LINE, start, end)
+
+
+def _without_directives(part: bytes) -> bytes:
+    """The bytes with comments where there are directives, which stand before anything else."""
+    preamble = _PREAMBLE.match(part)
+    end = preamble.end() if preamble else 0
+    return _DIRECTIVE.sub(b"#", part[:end]) + part[end:] if b"%" in part[:end] else part
 
 
 def _json(text: Text, limits: Limits, *, strict: bool) -> list[Item]:

@@ -9,7 +9,7 @@ from kueuepy.errors import NotFoundError
 from kueuepy.manifest.limits import Limits
 from kueuepy.manifest.problems import LimitError
 from kueuepy.manifest.reading import Item, read
-from kueuepy.manifest.yamltree import Text
+from kueuepy.manifest.text import Text
 
 One: TypeAlias = str | bytes | os.PathLike[str] | IO[str] | IO[bytes] | Mapping[str, Any]
 Source: TypeAlias = One | Iterable[One]

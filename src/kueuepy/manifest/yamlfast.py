@@ -12,17 +12,18 @@ import msgspec
 import ryml  # type: ignore[import-untyped]
 
 from kueuepy.manifest.scalars import number
-from kueuepy.manifest.yamltree import Text
+from kueuepy.manifest.text import Text
 
 _ODD = re.compile(
     rb"""
-    "(?=[-+.0-9yYnNoOtTfF~iI*@%`<"])(?<!\\")(?:
+    "(?=[-+.0-9yYnNoOtTfF~iI*@%`<"\x01-\x06])(?<!\\")(?:
       [yYnN] | [yY]es | YES | [nN]o | NO | [oO]n | ON | [oO]ff | OFF
     | T(?:rue|RUE) | F(?:alse|ALSE) | ~ | N(?:ull|ULL)
     | [-+]?\.?(?:[iI]nf|INF|[nN]a[nN]|NAN)
     | [-+]?0[0-9a-fA-FxXoO_]+           # other bases
     | [-+.0-9][-+.0-9eE]*_[-+.0-9eE_]*
     | \+[^"\\]* | [*@%`][^"\\]* | <<    # signs, aliases, merges, and what no plain scalar starts with
+    | [\x01-\x06][^"\\]*               # tags
     | (?: null | [-+.]?[0-9][-+.0-9eE]* )?(?=":)
     )"
     """,
@@ -34,14 +35,16 @@ _JSON = msgspec.json.Decoder(float_hook=number)
 
 def quick_value(text: Text, scalar_bytes: int) -> tuple[Any] | None:
     """The value of a text of one document, in a tuple; or `None` if the exact way must be taken."""
-    data = text.data
-    if not data or len(data) > scalar_bytes or b"\t" in data or b"!" in data:
+    data = text.safe
+    if not data or len(data) > scalar_bytes or b"\t" in data:
         return None
     try:
         tree = ryml.parse_in_arena(data)
-        written = bytes(ryml.emit_json_malloc(tree, tree.root_id()), "utf-8")
-        if not _all_quoted(data, written):
+        written = (ryml.emit_json_malloc(tree, tree.root_id()) or "").encode()
+        if not written or not _all_quoted(data, written):
             return None
+        if text.mark:
+            written = written.replace(text.mark.encode(), b"!")
         written = msgspec.json.format(written, indent=-1)
         value = _JSON.decode(written)
     except (ryml.ExceptionBasic, msgspec.DecodeError, RecursionError, UnicodeError):

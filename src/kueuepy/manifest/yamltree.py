@@ -11,39 +11,12 @@ import ryml  # type: ignore[import-untyped]
 from kueuepy.manifest.limits import Limits
 from kueuepy.manifest.problems import LimitError, ManifestError, Path, Problem, shown
 from kueuepy.manifest.scalars import key_text, resolve
+from kueuepy.manifest.text import Text
 
 _QUOTED_KEY = ryml.KEYQUO
 _QUOTED_VALUE = ryml.VALQUO
-_NOT_PLAIN_START = frozenset("@`%")
+_NOT_PLAIN_START = frozenset("@`%!")
 _MIN_ALIAS_NODES = 1000
-
-
-class Text:
-    """Part of a file: bytes of one or several YAML documents or list items, and the place of their first byte.
-
-    Attributes:
-        name: The file's name.
-        data: The bytes.
-        line: The line of the first byte, from 1.
-    """
-
-    __slots__ = ("data", "line", "name")
-
-    def __init__(self, name: str, data: bytes, line: int = 1) -> None:
-        """Keeps the three."""
-        self.name = name
-        self.data = data
-        self.line = line
-
-    def position(self, offset: int) -> tuple[int, int]:
-        """Line and column of a byte, from 1."""
-        start = self.data.rfind(b"\n", 0, offset) + 1
-        return self.line + self.data.count(b"\n", 0, offset), offset - start + 1
-
-    def fail(self, offset: int, detail: str) -> NoReturn:
-        """Raises the error of a file that is not YAML."""
-        line, column = self.position(offset)
-        raise ManifestError([(f"{self.name}:{line}:{column}", Problem((), "Syntax", detail))])
 
 
 class Tree:
@@ -56,7 +29,7 @@ class Tree:
             ManifestError: The text is not YAML.
         """
         self.text = text
-        self._buffer = bytearray(text.data)
+        self._buffer = bytearray(text.safe)
         self._tree = ryml.Tree()
         try:
             if self._buffer:
@@ -72,11 +45,11 @@ class Tree:
 
     def key(self, node: int) -> str:
         """The text of a node's key."""
-        return str(self._tree.key(node) or b"", "utf-8")
+        return self.text.restored(str(self._tree.key(node) or b"", "utf-8"))
 
     def value(self, node: int) -> str:
         """The text of a scalar node; empty where nothing is written."""
-        return str(self._tree.val(node) or b"", "utf-8")
+        return self.text.restored(str(self._tree.val(node) or b"", "utf-8"))
 
     def reference(self, node: int) -> str:
         """The name of the anchor to which an alias refers."""
@@ -85,10 +58,6 @@ class Tree:
     def anchor(self, node: int) -> str:
         """The name that an anchor gives to the node's value."""
         return str(self._tree.val_anchor(node), "utf-8").lstrip("&")
-
-    def tag(self, node: int) -> str:
-        """The tag of the node's value."""
-        return str(self._tree.val_tag(node), "utf-8")
 
     def roots(self) -> list[int]:
         """The top nodes of the documents."""
@@ -172,29 +141,28 @@ class Builder:
         text = self._tree.value(node)
         if len(text) > self._limits.scalar_bytes // 4:
             self._check_length(node, text)
-        if flags & ryml.VALTAG:
-            return self._tagged(node, text, plain=not flags & _QUOTED_VALUE)
         if flags & _QUOTED_VALUE:
             return text
         if text and text[0] in _NOT_PLAIN_START:
-            self._fail(node, f"{shown(text)} starts with {text[0]}; put it in quotes")
+            self._fail(node, f"{shown(text)} starts with {text[0]}; put it in quotes, or leave out a tag")
         if ":\t" in text:
             self._fail(node, "a tab follows a colon; write a space there, or put the text in quotes")
         return resolve(text)
 
     def _set(self, node: int, flags: int, parent: int, value: Any) -> None:
         mapping: dict[str, Any] = self._values[parent]
-        key: str | None = self._tree.key(node)
-        if key is None or flags & (ryml.KEYREF | ryml.KEYTAG):
-            self._fail(node, "an alias or a tag is no key; write the key's text")
+        key = self._tree.key(node)
+        if flags & ryml.KEYREF or (key[:1] in _NOT_PLAIN_START and not flags & _QUOTED_KEY):
+            self._fail(node, f"{shown(key)} is no key; write its text, without an alias or a tag")
         if len(key) > self._limits.scalar_bytes // 4:
             self._check_length(node, key)
         if not flags & _QUOTED_KEY:
             if key == "<<":
                 self._merges.append((parent, node))
                 return
-            if (key := key_text(key)) is None:
+            if (plain := key_text(key)) is None:
                 self._fail(node, "null is no key; put it in quotes if it is meant as text")
+            key = plain
         if (parent, key) in self._inherited:
             self._inherited.remove((parent, key))
         elif self._strict and key in mapping:
@@ -251,18 +219,6 @@ class Builder:
             for key in [key for key in mapping if key not in self._values[owner]]:
                 self._values[owner][key] = mapping[key]
                 self._inherited.add((owner, key))
-
-    def _tagged(self, node: int, text: str, *, plain: bool) -> Any:
-        tag = self._tree.tag(node).replace("tag:yaml.org,2002:", "!!").strip("<>")
-        value = resolve(text)
-        kinds: dict[str, type | tuple[type, ...]] = {"!!int": int, "!!float": (int, float), "!!bool": bool}
-        if tag in ("!!str", "!"):
-            return text
-        if tag in kinds and isinstance(value, kinds[tag]) and isinstance(value, bool) == (tag == "!!bool"):
-            return value
-        if tag == "!!null" and value is None and plain:
-            return None
-        return self._fail(node, f"{shown(text)} with tag {tag} is not supported; write the value without a tag")
 
     def _check_length(self, node: int, text: str) -> None:
         length = len(text.encode())

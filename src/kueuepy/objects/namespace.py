@@ -5,7 +5,6 @@ from msgspec import field
 
 from kueuepy.objects.base import NamespacedObject, Object, ResourceList, Value
 
-
 NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
 
 

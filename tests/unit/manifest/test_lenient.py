@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - cases stay on one line each
 """Lenient reading puts right what strict reading refuses, and says so."""
 
 from textwrap import dedent
@@ -34,8 +35,10 @@ def test_a_covered_resource_without_quota_has_none():
     (flavor,) = manifest.cluster_queues[0].resource_groups[0].flavors
     assert flavor.resources == (ResourceQuota("cpu", 9, 1), ResourceQuota("memory", 0))
     assert notes == [
-        'text:10: ClusterQueue "team-a-cq": spec.resourceGroups[0].flavors[0].resources: flavor "default-flavor" has no '
-        "quota for covered resource memory; taken as 0"
+        (
+            'text:10: ClusterQueue "team-a-cq": spec.resourceGroups[0].flavors[0].resources: flavor "default-flavor" has no '
+            "quota for covered resource memory; taken as 0"
+        )
     ]
 
 

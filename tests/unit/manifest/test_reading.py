@@ -115,10 +115,10 @@ def test_the_items_of_a_large_list_may_come_last():
 
 def test_large_lists_with_lines_that_look_like_items():
     """Inside of a text they are no items, wherever the text is split."""
-    item = ITEM.replace("long: %s", "long: |\n      x\n      - y %s\n")
+    item = ITEM.replace("long: %s", "long: |\n        x\n        - y %s\n")
     manifest = load(big_list(600, item))
     assert manifest.cohorts[599].annotations["long"].startswith("x\n- y xxx")
-    with pytest.raises(ManifestError, match=r"^text:9:1: this is not YAML: bad indentation$"):
+    with pytest.raises(ManifestError, match=r"^text:9:\d: this is not YAML"):
         load(big_list(600, ITEM.replace("long: %s", 'long: "x\n- y %s"')))
 
 
@@ -227,6 +227,15 @@ def test_two_objects_of_one_name():
     assert [str(note) for note in manifest.notes] == ['text:6: Cohort "a": replaces that of text:1']
 
 
+def test_directives_stand_before_documents():
+    assert cohorts("%YAML 1.1\n# c\n%TAG ! x\n---\n" + COHORT % "a" + "...\n%YAML 1.1\n---\n" + COHORT % "b") == [
+        "a",
+        "b",
+    ]
+    with pytest.raises(ManifestError, match=r"^text:4:1: a line starts with %"):
+        load(COHORT % "a" + "%YAML 1.1\n")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -301,8 +310,10 @@ def test_problems_name_file_line_object_and_field(tmp_path: Path):
     group = "spec.resourceGroups[0].flavors[0].resources"
     assert str(error.value).splitlines() == [
         f'{path}:15: ClusterQueue "vision": {group}[1].nominalQouta: unknown field; did you mean "nominalQuota"?',
-        f'{path}:22: LocalQueue "team-a/jobs": spec.stopPolicy: "Stop" is not supported; it must be one of '
-        "Hold, HoldAndDrain, None",
+        (
+            f'{path}:22: LocalQueue "team-a/jobs": spec.stopPolicy: "Stop" is not supported; it must be one of '
+            "Hold, HoldAndDrain, None"
+        ),
     ]
     with pytest.raises(ManifestError) as error:
         load(path.read_text().replace("nominalQouta: 1, ", "").replace("stopPolicy: Stop", ""))

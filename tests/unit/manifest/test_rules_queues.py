@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - cases stay on one line each
 """The rules of ClusterQueues, Cohorts and LocalQueues: for each one example that passes and one that doesn't."""
 
 from typing import Any
@@ -240,8 +241,10 @@ def test_resources_in_another_order_are_two_errors():
     found = texts(queue(one_group(["cpu", "memory"], ("f", ["memory", "cpu"]))))
     assert found == [
         f'{FIRST}.name: is "memory"; it must be "cpu", as at this place of coveredResources',
-        'spec.resourceGroups[0].flavors[0].resources[1].name: is "cpu"; it must be "memory", as at this place of '
-        "coveredResources",
+        (
+            'spec.resourceGroups[0].flavors[0].resources[1].name: is "cpu"; it must be "memory", as at this place of '
+            "coveredResources"
+        ),
     ]
 
 

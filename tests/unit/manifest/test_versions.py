@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - cases stay on one line each
 """Older API versions come out with the meaning of v1beta2."""
 
 from collections.abc import Callable
@@ -155,8 +156,10 @@ TAINTS = "taints: [{effect: NoSchedule, key: spot, value: 'true'}]"
         f"apiVersion: kueue.x-k8s.io/v1alpha1\nmetadata: {{name: spot, labels: {{instance-type: spot}}}}\n{TAINTS}",
         f"apiVersion: kueue.x-k8s.io/v1alpha2\nmetadata: {{name: spot, labels: {{instance-type: spot}}}}\n{TAINTS}",
         f"apiVersion: kueue.x-k8s.io/v1alpha2\nmetadata: {{name: spot}}\nnodeSelector: {{instance-type: spot}}\n{TAINTS}",
-        "apiVersion: kueue.x-k8s.io/v1beta1\nmetadata: {name: spot}\n"
-        f"spec: {{nodeLabels: {{instance-type: spot}}, nodeTaints: {TAINTS[8:]}}}",
+        (
+            "apiVersion: kueue.x-k8s.io/v1beta1\nmetadata: {name: spot}\n"
+            f"spec: {{nodeLabels: {{instance-type: spot}}, nodeTaints: {TAINTS[8:]}}}"
+        ),
     ],
 )
 def test_one_flavor_in_five_spellings(text: str):
