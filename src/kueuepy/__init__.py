@@ -1,1 +1,208 @@
-"""Kueue's admission decisions, exactly, without a cluster."""
+"""Kueue's admission decisions, exactly, without a cluster.
+
+Import it as `kq`. Everything public is here; it is loaded when it is first used.
+
+| group | names |
+| --- | --- |
+| a cluster | `Cluster`, `load`, `dump` |
+| its objects | `ClusterQueue`, `Cohort`, `LocalQueue`, `ResourceFlavor`, `Workload`, `PodSet`, `Configuration`, … |
+| running it | `Scheduler`, `Cycle`, `Settled`, `Loop` |
+| decisions | `Admitted`, `Preempting`, `Pending`, `Target`, `FlavorAttempt` |
+| questions | `Explanation`, `Cause`, `Difference`, `Change`, `Outcome`, `Comparison`, `compare`, `who_must_leave`, `Question` |
+| errors | `KueueError` and its kinds |
+| rooms | `kueuepy.jobs`, `kueuepy.manifest`, `kueuepy.objects`, `kueuepy.errors` |
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from kueuepy import errors, jobs, manifest, objects
+    from kueuepy._core import Question
+    from kueuepy.cluster import Cluster, dump, load
+    from kueuepy.policy import Comparison, compare
+    from kueuepy.decision import Admitted, Decision, FlavorAttempt, Pending, Preempting, Target
+    from kueuepy.errors import (
+        DuplicateError,
+        InternalError,
+        InvalidSpecError,
+        KueueError,
+        NotFoundError,
+        StateError,
+        UnsupportedError,
+    )
+    from kueuepy.explain import Cause, Explanation
+    from kueuepy.loops import Cycle, Loop, Settled
+    from kueuepy.objects import (
+        Admission,
+        AdmissionCheck,
+        AdmissionCheckState,
+        AdmissionCheckStrategyRule,
+        AdmissionFairSharing,
+        BorrowWithinCohort,
+        ClusterQueue,
+        Cohort,
+        Condition,
+        Configuration,
+        FairSharing,
+        FairSharingConfig,
+        FlavorFungibility,
+        FlavorQuotas,
+        LabelSelector,
+        LabelSelectorRequirement,
+        LimitRange,
+        LimitRangeItem,
+        LocalQueue,
+        Namespace,
+        Node,
+        PodSet,
+        PodSetAssignment,
+        Preemption,
+        PriorityClass,
+        PriorityClassRef,
+        Quota,
+        ReclaimablePod,
+        RequeueState,
+        RequeuingStrategy,
+        ResourceFlavor,
+        ResourceGroup,
+        ResourceQuota,
+        Resources,
+        ResourceTransformation,
+        RuntimeClass,
+        Taint,
+        Toleration,
+        Topology,
+        WaitForPodsReady,
+        Workload,
+        WorkloadPriorityClass,
+        WorkloadStatus,
+    )
+    from kueuepy.scheduler import Scheduler
+    from kueuepy.whatif import Change, Difference, Outcome, who_must_leave
+
+__all__ = [
+    "Admission",
+    "AdmissionCheck",
+    "AdmissionCheckState",
+    "AdmissionCheckStrategyRule",
+    "AdmissionFairSharing",
+    "Admitted",
+    "BorrowWithinCohort",
+    "Cause",
+    "Change",
+    "Cluster",
+    "ClusterQueue",
+    "Cohort",
+    "Comparison",
+    "Condition",
+    "Configuration",
+    "Cycle",
+    "Decision",
+    "Difference",
+    "DuplicateError",
+    "Explanation",
+    "FairSharing",
+    "FairSharingConfig",
+    "FlavorAttempt",
+    "FlavorFungibility",
+    "FlavorQuotas",
+    "InternalError",
+    "InvalidSpecError",
+    "KueueError",
+    "LabelSelector",
+    "LabelSelectorRequirement",
+    "LimitRange",
+    "LimitRangeItem",
+    "LocalQueue",
+    "Loop",
+    "Namespace",
+    "Node",
+    "NotFoundError",
+    "Outcome",
+    "Pending",
+    "PodSet",
+    "PodSetAssignment",
+    "Preempting",
+    "Preemption",
+    "PriorityClass",
+    "PriorityClassRef",
+    "Question",
+    "Quota",
+    "ReclaimablePod",
+    "RequeueState",
+    "RequeuingStrategy",
+    "ResourceFlavor",
+    "ResourceGroup",
+    "ResourceQuota",
+    "ResourceTransformation",
+    "Resources",
+    "RuntimeClass",
+    "Scheduler",
+    "Settled",
+    "StateError",
+    "Taint",
+    "Target",
+    "Toleration",
+    "Topology",
+    "UnsupportedError",
+    "WaitForPodsReady",
+    "Workload",
+    "WorkloadPriorityClass",
+    "WorkloadStatus",
+    "compare",
+    "dump",
+    "errors",
+    "jobs",
+    "load",
+    "manifest",
+    "objects",
+    "who_must_leave",
+]
+
+_HOME = {
+    "kueuepy.cluster": "Cluster dump load",
+    "kueuepy.scheduler": "Scheduler",
+    "kueuepy.loops": "Cycle Loop Settled",
+    "kueuepy.decision": "Admitted Decision FlavorAttempt Pending Preempting Target",
+    "kueuepy.explain": "Cause Explanation",
+    "kueuepy.whatif": "Change Difference Outcome who_must_leave",
+    "kueuepy._core": "Question",
+    "kueuepy.policy": "Comparison compare",
+    "kueuepy.errors": (
+        "DuplicateError InternalError InvalidSpecError KueueError NotFoundError StateError UnsupportedError"
+    ),
+    "kueuepy.objects": (
+        "Admission AdmissionCheck AdmissionCheckState AdmissionCheckStrategyRule AdmissionFairSharing "
+        "BorrowWithinCohort ClusterQueue Cohort Condition Configuration FairSharing FairSharingConfig "
+        "FlavorFungibility FlavorQuotas LabelSelector LabelSelectorRequirement LimitRange LimitRangeItem LocalQueue "
+        "Namespace Node PodSet PodSetAssignment Preemption PriorityClass PriorityClassRef Quota ReclaimablePod "
+        "RequeueState RequeuingStrategy ResourceFlavor ResourceGroup ResourceQuota ResourceTransformation Resources "
+        "RuntimeClass Taint Toleration Topology WaitForPodsReady Workload WorkloadPriorityClass WorkloadStatus"
+    ),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
+_ROOMS = ("errors", "jobs", "manifest", "objects")
+
+assert {*_MODULE_OF, *_ROOMS} == {*__all__}, {*_MODULE_OF, *_ROOMS} ^ {*__all__}
+
+
+def __getattr__(name: str) -> object:
+    """A public name, loaded now and kept."""
+    if name in _ROOMS:
+        room: ModuleType = import_module(f"kueuepy.{name}")
+        return room
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'kueuepy' has no attribute {name!r}")
+    found = getattr(import_module(_MODULE_OF[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -4,6 +4,12 @@ namespace kueue::python {
 void BindQuantity(py::module_& module);
 void BindTotals(py::module_& module);
 void BindEngine(py::module_& module);
+void BindDecision(py::module_& module);
+void BindTables(py::module_& module);
+void BindAsk(py::module_& module);
+void BindExplain(py::module_& module);
+void BindTesting(py::module_& module);
+void BindPersist(py::module_& module);
 }  // namespace kueue::python
 
 PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
@@ -12,4 +18,10 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   kueue::python::BindQuantity(module);
   kueue::python::BindTotals(module);
   kueue::python::BindEngine(module);
+  kueue::python::BindDecision(module);
+  kueue::python::BindTables(module);
+  kueue::python::BindAsk(module);
+  kueue::python::BindExplain(module);
+  kueue::python::BindTesting(module);
+  kueue::python::BindPersist(module);
 }

@@ -150,7 +150,8 @@ bool SyncChecks(State& state, WorkloadId id) {
   return true;
 }
 
-// Why the workload cannot wait in its queue, as the workload controller sees it (getQueueBlocker).
+}  // namespace
+
 std::pair<Reason, std::string> QueueBlocker(const State& state, const Workload& workload) {
   const LocalQueue& local = state.Local(workload.local_queue);
   const std::string& name = workload.spec->queue_name;
@@ -166,6 +167,8 @@ std::pair<Reason, std::string> QueueBlocker(const State& state, const Workload& 
   }
   return {Reason::kEmpty, ""};
 }
+
+namespace {
 
 // Reasons that tell nothing of a scheduling attempt, so that a bypass may replace them (shouldCheckEquivalenceHash).
 bool IsStale(int32_t reason) {

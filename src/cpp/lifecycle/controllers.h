@@ -4,6 +4,9 @@
 #ifndef KUEUE_LIFECYCLE_CONTROLLERS_H_
 #define KUEUE_LIFECYCLE_CONTROLLERS_H_
 
+#include <string>
+#include <utility>
+
 #include "state/state.h"
 
 namespace kueue {
@@ -16,6 +19,9 @@ void Settle(State& state);
 bool ReconcileWorkload(State& state, WorkloadId id);
 // Its job's controller: pods' readiness, then the stop if it was evicted.
 bool ReconcileJob(State& state, WorkloadId id);
+
+// Why the workload cannot wait in its queue, as the workload controller sees it (getQueueBlocker); no text: it can.
+std::pair<Reason, std::string> QueueBlocker(const State& state, const Workload& workload);
 
 // Completes an eviction: the job has stopped, the quota is given back, and the workload queues again.
 void ReleaseEvicted(State& state, WorkloadId id);

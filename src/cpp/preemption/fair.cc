@@ -107,8 +107,9 @@ class TargetQueues {
 
 class FairSearch {
  public:
-  FairSearch(State& state, const PreemptionQuery& query, const std::vector<WorkloadId>& gone)
-      : state_(state), query_(query), queue_(state.Queue(query.queue)), gone_(gone) {}
+  FairSearch(State& state, const PreemptionQuery& query, const std::vector<WorkloadId>& gone,
+             std::vector<FairComparison>* trace)
+      : state_(state), query_(query), queue_(state.Queue(query.queue)), gone_(gone), trace_(trace) {}
 
   std::vector<Target> Run() {
     const std::vector<Candidate> candidates = Collect();
@@ -210,7 +211,9 @@ class FairSearch {
     const bool hopeless = new_share.IsZeroWeightBorrowing() && !old_share.IsZeroWeightBorrowing();
     while (queues.HasCandidates(queue)) {
       const Candidate candidate = queues.PopCandidate(queue);
-      if (hopeless || !Holds(strategy, new_share, old_share, theirs, candidate)) {
+      const bool holds = !hopeless && Holds(strategy, new_share, old_share, theirs, candidate);
+      if (trace_ != nullptr) Note(candidate, strategy, ours, theirs, holds);
+      if (!holds) {
         retry_.push_back(candidate);
         continue;
       }
@@ -227,13 +230,24 @@ class FairSearch {
     return CompareShares(new_share, DominantResourceShare(state_, theirs)) <= 0;
   }
 
+  void Note(const Candidate& candidate, FairSharingStrategy strategy, NodeId ours, NodeId theirs, bool holds) {
+    FairComparison made{candidate.workload, strategy, ours, theirs, DominantResourceShare(state_, ours),
+                        DominantResourceShare(state_, theirs), {}, holds};
+    const Trial trial(state_.quota);
+    Discharge(state_, candidate.workload);
+    made.final_share = DominantResourceShare(state_, theirs);
+    trace_->push_back(std::move(made));
+  }
+
   bool SecondPass() {
     TargetQueues queues(state_, query_.queue, retry_);
     for (NodeId queue = queues.Next(); queue != kNoId; queue = queues.Next()) {
       const auto [ours, theirs] = AlmostCommonAncestors(queue);
       const Share new_share = DominantResourceShare(state_, ours), old_share = DominantResourceShare(state_, theirs);
       const Candidate candidate = queues.PopCandidate(queue);
-      if (CompareShares(new_share, old_share) < 0 && Take(candidate, PreemptionReason::kInCohortFairSharing)) return true;
+      const bool holds = CompareShares(new_share, old_share) < 0;
+      if (trace_ != nullptr) Note(candidate, FairSharingStrategy::kLessThanInitialShare, ours, theirs, holds);
+      if (holds && Take(candidate, PreemptionReason::kInCohortFairSharing)) return true;
       queues.Drop(queue);
     }
     return false;
@@ -243,12 +257,13 @@ class FairSearch {
   const PreemptionQuery& query_;
   const ClusterQueue& queue_;
   const std::vector<WorkloadId>& gone_;
+  std::vector<FairComparison>* const trace_;
   std::vector<Target> targets_;
   std::vector<Candidate> retry_;
 };
 
 }  // namespace
 
-std::vector<Target> Preemptor::Fair(const PreemptionQuery& query) { return FairSearch(state_, query, gone_).Run(); }
+std::vector<Target> Preemptor::Fair(const PreemptionQuery& query) { return FairSearch(state_, query, gone_, trace_).Run(); }
 
 }  // namespace kueue

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "fairness/share.h"
 #include "flavor/assignment.h"
 #include "flavor/oracle.h"
 #include "preemption/candidates.h"
@@ -26,6 +27,17 @@ struct PreemptionQuery {
   Amounts request;
 };
 
+// One comparison of shares by a rule of fair sharing: whether the candidate's queue may lose it.
+struct FairComparison {
+  WorkloadId candidate;
+  FairSharingStrategy strategy;
+  NodeId ours, theirs;  // the nodes compared, right below the lowest common ancestor
+  Share our_share;      // with the request
+  Share their_share;    // before the candidate leaves
+  Share final_share;    // after it left; compared by LessThanOrEqualToFinalShare
+  bool holds;
+};
+
 // Searches for targets on the usage tables of `state`, and leaves them as it found them.
 class Preemptor : public PreemptionOracle {
  public:
@@ -41,6 +53,8 @@ class Preemptor : public PreemptionOracle {
     gone_ = std::move(gone);
     Forget();
   }
+  // Where every comparison of shares is written down, for explanations; nullptr: nowhere.
+  void SetTrace(std::vector<FairComparison>* trace) { trace_ = trace; }
   // A search on unchanged usage gives the same targets; whoever changes usage must call this.
   void Forget() { remembered_ = false; }
 
@@ -51,6 +65,7 @@ class Preemptor : public PreemptionOracle {
   State& state_;
   std::vector<WorkloadId> gone_;
   CandidateScratch scratch_;
+  std::vector<FairComparison>* trace_ = nullptr;
   bool remembered_ = false;
   PreemptionQuery last_query_;
   std::vector<Target> last_targets_;

@@ -1,0 +1,197 @@
+// Questions: what a cycle would answer about a workload that is not there, many at a time.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "bindings/decision.h"
+#include "bindings/method.h"
+#include "bindings/read.h"
+#include "io/drain.h"
+#include "io/text.h"
+#include "lifecycle/conditions.h"
+#include "lifecycle/queueing.h"
+
+namespace kueue::python {
+namespace {
+
+// A workload read once.
+struct Question {
+  std::shared_ptr<const WorkloadSpec> spec;
+};
+
+// An answer, with its text: the classes of questions are forgotten.
+struct AnswerRecord {
+  std::string key;
+  DecisionRecord decision;
+  std::string message;
+};
+
+// A workload that takes part for as long as this lives, in no queue and known to nobody.
+class Visitor {
+ public:
+  Visitor(State& state, std::shared_ptr<const WorkloadSpec> spec)
+      : state_(state), classes_(state.classes.size()), id_(static_cast<WorkloadId>(state.workloads.size())) {
+    Workload workload;
+    workload.local_queue = state.InternLocalQueue(spec->ns, spec->queue_name);
+    workload.created = spec->created.value_or(state.now);
+    workload.queue_time = workload.created;
+    workload.spec = std::move(spec);
+    state.workloads.push_back(std::move(workload));
+    Classify(state, id_);
+  }
+  ~Visitor() {
+    state_.workloads.pop_back();
+    if (state_.classes.size() == classes_) return;
+    const auto is_new = [this](const auto& entry) { return static_cast<size_t>(entry.second) >= classes_; };
+    absl::erase_if(state_.class_of_key, is_new);
+    state_.classes.erase(state_.classes.begin() + static_cast<std::ptrdiff_t>(classes_), state_.classes.end());
+  }
+  Visitor(const Visitor&) = delete;
+  Visitor& operator=(const Visitor&) = delete;
+  WorkloadId id() const { return id_; }
+
+ private:
+  State& state_;
+  const size_t classes_;
+  const WorkloadId id_;
+};
+
+AnswerRecord AnswerFor(State& state, WorkloadId id) {
+  AnswerRecord answer;
+  answer.key = state.At(id).spec->Key();
+  const auto [reason, text] = Obstacle(state, state.At(id));
+  if (!text.empty()) {
+    answer.decision.queue = state.QueueOf(state.At(id));
+    answer.decision.reason = static_cast<int32_t>(reason);
+    answer.message = text;
+    return answer;
+  }
+  const std::shared_ptr<const ScanProgress> progress = state.At(id).progress;
+  const Entry entry = Cycle(state).Nominate(id, state.QueueOf(state.At(id)));
+  state.At(id).progress = progress;
+  answer.decision = Asked(state, entry);
+  answer.message = Render(state, answer.decision.message);
+  if (answer.decision.verdict == Verdict::kAdmitted) {
+    // Which checks it needs depends on the flavors that it would get.
+    std::shared_ptr<const Admission> admission = answer.decision.admission;
+    Workload& workload = state.At(id);
+    workload.admission.swap(admission);
+    answer.decision.admitted = HasAllRequiredChecks(state.Queue(answer.decision.queue), workload);
+    workload.admission.swap(admission);
+  }
+  return answer;
+}
+
+// What is to be asked: a new workload, or one that the engine has.
+struct Subject {
+  std::shared_ptr<const WorkloadSpec> spec;
+  WorkloadId id = kNoId;
+};
+
+Subject ReadSubject(const py::handle& item) {
+  if (py::isinstance<Question>(item)) return {item.cast<const Question&>().spec, kNoId};
+  if (py::isinstance<py::int_>(item)) return {nullptr, item.cast<WorkloadId>()};
+  return {std::make_shared<const WorkloadSpec>(ReadWorkload(item)), kNoId};
+}
+
+AnswerRecord AnswerFor(State& state, const Subject& subject) {
+  if (subject.id != kNoId) {
+    if (static_cast<size_t>(subject.id) >= state.workloads.size()) {
+      ThrowIfError(absl::NotFoundError(absl::StrCat("no workload has the id ", subject.id)));
+    }
+    if (state.At(subject.id).cls == kNoId) Classify(state, subject.id);
+    return AnswerFor(state, subject.id);
+  }
+  const Visitor visitor(state, subject.spec);
+  return AnswerFor(state, visitor.id());
+}
+
+py::list Ask(SharedEngine& shared, const py::iterable& items) {
+  std::vector<Subject> subjects;
+  for (const py::handle& item : items) subjects.push_back(ReadSubject(item));
+  std::vector<AnswerRecord> answers;
+  {
+    const py::gil_scoped_release release;
+    shared.Write([&](Engine& engine) {
+      engine.state().EnsureBuilt();
+      for (const Subject& subject : subjects) answers.push_back(AnswerFor(engine.state(), subject));
+      return 0;
+    });
+  }
+  return shared.Read([&answers](const Engine& engine) {
+    const State& state = engine.state();
+    py::list view(answers.size());
+    for (size_t i = 0; i < answers.size(); ++i) {
+      const auto& [key, decision, message] = answers[i];
+      py::object admission = py::none();
+      if (decision.admission) admission = ViewAdmission(state, *decision.admission);
+      view[i] = py::make_tuple(VerdictName(decision.verdict), key,
+                               decision.queue == kNoId ? "" : state.forest().Name(decision.queue),
+                               state.reasons.Name(decision.reason), message, decision.admitted, decision.borrowing, admission,
+                               ViewTargets(state, decision.targets), ViewAttempts(state, decision));
+    }
+    return view;
+  });
+}
+
+bool WouldDo(State& state, WorkloadSpec spec, size_t pod_set, int64_t count, bool preempting) {
+  spec.pod_sets[pod_set].count = count;
+  spec.pod_sets[pod_set].min_count.reset();
+  const Visitor visitor(state, std::make_shared<const WorkloadSpec>(std::move(spec)));
+  const DecisionRecord decision = AnswerFor(state, visitor.id()).decision;
+  return decision.verdict == Verdict::kAdmitted || (preempting && decision.verdict == Verdict::kPreempting);
+}
+
+// A count that would do while one more would not, found by doubling and halving; `most` where nothing ends it.
+int64_t LargestCount(SharedEngine& shared, const Question& question, size_t pod_set, bool preempting) {
+  if (pod_set >= question.spec->pod_sets.size()) {
+    ThrowIfError(absl::NotFoundError(absl::StrCat("the workload has no pod set ", pod_set)));
+  }
+  constexpr int64_t most = INT32_MAX;
+  const py::gil_scoped_release release;
+  return shared.Write([&](Engine& engine) -> int64_t {
+    const auto does = [&](int64_t count) {
+      return WouldDo(engine.state(), *question.spec, pod_set, count, preempting);
+    };
+    engine.state().EnsureBuilt();
+    int64_t low = 0, high = 1;
+    while (high <= most && does(high)) {
+      low = high;
+      high *= 2;
+    }
+    high = std::min(high, most + 1);
+    while (high - low > 1) {
+      const int64_t middle = low + (high - low) / 2;
+      (does(middle) ? low : high) = middle;
+    }
+    return low;
+  });
+}
+
+py::list MustLeaveOf(SharedEngine& shared) {
+  std::vector<WorkloadId> leaving;
+  {
+    const py::gil_scoped_release release;
+    leaving = shared.Write([](Engine& engine) { return MustLeave(engine.state()); });
+  }
+  return shared.Read([&leaving](const Engine& engine) {
+    py::list keys;
+    for (WorkloadId id : leaving) keys.append(engine.state().At(id).spec->Key());
+    return keys;
+  });
+}
+
+}  // namespace
+
+void BindAsk(py::module_& module) {
+  py::class_<Question>(module, "Question")
+      .def(py::init([](const py::object& workload) {
+             return Question{std::make_shared<const WorkloadSpec>(ReadWorkload(workload))};
+           }),
+           py::arg("workload"))
+      .def_property_readonly("key", [](const Question& self) { return self.spec->Key(); });
+  AddMethod(module, "ask", &Ask, py::arg("items"));
+  AddMethod(module, "must_leave", &MustLeaveOf);
+  AddMethod(module, "largest_count", &LargestCount, py::arg("question"), py::arg("pod_set"), py::arg("preempting"));
+}
+
+}  // namespace kueue::python

@@ -1,0 +1,215 @@
+#include "bindings/decision.h"
+
+#include "absl/strings/str_cat.h"
+#include "bindings/method.h"
+#include "io/fingerprint.h"
+#include "io/text.h"
+#include "lifecycle/conditions.h"
+#include "lifecycle/controllers.h"
+
+namespace kueue::python {
+namespace {
+
+Verdict VerdictOf(const Entry& entry, bool assumed) {
+  if (assumed) return Verdict::kAdmitted;
+  const bool preempts = entry.nominated && entry.assignment.mode == Mode::kPreempt && !entry.targets.empty() &&
+                        entry.status == EntryStatus::kNotNominated;
+  return preempts ? Verdict::kPreempting : Verdict::kPending;
+}
+
+DecisionRecord Common(const Entry& entry, bool assumed) {
+  DecisionRecord record;
+  record.workload = entry.workload;
+  record.queue = entry.queue;
+  record.verdict = VerdictOf(entry, assumed);
+  record.borrowing = entry.assignment.borrowing;
+  if (record.verdict == Verdict::kPreempting) record.targets = entry.targets;
+  for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
+    for (const FlavorAttempt& attempt : pod_set.attempts) record.attempts.emplace_back(pod_set.pod_set, attempt);
+  }
+  return record;
+}
+
+py::tuple View(SharedEngine& shared, const DecisionRecord& record) {
+  return shared.Read([&record](const Engine& engine) {
+    const State& state = engine.state();
+    py::object admission = py::none();
+    if (record.admission) admission = ViewAdmission(state, *record.admission);
+    return py::make_tuple(VerdictName(record.verdict), state.At(record.workload).spec->Key(),
+                          state.forest().Name(record.queue), state.reasons.Name(record.reason),
+                          Render(state, record.message), record.admitted, record.borrowing, admission,
+                          ViewTargets(state, record.targets), ViewAttempts(state, record));
+  });
+}
+
+// The decisions of a cycle with the engine that can name what is in them.
+struct Decisions {
+  py::object engine;
+  CycleRecord record;
+
+  py::tuple At(size_t index) const {
+    if (index >= record.decisions.size()) throw py::index_error();
+    return View(engine.cast<SharedEngine&>(), record.decisions[index]);
+  }
+};
+
+// What a workload's status says beside its conditions and its admission.
+py::dict LifeOf(SharedEngine& shared, WorkloadId id) {
+  return shared.Read([id](const Engine& engine) {
+    const State& state = engine.state();
+    const Lifecycle& life = state.At(id).Life();
+    static constexpr const char* kStates[] = {"Pending", "Ready", "Retry", "Rejected"};
+    py::list checks;
+    for (const WorkloadCheck& check : life.checks) {
+      checks.append(py::make_tuple(state.check_names.Name(check.check), kStates[static_cast<int>(check.state)],
+                                   check.message, check.transition, check.retry_count, check.requeue_after_seconds));
+    }
+    py::dict view;
+    view["checks"] = checks;
+    view["requeue_count"] = life.requeue_count;
+    view["requeue_at"] = life.requeue_at;
+    view["past_execution_seconds"] = life.past_execution_seconds;
+    view["reclaimable"] = life.reclaimable;
+    view["pods_ready"] = life.pods_ready;
+    return view;
+  });
+}
+
+Decisions Decide(const py::object& self) {
+  SharedEngine& shared = self.cast<SharedEngine&>();
+  CycleRecord record;
+  {
+    const py::gil_scoped_release release;
+    record = shared.Write([](Engine& engine) {
+      CycleRecord made;
+      std::vector<Entry> entries;
+      made.result = engine.RunCycle(&entries);
+      made.decisions.reserve(entries.size());
+      for (const Entry& entry : entries) made.decisions.push_back(Decided(engine.state(), entry));
+      return made;
+    });
+  }
+  return {self, std::move(record)};
+}
+
+}  // namespace
+
+std::pair<Reason, std::string> Obstacle(const State& state, const Workload& workload) {
+  if (!workload.spec->active) return {Reason::kDeactivated, "The workload is deactivated"};
+  auto blocked = QueueBlocker(state, workload);
+  if (!blocked.second.empty()) return blocked;
+  if (HasAdmissionGate(state, workload)) {
+    return {Reason::kAdmissionGated, absl::StrCat("Admission is gated by: ", workload.spec->admission_gate)};
+  }
+  return {Reason::kEmpty, ""};
+}
+
+const char* ReasonName(PreemptionReason reason) {
+  static constexpr const char* kNames[] = {"InClusterQueue", "InCohortReclamation", "InCohortFairSharing",
+                                           "InCohortReclaimWhileBorrowing"};
+  return kNames[static_cast<int>(reason)];
+}
+
+const char* ModeName(PreemptionMode mode) {
+  static constexpr const char* kNames[] = {"NoFit", "NoCandidates", "Preempt", "Reclaim", "Fit"};
+  return kNames[static_cast<int>(mode)];
+}
+
+const char* VerdictName(Verdict verdict) {
+  static constexpr const char* kNames[] = {"Pending", "Preempting", "Admitted"};
+  return kNames[static_cast<int>(verdict)];
+}
+
+DecisionRecord Decided(const State& state, const Entry& entry) {
+  DecisionRecord record = Common(entry, entry.status == EntryStatus::kAssumed);
+  const Workload& workload = state.At(entry.workload);
+  if (record.verdict == Verdict::kAdmitted) {
+    record.admission = workload.admission;
+    record.admitted = workload.IsAdmitted();
+  }
+  if (const Condition* condition = workload.Find(ConditionType::kQuotaReserved)) {
+    record.reason = condition->reason;
+    record.message = condition->message;
+  }
+  return record;
+}
+
+DecisionRecord Asked(const State& state, const Entry& entry) {
+  DecisionRecord record = Common(entry, entry.nominated && entry.assignment.mode == Mode::kFit);
+  record.message = entry.message;
+  record.reason = static_cast<int32_t>(entry.quota_reserved_reason);
+  if (!entry.nominated) return record;
+  if (record.verdict == Verdict::kPending) {
+    const bool no_fit = entry.assignment.mode == Mode::kNoFit;
+    record.reason = static_cast<int32_t>(no_fit ? entry.assignment.no_fit_reason : Reason::kWaitingForQuota);
+    return record;
+  }
+  record.reason = static_cast<int32_t>(record.verdict == Verdict::kAdmitted ? Reason::kQuotaReserved
+                                                                            : Reason::kWaitingForPreemptedWorkloads);
+  auto admission = std::make_shared<Admission>();
+  admission->cluster_queue = entry.queue;
+  const EquivalenceClass& cls = state.Class(state.At(entry.workload).cls);
+  for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
+    PodSetAdmission& given = admission->pod_sets.emplace_back();
+    given.name = cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name;
+    given.count = pod_set.count;
+    for (const auto& [resource, amount] : pod_set.requests) {
+      const FlavorChoice* choice = pod_set.Find(resource);
+      if (choice != nullptr) given.resources.push_back({resource, choice->flavor, amount});
+    }
+  }
+  record.admission = std::move(admission);
+  return record;
+}
+
+py::tuple ViewAdmission(const State& state, const Admission& admission) {
+  py::tuple pod_sets(admission.pod_sets.size());
+  for (size_t i = 0; i < admission.pod_sets.size(); ++i) {
+    const PodSetAdmission& pod_set = admission.pod_sets[i];
+    py::dict resources;
+    for (const PodSetAdmission::Resource& entry : pod_set.resources) {
+      resources[py::str(state.resource_names.Name(entry.resource))] =
+          py::make_tuple(entry.flavor == kNoId ? "" : state.flavor_names.Name(entry.flavor), entry.usage);
+    }
+    pod_sets[i] = py::make_tuple(pod_set.name, pod_set.count, resources);
+  }
+  return pod_sets;
+}
+
+py::tuple ViewAttempts(const State& state, const DecisionRecord& record) {
+  py::tuple attempts(record.attempts.size());
+  for (size_t i = 0; i < record.attempts.size(); ++i) {
+    const auto& [pod_set, attempt] = record.attempts[i];
+    attempts[i] = py::make_tuple(pod_set, state.flavor_names.Name(attempt.flavor),
+                                 ModeName(attempt.mode), attempt.borrow,
+                                 state.reasons.Name(static_cast<int32_t>(attempt.no_fit_reason)));
+  }
+  return attempts;
+}
+
+py::tuple ViewTargets(const State& state, const std::vector<Target>& targets) {
+  py::tuple view(targets.size());
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const Workload& target = state.At(targets[i].workload);
+    view[i] = py::make_tuple(target.spec->Key(), ReasonName(targets[i].reason),
+                             target.charged == kNoId ? "" : state.forest().Name(target.charged));
+  }
+  return view;
+}
+
+void BindDecision(py::module_& module) {
+  py::class_<Decisions>(module, "Decisions")
+      .def("__len__", [](const Decisions& self) { return self.record.decisions.size(); })
+      .def("__getitem__", &Decisions::At, py::arg("index"))
+      .def_property_readonly("idle", [](const Decisions& self) { return self.record.result.idle; })
+      .def_property_readonly("admitted", [](const Decisions& self) { return self.record.result.admitted; })
+      .def_property_readonly("evicted", [](const Decisions& self) { return self.record.result.evicted; });
+  AddMethod(module, "decide", &Decide);
+  AddMethod(module, "life", &LifeOf, py::arg("id"));
+  AddMethod(module, "fingerprint", [](SharedEngine& shared) {
+    const py::gil_scoped_release release;
+    return shared.Read([](const Engine& engine) { return Fingerprint(engine.state()); });
+  });
+}
+
+}  // namespace kueue::python

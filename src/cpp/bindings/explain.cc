@@ -1,0 +1,208 @@
+// The facts of an explanation as plain dicts, lists and numbers. Amounts are integers in the core's unit; an absent
+// limit is None.
+#include "io/explain.h"
+
+#include "bindings/decision.h"
+#include "bindings/method.h"
+#include "io/text.h"
+
+namespace kueue::python {
+namespace {
+
+using namespace py::literals;  // NOLINT(google-build-using-namespace): _a and nothing else
+
+constexpr const char* kVerdictNames[] = {"Taken",
+                                         "NotNeeded",
+                                         "NotEnough",
+                                         "WithinClusterQueueNever",
+                                         "ReclaimWithinCohortNever",
+                                         "PriorityNotLower",
+                                         "NotNewer",
+                                         "QueueNotBorrowing",
+                                         "CohortNotBorrowing",
+                                         "FairSharing"};
+constexpr const char* kStrategyNames[] = {"LessThanOrEqualToFinalShare", "LessThanInitialShare"};
+
+py::object Number(Amount amount) {
+  return amount.IsUnlimited() ? py::object(py::none()) : py::object(py::int_(amount.value()));
+}
+
+// Turns facts into Python objects; it holds the state only while it works.
+class Viewer {
+ public:
+  explicit Viewer(const State& state) : state_(state) {}
+
+  py::dict View(const Facts& facts) const {
+    py::list pod_sets, candidates;
+    for (const PodSetFacts& pod_set : facts.pod_sets) pod_sets.append(View(pod_set));
+    for (const CandidateFacts& candidate : facts.candidates) candidates.append(View(candidate));
+    py::dict counts;
+    for (size_t i = 0; i < facts.counts.size(); ++i) {
+      if (facts.counts[i] > 0) counts[kVerdictNames[i]] = facts.counts[i];
+    }
+    return py::dict("workload"_a = Key(facts.workload), "cluster_queue"_a = Node(facts.queue),
+                    "priority"_a = state_.At(facts.workload).priority, "nominated"_a = facts.entry.nominated,
+                    "pod_sets"_a = pod_sets, "contested"_a = Cells(facts.contested), "candidates"_a = candidates,
+                    "counts"_a = counts, "shares"_a = ViewShares(facts.shares));
+  }
+
+  py::list ViewShares(const std::vector<ShareFacts>& shares) const {
+    py::list view;
+    for (const ShareFacts& facts : shares) view.append(View(facts));
+    return view;
+  }
+
+ private:
+  std::string Key(WorkloadId id) const { return state_.At(id).spec->Key(); }
+  std::string Node(NodeId node) const { return node == kNoId ? "" : state_.forest().Name(node); }
+  std::string Flavor(FlavorId id) const { return id == kNoId ? "" : state_.flavor_names.Name(id); }
+  std::string Resource(ResourceId id) const { return id == kNoId ? "" : state_.resource_names.Name(id); }
+  py::tuple Cell(CellId cell) const {
+    const auto& [flavor, resource] = state_.cell_names[static_cast<size_t>(cell)];
+    return py::make_tuple(Flavor(flavor), Resource(resource));
+  }
+  py::list Cells(const std::vector<CellId>& cells) const {
+    py::list view;
+    for (CellId cell : cells) view.append(Cell(cell));
+    return view;
+  }
+
+  py::dict View(const PodSetFacts& facts) const {
+    py::dict requests;
+    for (const auto& [resource, amount] : facts.requests) requests[py::str(Resource(resource))] = amount;
+    py::list undeclared, flavors;
+    for (ResourceId resource : facts.undeclared) undeclared.append(Resource(resource));
+    for (const FlavorFacts& flavor : facts.flavors) flavors.append(View(flavor));
+    return py::dict("name"_a = facts.name, "count"_a = facts.count, "requests"_a = requests,
+                    "undeclared"_a = undeclared, "flavors"_a = flavors);
+  }
+
+  py::dict View(const FlavorFacts& facts) const {
+    py::list cells;
+    for (const CellFacts& cell : facts.cells) cells.append(View(cell));
+    py::object ineligible = py::none();
+    if (facts.ineligible) ineligible = py::str(Render(state_, *facts.ineligible));
+    const bool tried = facts.tried;
+    return py::dict("flavor"_a = Flavor(facts.flavor), "resource_group"_a = facts.resource_group, "tried"_a = tried,
+                    "chosen"_a = facts.chosen, "mode"_a = tried ? ModeName(facts.attempt.mode) : "",
+                    "borrowing_level"_a = tried ? facts.attempt.borrow : 0,
+                    "reason"_a = tried ? state_.reasons.Name(static_cast<int32_t>(facts.attempt.no_fit_reason)) : "",
+                    "ineligible"_a = ineligible, "cells"_a = cells);
+  }
+
+  py::dict View(const CellFacts& facts) const {
+    py::list path, holders, one_would_do;
+    for (const NodeFacts& node : facts.path) path.append(View(node));
+    for (const HolderFacts& holder : facts.holders) {
+      holders.append(py::dict("cluster_queue"_a = Node(holder.queue), "nominal"_a = Number(holder.nominal),
+                              "usage"_a = Number(holder.usage), "borrowed"_a = Number(holder.borrowed),
+                              "lends"_a = Number(holder.lends)));
+    }
+    for (WorkloadId id : facts.one_would_do) one_would_do.append(Key(id));
+    const auto& [flavor, resource] = state_.cell_names[static_cast<size_t>(facts.cell)];
+    return py::dict("flavor"_a = Flavor(flavor), "resource"_a = Resource(resource), "before"_a = Number(facts.before),
+                    "asked"_a = Number(facts.asked), "available"_a = Number(facts.available),
+                    "potential"_a = Number(facts.potential), "short"_a = facts.IsShort(),
+                    "where"_a = Node(facts.where),
+                    "limit"_a = facts.limit == Limit::kQuota ? "quota" : "borrowingLimit",
+                    "may_preempt"_a = facts.may_preempt, "path"_a = path, "holders"_a = holders,
+                    "one_would_do"_a = one_would_do);
+  }
+
+  py::dict View(const NodeFacts& facts) const {
+    return py::dict("name"_a = Node(facts.node),
+                    "kind"_a = state_.forest().IsClusterQueue(facts.node) ? "ClusterQueue" : "Cohort",
+                    "nominal"_a = Number(facts.nominal), "subtree"_a = Number(facts.subtree),
+                    "usage"_a = Number(facts.usage), "guaranteed"_a = Number(facts.guaranteed),
+                    "borrowing_limit"_a = Number(facts.borrowing_limit),
+                    "lending_limit"_a = Number(facts.lending_limit), "available"_a = Number(facts.available));
+  }
+
+  py::dict View(const CandidateFacts& facts) const {
+    py::dict holds;
+    for (const CellAmount& entry : facts.holds) holds[Cell(entry.cell)] = Number(entry.amount);
+    py::list comparisons;
+    for (const FairComparison& made : facts.comparisons) {
+      comparisons.append(py::dict("strategy"_a = kStrategyNames[static_cast<int>(made.strategy)],
+                                  "ours"_a = Node(made.ours), "theirs"_a = Node(made.theirs),
+                                  "our_share"_a = made.our_share.Weighted(),
+                                  "their_share"_a = made.their_share.Weighted(),
+                                  "final_share"_a = made.final_share.Weighted(), "holds"_a = made.holds));
+    }
+    py::object reason = py::none();
+    if (facts.verdict == CandidateVerdict::kTaken) reason = py::str(ReasonName(facts.reason));
+    return py::dict("workload"_a = Key(facts.workload), "cluster_queue"_a = Node(facts.queue),
+                    "verdict"_a = kVerdictNames[static_cast<int>(facts.verdict)], "reason"_a = reason,
+                    "priority"_a = state_.At(facts.workload).priority, "holds"_a = holds,
+                    "comparisons"_a = comparisons);
+  }
+
+  py::dict View(const ShareFacts& facts) const {
+    return py::dict("name"_a = Node(facts.node),
+                    "kind"_a = state_.forest().IsClusterQueue(facts.node) ? "ClusterQueue" : "Cohort",
+                    "weight"_a = facts.share.weight, "share"_a = facts.share.Weighted(),
+                    "rounded"_a = facts.share.Rounded(), "resource"_a = Resource(facts.share.dominant),
+                    "borrowed"_a = Number(facts.borrowed), "lendable"_a = Number(facts.lendable),
+                    "borrowing"_a = facts.share.borrowing);
+  }
+
+  const State& state_;
+};
+
+py::dict Explain(SharedEngine& shared, WorkloadId id) {
+  struct Explained {
+    Facts facts;
+    DecisionRecord record;
+    std::pair<Reason, std::string> blocked;
+    WorkloadId preemptor = kNoId;
+    bool holds = false;
+  };
+  Explained explained;
+  {
+    const py::gil_scoped_release release;
+    explained = shared.Write([id](Engine& engine) {
+      State& state = engine.state();
+      if (id < 0 || static_cast<size_t>(id) >= state.workloads.size()) {
+        ThrowIfError(absl::NotFoundError("no workload has this id"));
+      }
+      Explained made;
+      made.holds = state.At(id).charged != kNoId;
+      made.facts = made.holds ? ExplainHolding(state, id) : ExplainWaiting(state, id);
+      if (made.facts.entry.workload != kNoId) made.record = Asked(state, made.facts.entry);
+      made.blocked = Obstacle(state, state.At(id));
+      made.preemptor = PreemptorOf(state, id);
+      return made;
+    });
+  }
+  return shared.Read([&](const Engine& engine) {
+    const State& state = engine.state();
+    py::dict view = Viewer(state).View(explained.facts);
+    view["holds"] = explained.holds;
+    const auto& [reason, text] = explained.blocked;
+    view["blocked"] = py::make_tuple(state.reasons.Name(static_cast<int32_t>(reason)), text);
+    view["preemptor"] = explained.preemptor == kNoId ? "" : state.At(explained.preemptor).spec->Key();
+    view["verdict"] = VerdictName(explained.record.verdict);
+    view["reason"] = state.reasons.Name(explained.record.reason);
+    view["message"] = Render(state, explained.record.message);
+    return view;
+  });
+}
+
+// The shares of all active queues and of the Cohorts above them.
+py::list AllShares(SharedEngine& shared) {
+  std::vector<ShareFacts> shares;
+  {
+    const py::gil_scoped_release release;
+    shares = shared.Write([](Engine& engine) { return ExplainAllShares(engine.state()); });
+  }
+  return shared.Read([&shares](const Engine& engine) { return Viewer(engine.state()).ViewShares(shares); });
+}
+
+}  // namespace
+
+void BindExplain(py::module_& module) {
+  AddMethod(module, "explain", &Explain, py::arg("id"));
+  AddMethod(module, "share_facts", &AllShares);
+}
+
+}  // namespace kueue::python

@@ -1,0 +1,209 @@
+// The engine's tables as NumPy arrays. A Tables object is a fork that nobody changes: its arrays lie in the engine's
+// own memory, are read-only, and keep it alive. What happens to the engine later is not seen in them.
+#include "bindings/engine.h"
+#include "bindings/method.h"
+#include "bindings/pybind.h"
+#include "lifecycle/queueing.h"
+
+namespace kueue::python {
+namespace {
+
+static_assert(sizeof(Amount) == sizeof(int64_t) && std::is_standard_layout_v<Amount>, "an Amount is read as int64");
+
+class TableView {
+ public:
+  explicit TableView(SharedEngine& shared) {
+    shared.Write([](Engine& engine) {
+      engine.state().EnsureBuilt();
+      return 0;
+    });
+    fork_ = shared.Fork();
+  }
+  template <typename Use>
+  auto With(Use use) const {
+    return fork_->Read([&use](const Engine& engine) { return use(engine.state()); });
+  }
+
+ private:
+  std::unique_ptr<SharedEngine> fork_;
+};
+
+py::object ReadOnly(py::array array) {
+  array.attr("setflags")(py::arg("write") = false);
+  return std::move(array);
+}
+
+// A table of the engine as it lies in memory; `owner` keeps it there.
+py::object Borrowed(const Table& table, const py::object& owner) {
+  const auto width = static_cast<py::ssize_t>(sizeof(int64_t));
+  const py::ssize_t rows = table.rows(), columns = table.cols();
+  return ReadOnly(py::array(py::dtype::of<int64_t>(), {rows, columns}, {columns * width, width}, table.data(), owner));
+}
+
+// Values computed for this call, given to NumPy.
+template <typename T>
+py::object Given(std::vector<T> values) {
+  auto* const kept = new std::vector<T>(std::move(values));
+  const py::capsule owner(kept, [](void* pointer) { delete static_cast<std::vector<T>*>(pointer); });
+  return ReadOnly(py::array(py::dtype::of<T>(), {static_cast<py::ssize_t>(kept->size())},
+                            {static_cast<py::ssize_t>(sizeof(T))}, kept->data(), owner));
+}
+
+template <const Table& (Quota::*table)() const>
+py::object Of(const py::object& self) {
+  return self.cast<const TableView&>().With([&self](const State& state) { return Borrowed((state.quota.*table)(), self); });
+}
+
+py::object Available(const py::object& self) {
+  std::vector<int64_t> values;
+  py::ssize_t rows = 0, columns = 0;
+  self.cast<const TableView&>().With([&](const State& state) {
+    rows = state.quota.rows();
+    columns = state.quota.cells();
+    for (NodeId node = 0; node < rows; ++node) {
+      const bool counts = state.forest().Exists(node) && !state.forest().HasCycle(node);
+      for (CellId cell = 0; cell < columns; ++cell) {
+        values.push_back(counts ? state.quota.RawAvailable(node, cell).value() : 0);
+      }
+    }
+    return 0;
+  });
+  return Given(std::move(values)).attr("reshape")(rows, columns);
+}
+
+// (name, kind, row of the parent or -1, whether it exists, whether it is an active ClusterQueue), a row each.
+py::list Nodes(const TableView& self) {
+  return self.With([](const State& state) {
+    const Forest& forest = state.forest();
+    py::list nodes;
+    for (NodeId node = 0; node < forest.size(); ++node) {
+      nodes.append(py::make_tuple(forest.Name(node), forest.IsClusterQueue(node) ? "ClusterQueue" : "Cohort",
+                                  forest.Parent(node), forest.Exists(node), forest.IsActive(node)));
+    }
+    return nodes;
+  });
+}
+
+py::list Cells(const TableView& self) {
+  return self.With([](const State& state) {
+    py::list cells;
+    for (const auto& [flavor, resource] : state.cell_names) {
+      cells.append(py::make_tuple(state.flavor_names.Name(flavor), state.resource_names.Name(resource)));
+    }
+    return cells;
+  });
+}
+
+// Names by code, for columns of codes.
+class Categories {
+ public:
+  int32_t Code(const std::string& name) { return names_.Intern(name); }
+  py::list View() const {
+    py::list names;
+    for (int32_t code = 0; code < names_.size(); ++code) names.append(names_.Name(code));
+    return names;
+  }
+
+ private:
+  Interner names_;
+};
+
+const char* StatusOf(const State& state, WorkloadId id) {
+  const Workload& workload = state.At(id);
+  if (workload.IsFinished()) return "Finished";
+  if (workload.IsEvicted() && workload.charged != kNoId) return "Evicted";
+  if (workload.IsAdmitted()) return "Admitted";
+  if (workload.HasQuotaReservation()) return "QuotaReserved";
+  return workload.spec->active ? "Pending" : "Deactivated";
+}
+
+py::dict Workloads(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) {
+    const State& state = engine.state();
+    py::list keys;
+    Categories queues, local_queues, statuses, reasons;
+    std::vector<int32_t> queue, local_queue, status, reason;
+    std::vector<int64_t> priority, created, reserved;
+    for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
+      const Workload& workload = state.At(id);
+      if (workload.deleted) continue;
+      const NodeId node = workload.charged != kNoId ? workload.charged : state.QueueOf(workload);
+      const Condition* condition = workload.Find(ConditionType::kQuotaReserved);
+      keys.append(workload.spec->Key());
+      queue.push_back(node == kNoId ? -1 : queues.Code(state.forest().Name(node)));
+      local_queue.push_back(local_queues.Code(workload.spec->ns + "/" + workload.spec->queue_name));
+      status.push_back(statuses.Code(StatusOf(state, id)));
+      reason.push_back(reasons.Code(condition == nullptr ? "" : state.reasons.Name(condition->reason)));
+      priority.push_back(workload.priority);
+      created.push_back(workload.created);
+      reserved.push_back(condition != nullptr && condition->status ? condition->transition : -1);
+    }
+    py::dict view;
+    view["key"] = keys;
+    view["cluster_queue"] = py::make_tuple(Given(std::move(queue)), queues.View());
+    view["local_queue"] = py::make_tuple(Given(std::move(local_queue)), local_queues.View());
+    view["status"] = py::make_tuple(Given(std::move(status)), statuses.View());
+    view["reason"] = py::make_tuple(Given(std::move(reason)), reasons.View());
+    view["priority"] = Given(std::move(priority));
+    view["created"] = Given(std::move(created));
+    view["reserved"] = Given(std::move(reserved));
+    return view;
+  });
+}
+
+py::dict Positions(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) {
+    const State& state = engine.state();
+    py::list keys;
+    Categories queues, local_queues;
+    std::vector<int32_t> queue, local_queue, position, local_position;
+    std::vector<int64_t> priority;
+    std::vector<uint8_t> inadmissible;
+    for (NodeId node : state.forest().Queues()) {
+      const PendingQueue& pending = state.Queue(node).pending;
+      const UsageOrder usage(state, node);
+      std::map<LocalQueueId, int32_t> seen;
+      int32_t place = 0;
+      for (WorkloadId id : pending.Ordered(state.workloads, usage.get())) {
+        const Workload& workload = state.At(id);
+        keys.append(workload.spec->Key());
+        queue.push_back(queues.Code(state.forest().Name(node)));
+        local_queue.push_back(local_queues.Code(workload.spec->ns + "/" + workload.spec->queue_name));
+        position.push_back(place++);
+        local_position.push_back(seen[workload.local_queue]++);
+        priority.push_back(workload.priority);
+        inadmissible.push_back(pending.IsInadmissible(state.workloads, id) ? 1 : 0);
+      }
+    }
+    py::dict view;
+    view["key"] = keys;
+    view["cluster_queue"] = py::make_tuple(Given(std::move(queue)), queues.View());
+    view["local_queue"] = py::make_tuple(Given(std::move(local_queue)), local_queues.View());
+    view["position_in_cluster_queue"] = Given(std::move(position));
+    view["position_in_local_queue"] = Given(std::move(local_position));
+    view["priority"] = Given(std::move(priority));
+    view["inadmissible"] = Given(std::move(inadmissible)).attr("view")("bool");
+    return view;
+  });
+}
+
+}  // namespace
+
+void BindTables(py::module_& module) {
+  py::class_<TableView>(module, "Tables")
+      .def(py::init<SharedEngine&>(), py::arg("engine"))
+      .def_property_readonly("nodes", &Nodes)
+      .def_property_readonly("cells", &Cells)
+      .def_property_readonly("nominal_quota", &Of<&Quota::NominalTable>)
+      .def_property_readonly("borrowing_limit", &Of<&Quota::BorrowingTable>)
+      .def_property_readonly("lending_limit", &Of<&Quota::LendingTable>)
+      .def_property_readonly("subtree_quota", &Of<&Quota::SubtreeTable>)
+      .def_property_readonly("guaranteed", &Of<&Quota::LocalTable>)
+      .def_property_readonly("potential", &Of<&Quota::PotentialTable>)
+      .def_property_readonly("usage", &Of<&Quota::UsageTable>)
+      .def_property_readonly("available", &Available);
+  AddMethod(module, "workload_columns", &Workloads);
+  AddMethod(module, "position_columns", &Positions);
+}
+
+}  // namespace kueue::python

@@ -1,0 +1,235 @@
+"""Kueue's admission, in C++. Use it through kueuepy."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kueuepy.explain_facts import (
+    AdmissionView,
+    ConditionView,
+    DecisionView,
+    FactsView,
+    LifeView,
+    PodSetAdmissionView,
+    ShareView,
+)
+from kueuepy.objects import Configuration, LimitRange, Object, RuntimeClass, Workload
+from kueuepy.objects.status import CheckState
+
+@final
+class Quantity:
+    """An exact amount of a resource, as Kubernetes writes it: 500m, 64Gi, 1e3."""
+
+    def __init__(self, value: str | int) -> None: ...
+    def __add__(self, other: Quantity, /) -> Quantity: ...
+    def __sub__(self, other: Quantity, /) -> Quantity: ...
+    def __mul__(self, other: int) -> Quantity: ...
+    def __neg__(self) -> Quantity: ...
+    def __bool__(self) -> bool: ...
+    def __float__(self) -> float: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __lt__(self, other: Quantity, /) -> bool: ...
+    def __le__(self, other: Quantity, /) -> bool: ...
+    def __gt__(self, other: Quantity, /) -> bool: ...
+    def __ge__(self, other: Quantity, /) -> bool: ...
+    @property
+    def as_cpu(self) -> int:
+        """Thousandths, as a request of cpu counts: rounded up, clamped to int64."""
+    @property
+    def as_units(self) -> int:
+        """Whole units, as a request of anything but cpu counts: rounded up, clamped to int64."""
+    @property
+    def format_name(self) -> Literal["DecimalSI", "BinarySI", "DecimalExponent"]:
+        """DecimalSI, BinarySI or DecimalExponent."""
+    def request(self, resource: str) -> int:
+        """The integer of a request or of usage (pkg/resources/requests.go:ResourceValue)."""
+    def quota(self, resource: str) -> int:
+        """The integer of a quota; 2**63 - 1 is Unlimited (pkg/resources/amount.go:AmountFromQuantity)."""
+    @staticmethod
+    def format(resource: str, value: int) -> str:
+        """The text of a scheduler's integer (pkg/resources/resource_formatter.go:ResourceQuantityString)."""
+    @staticmethod
+    def printed(text: str) -> str:
+        """The text that Kubernetes prints for a quantity read from `text`: some odd spellings are kept."""
+
+def pod_requests(
+    template: dict[str, Any],
+    *,
+    runtime_classes: Iterable[RuntimeClass] = (),
+    limit_ranges: Iterable[LimitRange] = (),
+    configuration: Configuration | None = None,
+) -> dict[str, int]:
+    """What one pod of the template counts as: the scheduler's integer of each resource, in the order of visits."""
+
+def pod_errors(
+    template: dict[str, Any],
+    *,
+    path: str = "template",
+    runtime_classes: Iterable[RuntimeClass] = (),
+    limit_ranges: Iterable[LimitRange] = (),
+) -> tuple[list[str], list[str]]:
+    """Why a pod of the template could not be created: requests above limits, and what LimitRanges forbid."""
+
+def pod_shape(
+    template: dict[str, Any],
+    *,
+    runtime_classes: Iterable[RuntimeClass] = (),
+    limit_ranges: Iterable[LimitRange] = (),
+) -> bytes:
+    """What makes two templates alike for the scheduler; equal only for those that are."""
+
+class Engine:
+    """The engine: all state and every rule. Calls on one are serialised; forks share their state until one changes."""
+
+    def __init__(self, configuration: Configuration | None = None) -> None: ...
+    @staticmethod
+    def load(data: bytes) -> Engine:
+        """The engine that `save` has written."""
+    def save(self) -> bytes:
+        """All of its state."""
+    def fork(self) -> Engine:
+        """An engine with the same state; what happens to one of the two is not seen by the other."""
+    def check(self) -> list[str]:
+        """What is inconsistent in its state; nothing, unless there is a bug."""
+    # What happens to it.
+    def apply(self, object: Object, changed: bool = True) -> None:
+        """An object is created or changed; `changed` tells whether its spec differs from what was applied before."""
+    def delete_object(self, kind: str, namespace: str, name: str) -> None:
+        """An object is deleted; the namespace is empty for kinds without one."""
+    def submit(self, workload: Workload) -> int:
+        """A workload is created; the answer is its id."""
+    def update(self, id: int, workload: Workload) -> None:
+        """A workload's spec changed."""
+    def finish(self, id: int) -> None:
+        """A workload's job is done."""
+    def delete(self, id: int) -> None:
+        """A workload is deleted."""
+    def set_check(
+        self,
+        id: int,
+        check: str,
+        state: CheckState,
+        message: str | None = None,
+        requeue_after_seconds: int | None = None,
+    ) -> None:
+        """An admission check says something of a workload."""
+    def set_pods_ready(self, id: int, ready: bool) -> None:
+        """The pods of a workload's job are ready, or not."""
+    def set_reclaimable(self, id: int, reclaimable: Mapping[str, int]) -> None:
+        """So many pods of each pod set no longer need their quota."""
+    def set_now(self, now: int) -> None:
+        """The time, in nanoseconds since the Unix epoch; it never goes back."""
+    @property
+    def now(self) -> int:
+        """The time."""
+    def settle(self) -> None:
+        """Kueue's controllers run until nothing changes."""
+    def cycle(self) -> tuple[bool, int, int, bool]:
+        """One scheduling cycle: whether it was idle, how many were admitted and evicted, whether anything moved."""
+    def decide(self) -> Decisions:
+        """One scheduling cycle, with what it decided about each head."""
+    # What it knows.
+    def find(self, key: str) -> int:
+        """The id of a workload by its `namespace/name`; -1 if there is none."""
+    def key(self, id: int) -> str:
+        """The `namespace/name` of a workload."""
+    def condition(self, id: int, type: str) -> ConditionView | None:
+        """One condition of a workload."""
+    def conditions(self, id: int) -> dict[str, ConditionView]:
+        """All conditions of a workload."""
+    def admission(self, id: int) -> tuple[str, list[PodSetAdmissionView]] | None:
+        """The ClusterQueue of a workload's admission, and what each pod set got."""
+    def life(self, id: int) -> LifeView:
+        """What a workload's status says beside its conditions and its admission."""
+    def queues(self) -> dict[str, tuple[list[str], list[str]]]:
+        """By ClusterQueue where somebody waits: the keys in order, and those that are inadmissible."""
+    def usage(self) -> dict[str, dict[str, int]]:
+        """By active ClusterQueue: the amount in use of each `flavor/resource`."""
+    def shares(self) -> dict[str, float]:
+        """By active ClusterQueue: its weighted share, where it is not 0."""
+    def consumed(self) -> dict[str, dict[str, str]]:
+        """By LocalQueue: the decayed usage and the entry penalties of admission fair sharing, in 10^-9 units."""
+    def record_events(self, on: bool) -> None:
+        """Whether events are kept for `take_events`; those so far are forgotten."""
+    def take_events(self) -> list[tuple[str, int, int]]:
+        """Kind, workload and preemptor (or -1) of each event since the last time."""
+    def fingerprint(self) -> int:
+        """Equal for states from which the same cycles follow while the clock stands still."""
+    # Questions.
+    def explain(self, id: int) -> FactsView:
+        """The facts of an explanation; nothing changes."""
+    def ask(self, items: Iterable[Workload | Question | int]) -> list[DecisionView]:
+        """What a cycle would answer about each workload alone; nothing changes."""
+    def largest_count(self, question: Question, pod_set: int, preempting: bool) -> int:
+        """A count of the pod set that would be admitted while one more would not; 0 if not even one would."""
+    def must_leave(self) -> list[str]:
+        """Who would have to leave for every queue to be within its quota."""
+    # Tables.
+    def share_facts(self) -> list[ShareView]:
+        """The shares of all active ClusterQueues and of the Cohorts."""
+    def workload_columns(self) -> dict[str, Any]:
+        """All workloads, as columns."""
+    def position_columns(self) -> dict[str, Any]:
+        """All that wait, as columns."""
+    # Status, as Kueue's API and metrics have it.
+    def cluster_queue_status(self) -> list[Any]:
+        """The ClusterQueues."""
+    def local_queue_status(self) -> list[Any]:
+        """The LocalQueues."""
+    def cohort_status(self) -> list[Any]:
+        """The Cohorts."""
+    def pending_workloads(self, cluster_queue: str) -> list[tuple[str, str, str, int, int, int]] | None:
+        """Who waits in a ClusterQueue, in order; `None` if it does not exist."""
+    def drain_events(self) -> list[Any]:
+        """What happened since the last time, with all that metrics need."""
+
+class Decisions:
+    """The decisions of one cycle, named when they are looked at."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int) -> DecisionView: ...
+    @property
+    def idle(self) -> bool: ...
+    @property
+    def admitted(self) -> int: ...
+    @property
+    def evicted(self) -> int: ...
+
+class Question:
+    """A workload read once, to be asked about again and again."""
+
+    def __init__(self, workload: Workload) -> None: ...
+    @property
+    def key(self) -> str: ...
+
+class Tables:
+    """The engine's tables as NumPy arrays: a row for each node of the forest, a column for each cell.
+
+    The arrays lie in the engine's memory, are read-only and keep it alive; what happens later is not seen in them.
+    """
+
+    def __init__(self, engine: Engine) -> None: ...
+    @property
+    def nodes(self) -> list[tuple[str, Literal["ClusterQueue", "Cohort"], int, bool, bool]]: ...
+    @property
+    def cells(self) -> list[tuple[str, str]]: ...
+    @property
+    def nominal_quota(self) -> NDArray[np.int64]: ...
+    @property
+    def borrowing_limit(self) -> NDArray[np.int64]: ...
+    @property
+    def lending_limit(self) -> NDArray[np.int64]: ...
+    @property
+    def subtree_quota(self) -> NDArray[np.int64]: ...
+    @property
+    def guaranteed(self) -> NDArray[np.int64]: ...
+    @property
+    def potential(self) -> NDArray[np.int64]: ...
+    @property
+    def usage(self) -> NDArray[np.int64]: ...
+    @property
+    def available(self) -> NDArray[np.int64]: ...

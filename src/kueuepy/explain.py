@@ -1,0 +1,154 @@
+"""Explanations: why a workload waits, has what it has, or had to leave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy.explain_causes import holding_causes, history_causes, waiting_causes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kueuepy import _core
+    from kueuepy.decision import Admitted
+    from kueuepy.explain_facts import ConditionView, FactsView
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """One thing that explains another, with the things that explain it.
+
+    Attributes:
+        kind: What it is about: `flavor`, `resource`, `node`, `holder`, `preemption`, `candidate`, `share`, `remedy`
+            and so on.
+        text: The sentence for people.
+        facts: The numbers and names in it, for programs; amounts are integers, thousandths for cpu.
+        causes: What explains it.
+    """
+
+    kind: str
+    text: str
+    facts: dict[str, Any] = msgspec.field(default_factory=dict)
+    causes: tuple[Cause, ...] = ()
+
+    def walk(self) -> Iterator[Cause]:
+        """This and all below it, depth first."""
+        yield self
+        for cause in self.causes:
+            yield from cause.walk()
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """Why a workload is where it is, as a tree; as text with `str()`, as HTML in a notebook.
+
+    Attributes:
+        workload: Its key.
+        cluster_queue: Its ClusterQueue; empty if there is none.
+        verdict: What would be decided now of one that waits: `Admitted`, `Preempting` or `Pending`; of others
+            `Admitted`, `QuotaReserved`, `Evicted` or `Finished`.
+        reason: Why, in Kueue's word, as an evaluation now would give it: where Kueue only says that it bypassed the
+            evaluation, this is what the evaluation says.
+        message: The text that Kueue writes for it.
+        written: Reason and message of the condition `QuotaReserved` as it stands.
+        causes: What explains it.
+    """
+
+    workload: str
+    cluster_queue: str
+    verdict: str
+    reason: str
+    message: str
+    written: tuple[str, str]
+    causes: tuple[Cause, ...]
+
+    @property
+    def headline(self) -> str:
+        """The whole in one line."""
+        state = _HEADLINES.get(self.verdict, self.verdict)
+        return f"{self.workload} {state}" + (f": {self.reason}" if self.reason and self.verdict == "Pending" else "")
+
+    def find(self, kind: str) -> tuple[Cause, ...]:
+        """All causes of a kind, wherever they are in the tree."""
+        return tuple(found for cause in self.causes for found in cause.walk() if found.kind == kind)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain dicts and lists."""
+        plain: dict[str, Any] = msgspec.to_builtins(self, str_keys=True)
+        return plain
+
+    def __str__(self) -> str:
+        """The tree as text."""
+        return "\n".join([self.headline, *_lines(self.causes, "")])
+
+    def _repr_html_(self) -> str:
+        """The tree for notebooks."""
+        from kueuepy.html import explanation_html  # noqa: PLC0415 - only a notebook asks
+
+        return explanation_html(self)
+
+
+_HEADLINES = {
+    "Pending": "waits",
+    "Preempting": "waits for the workloads that it preempts",
+    "Admitted": "is admitted",
+    "QuotaReserved": "has quota, and waits for admission checks",
+    "Fits": "waits, and fits now",
+    "Evicted": "is evicted, and still holds its quota",
+    "Finished": "is finished",
+}
+
+
+def _lines(causes: tuple[Cause, ...], indent: str) -> Iterator[str]:
+    for i, cause in enumerate(causes):
+        last = i == len(causes) - 1
+        yield f"{indent}{'└─' if last else '├─'} {cause.text}"
+        yield from _lines(cause.causes, f"{indent}{'   ' if last else '│  '}")
+
+
+def explain(engine: _core.Engine, found: int, decided: Admitted | None, *, fair: bool) -> Explanation:
+    """The explanation of a workload of the engine; nothing changes.
+
+    Args:
+        engine: The engine.
+        found: The workload's id.
+        decided: How it was admitted last, if that is known.
+        fair: Whether shares matter: fair sharing is on.
+    """
+    facts = engine.explain(found)
+    conditions = engine.conditions(found)
+    written = conditions.get("QuotaReserved", (False, "", "", 0))
+    verdict, causes = facts["verdict"], history_causes(facts, conditions)
+    if facts["holds"]:
+        verdict = _holding_verdict(conditions)
+        causes += holding_causes(facts, decided, engine.life(found), fair=fair)
+    elif "Finished" in conditions and conditions["Finished"][0]:
+        verdict = "Finished"
+    else:
+        causes += waiting_causes(facts, _position(engine, facts), fair=fair)
+        verdict = "Fits" if verdict == "Admitted" else verdict
+    blocked_reason, blocked_text = facts["blocked"]
+    waits = verdict in ("Pending", "Preempting", "Fits")
+    reason = (blocked_reason or facts["reason"]) if waits else written[1]
+    message = (blocked_text or facts["message"]) if waits else written[2]
+    return Explanation(
+        facts["workload"],
+        facts["cluster_queue"],
+        "Pending" if waits and blocked_text else verdict,
+        reason,
+        message,
+        (written[1], written[2]),
+        causes,
+    )
+
+
+def _holding_verdict(conditions: dict[str, ConditionView]) -> str:
+    if conditions.get("Evicted", (False,))[0]:
+        return "Evicted"
+    return "Admitted" if conditions.get("Admitted", (False,))[0] else "QuotaReserved"
+
+
+def _position(engine: _core.Engine, facts: FactsView) -> int | None:
+    """How many wait before it in its ClusterQueue; `None` if it does not wait there."""
+    keys = engine.queues().get(facts["cluster_queue"], ([], []))[0]
+    return keys.index(facts["workload"]) if facts["workload"] in keys else None

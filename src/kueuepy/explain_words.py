@@ -1,0 +1,220 @@
+"""The sentences of explanations. Facts come from the core; every word of prose is here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kueuepy import _core
+
+if TYPE_CHECKING:
+    from kueuepy.explain_facts import (
+        CandidateView,
+        CellView,
+        ComparisonView,
+        FactsView,
+        FlavorView,
+        HolderView,
+        NodeView,
+        PodSetView,
+        ShareView,
+    )
+    from kueuepy.decision import FlavorAttempt
+
+NO_PREEMPTION = (
+    "preemption is not considered: even with others gone it would have to borrow from its whole cohort, "
+    "and borrowWithinCohort is Never"
+)
+
+_MODES = {
+    "NoFit": "does not fit",
+    "NoCandidates": "does not fit, and nobody can be preempted for it",
+    "Preempt": "fits once others have left",
+    "Reclaim": "fits once others have given back what they borrow",
+    "Fit": "fits",
+}
+_VERDICTS = {
+    "NotNeeded": "stays: it may be preempted, but the rest is enough",
+    "NotEnough": "stays: it may be preempted, but even with all who may there is no room",
+    "WithinClusterQueueNever": "stays: it is in the same queue, and withinClusterQueue is Never",
+    "ReclaimWithinCohortNever": "stays: it is in another queue, and reclaimWithinCohort is Never",
+    "PriorityNotLower": "stays: its priority is not lower",
+    "NotNewer": "stays: its priority is equal, and it is not newer",
+    "QueueNotBorrowing": "stays: its queue uses no more than its own quota there",
+    "CohortNotBorrowing": "stays: a Cohort above its queue uses no more than its own quota there",
+    "FairSharing": "stays: by its share, its queue need not give it up",
+}
+_REASONS = {
+    "InClusterQueue": "of lower rank in the same queue",
+    "InCohortReclamation": "its queue borrows what is reclaimed",
+    "InCohortFairSharing": "its queue has the larger share",
+    "InCohortReclaimWhileBorrowing": "its queue borrows, and its priority is low enough for borrowWithinCohort",
+}
+
+
+def amount(resource: str, value: int | None) -> str:
+    """An amount as Kueue writes it."""
+    return "no limit" if value is None else _core.Quantity.format(resource, value)
+
+
+def flavor(facts: FlavorView) -> str:
+    """How a flavor did."""
+    if facts["ineligible"]:
+        return f"{facts['flavor']}: the pods cannot go there"
+    if not facts["tried"]:
+        return f"{facts['flavor']}: not tried, since an earlier flavor ended the search"
+    borrows = ", by borrowing" if facts["borrowing_level"] and facts["mode"] in ("Fit", "Preempt", "Reclaim") else ""
+    return f"{facts['flavor']}: {_MODES[facts['mode']]}{borrows}"
+
+
+def pod_set(facts: PodSetView) -> str:
+    """A pod set, and what it asks for in all."""
+    asked = ", ".join(f"{name} {amount(name, value)}" for name, value in sorted(facts["requests"].items()))
+    return f"pod set {facts['name']}, {facts['count']} pods: {asked}"
+
+
+def cell(facts: CellView) -> str:
+    """What is asked for of one resource, against what there is."""
+    resource = facts["resource"]
+    earlier = f" ({amount(resource, facts['before'])} of it for other pod sets)" if facts["before"] else ""
+    asked = f"{resource}: asks {amount(resource, facts['asked'])}{earlier}"
+    if facts["potential"] is not None and facts["asked"] > facts["potential"]:
+        return f"{asked}, can never have more than {amount(resource, facts['potential'])}"
+    available = amount(resource, facts["available"])
+    if not facts["short"]:
+        return f"{asked}, may have {available}"
+    return f"{asked}, may have {available}: {amount(resource, facts['asked'] - (facts['available'] or 0))} short"
+
+
+def node(facts: NodeView, of: CellView) -> str:
+    """The numbers of one node on the way up."""
+    resource = of["resource"]
+
+    def text(name: str) -> str:
+        return amount(resource, facts[name])  # type: ignore[literal-required]
+
+    is_queue = facts["kind"] == "ClusterQueue"
+    quota = f"nominal {text('nominal')}" if is_queue else f"quota {text('subtree')} in all"
+    parts = [quota, f"used {text('usage')}"]
+    if facts["borrowing_limit"] is not None:
+        parts.append(f"borrowingLimit {text('borrowing_limit')}")
+    if facts["lending_limit"] is not None:
+        parts.append(f"lendingLimit {text('lending_limit')}, so {text('guaranteed')} for itself")
+    free = facts["available"]
+    over = free is not None and free < 0
+    parts.append(f"{amount(resource, -free if over and free else free)} {'too much' if over else 'left'}")
+    limit = "its borrowingLimit" if of["limit"] == "borrowingLimit" else "its quota"
+    binds = f"  ← {limit} is what counts" if facts["name"] == of["where"] and of["short"] else ""
+    return f"{facts['kind']} {facts['name']}: {', '.join(parts)}{binds}"
+
+
+def holder(facts: HolderView, resource: str) -> str:
+    """What another queue of the tree holds, borrows and lends."""
+    parts = [f"uses {amount(resource, facts['usage'])} of its {amount(resource, facts['nominal'])}"]
+    parts.append(f"borrows {amount(resource, facts['borrowed'])}")
+    parts.append(f"lends {amount(resource, facts['lends'])}")
+    return f"ClusterQueue {facts['cluster_queue']}: {', '.join(parts)}"
+
+
+def lender(facts: HolderView, resource: str) -> str:
+    """A queue that borrowed quota comes from."""
+    return f"from ClusterQueue {facts['cluster_queue']}, which lends up to {amount(resource, facts['lends'])}"
+
+
+def one_would_do(workloads: list[str]) -> str:
+    """Workloads each of which makes room by leaving."""
+    return f"enough if one of these left: {', '.join(workloads)}" if workloads[1:] else f"enough if {workloads[0]} left"
+
+
+def position(place: int, queue: str) -> str:
+    """Where it is in its queue."""
+    return f"{place} before it in ClusterQueue {queue}" if place else f"first in ClusterQueue {queue}"
+
+
+def undeclared(resource: str) -> str:
+    """A resource without quota."""
+    return f"{resource}: no resource group of the ClusterQueue covers it"
+
+
+def cover(queue: str, resource: str) -> str:
+    """What would help against that."""
+    return f"a resource group of ClusterQueue {queue} covered {resource}"
+
+
+def remedy(facts: CellView) -> str:
+    """What would have to happen in one cell."""
+    resource, name = facts["resource"], facts["flavor"]
+    if facts["potential"] is not None and facts["asked"] > facts["potential"]:
+        most, asked = amount(resource, facts["potential"]), amount(resource, facts["asked"])
+        return f"{name}: quotas and limits were raised, so that {asked} {resource} is possible; now it is {most}"
+    missing = amount(resource, facts["asked"] - (facts["available"] or 0))
+    what = f"{name}: {missing} {resource} became free in {facts['where']}"
+    limit = "borrowingLimit" if facts["limit"] == "borrowingLimit" else "quota"
+    return f"{what}, or its {limit} grew by that"
+
+
+def preemption(facts: FactsView) -> str:
+    """Whether preemption helps."""
+    taken = facts["counts"].get("Taken", 0)
+    if taken:
+        return f"preemption: {taken} must leave"
+    return "preemption cannot help" if facts["counts"] else "preemption cannot help: nobody else holds what is short"
+
+
+def candidate(facts: CandidateView) -> str:
+    """Why one workload leaves or stays."""
+    name = f"{facts['workload']} in {facts['cluster_queue']}, priority {facts['priority']}"
+    if facts["verdict"] == "Taken":
+        reason = facts["reason"] or ""
+        return f"{name}: leaves, {reason}: {_REASONS[reason]}"
+    return f"{name}: {_VERDICTS[facts['verdict']]}"
+
+
+def hidden(count: int, counts: dict[str, int]) -> str:
+    """Candidates that are not shown one by one."""
+    return f"and {count} more; in all: " + ", ".join(f"{number} {name}" for name, number in counts.items())
+
+
+def comparison(facts: ComparisonView) -> str:
+    """Two shares, compared by a rule of fair sharing."""
+    final = facts["strategy"] == "LessThanOrEqualToFinalShare"
+    theirs = facts["final_share"] if final else facts["their_share"]
+    sign = ("≤" if facts["holds"] else ">") if final else ("<" if facts["holds"] else "≥")
+    when = "without it" if final else "with it"
+    before = f" (before: {facts['their_share']:g})" if final else ""
+    return (
+        f"{facts['strategy']}: share of {facts['ours']} with the request {facts['our_share']:g} {sign} "
+        f"share of {facts['theirs']} {when} {theirs:g}{before}"
+    )
+
+
+def share(facts: ShareView) -> str:
+    """A dominant resource share, and where it comes from."""
+    name = f"share of {facts['kind']} {facts['name']}: {facts['share']:g}"
+    if not facts["resource"]:
+        return f"{name}, since it borrows nothing" if not facts["borrowing"] else f"{name}, since nothing is lendable"
+    borrowed, lendable = amount(facts["resource"], facts["borrowed"]), amount(facts["resource"], facts["lendable"])
+    weight = f", weight {facts['weight']:g}" if facts["weight"] != 1 else ""
+    return f"{name}, by {facts['resource']}: borrows {borrowed} of {lendable} lendable{weight}"
+
+
+def held(facts: CellView, borrowed: int) -> str:
+    """What it holds in one cell."""
+    resource = facts["resource"]
+    text = f"{resource} {amount(resource, facts['asked'])} of flavor {facts['flavor']}"
+    return f"{text}, {amount(resource, borrowed)} of it borrowed" if borrowed else f"{text}, from its queue's own quota"
+
+
+def attempt(made: FlavorAttempt) -> str:
+    """A flavor that was looked at before the one that was taken."""
+    why = f" ({made.reason})" if made.reason else ""
+    return f"not {made.flavor}: when it was admitted, it {_MODES[made.mode].replace('does not', 'did not')}{why}"
+
+
+def check(name: str, state: str, message: str) -> str:
+    """An admission check."""
+    return f"admission check {name}: {state}" + (f": {message}" if message else "")
+
+
+def preempted(by: str, reason: str) -> str:
+    """Who preempted it, and by which rule."""
+    return f"by {by or 'a workload that is gone'}: {reason}: {_REASONS.get(reason, '')}"

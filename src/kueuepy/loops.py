@@ -1,0 +1,201 @@
+"""Cycles in a row, until nothing changes or the same comes again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, overload
+
+import msgspec
+
+from kueuepy.decision import Admitted, Decision, Pending, Preempting, from_record
+
+if TYPE_CHECKING:
+    from kueuepy import _core
+
+
+class Cycle(Sequence[Decision]):
+    """The decisions of one scheduling cycle, in the order in which Kueue takes the heads: by ClusterQueue name.
+
+    The decisions are made when they are looked at, from facts that the cycle left; a Cycle never changes.
+    """
+
+    __slots__ = ("_decided", "_made")
+
+    def __init__(self, decided: _core.Decisions) -> None:
+        """Holds what the engine has decided."""
+        self._decided = decided
+        self._made: tuple[Decision, ...] | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether there was no head to decide about."""
+        return self._decided.idle
+
+    @property
+    def admitted_count(self) -> int:
+        """How many workloads got quota."""
+        return self._decided.admitted
+
+    @property
+    def evicted_count(self) -> int:
+        """How many workloads are newly preempted."""
+        return self._decided.evicted
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """All decisions."""
+        if self._made is None:
+            self._made = tuple(from_record(self._decided[i]) for i in range(len(self._decided)))
+        return self._made
+
+    @property
+    def admitted(self) -> tuple[Admitted, ...]:
+        """Those that got quota."""
+        return tuple(d for d in self.decisions if isinstance(d, Admitted))
+
+    @property
+    def preempting(self) -> tuple[Preempting, ...]:
+        """Those that wait for others to leave."""
+        return tuple(d for d in self.decisions if isinstance(d, Preempting))
+
+    @property
+    def pending(self) -> tuple[Pending, ...]:
+        """Those that keep waiting."""
+        return tuple(d for d in self.decisions if isinstance(d, Pending))
+
+    @overload
+    def __getitem__(self, index: int) -> Decision: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Decision, ...]: ...
+    def __getitem__(self, index: int | slice) -> Decision | tuple[Decision, ...]:
+        """One decision, or several."""
+        return self.decisions[index]
+
+    def __len__(self) -> int:
+        """How many heads there were."""
+        return len(self._decided)
+
+    def __iter__(self) -> Iterator[Decision]:
+        """The decisions in order."""
+        return iter(self.decisions)
+
+    def __repr__(self) -> str:
+        """What was decided, in numbers."""
+        if self.idle:
+            return "<Cycle: idle>"
+        return (
+            f"<Cycle: {self.admitted_count} admitted, {len(self.preempting)} preempting, {len(self.pending)} pending>"
+        )
+
+    def _repr_html_(self) -> str:
+        """The decisions as a table, for notebooks."""
+        from kueuepy.html import cycle_html  # noqa: PLC0415 - only a notebook asks
+
+        return cycle_html(self)
+
+
+class Loop(msgspec.Struct, frozen=True):
+    """Preemption that never ends: after `period` cycles everything is as it was.
+
+    Attributes:
+        period: The smallest number of cycles after which the same state comes again.
+        workloads: The keys of those that are admitted or preempted again and again, sorted.
+        cycles: One round of it.
+    """
+
+    period: int
+    workloads: tuple[str, ...]
+    cycles: tuple[Cycle, ...]
+
+    def __str__(self) -> str:
+        """The loop in one sentence."""
+        return f"endless preemption: every {self.period} cycles the same of {', '.join(self.workloads)}"
+
+
+class Settled(Sequence[Cycle]):
+    """The cycles that were run until nothing changed.
+
+    Attributes:
+        loop: The endless preemption that was found, or `None`.
+        finished: Whether nothing would change any more; not so with a loop, or when `max_cycles` were run.
+    """
+
+    __slots__ = ("_cycles", "finished", "loop")
+
+    def __init__(self, cycles: Sequence[Cycle], loop: Loop | None, *, finished: bool) -> None:
+        """Holds the cycles."""
+        self._cycles = tuple(cycles)
+        self.loop = loop
+        self.finished = finished
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """The decisions of all cycles, in order."""
+        return tuple(decision for cycle in self._cycles for decision in cycle)
+
+    @property
+    def admitted(self) -> tuple[Admitted, ...]:
+        """All that got quota, in order."""
+        return tuple(decision for cycle in self._cycles for decision in cycle.admitted)
+
+    @property
+    def preempted(self) -> tuple[str, ...]:
+        """The keys of all that were preempted, in order."""
+        targets = [t.workload for cycle in self._cycles for d in cycle.preempting for t in d.targets]
+        return tuple(targets)
+
+    @overload
+    def __getitem__(self, index: int) -> Cycle: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Cycle, ...]: ...
+    def __getitem__(self, index: int | slice) -> Cycle | tuple[Cycle, ...]:
+        """One cycle, or several."""
+        return self._cycles[index]
+
+    def __len__(self) -> int:
+        """How many cycles were run."""
+        return len(self._cycles)
+
+    def __repr__(self) -> str:
+        """What came of it, in numbers."""
+        admitted = sum(cycle.admitted_count for cycle in self._cycles)
+        evicted = sum(cycle.evicted_count for cycle in self._cycles)
+        state = f"; {self.loop}" if self.loop else "" if self.finished else "; not finished"
+        return f"<Settled: {len(self)} cycles, {admitted} admitted, {evicted} preempted{state}>"
+
+    def _repr_html_(self) -> str:
+        """The decisions of all cycles as a table, for notebooks."""
+        from kueuepy.html import settled_html  # noqa: PLC0415 - only a notebook asks
+
+        return settled_html(self)
+
+
+def settle(engine: _core.Engine, noted: Callable[[Cycle], Cycle], max_cycles: int | None) -> Settled:
+    """Runs cycles and controllers until no queue has a head, or until a state comes again.
+
+    A state that comes again without a preemption in between is the end: heads that stay blocked. With one, it is a
+    loop. States are only compared when a cycle did not simply admit: admissions alone cannot go on for ever.
+    """
+    seen: dict[int, int] = {}
+    cycles: list[Cycle] = []
+    while max_cycles is None or len(cycles) < max_cycles:
+        engine.settle()
+        cycle = noted(Cycle(engine.decide()))
+        if cycle.idle:
+            return Settled(cycles, None, finished=True)
+        cycles.append(cycle)
+        if cycle.admitted_count and not cycle.evicted_count:
+            continue
+        before = seen.setdefault(engine.fingerprint(), len(cycles))
+        if before < len(cycles):
+            loop = _loop(cycles[before:])
+            return Settled(cycles, loop, finished=loop is None)
+    return Settled(cycles, None, finished=False)
+
+
+def _loop(cycles: Sequence[Cycle]) -> Loop | None:
+    if not any(cycle.evicted_count for cycle in cycles):
+        return None
+    moved = {decision.workload for cycle in cycles for decision in cycle.admitted}
+    moved |= {target.workload for cycle in cycles for d in cycle.preempting for target in d.targets}
+    return Loop(len(cycles), tuple(sorted(moved)), tuple(cycles))

@@ -1,0 +1,94 @@
+"""What may be submitted: Workloads, jobs, rows and frames, all turned into Workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.manifest import from_dict
+from kueuepy.objects import Workload
+
+if TYPE_CHECKING:
+    from kueuepy.objects import Configuration, LocalQueue, Namespace, PriorityClass, WorkloadPriorityClass
+
+
+class Submitted(NamedTuple):
+    """A Workload, and the manifest of the job that it was made for, if it was."""
+
+    workload: Workload
+    job: dict[str, Any] | None = None
+
+
+class Surroundings(NamedTuple):
+    """What the reading of a job depends on."""
+
+    configuration: Configuration
+    priority_classes: tuple[WorkloadPriorityClass | PriorityClass, ...]
+    namespaces: tuple[Namespace, ...]
+    local_queues: tuple[LocalQueue, ...]
+    related: tuple[dict[str, Any], ...]
+
+
+def submissions(items: Iterable[Any], around: Surroundings) -> Iterator[Submitted]:
+    """The Workloads of what was given, in order.
+
+    Raises:
+        InvalidSpecError: Something is no workload, no job and no row, or is a job without a queue name.
+    """
+    for item in items:
+        if isinstance(item, Workload):
+            yield Submitted(item)
+        elif isinstance(item, Mapping):
+            yield from _mapping(item, around)
+        elif hasattr(item, "to_dicts") and hasattr(item, "columns"):  # polars
+            yield from submissions(item.to_dicts(), around)
+        elif hasattr(item, "to_dict") and hasattr(item, "columns"):  # pandas
+            yield from submissions(item.to_dict("records"), around)
+        elif isinstance(item, Iterable) and not isinstance(item, str | bytes):
+            yield from submissions(item, around)
+        else:
+            raise InvalidSpecError(f"submit: {item!r} is no Workload, job, row or frame")
+
+
+def _mapping(item: Mapping[str, Any], around: Surroundings) -> Iterator[Submitted]:
+    if "kind" not in item and "apiVersion" not in item:
+        from kueuepy.jobs import from_row  # noqa: PLC0415 - only rows need it
+
+        yield Submitted(from_row(item).workload)
+    elif item.get("kind") == "Workload":
+        found = from_dict(item)
+        assert isinstance(found, Workload)
+        yield Submitted(found)
+    else:
+        found_any = False
+        for submitted in of_jobs((item,), around):
+            found_any = True
+            yield submitted
+        if not found_any:
+            name = (item.get("metadata") or {}).get("name", "")
+            raise InvalidSpecError(
+                f'{item.get("kind")} "{name}": is no job that Kueue manages; it needs the label '
+                "kueue.x-k8s.io/queue-name, a managed namespace, and no owner that has a Workload"
+            )
+
+
+def of_jobs(jobs: Iterable[Mapping[str, Any]], around: Surroundings) -> Iterator[Submitted]:
+    """The Workloads of those jobs that Kueue manages; pods of one group make one."""
+    from kueuepy.jobs import to_workloads  # noqa: PLC0415 - only jobs need it
+
+    manifests = [dict(job) for job in jobs]
+    pods = [job for job in manifests if job.get("kind") == "Pod"]
+    single = [[job] for job in manifests if job.get("kind") != "Pod"]
+    for batch in (*single, *([pods] if pods else [])):
+        found = to_workloads(
+            batch,
+            priority_classes=around.priority_classes,
+            config=around.configuration,
+            related=(*around.related, *(job for job in manifests if job not in batch)),
+            namespaces=around.namespaces,
+            local_queues=around.local_queues,
+        )
+        job = batch[0] if len(batch) == len(found) == 1 else None
+        for workload in found:
+            yield Submitted(workload, job)

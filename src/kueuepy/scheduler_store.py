@@ -1,0 +1,83 @@
+"""What a Scheduler remembers beside its engine, shared between forks until one of them changes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kueuepy.decision import Admitted
+    from kueuepy.objects import Object, Workload
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Shelf(Generic[K, V]):
+    """A dict that is copied when a fork shares it and one of the two writes."""
+
+    __slots__ = ("_items", "_shared")
+
+    def __init__(self) -> None:
+        """Holds nothing yet."""
+        self._items: dict[K, V] = {}
+        self._shared = False
+
+    def fork(self) -> Shelf[K, V]:
+        """One with the same content, in no time."""
+        twin: Shelf[K, V] = Shelf()
+        twin._items, twin._shared = self._items, True
+        self._shared = True
+        return twin
+
+    def _own(self) -> dict[K, V]:
+        if self._shared:
+            self._items, self._shared = dict(self._items), False
+        return self._items
+
+    def get(self, key: K) -> V | None:
+        """What is kept under the key, if anything."""
+        return self._items.get(key)
+
+    def put(self, key: K, value: V) -> None:
+        """Keeps the value under the key."""
+        self._own()[key] = value
+
+    def drop(self, key: K) -> None:
+        """Forgets what is kept under the key, if anything."""
+        if key in self._items:
+            del self._own()[key]
+
+    def values(self) -> Iterator[V]:
+        """All values, oldest first."""
+        return iter(self._items.values())
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._items)
+
+
+class Store:
+    """Objects, Workloads as submitted, manifests of their jobs, and how each was admitted."""
+
+    __slots__ = ("admitted", "jobs", "objects", "workloads")
+
+    def __init__(self) -> None:
+        """Holds nothing yet."""
+        self.objects: Shelf[tuple[type[Object], str], Object] = Shelf()
+        self.workloads: Shelf[str, Workload] = Shelf()
+        self.jobs: Shelf[str, dict[str, Any]] = Shelf()
+        self.admitted: Shelf[str, Admitted] = Shelf()
+
+    def fork(self) -> Store:
+        """One with the same content, in no time."""
+        twin = Store.__new__(Store)
+        for name in Store.__slots__:
+            setattr(twin, name, getattr(self, name).fork())
+        return twin
+
+    def forget(self, key: str) -> None:
+        """Forgets a workload."""
+        for shelf in (self.workloads, self.jobs, self.admitted):
+            shelf.drop(key)

@@ -1,0 +1,67 @@
+"""Times at the surface: seconds, or text such as `"2h"`; the engine counts nanoseconds."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timedelta, timezone
+from fractions import Fraction
+from typing import TypeAlias
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.manifest.times import parse_duration, parse_time
+from kueuepy.objects import SECOND
+
+Duration: TypeAlias = float | str | timedelta
+"""Seconds, a text such as `"2h"` or `"1m30s"`, or a timedelta."""
+
+Moment: TypeAlias = float | str | datetime
+"""Seconds since the Unix epoch, a text such as `"2026-08-01T12:00:00Z"`, or a datetime with a time zone."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def duration_ns(value: Duration) -> int:
+    """A duration in nanoseconds.
+
+    >>> duration_ns("2h"), duration_ns(0.5)
+    (7200000000000, 500000000)
+
+    Raises:
+        InvalidSpecError: It is none, or below 0.
+    """
+    if isinstance(value, timedelta):
+        read: int | None = value // timedelta(microseconds=1) * 1000
+    elif isinstance(value, str):
+        read = parse_duration(value)
+    else:
+        read = _seconds(value)
+    if read is None or read < 0:
+        raise InvalidSpecError(f"duration: is {value!r}; it must be seconds, 0 or more, or such as '1h30m'")
+    return read
+
+
+def moment_ns(value: Moment) -> int:
+    """A time in nanoseconds since the Unix epoch.
+
+    Raises:
+        InvalidSpecError: It is none.
+    """
+    if isinstance(value, datetime):
+        read = (value - _EPOCH) // timedelta(microseconds=1) * 1000 if value.tzinfo else None
+    elif isinstance(value, str):
+        read = parse_time(value)
+    else:
+        read = _seconds(value)
+    if read is None:
+        raise InvalidSpecError(
+            f"time: is {value!r}; it must be seconds since 1970, such as '2026-08-01T12:00:00Z', "
+            "or a datetime with a time zone"
+        )
+    return read
+
+
+def _seconds(value: object) -> int | None:
+    """Seconds in nanoseconds, exactly as the decimal digits say."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return round(Fraction(str(value)) * SECOND)

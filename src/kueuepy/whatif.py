@@ -1,0 +1,217 @@
+"""What if: questions about workloads that are not there, and about changes that nobody has made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from kueuepy import _core
+from kueuepy.cluster import Cluster
+from kueuepy.decision import Decision, from_record
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.objects import Configuration, Object, Workload
+from kueuepy.scheduler_input import submissions
+
+if TYPE_CHECKING:
+    from kueuepy.scheduler import Scheduler
+
+Edit: TypeAlias = "Object | Configuration | Callable[[Scheduler], object]"
+"""An object to apply, a Configuration to run under, or a function that changes the Scheduler which it is given."""
+
+
+# --- a workload ------------------------------------------------------------------------------------------------------
+
+
+def ask(scheduler: Scheduler, items: Iterable[Any]) -> list[Decision]:
+    """What a cycle would answer about each item alone."""
+    subjects: list[_core.Question | Workload | int] = []
+    for item in items:
+        if isinstance(item, _core.Question | Workload):
+            subjects.append(item)
+        elif isinstance(item, str):
+            subjects.append(scheduler._id(item))  # noqa: SLF001 - of the same house
+        else:
+            subjects += [workload for workload, _ in submissions([item], scheduler._surroundings())]  # noqa: SLF001
+    return [from_record(record) for record in scheduler.engine.ask(subjects)]
+
+
+def question(scheduler: Scheduler, item: Any) -> _core.Question:
+    """The one workload of an item, read once."""
+    if isinstance(item, _core.Question):
+        return item
+    if isinstance(item, str):
+        return _core.Question(scheduler.workload(item))
+    return _core.Question(one([workload for workload, _ in submissions([item], scheduler._surroundings())]))  # noqa: SLF001
+
+
+def one(found: list[Any]) -> Any:
+    """The only item of a list.
+
+    Raises:
+        InvalidSpecError: There are none, or several.
+    """
+    if len(found) != 1:
+        raise InvalidSpecError(f"try_admit: these are {len(found)} workloads; it must be one: use try_admit_many")
+    return found[0]
+
+
+def largest_count(scheduler: Scheduler, item: Any, *, pod_set: str | None, preempting: bool) -> int:
+    """A number of pods that would be admitted while one more would not."""
+    if isinstance(item, _core.Question):
+        if pod_set is not None:
+            raise InvalidSpecError("largest_count: of a Question only the first pod set grows; give the workload")
+        return scheduler.engine.largest_count(item, 0, preempting)
+    workload = scheduler.workload(item) if isinstance(item, str) else None
+    workload = workload or one([found for found, _ in submissions([item], scheduler._surroundings())])  # noqa: SLF001
+    names = [known.name for known in workload.pod_sets]
+    if pod_set is not None and pod_set not in names:
+        raise NotFoundError(f'Workload "{workload.key}": "{pod_set}" names no pod set; it must be one of {names}')
+    index = 0 if pod_set is None else names.index(pod_set)
+    return scheduler.engine.largest_count(_core.Question(workload), index, preempting)
+
+
+# --- an edit ---------------------------------------------------------------------------------------------------------
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How it ends for one workload.
+
+    Attributes:
+        status: `Pending`, `QuotaReserved`, `Admitted`, `Evicted`, `Finished` or `Deactivated`; `Gone` if it was
+            deleted.
+        flavors: The flavor of each resource, by pod set; empty without quota.
+        reason: Why it waits, in Kueue's word; empty if it doesn't.
+    """
+
+    status: str
+    flavors: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
+    reason: str = ""
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A workload for which something else is decided.
+
+    Attributes:
+        workload: Its key.
+        before: How it ends without the edit.
+        after: How it ends with it.
+    """
+
+    workload: str
+    before: Outcome
+    after: Outcome
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """What an edit changes, both sides settled.
+
+    Attributes:
+        changes: The workloads for which something else is decided, in the order of submission.
+        before: The Scheduler without the edit, settled.
+        after: The Scheduler with it, settled.
+    """
+
+    changes: tuple[Change, ...]
+    before: Scheduler
+    after: Scheduler
+
+    @property
+    def admitted(self) -> tuple[str, ...]:
+        """The workloads that have quota with the edit only."""
+        return tuple(c.workload for c in self.changes if c.after.flavors and not c.before.flavors)
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """The workloads that have quota without the edit only."""
+        return tuple(c.workload for c in self.changes if c.before.flavors and not c.after.flavors)
+
+    def __len__(self) -> int:
+        """For how many workloads something else is decided."""
+        return len(self.changes)
+
+    def __str__(self) -> str:
+        """A line for each change."""
+        lines = [f"{c.workload}: {_told(c.before)} → {_told(c.after)}" for c in self.changes]
+        return "\n".join(lines) or "nothing changes"
+
+    def _repr_html_(self) -> str:
+        """The changes as a table, for notebooks."""
+        from kueuepy.html import table  # noqa: PLC0415 - only a notebook asks
+
+        return table(("workload", "before", "after"), [(c.workload, _told(c.before), _told(c.after)) for c in self.changes])
+
+
+def _told(outcome: Outcome) -> str:
+    flavors = sorted({flavor for flavors in outcome.flavors.values() for flavor in flavors.values()})
+    return f"{outcome.status} ({', '.join(flavors) or outcome.reason})" if flavors or outcome.reason else outcome.status
+
+
+def outcome(scheduler: Scheduler, key: str) -> Outcome:
+    """Where a workload is now."""
+    engine = scheduler.engine
+    found = engine.find(key)
+    if found < 0:
+        return Outcome("Gone")
+    conditions, view = engine.conditions(found), engine.admission(found)
+    holds = {name for name, condition in conditions.items() if condition[0]}
+    status = next((name for name in ("Finished", "Evicted", "Admitted", "QuotaReserved") if name in holds), "Pending")
+    if view is None or status == "Finished":
+        waits = status == "Pending" and "QuotaReserved" in conditions
+        return Outcome(status, reason=conditions["QuotaReserved"][1] if waits else "")
+    flavors = {name: {r: flavor for r, (flavor, _) in resources.items()} for name, _, resources in view[1]}
+    return Outcome(status, flavors)
+
+
+def difference(scheduler: Scheduler, edits: Iterable[Edit]) -> Difference:
+    """What is decided otherwise after the edits, both sides settled."""
+    before, after = scheduler.fork(), scheduler.fork()
+    for edit in edits:
+        after = _edited(after, edit)
+    before.settle()
+    after.settle()
+    keys = dict.fromkeys((*before.keys(), *after.keys()))
+    pairs = [(key, outcome(before, key), outcome(after, key)) for key in keys]
+    return Difference(tuple(Change(*pair) for pair in pairs if pair[1] != pair[2]), before, after)
+
+
+def _edited(scheduler: Scheduler, edit: Edit) -> Scheduler:
+    if isinstance(edit, Configuration):
+        return under(scheduler, edit)
+    if isinstance(edit, Object):
+        scheduler.apply(edit)
+    elif callable(edit):
+        edit(scheduler)
+    else:
+        raise InvalidSpecError(f"whatif: {edit!r} is no edit; give an object, a Configuration or a function")
+    return scheduler
+
+
+def under(scheduler: Scheduler, configuration: Configuration) -> Scheduler:
+    """A Scheduler under another Configuration: the same objects, and the workloads with the status they have now."""
+    from kueuepy.scheduler import Scheduler  # noqa: PLC0415 - the two modules need each other
+
+    objects = [obj for obj in scheduler.cluster.objects() if not isinstance(obj, Workload)]
+    workloads = [scheduler.workload(key) for key in scheduler.keys()]
+    cluster = Cluster(objects, configuration=configuration, names=False)
+    fresh = Scheduler(cluster, now=0)
+    fresh.engine.set_now(scheduler.engine.now)
+    fresh.submit(*workloads)
+    return fresh
+
+
+def who_must_leave(scheduler: Scheduler, *edits: Edit) -> tuple[str, ...]:
+    """The workloads that would have to leave for every queue to be within its quota after edits.
+
+    Kueue evicts nobody when quota shrinks: usage stays above quota until workloads finish (features of #5176, #2678).
+    These are the ones that a preemptor would choose: of queues that borrow first, then lower priority, then later
+    reservation; none of them can be spared.
+
+    Returns:
+        Their keys, in the order in which they would be drained.
+    """
+    trial = scheduler.fork()
+    for edit in edits:
+        trial = _edited(trial, edit)
+    return tuple(trial.engine.must_leave())

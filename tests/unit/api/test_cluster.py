@@ -1,0 +1,89 @@
+import pytest
+
+import kueuepy as kq
+
+from .conftest import DEFAULT, queue
+
+
+def test_each_cluster_queue_gets_a_local_queue_unless_some_are_declared(team):
+    assert [(q.key, q.cluster_queue) for q in team.local_queues] == [
+        ("default/team-a", "team-a"),
+        ("default/team-b", "team-b"),
+    ]
+    declared = kq.Cluster(DEFAULT, queue("a", 1), queue("b", 1), kq.LocalQueue("door", cluster_queue="a"))
+    assert [q.key for q in declared.local_queues] == ["default/door"]
+
+
+def test_the_namespaces_of_local_queues_exist_unless_namespaces_are_given():
+    door = kq.LocalQueue("door", namespace="ml", cluster_queue="a")
+    assert [n.name for n in kq.Cluster(DEFAULT, queue("a", 1), door).namespaces] == ["default", "ml"]
+    given = kq.Cluster(DEFAULT, queue("a", 1), door, kq.Namespace("ml"))
+    assert [n.name for n in given.namespaces] == ["ml"]
+
+
+def test_objects_may_be_given_in_lists(team):
+    assert kq.Cluster([DEFAULT], [queue("team-a", 9, cohort_name="all"), queue("team-b", 12, cohort_name="all")]) == team
+
+
+@pytest.mark.parametrize(
+    ("objects", "message"),
+    [
+        ((queue("a", 1),), 'ClusterQueue "a": spec.resourceGroups[0].flavors[0].name: "default" names no ResourceFlavor'),
+        (
+            (DEFAULT, queue("vision", 1), kq.LocalQueue("jobs", namespace="team-a", cluster_queue="visoin")),
+            'LocalQueue "team-a/jobs": spec.clusterQueue: "visoin" names no ClusterQueue; did you mean "vision"?',
+        ),
+        (
+            (DEFAULT, queue("a", 1, admission_checks_strategy=[kq.AdmissionCheckStrategyRule("prov")])),
+            '"prov" names no AdmissionCheck',
+        ),
+        ((kq.ResourceFlavor("tas", node_labels={"tas": "yes"}, topology_name="racks"),), '"racks" names no Topology'),
+    ],
+)
+def test_a_name_that_refers_to_nothing_is_refused_with_its_place(objects, message):
+    with pytest.raises(kq.NotFoundError) as caught:
+        kq.Cluster(*objects)
+    assert message in str(caught.value)
+    assert len(kq.Cluster(*objects, names=False).cluster_queues) <= 1
+
+
+def test_a_dangling_name_in_a_file_is_told_with_its_line(tmp_path, team):
+    path = tmp_path / "cluster.yaml"
+    path.write_text(kq.dump(team).replace("clusterQueue: team-b", "clusterQueue: team-bb"))
+    with pytest.raises(kq.NotFoundError, match=r'cluster\.yaml:\d+: LocalQueue "default/team-b": spec\.clusterQueue'):
+        kq.load(path)
+
+
+def test_an_object_that_is_not_valid_is_refused():
+    with pytest.raises(kq.InvalidSpecError, match="nominalQuota"):
+        kq.Cluster(DEFAULT, queue("a", -1))
+
+
+def test_two_objects_of_one_name_are_refused():
+    with pytest.raises(kq.DuplicateError, match='ClusterQueue "a"'):
+        kq.Cluster(DEFAULT, queue("a", 1), queue("a", 2))
+
+
+def test_a_cluster_never_changes(team):
+    with pytest.raises(AttributeError, match="immutable"):
+        team.configuration = None
+
+
+def test_dump_and_load_give_an_equal_cluster(team, fair):
+    for cluster in (team, fair):
+        assert kq.load(kq.dump(cluster)) == cluster
+
+
+def test_replace_changes_one_object_and_keeps_the_rest(team):
+    changed = team.replace(queue("team-a", 5, cohort_name="all"), configuration=kq.Configuration())
+    assert changed.get(kq.ClusterQueue, "team-a").resource_groups[0].flavors[0].resources[0].nominal_quota == 5
+    assert changed.cluster_queues[1] == team.cluster_queues[1]
+    assert len(changed.replace(queue("team-c", 1)).local_queues) == 3
+    assert [q.name for q in changed.without(team.cluster_queues[0]).cluster_queues] == ["team-b"]
+
+
+def test_get_and_without_name_what_is_missing(team):
+    with pytest.raises(kq.NotFoundError, match='ClusterQueue "x"'):
+        team.get(kq.ClusterQueue, "x")
+    with pytest.raises(kq.NotFoundError, match='Cohort "x"'):
+        team.without(kq.Cohort("x"))

@@ -1,0 +1,181 @@
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+import kueuepy as kq
+
+from .conftest import DEFAULT, queue, workload
+
+
+def test_submit_takes_workloads_jobs_and_rows_and_tells_their_keys(team):
+    scheduler = kq.Scheduler(team)
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "sample", "labels": {"kueue.x-k8s.io/queue-name": "team-a"}},
+        "spec": {
+            "parallelism": 3,
+            "template": {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": 1}}}]}},
+        },
+    }
+    keys = scheduler.submit(workload("w", "team-a"), job, [{"name": "row", "queue": "team-b", "cpu": 2}])
+    assert keys[0] == "default/w"
+    assert keys[1].startswith("default/job-sample-")
+    assert keys[2] == "default/row"
+    settled = scheduler.settle()
+    assert {decision.workload for decision in settled.admitted} == set(keys)
+    assert scheduler.start_patch(keys[1])["spec"]["suspend"] is False
+    assert scheduler.stop_patch(keys[1])["spec"]["suspend"] is True
+
+
+def test_submit_takes_all_or_nothing(team):
+    scheduler = kq.Scheduler(team)
+    with pytest.raises(kq.InvalidSpecError):
+        scheduler.submit(workload("good", "team-a"), workload("bad", "team-a", cpu=-1))
+    with pytest.raises(kq.DuplicateError):
+        scheduler.submit(workload("good", "team-a"), workload("good", "team-a"))
+    assert scheduler.keys() == ()
+
+
+def test_workloads_of_one_time_go_in_the_order_of_submission(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(workload("z", "team-a", 15), workload("a", "team-a", 15))
+    (first,) = scheduler.cycle()
+    assert (first.workload, type(first)) == ("default/z", kq.Admitted)
+
+
+def test_decisions_match(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(workload("small", "team-a", 6), workload("large", "team-b", 100))
+    seen = {}
+    for decision in scheduler.cycle():
+        match decision:
+            case kq.Admitted(name, cluster_queue, flavors=flavors):
+                seen[name] = (cluster_queue, flavors)
+            case kq.Pending(name, reason):
+                seen[name] = reason
+    assert seen == {"default/small": ("team-a", {"main": {"cpu": "default"}}), "default/large": "ExceedsMaxQuota"}
+
+
+def test_a_preemptor_names_its_targets_and_the_rule():
+    lower = kq.Preemption(within_cluster_queue="LowerPriority")
+    scheduler = kq.Scheduler(kq.Cluster(DEFAULT, queue("a", 4, preemption=lower)))
+    scheduler.submit(workload("low", "a", 4, priority=1))
+    scheduler.settle()
+    scheduler.submit(workload("high", "a", 4, priority=9))
+    (decision,) = scheduler.cycle()
+    match decision:
+        case kq.Preempting(name, (target,)):
+            assert (name, target) == ("default/high", kq.Target("default/low", "InClusterQueue", "a"))
+    assert scheduler.settle().admitted[0].workload == "default/high"
+
+
+def test_finish_frees_quota_and_cannot_be_done_twice(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(workload("first", "team-a", 21), workload("second", "team-a", 21))
+    scheduler.settle()
+    scheduler.finish("first")
+    assert [d.workload for d in scheduler.settle().admitted] == ["default/second"]
+    with pytest.raises(kq.StateError, match="finished already"):
+        scheduler.finish("first")
+
+
+def test_an_unknown_key_is_told(team):
+    scheduler = kq.Scheduler(team)
+    for call in (scheduler.finish, scheduler.delete, scheduler.explain, scheduler.workload, scheduler.try_admit):
+        with pytest.raises(kq.NotFoundError, match='Workload "nobody"'):
+            call("nobody")
+
+
+def test_apply_and_remove_change_the_schedulers_own_cluster_only(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(workload("large", "team-a", 25))
+    assert not scheduler.settle().admitted
+    scheduler.apply(queue("team-a", 13, cohort_name="all"))
+    assert [d.workload for d in scheduler.settle().admitted] == ["default/large"]
+    assert team.cluster_queues[0] == queue("team-a", 9, cohort_name="all")
+    assert scheduler.cluster.get(kq.ClusterQueue, "team-a") == queue("team-a", 13, cohort_name="all")
+    scheduler.remove(scheduler.cluster.get(kq.LocalQueue, "default/team-b"))
+    with pytest.raises(kq.NotFoundError):
+        scheduler.remove(kq.LocalQueue("team-b"))
+
+
+def test_a_change_that_the_api_forbids_is_refused(team):
+    scheduler = kq.Scheduler(team)
+    with pytest.raises(kq.InvalidSpecError, match="clusterQueue"):
+        scheduler.apply(kq.LocalQueue("team-a", cluster_queue="team-b"))
+
+
+def test_checks_hold_a_workload_back_until_they_are_ready():
+    rule = kq.AdmissionCheckStrategyRule("prov")
+    check = kq.AdmissionCheck("prov", controller_name="example.com/prov")
+    cluster = kq.Cluster(DEFAULT, check, queue("a", 4, admission_checks_strategy=[rule]))
+    scheduler = kq.Scheduler(cluster)
+    scheduler.submit(workload("w", "a"))
+    (decision,) = scheduler.cycle()
+    assert isinstance(decision, kq.Admitted)
+    assert not decision.admitted
+    scheduler.settle()
+    assert scheduler.explain("w").verdict == "QuotaReserved"
+    assert [c.text for c in scheduler.explain("w").find("check")] == ["admission check prov: Pending"]
+    scheduler.set_check("w", "prov", "Ready")
+    scheduler.settle()
+    assert scheduler.workload("w").status.is_true("Admitted")
+    assert scheduler.workload("w").status.admission_checks[0].state == "Ready"
+
+
+def test_reclaimed_pods_give_their_quota_back(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(workload("w", "team-a", pods=9))
+    scheduler.settle()
+    scheduler.reclaim("w", 4)
+    assert scheduler.usage.value("team-a", "default", "cpu") == 5000
+    with pytest.raises(kq.InvalidSpecError, match="0 to its count"):
+        scheduler.reclaim("w", {"main": 10})
+
+
+def test_time_stands_still_until_it_is_advanced(team):
+    scheduler = kq.Scheduler(team, now="2026-08-01T12:00:00Z")
+    start = scheduler.now
+    scheduler.settle()
+    assert scheduler.now == start == datetime(2026, 8, 1, 12, tzinfo=timezone.utc).timestamp()
+    for duration in (1.5, "1h30m", timedelta(seconds=2)):
+        scheduler.advance(duration)
+    assert scheduler.now == start + 1.5 + 5400 + 2
+    for wrong in (-1, "soon", float("nan"), True):
+        with pytest.raises(kq.InvalidSpecError, match="duration"):
+            scheduler.advance(wrong)
+
+
+def test_maximum_execution_time_acts_when_time_has_passed(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(workload("w", "team-a", maximum_execution_time_seconds=60))
+    scheduler.settle()
+    scheduler.advance("2m")
+    scheduler.settle()
+    assert scheduler.workloads["status"][0] == "Deactivated"
+
+
+def test_a_fork_and_its_origin_do_not_see_each_other(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(workload("w", "team-a", 21))
+    scheduler.settle()
+    twin = scheduler.fork()
+    twin.submit(workload("x", "team-b", 12))
+    twin.finish("w")
+    twin.settle()
+    scheduler.submit(workload("y", "team-b"))
+    assert scheduler.keys() == ("default/w", "default/y")
+    assert twin.keys() == ("default/w", "default/x")
+    assert scheduler.usage.value("team-a", "default", "cpu") == 21000
+    assert twin.usage.value("team-b", "default", "cpu") == 12000
+
+
+def test_a_dump_of_a_running_cluster_goes_on_where_it_was(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(workload("w", "team-a", 18), workload("x", "team-b", 3))
+    scheduler.settle()
+    workloads = [scheduler.workload(key) for key in scheduler.keys()]
+    again = kq.Scheduler(kq.load(kq.dump(scheduler.cluster.replace(*workloads))))
+    assert again.usage.value("team-a", "default", "cpu") == 18000
+    assert [again.workload(key).status.admission for key in again.keys()] == [w.status.admission for w in workloads]
