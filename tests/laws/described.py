@@ -31,7 +31,8 @@ def trees(draw, *, unlimited=False, max_cohorts=4, max_queues=5):
     cohorts = []
     for i in range(draw(st.integers(0, max_cohorts))):
         parent = draw(st.sampled_from([None, *(f"co{j}" for j in range(i))]))
-        row = {"name": f"co{i}", "quotas": draw(quotas(in_tree=parent is not None, unlimited=unlimited)), "weight": draw(WEIGHTS)}
+        rows = draw(quotas(in_tree=parent is not None, unlimited=unlimited))
+        row = {"name": f"co{i}", "quotas": rows, "weight": draw(WEIGHTS)}
         cohorts.append({**row, "parent": parent} if parent else row)
     names = [None, *(cohort["name"] for cohort in cohorts), "implicit"]
     queues = []

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from kueuepy import _core
+from kueuepy.objects import Configuration, FairSharingConfig
 from laws import described
 from oracle import classical, orders, reading, shares
 from oracle.quota import UNLIMITED
 from vectors.cluster import SECOND, add_workload, amount, engine, namespace_of
 from vectors.files import lines
-
-from kueuepy import _core
-from kueuepy.objects import Configuration, FairSharingConfig
 
 pytestmark = pytest.mark.sanitizer
 Tables = _core._testing.Tables
@@ -72,7 +72,10 @@ def test_classical_targets(line):
     check_preemption(line)
 
 
-@pytest.mark.parametrize("line", [p for p in lines("preemption") if not (p.values[0]["fairSharing"] or p.values[0].get("afs"))])
+CLASSICAL = [p for p in lines("preemption") if not (p.values[0]["fairSharing"] or p.values[0].get("afs"))]
+
+
+@pytest.mark.parametrize("line", CLASSICAL)
 def test_the_specification_gives_the_recorded_targets(line):
     assert check_preemption(line) == [tuple(target) for target in line["targets"] or ()]
 

@@ -1,1 +1,1 @@
-"""The rules in plain Python, from their definitions and without any of the core's shortcuts: what the core must equal."""
+"""The rules in plain Python, by their definitions and without shortcuts: what the core must equal."""

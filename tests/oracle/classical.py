@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .orders import Workload, candidate_order
@@ -79,7 +80,7 @@ class Search:
             return found
         advantage, remaining = self._fits_in_quota(self.queue, self.request)
         path = self.queue.path()
-        for below, cohort in zip(path, path[1:], strict=False):
+        for below, cohort in pairwise(path):
             found += [
                 Candidate(workload, "hierarchical" if advantage else self._variant(workload), cohort)
                 for workload in self._borrowed_below(cohort, below)

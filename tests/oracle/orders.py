@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .shares import Share, share
@@ -87,19 +88,19 @@ def _standings(root: Node, waiting: dict[str, Head]) -> Standings:
         if path[-1] is not root:
             continue
         head.queue.charge(head.usage)
-        standings.update({(above.name, head.queue.name): share(node) for node, above in zip(path, path[1:], strict=False)})
+        standings.update({(above.name, head.queue.name): share(node) for node, above in pairwise(path)})
         head.queue.charge(head.usage, -1)
     return standings
 
 
 def _tournament(cohort: Node, waiting: dict[str, Head], standings: Standings, gates: Gates) -> Head | None:
     children = sorted(cohort.children, key=lambda child: (child.is_queue, child.name))
-    best = None
-    for child in children:
-        found = waiting.get(child.name) if child.is_queue else _tournament(child, waiting, standings, gates)
-        if found is not None and (best is None or _key(found, cohort, standings, gates) < _key(best, cohort, standings, gates)):
-            best = found
-    return best
+    found = [
+        waiting.get(child.name) if child.is_queue else _tournament(child, waiting, standings, gates)
+        for child in children
+    ]
+    # Of equals the first stays.
+    return min((head for head in found if head), key=lambda head: _key(head, cohort, standings, gates), default=None)
 
 
 def _key(head: Head, cohort: Node, standings: Standings, gates: Gates) -> tuple[object, ...]:
@@ -112,5 +113,3 @@ def _key(head: Head, cohort: Node, standings: Standings, gates: Gates) -> tuple[
         -head.priority if gates.priority_sorting else 0,
         head.time,
     )
-
-

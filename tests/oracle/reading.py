@@ -13,12 +13,8 @@ Line = dict[str, Any]
 
 def integer(resource: str, text: Any) -> int:
     """A quota's integer; `1E` of cpu is more than the core can count, and so is unlimited."""
-    if isinstance(text, str) and text.endswith("E"):
-        value = int(text[:-1]) * 10**18
-    else:
-        value = int(text)
-    value *= 1000 if resource == "cpu" else 1
-    return min(value, UNLIMITED)
+    digits, scale = (text[:-1], 10**18) if str(text).endswith("E") else (text, 1)
+    return min(int(digits) * scale * (1000 if resource == "cpu" else 1), UNLIMITED)
 
 
 def quotas(rows: list[Line] | None) -> dict[Cell, Quota]:
@@ -41,7 +37,8 @@ def usage(rows: list[Line]) -> dict[Cell, int]:
 def forest(line: Line) -> Forest:
     made = Forest()
     for cohort in line["cohorts"] or ():
-        node = Node(cohort["name"], is_queue=False, quotas=quotas(cohort.get("quotas")), weight=float(cohort.get("weight", 1)))
+        weight = float(cohort.get("weight", 1))
+        node = Node(cohort["name"], is_queue=False, quotas=quotas(cohort.get("quotas")), weight=weight)
         made.add(node, cohort.get("parent"))
     for queue in line["clusterQueues"]:
         node = Node(queue["name"], is_queue=True, quotas=quotas(queue["quotas"]), weight=float(queue.get("weight", 1)))
@@ -72,6 +69,5 @@ def admit(made: Forest, line: Line) -> list[Workload]:
 def policies(line: Line, queue: str) -> Policies:
     row = next(row for row in line["clusterQueues"] if row["name"] == queue)
     borrow = row.get("borrowWithinCohort") or {}
-    return Policies(
-        row.get("within", "Never"), row.get("reclaim", "Never"), borrow.get("policy", "Never") != "Never", borrow.get("threshold")
-    )
+    borrows = borrow.get("policy", "Never") != "Never"
+    return Policies(row.get("within", "Never"), row.get("reclaim", "Never"), borrows, borrow.get("threshold"))

@@ -62,7 +62,7 @@ def sharing(entry: Line) -> FairSharing | None:
 
 
 def engine(line: Line, configuration: Configuration) -> Any:
-    """An engine with the line's cohorts, queues and admitted workloads; LocalQueues in a namespace for each ClusterQueue."""
+    """An engine with the line's cohorts, queues and admitted workloads; each queue has a namespace of its own."""
     made = _core.Engine(configuration)
     for flavor in ("f0", "f1", "f2"):
         made.apply(ResourceFlavor(flavor))

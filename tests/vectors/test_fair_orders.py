@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from vectors.cluster import SECOND, amount, engine
-from vectors.files import lines
 
 from kueuepy import _core
 from kueuepy.objects import Configuration, FairSharingConfig
+from vectors.cluster import SECOND, amount, engine
+from vectors.files import lines
 
 GATES = {
     "prioritizeNonBorrowing": "FairSharingPrioritizeNonBorrowing",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from vectors.cluster import add_workload, amount, cell, engine, namespace_of
-from vectors.files import lines
 
 from kueuepy import _core
 from kueuepy.objects import AdmissionFairSharing, Configuration, FairSharingConfig
+from vectors.cluster import add_workload, amount, cell, engine, namespace_of
+from vectors.files import lines
 
 
 def tables_of(line):

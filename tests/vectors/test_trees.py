@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
-from vectors.cluster import cell, engine
-from vectors.files import lines
 
 from kueuepy import _core
 from kueuepy.objects import Configuration
+from vectors.cluster import cell, engine
+from vectors.files import lines
 
 UNLIMITED = 2**63 - 1
 

@@ -1,0 +1,243 @@
+"""Strategies: clusters, workloads, jobs and changes of configuration.
+
+Numbers are small, so that quotas are met exactly, priorities are equal and limits bite; examples shrink to few queues
+and few workloads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from hypothesis import strategies as st
+
+from kueuepy.cluster import Cluster
+from kueuepy.objects import (
+    BorrowWithinCohort,
+    ClusterQueue,
+    Cohort,
+    Configuration,
+    FairSharing,
+    FairSharingConfig,
+    FlavorFungibility,
+    FlavorQuotas,
+    LocalQueue,
+    PodSet,
+    Preemption,
+    ResourceFlavor,
+    ResourceGroup,
+    ResourceQuota,
+    Workload,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from hypothesis.strategies import DrawFn, SearchStrategy
+
+QUEUES = ("queue-0", "queue-1", "queue-2", "queue-3")
+FLAVORS = ("flavor-0", "flavor-1")
+RESOURCES = ("cpu", "memory")
+_QUOTAS = st.integers(0, 12)
+
+
+@st.composite
+def clusters(
+    draw: DrawFn,
+    *,
+    queues: int = 4,
+    cohorts: int = 3,
+    flavors: Sequence[str] = FLAVORS,
+    resources: Sequence[str] = RESOURCES,
+    preemption: bool = True,
+    fair_sharing: bool | None = None,
+) -> Cluster:
+    """Valid clusters: a forest of cohorts, quotas with and without limits, policies of every kind.
+
+    Args:
+        draw: Given by Hypothesis.
+        queues: The most ClusterQueues, named `queue-0`, `queue-1`, …; each has a LocalQueue of its name.
+        cohorts: The most declared Cohorts; 0 leaves every queue alone.
+        flavors: Names of the ResourceFlavors.
+        resources: The resources that every queue covers.
+        preemption: Whether queues may preempt.
+        fair_sharing: Whether fair sharing is on; `None` for either.
+    """
+    declared = [_cohort(draw, i, flavors, resources) for i in range(draw(st.integers(0, cohorts)))]
+    parents = [None, *(cohort.name for cohort in declared)] + (["implicit"] if cohorts else [])
+    made = [
+        _queue(draw, f"queue-{i}", draw(st.sampled_from(parents)), flavors, resources, preemption=preemption)
+        for i in range(draw(st.integers(1, queues)))
+    ]
+    fair = draw(st.booleans()) if fair_sharing is None else fair_sharing
+    configuration = Configuration(fair_sharing=FairSharingConfig() if fair else None)
+    return Cluster(map(ResourceFlavor, flavors), declared, made, configuration=configuration)
+
+
+def _cohort(draw: DrawFn, i: int, flavors: Sequence[str], resources: Sequence[str]) -> Cohort:
+    parent = draw(st.sampled_from([None, *(f"cohort-{j}" for j in range(i))]))
+    groups = _groups(draw, flavors, resources, in_tree=parent is not None) if draw(st.booleans()) else ()
+    return Cohort(f"cohort-{i}", parent_name=parent, resource_groups=groups, fair_sharing=_weight(draw))
+
+
+def _queue(
+    draw: DrawFn, name: str, cohort: str | None, flavors: Sequence[str], resources: Sequence[str], *, preemption: bool
+) -> ClusterQueue:
+    return ClusterQueue(
+        name,
+        cohort_name=cohort,
+        resource_groups=_groups(draw, flavors, resources, in_tree=cohort is not None),
+        queueing_strategy=draw(st.sampled_from(("BestEffortFIFO", "StrictFIFO"))),
+        flavor_fungibility=draw(
+            st.builds(
+                FlavorFungibility,
+                when_can_borrow=st.sampled_from(("MayStopSearch", "TryNextFlavor")),
+                when_can_preempt=st.sampled_from(("TryNextFlavor", "MayStopSearch")),
+            )
+        ),
+        preemption=_preemption(draw) if preemption else Preemption(),
+        fair_sharing=_weight(draw),
+    )
+
+
+def _groups(
+    draw: DrawFn, flavors: Sequence[str], resources: Sequence[str], *, in_tree: bool
+) -> tuple[ResourceGroup, ...]:
+    used = draw(st.lists(st.sampled_from(flavors), min_size=1, unique=True))
+    rows = [
+        FlavorQuotas(flavor, [_resource_quota(draw, name, in_tree=in_tree) for name in resources]) for flavor in used
+    ]
+    return (ResourceGroup(resources, rows),)
+
+
+def _resource_quota(draw: DrawFn, name: str, *, in_tree: bool) -> ResourceQuota:
+    nominal = draw(_QUOTAS)
+    borrowing = draw(st.none() | _QUOTAS) if in_tree else None
+    lending = draw(st.none() | st.integers(0, nominal)) if in_tree else None
+    return ResourceQuota(name, nominal, borrowing, lending)
+
+
+def _preemption(draw: DrawFn) -> Preemption:
+    reclaim = draw(st.sampled_from(("Never", "LowerPriority", "Any")))
+    borrow = BorrowWithinCohort()
+    if reclaim != "Never" and draw(st.booleans()):
+        borrow = BorrowWithinCohort("LowerPriority", draw(st.none() | st.integers(-1, 2)))
+    within = draw(st.sampled_from(("Never", "LowerPriority", "LowerOrNewerEqualPriority")))
+    return Preemption(reclaim_within_cohort=reclaim, within_cluster_queue=within, borrow_within_cohort=borrow)
+
+
+def _weight(draw: DrawFn) -> FairSharing | None:
+    weight = draw(st.sampled_from((None, "2", "0.5", "0")))
+    return None if weight is None else FairSharing(weight)
+
+
+def _names(queues: Cluster | Iterable[str]) -> list[str]:
+    return [queue.name for queue in queues.local_queues] if isinstance(queues, Cluster) else list(queues)
+
+
+@st.composite
+def workloads(
+    draw: DrawFn,
+    queues: Cluster | Iterable[str] = QUEUES,
+    *,
+    min_size: int = 0,
+    max_size: int = 8,
+    requests: SearchStrategy[dict[str, int]] | None = None,
+    prefix: str = "workload",
+) -> list[Workload]:
+    """Workloads for the LocalQueues of these names, or of this Cluster, in the namespace `default`.
+
+    Args:
+        draw: Given by Hypothesis.
+        queues: Where they are submitted.
+        min_size: The fewest workloads.
+        max_size: The most workloads.
+        requests: What one pod asks for; some cpu and perhaps some memory by default.
+        prefix: What their names begin with; a number follows.
+    """
+    if requests is None:
+        requests = st.fixed_dictionaries({"cpu": st.integers(0, 6)}, optional={"memory": st.integers(0, 6)})
+    names = st.sampled_from(_names(queues))
+    return [
+        _workload(draw, f"{prefix}-{i}", draw(names), requests) for i in range(draw(st.integers(min_size, max_size)))
+    ]
+
+
+def _workload(draw: DrawFn, name: str, queue: str, requests: SearchStrategy[dict[str, int]]) -> Workload:
+    def pod_set(name: str, *, partial: bool) -> PodSet:
+        count = draw(st.integers(1, 3))
+        fewest = draw(st.none() | st.integers(1, count)) if partial else None
+        return PodSet.of(name, count, requests=draw(requests), min_count=fewest)
+
+    sets = [pod_set("main", partial=True)]
+    if draw(st.sampled_from((False, False, False, True))):
+        sets.append(pod_set("workers", partial=False))
+    return Workload(name, queue_name=queue, priority=draw(st.integers(-2, 2)), pod_sets=sets)
+
+
+@st.composite
+def jobs(
+    draw: DrawFn, queues: Cluster | Iterable[str] = QUEUES, *, min_size: int = 0, max_size: int = 8, prefix: str = "job"
+) -> list[dict[str, Any]]:
+    """Manifests of `batch/v1` Jobs that name these LocalQueues (see `workloads`)."""
+    names = st.sampled_from(_names(queues))
+    made = []
+    for i in range(draw(st.integers(min_size, max_size))):
+        requests = {"cpu": str(draw(st.integers(1, 6))), "memory": f"{draw(st.integers(0, 6))}"}
+        container = {"name": "main", "image": "busybox", "resources": {"requests": requests}}
+        labels = {"kueue.x-k8s.io/queue-name": draw(names)}
+        spec = {
+            "parallelism": draw(st.integers(1, 3)),
+            "template": {"spec": {"containers": [container], "restartPolicy": "Never"}},
+        }
+        metadata = {"name": f"{prefix}-{i}", "namespace": "default", "labels": labels}
+        made.append({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec})
+    return made
+
+
+@st.composite
+def edits(draw: DrawFn, cluster: Cluster) -> ClusterQueue | Cohort | LocalQueue:
+    """One object of the cluster as an administrator might change it: quotas, policies, cohorts, stops."""
+    obj = draw(st.sampled_from([*cluster.cluster_queues, *cluster.cohorts, *cluster.local_queues]))
+    if isinstance(obj, LocalQueue):
+        return _stopped(draw, obj)
+    if isinstance(obj, Cohort):
+        return msgspec.structs.replace(
+            obj, resource_groups=_scaled(draw, obj.resource_groups), fair_sharing=_weight(draw)
+        )
+    changes: list[Callable[[ClusterQueue], ClusterQueue]] = [
+        lambda queue: msgspec.structs.replace(queue, resource_groups=_scaled(draw, queue.resource_groups)),
+        lambda queue: msgspec.structs.replace(queue, preemption=_preemption(draw)),
+        lambda queue: msgspec.structs.replace(queue, fair_sharing=_weight(draw)),
+        lambda queue: _stopped(draw, queue),
+        lambda queue: _moved(draw, queue, cluster),
+    ]
+    return draw(st.sampled_from(changes))(obj)
+
+
+def _stopped(draw: DrawFn, obj: Any) -> Any:
+    return msgspec.structs.replace(obj, stop_policy=draw(st.sampled_from(("None", "Hold", "HoldAndDrain"))))
+
+
+def _moved(draw: DrawFn, queue: ClusterQueue, cluster: Cluster) -> ClusterQueue:
+    """The queue under another cohort; one that has limits stays in some cohort, since they need one."""
+    return msgspec.structs.replace(
+        queue,
+        cohort_name=draw(st.sampled_from([queue.cohort_name, *(cohort.name for cohort in cluster.cohorts)])),
+    )
+
+
+def _scaled(draw: DrawFn, groups: tuple[ResourceGroup, ...]) -> tuple[ResourceGroup, ...]:
+    """The groups with other nominal quotas, not below the lending limits."""
+
+    def changed(quota: ResourceQuota) -> ResourceQuota:
+        least = int(quota.lending_limit or 0)
+        return msgspec.structs.replace(quota, nominal_quota=draw(st.integers(least, least + 12)))
+
+    return tuple(
+        ResourceGroup(
+            group.covered_resources,
+            [FlavorQuotas(row.name, [changed(quota) for quota in row.resources]) for row in group.flavors],
+        )
+        for group in groups
+    )

@@ -1,0 +1,96 @@
+"""Laws of preemption: who may be taken, that it is enough, and that nobody is taken in vain."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kueuepy import _core
+from kueuepy.objects import Configuration, FairSharingConfig
+from laws import described
+from oracle import classical, reading
+from vectors.cluster import add_workload, amount, engine, namespace_of
+
+pytestmark = pytest.mark.sanitizer
+
+
+def search(line, *, fair):
+    """The targets, and the oracle's view of the cluster, to judge them by definition."""
+    made = engine(line, Configuration(fair_sharing=FairSharingConfig() if fair else None))
+    add_workload(made, line["incoming"], admitted=False)
+    tables, forest = _core._testing.Tables(made), reading.forest(line)
+    admitted = {workload.name: workload for workload in reading.admit(forest, line)}
+    preemptor = reading.workload(forest, line["incoming"])
+    contested = [(entry["flavor"], entry["resource"]) for entry in line["incoming"]["usage"] if entry.get("preempt")]
+    request = [amount(entry) for entry in line["incoming"]["usage"]]
+    before = tables.usage()
+    targets = tables.search(f"{namespace_of(line['incoming'])}/in", contested, request)
+    assert tables.usage() == before, "a search leaves everything as it was"
+    return targets, admitted, preemptor, contested
+
+
+@given(described.preemptions(), st.booleans())
+def test_every_target_is_allowed(line, fair):
+    targets, admitted, preemptor, contested = search(line, fair=fair)
+    policies = reading.policies(line, preemptor.queue.name)
+    assert len({name for name, _ in targets}) == len(targets)
+    for name, reason in targets:
+        victim = admitted[name]
+        own = victim.queue is preemptor.queue
+        assert classical.allows(policies.within if own else policies.reclaim, preemptor, victim)
+        assert any(cell in victim.usage for cell in contested)
+        assert own == (reason == "InClusterQueue")
+        if own:
+            continue
+        assert victim.queue.active
+        assert victim.queue.is_over(contested), "only a queue that borrows loses workloads to others"
+        assert victim.queue.path()[-1] is preemptor.queue.path()[-1]
+        if reason == "InCohortReclaimWhileBorrowing":
+            assert policies.borrow
+            assert victim.priority < preemptor.priority
+            assert policies.threshold is None or victim.priority <= policies.threshold
+
+
+@given(described.preemptions(), st.booleans())
+def test_the_targets_are_enough_and_none_could_be_spared(line, fair):
+    targets, admitted, preemptor, _ = search(line, fair=fair)
+    if not targets:
+        return
+    victims = [admitted[name] for name, _ in targets]
+    for victim in victims:
+        victim.queue.charge(victim.usage, -1)
+
+    def fits(*, borrow):
+        return all(
+            value <= preemptor.queue.available(cell) and (borrow or not preemptor.queue.borrows_with(cell, value))
+            for cell, value in preemptor.usage.items()
+        )
+
+    assert fits(borrow=True)
+    # The one that made room last is not put back; in an attempt without borrowing, room means nominal quota.
+    spared = 0
+    for victim in victims:
+        victim.queue.charge(victim.usage)
+        spared += fits(borrow=fair or not fits_within_nominal(victims, victim, preemptor))
+        victim.queue.charge(victim.usage, -1)
+    assert spared <= 1
+
+
+def fits_within_nominal(victims, kept, preemptor):
+    """Whether, with all victims gone, the preemptor stays within its nominal quota."""
+    kept.queue.charge(kept.usage, -1)
+    within = not any(preemptor.queue.borrows_with(cell, value) for cell, value in preemptor.usage.items())
+    kept.queue.charge(kept.usage)
+    return within
+
+
+@given(described.preemptions(), st.integers(1, 3))
+def test_weights_matter_by_their_ratios_only(line, power):
+    def targets(factor):
+        scaled = {**line}
+        for kind in ("cohorts", "clusterQueues"):
+            scaled[kind] = [{**row, "weight": str(float(row["weight"]) * factor)} for row in line[kind]]
+        return search(scaled, fair=True)[0]
+
+    assert targets(2**power) == targets(1)

@@ -1,0 +1,20 @@
+"""The state machine for users, run on random clusters of every kind."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+from kueuepy.testing import SchedulerMachine
+
+
+class TestAnyHistory(SchedulerMachine.TestCase):
+    settings = settings(settings.get_profile("dev"), max_examples=100, stateful_step_count=25)
+
+
+TestAnyHistory.pytestmark = [pytest.mark.sanitizer]
+
+
+@pytest.mark.slow
+class TestManyHistories(SchedulerMachine.TestCase):
+    settings = settings(settings.get_profile("dev"), max_examples=2000, stateful_step_count=25)
