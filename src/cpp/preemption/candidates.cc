@@ -35,11 +35,27 @@ const Candidate& CandidateList::At(size_t i, const CandidateOrder& order) {
   return items_[i];
 }
 
+// Lists of up to 12 are sorted as Go's pdqsort does it, by insertion: where LocalQueue usage makes the comparisons
+// intransitive, the result depends on how one sorts.
 void CandidateList::SortAll(const State& state, const CandidateOrder& order) {
-  std::sort(items_.begin(), items_.end(), [&state](const Candidate& a, const Candidate& b) {
+  const auto by_uid = [&state](const Candidate& a, const Candidate& b) {
     return state.At(a.workload).spec->uid < state.At(b.workload).spec->uid;
-  });
-  std::stable_sort(items_.begin(), items_.end(), order);
+  };
+  for (auto begin = items_.begin(); begin != items_.end();) {
+    const NodeId queue = state.At(begin->workload).charged;
+    const auto end = std::find_if(begin, items_.end(),
+                                  [&](const Candidate& other) { return state.At(other.workload).charged != queue; });
+    std::sort(begin, end, by_uid);
+    begin = end;
+  }
+  constexpr size_t kInsertionSortLimit = 12;
+  if (items_.size() > kInsertionSortLimit) {
+    std::stable_sort(items_.begin(), items_.end(), order);
+  } else {
+    for (size_t i = 1; i < items_.size(); ++i) {
+      for (size_t j = i; j > 0 && order(items_[j], items_[j - 1]); --j) std::swap(items_[j], items_[j - 1]);
+    }
+  }
   sorted_ = items_.size();
 }
 

@@ -51,7 +51,7 @@ class CandidateList {
   size_t size() const { return items_.size(); }
   // The i-th in order.
   const Candidate& At(size_t i, const CandidateOrder& order);
-  // Sorts all of it by a merge sort, which no inconsistent comparison can break.
+  // Sorts all of it, from the order in which queues were pushed, by a sort that no inconsistent comparison can break.
   void SortAll(const State& state, const CandidateOrder& order);
 
  private:

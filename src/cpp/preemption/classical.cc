@@ -28,6 +28,9 @@ class ClassicalSearch {
     for (int i = 0; i < 6; ++i) lists_[i].Clear();
     CollectOwn();
     CollectOthers();
+    if (state_.config.admission_fair_sharing) {
+      for (int i = 0; i < 6; ++i) lists_[i].SortAll(state_, order_);
+    }
     for (bool borrow : Attempts()) {
       std::vector<Target> targets = Attempt(borrow);
       if (!targets.empty()) return targets;
