@@ -186,7 +186,7 @@ void Sample(State& state) {
     if (!state.forest().IsActive(queue.cluster_queue)) continue;
     const bool due = !entry.exists || state.now - entry.last_update >= config.usage_sampling_interval;
     if (!due && entry.penalties.empty()) continue;
-    entry.exists = true;
+    Entry(state, local);
     if (config.usage_half_life_time == 0) {
       entry.consumed.clear();
     } else {

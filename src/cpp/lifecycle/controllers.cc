@@ -25,12 +25,14 @@ bool IsRequeuedFalseBecause(const Workload& workload, Reason reason) {
   return workload.IsFalse(ConditionType::kRequeued) && ReasonIn(workload, ConditionType::kRequeued) == Id(reason);
 }
 
-void ChangedWhilePending(State& state, WorkloadId id) { AddOrUpdate(state, id, /*changed=*/true); }
-
 bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, Message message) {
   Workload& workload = state.At(id);
   if (!SetCondition(state, workload, ConditionType::kRequeued, status, reason, std::move(message))) return false;
-  if (!workload.HasQuotaReservation()) ChangedWhilePending(state, id);
+  if (workload.HasQuotaReservation()) {
+    AfterWrite(state, id);
+  } else {
+    AddOrUpdate(state, id, /*changed=*/true);
+  }
   return true;
 }
 
@@ -54,7 +56,7 @@ bool PropagateRetryTime(State& state, WorkloadId id) {
   const std::optional<Time>& stored = workload.Life().requeue_at;
   if (stored && *stored >= *retry) return false;
   state.EditLife(workload).requeue_at = retry;
-  if (!workload.HasQuotaReservation()) AddOrUpdate(state, id, /*changed=*/false);
+  AfterWrite(state, id);
   return true;
 }
 
@@ -118,6 +120,7 @@ Outcome ReconcileInactive(State& state, WorkloadId id) {
     life.requeue_count = std::nullopt;
   }
   if (evict) Evict(state, id, reason, message);
+  AfterWrite(state, id);
   return Outcome::kChanged;
 }
 
@@ -147,6 +150,7 @@ bool SyncChecks(State& state, WorkloadId id) {
   }
   if (!added && synced.size() == listed.size()) return false;
   state.EditLife(workload).checks = std::move(synced);
+  AfterWrite(state, id);
   return true;
 }
 
@@ -386,6 +390,17 @@ void AfterAdmission(State& state, WorkloadId id) {
   if (UsesAdmissionFairSharing(state, node)) SettlePenalty(state, id);
 }
 
+void AfterWrite(State& state, WorkloadId id) {
+  const Workload& workload = state.At(id);
+  if (workload.IsFinished() || !workload.spec->active) {
+    LeaveEverything(state, id);
+  } else if (workload.charged != kNoId) {
+    ++state.Queue(workload.charged).generation;
+  } else if (!workload.HasQuotaReservation()) {
+    AddOrUpdate(state, id, /*changed=*/false);
+  }
+}
+
 void LeaveEverything(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   RemoveFromQueue(state, id);
@@ -451,15 +466,16 @@ bool ReconcileWorkload(State& state, WorkloadId id) {
       changed = true;
       if (workload.IsAdmitted()) AfterAdmission(state, id);
     }
-    // The write of a status is an update of the workload, as far as its queue is concerned.
-    if (changed && !workload.HasQuotaReservation()) AddOrUpdate(state, id, /*changed=*/false);
-    if (changed && workload.HasQuotaReservation()) RefreshCharge(state, id);
+    if (changed) AfterWrite(state, id);
   }
   if (!workload.HasQuotaReservation()) return changed;
-  if (EvictByChecks(state, id) || ActOnQueues(state, id)) return true;
-  if (ReconcilePodsReadyTimeout(state, id)) changed = true;
-  if (ReconcileExecutionTime(state, id)) changed = true;
-  return changed;
+  if (EvictByChecks(state, id) || ActOnQueues(state, id)) {
+    AfterWrite(state, id);
+    return true;
+  }
+  const bool timed_out = ReconcilePodsReadyTimeout(state, id), exceeded = ReconcileExecutionTime(state, id);
+  if (timed_out || exceeded) AfterWrite(state, id);
+  return changed || timed_out || exceeded;
 }
 
 bool ReconcileJob(State& state, WorkloadId id) {
@@ -481,6 +497,7 @@ bool ReconcileJob(State& state, WorkloadId id) {
     }
     if (known == nullptr || known->status != ready || known->reason != Id(reason)) {
       SetCondition(state, workload, ConditionType::kPodsReady, ready, reason, nullptr);
+      AfterWrite(state, id);
       state.MarkDirty(id);
       return true;
     }

@@ -29,6 +29,10 @@ void ReleaseEvicted(State& state, WorkloadId id);
 void ReturnToPending(State& state, WorkloadId id);
 // Gone for good or for now (finished, deactivated, deleted): out of queues and accounts, others are retried.
 void LeaveEverything(State& state, WorkloadId id);
+// What follows from any write of the workload's status or metadata: one that is over leaves everything once more (and
+// wakes others), one that holds quota is counted anew, and one that waits is added to its queue if it is missing there.
+// Mirrors the Update handler of pkg/controller/core/workload_controller.go.
+void AfterWrite(State& state, WorkloadId id);
 // The workload's quota became admitted: settles what is owed.
 void AfterAdmission(State& state, WorkloadId id);
 

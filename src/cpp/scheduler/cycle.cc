@@ -38,6 +38,14 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
       for (size_t index : ClassicalOrder()) ProcessEntry(entries_[index]);
     }
   }
+  for (const Entry& entry : entries_) {
+    if (entry.requeue_reason != RequeueReason::kPendingPreemption) continue;
+    for (const Target& target : entry.targets) {
+      // The write of an eviction counts as a change of the queue that is to lose the workload.
+      const Workload& victim = state_.At(target.workload);
+      if (victim.charged != kNoId) ++state_.Queue(victim.charged).generation;
+    }
+  }
   for (size_t index : admitted_) Admit(entries_[index]);
   for (Entry& entry : entries_) {
     if (entry.status != EntryStatus::kAssumed && entry.nominated) FinishEntry(entry);
@@ -45,6 +53,7 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
   for (Entry& entry : entries_) {
     if (!entry.nominated) FinishEntry(entry);
   }
+  if (result_.admitted > 0) ++state_.successful_cycles;
   if (keep != nullptr) *keep = entries_;
   return result_;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
@@ -76,18 +77,28 @@ void Engine::SetStatus(WorkloadId id, const WorkloadStatus& status) {
   workload.queue_time = QueueOrderTime(state_, workload);
 }
 
+namespace {
+
+// Whether a change of priority wakes others: only one by a WorkloadPriorityClass does
+// (pkg/workload/workload.go:PriorityChanged).
+bool PriorityChanged(const WorkloadSpec& before, const WorkloadSpec& after, bool effective_differs) {
+  const auto is_of = [](const WorkloadSpec& spec, absl::string_view kind) {
+    return absl::StrContains(spec.priority_class, kind);
+  };
+  if (is_of(before, "scheduling.k8s.io/PriorityClass/") || !is_of(after, "/WorkloadPriorityClass/")) return false;
+  return effective_differs || before.priority_class != after.priority_class;
+}
+
+}  // namespace
+
 void Engine::Update(WorkloadId id, WorkloadSpec spec) {
   Workload& workload = state_.At(id);
   const bool was_active = workload.spec->active, active = spec.active;
   const bool moved = workload.spec->queue_name != spec.queue_name;
   if (moved) DropPenalty(state_, id);
   const int64_t priority = spec.priority + (state_.config.gates.priority_boost ? spec.priority_boost : 0);
-  const bool priority_changed = priority != workload.priority || spec.priority_class != workload.spec->priority_class;
-  if (moved || priority_changed) {
-    // Out of its place before the place's keys change.
-    const NodeId queued = workload.queued;
-    if (queued != kNoId && workload.place != QueuePlace::kNowhere && moved) RemoveFromQueue(state_, id);
-  }
+  const bool priority_changed = PriorityChanged(*workload.spec, spec, priority != workload.priority);
+  if (moved) RemoveFromQueue(state_, id);
   const LocalQueueId local = state_.InternLocalQueue(spec.ns, spec.queue_name);
   const bool holds = workload.HasQuotaReservation();
   workload.spec = std::make_shared<const WorkloadSpec>(std::move(spec));
@@ -142,7 +153,7 @@ void Engine::SetCheckState(WorkloadId id, const std::string& name, CheckState ch
   if (message) entry->message = std::move(*message);
   if (requeue_after_seconds) entry->requeue_after_seconds = requeue_after_seconds;
   state_.MarkDirty(id);
-  if (workload.charged != kNoId) ++state_.Queue(workload.charged).generation;
+  AfterWrite(state_, id);
 }
 
 void Engine::SetPodsReady(WorkloadId id, bool ready) {

@@ -211,11 +211,6 @@ void Engine::ApplyLocalQueue(LocalQueueSpec spec) {
   queue.fair_weight = spec.fair_weight;
   if (queue.IsRunning() && (!was_running || moved)) AddFromLocalQueue(state_, id);
   if (!queue.IsRunning()) RemoveFromLocalQueue(state_, id);
-  LedgerEntry& entry = state_.ledger[static_cast<size_t>(id)];
-  if (!entry.exists) {
-    entry.exists = true;
-    entry.last_update = state_.now;
-  }
   MarkLocalQueueDirty(id);
 }
 
