@@ -47,5 +47,6 @@ def nodes(scheduler: Scheduler):
 def admissions(scheduler: Scheduler) -> dict:
     """What each workload holds."""
     engine = scheduler.engine
-    found = {key: engine.admission(engine.find(key)) for key in scheduler.keys()}
+    keys = scheduler.keys()
+    found = {key: engine.admission(engine.find(key)) for key in keys}
     return {key: admission for key, admission in found.items() if admission is not None}

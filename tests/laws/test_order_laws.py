@@ -53,14 +53,15 @@ def test_scaling_every_amount_scales_every_decision(cluster, waiting, factor):
         limits = [None if x is None else int(x) * factor for x in (quota.borrowing_limit, quota.lending_limit)]
         return ResourceQuota(quota.name, int(quota.nominal_quota) * factor, *limits)
 
+    def scaled_flavor(flavor):
+        return FlavorQuotas(flavor.name, list(map(scaled_quota, flavor.resources)))
+
     def scaled(obj):
         if not isinstance(obj, ClusterQueue | Cohort):
             return obj
         groups = [
-            ResourceGroup(
-                g.covered_resources, [FlavorQuotas(f.name, list(map(scaled_quota, f.resources))) for f in g.flavors]
-            )
-            for g in obj.resource_groups
+            ResourceGroup(group.covered_resources, list(map(scaled_flavor, group.flavors)))
+            for group in obj.resource_groups
         ]
         return replace(obj, resource_groups=tuple(groups))
 

@@ -72,12 +72,12 @@ def test_the_targets_are_enough_and_none_could_be_spared(line, fair):
     spared = 0
     for victim in victims:
         victim.queue.charge(victim.usage)
-        spared += fits(borrow=fair or not fits_within_nominal(victims, victim, preemptor))
+        spared += fits(borrow=fair or not fits_within_nominal(victim, preemptor))
         victim.queue.charge(victim.usage, -1)
     assert spared <= 1
 
 
-def fits_within_nominal(victims, kept, preemptor):
+def fits_within_nominal(kept, preemptor):
     """Whether, with all victims gone, the preemptor stays within its nominal quota."""
     kept.queue.charge(kept.usage, -1)
     within = not any(preemptor.queue.borrows_with(cell, value) for cell, value in preemptor.usage.items())

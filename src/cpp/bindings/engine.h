@@ -5,14 +5,26 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_join.h"
 #include "bindings/errors.h"
 #include "bindings/pybind.h"
 #include "scheduler/engine.h"
+#include "state/check.h"
 
 namespace kueue::python {
+
+// In test builds (KUEUE_CHECK): throws where an invariant of the engine does not hold.
+inline void RequireSound([[maybe_unused]] const Engine& engine) {
+#ifdef KUEUE_CHECK
+  const std::vector<std::string> problems = Check(engine.state());
+  if (!problems.empty()) ThrowIfError(absl::InternalError(absl::StrJoin(problems, "; ")));
+#endif
+}
 
 // An engine behind a mutex: calls on one are serialised, those on different ones run at once. Forks share one
 // state until either of them changes it.
@@ -35,7 +47,7 @@ class SharedEngine {
   }
 
   // Runs `use` on the engine alone; the state is copied first where a fork shares it. A finalizer that Python
-  // runs in the midst of another call on this engine may read it, not change it.
+  // runs in the midst of another call on this engine may read it, not change it. `use` returns something.
   template <typename Use>
   auto Write(Use use) {
     const Lock lock(*this);
@@ -48,7 +60,9 @@ class SharedEngine {
       Leave();
       shared_ = std::move(own);
     }
-    return use(*shared_->engine);
+    auto result = use(*shared_->engine);
+    RequireSound(*shared_->engine);
+    return result;
   }
   template <typename Use>
   auto Read(Use use) {

@@ -17,6 +17,48 @@ namespace {
 
 using CellName = std::pair<std::string, std::string>;  // flavor, resource
 
+// Ways to break a state in which one workload waits and one holds quota: each must be found by Check().
+struct Corruption {
+  const char* name;
+  void (*apply)(State& state, WorkloadId waiting, WorkloadId holding);
+};
+constexpr Corruption kCorruptions[] = {
+    {"usage", [](State& s, WorkloadId, WorkloadId holding) { s.quota.Add(s.At(holding).charged, 0, Amount(1)); }},
+    {"nominal", [](State& s, WorkloadId, WorkloadId holding) {
+       s.quota.SetCell(s.At(holding).charged, 0, Amount(1), Amount::Unlimited(), Amount::Unlimited());
+     }},
+    {"account", [](State& s, WorkloadId, WorkloadId holding) { s.Queue(s.At(holding).charged).workloads.pop_back(); }},
+    {"charge", [](State& s, WorkloadId, WorkloadId holding) { s.At(holding).usage.front().second += Amount(1); }},
+    {"admission", [](State& s, WorkloadId, WorkloadId holding) { s.At(holding).admission = nullptr; }},
+    {"twice", [](State& s, WorkloadId, WorkloadId holding) {
+       s.At(holding).conditions.push_back(s.At(holding).conditions.front());
+     }},
+    {"future", [](State& s, WorkloadId, WorkloadId holding) { s.At(holding).conditions.front().transition = s.now + 1; }},
+    {"place", [](State& s, WorkloadId waiting, WorkloadId) { s.At(waiting).place = QueuePlace::kNowhere; }},
+    {"in flight", [](State& s, WorkloadId waiting, WorkloadId) { s.At(waiting).place = QueuePlace::kInflight; }},
+    {"lost", [](State& s, WorkloadId waiting, WorkloadId) {
+       s.Queue(s.At(waiting).queued).pending.Erase(s.workloads, waiting);
+       s.At(waiting).queued = kNoId;
+     }},
+    {"time", [](State& s, WorkloadId waiting, WorkloadId) { ++s.At(waiting).queue_time; }},
+    {"priority", [](State& s, WorkloadId waiting, WorkloadId) { ++s.At(waiting).priority; }},
+    {"deleted", [](State& s, WorkloadId waiting, WorkloadId) { s.At(waiting).deleted = true; }},
+    {"preemptor", [](State& s, WorkloadId waiting, WorkloadId holding) {
+       s.Queue(s.At(waiting).queued).pending.preemptor = holding;
+     }},
+    {"key", [](State& s, WorkloadId, WorkloadId) { s.workload_of_key.clear(); }},
+    {"listed", [](State& s, WorkloadId waiting, WorkloadId) {
+       s.MarkDirty(waiting);
+       s.dirty.clear();
+     }},
+    {"activity", [](State& s, WorkloadId waiting, WorkloadId) { s.forest().SetActive(s.At(waiting).queued, false); }},
+    {"cohort", [](State& s, WorkloadId waiting, WorkloadId) { s.forest().SetParent(s.At(waiting).queued, kNoId); }},
+    {"ledger", [](State& s, WorkloadId waiting, WorkloadId) {
+       s.ledger[static_cast<size_t>(s.At(waiting).local_queue)].consumed[s.cpu] = -1;
+     }},
+    {"wake", [](State& s, WorkloadId, WorkloadId) { s.to_wake.insert(s.forest().size()); }},
+};
+
 // A copy of an engine's state, whose usage may be changed at will.
 class Tables {
  public:
@@ -101,6 +143,14 @@ class Tables {
     return {mode, found.borrowing_level};
   }
 
+  std::vector<std::string> Problems() const { return Check(state_); }
+  void Corrupt(const std::string& name, const std::string& waiting, const std::string& holding) {
+    for (const Corruption& corruption : kCorruptions) {
+      if (corruption.name == name) return corruption.apply(state_, Workload(waiting), Workload(holding));
+    }
+    ThrowIfError(absl::NotFoundError(absl::StrCat("no corruption is named ", name)));
+  }
+
   struct Head {
     std::string queue;
     int64_t priority;
@@ -158,6 +208,9 @@ void BindTesting(py::module_& module) {
   py::class_<SharedEngine> engine = module.attr("Engine");
   engine.def("check", &CheckEngine);
   py::module_ testing = module.def_submodule("_testing", "Single rules of the core, for kueuepy's own tests.");
+  py::list corruptions;
+  for (const Corruption& corruption : kCorruptions) corruptions.append(corruption.name);
+  testing.attr("CORRUPTIONS") = py::tuple(corruptions);
   py::class_<Tables>(testing, "Tables")
       .def(py::init([](SharedEngine& shared) {
              return Tables(shared.Read([](const Engine& source) { return source.state(); }));
@@ -167,6 +220,8 @@ void BindTesting(py::module_& module) {
       .def("remove", &Tables::Remove, py::arg("queue"), py::arg("cell"), py::arg("amount"))
       .def("node", &Tables::Node, py::arg("name"), py::arg("is_cohort"), py::arg("cell"))
       .def("usage", &Tables::Usage)
+      .def("check", &Tables::Problems)
+      .def("corrupt", &Tables::Corrupt, py::arg("name"), py::arg("waiting"), py::arg("holding"))
       .def("fits", &Tables::Fits, py::arg("queue"), py::arg("cell"), py::arg("amount"))
       .def("height", &Tables::Height, py::arg("queue"), py::arg("cell"), py::arg("amount"))
       .def("share", &Tables::ShareOf, py::arg("name"), py::arg("is_cohort"))

@@ -121,7 +121,7 @@ class SchedulerMachine(RuleBasedStateMachine):
     def _running(self) -> list[str]:
         """The workloads that are admitted and not finished."""
         engine, running = self.scheduler.engine, []
-        for key in self.scheduler.keys():
+        for key in self.scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping
             conditions = engine.conditions(engine.find(key))
             if "Finished" not in conditions and conditions.get("Admitted", (False,))[0]:
                 running.append(key)

@@ -9,7 +9,7 @@ from kueuepy import _core
 from kueuepy.objects import ClusterQueue, LimitRange, RuntimeClass, Workload
 
 if TYPE_CHECKING:
-    from kueuepy.objects import ResourceGroup
+    from kueuepy.objects import FlavorQuotas, ResourceGroup, ResourceQuota
     from kueuepy.scheduler import Scheduler
 
 
@@ -53,23 +53,23 @@ def _totals(scheduler: Scheduler, workload: Workload) -> Counter[str]:
 
 def _is_owed(totals: Counter[str], groups: tuple[ResourceGroup, ...], used: dict[str, int]) -> bool:
     covered = {resource for group in groups for resource in group.covered_resources}
-    if any(amount > 0 and resource not in covered for resource, amount in totals.items()):
-        return False
-    return all(
-        any(
-            all(
-                used.get(f"{flavor.name}/{quota.name}", 0) + totals[quota.name]
-                <= _integer(quota.name, quota.nominal_quota)
-                for quota in flavor.resources
-            )
-            for flavor in group.flavors
-        )
+    return all(resource in covered for resource, amount in totals.items() if amount > 0) and all(
+        any(_holds(flavor, totals, used) for flavor in group.flavors)
         for group in groups
         if any(totals[resource] for resource in group.covered_resources)
     )
 
 
-def _integer(resource: str, quantity: str | int) -> int:
-    """A quantity as the scheduler counts it: cpu in thousandths, all else in units."""
-    parsed = _core.Quantity(str(quantity))
-    return parsed.as_cpu if resource == "cpu" else parsed.as_units
+def _holds(flavor: FlavorQuotas, totals: Counter[str], used: dict[str, int]) -> bool:
+    """Whether the flavor's unused nominal quota is enough."""
+    return all(
+        used.get(f"{flavor.name}/{quota.name}", 0) + totals[quota.name] <= _integer(quota)
+        for quota in flavor.resources
+        if totals[quota.name]
+    )
+
+
+def _integer(quota: ResourceQuota) -> int:
+    """A nominal quota as the scheduler counts it: cpu in thousandths, all else in units."""
+    parsed = _core.Quantity(str(quota.nominal_quota))
+    return parsed.as_cpu if quota.name == "cpu" else parsed.as_units

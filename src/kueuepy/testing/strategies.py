@@ -6,7 +6,7 @@ and few workloads.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from hypothesis import strategies as st
@@ -35,10 +35,15 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import DrawFn, SearchStrategy
 
+    from kueuepy.objects.queue import ReclaimWithinCohort, WithinClusterQueue
+
 QUEUES = ("queue-0", "queue-1", "queue-2", "queue-3")
 FLAVORS = ("flavor-0", "flavor-1")
 RESOURCES = ("cpu", "memory")
 _QUOTAS = st.integers(0, 12)
+_RECLAIM: SearchStrategy[ReclaimWithinCohort] = st.sampled_from(("Never", "LowerPriority", "Any"))
+_WITHIN: SearchStrategy[WithinClusterQueue] = st.sampled_from(("Never", "LowerPriority", "LowerOrNewerEqualPriority"))
+Stoppable = TypeVar("Stoppable", ClusterQueue, LocalQueue)
 
 
 @st.composite
@@ -105,9 +110,10 @@ def _groups(
 ) -> tuple[ResourceGroup, ...]:
     used = draw(st.lists(st.sampled_from(flavors), min_size=1, unique=True))
     rows = [
-        FlavorQuotas(flavor, [_resource_quota(draw, name, in_tree=in_tree) for name in resources]) for flavor in used
+        FlavorQuotas(flavor, tuple(_resource_quota(draw, name, in_tree=in_tree) for name in resources))
+        for flavor in used
     ]
-    return (ResourceGroup(resources, rows),)
+    return (ResourceGroup(tuple(resources), tuple(rows)),)
 
 
 def _resource_quota(draw: DrawFn, name: str, *, in_tree: bool) -> ResourceQuota:
@@ -118,11 +124,11 @@ def _resource_quota(draw: DrawFn, name: str, *, in_tree: bool) -> ResourceQuota:
 
 
 def _preemption(draw: DrawFn) -> Preemption:
-    reclaim = draw(st.sampled_from(("Never", "LowerPriority", "Any")))
+    reclaim: ReclaimWithinCohort = draw(_RECLAIM)
     borrow = BorrowWithinCohort()
     if reclaim != "Never" and draw(st.booleans()):
         borrow = BorrowWithinCohort("LowerPriority", draw(st.none() | st.integers(-1, 2)))
-    within = draw(st.sampled_from(("Never", "LowerPriority", "LowerOrNewerEqualPriority")))
+    within: WithinClusterQueue = draw(_WITHIN)
     return Preemption(reclaim_within_cohort=reclaim, within_cluster_queue=within, borrow_within_cohort=borrow)
 
 
@@ -172,7 +178,7 @@ def _workload(draw: DrawFn, name: str, queue: str, requests: SearchStrategy[dict
     sets = [pod_set("main", partial=True)]
     if draw(st.sampled_from((False, False, False, True))):
         sets.append(pod_set("workers", partial=False))
-    return Workload(name, queue_name=queue, priority=draw(st.integers(-2, 2)), pod_sets=sets)
+    return Workload(name, queue_name=queue, priority=draw(st.integers(-2, 2)), pod_sets=tuple(sets))
 
 
 @st.composite
@@ -198,7 +204,9 @@ def jobs(
 @st.composite
 def edits(draw: DrawFn, cluster: Cluster) -> ClusterQueue | Cohort | LocalQueue:
     """One object of the cluster as an administrator might change it: quotas, policies, cohorts, stops."""
-    obj = draw(st.sampled_from([*cluster.cluster_queues, *cluster.cohorts, *cluster.local_queues]))
+    objects: list[ClusterQueue | Cohort | LocalQueue]
+    objects = [*cluster.cluster_queues, *cluster.cohorts, *cluster.local_queues]
+    obj = draw(st.sampled_from(objects))
     if isinstance(obj, LocalQueue):
         return _stopped(draw, obj)
     if isinstance(obj, Cohort):
@@ -215,7 +223,7 @@ def edits(draw: DrawFn, cluster: Cluster) -> ClusterQueue | Cohort | LocalQueue:
     return draw(st.sampled_from(changes))(obj)
 
 
-def _stopped(draw: DrawFn, obj: Any) -> Any:
+def _stopped(draw: DrawFn, obj: Stoppable) -> Stoppable:
     return msgspec.structs.replace(obj, stop_policy=draw(st.sampled_from(("None", "Hold", "HoldAndDrain"))))
 
 
@@ -237,7 +245,7 @@ def _scaled(draw: DrawFn, groups: tuple[ResourceGroup, ...]) -> tuple[ResourceGr
     return tuple(
         ResourceGroup(
             group.covered_resources,
-            [FlavorQuotas(row.name, [changed(quota) for quota in row.resources]) for row in group.flavors],
+            tuple(FlavorQuotas(row.name, tuple(map(changed, row.resources))) for row in group.flavors),
         )
         for group in groups
     )
