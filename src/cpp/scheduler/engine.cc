@@ -180,7 +180,7 @@ CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
   WakeNotified(state_);
   Cycle cycle(state_);
   CycleResult result = cycle.Run(keep);
-  if (state_.config.admission_fair_sharing && !result.idle) Sample(state_);
+  if (state_.config.admission_fair_sharing) Sample(state_);
   return result;
 }
 
