@@ -124,12 +124,12 @@ class Records {
   KUEUE_RECORD(ResourceFlavorState, spec)
   KUEUE_RECORD(AdmissionCheckState, exists, spec)
   KUEUE_RECORD(LedgerEntry, exists, consumed, penalties, last_update)
-  KUEUE_RECORD(Event, kind, workload, by)
+  KUEUE_RECORD(Event, kind, workload, by, time, queue, reason, preemption, message, queued_since)
   KUEUE_RECORD(State, config, requests, flavor_names, resource_names, namespace_names, local_queue_names,
                check_names, reasons, resource_order, cpu, pods, cells, cell_names, quota, queues, cohorts,
                flavors, local_queues, namespaces, checks, topologies, runtime_classes, ledger, workloads,
-               workload_of_key, classes, class_of_key, stale, changed_nodes, to_wake, scheduling_cycle, now,
-               record_events, events, dirty, is_dirty)
+               workload_of_key, classes, class_of_key, stale, changed_nodes, to_wake, scheduling_cycle,
+               successful_cycles, now, record_events, events, dirty, is_dirty)
 #undef KUEUE_RECORD
 
   static std::vector<Run::Item>& ItemsOf(Run& run) { return run.items_; }

@@ -268,8 +268,10 @@ class References {
     ExpectAll(state_.to_wake, state_.queues.size(), "queues to be woken");
     for (const Event& event : state_.events) {
       Expect(IsWorkload(event.workload) && InOrNone(event.by, state_.workloads.size()) &&
-                 event.kind <= EventKind::kRequeued,
+                 event.kind <= EventKind::kRequeued && InOrNone(event.queue, state_.queues.size()) &&
+                 In(event.reason, ReasonCount()) && In(event.preemption, ReasonCount()),
              "events");
+      CheckMessage(event.message);
     }
     Expect(state_.is_dirty.size() <= state_.workloads.size(), "changed workloads");
     ExpectAll(state_.dirty, state_.is_dirty.size(), "changed workloads");

@@ -118,6 +118,49 @@ Lifecycle& State::EditLife(Workload& workload) {
   return *life;
 }
 
+namespace {
+
+// The condition that tells of an event.
+const Condition* Telling(const Workload& workload, EventKind kind) {
+  switch (kind) {
+    case EventKind::kAdmitted:
+      return workload.Find(ConditionType::kAdmitted);
+    case EventKind::kEvicted:
+      return workload.Find(ConditionType::kEvicted);
+    case EventKind::kFinished:
+      return workload.Find(ConditionType::kFinished);
+    case EventKind::kDeleted:
+      return nullptr;
+    case EventKind::kRequeued:
+      return workload.Find(ConditionType::kRequeued);
+    default:
+      return workload.Find(ConditionType::kQuotaReserved);
+  }
+}
+
+}  // namespace
+
+void State::AddEvent(EventKind kind, WorkloadId id) {
+  const Workload& workload = At(id);
+  Event event;
+  event.kind = kind;
+  event.workload = id;
+  event.time = now;
+  event.queue = workload.charged != kNoId ? workload.charged : QueueOf(workload);
+  if (workload.admission) event.queue = workload.admission->cluster_queue;
+  if (const Condition* condition = Telling(workload, kind)) {
+    event.reason = condition->reason;
+    event.message = condition->message;
+  }
+  const Condition* preempted = workload.Find(ConditionType::kPreempted);
+  if (kind == EventKind::kEvicted && event.reason == static_cast<int32_t>(Reason::kPreempted) && preempted) {
+    event.preemption = preempted->reason;
+  }
+  const Condition* requeued = workload.Find(ConditionType::kRequeued);
+  event.queued_since = requeued != nullptr && requeued->status ? requeued->transition : workload.created;
+  events.push_back(std::move(event));
+}
+
 void State::Rebuild() {
   stale = false;
   quota.Resize(static_cast<int>(cell_names.size()));

@@ -108,6 +108,12 @@ struct Event {
   EventKind kind;
   WorkloadId workload;
   WorkloadId by = kNoId;  // of an eviction by preemption: the preemptor
+  Time time = 0;
+  NodeId queue = kNoId;    // that gave the quota; else where the workload waits
+  int32_t reason = 0;      // and message: of the condition that tells of the event
+  int32_t preemption = 0;  // of an eviction by preemption: by which rule
+  Message message;
+  Time queued_since = 0;  // when the workload was created, or put back into its queue
 };
 
 struct State {
@@ -140,6 +146,7 @@ struct State {
   std::vector<NodeId> changed_nodes;  // whose trees allocate anew
   std::set<NodeId> to_wake;           // roots (or lone queues) whose inadmissible workloads are to be retried
   int64_t scheduling_cycle = 0;
+  int64_t successful_cycles = 0;  // of those, in which some workload got quota
   Time now = 0;
 
   bool record_events = false;
@@ -191,13 +198,14 @@ struct State {
     if (Local(workload.local_queue).IsRunning()) NotifyRetry(QueueOf(workload));
   }
   void MarkDirty(WorkloadId id);
-  void Record(EventKind kind, WorkloadId workload, WorkloadId by = kNoId) {
-    if (record_events) events.push_back({kind, workload, by});
+  void Record(EventKind kind, WorkloadId workload) {
+    if (record_events) AddEvent(kind, workload);
   }
   // Lifecycle details for writing.
   Lifecycle& EditLife(Workload& workload);
 
  private:
+  void AddEvent(EventKind kind, WorkloadId workload);
   void RebuildActivity();
   void BumpGenerations();
 };
