@@ -10,6 +10,7 @@ void BindAsk(py::module_& module);
 void BindExplain(py::module_& module);
 void BindTesting(py::module_& module);
 void BindPersist(py::module_& module);
+void BindVisibility(py::module_& module);
 }  // namespace kueue::python
 
 PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
@@ -24,4 +25,5 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   kueue::python::BindExplain(module);
   kueue::python::BindTesting(module);
   kueue::python::BindPersist(module);
+  kueue::python::BindVisibility(module);
 }

@@ -2,6 +2,7 @@
 #include "io/persist.h"
 
 #include "bindings/engine.h"
+#include "bindings/method.h"
 #include "bindings/pybind.h"
 
 namespace kueue::python {
@@ -33,9 +34,10 @@ std::unique_ptr<SharedEngine> Load(const py::bytes& data) {
 }  // namespace
 
 void BindPersist(py::module_& module) {
-  auto engine = py::reinterpret_borrow<py::class_<SharedEngine>>(module.attr("Engine"));
-  engine.def("save", &Save);
-  engine.def_static("load", &Load, py::arg("data"));
+  AddMethod(module, "save", &Save);
+  module.attr("Engine").attr("load") =
+      py::module_::import("builtins")
+          .attr("staticmethod")(py::cpp_function(&Load, py::name("load"), py::arg("data")));
 }
 
 }  // namespace kueue::python

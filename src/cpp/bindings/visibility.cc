@@ -1,0 +1,227 @@
+// What a platform shows of an engine: who waits where, what each queue holds, what happened.
+#include <map>
+
+#include "bindings/engine.h"
+#include "bindings/method.h"
+#include "bindings/pybind.h"
+#include "fairness/ledger.h"
+#include "fairness/share.h"
+#include "io/text.h"
+#include "lifecycle/queueing.h"
+
+namespace kueue::python {
+namespace {
+
+using CellAmounts = std::map<CellId, Amount>;
+
+// Reserved and admitted amounts, and how many workloads they are of.
+struct Holdings {
+  CellAmounts reserved, admitted;
+  int reserving_workloads = 0, admitted_workloads = 0;
+
+  void Add(const Workload& workload) {
+    ++reserving_workloads;
+    if (workload.IsAdmitted()) ++admitted_workloads;
+    for (const auto& [cell, amount] : workload.usage) {
+      reserved[cell] += amount;
+      if (workload.IsAdmitted()) admitted[cell] += amount;
+    }
+  }
+};
+
+int64_t AmountOf(const CellAmounts& amounts, CellId cell) {
+  const auto found = amounts.find(cell);
+  return found == amounts.end() ? 0 : found->second.value();
+}
+
+// ((flavor, ((resource, reserved, admitted, nominal quota, borrowing limit, lending limit), ...)), ...):
+// flavors as the queue lists them, resources by name (pkg/cache/scheduler/cache.go:getUsage).
+py::list ByFlavor(const State& state, NodeId node, const Holdings& holdings) {
+  py::list flavors;
+  for (const ResourceGroupIds& group : state.Queue(node).groups) {
+    std::map<std::string, ResourceId> resources;
+    for (ResourceId resource : group.covered) resources[state.resource_names.Name(resource)] = resource;
+    for (FlavorId flavor : group.flavors) {
+      py::list amounts;
+      for (const auto& [name, resource] : resources) {
+        const CellId cell = state.Cell(flavor, resource);
+        if (cell == kNoId) continue;  // of a queue that is being deleted
+        amounts.append(py::make_tuple(
+            name, AmountOf(holdings.reserved, cell), AmountOf(holdings.admitted, cell),
+            state.quota.Nominal(node, cell).value(), state.quota.BorrowingLimit(node, cell).value(),
+            state.quota.LendingLimit(node, cell).value()));
+      }
+      flavors.append(py::make_tuple(state.flavor_names.Name(flavor), amounts));
+    }
+  }
+  return flavors;
+}
+
+double ShareOf(const State& state, NodeId node) {
+  return state.forest().HasCycle(node) ? 0 : DominantResourceShare(state, node).Weighted();
+}
+
+py::list ClusterQueues(SharedEngine& shared) {
+  return shared.Write([](Engine& engine) {
+    State& state = engine.state();
+    state.EnsureBuilt();
+    py::list views;
+    for (NodeId node : state.forest().Queues()) {
+      const ClusterQueue& queue = state.Queue(node);
+      Holdings holdings;
+      for (WorkloadId id : queue.workloads) holdings.Add(state.At(id));
+      const NodeId parent = state.forest().Parent(node);
+      views.append(
+          py::make_tuple(state.forest().Name(node), parent == kNoId ? "" : state.forest().Name(parent),
+                         queue.inactivity.reason, queue.inactivity.message, queue.pending.active_count(),
+                         queue.pending.inadmissible_count(), holdings.reserving_workloads,
+                         holdings.admitted_workloads, ShareOf(state, node), ByFlavor(state, node, holdings)));
+    }
+    return views;
+  });
+}
+
+// An amount in units of 10^-9 as a quantity's text.
+std::string NanoText(Int128 nano) {
+  std::string digits;
+  for (Int128 rest = nano < 0 ? -nano : nano; rest > 0; rest /= 10) {
+    digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(rest % 10)));
+  }
+  const Decimal magnitude = Decimal::FromDigits(digits.empty() ? "0" : digits, "", -9);
+  return Quantity(nano < 0 ? -magnitude : magnitude).ToText();
+}
+
+// (usage over weight, when it was last written, {resource: amount}) of admission fair sharing; None where
+// that does not decide.
+py::object Consumed(const State& state, LocalQueueId local, NodeId node) {
+  if (!UsesAdmissionFairSharing(state, node)) return py::none();
+  const LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
+  py::dict consumed;
+  for (const auto& [resource, nano] : entry.consumed) {
+    consumed[py::str(state.resource_names.Name(resource))] = NanoText(nano);
+  }
+  return py::make_tuple(LocalQueueUsage(state, local), entry.last_update, consumed);
+}
+
+py::list LocalQueues(SharedEngine& shared) {
+  return shared.Write([](Engine& engine) {
+    State& state = engine.state();
+    state.EnsureBuilt();
+    std::vector<Holdings> holdings(state.local_queues.size());
+    std::vector<std::pair<int, int>> pending(state.local_queues.size());
+    for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
+      const Workload& workload = state.At(id);
+      const auto local = static_cast<size_t>(workload.local_queue);
+      const NodeId node = state.local_queues[local].cluster_queue;
+      if (workload.charged != kNoId && workload.charged == node) holdings[local].Add(workload);
+      if (workload.queued == kNoId) continue;
+      const bool waits = state.Queue(workload.queued).pending.IsInadmissible(state.workloads, id);
+      ++(waits ? pending[local].second : pending[local].first);
+    }
+    py::list views;
+    for (size_t local = 0; local < state.local_queues.size(); ++local) {
+      const LocalQueue& queue = state.local_queues[local];
+      if (!queue.exists) continue;
+      const bool found = queue.cluster_queue != kNoId && state.forest().IsDeclared(queue.cluster_queue);
+      const bool active = found && state.Queue(queue.cluster_queue).inactivity.reason.empty();
+      const NodeId node = queue.cluster_queue;
+      views.append(py::make_tuple(
+          queue.ns, queue.name, queue.cluster_queue == kNoId ? "" : state.forest().Name(queue.cluster_queue),
+          queue.IsRunning(), found, active, pending[local].first, pending[local].second,
+          holdings[local].reserving_workloads, holdings[local].admitted_workloads,
+          found ? Consumed(state, static_cast<LocalQueueId>(local), node) : py::none(),
+          found ? ByFlavor(state, node, holdings[local]) : py::list()));
+    }
+    return views;
+  });
+}
+
+py::list Cohorts(SharedEngine& shared) {
+  return shared.Write([](Engine& engine) {
+    State& state = engine.state();
+    state.EnsureBuilt();
+    const Forest& forest = state.forest();
+    py::list views;
+    for (NodeId node = 0; node < forest.size(); ++node) {
+      if (forest.IsClusterQueue(node) || !forest.Exists(node)) continue;
+      py::list cells;
+      for (CellId cell = 0; cell < state.quota.cells(); ++cell) {
+        if (!state.quota.IsDefined(node, cell) && state.quota.Usage(node, cell) == Amount(0)) continue;
+        const auto& [flavor, resource] = state.cell_names[static_cast<size_t>(cell)];
+        cells.append(py::make_tuple(state.flavor_names.Name(flavor), state.resource_names.Name(resource),
+                                    state.quota.Subtree(node, cell).value(),
+                                    state.quota.Usage(node, cell).value()));
+      }
+      const NodeId parent = forest.Parent(node), root = forest.Root(node);
+      views.append(py::make_tuple(forest.Name(node), parent == kNoId ? "" : forest.Name(parent),
+                                  root == kNoId ? "" : forest.Name(root), forest.IsDeclared(node),
+                                  ShareOf(state, node), cells));
+    }
+    return views;
+  });
+}
+
+// (namespace, name, LocalQueue, priority, creation, position in the LocalQueue) in the order of the queue;
+// None for a queue that does not exist.
+py::object PendingIn(SharedEngine& shared, const std::string& cluster_queue) {
+  return shared.Read([&](const Engine& engine) -> py::object {
+    const State& state = engine.state();
+    const NodeId node = state.forest().FindClusterQueue(cluster_queue);
+    if (node == kNoId || !state.forest().IsDeclared(node)) return py::none();
+    const UsageOrder usage(state, node);
+    std::map<LocalQueueId, int> seen;
+    py::list views;
+    for (WorkloadId id : state.Queue(node).pending.Ordered(state.workloads, usage.get())) {
+      const Workload& workload = state.At(id);
+      const WorkloadSpec& spec = *workload.spec;
+      views.append(py::make_tuple(spec.ns, spec.name, spec.queue_name, spec.priority, workload.created,
+                                  seen[workload.local_queue]++));
+    }
+    return std::move(views);
+  });
+}
+
+constexpr const char* kEventNames[] = {"QuotaReserved", "Admitted", "Evicted", "QuotaReleased",
+                                       "Pending",       "Finished", "Deleted", "Requeued"};
+
+// What happened since the last time, oldest first; it is forgotten.
+py::list DrainEvents(SharedEngine& shared) {
+  return shared.Write([](Engine& engine) {
+    State& state = engine.state();
+    py::list views;
+    for (const Event& event : state.events) {
+      const WorkloadSpec& spec = *state.At(event.workload).spec;
+      const NodeId by_queue =
+          event.by == kNoId ? kNoId : state.Local(state.At(event.by).local_queue).cluster_queue;
+      views.append(py::make_tuple(
+          event.time, kEventNames[static_cast<int>(event.kind)], spec.Key(), spec.queue_name,
+          spec.priority_class, event.queue == kNoId ? "" : state.forest().Name(event.queue),
+          state.reasons.Name(event.reason), state.reasons.Name(event.preemption),
+          Render(state, event.message), event.by == kNoId ? "" : state.At(event.by).spec->Key(),
+          by_queue == kNoId ? "" : state.forest().Name(by_queue), event.queued_since));
+    }
+    state.events.clear();
+    return views;
+  });
+}
+
+// How many cycles had heads: those in which one got quota, and the others.
+py::tuple CycleCounts(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) {
+    const State& state = engine.state();
+    return py::make_tuple(state.successful_cycles, state.scheduling_cycle - state.successful_cycles);
+  });
+}
+
+}  // namespace
+
+void BindVisibility(py::module_& module) {
+  AddMethod(module, "cluster_queue_status", &ClusterQueues);
+  AddMethod(module, "local_queue_status", &LocalQueues);
+  AddMethod(module, "cohort_status", &Cohorts);
+  AddMethod(module, "pending_workloads", &PendingIn, py::arg("cluster_queue"));
+  AddMethod(module, "drain_events", &DrainEvents);
+  AddMethod(module, "cycle_counts", &CycleCounts);
+}
+
+}  // namespace kueue::python
