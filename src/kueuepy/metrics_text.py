@@ -1,0 +1,98 @@
+"""Series of numbers and their text in the format that Prometheus reads."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+Labels = tuple[tuple[str, str], ...]
+_EXACT = 2.0**53
+
+
+class Series:
+    """A counter or gauge: a number for each combination of labels."""
+
+    def __init__(self, name: str, kind: str, text: str) -> None:
+        """Has no numbers yet."""
+        self.name, self.kind, self.text = f"kueue_{name}", kind, text
+        self.values: dict[Labels, float] = {}
+
+    def add(self, amount: float = 1, /, **labels: str) -> None:
+        """Adds to the number with these labels."""
+        key = tuple(labels.items())
+        self.values[key] = self.values.get(key, 0) + amount
+
+    def set(self, value: float, /, **labels: str) -> None:
+        """Sets the number with these labels."""
+        self.values[tuple(labels.items())] = value
+
+    def lines(self) -> Iterator[str]:
+        """The numbers with their labels, in the order of the labels."""
+        for labels, value in sorted(self.values.items()):
+            yield f"{self.name}{_labels(labels)} {number(value)}"
+
+
+class Histogram(Series):
+    """Durations in seconds, counted by buckets: those of at most 1, 2.5, 5, 10, … seconds.
+
+    Source: `pkg/metrics/metrics.go:generateExponentialBuckets`.
+    """
+
+    def __init__(self, name: str, text: str, buckets: int = 14) -> None:
+        """Has no durations yet."""
+        super().__init__(name, "histogram", text)
+        self.bounds = [1.0, *(2.5 * 2**i for i in range(buckets - 1))]
+        self.counts: dict[Labels, list[int]] = {}
+
+    def observe(self, nanoseconds: int, /, **labels: str) -> None:
+        """Counts a duration."""
+        seconds = max(nanoseconds, 0) / 1e9
+        key = tuple(labels.items())
+        counts = self.counts.setdefault(key, [0] * (len(self.bounds) + 1))
+        counts[bisect_left(self.bounds, seconds)] += 1
+        self.values[key] = self.values.get(key, 0) + seconds
+
+    def lines(self) -> Iterator[str]:
+        """Buckets, sum and count for each combination of labels."""
+        for labels, total in sorted(self.values.items()):
+            below = list(accumulate(self.counts[labels]))
+            for bound, count in zip([*self.bounds, math.inf], below, strict=True):
+                yield f"{self.name}_bucket{_labels((*labels, ('le', number(bound))))} {count}"
+            yield f"{self.name}_sum{_labels(labels)} {number(total)}"
+            yield f"{self.name}_count{_labels(labels)} {below[-1]}"
+
+
+def exposition(series: Iterable[Series]) -> str:
+    """All series in Prometheus' text format 0.0.4; those without a number are left out."""
+    lines: list[str] = []
+    for one in sorted(series, key=lambda one: one.name):
+        if one.values:
+            lines += [f"# HELP {one.name} {_help(one.text)}", f"# TYPE {one.name} {one.kind}", *one.lines()]
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def number(value: float) -> str:
+    """A number as Prometheus writes it."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
+    return str(int(value)) if value == int(value) and abs(value) < _EXACT else repr(float(value))
+
+
+def _labels(labels: Labels) -> str:
+    every: Mapping[str, str] = {**dict(labels), "replica_role": "standalone"}
+    return "{" + ",".join(f'{name}="{_escape(value)}"' for name, value in every.items()) + "}"
+
+
+def _escape(value: str) -> str:
+    return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
+
+
+def _help(text: str) -> str:
+    return text.replace("\\", r"\\").replace("\n", r"\n")
