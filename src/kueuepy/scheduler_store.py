@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kueuepy import _core
     from kueuepy.decision import Admitted
-    from kueuepy.objects import Object, Workload
+    from kueuepy.objects import Configuration, Object, Workload
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -81,3 +82,13 @@ class Store:
         """Forgets a workload."""
         for shelf in (self.workloads, self.jobs, self.admitted):
             shelf.drop(key)
+
+
+class Parts(NamedTuple):
+    """All that a Scheduler consists of."""
+
+    engine: _core.Engine
+    configuration: Configuration
+    related: tuple[dict[str, Any], ...]
+    count: int  # type: ignore[assignment]
+    store: Store

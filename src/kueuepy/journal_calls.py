@@ -1,0 +1,185 @@
+"""What a Scheduler is told, call by call, as plain records that are written and done again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from kueuepy.objects import NamespacedObject, Object, Workload
+from kueuepy.persist import kind_of
+from kueuepy.scheduler_input import Submitted
+
+if TYPE_CHECKING:
+    from kueuepy.journal_scheduler import JournaledScheduler
+
+
+class _Call(msgspec.Struct, frozen=True, tag_field="call", tag=str.lower, omit_defaults=True):
+    """A call; `key` names what it is about, for readers of the journal."""
+
+    @property
+    def key(self) -> str:
+        """The workload or object that it is about."""
+        return ""
+
+    def do(self, scheduler: JournaledScheduler) -> None:
+        """Does it again."""
+        raise NotImplementedError
+
+
+class Submit(_Call, frozen=True):
+    """A workload came; `count` is how many came before it, refused ones included."""
+
+    workload: Workload
+    count: int
+    job: dict[str, Any] | None = None
+
+    @property
+    def key(self) -> str:
+        """The workload."""
+        return self.workload.key
+
+    def do(self, scheduler: JournaledScheduler) -> None:
+        """Submits it with the same number."""
+        scheduler.resubmit(Submitted(self.workload, self.job), self.count)
+
+
+class Apply(_Call, frozen=True):
+    """An object was created or changed."""
+
+    kind: str
+    object: msgspec.Raw
+    name: str
+
+    @classmethod
+    def of(cls, obj: Object) -> Apply:
+        """The call for an object."""
+        return cls(type(obj).__name__, msgspec.Raw(msgspec.json.encode(obj)), obj.key)
+
+    @property
+    def key(self) -> str:
+        """Kind and name."""
+        return f"{self.kind} {self.name}"
+
+    def do(self, scheduler: JournaledScheduler) -> None:
+        """Applies it without checks, which it has passed."""
+        scheduler.reapply(msgspec.json.decode(self.object, type=kind_of(self.kind)))
+
+
+class Remove(_Call, frozen=True):
+    """An object was deleted."""
+
+    kind: str
+    name: str
+    namespace: str = ""
+
+    @classmethod
+    def of(cls, obj: Object) -> Remove:
+        """The call for an object."""
+        return cls(type(obj).__name__, obj.name, obj.namespace if isinstance(obj, NamespacedObject) else "")
+
+    @property
+    def key(self) -> str:
+        """Kind and name."""
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+    def do(self, scheduler: JournaledScheduler) -> None:
+        """Removes the object of that name."""
+        fields = {"namespace": self.namespace} if self.namespace else {}
+        found = scheduler.declared(kind_of(self.kind), f"{self.namespace}/{self.name}" if fields else self.name)
+        scheduler.remove(found)
+
+
+class _OfWorkload(_Call, frozen=True):
+    workload: str
+
+    @property
+    def key(self) -> str:
+        """The workload."""
+        return self.workload
+
+
+class Finish(_OfWorkload, frozen=True):
+    """A workload's job is done."""
+
+    def do(self, scheduler: JournaledScheduler) -> None:
+        """Finishes it."""
+        scheduler.finish(self.workload)
+
+
+class Delete(_OfWorkload, frozen=True):
+    """A workload is gone."""
+
+    def do(self, scheduler: JournaledScheduler) -> None:
+        """Deletes it."""
+        scheduler.delete(self.workload)
+
+
+class SetCheck(_OfWorkload, frozen=True):
+    """An admission check's controller said something."""
+
+    check: str
+    state: str
+    message: str | None = None
+    requeue_after_seconds: int | None = None
+
+    def do(self, scheduler: JournaledScheduler) -> None:
+        """Says it."""
+        state: Any = self.state
+        after = self.requeue_after_seconds
+        scheduler.set_check(self.workload, self.check, state, message=self.message, requeue_after=after)
+
+
+class PodsReady(_OfWorkload, frozen=True):
+    """A workload's pods are ready, or not."""
+
+    ready: bool
+
+    def do(self, scheduler: JournaledScheduler) -> None:
+        """Says so."""
+        scheduler.pods_ready(self.workload, self.ready)
+
+
+class Reclaim(_OfWorkload, frozen=True):
+    """Pods of a workload need their quota no longer."""
+
+    pods: int | dict[str, int]
+
+    def do(self, scheduler: JournaledScheduler) -> None:
+        """Says so."""
+        scheduler.reclaim(self.workload, self.pods)
+
+
+class Advance(_Call, frozen=True):
+    """Time passed; `now` is in nanoseconds since the Unix epoch."""
+
+    now: int
+
+    def do(self, scheduler: JournaledScheduler) -> None:
+        """Sets the clock."""
+        scheduler.engine.set_now(self.now)
+
+
+class Cycle(_Call, frozen=True):
+    """One scheduling cycle ran."""
+
+    def do(self, scheduler: JournaledScheduler) -> None:
+        """Runs one."""
+        scheduler.cycle()
+
+
+class Settle(_Call, frozen=True):
+    """Cycles ran until nothing changed."""
+
+    max_cycles: int | None = None
+
+    def do(self, scheduler: JournaledScheduler) -> None:
+        """Runs them."""
+        scheduler.settle(max_cycles=self.max_cycles)
+
+
+Call: TypeAlias = Submit | Apply | Remove | Finish | Delete | SetCheck | PodsReady | Reclaim | Advance | Cycle | Settle
+"""What may stand in a journal."""
+
+encoder = msgspec.json.Encoder()
+decoder: msgspec.json.Decoder[Call] = msgspec.json.Decoder(Call)

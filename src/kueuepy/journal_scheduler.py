@@ -1,0 +1,235 @@
+"""A Scheduler that writes down what it is told before it answers."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy import journal_calls as calls
+from kueuepy.decision import Admitted, Preempting
+from kueuepy.errors import KueueError, NotFoundError
+from kueuepy.objects import SECOND, Object, Workload
+from kueuepy.scheduler import Scheduler
+from kueuepy.scheduler_time import Duration, duration_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kueuepy.journal import Journal
+    from kueuepy.journal_file import DecisionRow
+    from kueuepy.loops import Cycle, Settled
+    from kueuepy.objects.status import CheckState
+    from kueuepy.scheduler_input import Submitted
+
+_json = msgspec.json.Encoder(order="deterministic")
+
+
+class JournaledScheduler(Scheduler):
+    """A Scheduler whose every call is durable before it returns; made by `Journal.scheduler`.
+
+    Calls of several threads are done and written one after the other. A fork is an ordinary Scheduler: what happens to
+    it is nobody's business. What is told to `engine` directly is not written down.
+    """
+
+    _journal: Journal | None = None
+    _lock: RLock
+    _redone: list[DecisionRow]
+
+    def begin(self, journal: Journal | None) -> None:
+        """Writes to this journal from now on; to none while calls are done again."""
+        self._journal = journal
+        self._lock = RLock()
+        self._redone = []
+
+    @property
+    def journal(self) -> Journal:
+        """Where it writes."""
+        assert self._journal is not None
+        return self._journal
+
+    def fork(self) -> Scheduler:  # type: ignore[override]
+        """An ordinary Scheduler with the same state, at once."""
+        return Scheduler.of_parts(self.parts).fork()
+
+    def redo(self, call: calls.Call) -> list[DecisionRow]:
+        """Does a call again, and tells what it came to."""
+        self._redone = []
+        call.do(self)
+        return self._redone
+
+    def resubmit(self, one: Submitted, count: int) -> None:
+        """Submits a workload with the number that it had."""
+        self._count = count
+        self._submit_one(one)
+
+    def reapply(self, obj: Object) -> None:
+        """Applies an object that has passed all checks."""
+        if isinstance(obj, Workload):
+            self._apply_workload(obj)
+        else:
+            self._apply(obj)
+
+    def declared(self, cls: type[Object], key: str) -> Object:
+        """The object of this kind and name.
+
+        Raises:
+            NotFoundError: There is none.
+        """
+        found = self._store.objects.get((cls, key))
+        if found is None:
+            raise NotFoundError(f'{cls.__name__} "{key}": there is no such object')
+        return found
+
+    # What is told, and written.
+
+    def submit(self, *items: Any) -> tuple[str, ...]:
+        """As `Scheduler.submit`; durable when it returns."""
+        with self._telling():
+            return super().submit(*items)
+
+    def apply(self, *objects: Object) -> None:
+        """As `Scheduler.apply`; durable when it returns."""
+        with self._telling():
+            super().apply(*objects)
+
+    def remove(self, *objects: Object) -> None:
+        """As `Scheduler.remove`; durable when it returns."""
+        with self._telling():
+            for obj in objects:
+                super().remove(obj)
+                if not isinstance(obj, Workload):
+                    self._tell(calls.Remove.of(obj))
+
+    def finish(self, *keys: str) -> None:
+        """As `Scheduler.finish`; durable when it returns."""
+        with self._telling():
+            for key in keys:
+                full = self._full(key)
+                super().finish(full)
+                self._tell(calls.Finish(full))
+
+    def delete(self, *keys: str) -> None:
+        """As `Scheduler.delete`; durable when it returns."""
+        with self._telling():
+            for key in keys:
+                full = self._full(key)
+                super().delete(full)
+                self._tell(calls.Delete(full))
+
+    def set_check(
+        self,
+        key: str,
+        check_name: str,
+        state: CheckState,
+        *,
+        message: str | None = None,
+        requeue_after: Duration | None = None,
+    ) -> None:
+        """As `Scheduler.set_check`; durable when it returns."""
+        with self._telling():
+            super().set_check(key, check_name, state, message=message, requeue_after=requeue_after)
+            seconds = None if requeue_after is None else duration_ns(requeue_after) // SECOND
+            self._tell(calls.SetCheck(self._full(key), check_name, state, message, seconds))
+
+    def pods_ready(self, key: str, ready: bool = True) -> None:  # noqa: FBT001, FBT002 - reads well in either form
+        """As `Scheduler.pods_ready`; durable when it returns."""
+        with self._telling():
+            super().pods_ready(key, ready)
+            self._tell(calls.PodsReady(self._full(key), ready))
+
+    def reclaim(self, key: str, pods: int | Mapping[str, int]) -> None:
+        """As `Scheduler.reclaim`; durable when it returns."""
+        with self._telling():
+            super().reclaim(key, pods)
+            self._tell(calls.Reclaim(self._full(key), pods if isinstance(pods, int) else dict(pods)))
+
+    def advance(self, duration: Duration) -> None:
+        """As `Scheduler.advance`; durable when it returns."""
+        with self._telling():
+            super().advance(duration)
+            self._tell(calls.Advance(self._engine.now))
+
+    def cycle(self) -> Cycle:
+        """As `Scheduler.cycle`; the decisions are durable when it returns."""
+        with self._telling():
+            cycle = super().cycle()
+            self._tell(calls.Cycle(), [cycle])
+            return cycle
+
+    def settle(self, *, max_cycles: int | None = None) -> Settled:
+        """As `Scheduler.settle`; the decisions are durable when it returns."""
+        with self._telling():
+            settled = super().settle(max_cycles=max_cycles)
+            self._tell(calls.Settle(max_cycles), settled)
+            return settled
+
+    def __repr__(self) -> str:
+        """Its time, how many workloads there are, and where it writes."""
+        return f"{super().__repr__()[:-1]}, {self._journal!r}>"
+
+    # Inside.
+
+    def _submit_one(self, one: Submitted) -> None:
+        count = self._count
+        super()._submit_one(one)
+        submitted = self._store.workloads.get(one.workload.key)
+        assert submitted is not None
+        self._tell(calls.Submit(submitted, count, one.job))
+
+    def _apply(self, obj: Object) -> None:
+        super()._apply(obj)
+        self._tell(calls.Apply.of(obj))
+
+    def _apply_workload(self, obj: Workload) -> None:
+        is_new = self._store.workloads.get(obj.key) is None
+        super()._apply_workload(obj)
+        if not is_new:
+            self._tell(calls.Apply.of(obj))
+
+    def _full(self, key: str) -> str:
+        return self._engine.key(self.id_of(key))
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Around all that changes something: written when it ends, even if it ends half-way by an error."""
+        if self._journal is None:
+            yield
+            return
+        with self._lock, self._journal.group():
+            try:
+                yield
+            except KueueError:
+                raise
+            except BaseException as error:
+                self._journal.give_up(f"a call was interrupted: {error!r}")
+                raise
+
+    def _tell(self, call: calls.Call, cycles: Sequence[Cycle] = ()) -> None:
+        rows = _rows(cycles, sum(self._engine.cycle_counts()))
+        if self._journal is None:
+            self._redone += rows
+        else:
+            self._journal.write(call, self._engine.now, rows)
+
+
+def _rows(cycles: Sequence[Cycle], number: int) -> list[DecisionRow]:
+    """The decisions of these cycles, the last of which has this number."""
+    rows: list[DecisionRow] = []
+    busy = [cycle for cycle in cycles if not cycle.idle]
+    for at, cycle in enumerate(busy, number - len(busy) + 1):
+        for decision in cycle:
+            flavors = targets = reason = ""
+            match decision:
+                case Admitted():
+                    flavors = _json.encode({pod_set.name: pod_set.flavors for pod_set in decision.pod_sets}).decode()
+                case Preempting():
+                    reason = decision.reason
+                    targets = _json.encode([target.workload for target in decision.targets]).decode()
+                case _:
+                    reason = decision.reason
+            verdict = type(decision).__name__
+            rows.append((at, verdict, decision.workload, decision.cluster_queue, reason, flavors, targets))
+    return rows
