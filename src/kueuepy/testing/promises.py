@@ -29,7 +29,10 @@ def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
     """
     cluster = scheduler.cluster
     queue = cluster.get(ClusterQueue, cluster_queue)
-    used = scheduler.engine.usage().get(cluster_queue, {})
+    usage = scheduler.engine.usage()
+    if cluster_queue not in usage:  # stopped, or in need of an object that isn't there: it admits nobody
+        return ()
+    used = usage[cluster_queue]
     waiting, _ = scheduler.engine.queues().get(cluster_queue, ([], []))
     return tuple(
         key for key in waiting if _is_owed(_totals(scheduler, scheduler.workload(key)), queue.resource_groups, used)
