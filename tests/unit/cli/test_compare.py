@@ -31,7 +31,7 @@ def test_it_prints_json(kueuepy, arguments):
     assert found["jobs"] == 20
     assert found["queues"]["team-b-queue"]["fair-sharing"]["admitted"] == 10
     assert found["queues"]["team-a-queue"]["classical"]["evictions"] == 0
-    assert found["queues"]["team-a-queue"]["fair-sharing"]["evictions"] == 4
+    assert found["queues"]["team-a-queue"]["fair-sharing"]["evictions"] == 6
     assert {"workload", "classical", "fair-sharing"} == set(found["changes"][0])
 
 

@@ -1,0 +1,41 @@
+"""Notebooks are kept without outputs, and run from top to bottom in a few seconds."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+NOTEBOOKS = sorted((Path(__file__).parents[3] / "notebooks").glob("*.ipynb"))
+
+
+def _cells(path):
+    return [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_outputs_are_kept(path):
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in _cells(path))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_runs_and_what_it_shows_has_a_picture(path):
+    names = {}
+    started = time.perf_counter()
+    for cell in _cells(path):
+        source = "".join(cell["source"])
+        last = source.splitlines()[-1]
+        exec(compile(source, path.name, "exec"), names)  # noqa: S102 - our own notebook
+        if last.isidentifier() and not isinstance(names[last], dict):
+            assert names[last]._repr_html_().startswith(("<table", "<details"))
+
+    assert time.perf_counter() - started < 10
+
+
+def test_there_are_notebooks():
+    assert [path.stem for path in NOTEBOOKS][:4] == [
+        "01_first_admission",
+        "02_borrowing",
+        "03_preemption",
+        "04_fair_sharing",
+    ]

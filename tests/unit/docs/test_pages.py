@@ -1,0 +1,86 @@
+"""Every example on the pages of the documentation does what the page says."""
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import kueuepy
+from kueuepy.cli import main
+from kueuepy.lint import RULES
+
+ROOT = Path(__file__).parents[3]
+PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)
+_FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def _blocks(path, language):
+    return [body for name, body in _FENCE.findall(path.read_text(encoding="utf-8")) if name == language]
+
+
+def _with(language):
+    pages = [page for page in PAGES if _blocks(page, language)]
+    return pytest.mark.parametrize("page", pages, ids=lambda page: page.stem)
+
+
+@_with("pycon")
+def test_examples_in_python(page, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    text = "\n".join(_blocks(page, "pycon"))
+    examples = doctest.DocTestParser().get_doctest(text, {}, page.stem, str(page), 0)
+    told = []
+    doctest.DocTestRunner(verbose=False).run(examples, out=told.append)
+
+    assert "".join(told) == ""
+    assert examples.examples
+
+
+@_with("console")
+def test_examples_of_commands(page, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "80")
+    for block in _blocks(page, "console"):
+        for example in block.split("$ ")[1:]:
+            command, _, expected = example.partition("\n")
+            name, *arguments = shlex.split(command)
+            assert name == "kueuepy"
+            main(arguments)
+            captured = capsys.readouterr()
+            lines = [line.rstrip() for line in (captured.out + captured.err).splitlines()]
+            assert lines == expected.rstrip("\n").splitlines(), command
+
+
+def test_no_page_has_an_example_in_another_language():
+    known = {"console", "pycon", "text", "bash", ""}
+    found = {name for page in PAGES for name, _ in _FENCE.findall(page.read_text(encoding="utf-8"))}
+
+    assert found <= known
+
+
+def test_every_public_name_has_its_place_in_the_reference():
+    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
+    rooms = {"errors", "jobs", "manifest", "objects"}
+
+    assert [name for name in kueuepy.__all__ if name not in rooms and f" kueuepy.{name}\n" not in text] == []
+
+
+def test_every_room_of_the_core_has_its_page():
+    rooms = sorted(path.name for path in (ROOT / "src" / "cpp").iterdir() if path.is_dir())
+    pages = sorted(path.stem for path in (ROOT / "docs" / "concepts").glob("*.md") if path.stem != "index")
+
+    assert pages == rooms
+
+
+def test_the_page_of_lint_lists_every_rule():
+    text = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| L")]
+
+    assert rows == [f"| {rule.id} | {rule.severity} | {rule.title} |" for rule in RULES]
+
+
+def test_the_dictionary_names_files_that_exist():
+    text = (ROOT / "docs" / "dictionary.md").read_text(encoding="utf-8")
+
+    assert [name for name in re.findall(r"`(src/[\w/.]+)`", text) if not (ROOT / name).is_file()] == []
