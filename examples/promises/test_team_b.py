@@ -1,3 +1,4 @@
+# ruff: noqa: INP001
 """Does team-b always get its nominal quota? Run `pytest examples/promises` and see.
 
 `test_as_it_is` finds ten jobs of a and twelve of b, all at once: each cycle admits one head of each queue, so a has
@@ -22,7 +23,7 @@ ONE_CPU = (kq.PodSet.of(requests={"cpu": 1}),)
 jobs_of_both = st.tuples(st.integers(0, 25), st.integers(0, 25))
 
 
-def promise(cluster, jobs):
+def promise(cluster: kq.Cluster, jobs: tuple[int, int]) -> None:
     """Submits so many one-CPU jobs of each team at once. Then nobody in team-b may be owed anything."""
     scheduler = kq.Scheduler(cluster)
     for team, count in zip(("team-a", "team-b"), jobs, strict=True):
@@ -33,12 +34,14 @@ def promise(cluster, jobs):
 
 @pytest.mark.xfail(reason="the promise is broken by 10 jobs of a and 12 of b", strict=True)
 @given(jobs_of_both)
-def test_as_it_is(jobs):
+def test_as_it_is(jobs: tuple[int, int]) -> None:
+    """Without preemption."""
     promise(CLUSTER, jobs)
 
 
 @given(jobs_of_both)
-def test_with_reclaim(jobs):
+def test_with_reclaim(jobs: tuple[int, int]) -> None:
+    """With `reclaimWithinCohort: Any` on team-b."""
     promise(RECLAIMS, jobs)
 
 
@@ -48,16 +51,17 @@ class AnyHistory(SchedulerMachine):
     clusters = st.just(RECLAIMS)
     edit = None
 
-    def workload_lists(self, cluster, prefix):
+    def workload_lists(self, cluster: kq.Cluster, prefix: str) -> st.SearchStrategy[list[kq.Workload]]:
         """One-CPU jobs of either team."""
-        teams = st.lists(st.sampled_from(["team-a", "team-b"]), min_size=1, max_size=12)
+        names = st.sampled_from([queue.name for queue in cluster.local_queues])
+        teams = st.lists(names, min_size=1, max_size=12)
         return teams.map(
             lambda names: [
                 kq.Workload(f"{prefix}-{i}", queue_name=team, pod_sets=ONE_CPU) for i, team in enumerate(names)
             ]
         )
 
-    def settled(self):
+    def settled(self) -> None:
         """What is promised."""
         assert not owed(self.scheduler, "team-b")
 
