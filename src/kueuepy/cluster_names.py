@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kueuepy.errors import NotFoundError
 from kueuepy.manifest.problems import Path, path_text, suggestion
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kueuepy.manifest import Manifest
-    from kueuepy.objects import Object
+    from kueuepy.objects import ClusterQueue, Cohort, Object
 
 
 def check_names(manifest: Manifest) -> None:
@@ -21,7 +22,7 @@ def check_names(manifest: Manifest) -> None:
     Raises:
         NotFoundError: One line for each name, with file and line where known.
     """
-    lines = [_line(manifest, *found) for found in _dangling(manifest)]
+    lines = [_line(manifest, found) for found in dangling(manifest)]
     if lines:
         raise NotFoundError("\n".join(lines))
 
@@ -29,7 +30,8 @@ def check_names(manifest: Manifest) -> None:
 _Reference = tuple["Object", Path, str, str, frozenset[str]]
 
 
-def _dangling(manifest: Manifest) -> Iterator[_Reference]:
+def dangling(manifest: Manifest) -> Iterator[_Reference]:
+    """The names that refer to nothing: the object, the field, the name, the kind it names, and what there is."""
     return (found for found in _references(manifest) if found[2] not in found[4])
 
 
@@ -43,21 +45,27 @@ def _references(manifest: Manifest) -> Iterator[_Reference]:
     for flavor in manifest.resource_flavors:
         if flavor.topology_name:
             yield flavor, ("spec", "topologyName"), flavor.topology_name, "Topology", topologies
-    for owner in (*manifest.cluster_queues, *manifest.cohorts):
+    owners: tuple[ClusterQueue | Cohort, ...] = (*manifest.cluster_queues, *manifest.cohorts)
+    for owner in owners:
         for i, group in enumerate(owner.resource_groups):
             for j, quotas in enumerate(group.flavors):
-                path = ("spec", "resourceGroups", i, "flavors", j, "name")
-                yield owner, path, quotas.name, "ResourceFlavor", flavors
+                yield owner, ("spec", "resourceGroups", i, "flavors", j, "name"), quotas.name, "ResourceFlavor", flavors
     for queue in manifest.cluster_queues:
         for i, rule in enumerate(queue.admission_checks_strategy):
-            path = ("spec", "admissionChecksStrategy", "admissionChecks", i, "name")
-            yield queue, path, rule.name, "AdmissionCheck", checks
+            yield (
+                queue,
+                ("spec", "admissionChecksStrategy", "admissionChecks", i, "name"),
+                rule.name,
+                "AdmissionCheck",
+                checks,
+            )
     for local in manifest.local_queues:
         yield local, ("spec", "clusterQueue"), local.cluster_queue, "ClusterQueue", queues
         yield local, ("metadata", "namespace"), local.namespace, "Namespace", namespaces
 
 
-def _line(manifest: Manifest, obj: Object, path: Path, name: str, kind: str, known: frozenset[str]) -> str:
+def _line(manifest: Manifest, reference: _Reference) -> str:
+    obj, path, name, kind, known = reference
     where = manifest.where(obj, path)
     called = f'{type(obj).__name__} "{obj.key}"'
     text = f'{called}: {path_text(path)}: "{name}" names no {kind}; {suggestion(name, known)}'

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kueuepy._core import Quantity
 
 import kueuepy as kq
+from kueuepy._core import Quantity
 from kueuepy.manifest import validate
 
 SEEDS = Path(__file__).parents[2] / "examples" / "seeds"

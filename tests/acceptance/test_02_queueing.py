@@ -104,6 +104,18 @@ def test_Q_10_a_preemptor_is_queued_again_at_once(stage):
     assert first.workload == second.workload == "default/high"
 
 
+def test_Q_12_a_preemptor_stays_first_while_it_waits(stage):
+    story = stage(DEFAULT, _queue(preemption=kq.Preemption(within_cluster_queue="LowerPriority")))
+    story.submit("q", 1, {"cpu": 9}, name="low")
+    story.settle()
+    story.submit("q", 1, {"cpu": 9}, name="preemptor", priority=1)
+    story.scheduler.cycle()
+    story.submit("q", 1, {"cpu": 9}, name="later", priority=2)
+    (decision,) = story.scheduler.cycle()
+
+    assert decision.workload == "default/preemptor"
+
+
 def test_Q_16_quota_that_cannot_be_reclaimed_now_is_kept_for_its_owner(stage):
     story = stage(
         DEFAULT,

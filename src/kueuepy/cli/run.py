@@ -37,13 +37,14 @@ def run(
     waiting = list(_waiting(scheduler))
     if json:
         decided = [[plain(decision) for decision in cycle] for cycle in settled]
-        waits = [dict(zip(("workload", "reason", "message"), line, strict=True)) for line in waiting]
+        waits = [dict(zip(("workload", "reason", "message"), _why(scheduler, key), strict=True)) for key in waiting]
         loop = None if settled.loop is None else {"period": settled.loop.period, "workloads": settled.loop.workloads}
         usage = scheduler.engine.usage()
         print_json({"cycles": decided, "waiting": waits, "usage": usage, "finished": settled.finished, "loop": loop})
         return
     rows_table("What happened", ("cycle", "workload", "queue", "decision", "with what"), _events(settled), rows)
-    rows_table("Who waits", ("workload", "reason", "why"), waiting, rows)
+    why = (_why(scheduler, key) for key in waiting)
+    rows_table("Who waits", ("workload", "reason", "why"), why, rows, len(waiting))
     rows_table("What is used", ("queue", "flavor", "resource", "used"), _usage(scheduler), rows)
     _summary(settled, len(waiting))
 
@@ -55,14 +56,19 @@ def _events(settled: Settled) -> Iterator[tuple[Any, ...]]:
                 yield number, decision.workload, decision.cluster_queue, *told(decision)
 
 
-def _waiting(scheduler: Scheduler) -> Iterator[tuple[str, str, str]]:
-    """Everybody who has no quota and is not finished, with the reason that an evaluation gives."""
+def _waiting(scheduler: Scheduler) -> Iterator[str]:
+    """Everybody who has no quota and is not finished."""
     for key in scheduler.keys():  # noqa: SIM118 - no dict
         found = scheduler.engine.find(key)
         held = {name for name, condition in scheduler.engine.conditions(found).items() if condition[0]}
         if not held & {"QuotaReserved", "Finished"}:
-            explanation = scheduler.explain(key)
-            yield key, explanation.reason, explanation.message
+            yield key
+
+
+def _why(scheduler: Scheduler, key: str) -> tuple[str, str, str]:
+    """The reason and the message that an evaluation gives."""
+    explanation = scheduler.explain(key)
+    return key, explanation.reason, explanation.message
 
 
 def _usage(scheduler: Scheduler) -> Iterator[tuple[str, str, str, str]]:

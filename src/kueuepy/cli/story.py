@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -108,12 +109,16 @@ def plain(decision: Decision) -> dict[str, Any]:
     return {"decision": type(decision).__name__, **fields}
 
 
-def rows_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], limit: int) -> None:
+def rows_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], limit: int, total: int | None = None
+) -> None:
     """A table of the first rows, and how many more there are; nothing if there are none."""
-    lines = list(rows)
-    if not lines:
+    if total is None:
+        rows = list(rows)
+        total = len(rows)
+    if not total:
         return
-    table(title, columns, lines[:limit])
-    if len(lines) > limit:
-        say(f"… and {len(lines) - limit} more; --rows {len(lines)} shows all", style="dim")
+    table(title, columns, islice(rows, limit))
+    if total > limit:
+        say(f"… and {total - limit} more; --rows {total} shows all", style="dim")
     say("")

@@ -4,6 +4,7 @@ Mirrors pkg/cache/scheduler/resource_node.go:potentialAvailable, on quotas alone
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from kueuepy._core import Quantity
@@ -57,6 +58,8 @@ class Capacity:
         self._quotas: dict[str, dict[Cell, CellQuota]] = {}
         self._parent: dict[str, str | None] = {}
         self._members: dict[str, list[str]] = {}
+        self._subtree = cache(self._count_subtree)
+        self._largest = cache(self._count_largest)
         for cohort in cohorts.values():
             self._add(f"cohort {cohort.name}", cohort, cohort.parent_name)
         for queue in queues:
@@ -84,7 +87,7 @@ class Capacity:
     def _quota(self, node: str, cell: Cell) -> CellQuota:
         return self._quotas.get(node, {}).get(cell, CellQuota())
 
-    def _subtree(self, node: str, cell: Cell) -> int:
+    def _count_subtree(self, node: str, cell: Cell) -> int:
         lent = sum(self._lent(member, cell) for member in self._members.get(node, ()))
         return self._quota(node, cell).nominal + lent
 
@@ -93,7 +96,7 @@ class Capacity:
         subtree = self._subtree(node, cell)
         return subtree if limit is None else min(limit, subtree)
 
-    def _largest(self, node: str, cell: Cell) -> int:
+    def _count_largest(self, node: str, cell: Cell) -> int:
         subtree, parent = self._subtree(node, cell), self._parent.get(node)
         if not parent:
             return subtree

@@ -52,13 +52,19 @@ class Scene:
         )
         return (*manifest.workloads, *made)
 
-    @cached_property
-    def _behind(self) -> dict[tuple[str, str], str]:
-        return {(queue.namespace, queue.name): queue.cluster_queue for queue in self.manifest.local_queues}
-
-    def workloads_of(self, queue: ClusterQueue) -> Iterator[Workload]:
+    def workloads_of(self, queue: ClusterQueue) -> list[Workload]:
         """The workloads that wait or run in a ClusterQueue."""
-        return (w for w in self.workloads if self._behind.get((w.namespace, w.queue_name)) == queue.name)
+        return self._workloads_of.get(queue.name, [])
+
+    @cached_property
+    def _workloads_of(self) -> dict[str, list[Workload]]:
+        behind = {(queue.namespace, queue.name): queue.cluster_queue for queue in self.manifest.local_queues}
+        found: dict[str, list[Workload]] = {}
+        for workload in self.workloads:
+            queue = behind.get((workload.namespace, workload.queue_name))
+            if queue is not None:
+                found.setdefault(queue, []).append(workload)
+        return found
 
     def root(self, cohort: str | None) -> str | None:
         """The topmost cohort above a cohort; `None` if there is none, or if the cohorts form a cycle."""

@@ -16,7 +16,7 @@ _EFFECTS = ("NoSchedule", "NoExecute")
 def taint_nobody_tolerates(scene: Scene) -> Iterator[Hit]:
     """Pods must tolerate a flavor's taints themselves, unless the flavor adds the tolerations."""
     for queue in scene.queues:
-        workloads = list(scene.workloads_of(queue))
+        workloads = scene.workloads_of(queue)
         for flavor in _flavors(scene, queue) if workloads else ():
             for position, taint in enumerate(flavor.node_taints):
                 if taint.effect in _EFFECTS and not any(_tolerates(w, flavor, taint) for w in workloads):

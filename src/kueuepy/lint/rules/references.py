@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from kueuepy.cluster_names import _dangling as dangling
+from kueuepy.cluster_names import dangling
 from kueuepy.lint.rule import Hit, rule
 from kueuepy.lint.scene import Scene
 from kueuepy.manifest.problems import suggestion
