@@ -235,7 +235,7 @@ class Journal:
                         f"{self.path}: this release decides otherwise at call {reading.last} than is written; open it "
                         "with the release that wrote it, and compact it there"
                     )
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise InvalidSpecError(f"{self.path}: is damaged: {error}; it is left as it is") from None
         finally:
             connection.close()

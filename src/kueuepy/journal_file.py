@@ -128,7 +128,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
         found = connection.execute("PRAGMA quick_check").fetchone()[0]
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         found = str(error)
     if found != "ok":
         connection.close()
@@ -154,6 +154,7 @@ class Reading:
         row = connection.execute("SELECT call, at, state FROM snapshot ORDER BY call DESC LIMIT 1").fetchone()
         if row is None:
             raise self._damaged("it has no snapshot")
+        self._expect(row, (int, int, bytes))
         self.last: int = row[0]
         self.state: bytes = row[2]
         self.checksum = crc32(self.state)
@@ -171,9 +172,12 @@ class Reading:
             " FROM decisions ORDER BY number"
         )
         ahead = decisions.fetchone()
-        for number, *rest, expected in rows:
+        for row in rows:
+            self._expect(row, (int, int, str, str, str, int))
+            number, *rest, expected = row
             made: list[DecisionRow] = []
             while ahead is not None and ahead[0] == number:
+                self._expect(ahead, (int, int, *[str] * 6, int))
                 made.append(ahead[1:8])
                 self.decision = ahead[8]
                 ahead = decisions.fetchone()
@@ -184,6 +188,11 @@ class Reading:
             yield rest[3], made
         if ahead is not None:
             raise self._damaged(f"a decision is of call {ahead[0]}, which is missing")
+
+    def _expect(self, row: Sequence[object], types: Sequence[type]) -> None:
+        """A damaged row may hold anything."""
+        if tuple(map(type, row)) != tuple(types):
+            raise self._damaged("a row holds other things than were written")
 
     def _damaged(self, what: str) -> InvalidSpecError:
         return InvalidSpecError(f"{self._path}: is damaged: {what}; it is left as it is")

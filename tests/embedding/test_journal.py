@@ -1,0 +1,219 @@
+"""A Journal: durable before acknowledged, the same again, readable by anybody, written by one."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+
+import pytest
+from embedding.cases import workload
+
+import kueuepy as kq
+from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
+from kueuepy.journal import Journal
+from kueuepy.persist import to_bytes
+
+
+def rows(path, query):
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()
+
+
+def test_a_new_journal_starts_from_the_cluster(tmp_path, cluster):
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(cluster)
+        assert to_bytes(scheduler) == to_bytes(kq.Scheduler(cluster))
+
+
+def test_a_new_journal_needs_a_cluster(tmp_path):
+    with Journal(tmp_path / "j.db") as journal, pytest.raises(StateError, match="is new; give the Cluster"):
+        journal.scheduler()
+
+
+def test_what_was_acknowledged_is_there_when_the_process_is_gone(tmp_path, cluster):
+    journal = Journal(tmp_path / "j.db")
+    scheduler = journal.scheduler(cluster)
+    scheduler.submit(workload("a"), workload("b", "nlp", 12))
+    scheduler.settle()
+    scheduler.advance("90s")
+    scheduler.pods_ready("a")
+    scheduler.reclaim("a", 1)
+    scheduler.submit(workload("c", priority=5, cpu=9))
+    scheduler.cycle()
+    scheduler.apply(kq.ClusterQueue.of("nlp", {"default": {"cpu": 4}}, cohort_name="team"))
+    scheduler.remove(kq.LocalQueue("vision"))
+    scheduler.settle()
+    scheduler.finish("c")
+    scheduler.delete("b")
+    before = to_bytes(scheduler)
+    del scheduler
+    journal._connection.close()  # as a kill would leave it: nothing is put in order
+    journal._held.close()
+    with Journal(tmp_path / "j.db") as again:
+        assert to_bytes(again.scheduler()) == before
+
+
+def test_a_call_that_fails_is_not_written(tmp_path, cluster):
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(cluster)
+        for wrong in (lambda: scheduler.finish("nobody"), lambda: scheduler.advance(-1)):
+            with pytest.raises((NotFoundError, InvalidSpecError)):
+                wrong()
+        assert journal.calls == 0
+
+
+def test_of_several_keys_those_that_were_done_are_written(tmp_path, cluster):
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(cluster)
+        scheduler.submit(workload("a"))
+        with pytest.raises(NotFoundError):
+            scheduler.finish("a", "nobody")
+        before = to_bytes(scheduler)
+    with Journal(tmp_path / "j.db") as again:
+        assert to_bytes(again.scheduler()) == before
+
+
+def test_a_compacted_journal_holds_the_same_state_and_no_calls(tmp_path, cluster):
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(cluster)
+        scheduler.submit(*(workload(f"w{i}", cpu=1) for i in range(30)))
+        scheduler.settle()
+        assert journal.calls == 31
+        journal.compact()
+        assert journal.calls == 0
+        scheduler.finish("w3")
+        before = to_bytes(scheduler)
+    assert [row[0] for row in rows(tmp_path / "j.db", "SELECT key FROM calls")] == ["default/w3"]
+    with Journal(tmp_path / "j.db") as again:
+        assert to_bytes(again.scheduler()) == before
+
+
+def test_any_sqlite_client_reads_it_meanwhile(tmp_path, cluster):
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(cluster)
+        scheduler.submit(workload("low"), workload("high", cpu=15, priority=9))
+        scheduler.cycle()
+        query = "SELECT verdict, workload, cluster_queue, flavors, targets FROM decisions ORDER BY number"
+        assert rows(tmp_path / "j.db", query) == [
+            ("Admitted", "default/high", "vision", '{"main":{"cpu":"default"}}', "")
+        ]
+        assert rows(tmp_path / "j.db", "SELECT number, call, key FROM calls ORDER BY number") == [
+            (1, "Submit", "default/low"),
+            (2, "Submit", "default/high"),
+            (3, "Cycle", ""),
+        ]
+
+
+def test_a_group_is_one_transaction(tmp_path, cluster):
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(cluster)
+        with journal.group():
+            scheduler.submit(workload("a"))
+            scheduler.cycle()
+            assert rows(tmp_path / "j.db", "SELECT * FROM calls") == []
+        assert len(rows(tmp_path / "j.db", "SELECT * FROM calls")) == 2
+
+
+def test_a_second_journal_on_the_file_is_refused(tmp_path, cluster):
+    with Journal(tmp_path / "j.db") as journal:
+        journal.scheduler(cluster)
+        with pytest.raises(StateError, match="is in use by another Journal"):
+            Journal(tmp_path / "j.db")
+        script = "import sys; from kueuepy.journal import Journal; Journal(sys.argv[1])"
+        other = subprocess.run(  # noqa: S603 - our own interpreter
+            [sys.executable, "-c", script, tmp_path / "j.db"], capture_output=True, text=True, check=False
+        )
+        assert "is in use by another Journal" in other.stderr
+    Journal(tmp_path / "j.db").close()
+
+
+def test_of_many_threads_that_open_a_file_at_once_one_gets_it(tmp_path):
+    for race in range(50):
+        gate = threading.Barrier(4)
+        got: list[Journal] = []
+
+        def compete(path=tmp_path / f"{race}.db", gate=gate, got=got):
+            gate.wait()
+            try:
+                got.append(Journal(path))
+            except StateError:
+                pass
+
+        threads = [threading.Thread(target=compete) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(got) == 1
+        got[0].close()
+
+
+def test_a_child_process_may_not_write_its_parents_journal(tmp_path, cluster):
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(cluster)
+        child = os.fork()
+        if child == 0:
+            try:
+                scheduler.submit(workload("a"))
+            except StateError:
+                os._exit(0)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_fork_is_not_journalled(tmp_path, cluster):
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(cluster)
+        fork = scheduler.fork()
+        fork.submit(workload("a"))
+        assert type(fork) is kq.Scheduler
+        assert journal.calls == 0
+        assert scheduler.keys() == ()
+
+
+def test_after_closing_it_can_be_read_only(tmp_path, cluster):
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(cluster)
+        scheduler.submit(workload("a"))
+    assert scheduler.keys() == ("default/a",)
+    with pytest.raises(StateError, match="takes no more calls: it is closed"):
+        scheduler.submit(workload("b"))
+    assert scheduler.keys() == ("default/a",)
+
+
+def test_an_interrupted_call_ends_the_journal_not_the_reading(tmp_path, cluster, monkeypatch):
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(cluster)
+        scheduler.submit(workload("a"))
+        before = to_bytes(scheduler)
+
+        def interrupted(*_args):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr("kueuepy.scheduler.settle", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                scheduler.settle()
+        with pytest.raises(StateError, match="a call was interrupted"):
+            scheduler.settle()
+    with Journal(tmp_path / "j.db") as again:
+        assert to_bytes(again.scheduler()) == before
+
+
+def test_durability_is_one_of_two(tmp_path):
+    with pytest.raises(InvalidSpecError, match='it must be "power" or "process"'):
+        Journal(tmp_path / "j.db", durability="wishful")
+
+
+@pytest.mark.parametrize(("durability", "level"), [("power", 2), ("process", 1)])
+def test_power_waits_for_the_disk(tmp_path, cluster, durability, level):
+    with Journal(tmp_path / "j.db", durability=durability) as journal:
+        journal.scheduler(cluster)
+        assert journal._connection.execute("PRAGMA synchronous").fetchone() == (level,)
+        assert f"survives loss of {durability}" in repr(journal)

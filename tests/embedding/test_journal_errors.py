@@ -1,0 +1,143 @@
+"""A full disk or an error of the disk, at any write: the Scheduler stays readable and says so; nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sqlite3
+import traceback
+
+import pytest
+from embedding.cases import small_cluster, workload
+
+from kueuepy.errors import StateError
+from kueuepy.journal import Journal
+from kueuepy.persist import to_bytes
+
+
+def run(scheduler, journal, acknowledged):
+    """Calls until one fails; the states after those that returned."""
+    for i in range(60):
+        scheduler.submit(workload(f"w{i}", annotations={"why": "x" * 3000}))
+        acknowledged.append(to_bytes(scheduler))
+        scheduler.cycle()
+        acknowledged.append(to_bytes(scheduler))
+        if i % 20 == 19:
+            journal.compact()
+
+
+def check_aftermath(path, scheduler, journal, acknowledged, *, more=()):
+    assert journal.failure
+    assert "read only" in repr(scheduler)
+    keys = scheduler.keys()
+    with pytest.raises(StateError, match="takes no more calls"):
+        scheduler.cycle()
+    assert scheduler.keys() == keys
+    assert scheduler.workloads["status"]
+    last = to_bytes(scheduler)
+    journal.close()
+    with Journal(path) as again:
+        # The call that failed may be there, or not; all before it is.
+        assert to_bytes(again.scheduler()) in (acknowledged[-1], last, *more)
+
+
+@pytest.mark.parametrize("pages", [1, 2, 5, 12, 25, 60])
+def test_a_full_disk_ends_the_writing_not_the_reading(tmp_path, cluster, pages):
+    path = tmp_path / "j.db"
+    journal = Journal(path)
+    scheduler = journal.scheduler(cluster)
+    acknowledged = [to_bytes(scheduler)]
+    used = journal._connection.execute("PRAGMA page_count").fetchone()[0]
+    journal._connection.execute(f"PRAGMA max_page_count = {used + pages}")
+    with pytest.raises(StateError, match="it cannot be written: database or disk is full"):
+        run(scheduler, journal, acknowledged)
+    check_aftermath(path, scheduler, journal, acknowledged)
+
+
+@pytest.mark.parametrize("room", [0, 1, 512, 4096, 5000, 20_000, 77_777, 200_000])
+def test_a_disk_that_takes_no_more_bytes_ends_the_writing_not_the_reading(tmp_path, room):
+    """The system itself refuses writes behind a byte, in a child whose limits we may lower."""
+    child = os.fork()
+    if child == 0:
+        try:
+            _with_limit(tmp_path / "j.db", room)
+        except BaseException:  # noqa: BLE001
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def _with_limit(path, room):
+    journal = Journal(path)
+    scheduler = journal.scheduler(small_cluster())
+    acknowledged = [to_bytes(scheduler)]
+    scheduler.submit(workload("first"))
+    acknowledged.append(to_bytes(scheduler))
+    largest = max(found.stat().st_size for found in path.parent.iterdir())
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest + room, hard))
+    try:
+        run(scheduler, journal, acknowledged)
+    except StateError as error:
+        assert "it cannot be written" in str(error), error
+    else:
+        raise AssertionError("the limit was never met")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    check_aftermath(path, scheduler, journal, acknowledged)
+
+
+class Failing(sqlite3.Connection):
+    """A connection whose statements fail from the n-th on."""
+
+    left = 10**9
+
+    def _count(self):
+        self.left -= 1
+        if self.left < 0:
+            raise sqlite3.OperationalError("disk I/O error")
+
+    def execute(self, *args):
+        self._count()
+        return super().execute(*args)
+
+    def executemany(self, *args):
+        self._count()
+        return super().executemany(*args)
+
+
+@pytest.mark.parametrize("at", range(24))
+def test_an_error_at_the_nth_statement_ends_the_writing_not_the_reading(tmp_path, cluster, monkeypatch, at):
+    path = tmp_path / "j.db"
+    connect = sqlite3.connect
+    monkeypatch.setattr(
+        "kueuepy.journal_file.sqlite3.connect", lambda *args, **more: connect(*args, factory=Failing, **more)
+    )
+    journal = Journal(path)
+    scheduler = journal.scheduler(cluster)
+    acknowledged = [to_bytes(scheduler)]
+    journal._connection.left = at
+    with pytest.raises(StateError, match="it cannot be written: disk I/O error"):
+        run(scheduler, journal, acknowledged)
+    monkeypatch.undo()
+    check_aftermath(path, scheduler, journal, acknowledged)
+
+
+def test_a_failed_snapshot_changes_nothing(tmp_path, cluster, monkeypatch):
+    path = tmp_path / "j.db"
+    connect = sqlite3.connect
+    for at in range(7):
+        monkeypatch.setattr(
+            "kueuepy.journal_file.sqlite3.connect", lambda *args, **more: connect(*args, factory=Failing, **more)
+        )
+        journal = Journal(path)
+        scheduler = journal.scheduler(cluster)
+        scheduler.submit(workload(f"w{at}"))
+        before = to_bytes(scheduler)
+        journal._connection.left = at
+        with pytest.raises(StateError, match="it cannot be written"):
+            journal.compact()
+        journal.close()
+        monkeypatch.undo()
+        with Journal(path) as again:
+            assert to_bytes(again.scheduler()) == before
