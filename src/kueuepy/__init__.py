@@ -8,7 +8,8 @@ Import it as `kq`. Everything public is here; it is loaded when it is first used
 | its objects | `ClusterQueue`, `Cohort`, `LocalQueue`, `ResourceFlavor`, `Workload`, `PodSet`, `Configuration`, … |
 | running it | `Scheduler`, `Cycle`, `Settled`, `Loop` |
 | decisions | `Admitted`, `Preempting`, `Pending`, `Target`, `FlavorAttempt` |
-| questions | `Explanation`, `Cause`, `Difference`, `Change`, `Outcome`, `Comparison`, `compare`, `who_must_leave`, `Question` |
+| questions | `Explanation`, `Cause`, `Answers`, `Question`, `Difference`, `Change`, `Outcome`, `who_must_leave` |
+| policies | `compare`, `Comparison` |
 | errors | `KueueError` and its kinds |
 | rooms | `kueuepy.jobs`, `kueuepy.manifest`, `kueuepy.objects`, `kueuepy.errors` |
 """
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from kueuepy import errors, jobs, manifest, objects
     from kueuepy._core import Question
     from kueuepy.cluster import Cluster, dump, load
-    from kueuepy.policy import Comparison, compare
     from kueuepy.decision import Admitted, Decision, FlavorAttempt, Pending, Preempting, Target
     from kueuepy.errors import (
         DuplicateError,
@@ -82,8 +82,9 @@ if TYPE_CHECKING:
         WorkloadPriorityClass,
         WorkloadStatus,
     )
+    from kueuepy.policy import Comparison, compare
     from kueuepy.scheduler import Scheduler
-    from kueuepy.whatif import Change, Difference, Outcome, who_must_leave
+    from kueuepy.whatif import Answers, Change, Difference, Outcome, who_must_leave
 
 __all__ = [
     "Admission",
@@ -92,6 +93,7 @@ __all__ = [
     "AdmissionCheckStrategyRule",
     "AdmissionFairSharing",
     "Admitted",
+    "Answers",
     "BorrowWithinCohort",
     "Cause",
     "Change",
@@ -170,7 +172,7 @@ _HOME = {
     "kueuepy.loops": "Cycle Loop Settled",
     "kueuepy.decision": "Admitted Decision FlavorAttempt Pending Preempting Target",
     "kueuepy.explain": "Cause Explanation",
-    "kueuepy.whatif": "Change Difference Outcome who_must_leave",
+    "kueuepy.whatif": "Answers Change Difference Outcome who_must_leave",
     "kueuepy._core": "Question",
     "kueuepy.policy": "Comparison compare",
     "kueuepy.errors": (

@@ -1,13 +1,13 @@
+# ruff: noqa: A002, PYI021 - the names are the core's; the docstrings are for readers of the stub
 """Kueue's admission, in C++. Use it through kueuepy."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, final
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.explain_facts import (
-    AdmissionView,
     ConditionView,
     DecisionView,
     FactsView,
@@ -17,6 +17,7 @@ from kueuepy.explain_facts import (
 )
 from kueuepy.objects import Configuration, LimitRange, Object, RuntimeClass, Workload
 from kueuepy.objects.status import CheckState
+from kueuepy.visibility_views import ClusterQueueView, CohortView, EventView, LocalQueueView, PendingView
 
 @final
 class Quantity:
@@ -157,12 +158,24 @@ class Engine:
         """Whether events are kept for `take_events`; those so far are forgotten."""
     def take_events(self) -> list[tuple[str, int, int]]:
         """Kind, workload and preemptor (or -1) of each event since the last time."""
+    def drain_events(self) -> list[EventView]:
+        """The same events with all that is known of them; they are forgotten."""
+    def cycle_counts(self) -> tuple[int, int]:
+        """How many cycles with heads gave quota, and how many did not."""
+    def cluster_queue_status(self) -> list[ClusterQueueView]:
+        """What each ClusterQueue holds, and who waits in it."""
+    def local_queue_status(self) -> list[LocalQueueView]:
+        """The same of each LocalQueue."""
+    def cohort_status(self) -> list[CohortView]:
+        """Quota and usage below each Cohort."""
+    def pending_workloads(self, cluster_queue: str) -> list[PendingView] | None:
+        """Who waits in a ClusterQueue, in order; nothing for one that is not there."""
     def fingerprint(self) -> int:
         """Equal for states from which the same cycles follow while the clock stands still."""
     # Questions.
     def explain(self, id: int) -> FactsView:
         """The facts of an explanation; nothing changes."""
-    def ask(self, items: Iterable[Workload | Question | int]) -> list[DecisionView]:
+    def ask(self, items: Iterable[Workload | Question | int]) -> Answers:
         """What a cycle would answer about each workload alone; nothing changes."""
     def largest_count(self, question: Question, pod_set: int, preempting: bool) -> int:
         """A count of the pod set that would be admitted while one more would not; 0 if not even one would."""
@@ -175,17 +188,6 @@ class Engine:
         """All workloads, as columns."""
     def position_columns(self) -> dict[str, Any]:
         """All that wait, as columns."""
-    # Status, as Kueue's API and metrics have it.
-    def cluster_queue_status(self) -> list[Any]:
-        """The ClusterQueues."""
-    def local_queue_status(self) -> list[Any]:
-        """The LocalQueues."""
-    def cohort_status(self) -> list[Any]:
-        """The Cohorts."""
-    def pending_workloads(self, cluster_queue: str) -> list[tuple[str, str, str, int, int, int]] | None:
-        """Who waits in a ClusterQueue, in order; `None` if it does not exist."""
-    def drain_events(self) -> list[Any]:
-        """What happened since the last time, with all that metrics need."""
 
 class Decisions:
     """The decisions of one cycle, named when they are looked at."""
@@ -198,6 +200,13 @@ class Decisions:
     def admitted(self) -> int: ...
     @property
     def evicted(self) -> int: ...
+
+class Answers:
+    """Answers to questions, named when they are looked at."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int) -> DecisionView: ...
+    def verdict(self, index: int) -> Literal["Pending", "Preempting", "Admitted"]: ...
 
 class Question:
     """A workload read once, to be asked about again and again."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -33,9 +32,12 @@ from kueuepy.objects import (
 )
 
 if TYPE_CHECKING:
+    import os
+
     from kueuepy.manifest.sources import Source
 
 T = TypeVar("T", bound=Object)
+_LIMITS = Limits()
 
 
 class Cluster:
@@ -50,6 +52,8 @@ class Cluster:
     """
 
     __slots__ = ("_declared", "_manifest")
+    _declared: Manifest
+    _manifest: Manifest
 
     def __init__(
         self,
@@ -82,7 +86,7 @@ class Cluster:
     def from_manifest(cls, manifest: Manifest, *, names: bool = True) -> Cluster:
         """The Cluster of what `kueuepy.manifest.load` has read (and checked)."""
         cluster = cls.__new__(cls)
-        cluster._hold(manifest, names=names)
+        cluster._hold(manifest, names=names)  # noqa: SLF001 - of its own class
         return cluster
 
     def _hold(self, declared: Manifest, *, names: bool) -> None:
@@ -254,8 +258,8 @@ class Cluster:
         return cluster_html(self)
 
 
-def load(source: Source, *, strict: bool = True, names: bool = True, limits: Limits = Limits()) -> Cluster:
-    """The Cluster that files declare: YAML or JSON of any of Kueue's API versions, such as `kubectl get -o yaml` writes.
+def load(source: Source, *, strict: bool = True, names: bool = True, limits: Limits = _LIMITS) -> Cluster:
+    """The Cluster that files declare: YAML or JSON of any of Kueue's API versions, as `kubectl get -o yaml` writes it.
 
     Args:
         source: A path, a directory, a text, an open file, a parsed object, or several of these.

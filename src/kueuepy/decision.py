@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from kueuepy import _core
-from kueuepy.decision_kinds import FlavorMode, PendingReason, PreemptionReason
+from kueuepy.decision_kinds import FlavorMode, PendingReason, PreemptionReason  # noqa: TC001 - msgspec reads them
 from kueuepy.objects import Admission, PodSetAssignment
 
 if TYPE_CHECKING:
-    from kueuepy.explain_facts import AdmissionView, DecisionView
+    from collections.abc import Iterable
+
+    from kueuepy.explain_facts import DecisionView, PodSetAdmissionView
 
 
 class FlavorAttempt(msgspec.Struct, frozen=True):
@@ -132,7 +134,7 @@ class Pending(msgspec.Struct, frozen=True):
 Decision: TypeAlias = Admitted | Preempting | Pending
 
 
-def assignments(view: AdmissionView) -> tuple[PodSetAssignment, ...]:
+def assignments(view: Iterable[PodSetAdmissionView]) -> tuple[PodSetAssignment, ...]:
     """What the core says of an admission, as a Workload's status has it; the amounts as Kueue writes them."""
     return tuple(
         PodSetAssignment(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kueuepy.explain_causes import holding_causes, history_causes, waiting_causes
+from kueuepy.explain_causes import history_causes, holding_causes, waiting_causes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,7 +118,8 @@ def explain(engine: _core.Engine, found: int, decided: Admitted | None, *, fair:
     facts = engine.explain(found)
     conditions = engine.conditions(found)
     written = conditions.get("QuotaReserved", (False, "", "", 0))
-    verdict, causes = facts["verdict"], history_causes(facts, conditions)
+    verdict: str = facts["verdict"]
+    causes = history_causes(facts, conditions)
     if facts["holds"]:
         verdict = _holding_verdict(conditions)
         causes += holding_causes(facts, decided, engine.life(found), fair=fair)

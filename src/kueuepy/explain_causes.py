@@ -9,11 +9,19 @@ from kueuepy import explain_words as words
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kueuepy.explain_facts import CandidateView, CellView, ConditionView, FactsView, FlavorView, LifeView, PodSetView
     from kueuepy.decision import Admitted
     from kueuepy.explain import Cause
+    from kueuepy.explain_facts import (
+        CandidateView,
+        CellView,
+        ConditionView,
+        FactsView,
+        FlavorView,
+        LifeView,
+        PodSetView,
+    )
 
-_SHOWN_CANDIDATES = 12
+_MOST_ALIKE = 3  # workloads of one queue that stay for one reason are told together beyond this number
 
 
 def _cause(kind: str, text: str, facts: Any = None, causes: Iterable[Cause] = ()) -> Cause:
@@ -57,7 +65,8 @@ def _pod_set(pod_set: PodSetView, *, alone: bool) -> list[Cause]:
 
 
 def _flavor(flavor: FlavorView) -> Cause:
-    facts = {key: flavor[key] for key in ("flavor", "mode", "borrowing_level", "reason", "tried", "chosen")}
+    numbers = ("flavor", "mode", "borrowing_level", "reason", "tried", "chosen")
+    facts = {name: value for name, value in flavor.items() if name in numbers}
     if flavor["ineligible"]:
         inner = [_cause("eligibility", flavor["ineligible"], {"flavor": flavor["flavor"]})]
     else:
@@ -66,8 +75,19 @@ def _flavor(flavor: FlavorView) -> Cause:
 
 
 def _cell(cell: CellView) -> Cause:
+    numbers = ("flavor", "resource", "asked", "before", "available", "potential", "where", "limit")
+    missing = max(0, cell["asked"] - cell["available"]) if cell["available"] is not None else 0
+    facts = {**{name: value for name, value in cell.items() if name in numbers}, "missing": missing}
+    return _cause("resource", words.cell(cell), facts, _shortage(cell) if cell["short"] else ())
+
+
+def _shortage(cell: CellView) -> list[Cause]:
     causes = [
-        _cause("node", words.node(node, cell), {**node, "binds": node["name"] == cell["where"]})
+        _cause(
+            "node",
+            words.node(node, cell, binds=node["name"] == cell["where"]),
+            {**node, "binds": node["name"] == cell["where"]},
+        )
         for node in cell["path"]
     ]
     causes += [
@@ -75,21 +95,26 @@ def _cell(cell: CellView) -> Cause:
         for holder in cell["holders"]
         if holder["cluster_queue"] != cell["path"][0]["name"]
     ]
-    if cell["short"] and not cell["may_preempt"] and cell["asked"] <= cell["potential"]:
+    if cell["short"] and not cell["may_preempt"] and not words.is_impossible(cell):
         causes.append(_cause("no preemption", words.NO_PREEMPTION))
     if cell["one_would_do"]:
         left = {"workloads": tuple(cell["one_would_do"])}
         causes.append(_cause("one would do", words.one_would_do(cell["one_would_do"]), left))
-    numbers = ("flavor", "resource", "asked", "before", "available", "potential", "where", "limit")
-    missing = max(0, cell["asked"] - cell["available"])
-    return _cause("resource", words.cell(cell), {**{n: cell[n] for n in numbers}, "missing": missing}, causes)
+    return causes
 
 
 def _preemption(facts: FactsView) -> Cause:
-    candidates = facts["candidates"]
-    shown = candidates[:_SHOWN_CANDIDATES]
-    causes = [_candidate(candidate) for candidate in shown]
-    hidden = sum(facts["counts"].values()) - len(shown)
+    alike: dict[tuple[str, str], list[CandidateView]] = {}
+    for candidate in facts["candidates"]:
+        alike.setdefault((candidate["verdict"], candidate["cluster_queue"]), []).append(candidate)
+    causes: list[Cause] = []
+    for (verdict, queue), group in alike.items():
+        if verdict == "Taken" or len(group) <= _MOST_ALIKE or any(c["comparisons"] for c in group):
+            causes += map(_candidate, group)
+        else:
+            told = {"verdict": verdict, "cluster_queue": queue, "workloads": tuple(c["workload"] for c in group)}
+            causes.append(_cause("candidates", words.candidates(group), told))
+    hidden = sum(facts["counts"].values()) - len(facts["candidates"])
     if hidden > 0:
         causes.append(_cause("candidates", words.hidden(hidden, facts["counts"]), {"counts": facts["counts"]}))
     return _cause("preemption", words.preemption(facts), {"counts": facts["counts"]}, causes)
@@ -98,7 +123,12 @@ def _preemption(facts: FactsView) -> Cause:
 def _candidate(candidate: CandidateView) -> Cause:
     inner = [_cause("comparison", words.comparison(made), made) for made in candidate["comparisons"]]
     numbers = ("workload", "cluster_queue", "verdict", "reason", "priority")
-    return _cause("candidate", words.candidate(candidate), {name: candidate[name] for name in numbers}, inner)
+    return _cause(
+        "candidate",
+        words.candidate(candidate),
+        {name: value for name, value in candidate.items() if name in numbers},
+        inner,
+    )
 
 
 def shares(facts: FactsView) -> list[Cause]:
@@ -109,8 +139,10 @@ def shares(facts: FactsView) -> list[Cause]:
 def _remedies(facts: FactsView) -> list[Cause]:
     remedies: list[Cause] = []
     for pod_set in facts["pod_sets"]:
-        for resource in pod_set["undeclared"]:
-            remedies.append(_cause("remedy", words.cover(facts["cluster_queue"], resource), {"resource": resource}))
+        remedies += [
+            _cause("remedy", words.cover(facts["cluster_queue"], resource), {"resource": resource})
+            for resource in pod_set["undeclared"]
+        ]
         for flavor in pod_set["flavors"]:
             if flavor["tried"] and not flavor["ineligible"]:
                 short = [cell for cell in flavor["cells"] if cell["short"]]
@@ -121,9 +153,7 @@ def _remedies(facts: FactsView) -> list[Cause]:
 # --- a workload that holds quota ------------------------------------------------------------------------------------
 
 
-def holding_causes(
-    facts: FactsView, decided: Admitted | None, life: LifeView, *, fair: bool
-) -> tuple[Cause, ...]:
+def holding_causes(facts: FactsView, decided: Admitted | None, life: LifeView, *, fair: bool) -> tuple[Cause, ...]:
     """What it holds, from whom, and why not of an earlier flavor."""
     causes: list[Cause] = []
     for pod_set in facts["pod_sets"]:
@@ -166,9 +196,16 @@ def history_causes(facts: FactsView, conditions: dict[str, ConditionView]) -> tu
     evicted, preempted = conditions.get("Evicted"), conditions.get("Preempted")
     if evicted is None or not evicted[0]:
         return ()
-    inner = ()
+    inner: tuple[Cause, ...] = ()
     if preempted is not None and preempted[0]:
-        inner = (_cause("preempted by", words.preempted(facts["preemptor"], preempted[1]), {
-            "workload": facts["preemptor"], "reason": preempted[1],
-        }),)
+        inner = (
+            _cause(
+                "preempted by",
+                words.preempted(facts["preemptor"], preempted[1]),
+                {
+                    "workload": facts["preemptor"],
+                    "reason": preempted[1],
+                },
+            ),
+        )
     return (_cause("eviction", f"evicted: {evicted[1]}: {evicted[2]}", {"reason": evicted[1]}, inner),)

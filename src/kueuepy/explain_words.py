@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from kueuepy import _core
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kueuepy.decision import FlavorAttempt
     from kueuepy.explain_facts import (
         CandidateView,
         CellView,
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
         PodSetView,
         ShareView,
     )
-    from kueuepy.decision import FlavorAttempt
 
 NO_PREEMPTION = (
     "preemption is not considered: even with others gone it would have to borrow from its whole cohort, "
@@ -69,7 +71,13 @@ def flavor(facts: FlavorView) -> str:
 def pod_set(facts: PodSetView) -> str:
     """A pod set, and what it asks for in all."""
     asked = ", ".join(f"{name} {amount(name, value)}" for name, value in sorted(facts["requests"].items()))
-    return f"pod set {facts['name']}, {facts['count']} pods: {asked}"
+    pods = "1 pod" if facts["count"] == 1 else f"{facts['count']} pods"
+    return f"pod set {facts['name']}, {pods}: {asked}"
+
+
+def is_impossible(facts: CellView) -> bool:
+    """Whether more is asked for than there could ever be."""
+    return facts["potential"] is not None and facts["asked"] > facts["potential"]
 
 
 def cell(facts: CellView) -> str:
@@ -77,7 +85,7 @@ def cell(facts: CellView) -> str:
     resource = facts["resource"]
     earlier = f" ({amount(resource, facts['before'])} of it for other pod sets)" if facts["before"] else ""
     asked = f"{resource}: asks {amount(resource, facts['asked'])}{earlier}"
-    if facts["potential"] is not None and facts["asked"] > facts["potential"]:
+    if is_impossible(facts):
         return f"{asked}, can never have more than {amount(resource, facts['potential'])}"
     available = amount(resource, facts["available"])
     if not facts["short"]:
@@ -85,7 +93,7 @@ def cell(facts: CellView) -> str:
     return f"{asked}, may have {available}: {amount(resource, facts['asked'] - (facts['available'] or 0))} short"
 
 
-def node(facts: NodeView, of: CellView) -> str:
+def node(facts: NodeView, of: CellView, *, binds: bool = False) -> str:
     """The numbers of one node on the way up."""
     resource = of["resource"]
 
@@ -103,8 +111,8 @@ def node(facts: NodeView, of: CellView) -> str:
     over = free is not None and free < 0
     parts.append(f"{amount(resource, -free if over and free else free)} {'too much' if over else 'left'}")
     limit = "its borrowingLimit" if of["limit"] == "borrowingLimit" else "its quota"
-    binds = f"  ← {limit} is what counts" if facts["name"] == of["where"] and of["short"] else ""
-    return f"{facts['kind']} {facts['name']}: {', '.join(parts)}{binds}"
+    counts = f"  ← {limit} is what counts" if binds else ""
+    return f"{facts['kind']} {facts['name']}: {', '.join(parts)}{counts}"
 
 
 def holder(facts: HolderView, resource: str) -> str:
@@ -143,7 +151,7 @@ def cover(queue: str, resource: str) -> str:
 def remedy(facts: CellView) -> str:
     """What would have to happen in one cell."""
     resource, name = facts["resource"], facts["flavor"]
-    if facts["potential"] is not None and facts["asked"] > facts["potential"]:
+    if is_impossible(facts):
         most, asked = amount(resource, facts["potential"]), amount(resource, facts["asked"])
         return f"{name}: quotas and limits were raised, so that {asked} {resource} is possible; now it is {most}"
     missing = amount(resource, facts["asked"] - (facts["available"] or 0))
@@ -167,6 +175,15 @@ def candidate(facts: CandidateView) -> str:
         reason = facts["reason"] or ""
         return f"{name}: leaves, {reason}: {_REASONS[reason]}"
     return f"{name}: {_VERDICTS[facts['verdict']]}"
+
+
+def candidates(group: Sequence[CandidateView]) -> str:
+    """Why several workloads of one queue stay."""
+    first, verdict = group[0], _VERDICTS[group[0]["verdict"]]
+    plural = verdict.replace("stays: it is", "stay: they are").replace("stays: it may", "stay: they may")
+    plural = plural.replace("stays: its priority is equal, and it is", "stay: their priority is equal, and they are")
+    plural = plural.replace("stays: its priority is", "stay: their priorities are").replace("stays:", "stay:")
+    return f"{first['workload']} and {len(group) - 1} more in {first['cluster_queue']} {plural}"
 
 
 def hidden(count: int, counts: dict[str, int]) -> str:

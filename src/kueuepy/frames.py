@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from kueuepy import _core
 from kueuepy.errors import NotFoundError, UnsupportedError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import numpy as np
-    import pandas as pd
-    import polars as pl
     from numpy.typing import NDArray
 
 UNLIMITED = 2**63 - 1
 """What stands in a table for a limit that isn't given."""
 
 
-class Categorical(NamedTuple):
+class Categorical:
     """A column of names: a code for each row, and the names by code; code -1 is none."""
 
-    codes: NDArray[np.int32]
-    names: Sequence[str]
+    __slots__ = ("codes", "names")
+
+    def __init__(self, codes: NDArray[np.int32], names: Sequence[str]) -> None:
+        """Holds codes and names."""
+        self.codes = codes
+        self.names = names
 
     def __getitem__(self, row: int) -> Any:
         """The name in a row."""
@@ -71,24 +74,22 @@ class Columns:
         plain = {name: column[:count] if isinstance(column, list) else column for name, column in self._columns.items()}
         return [{name: _plain(column[i]) for name, column in plain.items()} for i in range(count)]
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_pandas(self) -> Any:
         """A DataFrame; names are categories.
 
         Raises:
             UnsupportedError: pandas is not installed.
         """
         pandas = _optional("pandas")
-        frame: pd.DataFrame = pandas.DataFrame({name: _for_pandas(pandas, c) for name, c in self._columns.items()})
-        return frame
+        return pandas.DataFrame({name: _for_pandas(pandas, c) for name, c in self._columns.items()})
 
-    def to_polars(self) -> pl.DataFrame:
+    def to_polars(self) -> Any:
         """A DataFrame of polars.
 
         Raises:
             UnsupportedError: polars is not installed.
         """
-        frame: pl.DataFrame = _optional("polars").DataFrame({name: _texts(c) for name, c in self._columns.items()})
-        return frame
+        return _optional("polars").DataFrame({name: _texts(c) for name, c in self._columns.items()})
 
     def to_arrow(self) -> Any:
         """A table of pyarrow; columns of numbers are not copied.
@@ -131,7 +132,8 @@ class QueueTable(Columns):
 class ShareTable(Columns):
     """Shares: `name`, `kind`, `weight`, `share`, `rounded`, `resource`, `borrowed`, `lendable`.
 
-    `rounded` is what Kueue's status shows as weightedShare (2^63 - 1 for infinity); amounts are of the dominant resource.
+    `rounded` is what Kueue's status shows as weightedShare (2^63 - 1 for infinity); amounts are of the dominant
+    resource.
     """
 
 
@@ -234,13 +236,18 @@ def share_table(engine: _core.Engine) -> ShareTable:
     import numpy as np  # noqa: PLC0415 - only on use
 
     facts = engine.share_facts()
-    texts = {name: [str(share[name]) for share in facts] for name in ("name", "kind", "resource")}
-    reals = {name: np.array([share[name] for share in facts], dtype=np.float64) for name in ("weight", "share")}
-    whole = ("rounded", "borrowed", "lendable")
-    numbers = {name: np.array([_number(share[name]) for share in facts], dtype=np.int64) for name in whole}
-    order = ("name", "kind", "weight", "share", "rounded", "resource", "borrowed", "lendable")
-    merged: dict[str, Column] = {**texts, **reals, **numbers}
-    return ShareTable({name: merged[name] for name in order})
+    return ShareTable(
+        {
+            "name": [share["name"] for share in facts],
+            "kind": [share["kind"] for share in facts],
+            "weight": np.array([share["weight"] for share in facts], dtype=np.float64),
+            "share": np.array([share["share"] for share in facts], dtype=np.float64),
+            "rounded": np.array([share["rounded"] for share in facts], dtype=np.int64),
+            "resource": [share["resource"] for share in facts],
+            "borrowed": np.array([_number(share["borrowed"]) for share in facts], dtype=np.int64),
+            "lendable": np.array([_number(share["lendable"]) for share in facts], dtype=np.int64),
+        }
+    )
 
 
 def queue_table(engine: _core.Engine) -> QueueTable:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,8 @@ from kueuepy import explain_words as words
 from kueuepy.decision import Admitted, Preempting
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from kueuepy.cluster import Cluster
     from kueuepy.decision import Decision
     from kueuepy.explain import Cause, Explanation

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,7 +10,7 @@ from kueuepy.explain_words import amount
 from kueuepy.policy_run import JobOutcome, QueueOutcome, Run, run
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Iterable
 
     from kueuepy.cluster import Cluster
 
@@ -66,7 +65,7 @@ class Comparison(msgspec.Struct, frozen=True):
             if outcome is not None
         ]
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_pandas(self) -> Any:
         """A row for each ClusterQueue and policy.
 
         Raises:

@@ -114,14 +114,14 @@ class _Runner:
         self._loops: list[Loop] = []
         self._integral: dict[str, dict[str, int]] = {}
         self._peak: dict[str, float] = {}
-        around = self._scheduler._surroundings()  # noqa: SLF001 - of the same house
+        around = self._scheduler.surroundings()
         for item in items:
             for workload, duration in _planned(item, around):
                 arrival = max(workload.creation_timestamp or 0, engine.now)
                 self._plan(arrival, 1, (workload, duration))
         self._start = min((event[0] for event in self._events), default=engine.now)
         engine.set_now(self._start)
-        engine.record_events(True)
+        engine.record_events(on=True)
 
     def _plan(self, at: int, kind: int, what: Any) -> None:
         heapq.heappush(self._events, (at, kind, next(self._number), what))
@@ -210,15 +210,19 @@ class _Runner:
 
     def _queue(self, name: str) -> QueueOutcome:
         engine = self._engine
-        outcomes = [found for found in (self._outcome(k, j) for k, j in self._jobs.items()) if found.cluster_queue == name]
+        outcomes = [
+            found for found in (self._outcome(k, j) for k, j in self._jobs.items()) if found.cluster_queue == name
+        ]
         waits = [outcome.waited for outcome in outcomes]
         usage, passed = engine.usage()[name], engine.now - self._start
-        mean: Mapping[str, float] = {cell: total / passed for cell, total in self._integral.get(name, {}).items()} if passed else usage
+        total = self._integral.get(name, {})
+        held = {cell: amount / passed for cell, amount in total.items()} if passed else usage
+        mean = {cell: float(amount) for cell, amount in held.items()}
         return QueueOutcome(
             jobs=len(outcomes),
             admitted=sum(outcome.started is not None for outcome in outcomes),
             usage=usage,
-            mean_usage=dict(mean),
+            mean_usage=mean,
             share=engine.shares().get(name, 0.0),
             peak_share=self._peak.get(name, 0.0),
             waited=sum(waits) / len(waits) if waits else 0.0,
@@ -234,7 +238,8 @@ def _planned(item: Any, around: Any) -> list[tuple[Workload, int | None]]:
     if isinstance(item, Submission):
         return [(item.workload, item.duration)]
     if isinstance(item, Mapping) and "kind" not in item and "apiVersion" not in item:
-        return [tuple(from_row(item))]
+        row = from_row(item)
+        return [(row.workload, row.duration)]
     if hasattr(item, "columns") and (hasattr(item, "to_dict") or hasattr(item, "to_dicts")):
         rows = item.to_dicts() if hasattr(item, "to_dicts") else item.to_dict("records")
         return [planned for row in rows for planned in _planned(row, around)]

@@ -4,53 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from kueuepy import _core
-from kueuepy.cluster import Cluster
 from kueuepy.decision import Admitted
-from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError, StateError
+from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.loops import Cycle, Settled, settle
 from kueuepy.manifest import ManifestError, check, validate_update
 from kueuepy.objects import (
     SECOND,
-    Configuration,
-    LocalQueue,
-    Namespace,
     NamespacedObject,
     Node,
     Object,
     PriorityClass,
-    ResourceFlavor,
     Workload,
     WorkloadPriorityClass,
 )
-from kueuepy.scheduler_input import Submitted, Surroundings, of_jobs, submissions
-from kueuepy.scheduler_status import live_workload
+from kueuepy.scheduler_input import Submitted, of_jobs, submissions
+from kueuepy.scheduler_questions import SchedulerQuestions
 from kueuepy.scheduler_store import Store
 from kueuepy.scheduler_time import Duration, Moment, duration_ns, moment_ns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    import os
+    from collections.abc import Mapping
 
-    from kueuepy.decision import Decision
-    from kueuepy.explain import Explanation
-    from kueuepy.frames import QueueTable, QuotaTable, ShareTable, UsageTable, WorkloadTable
+    from kueuepy.cluster import Cluster
     from kueuepy.objects.status import CheckState
-    from kueuepy.whatif import Difference, Edit
 
 _PASSIVE = (Node, PriorityClass, WorkloadPriorityClass)
-_UID = "00000000-0000-4000-8000-{:012d}"
 
 
-class Scheduler:
+class Scheduler(SchedulerQuestions):
     """Kueue on a cluster of its own: it owns a copy, and nothing that happens to it changes the Cluster it came from.
 
     Time stands still until `advance`. Between cycles Kueue's controllers run: evicted workloads give their quota back
     and queue again, checks and timeouts are acted on. Calls on one Scheduler are serialised by a lock; different
     Schedulers, forks included, may run in different threads.
 
-    >>> from kueuepy import ClusterQueue, PodSet, ResourceFlavor, Workload
+    >>> from kueuepy import Cluster, ClusterQueue, PodSet, ResourceFlavor, Workload
     >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}}))
     >>> scheduler = Scheduler(cluster)
     >>> scheduler.submit(Workload("train", queue_name="vision", pod_sets=(PodSet.of(requests={"cpu": 6}),)))
@@ -83,43 +73,7 @@ class Scheduler:
             if not isinstance(obj, Workload):
                 self._apply(obj)
         self._take(Submitted(workload) for workload in cluster.workloads)
-        self._take(of_jobs(cluster.jobs, self._surroundings()))
-
-    # What there is.
-
-    @property
-    def engine(self) -> _core.Engine:
-        """The engine itself, for those who build on it; what it is told is not known to this Scheduler's `cluster`."""
-        return self._engine
-
-    @property
-    def configuration(self) -> Configuration:
-        """The policies that it was made with."""
-        return self._configuration
-
-    @property
-    def cluster(self) -> Cluster:
-        """The declared objects as they are now, without Workloads."""
-        objects = tuple(self._store.objects.values())
-        return Cluster(objects, configuration=self._configuration, names=False)
-
-    @property
-    def now(self) -> float:
-        """The time, in seconds since the Unix epoch."""
-        return self._engine.now / SECOND
-
-    def workload(self, key: str) -> Workload:
-        """The Workload with the status that it has now: conditions, admission, checks.
-
-        Raises:
-            NotFoundError: There is no such workload.
-        """
-        found = self._id(key)
-        return live_workload(self._engine, found, self._known(found))
-
-    def keys(self) -> tuple[str, ...]:
-        """The keys of all workloads, in the order of submission, finished ones included."""
-        return tuple(workload.key for workload in self._store.workloads.values())
+        self._take(of_jobs(cluster.jobs, self.surroundings()))
 
     # What happens to it.
 
@@ -139,7 +93,7 @@ class Scheduler:
             InvalidSpecError: Something is not valid.
             NotFoundError: A job names a priority class that isn't there.
         """
-        new = list(submissions(items, self._surroundings()))
+        new = list(submissions(items, self.surroundings()))
         for workload, _ in new:
             check(workload, feature_gates=self._configuration.feature_gates)
         return self._take(new)
@@ -188,7 +142,7 @@ class Scheduler:
             StateError: It is finished already.
         """
         for key in keys:
-            found = self._id(key)
+            found = self.id_of(key)
             finished = self._engine.condition(found, "Finished")
             if finished is not None and finished[0]:
                 raise StateError(f'Workload "{self._engine.key(found)}": is finished already')
@@ -201,7 +155,7 @@ class Scheduler:
             NotFoundError: There is no such workload.
         """
         for key in keys:
-            found = self._id(key)
+            found = self.id_of(key)
             self._store.forget(self._engine.key(found))
             self._engine.delete(found)
 
@@ -228,7 +182,7 @@ class Scheduler:
             InvalidSpecError: There is no such state.
         """
         wait = None if requeue_after is None else duration_ns(requeue_after) // SECOND
-        self._engine.set_check(self._id(key), check_name, state, message, wait)
+        self._engine.set_check(self.id_of(key), check_name, state, message, wait)
 
     def pods_ready(self, key: str, ready: bool = True) -> None:  # noqa: FBT001, FBT002 - reads well in either form
         """All pods of the workload's job are ready, or not all of them any more.
@@ -236,7 +190,7 @@ class Scheduler:
         Raises:
             NotFoundError: There is no such workload.
         """
-        self._engine.set_pods_ready(self._id(key), ready)
+        self._engine.set_pods_ready(self.id_of(key), ready)
 
     def reclaim(self, key: str, pods: int | Mapping[str, int]) -> None:
         """Pods of the workload no longer need their quota.
@@ -249,7 +203,7 @@ class Scheduler:
             NotFoundError: There is no such workload.
             InvalidSpecError: A pod set is unknown, or has fewer pods.
         """
-        found = self._id(key)
+        found = self.id_of(key)
         counts = {pod_set.name: pod_set.count for pod_set in self._known(found).pod_sets}
         by_name = {next(iter(counts)): pods} if isinstance(pods, int) and len(counts) == 1 else pods
         if isinstance(by_name, int):
@@ -292,145 +246,24 @@ class Scheduler:
         """
         return settle(self._engine, self._noted, max_cycles)
 
-    def fork(self) -> Scheduler:
-        """A Scheduler with the same state, at once; what happens to one of the two is not seen by the other."""
-        twin = Scheduler.__new__(Scheduler)
-        twin._configuration, twin._related = self._configuration, self._related
-        twin._count = self._count
-        twin._engine, twin._store = self._engine.fork(), self._store.fork()
-        return twin
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes all that it knows to a file, as plain data; one that is there already is replaced at once."""
+        from kueuepy.persist import save  # noqa: PLC0415 - only on use
 
-    # Questions.
+        save(self, path)
 
-    def explain(self, item: Any) -> Explanation:
-        """Why the workload waits, is admitted, or was preempted.
-
-        Args:
-            item: The key of a workload; or a Workload, a job or a row that is not there yet, which is explained as if
-                it were.
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Scheduler:
+        """The Scheduler that `save` has written: what it decides from now on is what would have been decided.
 
         Raises:
-            NotFoundError: There is no such workload.
-            InvalidSpecError: It is not valid, or is several workloads.
+            NotFoundError: The file cannot be read.
+            InvalidSpecError: It is no saved state, or is damaged.
+            UnsupportedError: A later version of kueuepy has written it.
         """
-        from kueuepy.explain import explain  # noqa: PLC0415 - only on use
+        from kueuepy.persist import load  # noqa: PLC0415 - only on use
 
-        if not isinstance(item, str):
-            trial = self.fork()
-            keys = trial.submit(item)
-            return trial.explain(keys[0])
-        found = self._id(item)
-        decided = self._store.admitted.get(self._engine.key(found))
-        return explain(self._engine, found, decided, fair=self._configuration.fair_sharing is not None)
-
-    def try_admit(self, item: Any) -> Decision:
-        """What a cycle would answer if this workload alone were considered now; nothing changes.
-
-        Args:
-            item: A Workload, a job, a row, or the key of a workload that waits.
-
-        Raises:
-            InvalidSpecError: It is not valid, or is several workloads.
-            NotFoundError: There is no such workload.
-        """
-        from kueuepy.whatif import one  # noqa: PLC0415 - only on use
-
-        return one(self.try_admit_many([item]))
-
-    def try_admit_many(self, items: Iterable[Any]) -> list[Decision]:
-        """`try_admit` for each of many workloads, each considered alone; much faster than one by one."""
-        from kueuepy.whatif import ask  # noqa: PLC0415 - only on use
-
-        return ask(self, items)
-
-    def question(self, item: Any) -> _core.Question:
-        """A workload read once, to be asked about again and again."""
-        from kueuepy.whatif import question  # noqa: PLC0415 - only on use
-
-        return question(self, item)
-
-    def largest_count(self, item: Any, *, pod_set: str | None = None, preempting: bool = False) -> int:
-        """The largest number of pods with which the workload would be admitted now; 0 if not even one would.
-
-        Args:
-            item: A Workload, a job or a row; the count that it has doesn't matter.
-            pod_set: Which pod set to grow; the first one by default.
-            preempting: Whether it counts if others must be preempted.
-        """
-        from kueuepy.whatif import largest_count  # noqa: PLC0415 - only on use
-
-        return largest_count(self, item, pod_set=pod_set, preempting=preempting)
-
-    def whatif(self, *edits: Edit) -> Difference:
-        """What would be decided otherwise after edits, both sides settled; nothing changes here.
-
-        Args:
-            edits: Objects to apply, a Configuration, or functions that change the Scheduler which they are given.
-        """
-        from kueuepy.whatif import difference  # noqa: PLC0415 - only on use
-
-        return difference(self, edits)
-
-    # Tables.
-
-    @property
-    def usage(self) -> UsageTable:
-        """What each ClusterQueue and Cohort uses, of each flavor and resource."""
-        from kueuepy.frames import usage_table  # noqa: PLC0415 - only on use
-
-        return usage_table(self._engine)
-
-    @property
-    def quota(self) -> QuotaTable:
-        """The quotas of each ClusterQueue and Cohort, and what follows from them."""
-        from kueuepy.frames import quota_table  # noqa: PLC0415 - only on use
-
-        return quota_table(self._engine)
-
-    @property
-    def shares(self) -> ShareTable:
-        """The dominant resource share of each ClusterQueue and Cohort."""
-        from kueuepy.frames import share_table  # noqa: PLC0415 - only on use
-
-        return share_table(self._engine)
-
-    @property
-    def queues(self) -> QueueTable:
-        """Who waits in each ClusterQueue, in order."""
-        from kueuepy.frames import queue_table  # noqa: PLC0415 - only on use
-
-        return queue_table(self._engine)
-
-    @property
-    def workloads(self) -> WorkloadTable:
-        """Every workload: where it is, since when, and why."""
-        from kueuepy.frames import workload_table  # noqa: PLC0415 - only on use
-
-        return workload_table(self._engine)
-
-    # Jobs.
-
-    def start_patch(self, key: str) -> dict[str, Any]:
-        """The JSON merge patch by which Kueue starts the workload's job.
-
-        Raises:
-            StateError: The workload was not submitted as a job, or is not admitted.
-        """
-        from kueuepy.jobs import start_patch  # noqa: PLC0415 - only on use
-
-        flavors = [obj for obj in self._store.objects.values() if isinstance(obj, ResourceFlavor)]
-        job, workload = self._job(key), self.workload(key)
-        return start_patch(job, workload, flavors, config=self._configuration, related=self._related)
-
-    def stop_patch(self, key: str) -> dict[str, Any] | None:
-        """The JSON merge patch by which Kueue stops the workload's job; `None` for pods, which it deletes.
-
-        Raises:
-            StateError: The workload was not submitted as a job.
-        """
-        from kueuepy.jobs import stop_patch  # noqa: PLC0415 - only on use
-
-        return stop_patch(self._job(key), self.workload(key), config=self._configuration, related=self._related)
+        return load(path)
 
     def __repr__(self) -> str:
         """Its time, and how many workloads there are."""
@@ -443,25 +276,6 @@ class Scheduler:
         return scheduler_html(self)
 
     # Inside.
-
-    def _id(self, key: str) -> int:
-        found = self._engine.find(key if "/" in key else f"default/{key}")
-        if found < 0:
-            raise NotFoundError(f'Workload "{key}": there is no such workload; a key is namespace/name')
-        return found
-
-    def _known(self, found: int) -> Workload:
-        known = self._store.workloads.get(self._engine.key(found))
-        if known is None:
-            raise StateError(f'Workload "{self._engine.key(found)}": was given to the engine directly')
-        return known
-
-    def _job(self, key: str) -> dict[str, Any]:
-        full = self._engine.key(self._id(key))
-        job = self._store.jobs.get(full)
-        if job is None:
-            raise StateError(f'Workload "{full}": was not submitted as a job; there is no manifest to patch')
-        return job
 
     def _find(self, obj: Object) -> Object | None:
         if isinstance(obj, Workload):
@@ -479,41 +293,7 @@ class Scheduler:
             self._take([Submitted(obj)])
             return
         self._store.workloads.put(obj.key, obj)
-        self._engine.update(self._id(obj.key), obj)
-
-    def _take(self, new: Iterable[Submitted]) -> tuple[str, ...]:
-        submitted = list(new)
-        seen: set[str] = set()
-        for workload, _ in submitted:
-            if workload.key in seen or self._engine.find(workload.key) >= 0:
-                raise DuplicateError(f'Workload "{workload.key}": exists already; delete it first, or apply a change')
-            seen.add(workload.key)
-        for given, job in submitted:
-            workload = self._identified(given)
-            self._engine.submit(workload)
-            self._store.workloads.put(workload.key, workload)
-            if job is not None:
-                self._store.jobs.put(workload.key, job)
-        return tuple(workload.key for workload, _ in submitted)
-
-    def _identified(self, workload: Workload) -> Workload:
-        """The workload as an API server would store it: with a uid and a creation time."""
-        self._count += 1
-        if workload.uid and workload.creation_timestamp is not None:
-            return workload
-        created = self._engine.now if workload.creation_timestamp is None else workload.creation_timestamp
-        uid = workload.uid or _UID.format(self._count)
-        return msgspec.structs.replace(workload, uid=uid, creation_timestamp=created)
-
-    def _surroundings(self) -> Surroundings:
-        objects = tuple(self._store.objects.values())
-        return Surroundings(
-            self._configuration,
-            tuple(obj for obj in objects if isinstance(obj, WorkloadPriorityClass | PriorityClass)),
-            tuple(obj for obj in objects if isinstance(obj, Namespace)),
-            tuple(obj for obj in objects if isinstance(obj, LocalQueue)),
-            self._related,
-        )
+        self._engine.update(self.id_of(obj.key), obj)
 
     def _noted(self, cycle: Cycle) -> Cycle:
         """Remembers how workloads were admitted, for explanations."""

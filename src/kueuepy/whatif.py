@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 import msgspec
 
@@ -16,6 +17,7 @@ from kueuepy.scheduler_input import submissions
 
 if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
+    from kueuepy.scheduler_base import SchedulerState
 
 Edit: TypeAlias = "Object | Configuration | Callable[[Scheduler], object]"
 """An object to apply, a Configuration to run under, or a function that changes the Scheduler which it is given."""
@@ -24,30 +26,64 @@ Edit: TypeAlias = "Object | Configuration | Callable[[Scheduler], object]"
 # --- a workload ------------------------------------------------------------------------------------------------------
 
 
-def ask(scheduler: Scheduler, items: Iterable[Any]) -> list[Decision]:
+class Answers(Sequence[Decision]):
+    """What would be decided about each of many workloads alone; a decision is made when it is looked at."""
+
+    __slots__ = ("_answered",)
+
+    def __init__(self, answered: _core.Answers) -> None:
+        """Holds what the engine has answered."""
+        self._answered = answered
+
+    @overload
+    def __getitem__(self, index: int) -> Decision: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Decision, ...]: ...
+    def __getitem__(self, index: int | slice) -> Decision | tuple[Decision, ...]:
+        """One decision, or several."""
+        places = range(len(self))[index]
+        if isinstance(places, int):
+            return from_record(self._answered[places])
+        return tuple(from_record(self._answered[place]) for place in places)
+
+    def __len__(self) -> int:
+        """How many were asked about."""
+        return len(self._answered)
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """`Admitted`, `Preempting` or `Pending` for each, without making the decisions."""
+        return tuple(self._answered.verdict(place) for place in range(len(self)))
+
+    def __repr__(self) -> str:
+        """The answers in numbers."""
+        return f"<Answers: {dict(Counter(self.verdicts))}>"
+
+
+def ask(scheduler: SchedulerState, items: Iterable[Any]) -> Answers:
     """What a cycle would answer about each item alone."""
     subjects: list[_core.Question | Workload | int] = []
     for item in items:
         if isinstance(item, _core.Question | Workload):
             subjects.append(item)
         elif isinstance(item, str):
-            subjects.append(scheduler._id(item))  # noqa: SLF001 - of the same house
+            subjects.append(scheduler.id_of(item))
         else:
-            subjects += [workload for workload, _ in submissions([item], scheduler._surroundings())]  # noqa: SLF001
-    return [from_record(record) for record in scheduler.engine.ask(subjects)]
+            subjects += [workload for workload, _ in submissions([item], scheduler.surroundings())]
+    return Answers(scheduler.engine.ask(subjects))
 
 
-def question(scheduler: Scheduler, item: Any) -> _core.Question:
+def question(scheduler: SchedulerState, item: Any) -> _core.Question:
     """The one workload of an item, read once."""
     if isinstance(item, _core.Question):
         return item
     if isinstance(item, str):
         return _core.Question(scheduler.workload(item))
-    return _core.Question(one([workload for workload, _ in submissions([item], scheduler._surroundings())]))  # noqa: SLF001
+    return _core.Question(one([workload for workload, _ in submissions([item], scheduler.surroundings())]))
 
 
-def one(found: list[Any]) -> Any:
-    """The only item of a list.
+def one(found: Sequence[Any]) -> Any:
+    """The only item of several.
 
     Raises:
         InvalidSpecError: There are none, or several.
@@ -57,14 +93,14 @@ def one(found: list[Any]) -> Any:
     return found[0]
 
 
-def largest_count(scheduler: Scheduler, item: Any, *, pod_set: str | None, preempting: bool) -> int:
+def largest_count(scheduler: SchedulerState, item: Any, *, pod_set: str | None, preempting: bool) -> int:
     """A number of pods that would be admitted while one more would not."""
     if isinstance(item, _core.Question):
         if pod_set is not None:
             raise InvalidSpecError("largest_count: of a Question only the first pod set grows; give the workload")
         return scheduler.engine.largest_count(item, 0, preempting)
     workload = scheduler.workload(item) if isinstance(item, str) else None
-    workload = workload or one([found for found, _ in submissions([item], scheduler._surroundings())])  # noqa: SLF001
+    workload = workload or one([found for found, _ in submissions([item], scheduler.surroundings())])
     names = [known.name for known in workload.pod_sets]
     if pod_set is not None and pod_set not in names:
         raise NotFoundError(f'Workload "{workload.key}": "{pod_set}" names no pod set; it must be one of {names}')
@@ -140,7 +176,9 @@ class Difference(msgspec.Struct, frozen=True):
         """The changes as a table, for notebooks."""
         from kueuepy.html import table  # noqa: PLC0415 - only a notebook asks
 
-        return table(("workload", "before", "after"), [(c.workload, _told(c.before), _told(c.after)) for c in self.changes])
+        return table(
+            ("workload", "before", "after"), [(c.workload, _told(c.before), _told(c.after)) for c in self.changes]
+        )
 
 
 def _told(outcome: Outcome) -> str:
@@ -164,9 +202,9 @@ def outcome(scheduler: Scheduler, key: str) -> Outcome:
     return Outcome(status, flavors)
 
 
-def difference(scheduler: Scheduler, edits: Iterable[Edit]) -> Difference:
+def difference(scheduler: SchedulerState, edits: Iterable[Edit]) -> Difference:
     """What is decided otherwise after the edits, both sides settled."""
-    before, after = scheduler.fork(), scheduler.fork()
+    before, after = cast("Scheduler", scheduler.fork()), cast("Scheduler", scheduler.fork())
     for edit in edits:
         after = _edited(after, edit)
     before.settle()
@@ -188,12 +226,13 @@ def _edited(scheduler: Scheduler, edit: Edit) -> Scheduler:
     return scheduler
 
 
-def under(scheduler: Scheduler, configuration: Configuration) -> Scheduler:
+def under(scheduler: SchedulerState, configuration: Configuration) -> Scheduler:
     """A Scheduler under another Configuration: the same objects, and the workloads with the status they have now."""
     from kueuepy.scheduler import Scheduler  # noqa: PLC0415 - the two modules need each other
 
     objects = [obj for obj in scheduler.cluster.objects() if not isinstance(obj, Workload)]
-    workloads = [scheduler.workload(key) for key in scheduler.keys()]
+    keys = scheduler.keys()
+    workloads = [scheduler.workload(key) for key in keys]
     cluster = Cluster(objects, configuration=configuration, names=False)
     fresh = Scheduler(cluster, now=0)
     fresh.engine.set_now(scheduler.engine.now)

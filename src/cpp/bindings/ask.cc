@@ -43,7 +43,13 @@ class Visitor {
     if (state_.classes.size() == classes_) return;
     const auto is_new = [this](const auto& entry) { return static_cast<size_t>(entry.second) >= classes_; };
     absl::erase_if(state_.class_of_key, is_new);
-    state_.classes.erase(state_.classes.begin() + static_cast<std::ptrdiff_t>(classes_), state_.classes.end());
+    for (size_t i = classes_; i < state_.classes.size(); ++i) {
+      for (const PodSetSpec& pod_set : state_.classes[i].pod_sets) {
+        state_.class_of_template.classes.erase(pod_set.pod_template.get());
+      }
+    }
+    state_.classes.erase(state_.classes.begin() + static_cast<std::ptrdiff_t>(classes_),
+                         state_.classes.end());
   }
   Visitor(const Visitor&) = delete;
   Visitor& operator=(const Visitor&) = delete;
@@ -105,32 +111,40 @@ AnswerRecord AnswerFor(State& state, const Subject& subject) {
   return AnswerFor(state, visitor.id());
 }
 
-py::list Ask(SharedEngine& shared, const py::iterable& items) {
-  std::vector<Subject> subjects;
-  for (const py::handle& item : items) subjects.push_back(ReadSubject(item));
-  std::vector<AnswerRecord> answers;
-  {
-    const py::gil_scoped_release release;
-    shared.Write([&](Engine& engine) {
-      engine.state().EnsureBuilt();
-      for (const Subject& subject : subjects) answers.push_back(AnswerFor(engine.state(), subject));
-      return 0;
-    });
-  }
-  return shared.Read([&answers](const Engine& engine) {
-    const State& state = engine.state();
-    py::list view(answers.size());
-    for (size_t i = 0; i < answers.size(); ++i) {
-      const auto& [key, decision, message] = answers[i];
+// The answers with the engine that can name what is in them; each is named when it is looked at.
+struct Answers {
+  py::object engine;
+  std::vector<AnswerRecord> records;
+
+  py::tuple At(size_t index) const {
+    if (index >= records.size()) throw py::index_error();
+    const auto& [key, decision, message] = records[index];
+    return engine.cast<SharedEngine&>().Read([&](const Engine& reader) {
+      const State& state = reader.state();
       py::object admission = py::none();
       if (decision.admission) admission = ViewAdmission(state, *decision.admission);
-      view[i] = py::make_tuple(VerdictName(decision.verdict), key,
-                               decision.queue == kNoId ? "" : state.forest().Name(decision.queue),
-                               state.reasons.Name(decision.reason), message, decision.admitted, decision.borrowing, admission,
-                               ViewTargets(state, decision.targets), ViewAttempts(state, decision));
-    }
-    return view;
+      return py::make_tuple(VerdictName(decision.verdict), key,
+                            decision.queue == kNoId ? "" : state.forest().Name(decision.queue),
+                            state.reasons.Name(decision.reason), message, decision.admitted,
+                            decision.borrowing, admission, ViewTargets(state, decision.targets),
+                            ViewAttempts(state, decision));
+    });
+  }
+};
+
+Answers Ask(const py::object& self, const py::iterable& items) {
+  std::vector<Subject> subjects;
+  for (const py::handle& item : items) subjects.push_back(ReadSubject(item));
+  Answers answers{self, {}};
+  SharedEngine& shared = self.cast<SharedEngine&>();
+  const py::gil_scoped_release release;
+  shared.Write([&](Engine& engine) {
+    engine.state().EnsureBuilt();
+    answers.records.reserve(subjects.size());
+    for (const Subject& subject : subjects) answers.records.push_back(AnswerFor(engine.state(), subject));
+    return 0;
   });
+  return answers;
 }
 
 bool WouldDo(State& state, WorkloadSpec spec, size_t pod_set, int64_t count, bool preempting) {
@@ -141,7 +155,8 @@ bool WouldDo(State& state, WorkloadSpec spec, size_t pod_set, int64_t count, boo
   return decision.verdict == Verdict::kAdmitted || (preempting && decision.verdict == Verdict::kPreempting);
 }
 
-// A count that would do while one more would not, found by doubling and halving; `most` where nothing ends it.
+// A count that would do while one more would not, found by doubling and halving; `most` where nothing ends
+// it.
 int64_t LargestCount(SharedEngine& shared, const Question& question, size_t pod_set, bool preempting) {
   if (pod_set >= question.spec->pod_sets.size()) {
     ThrowIfError(absl::NotFoundError(absl::StrCat("the workload has no pod set ", pod_set)));
@@ -183,15 +198,26 @@ py::list MustLeaveOf(SharedEngine& shared) {
 }  // namespace
 
 void BindAsk(py::module_& module) {
-  py::class_<Question>(module, "Question")
+  py::class_<Question>(module, "Question", "A workload read once, to be asked about again and again.")
       .def(py::init([](const py::object& workload) {
              return Question{std::make_shared<const WorkloadSpec>(ReadWorkload(workload))};
            }),
            py::arg("workload"))
       .def_property_readonly("key", [](const Question& self) { return self.spec->Key(); });
+  py::class_<Answers>(module, "Answers", "Answers to questions, named when they are looked at.")
+      .def("__len__", [](const Answers& self) { return self.records.size(); })
+      .def("__getitem__", &Answers::At, py::arg("index"))
+      .def(
+          "verdict",
+          [](const Answers& self, size_t index) {
+            if (index >= self.records.size()) throw py::index_error();
+            return VerdictName(self.records[index].decision.verdict);
+          },
+          py::arg("index"));
   AddMethod(module, "ask", &Ask, py::arg("items"));
   AddMethod(module, "must_leave", &MustLeaveOf);
-  AddMethod(module, "largest_count", &LargestCount, py::arg("question"), py::arg("pod_set"), py::arg("preempting"));
+  AddMethod(module, "largest_count", &LargestCount, py::arg("question"), py::arg("pod_set"),
+            py::arg("preempting"));
 }
 
 }  // namespace kueue::python

@@ -12,20 +12,25 @@ namespace {
 
 Verdict VerdictOf(const Entry& entry, bool assumed) {
   if (assumed) return Verdict::kAdmitted;
-  const bool preempts = entry.nominated && entry.assignment.mode == Mode::kPreempt && !entry.targets.empty() &&
-                        entry.status == EntryStatus::kNotNominated;
+  const bool preempts = entry.nominated && entry.assignment.mode == Mode::kPreempt &&
+                        !entry.targets.empty() && entry.status == EntryStatus::kNotNominated;
   return preempts ? Verdict::kPreempting : Verdict::kPending;
 }
 
-DecisionRecord Common(const Entry& entry, bool assumed) {
+DecisionRecord Common(const State& state, const Entry& entry, bool assumed) {
   DecisionRecord record;
   record.workload = entry.workload;
   record.queue = entry.queue;
   record.verdict = VerdictOf(entry, assumed);
   record.borrowing = entry.assignment.borrowing;
-  if (record.verdict == Verdict::kPreempting) record.targets = entry.targets;
+  if (record.verdict == Verdict::kPreempting) {
+    for (const Target& target : entry.targets) {
+      record.targets.push_back({target.workload, target.reason, state.At(target.workload).charged});
+    }
+  }
   for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
-    for (const FlavorAttempt& attempt : pod_set.attempts) record.attempts.emplace_back(pod_set.pod_set, attempt);
+    for (const FlavorAttempt& attempt : pod_set.attempts)
+      record.attempts.emplace_back(pod_set.pod_set, attempt);
   }
   return record;
 }
@@ -61,8 +66,9 @@ py::dict LifeOf(SharedEngine& shared, WorkloadId id) {
     static constexpr const char* kStates[] = {"Pending", "Ready", "Retry", "Rejected"};
     py::list checks;
     for (const WorkloadCheck& check : life.checks) {
-      checks.append(py::make_tuple(state.check_names.Name(check.check), kStates[static_cast<int>(check.state)],
-                                   check.message, check.transition, check.retry_count, check.requeue_after_seconds));
+      checks.append(py::make_tuple(state.check_names.Name(check.check),
+                                   kStates[static_cast<int>(check.state)], check.message, check.transition,
+                                   check.retry_count, check.requeue_after_seconds));
     }
     py::dict view;
     view["checks"] = checks;
@@ -121,7 +127,7 @@ const char* VerdictName(Verdict verdict) {
 }
 
 DecisionRecord Decided(const State& state, const Entry& entry) {
-  DecisionRecord record = Common(entry, entry.status == EntryStatus::kAssumed);
+  DecisionRecord record = Common(state, entry, entry.status == EntryStatus::kAssumed);
   const Workload& workload = state.At(entry.workload);
   if (record.verdict == Verdict::kAdmitted) {
     record.admission = workload.admission;
@@ -135,7 +141,7 @@ DecisionRecord Decided(const State& state, const Entry& entry) {
 }
 
 DecisionRecord Asked(const State& state, const Entry& entry) {
-  DecisionRecord record = Common(entry, entry.nominated && entry.assignment.mode == Mode::kFit);
+  DecisionRecord record = Common(state, entry, entry.nominated && entry.assignment.mode == Mode::kFit);
   record.message = entry.message;
   record.reason = static_cast<int32_t>(entry.quota_reserved_reason);
   if (!entry.nominated) return record;
@@ -144,8 +150,8 @@ DecisionRecord Asked(const State& state, const Entry& entry) {
     record.reason = static_cast<int32_t>(no_fit ? entry.assignment.no_fit_reason : Reason::kWaitingForQuota);
     return record;
   }
-  record.reason = static_cast<int32_t>(record.verdict == Verdict::kAdmitted ? Reason::kQuotaReserved
-                                                                            : Reason::kWaitingForPreemptedWorkloads);
+  record.reason = static_cast<int32_t>(
+      record.verdict == Verdict::kAdmitted ? Reason::kQuotaReserved : Reason::kWaitingForPreemptedWorkloads);
   auto admission = std::make_shared<Admission>();
   admission->cluster_queue = entry.queue;
   const EquivalenceClass& cls = state.Class(state.At(entry.workload).cls);
@@ -180,25 +186,24 @@ py::tuple ViewAttempts(const State& state, const DecisionRecord& record) {
   py::tuple attempts(record.attempts.size());
   for (size_t i = 0; i < record.attempts.size(); ++i) {
     const auto& [pod_set, attempt] = record.attempts[i];
-    attempts[i] = py::make_tuple(pod_set, state.flavor_names.Name(attempt.flavor),
-                                 ModeName(attempt.mode), attempt.borrow,
-                                 state.reasons.Name(static_cast<int32_t>(attempt.no_fit_reason)));
+    attempts[i] =
+        py::make_tuple(pod_set, state.flavor_names.Name(attempt.flavor), ModeName(attempt.mode),
+                       attempt.borrow, state.reasons.Name(static_cast<int32_t>(attempt.no_fit_reason)));
   }
   return attempts;
 }
 
-py::tuple ViewTargets(const State& state, const std::vector<Target>& targets) {
+py::tuple ViewTargets(const State& state, const std::vector<TargetRecord>& targets) {
   py::tuple view(targets.size());
   for (size_t i = 0; i < targets.size(); ++i) {
-    const Workload& target = state.At(targets[i].workload);
-    view[i] = py::make_tuple(target.spec->Key(), ReasonName(targets[i].reason),
-                             target.charged == kNoId ? "" : state.forest().Name(target.charged));
+    view[i] = py::make_tuple(state.At(targets[i].workload).spec->Key(), ReasonName(targets[i].reason),
+                             targets[i].queue == kNoId ? "" : state.forest().Name(targets[i].queue));
   }
   return view;
 }
 
 void BindDecision(py::module_& module) {
-  py::class_<Decisions>(module, "Decisions")
+  py::class_<Decisions>(module, "Decisions", "The decisions of one cycle, named when they are looked at.")
       .def("__len__", [](const Decisions& self) { return self.record.decisions.size(); })
       .def("__getitem__", &Decisions::At, py::arg("index"))
       .def_property_readonly("idle", [](const Decisions& self) { return self.record.result.idle; })

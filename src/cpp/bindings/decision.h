@@ -14,7 +14,15 @@ namespace kueue::python {
 
 enum class Verdict : uint8_t { kPending, kPreempting, kAdmitted };
 
-// One head of a cycle. Ids and messages stay valid as long as the engine lives, whatever happens to the workload.
+// Who leaves, and whose quota that gives back.
+struct TargetRecord {
+  WorkloadId workload;
+  PreemptionReason reason;
+  NodeId queue;
+};
+
+// One head of a cycle. Ids and messages stay valid as long as the engine lives, whatever happens to the
+// workload.
 struct DecisionRecord {
   WorkloadId workload = kNoId;
   NodeId queue = kNoId;
@@ -24,7 +32,7 @@ struct DecisionRecord {
   int32_t reason = 0;  // an id of State::reasons
   Message message;
   std::shared_ptr<const Admission> admission;
-  std::vector<Target> targets;
+  std::vector<TargetRecord> targets;
   std::vector<std::pair<int, FlavorAttempt>> attempts;  // by pod set
 };
 
@@ -43,7 +51,7 @@ std::pair<Reason, std::string> Obstacle(const State& state, const Workload& work
 // ((pod set, count, {resource: (flavor, amount)}), ...).
 py::tuple ViewAdmission(const State& state, const Admission& admission);
 py::tuple ViewAttempts(const State& state, const DecisionRecord& record);
-py::tuple ViewTargets(const State& state, const std::vector<Target>& targets);
+py::tuple ViewTargets(const State& state, const std::vector<TargetRecord>& targets);
 const char* ReasonName(PreemptionReason reason);
 const char* ModeName(PreemptionMode mode);
 const char* VerdictName(Verdict verdict);

@@ -1,5 +1,5 @@
-// The facts of an explanation as plain dicts, lists and numbers. Amounts are integers in the core's unit; an absent
-// limit is None.
+// The facts of an explanation as plain dicts, lists and numbers. Amounts are integers in the core's unit; an
+// absent limit is None.
 #include "io/explain.h"
 
 #include "bindings/decision.h"
@@ -42,8 +42,8 @@ class Viewer {
     }
     return py::dict("workload"_a = Key(facts.workload), "cluster_queue"_a = Node(facts.queue),
                     "priority"_a = state_.At(facts.workload).priority, "nominated"_a = facts.entry.nominated,
-                    "pod_sets"_a = pod_sets, "contested"_a = Cells(facts.contested), "candidates"_a = candidates,
-                    "counts"_a = counts, "shares"_a = ViewShares(facts.shares));
+                    "pod_sets"_a = pod_sets, "contested"_a = Cells(facts.contested),
+                    "candidates"_a = candidates, "counts"_a = counts, "shares"_a = ViewShares(facts.shares));
   }
 
   py::list ViewShares(const std::vector<ShareFacts>& shares) const {
@@ -83,11 +83,12 @@ class Viewer {
     py::object ineligible = py::none();
     if (facts.ineligible) ineligible = py::str(Render(state_, *facts.ineligible));
     const bool tried = facts.tried;
-    return py::dict("flavor"_a = Flavor(facts.flavor), "resource_group"_a = facts.resource_group, "tried"_a = tried,
-                    "chosen"_a = facts.chosen, "mode"_a = tried ? ModeName(facts.attempt.mode) : "",
-                    "borrowing_level"_a = tried ? facts.attempt.borrow : 0,
-                    "reason"_a = tried ? state_.reasons.Name(static_cast<int32_t>(facts.attempt.no_fit_reason)) : "",
-                    "ineligible"_a = ineligible, "cells"_a = cells);
+    return py::dict(
+        "flavor"_a = Flavor(facts.flavor), "resource_group"_a = facts.resource_group, "tried"_a = tried,
+        "chosen"_a = facts.chosen, "mode"_a = tried ? ModeName(facts.attempt.mode) : "",
+        "borrowing_level"_a = tried ? facts.attempt.borrow : 0,
+        "reason"_a = tried ? state_.reasons.Name(static_cast<int32_t>(facts.attempt.no_fit_reason)) : "",
+        "ineligible"_a = ineligible, "cells"_a = cells);
   }
 
   py::dict View(const CellFacts& facts) const {
@@ -100,10 +101,10 @@ class Viewer {
     }
     for (WorkloadId id : facts.one_would_do) one_would_do.append(Key(id));
     const auto& [flavor, resource] = state_.cell_names[static_cast<size_t>(facts.cell)];
-    return py::dict("flavor"_a = Flavor(flavor), "resource"_a = Resource(resource), "before"_a = Number(facts.before),
-                    "asked"_a = Number(facts.asked), "available"_a = Number(facts.available),
-                    "potential"_a = Number(facts.potential), "short"_a = facts.IsShort(),
-                    "where"_a = Node(facts.where),
+    return py::dict("flavor"_a = Flavor(flavor), "resource"_a = Resource(resource),
+                    "before"_a = Number(facts.before), "asked"_a = Number(facts.asked),
+                    "available"_a = Number(facts.available), "potential"_a = Number(facts.potential),
+                    "short"_a = facts.IsShort(), "where"_a = Node(facts.where),
                     "limit"_a = facts.limit == Limit::kQuota ? "quota" : "borrowingLimit",
                     "may_preempt"_a = facts.may_preempt, "path"_a = path, "holders"_a = holders,
                     "one_would_do"_a = one_would_do);

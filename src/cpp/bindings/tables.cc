@@ -1,5 +1,6 @@
-// The engine's tables as NumPy arrays. A Tables object is a fork that nobody changes: its arrays lie in the engine's
-// own memory, are read-only, and keep it alive. What happens to the engine later is not seen in them.
+// The engine's tables as NumPy arrays. A Tables object is a fork that nobody changes: its arrays lie in the
+// engine's own memory, are read-only, and keep it alive. What happens to the engine later is not seen in
+// them.
 #include "bindings/engine.h"
 #include "bindings/method.h"
 #include "bindings/pybind.h"
@@ -8,7 +9,8 @@
 namespace kueue::python {
 namespace {
 
-static_assert(sizeof(Amount) == sizeof(int64_t) && std::is_standard_layout_v<Amount>, "an Amount is read as int64");
+static_assert(sizeof(Amount) == sizeof(int64_t) && std::is_standard_layout_v<Amount>,
+              "an Amount is read as int64");
 
 class TableView {
  public:
@@ -37,7 +39,8 @@ py::object ReadOnly(py::array array) {
 py::object Borrowed(const Table& table, const py::object& owner) {
   const auto width = static_cast<py::ssize_t>(sizeof(int64_t));
   const py::ssize_t rows = table.rows(), columns = table.cols();
-  return ReadOnly(py::array(py::dtype::of<int64_t>(), {rows, columns}, {columns * width, width}, table.data(), owner));
+  return ReadOnly(
+      py::array(py::dtype::of<int64_t>(), {rows, columns}, {columns * width, width}, table.data(), owner));
 }
 
 // Values computed for this call, given to NumPy.
@@ -51,7 +54,8 @@ py::object Given(std::vector<T> values) {
 
 template <const Table& (Quota::*table)() const>
 py::object Of(const py::object& self) {
-  return self.cast<const TableView&>().With([&self](const State& state) { return Borrowed((state.quota.*table)(), self); });
+  return self.cast<const TableView&>().With(
+      [&self](const State& state) { return Borrowed((state.quota.*table)(), self); });
 }
 
 py::object Available(const py::object& self) {
@@ -190,7 +194,8 @@ py::dict Positions(SharedEngine& shared) {
 }  // namespace
 
 void BindTables(py::module_& module) {
-  py::class_<TableView>(module, "Tables")
+  py::class_<TableView>(module, "Tables",
+                        "The engine's tables as NumPy arrays, as they were when this was made.")
       .def(py::init<SharedEngine&>(), py::arg("engine"))
       .def_property_readonly("nodes", &Nodes)
       .def_property_readonly("cells", &Cells)

@@ -19,7 +19,8 @@ Excess FindExcess(const State& state) {
   for (NodeId queue : state.forest().Queues()) {
     if (!state.forest().IsDeclared(queue) || state.forest().HasCycle(queue)) continue;
     for (CellId cell = 0; cell < quota.cells(); ++cell) {
-      if (quota.Usage(queue, cell) > Amount(0) && quota.RawAvailable(queue, cell) < Amount(0)) return {queue, cell};
+      if (quota.Usage(queue, cell) > Amount(0) && quota.RawAvailable(queue, cell) < Amount(0))
+        return {queue, cell};
     }
   }
   return {};
@@ -41,7 +42,8 @@ WorkloadId Next(const State& state, const Excess& excess, const std::vector<Work
   std::vector<Candidate> candidates;
   for (NodeId queue : Debtors(state, excess)) {
     for (WorkloadId id : state.Queue(queue).workloads) {
-      if (!UsesAny(state.At(id), {excess.cell}) || std::find(gone.begin(), gone.end(), id) != gone.end()) continue;
+      if (!UsesAny(state.At(id), {excess.cell}) || std::find(gone.begin(), gone.end(), id) != gone.end())
+        continue;
       candidates.push_back(MakeCandidate(state, id, Variant::kWithinQueue, kNoId));
     }
   }

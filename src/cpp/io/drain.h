@@ -8,9 +8,9 @@
 
 namespace kueue {
 
-// Kueue evicts nobody when quota shrinks (reserved quota stays). These are the workloads that a preemptor would take
-// to bring every queue back to what it may have: of queues that borrow first, by lower priority and later reservation;
-// none of them can be spared. Changes nothing.
+// Kueue evicts nobody when quota shrinks (reserved quota stays). These are the workloads that a preemptor
+// would take to bring every queue back to what it may have: of queues that borrow first, by lower priority
+// and later reservation; none of them can be spared. Changes nothing.
 std::vector<WorkloadId> MustLeave(State& state);
 
 }  // namespace kueue

@@ -39,10 +39,12 @@ std::pair<NodeId, Limit> Binding(const Quota& quota, NodeId queue, CellId cell) 
 std::vector<HolderFacts> Holders(const Quota& quota, NodeId queue, CellId cell) {
   const Forest& forest = quota.forest();
   std::vector<NodeId> queues = {queue};
-  if (!forest.HasCycle(queue) && forest.Parent(queue) != kNoId) queues = forest.QueuesOfTree(forest.Root(queue));
+  if (!forest.HasCycle(queue) && forest.Parent(queue) != kNoId)
+    queues = forest.QueuesOfTree(forest.Root(queue));
   std::vector<HolderFacts> holders;
   for (NodeId node : queues) {
-    const Amount nominal = quota.Nominal(node, cell), usage = quota.Usage(node, cell), local = quota.Local(node, cell);
+    const Amount nominal = quota.Nominal(node, cell), usage = quota.Usage(node, cell),
+                 local = quota.Local(node, cell);
     const Amount zero(0);
     const Amount drawn = Max(zero, usage - local);
     HolderFacts holder{node, nominal, usage, Max(zero, usage - nominal), Max(zero, nominal - local - drawn)};
@@ -79,7 +81,10 @@ std::vector<int> GroupOf(const EquivalenceClass& cls, int pod_set) {
 class FlavorExplainer {
  public:
   FlavorExplainer(State& state, const Facts& facts)
-      : state_(state), facts_(facts), queue_(state.Queue(facts.queue)), cls_(state.Class(state.At(facts.workload).cls)) {}
+      : state_(state),
+        facts_(facts),
+        queue_(state.Queue(facts.queue)),
+        cls_(state.Class(state.At(facts.workload).cls)) {}
 
   std::vector<PodSetFacts> Run() {
     std::vector<PodSetFacts> all;
@@ -92,7 +97,8 @@ class FlavorExplainer {
       for (const auto& [resource, amount] : requests) {
         if (queue_.GroupOf(resource) == kNoId && amount != 0) pod_set.undeclared.push_back(resource);
       }
-      for (size_t i = 0; i < queue_.groups.size(); ++i) AddGroup(static_cast<int>(i), assignment, group, requests, pod_set);
+      for (size_t i = 0; i < queue_.groups.size(); ++i)
+        AddGroup(static_cast<int>(i), assignment, group, requests, pod_set);
       Assume(assignment);
       all.push_back(std::move(pod_set));
     }
@@ -120,13 +126,14 @@ class FlavorExplainer {
   void Assume(const PodSetAssignment& assignment) {
     for (const FlavorChoice& choice : assignment.flavors) {
       for (const auto& [resource, amount] : assignment.requests) {
-        if (resource == choice.resource) AddTo(assumed_, state_.Cell(choice.flavor, resource), Amount(amount));
+        if (resource == choice.resource)
+          AddTo(assumed_, state_.Cell(choice.flavor, resource), Amount(amount));
       }
     }
   }
 
-  void AddGroup(int index, const PodSetAssignment& assignment, const std::vector<int>& group, const Requests& requests,
-                PodSetFacts& pod_set) {
+  void AddGroup(int index, const PodSetAssignment& assignment, const std::vector<int>& group,
+                const Requests& requests, PodSetFacts& pod_set) {
     const auto in_group = [&](const auto& request) { return queue_.GroupOf(request.first) == index; };
     if (std::none_of(requests.begin(), requests.end(), in_group)) return;
     for (FlavorId id : queue_.groups[static_cast<size_t>(index)].flavors) {
@@ -138,7 +145,8 @@ class FlavorExplainer {
         flavor.tried = true;
         flavor.attempt = attempt;
       }
-      for (const FlavorChoice& choice : assignment.flavors) flavor.chosen = flavor.chosen || choice.flavor == id;
+      for (const FlavorChoice& choice : assignment.flavors)
+        flavor.chosen = flavor.chosen || choice.flavor == id;
       for (int member : group) {
         if (flavor.ineligible) break;
         flavor.ineligible = Ineligibility(cls_.pod_sets[static_cast<size_t>(member)], id, state_.Flavor(id));
@@ -148,7 +156,8 @@ class FlavorExplainer {
         if (!in_group(request)) continue;
         const CellId cell = state_.Cell(id, request.first);
         const Amount before = AmountOf(before_, cell);
-        flavor.cells.push_back(ExplainCell(state_, facts_.queue, cell, before, before + Amount(request.second)));
+        flavor.cells.push_back(
+            ExplainCell(state_, facts_.queue, cell, before, before + Amount(request.second)));
       }
       pod_set.flavors.push_back(std::move(flavor));
     }
@@ -184,8 +193,9 @@ bool MayPreempt(const State& state, NodeId queue, CellId cell, Amount asked) {
 CellFacts ExplainCell(State& state, NodeId queue, CellId cell, Amount before, Amount asked) {
   const Quota& quota = state.quota;
   const auto [where, limit] = Binding(quota, queue, cell);
-  CellFacts facts{cell,  before, asked, quota.Available(queue, cell), quota.Potential(queue, cell), where, limit,
-                  false, {},     {},    {}};
+  CellFacts facts{
+      cell, before, asked, quota.Available(queue, cell), quota.Potential(queue, cell), where, limit, false,
+      {},   {},     {}};
   facts.may_preempt = asked <= facts.potential && MayPreempt(state, queue, cell, asked);
   for (NodeId node = queue; node != kNoId; node = state.forest().Parent(node)) {
     facts.path.push_back(FactsOf(quota, node, cell));
@@ -209,7 +219,8 @@ std::vector<ShareFacts> ExplainAllShares(State& state) {
   state.EnsureBuilt();
   std::vector<ShareFacts> shares;
   for (NodeId node : state.forest().TopDown()) {
-    const bool counts = state.forest().IsClusterQueue(node) ? state.IsInSnapshot(node) : state.forest().Exists(node);
+    const bool counts =
+        state.forest().IsClusterQueue(node) ? state.IsInSnapshot(node) : state.forest().Exists(node);
     if (counts) shares.push_back(FactsOfShare(state, node));
   }
   return shares;

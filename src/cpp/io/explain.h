@@ -36,14 +36,14 @@ enum class Limit : uint8_t { kQuota, kBorrowingLimit };
 // One cell of a request, against what there is.
 struct CellFacts {
   CellId cell;
-  Amount before;     // taken by earlier pod sets of the same workload
-  Amount asked;      // with those
+  Amount before;  // taken by earlier pod sets of the same workload
+  Amount asked;   // with those
   Amount available, potential;
-  NodeId where;      // the node whose number binds
+  NodeId where;  // the node whose number binds
   Limit limit;
-  bool may_preempt;  // whether preemption is considered at all in this cell
-  std::vector<NodeFacts> path;      // from the queue up to the root
-  std::vector<HolderFacts> holders;  // queues of the tree that hold some or lend some
+  bool may_preempt;                      // whether preemption is considered at all in this cell
+  std::vector<NodeFacts> path;           // from the queue up to the root
+  std::vector<HolderFacts> holders;      // queues of the tree that hold some or lend some
   std::vector<WorkloadId> one_would_do;  // each of which alone would make room by leaving; at most a few
   bool IsShort() const { return asked > available; }
 };
@@ -51,8 +51,8 @@ struct CellFacts {
 struct FlavorFacts {
   FlavorId flavor;
   int resource_group;
-  bool tried = false;   // the search looked at it
-  bool chosen = false;  // for some resource
+  bool tried = false;     // the search looked at it
+  bool chosen = false;    // for some resource
   FlavorAttempt attempt;  // where it was tried
   std::optional<Refusal> ineligible;
   std::vector<CellFacts> cells;  // of the resources asked for
@@ -70,22 +70,22 @@ struct PodSetFacts {
 // Why a workload that holds what is contested leaves or stays.
 enum class CandidateVerdict : uint8_t {
   kTaken,
-  kNotNeeded,         // it may be taken, and the request fits without
-  kNotEnough,         // it may be taken, and even with all others there is no room
-  kQueueNever,        // withinClusterQueue is Never
-  kCohortNever,       // reclaimWithinCohort is Never
-  kPriority,          // the policy asks for a lower priority
-  kNotNewer,          // of equal priority, and not newer
+  kNotNeeded,    // it may be taken, and the request fits without
+  kNotEnough,    // it may be taken, and even with all others there is no room
+  kQueueNever,   // withinClusterQueue is Never
+  kCohortNever,  // reclaimWithinCohort is Never
+  kPriority,     // the policy asks for a lower priority
+  kNotNewer,     // of equal priority, and not newer
   kQueueIsNotBorrowing,
   kCohortIsNotBorrowing,
-  kShare,             // no rule of fair sharing lets its queue lose it
+  kShare,  // no rule of fair sharing lets its queue lose it
 };
 
 struct CandidateFacts {
   WorkloadId workload;
   NodeId queue;
   CandidateVerdict verdict;
-  PreemptionReason reason;  // with kTaken
+  PreemptionReason reason;        // with kTaken
   std::vector<CellAmount> holds;  // of the contested cells
   std::vector<FairComparison> comparisons;
 };
@@ -115,9 +115,11 @@ Facts ExplainHolding(State& state, WorkloadId id);
 
 // Path, holders and limit of one cell for a queue that asks for so much.
 CellFacts ExplainCell(State& state, NodeId queue, CellId cell, Amount before, Amount asked);
-// Who holds what is contested, and why each of them leaves or stays; fills `contested`, `candidates` and `counts`.
+// Who holds what is contested, and why each of them leaves or stays; fills `contested`, `candidates` and
+// `counts`.
 void ExplainPreemption(State& state, Facts& facts);
-// The shares of a queue and of the Cohorts above it, but for the root; of all active queues and the Cohorts there are.
+// The shares of a queue and of the Cohorts above it, but for the root; of all active queues and the Cohorts
+// there are.
 std::vector<ShareFacts> ExplainShares(const State& state, NodeId queue);
 std::vector<ShareFacts> ExplainAllShares(State& state);
 // Who preempted the workload last, kNoId where nobody did or it is not known.

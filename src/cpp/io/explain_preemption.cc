@@ -16,7 +16,8 @@ std::vector<CellId> Contested(const Facts& facts) {
       if (!flavor.tried || flavor.ineligible) continue;
       for (const CellFacts& cell : flavor.cells) {
         if (!cell.IsShort() || !cell.may_preempt) continue;
-        if (std::find(contested.begin(), contested.end(), cell.cell) == contested.end()) contested.push_back(cell.cell);
+        if (std::find(contested.begin(), contested.end(), cell.cell) == contested.end())
+          contested.push_back(cell.cell);
       }
     }
   }
@@ -26,7 +27,10 @@ std::vector<CellId> Contested(const Facts& facts) {
 class Judge {
  public:
   Judge(State& state, Facts& facts)
-      : state_(state), facts_(facts), preemptor_(state.At(facts.workload)), queue_(state.Queue(facts.queue)) {}
+      : state_(state),
+        facts_(facts),
+        preemptor_(state.At(facts.workload)),
+        queue_(state.Queue(facts.queue)) {}
 
   void Run() {
     facts_.counts.assign(kVerdicts, 0);
@@ -81,17 +85,18 @@ class Judge {
     const Preemption& rules = queue_.spec.preemption;
     const bool own = candidate.charged == facts_.queue;
     const PreemptionPolicy policy = own ? rules.within_cluster_queue : rules.reclaim_within_cohort;
-    if (policy == PreemptionPolicy::kNever) return own ? CandidateVerdict::kQueueNever : CandidateVerdict::kCohortNever;
+    if (policy == PreemptionPolicy::kNever)
+      return own ? CandidateVerdict::kQueueNever : CandidateVerdict::kCohortNever;
     if (!own && !Exceeds(candidate.charged)) return CandidateVerdict::kQueueIsNotBorrowing;
     if (!own && IsShielded(candidate.charged)) return CandidateVerdict::kCohortIsNotBorrowing;
     if (!SatisfiesPolicy(preemptor_, candidate, policy)) {
-      const bool equal = policy == PreemptionPolicy::kLowerOrNewerEqualPriority &&
-                         preemptor_.priority == candidate.priority;
+      const bool equal =
+          policy == PreemptionPolicy::kLowerOrNewerEqualPriority && preemptor_.priority == candidate.priority;
       return equal ? CandidateVerdict::kNotNewer : CandidateVerdict::kPriority;
     }
-    const bool refused = std::any_of(comparisons_.begin(), comparisons_.end(), [id](const FairComparison& made) {
-      return made.candidate == id && !made.holds;
-    });
+    const bool refused =
+        std::any_of(comparisons_.begin(), comparisons_.end(),
+                    [id](const FairComparison& made) { return made.candidate == id && !made.holds; });
     const bool held = std::any_of(comparisons_.begin(), comparisons_.end(), [id](const FairComparison& made) {
       return made.candidate == id && made.holds;
     });

@@ -8,9 +8,9 @@
 
 namespace kueue {
 
-// Equal for two states of one engine from which the same cycles follow while its clock stands still and nothing is
-// applied: who waits where and with what progress, who holds what since when, in which condition. Counters that only
-// grow are left out. The configuration and the objects are not looked at.
+// Equal for two states of one engine from which the same cycles follow while its clock stands still and
+// nothing is applied: who waits where and with what progress, who holds what since when, in which condition.
+// Counters that only grow are left out. The configuration and the objects are not looked at.
 uint64_t Fingerprint(const State& state);
 
 }  // namespace kueue

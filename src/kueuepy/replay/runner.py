@@ -106,10 +106,9 @@ class Replay:
         return workload
 
     def _check(self, event: dict[str, Any]) -> None:
-        name = event.get("check") or event.get("name")
         self.engine.set_check(
             self._id(event["workload"]),
-            name,
+            event.get("check") or event["name"],
             event["state"],
             event.get("message"),
             event.get("requeueAfterSeconds"),
@@ -170,10 +169,10 @@ class Replay:
         }
 
     def _eviction(self, workload: int, by: int) -> Result:
-        _, reason, _, _ = self.engine.condition(workload, "Evicted")
-        entry: Result = {"workload": self.engine.key(workload), "reason": reason}
+        conditions = self.engine.conditions(workload)
+        entry: Result = {"workload": self.engine.key(workload), "reason": conditions["Evicted"][1]}
         if by >= 0:
-            entry["preempted"] = self.engine.condition(workload, "Preempted")[1]
+            entry["preempted"] = conditions["Preempted"][1]
             entry["by"] = self.engine.key(by)
         return entry
 

@@ -22,13 +22,18 @@ def test_the_namespaces_of_local_queues_exist_unless_namespaces_are_given():
 
 
 def test_objects_may_be_given_in_lists(team):
-    assert kq.Cluster([DEFAULT], [queue("team-a", 9, cohort_name="all"), queue("team-b", 12, cohort_name="all")]) == team
+    assert (
+        kq.Cluster([DEFAULT], [queue("team-a", 9, cohort_name="all"), queue("team-b", 12, cohort_name="all")]) == team
+    )
 
 
 @pytest.mark.parametrize(
     ("objects", "message"),
     [
-        ((queue("a", 1),), 'ClusterQueue "a": spec.resourceGroups[0].flavors[0].name: "default" names no ResourceFlavor'),
+        (
+            (queue("a", 1),),
+            '"a": spec.resourceGroups[0].flavors[0].name: "default" names no ResourceFlavor',
+        ),
         (
             (DEFAULT, queue("vision", 1), kq.LocalQueue("jobs", namespace="team-a", cluster_queue="visoin")),
             'LocalQueue "team-a/jobs": spec.clusterQueue: "visoin" names no ClusterQueue; did you mean "vision"?',

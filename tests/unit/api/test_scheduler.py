@@ -175,7 +175,8 @@ def test_a_dump_of_a_running_cluster_goes_on_where_it_was(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("w", "team-a", 18), workload("x", "team-b", 3))
     scheduler.settle()
-    workloads = [scheduler.workload(key) for key in scheduler.keys()]
+    keys = scheduler.keys()
+    workloads = [scheduler.workload(key) for key in keys]
     again = kq.Scheduler(kq.load(kq.dump(scheduler.cluster.replace(*workloads))))
     assert again.usage.value("team-a", "default", "cpu") == 18000
-    assert [again.workload(key).status.admission for key in again.keys()] == [w.status.admission for w in workloads]
+    assert [again.workload(key).status.admission for key in keys] == [w.status.admission for w in workloads]

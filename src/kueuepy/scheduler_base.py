@@ -1,0 +1,146 @@
+"""What every part of a Scheduler builds on: the engine, and what is remembered beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy.cluster import Cluster
+from kueuepy.errors import DuplicateError, NotFoundError, StateError
+from kueuepy.objects import SECOND, LocalQueue, Namespace, PriorityClass, WorkloadPriorityClass
+from kueuepy.scheduler_input import Submitted, Surroundings
+from kueuepy.scheduler_status import live_workload
+from kueuepy.scheduler_store import Parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from typing_extensions import Self
+
+    from kueuepy import _core
+    from kueuepy.objects import Configuration, Workload
+    from kueuepy.scheduler_store import Store
+
+_UID = "00000000-0000-4000-8000-{:012d}"
+
+
+class SchedulerState:
+    """An engine, the objects and Workloads that it was given, and how to find one's way in it."""
+
+    _configuration: Configuration
+    _related: tuple[dict[str, Any], ...]
+    _engine: _core.Engine
+    _store: Store
+    _count: int
+
+    @property
+    def engine(self) -> _core.Engine:
+        """The engine itself, for those who build on it; what it is told is not known to this Scheduler's `cluster`."""
+        return self._engine
+
+    @property
+    def configuration(self) -> Configuration:
+        """The policies that it was made with."""
+        return self._configuration
+
+    @property
+    def cluster(self) -> Cluster:
+        """The declared objects as they are now, without Workloads."""
+        objects = tuple(self._store.objects.values())
+        return Cluster(objects, configuration=self._configuration, names=False)
+
+    @property
+    def now(self) -> float:
+        """The time, in seconds since the Unix epoch."""
+        return self._engine.now / SECOND
+
+    def workload(self, key: str) -> Workload:
+        """The Workload with the status that it has now: conditions, admission, checks.
+
+        Raises:
+            NotFoundError: There is no such workload.
+        """
+        found = self.id_of(key)
+        return live_workload(self._engine, found, self._known(found))
+
+    def keys(self) -> tuple[str, ...]:
+        """The keys of all workloads, in the order of submission, finished ones included."""
+        return tuple(workload.key for workload in self._store.workloads.values())
+
+    def fork(self) -> Self:
+        """A Scheduler with the same state, at once; what happens to one of the two is not seen by the other."""
+        parts = self.parts
+        return self.of_parts(parts._replace(engine=parts.engine.fork(), store=parts.store.fork()))
+
+    # What it is made of.
+
+    @property
+    def parts(self) -> Parts:
+        """All that it consists of; whoever changes them changes it."""
+        return Parts(self._engine, self._configuration, self._related, self._count, self._store)
+
+    @classmethod
+    def of_parts(cls, parts: Parts) -> Self:
+        """The Scheduler that consists of these parts."""
+        scheduler = cls.__new__(cls)
+        scheduler._consist_of(parts)  # noqa: SLF001 - of its own class
+        return scheduler
+
+    def _consist_of(self, parts: Parts) -> None:
+        self._engine, self._configuration, self._related, self._count, self._store = parts
+
+    def id_of(self, key: str) -> int:
+        """The engine's id of a workload, by its key or, in the namespace `default`, by its name.
+
+        Raises:
+            NotFoundError: There is no such workload.
+        """
+        found = self._engine.find(key if "/" in key else f"default/{key}")
+        if found < 0:
+            raise NotFoundError(f'Workload "{key}": there is no such workload; a key is namespace/name')
+        return found
+
+    def _known(self, found: int) -> Workload:
+        known = self._store.workloads.get(self._engine.key(found))
+        if known is None:
+            raise StateError(f'Workload "{self._engine.key(found)}": was given to the engine directly')
+        return known
+
+    def _take(self, new: Iterable[Submitted]) -> tuple[str, ...]:
+        submitted = list(new)
+        seen: set[str] = set()
+        for workload, _ in submitted:
+            if workload.key in seen or self._engine.find(workload.key) >= 0:
+                raise DuplicateError(f'Workload "{workload.key}": exists already; delete it first, or apply a change')
+            seen.add(workload.key)
+        for one in submitted:
+            self._submit_one(one)
+        return tuple(workload.key for workload, _ in submitted)
+
+    def _submit_one(self, one: Submitted) -> None:
+        workload = self._identified(one.workload)
+        self._engine.submit(workload)
+        self._store.workloads.put(workload.key, workload)
+        if one.job is not None:
+            self._store.jobs.put(workload.key, one.job)
+
+    def _identified(self, workload: Workload) -> Workload:
+        """The workload as an API server would store it: with a uid and a creation time."""
+        self._count += 1
+        if workload.uid and workload.creation_timestamp is not None:
+            return workload
+        created = self._engine.now if workload.creation_timestamp is None else workload.creation_timestamp
+        uid = workload.uid or _UID.format(self._count)
+        return msgspec.structs.replace(workload, uid=uid, creation_timestamp=created)
+
+    def surroundings(self) -> Surroundings:
+        """What the reading of a job depends on, as it is now."""
+        objects = tuple(self._store.objects.values())
+        return Surroundings(
+            self._configuration,
+            tuple(obj for obj in objects if isinstance(obj, WorkloadPriorityClass | PriorityClass)),
+            tuple(obj for obj in objects if isinstance(obj, Namespace)),
+            tuple(obj for obj in objects if isinstance(obj, LocalQueue)),
+            self._related,
+        )

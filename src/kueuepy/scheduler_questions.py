@@ -1,0 +1,160 @@
+"""What one asks a Scheduler: why, what if, and tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kueuepy.errors import StateError
+from kueuepy.objects import ResourceFlavor
+from kueuepy.scheduler_base import SchedulerState
+from kueuepy.scheduler_input import submissions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kueuepy import _core
+    from kueuepy.decision import Decision
+    from kueuepy.explain import Explanation
+    from kueuepy.frames import QueueTable, QuotaTable, ShareTable, UsageTable, WorkloadTable
+    from kueuepy.whatif import Answers, Difference, Edit
+
+
+class SchedulerQuestions(SchedulerState):
+    """Questions that change nothing."""
+
+    def explain(self, item: Any) -> Explanation:
+        """Why the workload waits, is admitted, or was preempted.
+
+        Args:
+            item: The key of a workload; or a Workload, a job or a row that is not there yet, which is explained as if
+                it were.
+
+        Raises:
+            NotFoundError: There is no such workload.
+            InvalidSpecError: It is not valid, or is several workloads.
+        """
+        from kueuepy.explain import explain  # noqa: PLC0415 - only on use
+
+        if not isinstance(item, str):
+            trial = self.fork()
+            return trial.explain(trial._take(submissions([item], self.surroundings()))[0])  # noqa: SLF001 - its own class
+        found = self.id_of(item)
+        decided = self._store.admitted.get(self._engine.key(found))
+        return explain(self._engine, found, decided, fair=self._configuration.fair_sharing is not None)
+
+    def try_admit(self, item: Any) -> Decision:
+        """What a cycle would answer if this workload alone were considered now; nothing changes.
+
+        Args:
+            item: A Workload, a job, a row, or the key of a workload that waits.
+
+        Raises:
+            InvalidSpecError: It is not valid, or is several workloads.
+            NotFoundError: There is no such workload.
+        """
+        from kueuepy.whatif import one  # noqa: PLC0415 - only on use
+
+        decision: Decision = one(self.try_admit_many([item]))
+        return decision
+
+    def try_admit_many(self, items: Iterable[Any]) -> Answers:
+        """`try_admit` for each of many workloads, each considered alone; much faster than one by one."""
+        from kueuepy.whatif import ask  # noqa: PLC0415 - only on use
+
+        return ask(self, items)
+
+    def question(self, item: Any) -> _core.Question:
+        """A workload read once, to be asked about again and again."""
+        from kueuepy.whatif import question  # noqa: PLC0415 - only on use
+
+        return question(self, item)
+
+    def largest_count(self, item: Any, *, pod_set: str | None = None, preempting: bool = False) -> int:
+        """The largest number of pods with which the workload would be admitted now; 0 if not even one would.
+
+        Args:
+            item: A Workload, a job or a row; the count that it has doesn't matter.
+            pod_set: Which pod set to grow; the first one by default.
+            preempting: Whether it counts if others must be preempted.
+        """
+        from kueuepy.whatif import largest_count  # noqa: PLC0415 - only on use
+
+        return largest_count(self, item, pod_set=pod_set, preempting=preempting)
+
+    def whatif(self, *edits: Edit) -> Difference:
+        """What would be decided otherwise after edits, both sides settled; nothing changes here.
+
+        Args:
+            edits: Objects to apply, a Configuration, or functions that change the Scheduler which they are given.
+        """
+        from kueuepy.whatif import difference  # noqa: PLC0415 - only on use
+
+        return difference(self, edits)
+
+    # Tables.
+
+    @property
+    def usage(self) -> UsageTable:
+        """What each ClusterQueue and Cohort uses, of each flavor and resource."""
+        from kueuepy.frames import usage_table  # noqa: PLC0415 - only on use
+
+        return usage_table(self._engine)
+
+    @property
+    def quota(self) -> QuotaTable:
+        """The quotas of each ClusterQueue and Cohort, and what follows from them."""
+        from kueuepy.frames import quota_table  # noqa: PLC0415 - only on use
+
+        return quota_table(self._engine)
+
+    @property
+    def shares(self) -> ShareTable:
+        """The dominant resource share of each ClusterQueue and Cohort."""
+        from kueuepy.frames import share_table  # noqa: PLC0415 - only on use
+
+        return share_table(self._engine)
+
+    @property
+    def queues(self) -> QueueTable:
+        """Who waits in each ClusterQueue, in order."""
+        from kueuepy.frames import queue_table  # noqa: PLC0415 - only on use
+
+        return queue_table(self._engine)
+
+    @property
+    def workloads(self) -> WorkloadTable:
+        """Every workload: where it is, since when, and why."""
+        from kueuepy.frames import workload_table  # noqa: PLC0415 - only on use
+
+        return workload_table(self._engine)
+
+    # Jobs.
+
+    def start_patch(self, key: str) -> dict[str, Any]:
+        """The JSON merge patch by which Kueue starts the workload's job.
+
+        Raises:
+            StateError: The workload was not submitted as a job, or is not admitted.
+        """
+        from kueuepy.jobs import start_patch  # noqa: PLC0415 - only on use
+
+        flavors = [obj for obj in self._store.objects.values() if isinstance(obj, ResourceFlavor)]
+        job, workload = self._job(key), self.workload(key)
+        return start_patch(job, workload, flavors, config=self._configuration, related=self._related)
+
+    def stop_patch(self, key: str) -> dict[str, Any] | None:
+        """The JSON merge patch by which Kueue stops the workload's job; `None` for pods, which it deletes.
+
+        Raises:
+            StateError: The workload was not submitted as a job.
+        """
+        from kueuepy.jobs import stop_patch  # noqa: PLC0415 - only on use
+
+        return stop_patch(self._job(key), self.workload(key), config=self._configuration, related=self._related)
+
+    def _job(self, key: str) -> dict[str, Any]:
+        full = self._engine.key(self.id_of(key))
+        job = self._store.jobs.get(full)
+        if job is None:
+            raise StateError(f'Workload "{full}": was not submitted as a job; there is no manifest to patch')
+        return job

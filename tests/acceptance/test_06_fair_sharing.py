@@ -1,0 +1,217 @@
+"""Section 6: fair sharing between ClusterQueues and Cohorts."""
+
+import math
+
+import pytest
+
+import kueuepy as kq
+
+DEFAULT = kq.ResourceFlavor("default")
+POLICIES = kq.Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
+FINAL, INITIAL = "LessThanOrEqualToFinalShare", "LessThanInitialShare"
+
+
+def _fair(*strategies, **gates):
+    strategies = strategies or (FINAL, INITIAL)
+    return kq.Configuration(fair_sharing=kq.FairSharingConfig(strategies), feature_gates=gates)
+
+
+def _queue(name, cpu, cohort="k", weight="1", **fields):
+    fields.setdefault("preemption", POLICIES)
+    return kq.ClusterQueue.of(
+        name, {"default": {"cpu": cpu}}, cohort_name=cohort, fair_sharing=kq.FairSharing(weight), **fields
+    )
+
+
+def _pool(name, cpu):
+    return kq.Cohort(name, resource_groups=[kq.ResourceGroup.of({"default": {"cpu": cpu}})])
+
+
+def _share(story, name):
+    return next(row for row in story.scheduler.shares.rows() if row["name"] == name)
+
+
+def _preemptions(settled):
+    return len(settled.preempted)
+
+
+def test_FS_01_a_configuration_turns_it_on():
+    text = (
+        "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+        "fairSharing:\n  preemptionStrategies: [LessThanOrEqualToFinalShare, LessThanInitialShare]\n"
+    )
+    assert kq.load(text).configuration.fair_sharing.preemption_strategies == (FINAL, INITIAL)
+    assert kq.Configuration().fair_sharing is None
+
+
+@pytest.mark.parametrize(("weight", "share", "rounded"), [("1", 250, 250), ("2", 125, 125), ("0", math.inf, 2**63 - 1)])
+def test_FS_02_FS_03_the_share_is_what_is_borrowed_of_what_is_lendable_by_the_weight(stage, weight, share, rounded):
+    story = stage(DEFAULT, _queue("a", 10, weight=weight), _queue("b", 10), configuration=_fair())
+    story.submit("a", 15)
+    story.settle()
+    found = _share(story, "a")
+    assert (found["share"], found["rounded"]) == (share, rounded)
+    assert (found["borrowed"], found["lendable"]) == (5000, 20000)
+    assert _share(story, "b")["share"] == 0
+
+
+def test_FS_02_the_status_rounds_up(stage):
+    story = stage(DEFAULT, _queue("a", 1), _queue("b", 2), configuration=_fair())
+    story.submit("a", 2)
+    story.settle()
+    found = _share(story, "a")
+    assert (found["share"], found["rounded"]) == (1000 / 3, 334)
+
+
+def test_FS_04_the_smaller_share_goes_first(stage):
+    story = stage(DEFAULT, _pool("k", 5), _queue("a", 0), _queue("b", 0), configuration=_fair())
+    story.submit("a", 3)
+    story.submit("b", 1)
+    story.settle()
+    story.submit("a", name="a-next")
+    story.submit("b", name="b-next")
+    cycle = story.scheduler.cycle()
+    assert [d.workload for d in cycle.admitted] == ["default/b-next"]
+
+
+def test_FS_04_who_does_not_borrow_goes_first(stage):
+    story = stage(DEFAULT, _queue("a", 0, weight="1000"), _queue("b", 2), configuration=_fair())
+    story.submit("b", name="b-first")
+    story.settle()
+    story.submit("a", name="a-next")
+    story.submit("b", name="b-next")
+    assert [d.workload for d in story.scheduler.cycle().admitted] == ["default/b-next"]
+
+
+def test_FS_05_the_preemptors_share_is_at_most_the_others_after_its_loss(stage):
+    story = stage(DEFAULT, _pool("k", 8), _queue("a", 0), _queue("b", 0), configuration=_fair(FINAL))
+    story.submit("a", 1, {"cpu": 8}, name="whole")
+    story.settle()
+    story.submit("b", 1, {"cpu": 6}, name="six")
+    assert isinstance(story.scheduler.cycle()[0], kq.Pending)
+    comparison = story.scheduler.explain("six").find("comparison")[0].facts
+    assert (comparison["our_share"], comparison["final_share"], comparison["holds"]) == (750, 0, False)
+
+
+def test_FS_06_the_preemptors_share_is_below_the_others_before_its_loss(stage):
+    story = stage(DEFAULT, _pool("k", 8), _queue("a", 0), _queue("b", 0), configuration=_fair(INITIAL))
+    story.submit("a", 1, {"cpu": 8}, name="whole")
+    story.settle()
+    story.submit("b", 1, {"cpu": 6}, name="six")
+    (decision,) = story.scheduler.cycle()
+    assert decision.targets == (kq.Target("default/whole", "InCohortFairSharing", "a"),)
+    comparison = story.scheduler.explain("six").find("comparison")[0].facts
+    assert (comparison["our_share"], comparison["their_share"], comparison["holds"]) == (750, 1000, True)
+
+
+@pytest.mark.parametrize("strategies", [(FINAL,), (INITIAL,), (FINAL, INITIAL)])
+def test_FS_07_legal_lists(strategies):
+    assert kq.Cluster(configuration=_fair(*strategies)).configuration.fair_sharing.preemption_strategies == strategies
+
+
+@pytest.mark.parametrize("strategies", [(INITIAL, FINAL), (FINAL, FINAL), ()])
+def test_FS_07_other_lists_are_refused(strategies):
+    with pytest.raises(kq.InvalidSpecError, match="preemptionStrategies"):
+        kq.Cluster(configuration=kq.Configuration(fair_sharing=kq.FairSharingConfig(strategies)))
+
+
+@pytest.mark.parametrize("policy", ["Never", "LowerPriority"])
+def test_FS_08_borrow_within_cohort_has_no_effect(stage, policy):
+    borrow = kq.BorrowWithinCohort(policy)
+    preemption = kq.Preemption("Any", "LowerPriority", borrow)
+    queues = [_queue(name, 0, preemption=preemption) for name in "ab"]
+    story = stage(DEFAULT, _pool("k", 8), *queues, configuration=_fair())
+    story.submit("a", 8)
+    story.settle()
+    story.submit("b", 8)
+    assert _preemptions(story.settle()) == 4
+    assert (story.used("a"), story.used("b")) == (4, 4)
+
+
+def test_FS_09_story_of_300_gpus_at_a_tenth(stage):
+    queues = [_queue("1a", 0, "c1"), _queue("1b", 0, "c1"), _queue("1c", 0, "c1", "3"), _queue("2a", 0, "c2")]
+    cohorts = [_pool("root", 30), kq.Cohort("c1", parent_name="root"), kq.Cohort("c2", parent_name="root")]
+    story = stage(DEFAULT, *cohorts, *queues, configuration=_fair())
+    for name in ("1a", "1b", "1c", "2a"):
+        story.submit(name, 30)
+    assert _preemptions(story.settle()) == 10
+    assert [story.used(name) for name in ("1a", "1b", "1c", "2a")] == [3, 3, 9, 15]
+    assert [_share(story, name)["share"] for name in ("1a", "1b", "1c")] == [100, 100, 100]
+    assert [_share(story, name)["share"] for name in ("2a", "c1", "c2")] == [500, 500, 500]
+
+
+@pytest.mark.parametrize(
+    ("policies", "important", "regular", "preempted"),
+    [(POLICIES, 30, 10, 10), (kq.Preemption(), 20, 20, 0)],
+)
+def test_FS_10_weights_of_cohorts_count_where_queues_may_preempt(stage, policies, important, regular, preempted):
+    story = stage(
+        DEFAULT,
+        _pool("root", 40),
+        kq.Cohort("imp", parent_name="root", fair_sharing=kq.FairSharing("0.75")),
+        kq.Cohort("reg", parent_name="root", fair_sharing=kq.FairSharing("0.25")),
+        _queue("i", 0, "imp", preemption=policies),
+        _queue("r", 0, "reg", preemption=policies),
+        configuration=_fair(),
+    )
+    story.submit("i", 45)
+    story.submit("r", 45)
+    settled = story.settle()
+    assert (story.used("i"), story.used("r"), _preemptions(settled)) == (important, regular, preempted)
+    if preempted:
+        assert (_share(story, "i")["share"], _share(story, "r")["share"]) == (750, 250)
+
+
+@pytest.mark.parametrize(("on", "verdict"), [(True, kq.Preempting), (False, kq.Pending)])
+def test_FS_11_within_its_nominal_quota_a_queue_may_always_preempt(stage, on, verdict):
+    def queue(name, cpu, gpu):
+        quotas = {"default": {"cpu": cpu, "gpu": gpu}}
+        return kq.ClusterQueue.of(name, quotas, cohort_name="k", preemption=POLICIES)
+
+    configuration = _fair(FairSharingPreemptWithinNominal=on)
+    story = stage(DEFAULT, queue("a", 6, 0), queue("b", 2, 0), queue("c", 0, 4), configuration=configuration)
+    story.submit("b", 1, {"gpu": 4}, name="gpus")
+    story.submit("a", 8, {"cpu": 1}, name="cpus")
+    story.settle()
+    story.submit("b", 1, {"cpu": 1}, name="own")
+    assert _share(story, "b")["share"] > _share(story, "a")["share"] > 0
+    assert isinstance(story.scheduler.cycle()[0], verdict)
+
+
+@pytest.mark.parametrize("strategies", [(FINAL,), (INITIAL,), (FINAL, INITIAL)])
+def test_FS_12_zero_to_eight_becomes_four_to_four(stage, strategies):
+    story = stage(DEFAULT, _queue("a", 0), _queue("b", 0), _queue("sh", 8), configuration=_fair(*strategies))
+    story.submit("a", 8)
+    story.settle()
+    story.submit("b", 8)
+    settled = story.settle()
+    assert (story.used("a"), story.used("b"), _preemptions(settled), settled.loop) == (4, 4, 4, None)
+
+
+def test_FS_12_classical_preemption_stays_at_eight_to_zero(stage):
+    story = stage(DEFAULT, _queue("a", 0), _queue("b", 0), _queue("sh", 8))
+    story.submit("a", 8)
+    story.settle()
+    story.submit("b", 8)
+    assert _preemptions(story.settle()) == 0
+    assert (story.used("a"), story.used("b")) == (8, 0)
+
+
+@pytest.mark.parametrize(("weight", "valid"), [("0", True), ("0.5", True), ("2", True), ("-1", False), ("1n", False)])
+def test_FS_14_a_weight_is_0_or_above_a_billionth(weight, valid):
+    objects = (DEFAULT, _queue("a", 1, weight=weight), kq.Cohort("k", fair_sharing=kq.FairSharing(weight)))
+    if valid:
+        assert kq.load(kq.dump(kq.Cluster(*objects))) == kq.Cluster(*objects)
+    else:
+        with pytest.raises(kq.InvalidSpecError, match="weight"):
+            kq.Cluster(*objects)
+
+
+def test_FS_13_endless_preemption_is_reported_not_run_for_ever(stage):
+    story = stage(DEFAULT, _queue("q0", 4), _queue("q1", 4), configuration=_fair())
+    jobs = (("w0", "q0", 6, 0), ("w1", "q1", 2, 2), ("w2", "q1", 4, 1), ("w3", "q0", 5, 0), ("w4", "q1", 2, 0))
+    for name, queue, cpu, priority in jobs:
+        story.submit(queue, 1, {"cpu": cpu}, name=name, priority=priority)
+        settled = story.settle()
+    assert (settled.finished, settled.loop.period) == (False, 6)
+    assert settled.loop.workloads == ("default/w2", "default/w3", "default/w4")

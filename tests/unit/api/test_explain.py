@@ -1,0 +1,177 @@
+import pytest
+
+import kueuepy as kq
+
+from .conftest import DEFAULT, queue, workload
+
+LOWER = kq.Preemption(within_cluster_queue="LowerPriority", reclaim_within_cohort="Any")
+
+
+def _full(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(*(workload(f"a{i:02}", "team-a") for i in range(22)))
+    scheduler.settle()
+    return scheduler
+
+
+def test_a_waiting_workload_is_explained_flavor_by_flavor_up_the_cohort_tree(team):
+    explanation = _full(team).explain("a21")
+    assert (explanation.verdict, explanation.reason) == ("Pending", "WaitingForQuota")
+    (resource,) = explanation.find("resource")
+    assert (resource.facts["asked"], resource.facts["available"], resource.facts["missing"]) == (1000, 0, 1000)
+    nodes = [(c.facts["name"], c.facts["available"], c.facts["binds"]) for c in explanation.find("node")]
+    assert nodes == [("team-a", 0, False), ("all", 0, True)]
+    (holder,) = explanation.find("holder")
+    assert (holder.facts["cluster_queue"], holder.facts["borrowed"], holder.facts["lends"]) == ("team-b", 0, 12000)
+    assert len(explanation.find("one would do")[0].facts["workloads"]) == 5
+    assert "1 cpu became free in all" in explanation.find("remedy")[0].text
+
+
+def test_the_text_is_a_tree_and_the_dict_is_the_same(team):
+    explanation = _full(team).explain("a21")
+    text = str(explanation)
+    assert text.splitlines()[0] == "default/a21 waits: WaitingForQuota"
+    for cause in explanation.causes:
+        for found in cause.walk():
+            assert found.text in text
+    assert explanation.to_dict()["causes"][0]["kind"] == "flavor"
+
+
+def test_explaining_changes_nothing(team):
+    scheduler = _full(team)
+    before = scheduler.engine.fingerprint()
+    keys = scheduler.keys()
+    for key in keys:
+        scheduler.explain(key)
+    assert scheduler.engine.fingerprint() == before
+
+
+def test_the_borrowing_limit_that_counts_is_named():
+    a = kq.ClusterQueue.of("a", {"default": {"cpu": kq.Quota(9, borrowing_limit=1)}}, cohort_name="all")
+    scheduler = kq.Scheduler(kq.Cluster(DEFAULT, a, queue("b", 12, cohort_name="all")))
+    scheduler.submit(workload("w", "a", 10), workload("x", "a", 1))
+    scheduler.settle()
+    explanation = scheduler.explain("x")
+    assert [c.facts["name"] for c in explanation.find("node") if c.facts["binds"]] == ["a"]
+    assert "its borrowingLimit grew" in explanation.find("remedy")[0].text
+
+
+def test_what_can_never_fit_is_told_apart(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(workload("huge", "team-a", 22))
+    scheduler.settle()
+    explanation = scheduler.explain("huge")
+    assert explanation.reason == "ExceedsMaxQuota"
+    assert "can never have more than 21" in explanation.find("resource")[0].text
+    assert "22 cpu is possible; now it is 21" in explanation.find("remedy")[0].text
+
+
+def test_a_taint_and_a_resource_without_quota_are_told():
+    spot = kq.ResourceFlavor("spot", node_taints=[kq.Taint.of("spot=true:NoSchedule")])
+    scheduler = kq.Scheduler(kq.Cluster(spot, kq.ClusterQueue.of("q", {"spot": {"cpu": 9}})))
+    gpus = kq.PodSet.of(requests={"nvidia.com/gpu": 1})
+    scheduler.submit(workload("w", "q"), kq.Workload("g", queue_name="q", pod_sets=(gpus,)))
+    scheduler.settle()
+    assert "untolerated taint" in scheduler.explain("w").find("eligibility")[0].text
+    assert scheduler.explain("g").find("undeclared")[0].facts == {"resource": "nvidia.com/gpu"}
+    assert "covered nvidia.com/gpu" in scheduler.explain("g").find("remedy")[0].text
+
+
+@pytest.mark.parametrize(
+    ("queue_name", "text"),
+    [("nowhere", "LocalQueue nowhere doesn't exist"), ("stopped", "ClusterQueue stopped is inactive")],
+)
+def test_a_queue_that_admits_nothing_is_the_obstacle(queue_name, text):
+    scheduler = kq.Scheduler(kq.Cluster(DEFAULT, queue("stopped", 9, stop_policy="Hold")))
+    scheduler.submit(workload("w", queue_name))
+    scheduler.settle()
+    explanation = scheduler.explain("w")
+    assert explanation.verdict == "Pending"
+    assert [cause.text for cause in explanation.find("obstacle")] == [text]
+
+
+def test_an_admitted_workload_tells_its_flavor_what_it_borrowed_and_why_not_an_earlier_one():
+    quotas = {"first": {"cpu": 1}, "second": {"cpu": 4}}
+    a = kq.ClusterQueue.of("a", quotas, cohort_name="all")
+    b = kq.ClusterQueue.of("b", {"second": {"cpu": 8}}, cohort_name="all")
+    scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("first"), kq.ResourceFlavor("second"), a, b))
+    scheduler.submit(workload("w", "a", 6))
+    scheduler.settle()
+    explanation = scheduler.explain("w")
+    (held,) = explanation.find("held")
+    assert (held.facts["flavor"], held.facts["amount"], held.facts["borrowed"]) == ("second", 6000, 2000)
+    assert [c.facts["cluster_queue"] for c in explanation.find("lender")] == ["b"]
+    (earlier,) = explanation.find("earlier flavor")
+    assert earlier.facts == {"flavor": "first", "mode": "NoFit"}
+    assert "ExceedsMaxQuota" in earlier.text
+
+
+def test_a_preemption_names_who_leaves_who_stays_and_by_which_rule():
+    cluster = kq.Cluster(DEFAULT, queue("a", 4, cohort_name="k", preemption=LOWER), queue("b", 4, cohort_name="k"))
+    scheduler = kq.Scheduler(cluster)
+    names = (("low", "a", 2, 1), ("same", "a", 1, 9), ("own", "b", 2, 0), ("over", "b", 3, 0))
+    for name, queue_name, cpu, priority in names:
+        scheduler.submit(workload(name, queue_name, cpu, priority=priority))
+    scheduler.settle()
+    scheduler.submit(workload("high", "a", 3, priority=9))
+    explanation = scheduler.explain("high")
+    assert explanation.verdict == "Preempting"
+    verdicts = {c.facts["workload"].partition("/")[2]: c.facts["verdict"] for c in explanation.find("candidate")}
+    (decision,) = scheduler.cycle()
+    assert [t.workload for t in decision.targets] == [
+        f"default/{name}" for name, verdict in verdicts.items() if verdict == "Taken"
+    ]
+    assert verdicts["same"] == "PriorityNotLower"
+    victim = scheduler.explain(decision.targets[0].workload)
+    assert victim.verdict == "Evicted"
+    assert victim.find("preempted by")[0].facts["workload"] == "default/high"
+
+
+def test_the_policies_that_keep_workloads_are_named():
+    cluster = kq.Cluster(DEFAULT, queue("a", 4, cohort_name="k"), queue("b", 4, cohort_name="k"))
+    scheduler = kq.Scheduler(cluster)
+    scheduler.submit(workload("mine", "a", 2), workload("theirs", "b", 6))
+    scheduler.settle()
+    scheduler.submit(workload("w", "a", 2, priority=9))
+    scheduler.settle()
+    verdicts = {c.facts["workload"]: c.facts["verdict"] for c in scheduler.explain("w").find("candidate")}
+    assert verdicts == {"default/mine": "WithinClusterQueueNever", "default/theirs": "ReclaimWithinCohortNever"}
+
+
+def test_preemption_that_is_not_even_considered_is_told(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(workload("b", "team-b", 12))
+    scheduler.settle()
+    scheduler.submit(workload("a", "team-a", 10))
+    scheduler.settle()
+    assert "borrowWithinCohort is Never" in scheduler.explain("a").find("no preemption")[0].text
+
+
+def test_fair_sharing_shows_the_shares_that_the_rule_compared(fair):
+    scheduler = kq.Scheduler(fair)
+    scheduler.submit(*(workload(f"a{i}", "a") for i in range(8)))
+    scheduler.settle()
+    scheduler.submit(workload("b0", "b"))
+    explanation = scheduler.explain("b0")
+    (comparison,) = explanation.find("comparison")
+    shares = [comparison.facts[name] for name in ("our_share", "their_share", "final_share")]
+    assert (comparison.facts["strategy"], shares) == ("LessThanOrEqualToFinalShare", [125, 1000, 875])
+    (share,) = scheduler.explain("a0").find("share")
+    assert (share.facts["resource"], share.facts["borrowed"], share.facts["lendable"]) == ("cpu", 8000, 8000)
+    assert share.text == "share of ClusterQueue a: 1000, by cpu: borrows 8 of 8 lendable"
+
+
+def test_a_workload_that_is_not_there_is_explained_as_if_it_were(team):
+    scheduler = kq.Scheduler(team)
+    assert scheduler.explain({"name": "w", "queue": "team-a", "cpu": 22}).reason == "ExceedsMaxQuota"
+    assert scheduler.keys() == ()
+
+
+def test_a_workload_that_waits_behind_others_is_told_that_it_fits(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(workload("one", "team-a"), workload("two", "team-a"))
+    explanation = scheduler.explain("two")
+    assert explanation.headline == "default/two waits, and fits now"
+    assert explanation.find("position")[0].facts == {"position": 1}
+    scheduler.finish("one")
+    assert scheduler.explain("one").verdict == "Finished"

@@ -1,0 +1,80 @@
+import re
+
+import kueuepy as kq
+from kueuepy.html import MOST_BYTES, table
+
+from .conftest import DEFAULT, queue, workload
+
+
+def test_names_are_escaped_wherever_they_show():
+    evil = "<script>alert(1)</script>"
+    decisions = [
+        kq.Pending(workload=evil, reason="WaitingForQuota", cluster_queue=evil, message=evil),
+        kq.Preempting(workload=evil, targets=(kq.Target(evil, "InClusterQueue", evil),), cluster_queue=evil),
+        kq.Admitted(evil, evil, (kq.PodSetAssignment(evil, {"cpu": evil}),)),
+    ]
+    cause = kq.Cause("x", evil, {}, (kq.Cause("y", evil),))
+    shown = [d._repr_html_() for d in decisions]
+    shown += [
+        kq.Explanation(evil, evil, "Pending", evil, "", ("", ""), (cause,))._repr_html_(),
+        table([evil], [[evil]], evil),
+    ]
+    for html in shown:
+        assert "<script" not in html
+        assert "&lt;script&gt;" in html
+
+
+def test_a_cluster_shows_its_cohort_tree_with_what_is_used():
+    cluster = kq.Cluster(
+        DEFAULT,
+        kq.Cohort("org"),
+        kq.Cohort("research", parent_name="org"),
+        queue("vision", 4, cohort_name="research"),
+        queue("nlp", 4, cohort_name="org"),
+    )
+    html = cluster._repr_html_()
+    names = re.findall(r'padding-left:([\d.]+)em">([^<]+)<', html)
+    assert names == [("0.0", "org"), ("1.2", "nlp"), ("1.2", "research"), ("2.4", "vision")]
+    scheduler = kq.Scheduler(cluster)
+    scheduler.submit(workload("w", "vision", 6))
+    scheduler.settle()
+    assert "6 of 4, borrows" in scheduler._repr_html_()
+
+
+def test_a_large_cluster_is_cut():
+    queues = [queue(f"queue-{i:04}-{'x' * 150}", 1) for i in range(400)]
+    html = kq.Cluster(DEFAULT, queues)._repr_html_()
+    assert html.count("<tr>") <= 203
+    assert len(html.encode()) < MOST_BYTES
+    assert "…" in html
+
+
+def test_long_tables_are_cut():
+    html = table(["n"], ([i] for i in range(10_000)))
+    assert html.count("<tr>") == 202
+    assert len(table(["n"], [["ä" * 10_000]] * 300).encode()) < MOST_BYTES
+
+
+def test_everything_that_a_notebook_shows_has_html(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(workload("w", "team-a", 30), workload("x", "team-b", 1))
+    settled = scheduler.settle()
+    shown = [
+        settled,
+        settled[0],
+        *settled.decisions,
+        scheduler,
+        team,
+        scheduler.explain("w"),
+        scheduler.usage,
+        scheduler.quota,
+        scheduler.shares,
+        scheduler.queues,
+        scheduler.workloads,
+        scheduler.whatif(queue("team-a", 30)),
+        kq.compare(team, team, [workload("w", "team-a")]),
+    ]
+    for thing in shown:
+        html = thing._repr_html_()
+        assert html.count("<table") == html.count("</table>")
+        assert len(html) < MOST_BYTES

@@ -1,0 +1,92 @@
+import kueuepy as kq
+
+from .conftest import DEFAULT, queue, workload
+
+
+def test_settle_ends_when_heads_stay_blocked():
+    strict = queue("a", 4, queueing_strategy="StrictFIFO")
+    scheduler = kq.Scheduler(kq.Cluster(DEFAULT, strict))
+    scheduler.submit(workload("first", "a", 3), workload("second", "a", 3), workload("third", "a", 1))
+    settled = scheduler.settle()
+    assert (settled.finished, settled.loop) == (True, None)
+    assert [d.workload for d in settled.admitted] == ["default/first"]
+    assert scheduler.settle().admitted == ()
+
+
+def test_settle_stops_after_so_many_cycles(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(*(workload(f"w{i}", "team-a") for i in range(5)))
+    settled = scheduler.settle(max_cycles=2)
+    assert (len(settled), settled.finished) == (2, False)
+    assert scheduler.settle().finished
+
+
+def test_a_cycle_is_a_sequence_that_later_changes_leave_alone(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(workload("a", "team-a", 30), workload("b", "team-b", 1))
+    cycle = scheduler.cycle()
+    scheduler.delete("a")
+    scheduler.finish("b")
+    scheduler.settle()
+    assert (len(cycle), cycle.admitted_count, cycle.evicted_count, cycle.idle) == (2, 1, 0, False)
+    assert cycle[0].workload == "default/a"
+    assert [type(d) for d in cycle[:2]] == [kq.Pending, kq.Admitted]
+    assert cycle.decisions is cycle.decisions
+    assert scheduler.cycle().idle
+
+
+def _fair(*cpus):
+    policies = kq.Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
+    queues = [queue(f"q{i}", cpu, cohort_name="k", preemption=policies) for i, cpu in enumerate(cpus)]
+    return kq.Cluster(DEFAULT, queues, configuration=kq.Configuration(fair_sharing=kq.FairSharingConfig()))
+
+
+def _settle_one_by_one(scheduler, *jobs):
+    for name, queue_name, cpu, priority in jobs:
+        scheduler.advance(1)
+        scheduler.submit(workload(name, queue_name, cpu, priority=priority))
+        settled = scheduler.settle()
+    return settled
+
+
+def test_endless_preemption_is_reported_with_its_shortest_period():
+    # The victim of w2 makes room for w0, which borrows less than w2 would, and loses it to w1's claim on its own quota.
+    scheduler = kq.Scheduler(_fair(3, 4))
+    settled = _settle_one_by_one(scheduler, ("w0", "q1", 6, 2), ("w1", "q0", 3, 0), ("w2", "q0", 5, 2))
+    assert not settled.finished
+    assert (settled.loop.period, settled.loop.workloads) == (5, ("default/w0", "default/w1"))
+    assert len(settled.loop.cycles) == 5
+    assert sum(cycle.evicted_count for cycle in settled.loop.cycles) == 2
+    assert "every 5 cycles the same of default/w0, default/w1" in str(settled.loop)
+
+
+def test_no_shorter_period_repeats_and_the_reported_one_does():
+    scheduler = kq.Scheduler(_fair(3, 4))
+    loop = _settle_one_by_one(scheduler, ("w0", "q1", 6, 2), ("w1", "q0", 3, 0), ("w2", "q0", 5, 2)).loop
+    states = []
+    for _ in range(2 * loop.period):
+        scheduler.cycle()
+        states.append(scheduler.engine.fingerprint())
+    assert states[: loop.period] == states[loop.period :]
+    assert len(set(states)) == loop.period
+
+
+def test_workloads_of_two_queues_that_preempt_each_other_for_ever():
+    # The shape of kubernetes-sigs/kueue#14543: a victim in the preemptor's own queue lowers its share, which makes
+    # others legal victims; then the own one is put back, and the preemptor's share is the larger one again.
+    jobs = (("w0", "q0", 6, 0), ("w1", "q1", 2, 2), ("w2", "q1", 4, 1), ("w3", "q0", 5, 0), ("w4", "q1", 2, 0))
+    settled = _settle_one_by_one(kq.Scheduler(_fair(4, 4)), *jobs)
+    assert (settled.loop.period, settled.loop.workloads) == (6, ("default/w2", "default/w3", "default/w4"))
+    pairs = {
+        (decision.workload, target.workload)
+        for cycle in settled.loop.cycles
+        for decision in cycle.preempting
+        for target in decision.targets
+    }
+    assert any((victim, preemptor) in pairs for preemptor, victim in pairs)
+
+
+def test_a_loop_ends_when_the_configuration_does_not_let_it_happen():
+    classical = _fair(3, 4).replace(configuration=kq.Configuration())
+    jobs = (("w0", "q1", 6, 2), ("w1", "q0", 3, 0), ("w2", "q0", 5, 2))
+    assert _settle_one_by_one(kq.Scheduler(classical), *jobs).loop is None

@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+
+import kueuepy as kq
+from kueuepy.frames import UNLIMITED
+
+from .conftest import workload
+
+
+@pytest.fixture
+def busy(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(workload("w", "team-a", 18), workload("x", "team-a", 9), workload("y", "team-b", 3))
+    scheduler.settle()
+    return scheduler
+
+
+def test_usage_is_a_read_only_view_of_a_moment(busy):
+    usage = busy.usage
+    row = [node[0] for node in usage.nodes].index("team-a")
+    values = usage.values
+    assert values[row, 0] == 18000
+    assert not values.flags.writeable
+    assert not values.flags.owndata
+    with pytest.raises(ValueError, match="read-only"):
+        values[row, 0] = 1
+    busy.finish("w")
+    busy.settle()
+    del usage
+    assert values[row, 0] == 18000
+    assert busy.usage.value("team-a", "default", "cpu") == 9000
+
+
+def test_two_views_of_one_table_share_the_memory(busy):
+    usage = busy.usage
+    assert np.shares_memory(usage.array("usage"), usage.array("usage"))
+
+
+def test_the_rows_of_usage_tell_what_each_node_has_and_uses(busy):
+    rows = {row["name"]: row for row in busy.usage.rows()}
+    assert rows["team-b"] == {
+        "name": "team-b",
+        "kind": "ClusterQueue",
+        "flavor": "default",
+        "resource": "cpu",
+        "usage": 3000,
+        "nominal_quota": 12000,
+        "available": 0,
+    }
+    assert rows["all"]["usage"] == 21000
+
+
+def test_quota_tells_limits_and_what_follows_from_them(busy):
+    quota = busy.quota
+    assert quota.value("team-a", "default", "cpu", "borrowing_limit") == UNLIMITED
+    assert quota.value("team-a", "default", "cpu", "potential") == 21000
+    assert quota.value("all", "default", "cpu", "subtree_quota") == 21000
+    with pytest.raises(kq.NotFoundError, match="no such node"):
+        quota.value("nobody", "default", "cpu")
+
+
+def test_who_waits_has_a_position_in_both_queues(busy):
+    busy.submit(workload("z", "team-a", 9, priority=5))
+    rows = busy.queues.rows()
+    assert [(r["key"], r["position_in_cluster_queue"], r["position_in_local_queue"]) for r in rows] == [
+        ("default/z", 0, 0),
+        ("default/x", 1, 1),
+    ]
+    assert [r["inadmissible"] for r in rows] == [False, True]
+
+
+def test_workloads_have_a_status_and_a_reason(busy):
+    table = busy.workloads
+    assert [row["status"] for row in table.rows()] == ["Admitted", "Pending", "Admitted"]
+    assert table.rows()[1]["reason"] == "WaitingForQuota"
+    assert table["priority"].dtype == np.int64
+    with pytest.raises(kq.NotFoundError, match="names no column"):
+        table["colour"]
+
+
+def test_shares_are_precise_and_as_the_status_has_them(fair):
+    scheduler = kq.Scheduler(fair)
+    scheduler.submit(*(workload(f"a{i}", "a") for i in range(3)))
+    scheduler.settle()
+    row = next(row for row in scheduler.shares.rows() if row["name"] == "a")
+    assert (row["share"], row["rounded"], row["borrowed"], row["lendable"]) == (375.0, 375, 3000, 8000)
+
+
+def test_tables_become_frames(busy):
+    pandas = pytest.importorskip("pandas")
+    frame = busy.usage.to_pandas()
+    assert frame.set_index("name").loc["team-a", "usage"] == 18000
+    assert isinstance(frame["resource"].dtype, pandas.CategoricalDtype)
+    assert list(busy.workloads.to_pandas()["key"]) == ["default/w", "default/x", "default/y"]
+
+
+def test_tables_become_arrow(busy):
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table(busy.workloads)
+    assert table.column("key").to_pylist() == ["default/w", "default/x", "default/y"]
+    assert table.column("status").to_pylist() == ["Admitted", "Pending", "Admitted"]
+
+
+def test_a_missing_library_is_named(busy, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "polars", None)
+    with pytest.raises(kq.UnsupportedError, match="pip install polars"):
+        busy.usage.to_polars()
