@@ -22,6 +22,28 @@ def _replay(args: argparse.Namespace) -> int:
     return 0
 
 
+def _perf(args: argparse.Namespace) -> int:
+    from kueuepy.perf import perf  # noqa: PLC0415 - so that `--help` is quick
+
+    def show(finished: int, total: int) -> None:
+        sys.stderr.write(f"\r{finished:,} of {total:,} workloads finished")
+        sys.stderr.flush()
+
+    watched = sys.stderr.isatty()
+    result = perf(args.profile, fair_sharing=args.fair_sharing, progress=show if watched else None)
+    if watched:
+        sys.stderr.write("\r\x1b[K")
+    if args.json:
+        sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
+        return 0
+    for name, value in result.items():
+        text = f"{value:.3f}" if isinstance(value, float) else value
+        if isinstance(value, dict):
+            text = ", ".join(f"{kind} {wait:,}" for kind, wait in value.items())
+        sys.stdout.write(f"{name:>20}  {text}\n")
+    return 0
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of `python -m kueuepy`."""
     top = argparse.ArgumentParser(prog="python -m kueuepy", description="Kueue's admission decisions, without a cluster.")
@@ -33,6 +55,15 @@ def parser() -> argparse.ArgumentParser:
     )
     replays.add_argument("files", nargs="+", metavar="FILE", help="scenarios, JSON lines, also gzip; - is standard input")
     replays.set_defaults(run=_replay)
+    perfs = commands.add_parser(
+        "perf",
+        help="run a load profile of Kueue's performance test in virtual time",
+        epilog="example: python -m kueuepy perf benchmarks/profiles/small.yaml",
+    )
+    perfs.add_argument("profile", metavar="PROFILE", help="a generator file: cohorts, queues and sets of workloads")
+    perfs.add_argument("--json", action="store_true", help="print one JSON object")
+    perfs.add_argument("--fair-sharing", action="store_true", help="with fair sharing, both strategies in their order")
+    perfs.set_defaults(run=_perf)
     return top
 
 

@@ -18,6 +18,24 @@ int64_t CountedPods(const State& state, const Workload& workload, const PodSetSp
 // An injective text: every part is preceded by its length.
 void Append(std::string& key, absl::string_view part) { absl::StrAppend(&key, part.size(), ":", part, ";"); }
 
+// Workloads made from one template object are told apart by a few numbers; kNoId where that does not do.
+ClassId KnownByTemplate(const State& state, const Workload& workload, const Namespace& space) {
+  const std::vector<PodSetSpec>& pod_sets = workload.spec->pod_sets;
+  if (pod_sets.size() != 1 || !space.limit_ranges.empty() || !workload.Life().reclaimable.empty()) return kNoId;
+  const auto known = state.class_of_template.classes.find(pod_sets[0].pod_template.get());
+  if (known == state.class_of_template.classes.end()) return kNoId;
+  for (ClassId id : known->second) {
+    const EquivalenceClass& cls = state.Class(id);
+    const PodSetSpec &mine = pod_sets[0], &other = cls.pod_sets[0];
+    if (cls.priority == workload.priority && cls.totals[0].count == mine.count && mine.count == other.count &&
+        mine.min_count == other.min_count && mine.name == other.name && mine.group == other.group &&
+        mine.topology_request == other.topology_request && cls.adjusted.empty()) {
+      return id;
+    }
+  }
+  return kNoId;
+}
+
 }  // namespace
 
 void Classify(State& state, WorkloadId id) {
@@ -25,6 +43,10 @@ void Classify(State& state, WorkloadId id) {
   const WorkloadSpec& spec = *workload.spec;
   const Namespace& space = state.namespaces[static_cast<size_t>(state.Local(workload.local_queue).namespace_id)];
   workload.priority = spec.priority + (state.config.gates.priority_boost ? spec.priority_boost : 0);
+  if (const ClassId known = KnownByTemplate(state, workload, space); known != kNoId) {
+    workload.cls = known;
+    return;
+  }
   EquivalenceClass cls;
   cls.priority = workload.priority;
   std::string key = absl::StrCat(workload.priority, ";");
@@ -56,6 +78,10 @@ void Classify(State& state, WorkloadId id) {
   auto [entry, inserted] = state.class_of_key.try_emplace(std::move(key), static_cast<ClassId>(state.classes.size()));
   if (inserted) {
     cls.pod_sets = spec.pod_sets;
+    // The class keeps its own template alive, so that its address is no other's.
+    if (cls.pod_sets.size() == 1 && cls.adjusted.empty()) {
+      state.class_of_template.classes[cls.pod_sets[0].pod_template.get()].push_back(entry->second);
+    }
     state.classes.push_back(std::move(cls));
   }
   workload.cls = entry->second;

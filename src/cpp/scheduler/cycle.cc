@@ -356,6 +356,7 @@ void Cycle::IssuePreemptions(Entry& entry) {
     Evict(state_, target.workload, Reason::kPreempted, message);
     if (state_.record_events) state_.events.back().by = entry.workload;
     ++result_.evicted;
+    result_.evicted_workloads.push_back(target.workload);
   }
   Refused facts;
   if (entry.message) facts = std::get<Refused>(*entry.message);
@@ -401,6 +402,7 @@ void Cycle::Admit(Entry& entry) {
     state_.NotifyRetryFor(workload);
   }
   ++result_.admitted;
+  result_.admitted_workloads.push_back(entry.workload);
 }
 
 // Puts an entry back and writes why it waits.

@@ -35,6 +35,7 @@ struct CycleResult {
   int admitted = 0;   // workloads that got quota
   int evicted = 0;    // workloads newly evicted
   bool moved = false;  // something else changed: a bucket, or the progress of a scan
+  std::vector<WorkloadId> admitted_workloads, evicted_workloads;
 };
 
 // Takes one head from each active queue and runs the cycle. With `keep`, the entries are copied there.

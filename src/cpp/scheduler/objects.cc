@@ -2,6 +2,7 @@
 // pkg/controller/core and pkg/cache/queue/manager.go (kueue ff69552e79).
 #include <algorithm>
 
+#include "lifecycle/conditions.h"
 #include "lifecycle/queueing.h"
 #include "scheduler/engine.h"
 
@@ -127,6 +128,22 @@ void InternChecks(State& state, ClusterQueue& queue) {
 
 }  // namespace
 
+namespace {
+
+// Workloads that hold quota of a queue may be known before it is (pkg/cache/scheduler/cache.go:AddClusterQueue).
+void ChargeHolders(State& state, NodeId queue) {
+  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
+    const Workload& workload = state.At(id);
+    if (workload.deleted || workload.IsFinished() || !workload.spec->active || workload.charged != kNoId) continue;
+    if (!workload.HasQuotaReservation() || !workload.admission) continue;
+    if (workload.admission->cluster_queue != queue) continue;
+    Classify(state, id);
+    ChargeAdmission(state, id);
+  }
+}
+
+}  // namespace
+
 void Engine::ApplyClusterQueue(ClusterQueueSpec spec, bool changed) {
   const NodeId node = state_.InternClusterQueue(spec.name);
   Forest& forest = state_.forest();
@@ -150,6 +167,7 @@ void Engine::ApplyClusterQueue(ClusterQueueSpec spec, bool changed) {
     for (LocalQueueId id = 0; id < static_cast<LocalQueueId>(state_.local_queues.size()); ++id) {
       if (state_.Local(id).cluster_queue == node) AddFromLocalQueue(state_, id);
     }
+    ChargeHolders(state_, node);
   }
   state_.NotifyRetry(node);
   MarkQueueDirty(node);
@@ -282,6 +300,7 @@ void Engine::DeleteLimitRange(const std::string& ns, const std::string& name) {
 
 void Engine::ApplyRuntimeClass(const std::string& name, RuntimeClass runtime_class) {
   state_.runtime_classes[name] = std::move(runtime_class);
+  state_.class_of_template.classes.clear();
 }
 
 }  // namespace kueue

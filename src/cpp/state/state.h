@@ -116,6 +116,12 @@ struct Event {
   Time queued_since = 0;  // when the workload was created, or put back into its queue
 };
 
+// A short cut to the classes that were made from one template object; forgotten when what fills templates in changes.
+// It is no part of what a state means: a loaded one starts without.
+struct TemplateClasses {
+  absl::flat_hash_map<const PodTemplate*, std::vector<ClassId>> classes;
+};
+
 struct State {
   Config config;
   RequestsConfig requests;
@@ -140,6 +146,7 @@ struct State {
   absl::flat_hash_map<std::string, WorkloadId> workload_of_key;
   std::vector<EquivalenceClass> classes;
   absl::flat_hash_map<std::string, ClassId> class_of_key;
+  TemplateClasses class_of_template;
 
   // Set by a change of configuration, worked off by Rebuild() before anything reads the numbers.
   bool stale = true;
