@@ -100,7 +100,10 @@ def hash_maps(text: str) -> set[str]:
 
 
 def test_no_hash_map_of_the_core_is_iterated():
-    names = {name for path in CORE_FILES for name in hash_maps(code(path))}
+    ordered = {
+        name for path in CORE_FILES for name in re.findall(r"\bstd::(?:vector|map)<.*>&? (\w+)[;,)]", code(path))
+    }
+    names = {name for path in CORE_FILES for name in hash_maps(code(path))} - ordered
     assert names, "the pattern finds no hash map at all"
     alternatives = "|".join(sorted(names))
     iterated = re.compile(rf"for \([^;()]*:[^;()]*\b(?:{alternatives})\)|\b(?:{alternatives})(?:\.|->)c?begin\(")
