@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kueuepy import _core
+from kueuepy import Cluster, ClusterQueue, PodSet, Preemption, ResourceFlavor, Scheduler, Workload, _core
 from kueuepy.objects import Configuration, FairSharingConfig
+from kueuepy.testing import clusters, workloads
 from laws import described
 from oracle import classical, reading
 from vectors.cluster import add_workload, amount, engine, namespace_of
@@ -83,6 +85,39 @@ def fits_within_nominal(kept, preemptor):
     within = not any(preemptor.queue.borrows_with(cell, value) for cell, value in preemptor.usage.items())
     kept.queue.charge(kept.usage)
     return within
+
+
+def whole(waiting):
+    """The workloads, none of which may be admitted in part."""
+    replace = msgspec.structs.replace
+    return [replace(w, pod_sets=tuple(replace(pod_set, min_count=None) for pod_set in w.pod_sets)) for w in waiting]
+
+
+@given(clusters(), workloads().map(whole))
+def test_preemption_ends(cluster, waiting):
+    scheduler = Scheduler(cluster, now=0)
+    scheduler.submit(waiting)
+    assert scheduler.settle(max_cycles=200).finished
+
+
+def test_partial_admission_can_preempt_for_ever():
+    """One pod fits into nominal quota and reclaims it; but then both would fit by borrowing, and come too late."""
+    cluster = Cluster(
+        ResourceFlavor("f"),
+        ClusterQueue.of("borrower", {"f": {"cpu": 1}}, cohort_name="all"),
+        ClusterQueue.of(
+            "owner", {"f": {"cpu": 1}}, cohort_name="all", preemption=Preemption(reclaim_within_cohort="Any")
+        ),
+    )
+    scheduler = Scheduler(cluster, now=0)
+    scheduler.submit(
+        Workload("large", queue_name="borrower", pod_sets=(PodSet.of(requests={"cpu": 2}),)),
+        Workload("elastic", queue_name="owner", pod_sets=(PodSet.of(count=2, min_count=1, requests={"cpu": 1}),)),
+    )
+    loop = scheduler.settle().loop
+    assert loop is not None
+    assert (loop.period, loop.workloads) == (2, ("default/large",))
+    assert scheduler.engine.check() == []
 
 
 @given(described.preemptions(), st.integers(1, 3))
