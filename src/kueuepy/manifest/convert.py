@@ -11,7 +11,7 @@ from kueuepy.manifest.fields import TIME
 from kueuepy.manifest.kinds import BY_CLASS, KINDS, KUEUE, Body, Kind
 from kueuepy.manifest.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest.times import format_time
-from kueuepy.manifest.versions import to_v1beta2
+from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
 from kueuepy.objects import Object
 
 _METADATA = ("name", "namespace", "labels", "annotations", "uid")
@@ -150,7 +150,7 @@ def from_dict(doc: Mapping[str, Any]) -> Object:
     if found is None:
         where = object_name(doc)
         raise ManifestError([(where, problem) for problem in findings.problems])
-    return found
+    return with_usage(found) if version in OLD_VERSIONS else found
 
 
 def to_dict(obj: Object) -> dict[str, Any]:

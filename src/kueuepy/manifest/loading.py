@@ -18,12 +18,11 @@ from kueuepy.manifest.sources import Source, items
 from kueuepy.manifest.validation import called, review_object
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.review import Review
-from kueuepy.manifest.versions import to_v1beta2
+from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
 from kueuepy.objects import Configuration, Object
 
 _ENOUGH = 50
 _DEFAULT_LIMITS = Limits()
-_OLD_VERSIONS = {"v1alpha1", "v1alpha2"}
 
 
 def load(source: Source, *, strict: bool = True, limits: Limits = _DEFAULT_LIMITS) -> Manifest:
@@ -127,6 +126,8 @@ class _Loader:
         self._collect(findings, item, object_name(doc))
         if obj is None:
             return
+        if version in OLD_VERSIONS:
+            obj = with_usage(obj)
         place = (type(obj).__name__, obj.key)
         if place in self._objects:
             self._twice(called(obj), item, self._objects.pop(place)[1])
@@ -163,7 +164,7 @@ class _Loader:
         if self._problems:
             raise ManifestError(self._problems)
         jobs = self._jobs
-        if self._versions & _OLD_VERSIONS:
+        if self._versions.intersection(OLD_VERSIONS):
             jobs = [with_queue_label(job) for job in jobs]
         return Manifest(
             **group(obj for obj, _ in self._objects.values()),

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -12,8 +11,8 @@ from kueuepy.manifest.limits import Limits
 from kueuepy.manifest.problems import LimitError, ManifestError, Path
 from kueuepy.manifest.scalars import number
 from kueuepy.manifest.text import Text
+from kueuepy.manifest.yamlblock import locate, parse
 from kueuepy.manifest.yamlfast import has_equal_keys, quick_value
-from kueuepy.manifest.yamltree import Builder, Tree
 
 _MARKER = re.compile(rb"^(?:---|\.\.\.)(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _DIRECTIVE = re.compile(rb"^%", re.MULTILINE)
@@ -24,6 +23,7 @@ _ALLOWED_BYTES = bytes(sorted({9, 10, 13, *range(32, 127), *range(128, 256)}))
 _NODE_MARKS = (b":", b",", b"\n", b"[", b"{", b"- ")
 _ITEMS = re.compile(rb"^items:[ ]*\r?\n(?:[ ]*\r?\n)*(?P<indent>[ ]*)(?=- )", re.MULTILINE)
 _BATCH = 2**19
+_SMALL = 2**18
 _LINE = b"\n"
 _JSON = msgspec.json.Decoder(float_hook=number)
 _JSON_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -36,17 +36,15 @@ class Item:
     Attributes:
         value: Mappings, lists and scalars, as Kubernetes' JSON has them.
         text: The text that holds it.
-        document: Its document's position in the text.
-        prefix: Its path in that document.
+        prefix: Its path in that text.
     """
 
-    __slots__ = ("document", "prefix", "text", "value")
+    __slots__ = ("prefix", "text", "value")
 
-    def __init__(self, value: Any, text: Text, document: int = 0, prefix: Path = ()) -> None:
-        """Keeps the four."""
+    def __init__(self, value: Any, text: Text, prefix: Path = ()) -> None:
+        """Keeps the three."""
         self.value = value
         self.text = text
-        self.document = document
         self.prefix = prefix
 
     def where(self, path: Path = ()) -> str:
@@ -54,12 +52,11 @@ class Item:
         if not self.text.data:
             return self.text.name
         try:
-            tree = _tree(self.text)
-            root = tree.roots()[self.document]
-            offset = tree.offset(tree.find(self.prefix + path, root))
-        except (ManifestError, IndexError):
-            offset = 0
-        return f"{self.text.name}:{self.text.position(offset)[0]}"
+            line = locate(self.text, self.prefix + path)
+        except ManifestError:
+            # Not all JSON is YAML: it may have tabs and lone surrogates.
+            line = self.text.line
+        return f"{self.text.name}:{line}"
 
     def items(self) -> Iterator["Item"]:
         """The items of a list object."""
@@ -67,13 +64,22 @@ class Item:
         for position, raw in enumerate(self.value.get("items") or ()):
             # A typed list may leave out what its own kind says.
             value = {**listed, **raw} if isinstance(raw, dict) and listed["kind"] else raw
-            yield Item(value, self.text, self.document, (*self.prefix, "items", position))
+            yield Item(value, self.text, (*self.prefix, "items", position))
 
 
-@lru_cache(maxsize=2)
-def _tree(text: Text) -> Tree:
-    """The tree of a text in which lines were looked up last."""
-    return Tree(text)
+class Way(NamedTuple):
+    """How a file is read.
+
+    Attributes:
+        limits: How much it may hold.
+        strict: Whether equal keys are an error.
+        quick: Whether rapidyaml may be tried. It writes to the standard error where it fails, and small files need no
+            haste.
+    """
+
+    limits: Limits
+    strict: bool
+    quick: bool
 
 
 def read(name: str, data: bytes, limits: Limits, *, strict: bool) -> Iterator[Item]:
@@ -84,8 +90,9 @@ def read(name: str, data: bytes, limits: Limits, *, strict: bool) -> Iterator[It
         LimitError: The file exceeds a limit.
     """
     _check_bytes(name, data, limits)
+    way = Way(limits, strict=strict, quick=len(data) > _SMALL)
     for text in _documents(name, data):
-        yield from _json(text, limits, strict=strict) or _yaml(text, limits, strict=strict)
+        yield from _json(text, way) or _yaml(text, way)
 
 
 def _check_bytes(name: str, data: bytes, limits: Limits) -> None:
@@ -127,7 +134,7 @@ def _without_directives(part: bytes) -> bytes:
     return _DIRECTIVE.sub(b"#", part[:end]) + part[end:] if b"%" in part[:end] else part
 
 
-def _json(text: Text, limits: Limits, *, strict: bool) -> list[Item]:
+def _json(text: Text, way: Way) -> list[Item]:
     """The objects of a JSON text; none if it is something else."""
     if text.data.lstrip()[:1] != b"{":
         return []
@@ -135,13 +142,13 @@ def _json(text: Text, limits: Limits, *, strict: bool) -> list[Item]:
         fields = _JSON_FIELDS.decode(text.data)
         kind = fields.get("kind")
         if kind is not None and bytes(kind).endswith(b'List"') and "items" in fields:
-            return _json_items(text, fields, limits, strict=strict)
-        return _json_object(text, limits, strict=strict)
+            return _json_items(text, fields, way)
+        return _json_object(text, way)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return []
 
 
-def _json_items(text: Text, fields: dict[str, msgspec.Raw], limits: Limits, *, strict: bool) -> list[Item]:
+def _json_items(text: Text, fields: dict[str, msgspec.Raw], way: Way) -> list[Item]:
     items: list[Item] = []
     offset, line = 0, text.line
     for raw in _JSON_ITEMS.decode(fields["items"]) if bytes(fields["items"]) != b"null" else []:
@@ -149,55 +156,67 @@ def _json_items(text: Text, fields: dict[str, msgspec.Raw], limits: Limits, *, s
         found = text.data.index(data, offset)
         line += text.data.count(_LINE, offset, found)
         offset = found
-        items += _json_object(Text(text.name, data, line), limits, strict=strict)
+        items += _json_object(Text(text.name, data, line), way)
     return items
 
 
-def _json_object(text: Text, limits: Limits, *, strict: bool) -> list[Item]:
+def _json_object(text: Text, way: Way) -> list[Item]:
     """The value of a JSON text; by way of YAML, which JSON is, where a limit or a duplicate needs its place."""
     value = _JSON.decode(text.data)
     brackets = text.data.count(b"{") + text.data.count(b"[")
-    exact = len(text.data) > limits.scalar_bytes or brackets > limits.depth
-    if exact or (strict and has_equal_keys(msgspec.json.format(text.data, indent=-1), value)):
-        Builder(Tree(text), limits, strict=strict).documents()
+    exact = len(text.data) > way.limits.scalar_bytes or brackets > way.limits.depth
+    if exact or (way.strict and has_equal_keys(msgspec.json.format(text.data, indent=-1), value)):
+        parse(text, way.limits, strict=way.strict)
     return [Item(value, text)]
 
 
-def _yaml(text: Text, limits: Limits, *, strict: bool) -> Iterator[Item]:
+def _yaml(text: Text, way: Way) -> Iterator[Item]:
     if len(text.data) > _BATCH and (found := _ITEMS.search(text.data)):
         try:
-            yield from list(_split_list(text, found, limits, strict=strict))
+            yield from list(_split_list(text, found, way))
         except ManifestError:
             # A line that looked like an item was inside of one: the whole text tells what is wrong, if anything is.
             pass
         else:
             return
-    yield from _plain(text, limits, strict=strict)
+    yield from _plain(text, way)
 
 
-def _plain(text: Text, limits: Limits, *, strict: bool) -> Iterator[Item]:
-    quick = quick_value(text, limits.scalar_bytes)
-    values = list(quick) if quick else Builder(Tree(text), limits, strict=strict).documents()
-    for position, value in enumerate(values):
-        if value is not None:
-            yield Item(value, text, position)
+def _plain(text: Text, way: Way) -> Iterator[Item]:
+    quick = quick_value(text, way.limits.scalar_bytes) if way.quick else None
+    value = quick[0] if quick else parse(text, way.limits, strict=way.strict)
+    if value is not None:
+        yield Item(value, text)
 
 
-def _split_list(text: Text, found: re.Match[bytes], limits: Limits, *, strict: bool) -> Iterator[Item]:
+def _split_list(text: Text, found: re.Match[bytes], way: Way) -> Iterator[Item]:
     """The items of a large list object, parsed in batches, so that no tree of the whole is ever built."""
     data, indent = text.data, found.group("indent")
     start = found.end() - len(indent)
     end = _end_of_list(data, start, len(indent))
     head = Text(text.name, data[:start] + data[end:], text.line)
-    for item in _plain(head, limits, strict=strict):
+    for item in _plain(head, way):
         if not (isinstance(item.value, dict) and str(item.value.get("kind")).endswith("List")):
             head.fail(0, "a mapping with items must have a kind that ends in List")
     line = text.line + data.count(_LINE, 0, start)
-    for batch in _batches(data, start, end, _LINE + indent + b"- "):
-        for item in _plain(Text(text.name, batch, line), limits, strict=strict):
-            for position, value in enumerate(item.value):
-                yield Item(value, item.text, item.document, (position,))
+    mark = _LINE + indent + b"- "
+    for batch in _batches(data, start, end, mark, _BATCH):
+        yield from _batch_items(Text(text.name, batch, line), mark, way)
         line += batch.count(_LINE)
+
+
+def _batch_items(text: Text, mark: bytes, way: Way) -> Iterator[Item]:
+    """The items of a batch: all at once if that is quick, else one by one."""
+    quick = quick_value(text, way.limits.scalar_bytes)
+    if quick and isinstance(quick[0], list):
+        for position, value in enumerate(quick[0]):
+            yield Item(value, text, (position,))
+        return
+    line = text.line
+    for part in _batches(text.data, 0, len(text.data), mark, 0):
+        for item in _plain(Text(text.name, part, line), way):
+            yield from (Item(value, item.text, (position,)) for position, value in enumerate(item.value))
+        line += part.count(_LINE)
 
 
 def _end_of_list(data: bytes, start: int, indent: int) -> int:
@@ -208,10 +227,10 @@ def _end_of_list(data: bytes, start: int, indent: int) -> int:
     return found.start() + 1 if found else len(data)
 
 
-def _batches(data: bytes, start: int, end: int, mark: bytes) -> Iterator[bytes]:
-    """The lines of a list in parts that begin with an item and are not much longer than they need be."""
+def _batches(data: bytes, start: int, end: int, mark: bytes, size: int) -> Iterator[bytes]:
+    """The lines of a list in parts that begin with an item, and are longer than this size by no more than an item."""
     while start < end:
-        cut = data.find(mark, start + _BATCH, end)
+        cut = data.find(mark, start + size, end)
         stop = end if cut < 0 else cut + 1
         yield data[start:stop]
         start = stop

@@ -1,19 +1,12 @@
-"""A part of a file, with the places of its bytes, made safe to parse."""
+"""A part of a file, with the places of its bytes."""
 
-from functools import cached_property
 from typing import NoReturn
 
-from kueuepy.manifest.problems import ManifestError, Problem
-
-_MARKS = range(1, 7)
-_ESCAPES = (b"\\x%02x", b"\\u%04x", b"\\u%08x")
+from kueuepy.manifest.problems import ManifestError, Problem, ProblemKind
 
 
 class Text:
     """Bytes of one or several YAML documents or list items, and the place of their first byte.
-
-    No text has control characters, so one of them can stand for exclamation marks: these could begin a tag, and some
-    tags make rapidyaml end the process. No manifest needs tags.
 
     Attributes:
         name: The file's name.
@@ -27,26 +20,6 @@ class Text:
         self.data = data
         self.line = line
 
-    @cached_property
-    def mark(self) -> str:
-        """What stands for exclamation marks: a character that no escape in the text makes; empty if there are none."""
-        if b"!" not in self.data:
-            return ""
-        lower = self.data.lower()
-        for code in _MARKS:
-            if not any(escape % code in lower for escape in _ESCAPES):
-                return chr(code)
-        return self.fail(0, "escapes of control characters stand beside exclamation marks; write one or the other")
-
-    @property
-    def safe(self) -> bytes:
-        """The bytes without exclamation marks."""
-        return self.data.replace(b"!", self.mark.encode()) if self.mark else self.data
-
-    def restored(self, text: str) -> str:
-        """What was written where the safe bytes have this text."""
-        return text.replace(self.mark, "!") if self.mark else text
-
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of a byte, from 1."""
         start = self.data.rfind(b"\n", 0, offset) + 1
@@ -54,5 +27,8 @@ class Text:
 
     def fail(self, offset: int, detail: str) -> NoReturn:
         """Raises the error of a file that is not YAML."""
-        line, column = self.position(offset)
-        raise ManifestError([(f"{self.name}:{line}:{column}", Problem((), "Syntax", detail))])
+        self.fail_at(self.position(offset), detail)
+
+    def fail_at(self, place: tuple[int, int], detail: str, kind: ProblemKind = "Syntax") -> NoReturn:
+        """The same, at a line and column."""
+        raise ManifestError([(f"{self.name}:{place[0]}:{place[1]}", Problem((), kind, detail))])

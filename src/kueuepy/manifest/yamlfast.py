@@ -1,8 +1,9 @@
 """The fast way from YAML text to Python values, for texts without anything odd in them.
 
 rapidyaml writes its tree as JSON, and msgspec reads that. The JSON is right wherever YAML 1.2 and Kubernetes' YAML 1.1
-agree and nothing needs following. Whatever else there may be sends the text the exact way of `yamltree`; where this one
-answers the two agree, and the tests hold it to that.
+agree and nothing needs following. Whatever else there may be sends the text the exact way of `yamlblock`; where this
+one answers the two agree, and the tests hold it to that. Nothing reaches rapidyaml that could upset it: tags and
+anchors make it crash or go on for ever where they stand in odd places.
 """
 
 import re
@@ -16,40 +17,51 @@ from kueuepy.manifest.text import Text
 
 _ODD = re.compile(
     rb"""
-    "(?=[-+.0-9yYnNoOtTfF~iI*@%`<"\x01-\x06])(?<!\\")(?:
+    "(?=[-+.0-9yYnNoOtTfF~iI*@%`<"])(?<!\\")(?:
       [yYnN] | [yY]es | YES | [nN]o | NO | [oO]n | ON | [oO]ff | OFF
     | T(?:rue|RUE) | F(?:alse|ALSE) | ~ | N(?:ull|ULL)
     | [-+]?\.?(?:[iI]nf|INF|[nN]a[nN]|NAN)
     | [-+]?0[0-9a-fA-FxXoO_]+           # other bases
     | [-+.0-9][-+.0-9eE]*_[-+.0-9eE_]*
     | \+[^"\\]* | [*@%`][^"\\]* | <<    # signs, aliases, merges, and what no plain scalar starts with
-    | [\x01-\x06][^"\\]*               # tags
     | (?: null | [-+.]?[0-9][-+.0-9eE]* )?(?=":)
     )"
     """,
     re.VERBOSE,
 )
+_SIGNS = b"&*!%@`?|>"
+_HARMLESS = bytes(code for code in range(256) if code not in _SIGNS)
+_SIGN = re.compile(rb"(?:\A|[\s\[{,:\"'-])(?:[&*!%@`]|\?(?:\s|\Z)|[|>](?![-+]?\n))")
+_BREAKS = (b"\t", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")
 _FEW = 20
 _JSON = msgspec.json.Decoder(float_hook=number)
 
 
 def quick_value(text: Text, scalar_bytes: int) -> tuple[Any] | None:
     """The value of a text of one document, in a tuple; or `None` if the exact way must be taken."""
-    data = text.safe
-    if not data or len(data) > scalar_bytes or b"\t" in data:
+    data = text.data
+    if not data or len(data) > scalar_bytes or not _is_tame(data):
         return None
     try:
         tree = ryml.parse_in_arena(data)
         written = (ryml.emit_json_malloc(tree, tree.root_id()) or "").encode()
         if not written or not _all_quoted(data, written):
             return None
-        if text.mark:
-            written = written.replace(text.mark.encode(), b"!")
         written = msgspec.json.format(written, indent=-1)
         value = _JSON.decode(written)
     except (ryml.ExceptionBasic, msgspec.DecodeError, RecursionError, UnicodeError):
         return None
     return None if has_equal_keys(written, value) else (value,)
+
+
+def _is_tame(data: bytes) -> bool:
+    """Whether there are no signs but those of mappings, lists, quotes, comments and plain blocks of text."""
+    if any(sign in data for sign in _BREAKS):
+        return False
+    if not data.endswith(b"\n") and (b"|" in data or b">" in data):
+        # A block of text at the very end has no line break to keep, but rapidyaml adds one.
+        return False
+    return not data.translate(None, _HARMLESS) or not _SIGN.search(data)
 
 
 def _all_quoted(data: bytes, written: bytes) -> bool:

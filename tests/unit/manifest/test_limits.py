@@ -62,8 +62,8 @@ def test_depth_of_indentation_names_the_line():
         return "".join(" " * i + "a:\n" for i in range(depth))
 
     assert values(nested(512))
-    assert exceeds(nested(513)).line == 512
-    assert exceeds(nested(3000)).line == 512
+    assert exceeds(nested(513)).line == 513
+    assert exceeds(nested(3000)).line == 513
 
 
 @pytest.mark.parametrize("form", ["a: {}", 'a: "{}"', '{{"a":"{}"}}', "{}: a", "a: |\n  {}"])

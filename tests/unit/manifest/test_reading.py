@@ -113,20 +113,20 @@ def test_the_items_of_a_large_list_may_come_last():
     assert len(load(text).cohorts) == 600
 
 
-def test_large_lists_with_lines_that_look_like_items():
+@pytest.mark.parametrize(
+    ("written", "read"), [("long: |\n        x\n        - y %s\n", "x\n- y xxx"), ('long: "x\n- y %s"', "x - y xxx")]
+)
+def test_large_lists_with_lines_that_look_like_items(written: str, read: str):
     """Inside of a text they are no items, wherever the text is split."""
-    item = ITEM.replace("long: %s", "long: |\n        x\n        - y %s\n")
-    manifest = load(big_list(600, item))
-    assert manifest.cohorts[599].annotations["long"].startswith("x\n- y xxx")
-    with pytest.raises(ManifestError, match=r"^text:9:\d: this is not YAML"):
-        load(big_list(600, ITEM.replace("long: %s", 'long: "x\n- y %s"')))
+    manifest = load(big_list(600, ITEM.replace("long: %s", written)))
+    assert manifest.cohorts[599].annotations["long"].startswith(read)
 
 
 def test_what_is_wrong_in_a_large_list_is_found():
     text = big_list(700, ITEM)
     with pytest.raises(ManifestError, match=r'^text:3906: Cohort "C650": metadata\.name: is "C650"'):
         load(text.replace("c650", "C650"))
-    with pytest.raises(ManifestError, match=r"this is not YAML"):
+    with pytest.raises(ManifestError, match=r"^text:3908:11: a comma is missing before this$"):
         load(text.replace("name: c650", "name: [c650"))
 
 

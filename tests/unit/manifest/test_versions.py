@@ -14,6 +14,7 @@ from kueuepy.objects import (
     Condition,
     FlavorFungibility,
     LocalQueue,
+    PodSetAssignment,
     PriorityClassRef,
     Quota,
     ResourceFlavor,
@@ -191,7 +192,7 @@ def test_an_old_workload():
           priority: 5
           priorityClassName: high
           podSets:
-          - {name: main, count: 3, spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}}
+          - {name: main, count: 3, spec: {containers: [{name: c, resources: {requests: {cpu: 1, memory: 1Gi}}}]}}
           admission: {clusterQueue: q, podSetFlavors: [{name: main, flavors: {cpu: spot}}]}
         status:
           conditions: [{type: Admitted, status: "True", reason: Admitted, lastTransitionTime: "1970-01-01T00:00:01Z"}]
@@ -206,7 +207,7 @@ def test_an_old_workload():
     )
     assert workload.status.admission is not None
     (assignment,) = workload.status.admission.pod_set_assignments
-    assert (assignment.name, assignment.flavors, assignment.count) == ("main", {"cpu": "spot"}, 3)
+    assert assignment == PodSetAssignment("main", {"cpu": "spot"}, {"cpu": "3"}, 3)
 
 
 def beta1(kind: str, **spec: Any) -> dict[str, Any]:

@@ -4,8 +4,14 @@ from typing import Any
 
 from kueuepy.manifest.decoding import Findings
 from kueuepy.manifest.versions import v1alpha, v1beta1
+from kueuepy.manifest.versions.usage import with_usage
 
-VERSIONS = ("v1alpha1", "v1alpha2", "v1beta1", "v1beta2")
+__all__ = ["OLD_VERSIONS", "VERSIONS", "to_v1beta2", "with_usage"]
+
+OLD_VERSIONS = ("v1alpha1", "v1alpha2")
+"""The versions that are long gone from Kueue itself."""
+
+VERSIONS = (*OLD_VERSIONS, "v1beta1", "v1beta2")
 """The versions of group `kueue.x-k8s.io` that are read."""
 
 

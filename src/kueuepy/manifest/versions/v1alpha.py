@@ -177,7 +177,7 @@ def _with_reservation(conditions: list[Any]) -> list[Any]:
 
 
 def _admission(admission: Doc, pod_sets: Any) -> Doc:
-    """The admission with the number of pods; what they use is for the reader of their requests to say."""
+    """The admission with the number of pods, by which `with_usage` finds what they use."""
     counts = {p.get("name") or "main": p.get("count", 1) for p in pod_sets or [] if isinstance(p, dict)}
     flavors = admission.get("podSetFlavors")
     assignments = [
