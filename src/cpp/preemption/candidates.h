@@ -4,6 +4,7 @@
 #define KUEUE_PREEMPTION_CANDIDATES_H_
 
 #include <algorithm>
+#include <deque>
 #include <vector>
 
 #include "model/message.h"
@@ -61,9 +62,18 @@ class CandidateList {
   bool heaped_ = false;
 };
 
+// All workloads of a tree that use one of the contested cells, in the order they would be taken: the same for every
+// preemptor of a cycle, as admitted workloads stay what they are until its end.
+struct TreeCandidates {
+  NodeId root;
+  std::vector<CellId> contested;
+  CandidateList list;
+};
+
 // Lists that keep their memory from search to search.
 struct CandidateScratch {
   CandidateList lists[6];
+  std::deque<TreeCandidates> trees;
 };
 
 bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, PreemptionPolicy policy);

@@ -22,6 +22,8 @@ class ClassicalSearch {
         preemptor_(state.At(query.preemptor)),
         gone_(gone),
         order_(state, query.queue),
+        tree_order_(state, kNoId),
+        scratch_(scratch),
         lists_(scratch.lists) {}
 
   std::vector<Target> Run() {
@@ -40,7 +42,14 @@ class ClassicalSearch {
 
  private:
   CandidateList& Lists(List list, bool evicted) { return lists_[(evicted ? 0 : 3) + list]; }
-  bool HasAny(List list) { return !Lists(list, true).empty() || !Lists(list, false).empty(); }
+  bool HasAny(List list) {
+    if (tree_ == nullptr || list != tree_list_) return !Lists(list, true).empty() || !Lists(list, false).empty();
+    for (size_t i = 0; i < tree_->size(); ++i) {
+      const Candidate& candidate = tree_->At(i, tree_order_);
+      if (IsOther(candidate) && ExceedsUpTo(state_.At(candidate.workload).charged, tree_root_)) return true;
+    }
+    return false;
+  }
 
   // Whether the node uses more than its own quota of a contested cell.
   bool Exceeds(NodeId node) const {
@@ -72,6 +81,15 @@ class ClassicalSearch {
     if (queue_.spec.preemption.reclaim_within_cohort == PreemptionPolicy::kNever) return;
     Amounts remaining = query_.request;
     bool advantage = FitsInQuota(query_.queue, remaining);
+    const NodeId parent = forest.Parent(query_.queue);
+    if (parent == kNoId) return;
+    if (forest.Parent(parent) == kNoId && !state_.config.admission_fair_sharing) {
+      // All others meet the queue at the root: one list serves every preemptor of the tree.
+      tree_ = &Tree(parent);
+      tree_root_ = parent;
+      tree_list_ = advantage ? kHierarchical : kPriority;
+      return;
+    }
     NodeId previous = kNoId;
     for (NodeId node = forest.Parent(query_.queue); node != kNoId; node = forest.Parent(node)) {
       CollectSubtree(node, previous, node, advantage);
@@ -79,6 +97,39 @@ class ClassicalSearch {
       advantage = advantage || fits;
       previous = node;
     }
+  }
+
+  CandidateList& Tree(NodeId root) {
+    for (TreeCandidates& tree : scratch_.trees) {
+      if (tree.root == root && tree.contested == query_.contested) return tree.list;
+    }
+    scratch_.trees.push_back({root, query_.contested, {}});
+    CandidateList& list = scratch_.trees.back().list;
+    for (NodeId queue : state_.forest().QueuesOfTree(root)) {
+      if (!state_.forest().IsActive(queue)) continue;
+      for (WorkloadId id : state_.Queue(queue).workloads) {
+        if (UsesAny(state_.At(id), query_.contested)) {
+          list.Push(MakeCandidate(state_, id, Variant::kHierarchical, root));
+        }
+      }
+    }
+    return list;
+  }
+
+  // Whether an entry of the tree's list may be taken from another queue by this preemptor.
+  bool IsOther(const Candidate& candidate) const {
+    const Workload& workload = state_.At(candidate.workload);
+    return workload.charged != query_.queue &&
+           SatisfiesPolicy(preemptor_, workload, queue_.spec.preemption.reclaim_within_cohort) &&
+           std::find(gone_.begin(), gone_.end(), candidate.workload) == gone_.end();
+  }
+
+  // Whether the queue, and every Cohort between it and `ancestor`, uses more than its own.
+  bool ExceedsUpTo(NodeId queue, NodeId ancestor) const {
+    for (NodeId node = queue; node != ancestor; node = state_.forest().Parent(node)) {
+      if (!Exceeds(node)) return false;
+    }
+    return true;
   }
 
   // Whether all of `request` fits into the node's own quota; leaves what is to be asked of its parent.
@@ -134,12 +185,7 @@ class ClassicalSearch {
     const NodeId queue = state_.At(candidate.workload).charged;
     if (queue == query_.queue) return true;
     if (borrow && candidate.variant == Variant::kWithoutBorrowing) return false;
-    if (!Exceeds(queue)) return false;
-    for (NodeId node = state_.forest().Parent(queue); node != candidate.common_ancestor;
-         node = state_.forest().Parent(node)) {
-      if (!Exceeds(node)) return false;
-    }
-    return true;
+    return ExceedsUpTo(queue, candidate.common_ancestor);
   }
 
   std::vector<Target> Attempt(bool borrow) {
@@ -147,19 +193,40 @@ class ClassicalSearch {
     std::vector<Target> targets;
     for (bool evicted : {true, false}) {
       for (List list : {kHierarchical, kPriority, kSame}) {
-        CandidateList& candidates = Lists(list, evicted);
-        for (size_t i = 0; i < candidates.size(); ++i) {
-          const Candidate candidate = candidates.At(i, order_);
-          if (!IsValid(candidate, borrow)) continue;
-          Discharge(state_, candidate.workload);
-          targets.push_back({candidate.workload, ReasonFor(candidate.variant)});
-          if (!Fits(state_, query_, borrow)) continue;
-          FillBack(state_, query_, borrow, targets);
-          return targets;
-        }
+        const bool found = tree_ != nullptr && list == tree_list_ ? TakeFromTree(evicted, borrow, targets)
+                                                                  : TakeFrom(Lists(list, evicted), borrow, targets);
+        if (found) return targets;
       }
     }
     return {};
+  }
+
+  bool TakeFrom(CandidateList& candidates, bool borrow, std::vector<Target>& targets) {
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      if (Take(candidates.At(i, order_), borrow, targets)) return true;
+    }
+    return false;
+  }
+
+  bool TakeFromTree(bool evicted, bool borrow, std::vector<Target>& targets) {
+    for (size_t i = 0; i < tree_->size(); ++i) {
+      Candidate candidate = tree_->At(i, tree_order_);
+      if (evicted && !candidate.evicted) return false;  // evicted ones come first
+      if (candidate.evicted != evicted || !IsOther(candidate)) continue;
+      if (tree_list_ == kPriority) candidate.variant = VariantOf(state_.At(candidate.workload));
+      if (Take(candidate, borrow, targets)) return true;
+    }
+    return false;
+  }
+
+  // Removes the candidate if that is allowed; returns whether the request fits then, with the targets made minimal.
+  bool Take(const Candidate& candidate, bool borrow, std::vector<Target>& targets) {
+    if (!IsValid(candidate, borrow)) return false;
+    Discharge(state_, candidate.workload);
+    targets.push_back({candidate.workload, ReasonFor(candidate.variant)});
+    if (!Fits(state_, query_, borrow)) return false;
+    FillBack(state_, query_, borrow, targets);
+    return true;
   }
 
   static PreemptionReason ReasonFor(Variant variant) {
@@ -178,8 +245,12 @@ class ClassicalSearch {
   const ClusterQueue& queue_;
   const Workload& preemptor_;
   const std::vector<WorkloadId>& gone_;
-  const CandidateOrder order_;
+  const CandidateOrder order_, tree_order_;
+  CandidateScratch& scratch_;
   CandidateList* lists_;
+  CandidateList* tree_ = nullptr;  // stands for the list `tree_list_` where it is set
+  NodeId tree_root_ = kNoId;
+  List tree_list_ = kPriority;
 };
 
 }  // namespace

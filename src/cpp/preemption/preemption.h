@@ -55,6 +55,11 @@ class Preemptor : public PreemptionOracle {
   }
   // Where every comparison of shares is written down, for explanations; nullptr: nowhere.
   void SetTrace(std::vector<FairComparison>* trace) { trace_ = trace; }
+  // A new cycle: what was collected of the trees' workloads no longer holds.
+  void BeginCycle() {
+    scratch_.trees.clear();
+    Forget();
+  }
   // A search on unchanged usage gives the same targets; whoever changes usage must call this.
   void Forget() { remembered_ = false; }
 

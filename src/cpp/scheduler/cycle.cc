@@ -19,6 +19,7 @@ Message Once(const char* text) { return Say(text); }
 CycleResult Cycle::Run(std::vector<Entry>* keep) {
   result_ = {};
   preempted_.clear();
+  is_preempted_.clear();
   admitted_.clear();
   state_.EnsureBuilt();
   TakeHeads();
@@ -27,7 +28,7 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
     return result_;
   }
   ++state_.scheduling_cycle;
-  preemptor_.Forget();
+  preemptor_.BeginCycle();
   for (Entry& entry : entries_) NominateEntry(entry);
   {
     // The cycle works on its own copy of the usage; what is admitted is charged for good afterwards.
@@ -60,6 +61,7 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
 
 void Cycle::TakeHeads() {
   entries_.clear();
+  entries_.reserve(state_.forest().Queues().size());
   for (NodeId node : state_.forest().Queues()) {
     if (!state_.IsInSnapshot(node)) continue;
     PendingQueue& pending = state_.Queue(node).pending;
@@ -76,7 +78,7 @@ void Cycle::TakeHeads() {
 
 Entry Cycle::Nominate(WorkloadId workload, NodeId queue) {
   state_.EnsureBuilt();
-  preemptor_.Forget();
+  preemptor_.BeginCycle();
   Entry entry;
   entry.workload = workload;
   entry.queue = queue;
@@ -223,18 +225,19 @@ void Cycle::AddUsage(const Entry& entry, const Amounts& usage) {
 }
 
 bool Cycle::Overlaps(const Entry& entry) const {
-  return std::any_of(entry.targets.begin(), entry.targets.end(), [this](const Target& target) {
-    return std::find(preempted_.begin(), preempted_.end(), target.workload) != preempted_.end();
-  });
+  return std::any_of(entry.targets.begin(), entry.targets.end(),
+                     [this](const Target& target) { return is_preempted_.contains(target.workload); });
+}
+
+std::vector<WorkloadId>& Cycle::PreemptedAround(const Entry& entry) {
+  return preempted_[state_.forest().Root(entry.queue)];
 }
 
 bool Cycle::FitsNow(const Entry& entry, const Amounts& usage) {
   const Trial trial(state_.quota);
-  for (WorkloadId victim : preempted_) Discharge(state_, victim);
+  for (WorkloadId victim : PreemptedAround(entry)) Discharge(state_, victim);
   for (const Target& target : entry.targets) {
-    if (std::find(preempted_.begin(), preempted_.end(), target.workload) == preempted_.end()) {
-      Discharge(state_, target.workload);
-    }
+    if (!is_preempted_.contains(target.workload)) Discharge(state_, target.workload);
   }
   if (entry.replaced != kNoId) Discharge(state_, entry.replaced);
   return std::all_of(usage.begin(), usage.end(), [&](const CellAmount& needed) {
@@ -254,8 +257,8 @@ void Cycle::Recompute(Entry& entry) {
   state_.At(entry.workload).progress = nullptr;
   {
     const Trial trial(state_.quota);
-    for (WorkloadId victim : preempted_) Discharge(state_, victim);
-    preemptor_.SetGone(preempted_);
+    for (WorkloadId victim : PreemptedAround(entry)) Discharge(state_, victim);
+    preemptor_.SetGone(PreemptedAround(entry));
     GetAssignments(entry, &pinned);
     preemptor_.SetGone({});
   }
@@ -304,7 +307,10 @@ void Cycle::ProcessEntry(Entry& entry) {
     if (!state_.config.gates.flavor_fungibility_preserve_scan_progress) workload.progress = nullptr;
     return;
   }
-  for (const Target& target : entry.targets) preempted_.push_back(target.workload);
+  for (const Target& target : entry.targets) {
+    PreemptedAround(entry).push_back(target.workload);
+    is_preempted_.insert(target.workload);
+  }
   AddUsage(entry, usage);
   if (mode == Mode::kPreempt) {
     IssuePreemptions(entry);

@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "flavor/assigner.h"
 #include "lifecycle/queueing.h"
 #include "preemption/preemption.h"
@@ -59,6 +61,7 @@ class Cycle {
   void ProcessEntry(Entry& entry);
   bool FitsNow(const Entry& entry, const Amounts& usage);
   bool Overlaps(const Entry& entry) const;
+  std::vector<WorkloadId>& PreemptedAround(const Entry& entry);
   void Recompute(Entry& entry);
   void Reserve(const Entry& entry);
   void IssuePreemptions(Entry& entry);
@@ -71,7 +74,9 @@ class Cycle {
   State& state_;
   Preemptor preemptor_;
   std::vector<Entry> entries_;
-  std::vector<WorkloadId> preempted_;  // victims of this cycle
+  // Victims of this cycle, by the root of their tree: those of another tree free nothing here.
+  absl::flat_hash_map<NodeId, std::vector<WorkloadId>> preempted_;
+  absl::flat_hash_set<WorkloadId> is_preempted_;
   std::vector<size_t> admitted_;       // entries that were admitted
   CycleResult result_;
 };
