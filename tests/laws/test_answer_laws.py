@@ -1,0 +1,112 @@
+"""What is asked, what is explained and what is decided agree."""
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import kueuepy as kq
+
+_OF_THE_CYCLE = (
+    "Workload no longer fits after processing another workload",
+    "Workload has overlapping preemption targets with another workload",
+)
+_REFUSED = "couldn't assign flavors to pod set main: "
+_POLICIES = st.builds(
+    kq.Preemption,
+    st.sampled_from(["Never", "LowerPriority", "Any"]),
+    st.sampled_from(["Never", "LowerPriority", "LowerOrNewerEqualPriority"]),
+)
+_JOB = st.tuples(st.sampled_from("abc"), st.integers(1, 6), st.integers(0, 3), st.integers(0, 2))
+
+
+@st.composite
+def _schedulers(draw):
+    """Three queues in a cohort, two flavors, with some workloads that came one after the other."""
+    quotas = st.integers(0, 5)
+    queues = [
+        kq.ClusterQueue.of(
+            name,
+            {"one": {"cpu": draw(quotas), "gpu": draw(quotas)}, "two": {"cpu": draw(quotas), "gpu": draw(quotas)}},
+            cohort_name="k",
+            preemption=draw(_POLICIES),
+        )
+        for name in "abc"
+    ]
+    sharing = draw(st.sampled_from([None, kq.FairSharingConfig()]))
+    cluster = kq.Cluster(
+        kq.ResourceFlavor("one"), kq.ResourceFlavor("two"), queues, configuration=kq.Configuration(fair_sharing=sharing)
+    )
+    scheduler = kq.Scheduler(cluster)
+    for i, (queue, cpu, gpu, priority) in enumerate(draw(st.lists(_JOB, min_size=1, max_size=10))):
+        pods = (kq.PodSet.of(requests={"cpu": cpu, "gpu": gpu}),)
+        scheduler.advance(1)
+        scheduler.submit(kq.Workload(f"w{i}", queue_name=queue, priority=priority, pod_sets=pods))
+        if draw(st.booleans()):
+            scheduler.settle(max_cycles=3)
+    return scheduler
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(_schedulers())
+def test_answers_and_explanations_agree_with_the_next_cycle(scheduler):
+    scheduler.engine.settle()
+    waiting = [row["key"] for row in scheduler.queues.rows()]
+    answers = dict(zip(waiting, scheduler.try_admit_many(waiting), strict=True))
+    explanations = {key: scheduler.explain(key) for key in waiting}
+    for decision in scheduler.cycle():
+        asked, told = answers[decision.workload], explanations[decision.workload]
+        match decision:
+            case kq.Admitted():
+                assert isinstance(asked, kq.Admitted)
+                assert asked.flavors == decision.flavors
+                assert told.verdict == "Fits"
+            case kq.Preempting(targets=targets) if isinstance(asked, kq.Preempting) and asked.targets == targets:
+                taken = [c.facts["workload"] for c in told.find("candidate") if c.facts["verdict"] == "Taken"]
+                assert taken == [target.workload for target in targets]
+            case kq.Pending(reason=reason, message=message) if isinstance(asked, kq.Pending):
+                if not message.startswith(_OF_THE_CYCLE):
+                    assert (asked.reason, asked.message) == (reason, message)
+                # A cycle goes on where the last one stopped among the flavors; an explanation looks at all of them.
+                if told.verdict == "Pending" and message.startswith(_REFUSED):
+                    refusals = message.removeprefix(_REFUSED).split(", insufficient")
+                    assert all(refusal in told.message for refusal in refusals)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(_schedulers(), _JOB)
+def test_questions_change_nothing(scheduler, job):
+    queue, cpu, gpu, priority = job
+    pods = (kq.PodSet.of(requests={"cpu": cpu, "gpu": gpu}),)
+    stranger = kq.Workload("stranger", queue_name=queue, priority=priority, pod_sets=pods)
+    before = scheduler.engine.fingerprint(), scheduler.engine.save()
+    scheduler.try_admit(stranger)
+    scheduler.largest_count(stranger)
+    scheduler.explain(stranger)
+    keys = scheduler.keys()
+    for key in keys:
+        scheduler.explain(key)
+    kq.who_must_leave(scheduler)
+    scheduler.whatif(lambda trial: trial.submit(stranger))
+    assert (scheduler.engine.fingerprint(), scheduler.engine.save()) == before
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(_schedulers(), _JOB)
+def test_the_answer_is_what_a_cycle_decides_of_it_alone(scheduler, job):
+    queue, cpu, gpu, priority = job
+    pods = (kq.PodSet.of(requests={"cpu": cpu, "gpu": gpu}),)
+    scheduler.engine.settle()
+    stranger = kq.Workload("stranger", queue_name=queue, priority=priority, pod_sets=pods)
+    trial = scheduler.fork()
+    waiting = [row["key"] for row in trial.queues.rows()]
+    trial.delete(*waiting)
+    asked = trial.try_admit(stranger)
+    trial.submit(stranger)
+    (decided,) = trial.cycle()
+    assert type(asked) is type(decided)
+    match decided:
+        case kq.Preempting(targets=targets):
+            assert asked.targets == targets
+        case kq.Admitted():
+            assert asked.flavors == decided.flavors
+        case kq.Pending(reason=reason):
+            assert asked.reason == reason
