@@ -151,5 +151,6 @@ def _holding_verdict(conditions: dict[str, ConditionView]) -> str:
 
 def _position(engine: _core.Engine, facts: FactsView) -> int | None:
     """How many wait before it in its ClusterQueue; `None` if it does not wait there."""
-    keys = engine.queues().get(facts["cluster_queue"], ([], []))[0]
-    return keys.index(facts["workload"]) if facts["workload"] in keys else None
+    waiting = engine.pending_workloads(facts["cluster_queue"]) or []
+    places = (place for place, row in enumerate(waiting) if f"{row[0]}/{row[1]}" == facts["workload"])
+    return next(places, None)

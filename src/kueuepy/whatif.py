@@ -243,7 +243,7 @@ def under(scheduler: SchedulerState, configuration: Configuration) -> Scheduler:
 def who_must_leave(scheduler: Scheduler, *edits: Edit) -> tuple[str, ...]:
     """The workloads that would have to leave for every queue to be within its quota after edits.
 
-    Kueue evicts nobody when quota shrinks: usage stays above quota until workloads finish (features of #5176, #2678).
+    Kueue evicts nobody when quota shrinks: usage stays above quota until workloads finish (kubernetes-sigs/kueue#5176).
     These are the ones that a preemptor would choose: of queues that borrow first, then lower priority, then later
     reservation; none of them can be spared.
 
