@@ -68,12 +68,17 @@ struct TreeCandidates {
   NodeId root;
   std::vector<CellId> contested;
   CandidateList list;
+  // The queues that use more than their own, with every Cohort above them below the root; as of usage `epoch`.
+  std::vector<NodeId> exceeding;
+  std::vector<bool> exceeds;  // by node
+  int64_t epoch = -1;
 };
 
 // Lists that keep their memory from search to search.
 struct CandidateScratch {
   CandidateList lists[6];
   std::deque<TreeCandidates> trees;
+  int64_t epoch = 0;  // changes with every change of usage between searches
 };
 
 bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, PreemptionPolicy policy);

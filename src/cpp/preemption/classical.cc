@@ -44,9 +44,11 @@ class ClassicalSearch {
   CandidateList& Lists(List list, bool evicted) { return lists_[(evicted ? 0 : 3) + list]; }
   bool HasAny(List list) {
     if (tree_ == nullptr || list != tree_list_) return !Lists(list, true).empty() || !Lists(list, false).empty();
-    for (size_t i = 0; i < tree_->size(); ++i) {
-      const Candidate& candidate = tree_->At(i, tree_order_);
-      if (IsOther(candidate) && ExceedsUpTo(state_.At(candidate.workload).charged, tree_root_)) return true;
+    for (NodeId queue : tree_->exceeding) {
+      if (queue == query_.queue) continue;
+      for (WorkloadId id : state_.Queue(queue).workloads) {
+        if (IsCandidate(id, queue_.spec.preemption.reclaim_within_cohort)) return true;
+      }
     }
     return false;
   }
@@ -86,7 +88,7 @@ class ClassicalSearch {
     if (forest.Parent(parent) == kNoId && !state_.config.admission_fair_sharing) {
       // All others meet the queue at the root: one list serves every preemptor of the tree.
       tree_ = &Tree(parent);
-      tree_root_ = parent;
+      if (tree_->epoch != scratch_.epoch) FindExceeding(*tree_);
       tree_list_ = advantage ? kHierarchical : kPriority;
       return;
     }
@@ -99,21 +101,34 @@ class ClassicalSearch {
     }
   }
 
-  CandidateList& Tree(NodeId root) {
+  TreeCandidates& Tree(NodeId root) {
     for (TreeCandidates& tree : scratch_.trees) {
-      if (tree.root == root && tree.contested == query_.contested) return tree.list;
+      if (tree.root == root && tree.contested == query_.contested) return tree;
     }
-    scratch_.trees.push_back({root, query_.contested, {}});
-    CandidateList& list = scratch_.trees.back().list;
+    scratch_.trees.emplace_back();
+    TreeCandidates& tree = scratch_.trees.back();
+    tree.root = root;
+    tree.contested = query_.contested;
     for (NodeId queue : state_.forest().QueuesOfTree(root)) {
       if (!state_.forest().IsActive(queue)) continue;
       for (WorkloadId id : state_.Queue(queue).workloads) {
         if (UsesAny(state_.At(id), query_.contested)) {
-          list.Push(MakeCandidate(state_, id, Variant::kHierarchical, root));
+          tree.list.Push(MakeCandidate(state_, id, Variant::kHierarchical, root));
         }
       }
     }
-    return list;
+    return tree;
+  }
+
+  void FindExceeding(TreeCandidates& tree) const {
+    tree.epoch = scratch_.epoch;
+    tree.exceeding.clear();
+    tree.exceeds.assign(static_cast<size_t>(state_.forest().size()), false);
+    for (NodeId queue : state_.forest().QueuesOfTree(tree.root)) {
+      if (!state_.forest().IsActive(queue) || !ExceedsUpTo(queue, tree.root)) continue;
+      tree.exceeding.push_back(queue);
+      tree.exceeds[static_cast<size_t>(queue)] = true;
+    }
   }
 
   // Whether an entry of the tree's list may be taken from another queue by this preemptor.
@@ -209,10 +224,14 @@ class ClassicalSearch {
   }
 
   bool TakeFromTree(bool evicted, bool borrow, std::vector<Target>& targets) {
-    for (size_t i = 0; i < tree_->size(); ++i) {
-      Candidate candidate = tree_->At(i, tree_order_);
-      if (evicted && !candidate.evicted) return false;  // evicted ones come first
-      if (candidate.evicted != evicted || !IsOther(candidate)) continue;
+    const bool only_own = tree_->exceeding.size() == 1 && tree_->exceeding.front() == query_.queue;
+    if (tree_->exceeding.empty() || only_own) return false;
+    for (size_t i = 0; i < tree_->list.size(); ++i) {
+      const Candidate& listed = tree_->list.At(i, tree_order_);
+      if (evicted && !listed.evicted) return false;  // evicted ones come first
+      const NodeId queue = state_.At(listed.workload).charged;
+      if (listed.evicted != evicted || !tree_->exceeds[static_cast<size_t>(queue)] || !IsOther(listed)) continue;
+      Candidate candidate = listed;
       if (tree_list_ == kPriority) candidate.variant = VariantOf(state_.At(candidate.workload));
       if (Take(candidate, borrow, targets)) return true;
     }
@@ -248,8 +267,7 @@ class ClassicalSearch {
   const CandidateOrder order_, tree_order_;
   CandidateScratch& scratch_;
   CandidateList* lists_;
-  CandidateList* tree_ = nullptr;  // stands for the list `tree_list_` where it is set
-  NodeId tree_root_ = kNoId;
+  TreeCandidates* tree_ = nullptr;  // stands for the list `tree_list_` where it is set
   List tree_list_ = kPriority;
 };
 

@@ -61,7 +61,10 @@ class Preemptor : public PreemptionOracle {
     Forget();
   }
   // A search on unchanged usage gives the same targets; whoever changes usage must call this.
-  void Forget() { remembered_ = false; }
+  void Forget() {
+    remembered_ = false;
+    ++scratch_.epoch;
+  }
 
  private:
   std::vector<Target> Classical(const PreemptionQuery& query);

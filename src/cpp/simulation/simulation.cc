@@ -8,6 +8,9 @@ namespace kueue {
 Simulation::Simulation(Engine& engine, std::vector<WorkloadSpec> prototypes, std::vector<Arrival> arrivals)
     : engine_(engine), prototypes_(std::move(prototypes)), arrivals_(std::move(arrivals)) {
   std::stable_sort(arrivals_.begin(), arrivals_.end(), [](const Arrival& a, const Arrival& b) { return a.at < b.at; });
+  engine_.state().workloads.reserve(engine_.state().workloads.size() + arrivals_.size());
+  engine_.state().workload_of_key.reserve(arrivals_.size());
+  runs_.reserve(arrivals_.size());
   stats_.first_wait.resize(prototypes_.size());
   stats_.first_admitted.resize(prototypes_.size());
 }
