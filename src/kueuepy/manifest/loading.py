@@ -1,6 +1,7 @@
 """load: all that files, texts and parsed objects hold, as a Manifest."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from kueuepy.errors import DuplicateError
 from kueuepy.manifest import collector
@@ -23,9 +24,13 @@ from kueuepy.objects import Configuration, Object
 
 _ENOUGH = 50
 _DEFAULT_LIMITS = Limits()
+Pick: TypeAlias = Callable[[Item], bool]
+"""Is shown every object; those for which it is true it keeps to itself."""
 
 
-def load(source: Source, *, strict: bool = True, limits: Limits = _DEFAULT_LIMITS) -> Manifest:
+def load(
+    source: Source, *, strict: bool = True, limits: Limits = _DEFAULT_LIMITS, pick: Pick | None = None
+) -> Manifest:
     """All that a source holds: YAML or JSON, one object or many, lists, whole dumps of a cluster.
 
     Objects of Kueue's versions v1alpha1, v1alpha2, v1beta1 and v1beta2 are read with their API's defaults, are held to
@@ -40,6 +45,7 @@ def load(source: Source, *, strict: bool = True, limits: Limits = _DEFAULT_LIMIT
         source: A path, a directory, a text, an open file, a parsed object, or several of these.
         strict: Whether to refuse, or to put right.
         limits: How much a file may hold.
+        pick: Is shown every object before it is read; those for which it is true are left out.
 
     Raises:
         ManifestError: Something is not valid; one line for each problem, with file, line, object and field.
@@ -47,7 +53,7 @@ def load(source: Source, *, strict: bool = True, limits: Limits = _DEFAULT_LIMIT
         DuplicateError: Two objects of one kind have the same name.
         NotFoundError: There is no such file.
     """
-    loader = _Loader(strict=strict)
+    loader = _Loader(strict=strict, pick=pick)
     with collector.at_rest():
         for item in items(source, limits, strict=strict):
             loader.take(item)
@@ -57,8 +63,9 @@ def load(source: Source, *, strict: bool = True, limits: Limits = _DEFAULT_LIMIT
 class _Loader:
     """What was read so far."""
 
-    def __init__(self, *, strict: bool) -> None:
+    def __init__(self, *, strict: bool, pick: Pick | None = None) -> None:
         self._strict = strict
+        self._pick = pick
         self._objects: dict[tuple[str, str], tuple[Object, Item]] = {}
         self._configuration: tuple[Configuration, str, Item] | None = None
         self._jobs: list[dict[str, Any]] = []
@@ -76,7 +83,7 @@ class _Loader:
         elif str(doc.get("kind")).endswith("List") and isinstance(doc.get("items") or [], list):
             for part in item.items():
                 self.take(part)
-        else:
+        elif self._pick is None or not self._pick(item):
             self._take_object(item, doc)
         item.value = None
 

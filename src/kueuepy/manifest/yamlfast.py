@@ -1,8 +1,8 @@
 """The fast way from YAML text to Python values, for texts without anything odd in them.
 
 rapidyaml writes its tree as JSON, and msgspec reads that. The JSON is right wherever YAML 1.2 and Kubernetes' YAML 1.1
-agree and nothing needs following. Whatever else there may be sends the text the exact way of `yamlblock`; where this
-one answers the two agree, and the tests hold it to that. Nothing reaches rapidyaml that could upset it: tags and
+agree and nothing needs following. Whatever else there may be sends the text the exact way of `yamlblock`; where both
+answer they agree, and the tests hold them to that. Nothing reaches rapidyaml that could upset it: tags and
 anchors make it crash or go on for ever where they stand in odd places.
 """
 
@@ -17,13 +17,13 @@ from kueuepy.manifest.text import Text
 
 _ODD = re.compile(
     rb"""
-    "(?=[-+.0-9yYnNoOtTfF~iI*@%`<"])(?<!\\")(?:
+    "(?=[-+.0-9yYnNoOtTfF~iI*@%`<"&!|>\#])(?<!\\")(?:
       [yYnN] | [yY]es | YES | [nN]o | NO | [oO]n | ON | [oO]ff | OFF
     | T(?:rue|RUE) | F(?:alse|ALSE) | ~ | N(?:ull|ULL)
     | [-+]?\.?(?:[iI]nf|INF|[nN]a[nN]|NAN)
     | [-+]?0[0-9a-fA-FxXoO_]+           # other bases
     | [-+.0-9][-+.0-9eE]*_[-+.0-9eE_]*
-    | \+[^"\\]* | [*@%`][^"\\]* | <<    # signs, aliases, merges, and what no plain scalar starts with
+    | [+*@%`&!|>\#](?:[^"\\]|\\.)* | <<     # signs, merges, and what no plain scalar starts with
     | (?: null | [-+.]?[0-9][-+.0-9eE]* )?(?=":)
     )"
     """,
@@ -32,7 +32,7 @@ _ODD = re.compile(
 _SIGNS = b"&*!%@`?|>"
 _HARMLESS = bytes(code for code in range(256) if code not in _SIGNS)
 _SIGN = re.compile(rb"(?:\A|[\s\[{,:\"'-])(?:[&*!%@`]|\?(?:\s|\Z)|[|>](?![-+]?\n))")
-_BREAKS = (b"\t", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")
+_BREAKS = (b"\t", b"\r", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")
 _FEW = 20
 _JSON = msgspec.json.Decoder(float_hook=number)
 
@@ -58,8 +58,8 @@ def _is_tame(data: bytes) -> bool:
     """Whether there are no signs but those of mappings, lists, quotes, comments and plain blocks of text."""
     if any(sign in data for sign in _BREAKS):
         return False
-    if not data.endswith(b"\n") and (b"|" in data or b">" in data):
-        # A block of text at the very end has no line break to keep, but rapidyaml adds one.
+    if (b"|" in data or b">" in data) and (b" \n" in data or not data.endswith(b"\n")):
+        # Of blocks of text rapidyaml loses lines of blanks, and it ends the last one with a line break of its own.
         return False
     return not data.translate(None, _HARMLESS) or not _SIGN.search(data)
 
