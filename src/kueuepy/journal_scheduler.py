@@ -63,7 +63,7 @@ class JournaledScheduler(Scheduler):
     def resubmit(self, one: Submitted, count: int) -> None:
         """Submits a workload with the number that it had."""
         self._count = count
-        self._submit_one(one)
+        self.take(one)
 
     def reapply(self, obj: Object) -> None:
         """Applies an object that has passed all checks."""
@@ -89,6 +89,15 @@ class JournaledScheduler(Scheduler):
         """As `Scheduler.submit`; durable when it returns."""
         with self._telling():
             return super().submit(*items)
+
+    def take(self, one: Submitted) -> None:
+        """As `Scheduler.take`; durable when it returns."""
+        with self._telling():
+            count = self._count
+            super().take(one)
+            submitted = self._store.workloads.get(one.workload.key)
+            assert submitted is not None
+            self._tell(calls.Submit(submitted, count, one.job))
 
     def apply(self, *objects: Object) -> None:
         """As `Scheduler.apply`; durable when it returns."""
@@ -171,13 +180,6 @@ class JournaledScheduler(Scheduler):
         return f"{super().__repr__()[:-1]}, {self._journal!r}>"
 
     # Inside.
-
-    def _submit_one(self, one: Submitted) -> None:
-        count = self._count
-        super()._submit_one(one)
-        submitted = self._store.workloads.get(one.workload.key)
-        assert submitted is not None
-        self._tell(calls.Submit(submitted, count, one.job))
 
     def _apply(self, obj: Object) -> None:
         super()._apply(obj)
