@@ -184,8 +184,8 @@ def _take_batch(scheduler: Scheduler, kind: str, key: str, jobs: list[dict[str, 
         if scheduler.engine.find(one.workload.key) >= 0:
             yield Imported(kind, key, "skipped", "it has a Workload")
             continue
-        error = _refusal(scheduler, one)
-        yield Imported(kind, key, "not placed" if error else "pending", error or f"as Workload {one.workload.key}")
+        refusal = _refusal(scheduler, one)
+        yield Imported(kind, key, "not placed" if refusal else "pending", refusal or f"as Workload {one.workload.key}")
 
 
 def _refusal(scheduler: Scheduler, one: Submitted) -> str:

@@ -68,7 +68,7 @@ class Scheduler(SchedulerQuestions):
         self._store = Store()
         self._count = 0
         self._engine = _core.Engine(self._configuration)
-        self._engine.set_now(_latest(cluster) if now is None else moment_ns(now))
+        self._engine.set_now(latest_time(cluster) if now is None else moment_ns(now))
         for obj in cluster.objects():
             if not isinstance(obj, Workload):
                 self._apply(obj)
@@ -304,7 +304,7 @@ class Scheduler(SchedulerQuestions):
         return cycle
 
 
-def _latest(cluster: Cluster) -> int:
+def latest_time(cluster: Cluster) -> int:
     """The latest time that a Workload of the cluster tells of."""
     times = [0]
     for workload in cluster.workloads:

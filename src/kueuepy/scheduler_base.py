@@ -115,10 +115,16 @@ class SchedulerState:
                 raise DuplicateError(f'Workload "{workload.key}": exists already; delete it first, or apply a change')
             seen.add(workload.key)
         for one in submitted:
-            self._submit_one(one)
+            self.take(one)
         return tuple(workload.key for workload, _ in submitted)
 
-    def _submit_one(self, one: Submitted) -> None:
+    def take(self, one: Submitted) -> None:
+        """A workload comes as it is, with its status and without checks: what `submit` does after them.
+
+        Raises:
+            DuplicateError: A workload of this key exists already.
+            InvalidSpecError: The engine cannot read it.
+        """
         workload = self._identified(one.workload)
         self._engine.submit(workload)
         self._store.workloads.put(workload.key, workload)

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from crash.steps import cluster, step
-
 import kueuepy as kq
+from crash.steps import cluster, step
 from kueuepy.journal import Journal
 from kueuepy.persist import to_bytes
 
@@ -55,7 +54,7 @@ def kills(count: int, seed: int) -> Iterator[Killed]:
 def _of_one_journal(path: Path, seed: int, count: int) -> Iterator[Killed]:
     unharmed = kq.Scheduler(cluster())
     done = 0
-    chosen = random.Random(seed)
+    chosen = random.Random(seed)  # noqa: S311 - no secret
     for _ in range(count):
         before = done
         # Most are killed in the midst of calls, some while they open the journal.
@@ -113,10 +112,8 @@ def main(count: int, seed: int = 1) -> None:
     results = list(kills(count, seed))
     more = sum(killed.one_more for killed in results)
     calls = sum(killed.calls for killed in results)
-    print(  # noqa: T201 - a command
-        f"{len(results)} kills among {calls} calls in {time.monotonic() - began:.0f} s: nothing acknowledged was lost, no state differs; "
-        f"{more} times the call under way was durable, too"
-    )
+    print(f"{len(results)} kills among {calls} calls in {time.monotonic() - began:.0f} s")  # noqa: T201 - a command
+    print(f"nothing acknowledged was lost, no state differs; {more} calls under way were durable, too")  # noqa: T201
 
 
 if __name__ == "__main__":

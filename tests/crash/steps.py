@@ -28,7 +28,7 @@ def cluster() -> kq.Cluster:
 
 def step(scheduler: kq.Scheduler, seed: int, number: int) -> str:
     """Does what comes at this step, in one call; tells what it was."""
-    chosen = random.Random(f"{seed}/{number}")
+    chosen = random.Random(f"{seed}/{number}")  # noqa: S311 - no secret
     action = chosen.choices(list(_ACTIONS), [weight for _, weight in _ACTIONS.values()])[0]
     _ACTIONS[action][0](scheduler, chosen, number)
     return action
@@ -51,7 +51,9 @@ def _submit(scheduler: kq.Scheduler, chosen: random.Random, number: int) -> None
 def _some(scheduler: kq.Scheduler, chosen: random.Random) -> str | None:
     """The key of a workload that is not finished."""
     table = scheduler.workloads
-    open_keys = [key for key, row in zip(table["key"], range(len(table)), strict=True) if table["status"][row] != "Finished"]
+    open_keys = [
+        key for key, row in zip(table["key"], range(len(table)), strict=True) if table["status"][row] != "Finished"
+    ]
     return chosen.choice(sorted(open_keys)) if open_keys else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from crash import kills
 
 pytestmark = pytest.mark.skipif(not hasattr(kills.os, "fork"), reason="needs os.fork")

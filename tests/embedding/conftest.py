@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from embedding.cases import small_cluster
 
-import kueuepy as kq
+if TYPE_CHECKING:
+    import kueuepy as kq
 
 
 @pytest.fixture

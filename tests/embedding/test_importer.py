@@ -133,7 +133,7 @@ def test_what_cannot_be_placed_is_listed(what, reason):
 
 
 def test_what_no_api_server_would_hold_is_refused():
-    with pytest.raises(InvalidSpecError, match="status.admission: is required while QuotaReserved is true"):
+    with pytest.raises(InvalidSpecError, match=r"status\.admission: is required while QuotaReserved is true"):
         import_cluster(dump(workload("w", {"conditions": [condition("QuotaReserved")]})))
 
 
@@ -199,7 +199,7 @@ def test_running_pods_hold_quota_by_mapping_rules():
     status = cluster_queue_status(found.scheduler)["cq"]
     assert status.admitted_workloads == 2
     assert status.flavors_usage[0].resources[0].total == "1"
-    first = next(key for key in found.scheduler.keys() if "first" in key)
+    first = next(key for key in found.scheduler.workloads["key"] if "first" in key)
     live = found.scheduler.workload(first)
     assert live.priority == 1000
     assert {(c.type, c.status, c.reason, c.message) for c in live.status.conditions} == {
@@ -226,7 +226,7 @@ def test_a_second_import_changes_nothing():
     items = [pod(f"p{i}", labels={"src": "a"}) for i in range(3)]
     rules = by_label("src", {"a": "lq"})
     first = import_cluster(dump(*items), rules=rules)
-    names = [key.partition("/")[2] for key in first.scheduler.keys()]
+    names = [key.partition("/")[2] for key in first.scheduler.workloads["key"]]
     again = import_cluster(dump(*items, *(workload(name, admitted()) for name in names)), rules=rules)
     assert again.report.counts == {"admitted": 3, "skipped": 3}
 

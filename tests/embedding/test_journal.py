@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import subprocess
@@ -9,9 +10,9 @@ import sys
 import threading
 
 import pytest
-from embedding.cases import workload
 
 import kueuepy as kq
+from embedding.cases import workload
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.journal import Journal
 from kueuepy.persist import to_bytes
@@ -140,10 +141,8 @@ def test_of_many_threads_that_open_a_file_at_once_one_gets_it(tmp_path):
 
         def compete(path=tmp_path / f"{race}.db", gate=gate, got=got):
             gate.wait()
-            try:
+            with contextlib.suppress(StateError):
                 got.append(Journal(path))
-            except StateError:
-                pass
 
         threads = [threading.Thread(target=compete) for _ in range(4)]
         for thread in threads:

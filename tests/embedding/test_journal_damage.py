@@ -7,8 +7,8 @@ import sqlite3
 import struct
 
 import pytest
-from embedding.cases import workload
 
+from embedding.cases import workload
 from kueuepy.errors import InvalidSpecError, KueueError, StateError, UnsupportedError
 from kueuepy.journal import Journal
 from kueuepy.persist import to_bytes
@@ -83,7 +83,7 @@ def test_a_newer_journal_is_refused_and_left_as_it_is(tmp_path, written):
 
 def test_a_file_cut_off_anywhere_is_refused_and_left_as_it_is(tmp_path, written):
     whole = written[0].read_bytes()
-    ends = {*range(0, 200), *range(0, len(whole), 509), len(whole) - 1}
+    ends = {*range(200), *range(0, len(whole), 509), len(whole) - 1}
     for end in sorted(ends):
         path = copy(written[0], tmp_path / "cut", whole[:end])
         with pytest.raises(InvalidSpecError, match="left as it is"):
@@ -91,7 +91,7 @@ def test_a_file_cut_off_anywhere_is_refused_and_left_as_it_is(tmp_path, written)
         assert path.read_bytes() == whole[:end]
 
 
-def test_a_torn_log_gives_what_was_acknowledged_before_it(tmp_path, written, cluster):
+def test_a_torn_log_gives_what_was_acknowledged_before_it(tmp_path, cluster):
     path, states = tmp_path / "live" / "j.db", []
     path.parent.mkdir()
     with Journal(path) as journal:
@@ -143,7 +143,7 @@ def test_a_changed_row_is_refused(written, change):
     connection.execute(change)
     connection.commit()
     connection.close()
-    with pytest.raises(InvalidSpecError, match="is damaged|is cut off"):
+    with pytest.raises(InvalidSpecError, match=r"is damaged|is cut off"):
         opened(path)
 
 

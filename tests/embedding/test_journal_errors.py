@@ -8,8 +8,8 @@ import sqlite3
 import traceback
 
 import pytest
-from embedding.cases import small_cluster, workload
 
+from embedding.cases import small_cluster, workload
 from kueuepy.errors import StateError
 from kueuepy.journal import Journal
 from kueuepy.persist import to_bytes
@@ -77,12 +77,8 @@ def _with_limit(path, room):
     largest = max(found.stat().st_size for found in path.parent.iterdir())
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (largest + room, hard))
-    try:
+    with pytest.raises(StateError, match="it cannot be written"):
         run(scheduler, journal, acknowledged)
-    except StateError as error:
-        assert "it cannot be written" in str(error), error
-    else:
-        raise AssertionError("the limit was never met")
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
     check_aftermath(path, scheduler, journal, acknowledged)
 
