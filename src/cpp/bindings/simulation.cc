@@ -25,7 +25,10 @@ class VirtualRun {
   VirtualRun(SharedEngine& shared, const py::list& prototypes, const py::list& arrivals)
       : engine_(shared.Read([](const Engine& engine) { return engine; })) {
     std::vector<WorkloadSpec> specs;
-    for (const py::handle& item : prototypes) specs.push_back(ReadWorkload(item));
+    for (const py::handle& item : prototypes) {
+      specs.push_back(ReadWorkload(item));
+      ShareTemplates(item, specs.back());
+    }
     std::vector<Arrival> read;
     read.reserve(arrivals.size());
     for (const py::handle& item : arrivals) {
@@ -59,7 +62,17 @@ class VirtualRun {
   }
 
  private:
+  // One template for all pod sets that are one object in Python.
+  void ShareTemplates(const py::handle& object, WorkloadSpec& spec) {
+    size_t i = 0;
+    for (const py::handle& pod_set : object.attr("pod_sets")) {
+      std::shared_ptr<const PodTemplate>& mine = spec.pod_sets[i++].pod_template;
+      mine = templates_.try_emplace(pod_set.ptr(), mine).first->second;
+    }
+  }
+
   Engine engine_;
+  std::map<PyObject*, std::shared_ptr<const PodTemplate>> templates_;
   std::unique_ptr<Simulation> simulation_;
 };
 

@@ -29,12 +29,12 @@ inline constexpr Time kSecond = 1'000'000'000;
 class Interner {
  public:
   int32_t Intern(absl::string_view name) {
-    auto [it, inserted] = ids_.try_emplace(std::string(name), static_cast<int32_t>(names_.size()));
-    if (inserted) names_.emplace_back(name);
-    return it->second;
+    if (const auto known = ids_.find(name); known != ids_.end()) return known->second;
+    names_.emplace_back(name);
+    return ids_[names_.back()] = static_cast<int32_t>(names_.size()) - 1;
   }
   int32_t Find(absl::string_view name) const {
-    auto it = ids_.find(std::string(name));
+    const auto it = ids_.find(name);
     return it == ids_.end() ? kNoId : it->second;
   }
   const std::string& Name(int32_t id) const { return names_[static_cast<size_t>(id)]; }

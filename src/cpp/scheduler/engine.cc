@@ -121,7 +121,8 @@ void Engine::Update(WorkloadId id, WorkloadSpec spec) {
 
 void Engine::Finish(WorkloadId id, Reason reason) {
   Workload& workload = state_.At(id);
-  SetCondition(state_, workload, ConditionType::kFinished, true, reason, Say("Job finished successfully"));
+  static const Message* const succeeded = new Message(Say("Job finished successfully"));
+  SetCondition(state_, workload, ConditionType::kFinished, true, reason, *succeeded);
   LeaveEverything(state_, id);
   state_.Record(EventKind::kFinished, id);
 }
