@@ -23,6 +23,7 @@ from kueuepy.objects import (
     Workload,
     WorkloadStatus,
 )
+from kueuepy.objects.ready import ready
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -71,7 +72,7 @@ def rules_of(rules: Rules) -> tuple[Rule, ...]:
         InvalidSpecError: A rule has another form.
     """
     try:
-        return tuple(rule if isinstance(rule, Rule) else msgspec.convert(rule, Rule) for rule in rules)
+        return tuple(rule if isinstance(rule, Rule) else msgspec.convert(rule, ready(Rule)) for rule in rules)
     except msgspec.ValidationError as error:
         raise InvalidSpecError(f"mapping rule: {error}") from None
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from kueuepy.objects import NamespacedObject, Object, Workload
+from kueuepy.objects.ready import ready
 from kueuepy.persist import kind_of
 from kueuepy.scheduler_input import Submitted
 
@@ -63,7 +64,7 @@ class Apply(_Call, frozen=True):
 
     def do(self, scheduler: JournaledScheduler) -> None:
         """Applies it without checks, which it has passed."""
-        scheduler.reapply(msgspec.json.decode(self.object, type=kind_of(self.kind)))
+        scheduler.reapply(msgspec.json.decode(self.object, type=ready(kind_of(self.kind))))
 
 
 class Remove(_Call, frozen=True):
@@ -182,4 +183,4 @@ Call: TypeAlias = Submit | Apply | Remove | Finish | Delete | SetCheck | PodsRea
 """What may stand in a journal."""
 
 encoder = msgspec.json.Encoder()
-decoder: msgspec.json.Decoder[Call] = msgspec.json.Decoder(Call)
+decoder: msgspec.json.Decoder[Call] = msgspec.json.Decoder(ready(Call))

@@ -13,6 +13,7 @@ from kueuepy import _core, objects
 from kueuepy.decision import Admitted  # noqa: TC001 - msgspec reads it
 from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError
 from kueuepy.objects import Configuration, Object, Workload
+from kueuepy.objects.ready import ready
 from kueuepy.scheduler import Scheduler
 from kueuepy.scheduler_store import Parts, Store
 
@@ -69,7 +70,7 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> Scheduler:
         UnsupportedError: A later version of kueuepy has written them.
     """
     try:
-        envelope = msgspec.msgpack.decode(data, type=_Envelope)
+        envelope = msgspec.msgpack.decode(data, type=ready(_Envelope))
     except (msgspec.DecodeError, RecursionError):
         raise InvalidSpecError(f"{name}: is no saved state of a Scheduler, or is cut off") from None
     if envelope.format != FORMAT:
@@ -79,7 +80,7 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> Scheduler:
     if hashlib.sha256(envelope.payload).digest() != envelope.sha256:
         raise InvalidSpecError(f"{name}: is damaged; its checksum does not match")
     try:
-        saved = msgspec.msgpack.decode(envelope.payload, type=_Saved)
+        saved = msgspec.msgpack.decode(envelope.payload, type=ready(_Saved))
         declared = [decode(kind, raw) for kind, raw in saved.objects]
     except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidSpecError(f"{name}: is damaged: {error}") from None
@@ -124,7 +125,7 @@ def decode(kind: str, raw: msgspec.Raw) -> Object:
     """An object of this kind from MessagePack."""
     if kind not in _KINDS:
         raise msgspec.ValidationError(f"`{kind}` is no kind of object")
-    return msgspec.msgpack.decode(raw, type=_KINDS[kind])
+    return msgspec.msgpack.decode(raw, type=ready(_KINDS[kind]))
 
 
 def kind_of(name: str) -> type[Object]:

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import inspect
 
 from kueuepy.manifest.problems import Path, Problem, ProblemKind, shown, suggestion
+from kueuepy.objects.ready import ready
 
 T = TypeVar("T")
 
@@ -64,7 +65,7 @@ def hold(cls: type[Any], raw: T, path: Path, findings: Findings) -> T | None:
 
 def _decode(cls: type[T], raw: Any, path: Path, findings: Findings) -> tuple[T, Any] | None:
     try:
-        return msgspec.convert(raw, cls), raw
+        return msgspec.convert(raw, ready(cls)), raw
     except msgspec.ValidationError:
         pass
     before = len(findings.problems)
@@ -72,7 +73,7 @@ def _decode(cls: type[T], raw: Any, path: Path, findings: Findings) -> tuple[T, 
     if len(findings.problems) > before:
         return None
     try:
-        return msgspec.convert(clean, cls), clean
+        return msgspec.convert(clean, ready(cls)), clean
     except msgspec.ValidationError as error:
         findings.problem(path, str(error))
         return None

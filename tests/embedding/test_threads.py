@@ -1,0 +1,214 @@
+"""Threads: eight on one engine, eight engines on eight; the answers are those of one thread."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import kueuepy as kq
+from crash.steps import cluster, step
+from kueuepy.errors import StateError
+from kueuepy.persist import to_bytes
+
+pytestmark = pytest.mark.threads
+THREADS = 8
+
+
+@pytest.fixture(autouse=True)
+def switch_often():
+    """Threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+def in_threads(work):
+    """The results of work(0) … work(7), each in a thread of its own, begun at once."""
+    gate = threading.Barrier(THREADS)
+
+    def begin(number):
+        gate.wait()
+        return work(number)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(begin, range(THREADS)))
+
+
+def history(seed, steps=120):
+    scheduler = kq.Scheduler(cluster())
+    for number in range(steps):
+        step(scheduler, seed, number)
+    return to_bytes(scheduler)
+
+
+def test_eight_engines_on_eight_threads_decide_as_one_after_the_other():
+    assert in_threads(history) == [history(seed) for seed in range(THREADS)]
+
+
+def workloads(number, count=40):
+    return [
+        kq.Workload(
+            f"t{number}-{i}",
+            queue_name="abc"[i % 3],
+            uid=f"{number}-{i:03}",
+            creation_timestamp=i,
+            priority=i % 4,
+            pod_sets=(kq.PodSet.of(requests={"cpu": 1}),),
+        )
+        for i in range(count)
+    ]
+
+
+def test_eight_threads_on_one_engine_decide_as_one():
+    """Who is submitted by which thread, and when, makes no difference to what is decided afterwards."""
+    together, alone = kq.Scheduler(cluster()), kq.Scheduler(cluster())
+    in_threads(lambda number: [together.engine.submit(one) for one in workloads(number)])
+    for number in range(THREADS):
+        for one in workloads(number):
+            alone.engine.submit(one)
+
+    def answers(scheduler):
+        engine = scheduler.engine
+        engine.record_events(on=True)
+        for _ in range(60):
+            engine.settle()
+            engine.cycle()
+        events = [(kind, key, reason) for _, kind, key, _, _, _, reason, *_ in engine.drain_events()]
+        return events, engine.usage(), engine.queues()
+
+    assert answers(together) == answers(alone)
+
+
+def test_eight_threads_that_read_write_and_fork_one_engine_break_nothing():
+    engine = kq.Scheduler(cluster()).engine
+    rounds = 30
+
+    def work(number):
+        for i, one in enumerate(workloads(number, rounds)):
+            found = engine.submit(one)
+            fork = engine.fork()
+            fork.finish(found)
+            fork.settle()
+            engine.settle()
+            engine.cycle()
+            assert engine.key(found) == one.key
+            assert len(engine.save()) > 0
+            engine.cluster_queue_status()
+            engine.pending_workloads("a")
+            if i % 3 == 0:
+                engine.finish(found)
+            assert engine.condition(found, "Finished") is None or i % 3 == 0
+            assert fork.condition(found, "Finished") is not None
+        return number
+
+    assert in_threads(work) == list(range(THREADS))
+    assert engine.check() == []
+
+
+def test_a_fork_is_a_snapshot_whatever_happens_to_the_engine():
+    engine = kq.Scheduler(cluster()).engine
+    for one in workloads(0):
+        engine.submit(one)
+    fork = engine.fork()
+    expected = fork.save()
+
+    def work(number):
+        if number % 2:
+            return [fork.save() for _ in range(20)]
+        for one in workloads(number + 1):
+            engine.submit(one)
+            engine.cycle()
+        return []
+
+    assert all(saved == expected for found in in_threads(work) for saved in found)
+
+
+def test_python_runs_while_an_engine_works():
+    scheduler = kq.Scheduler(cluster())
+    many = [kq.ClusterQueue.of(f"q{i}", {"default": {"cpu": 100}}) for i in range(300)]
+    scheduler.apply(*many, *(kq.LocalQueue(queue.name, cluster_queue=queue.name) for queue in many))
+    for i in range(300):
+        for one in workloads(i, 30):
+            scheduler.engine.submit(kq.Workload(f"{one.name}-x", queue_name=f"q{i}", pod_sets=one.pod_sets))
+    done = threading.Event()
+
+    def work():
+        for _ in range(30):
+            scheduler.engine.settle()
+            scheduler.engine.cycle()
+        done.set()
+
+    sys.setswitchinterval(5)  # only a thread that gives the GIL away lets others run
+    worker = threading.Thread(target=work)
+    worker.start()
+    ticks = 0
+    while not done.is_set():
+        ticks += 1
+        time.sleep(0)
+    worker.join()
+    assert ticks > 10
+
+
+class Visitor:
+    """Asks, or tells, the engine something when it is collected: in the midst of whatever runs then."""
+
+    def __init__(self, visit):
+        self._visit = visit
+        self._self = self  # only the collector ends it
+
+    def __del__(self):
+        self._visit()
+
+
+def test_a_finalizer_may_ask_the_engine_in_the_midst_of_a_call_and_not_change_it():
+    engine = kq.Scheduler(cluster()).engine
+    for one in workloads(0, 200):
+        engine.submit(one)
+    seen, refused = [], []
+
+    def visit():
+        seen.append(engine.now)
+        try:
+            engine.set_now(engine.now)
+        except StateError:
+            refused.append(1)
+
+    before = gc.get_threshold()
+    gc.set_threshold(5, 1, 1)
+    try:
+        for _ in range(300):
+            Visitor(visit)
+            engine.cluster_queue_status()
+            engine.pending_workloads("a")
+    finally:
+        gc.set_threshold(*before)
+    assert seen
+    assert refused
+
+
+def test_threads_and_finalizers_together_do_not_wait_for_each_other_for_ever():
+    engine = kq.Scheduler(cluster()).engine
+    for one in workloads(0, 100):
+        engine.submit(one)
+
+    def work(_):
+        for _ in range(40):
+            Visitor(engine.queues)
+            time.sleep(0)
+            engine.pending_workloads("a")
+            engine.settle()
+            engine.queues()
+        return True
+
+    before = gc.get_threshold()
+    gc.set_threshold(20, 2, 2)
+    try:
+        assert all(in_threads(work))
+    finally:
+        gc.set_threshold(*before)
