@@ -46,14 +46,18 @@ def _perf(args: argparse.Namespace) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of `python -m kueuepy`."""
-    top = argparse.ArgumentParser(prog="python -m kueuepy", description="Kueue's admission decisions, without a cluster.")
+    top = argparse.ArgumentParser(
+        prog="python -m kueuepy", description="Kueue's admission decisions, without a cluster."
+    )
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     replays = commands.add_parser(
         "replay",
         help="replay recorded scenarios and print what happened at each step",
         epilog="example: python -m kueuepy replay single.jsonl.gz",
     )
-    replays.add_argument("files", nargs="+", metavar="FILE", help="scenarios, JSON lines, also gzip; - is standard input")
+    replays.add_argument(
+        "files", nargs="+", metavar="FILE", help="scenarios, JSON lines, also gzip; - is standard input"
+    )
     replays.set_defaults(run=_replay)
     perfs = commands.add_parser(
         "perf",

@@ -13,11 +13,18 @@ using Release = py::gil_scoped_release;
 // One object, by the name of its class.
 void Apply(SharedEngine& shared, const py::handle& object, bool changed) {
   const std::string kind = Text(py::type::of(object).attr("__name__"));
-  const auto write = [&shared](auto use) { shared.Write([&use](Engine& engine) { use(engine); return 0; }); };
+  const auto write = [&shared](auto use) {
+    shared.Write([&use](Engine& engine) {
+      use(engine);
+      return 0;
+    });
+  };
   if (kind == "ResourceFlavor") {
     write([spec = ReadFlavor(object)](Engine& engine) { engine.ApplyFlavor(spec); });
   } else if (kind == "ClusterQueue") {
-    write([spec = ReadClusterQueue(object), changed](Engine& engine) { engine.ApplyClusterQueue(spec, changed); });
+    write([spec = ReadClusterQueue(object), changed](Engine& engine) {
+      engine.ApplyClusterQueue(spec, changed);
+    });
   } else if (kind == "Cohort") {
     write([spec = ReadCohort(object), changed](Engine& engine) { engine.ApplyCohort(spec, changed); });
   } else if (kind == "LocalQueue") {
@@ -31,18 +38,20 @@ void Apply(SharedEngine& shared, const py::handle& object, bool changed) {
   } else if (kind == "Topology") {
     write([name = TextOf(object, "name")](Engine& engine) { engine.ApplyTopology(name); });
   } else if (kind == "LimitRange") {
-    write([ns = TextOf(object, "namespace"), name = TextOf(object, "name"), limits = ReadLimitRange(object)](
-              Engine& engine) { engine.ApplyLimitRange(ns, name, limits); });
+    write([ns = TextOf(object, "namespace"), name = TextOf(object, "name"),
+           limits = ReadLimitRange(object)](Engine& engine) { engine.ApplyLimitRange(ns, name, limits); });
   } else if (kind == "RuntimeClass") {
     write([name = TextOf(object, "name"), runtime_class = ReadRuntimeClass(object)](Engine& engine) {
       engine.ApplyRuntimeClass(name, runtime_class);
     });
   } else {
-    ThrowIfError(absl::UnimplementedError(absl::StrCat("objects of kind ", kind, " do not take part in admission")));
+    ThrowIfError(
+        absl::UnimplementedError(absl::StrCat("objects of kind ", kind, " do not take part in admission")));
   }
 }
 
-void DeleteObject(SharedEngine& shared, const std::string& kind, const std::string& ns, const std::string& name) {
+void DeleteObject(SharedEngine& shared, const std::string& kind, const std::string& ns,
+                  const std::string& name) {
   shared.Write([&](Engine& engine) {
     if (kind == "ResourceFlavor") engine.DeleteFlavor(name);
     if (kind == "ClusterQueue") engine.DeleteClusterQueue(name);
@@ -74,8 +83,8 @@ CheckState ParseCheckState(const std::string& name) {
   if (name == "Retry") return CheckState::kRetry;
   if (name == "Rejected") return CheckState::kRejected;
   if (name != "Pending") {
-    ThrowIfError(absl::InvalidArgumentError(
-        absl::StrCat("state of an admission check: \"", name, "\"; it must be Pending, Ready, Retry or Rejected")));
+    ThrowIfError(absl::InvalidArgumentError(absl::StrCat(
+        "state of an admission check: \"", name, "\"; it must be Pending, Ready, Retry or Rejected")));
   }
   return CheckState::kPending;
 }
@@ -84,7 +93,8 @@ CheckState ParseCheckState(const std::string& name) {
 template <typename Use>
 void WithWorkload(SharedEngine& shared, WorkloadId id, Use use) {
   shared.Write([&](Engine& engine) {
-    if (id < 0 || static_cast<size_t>(id) >= engine.state().workloads.size() || engine.state().At(id).deleted) {
+    if (id < 0 || static_cast<size_t>(id) >= engine.state().workloads.size() ||
+        engine.state().At(id).deleted) {
       ThrowIfError(absl::NotFoundError(absl::StrCat("no workload has the id ", id)));
     }
     use(engine);
@@ -104,62 +114,73 @@ void BindEngine(py::module_& module) {
       .def("fork", &SharedEngine::Fork)
       .def("apply", &Apply, py::arg("object"), py::arg("changed") = true)
       .def("delete_object", &DeleteObject, py::arg("kind"), py::arg("namespace"), py::arg("name"))
-      .def("set_now",
-           [](SharedEngine& shared, Time now) {
-             shared.Write([now](Engine& engine) {
-               engine.SetNow(now);
-               return 0;
-             });
-           },
-           py::arg("now"))
-      .def_property_readonly(
-          "now", [](SharedEngine& shared) { return shared.Read([](const Engine& engine) { return engine.state().now; }); })
-      .def("record_events",
-           [](SharedEngine& shared, bool on) {
-             shared.Write([on](Engine& engine) {
-               engine.state().record_events = on;
-               engine.state().events.clear();
-               return 0;
-             });
-           },
-           py::arg("on"))
+      .def(
+          "set_now",
+          [](SharedEngine& shared, Time now) {
+            shared.Write([now](Engine& engine) {
+              engine.SetNow(now);
+              return 0;
+            });
+          },
+          py::arg("now"))
+      .def_property_readonly("now",
+                             [](SharedEngine& shared) {
+                               return shared.Read([](const Engine& engine) { return engine.state().now; });
+                             })
+      .def(
+          "record_events",
+          [](SharedEngine& shared, bool on) {
+            shared.Write([on](Engine& engine) {
+              engine.state().record_events = on;
+              engine.state().events.clear();
+              return 0;
+            });
+          },
+          py::arg("on"))
       .def("submit", &Submit, py::arg("workload"))
-      .def("update",
-           [](SharedEngine& shared, WorkloadId id, const py::handle& object) {
-             WorkloadSpec spec = ReadWorkload(object);
-             WithWorkload(shared, id, [&](Engine& engine) { engine.Update(id, std::move(spec)); });
-           },
-           py::arg("id"), py::arg("workload"))
-      .def("finish",
-           [](SharedEngine& shared, WorkloadId id) {
-             WithWorkload(shared, id, [id](Engine& engine) { engine.Finish(id); });
-           },
-           py::arg("id"))
-      .def("delete",
-           [](SharedEngine& shared, WorkloadId id) {
-             WithWorkload(shared, id, [id](Engine& engine) { engine.Delete(id); });
-           },
-           py::arg("id"))
-      .def("set_check",
-           [](SharedEngine& shared, WorkloadId id, const std::string& check, const std::string& state,
-              std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds) {
-             const CheckState parsed = ParseCheckState(state);
-             WithWorkload(shared, id, [&](Engine& engine) {
-               engine.SetCheckState(id, check, parsed, std::move(message), requeue_after_seconds);
-             });
-           },
-           py::arg("id"), py::arg("check"), py::arg("state"), py::arg("message") = py::none(),
-           py::arg("requeue_after_seconds") = py::none())
-      .def("set_pods_ready",
-           [](SharedEngine& shared, WorkloadId id, bool ready) {
-             WithWorkload(shared, id, [&](Engine& engine) { engine.SetPodsReady(id, ready); });
-           },
-           py::arg("id"), py::arg("ready"))
-      .def("set_reclaimable",
-           [](SharedEngine& shared, WorkloadId id, std::map<std::string, int64_t> reclaimable) {
-             WithWorkload(shared, id, [&](Engine& engine) { engine.SetReclaimable(id, std::move(reclaimable)); });
-           },
-           py::arg("id"), py::arg("reclaimable"))
+      .def(
+          "update",
+          [](SharedEngine& shared, WorkloadId id, const py::handle& object) {
+            WorkloadSpec spec = ReadWorkload(object);
+            WithWorkload(shared, id, [&](Engine& engine) { engine.Update(id, std::move(spec)); });
+          },
+          py::arg("id"), py::arg("workload"))
+      .def(
+          "finish",
+          [](SharedEngine& shared, WorkloadId id) {
+            WithWorkload(shared, id, [id](Engine& engine) { engine.Finish(id); });
+          },
+          py::arg("id"))
+      .def(
+          "delete",
+          [](SharedEngine& shared, WorkloadId id) {
+            WithWorkload(shared, id, [id](Engine& engine) { engine.Delete(id); });
+          },
+          py::arg("id"))
+      .def(
+          "set_check",
+          [](SharedEngine& shared, WorkloadId id, const std::string& check, const std::string& state,
+             std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds) {
+            const CheckState parsed = ParseCheckState(state);
+            WithWorkload(shared, id, [&](Engine& engine) {
+              engine.SetCheckState(id, check, parsed, std::move(message), requeue_after_seconds);
+            });
+          },
+          py::arg("id"), py::arg("check"), py::arg("state"), py::arg("message") = py::none(),
+          py::arg("requeue_after_seconds") = py::none())
+      .def(
+          "set_pods_ready",
+          [](SharedEngine& shared, WorkloadId id, bool ready) {
+            WithWorkload(shared, id, [&](Engine& engine) { engine.SetPodsReady(id, ready); });
+          },
+          py::arg("id"), py::arg("ready"))
+      .def(
+          "set_reclaimable",
+          [](SharedEngine& shared, WorkloadId id, std::map<std::string, int64_t> reclaimable) {
+            WithWorkload(shared, id,
+                         [&](Engine& engine) { engine.SetReclaimable(id, std::move(reclaimable)); });
+          },
+          py::arg("id"), py::arg("reclaimable"))
       .def("settle",
            [](SharedEngine& shared) {
              const Release release;
@@ -177,11 +198,12 @@ void BindEngine(py::module_& module) {
              }
              return py::make_tuple(result.idle, result.admitted, result.evicted, result.moved);
            })
-      .def("find",
-           [](SharedEngine& shared, const std::string& key) {
-             return shared.Read([&key](const Engine& engine) { return engine.state().FindWorkload(key); });
-           },
-           py::arg("key"))
+      .def(
+          "find",
+          [](SharedEngine& shared, const std::string& key) {
+            return shared.Read([&key](const Engine& engine) { return engine.state().FindWorkload(key); });
+          },
+          py::arg("key"))
       .def("take_events", &TakeEvents)
       .def("key", &KeyOf, py::arg("id"))
       .def("condition", &ConditionOf, py::arg("id"), py::arg("type"))

@@ -4,7 +4,9 @@
 
 namespace kueue::python {
 
-std::string Text(const py::handle& value) { return value.is_none() ? std::string() : value.cast<std::string>(); }
+std::string Text(const py::handle& value) {
+  return value.is_none() ? std::string() : value.cast<std::string>();
+}
 
 std::string TextOf(const py::handle& object, const char* attribute) { return Text(object.attr(attribute)); }
 
@@ -54,7 +56,8 @@ double Weight(const py::handle& object) {
 std::vector<Toleration> ReadTolerations(const py::handle& sequence) {
   std::vector<Toleration> tolerations;
   for (const py::handle& item : sequence) {
-    tolerations.push_back({TextOf(item, "key"), TextOf(item, "operator"), TextOf(item, "value"), TextOf(item, "effect")});
+    tolerations.push_back(
+        {TextOf(item, "key"), TextOf(item, "operator"), TextOf(item, "value"), TextOf(item, "effect")});
   }
   return tolerations;
 }
@@ -109,7 +112,8 @@ std::optional<LabelSelector> ReadSelector(const py::handle& object) {
   LabelSelector selector;
   selector.match_labels = Labels(object.attr("match_labels"));
   for (const py::handle& item : object.attr("match_expressions")) {
-    selector.match_expressions.push_back({TextOf(item, "key"), TextOf(item, "operator"), Texts(item.attr("values"))});
+    selector.match_expressions.push_back(
+        {TextOf(item, "key"), TextOf(item, "operator"), Texts(item.attr("values"))});
   }
   return selector;
 }
@@ -133,8 +137,9 @@ ClusterQueueSpec ReadClusterQueue(const py::handle& object) {
   spec.name = TextOf(object, "name");
   spec.cohort = TextOf(object, "cohort_name");
   spec.resource_groups = ReadGroups(object.attr("resource_groups"));
-  spec.queueing_strategy = TextOf(object, "queueing_strategy") == "StrictFIFO" ? QueueingStrategy::kStrictFIFO
-                                                                                : QueueingStrategy::kBestEffortFIFO;
+  spec.queueing_strategy = TextOf(object, "queueing_strategy") == "StrictFIFO"
+                               ? QueueingStrategy::kStrictFIFO
+                               : QueueingStrategy::kBestEffortFIFO;
   spec.namespace_selector = ReadSelector(object.attr("namespace_selector"));
   const py::object fungibility = object.attr("flavor_fungibility"), preemption = object.attr("preemption");
   spec.flavor_fungibility.when_can_borrow = ReadFungibility(TextOf(fungibility, "when_can_borrow"));
@@ -152,7 +157,8 @@ ClusterQueueSpec ReadClusterQueue(const py::handle& object) {
   }
   spec.stop_policy = ReadStopPolicy(object);
   spec.fair_weight = Weight(object);
-  spec.usage_based_admission_fair_sharing = TextOf(object, "admission_scope") == "UsageBasedAdmissionFairSharing";
+  spec.usage_based_admission_fair_sharing =
+      TextOf(object, "admission_scope") == "UsageBasedAdmissionFairSharing";
   return spec;
 }
 
@@ -174,7 +180,8 @@ LimitRange ReadLimitRange(const py::handle& object) {
   LimitRange range;
   for (const py::handle& item : object.attr("limits")) {
     range.items.push_back({TextOf(item, "type"), ReadResources(item.attr("max"), "max"),
-                           ReadResources(item.attr("min"), "min"), ReadResources(item.attr("default"), "default"),
+                           ReadResources(item.attr("min"), "min"),
+                           ReadResources(item.attr("default"), "default"),
                            ReadResources(item.attr("default_request"), "defaultRequest")});
   }
   return range;
@@ -191,7 +198,8 @@ RequestsConfig ReadRequestsConfig(const py::handle& configuration) {
   config.excluded_prefixes = Texts(resources.attr("exclude_resource_prefixes"));
   for (const py::handle& item : resources.attr("transformations")) {
     config.transformations.push_back({TextOf(item, "input"), TextOf(item, "strategy") == "Replace",
-                                      TextOf(item, "multiply_by"), ReadResources(item.attr("outputs"), "outputs")});
+                                      TextOf(item, "multiply_by"),
+                                      ReadResources(item.attr("outputs"), "outputs")});
   }
   return config;
 }
@@ -202,8 +210,9 @@ Config ReadConfig(const py::handle& configuration) {
   if (const py::object sharing = configuration.attr("fair_sharing"); !sharing.is_none()) {
     config.fair_sharing.emplace();
     for (const std::string& name : Texts(sharing.attr("preemption_strategies"))) {
-      config.fair_sharing->push_back(name == "LessThanInitialShare" ? FairSharingStrategy::kLessThanInitialShare
-                                                                    : FairSharingStrategy::kLessThanOrEqualToFinalShare);
+      config.fair_sharing->push_back(name == "LessThanInitialShare"
+                                         ? FairSharingStrategy::kLessThanInitialShare
+                                         : FairSharingStrategy::kLessThanOrEqualToFinalShare);
     }
     if (config.fair_sharing->empty()) {
       *config.fair_sharing = {FairSharingStrategy::kLessThanOrEqualToFinalShare,

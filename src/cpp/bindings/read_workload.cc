@@ -62,7 +62,8 @@ WorkloadSpec ReadWorkload(const py::handle& object) {
   spec.priority_boost = ReadBoost(Annotation(annotations, "kueue.x-k8s.io/priority-boost"));
   spec.priority = OptionalInt(object.attr("priority")).value_or(0);
   if (const py::object ref = object.attr("priority_class_ref"); !ref.is_none()) {
-    spec.priority_class = absl::StrCat(TextOf(ref, "group"), "/", TextOf(ref, "kind"), "/", TextOf(ref, "name"));
+    spec.priority_class =
+        absl::StrCat(TextOf(ref, "group"), "/", TextOf(ref, "kind"), "/", TextOf(ref, "name"));
   }
   spec.active = object.attr("active").cast<bool>();
   spec.maximum_execution_time_seconds = OptionalInt(object.attr("maximum_execution_time_seconds"));
@@ -77,13 +78,14 @@ WorkloadStatus ReadStatus(const py::handle& object) {
   WorkloadStatus status;
   for (const py::handle& item : object.attr("conditions")) {
     status.conditions.push_back({TextOf(item, "type"), TextOf(item, "reason"), TextOf(item, "message"),
-                                 TextOf(item, "status") == "True", item.attr("last_transition_time").cast<Time>()});
+                                 TextOf(item, "status") == "True",
+                                 item.attr("last_transition_time").cast<Time>()});
   }
   if (const py::object admission = object.attr("admission"); !admission.is_none()) {
     status.cluster_queue = TextOf(admission, "cluster_queue");
     for (const py::handle& item : admission.attr("pod_set_assignments")) {
-      WorkloadStatus::PodSetRecord record{TextOf(item, "name"), OptionalInt(item.attr("count")),
-                                          Labels(item.attr("flavors")), {}};
+      WorkloadStatus::PodSetRecord record{
+          TextOf(item, "name"), OptionalInt(item.attr("count")), Labels(item.attr("flavors")), {}};
       for (const auto& [name, quantity] : ReadResources(item.attr("resource_usage"), "resourceUsage")) {
         record.usage[name] = ResourceValue(name, quantity);
       }
@@ -91,9 +93,10 @@ WorkloadStatus ReadStatus(const py::handle& object) {
     }
   }
   for (const py::handle& item : object.attr("admission_checks")) {
-    status.checks.push_back({TextOf(item, "name"), TextOf(item, "message"), ReadCheckState(TextOf(item, "state")),
-                             item.attr("last_transition_time").cast<Time>(),
-                             OptionalInt(item.attr("requeue_after_seconds")), OptionalInt(item.attr("retry_count"))});
+    status.checks.push_back(
+        {TextOf(item, "name"), TextOf(item, "message"), ReadCheckState(TextOf(item, "state")),
+         item.attr("last_transition_time").cast<Time>(), OptionalInt(item.attr("requeue_after_seconds")),
+         OptionalInt(item.attr("retry_count"))});
   }
   if (const py::object requeue = object.attr("requeue_state"); !requeue.is_none()) {
     status.requeue_count = requeue.attr("count").cast<int64_t>();

@@ -53,9 +53,10 @@ class VirtualRun {
   }
   py::dict Stats() const {
     const SimulationStats& stats = simulation_->stats();
-    return py::dict("workloads"_a = stats.workloads, "cycles"_a = stats.cycles, "admissions"_a = stats.admissions,
-                    "evictions"_a = stats.evictions, "finished"_a = stats.finished, "end"_a = stats.end,
-                    "first_wait"_a = stats.first_wait, "first_admitted"_a = stats.first_admitted);
+    return py::dict("workloads"_a = stats.workloads, "cycles"_a = stats.cycles,
+                    "admissions"_a = stats.admissions, "evictions"_a = stats.evictions,
+                    "finished"_a = stats.finished, "end"_a = stats.end, "first_wait"_a = stats.first_wait,
+                    "first_admitted"_a = stats.first_admitted);
   }
   std::unique_ptr<SharedEngine> Fork() const {
     return std::make_unique<SharedEngine>(std::make_shared<Engine>(engine_));
@@ -80,7 +81,8 @@ class VirtualRun {
 
 void BindSimulation(py::module_& module) {
   py::class_<VirtualRun>(module, "VirtualRun")
-      .def(py::init<SharedEngine&, const py::list&, const py::list&>(), "engine"_a, "prototypes"_a, "arrivals"_a)
+      .def(py::init<SharedEngine&, const py::list&, const py::list&>(), "engine"_a, "prototypes"_a,
+           "arrivals"_a)
       .def("run", &VirtualRun::Run)
       .def("advance", &VirtualRun::Advance)
       .def("fork", &VirtualRun::Fork)

@@ -23,37 +23,48 @@ struct Corruption {
   void (*apply)(State& state, WorkloadId waiting, WorkloadId holding);
 };
 constexpr Corruption kCorruptions[] = {
-    {"usage", [](State& s, WorkloadId, WorkloadId holding) { s.quota.Add(s.At(holding).charged, 0, Amount(1)); }},
-    {"nominal", [](State& s, WorkloadId, WorkloadId holding) {
+    {"usage",
+     [](State& s, WorkloadId, WorkloadId holding) { s.quota.Add(s.At(holding).charged, 0, Amount(1)); }},
+    {"nominal",
+     [](State& s, WorkloadId, WorkloadId holding) {
        s.quota.SetCell(s.At(holding).charged, 0, Amount(1), Amount::Unlimited(), Amount::Unlimited());
      }},
-    {"account", [](State& s, WorkloadId, WorkloadId holding) { s.Queue(s.At(holding).charged).workloads.pop_back(); }},
-    {"charge", [](State& s, WorkloadId, WorkloadId holding) { s.At(holding).usage.front().second += Amount(1); }},
+    {"account",
+     [](State& s, WorkloadId, WorkloadId holding) { s.Queue(s.At(holding).charged).workloads.pop_back(); }},
+    {"charge",
+     [](State& s, WorkloadId, WorkloadId holding) { s.At(holding).usage.front().second += Amount(1); }},
     {"admission", [](State& s, WorkloadId, WorkloadId holding) { s.At(holding).admission = nullptr; }},
-    {"twice", [](State& s, WorkloadId, WorkloadId holding) {
+    {"twice",
+     [](State& s, WorkloadId, WorkloadId holding) {
        s.At(holding).conditions.push_back(s.At(holding).conditions.front());
      }},
-    {"future", [](State& s, WorkloadId, WorkloadId holding) { s.At(holding).conditions.front().transition = s.now + 1; }},
+    {"future", [](State& s, WorkloadId,
+                  WorkloadId holding) { s.At(holding).conditions.front().transition = s.now + 1; }},
     {"place", [](State& s, WorkloadId waiting, WorkloadId) { s.At(waiting).place = QueuePlace::kNowhere; }},
-    {"in flight", [](State& s, WorkloadId waiting, WorkloadId) { s.At(waiting).place = QueuePlace::kInflight; }},
-    {"lost", [](State& s, WorkloadId waiting, WorkloadId) {
+    {"in flight",
+     [](State& s, WorkloadId waiting, WorkloadId) { s.At(waiting).place = QueuePlace::kInflight; }},
+    {"lost",
+     [](State& s, WorkloadId waiting, WorkloadId) {
        s.Queue(s.At(waiting).queued).pending.Erase(s.workloads, waiting);
        s.At(waiting).queued = kNoId;
      }},
     {"time", [](State& s, WorkloadId waiting, WorkloadId) { ++s.At(waiting).queue_time; }},
     {"priority", [](State& s, WorkloadId waiting, WorkloadId) { ++s.At(waiting).priority; }},
     {"deleted", [](State& s, WorkloadId waiting, WorkloadId) { s.At(waiting).deleted = true; }},
-    {"preemptor", [](State& s, WorkloadId waiting, WorkloadId holding) {
-       s.Queue(s.At(waiting).queued).pending.preemptor = holding;
-     }},
+    {"preemptor", [](State& s, WorkloadId waiting,
+                     WorkloadId holding) { s.Queue(s.At(waiting).queued).pending.preemptor = holding; }},
     {"key", [](State& s, WorkloadId, WorkloadId) { s.workload_of_key.clear(); }},
-    {"listed", [](State& s, WorkloadId waiting, WorkloadId) {
+    {"listed",
+     [](State& s, WorkloadId waiting, WorkloadId) {
        s.MarkDirty(waiting);
        s.dirty.clear();
      }},
-    {"activity", [](State& s, WorkloadId waiting, WorkloadId) { s.forest().SetActive(s.At(waiting).queued, false); }},
-    {"cohort", [](State& s, WorkloadId waiting, WorkloadId) { s.forest().SetParent(s.At(waiting).queued, kNoId); }},
-    {"ledger", [](State& s, WorkloadId waiting, WorkloadId) {
+    {"activity",
+     [](State& s, WorkloadId waiting, WorkloadId) { s.forest().SetActive(s.At(waiting).queued, false); }},
+    {"cohort",
+     [](State& s, WorkloadId waiting, WorkloadId) { s.forest().SetParent(s.At(waiting).queued, kNoId); }},
+    {"ledger",
+     [](State& s, WorkloadId waiting, WorkloadId) {
        s.ledger[static_cast<size_t>(s.At(waiting).local_queue)].consumed[s.cpu] = -1;
      }},
     {"wake", [](State& s, WorkloadId, WorkloadId) { s.to_wake.insert(s.forest().size()); }},
@@ -71,8 +82,8 @@ class Tables {
     state_.quota.Remove(Queue(queue), Intern(cell), Amount(amount));
   }
 
-  // Of a ClusterQueue or a Cohort: subtree quota, local quota, usage, available (raw), potential, and whether it uses
-  // more than its own.
+  // Of a ClusterQueue or a Cohort: subtree quota, local quota, usage, available (raw), potential, and whether
+  // it uses more than its own.
   py::tuple Node(const std::string& name, bool is_cohort, const CellName& cell_name) {
     const NodeId node = is_cohort ? Cohort(name) : Queue(name);
     const CellId cell = Intern(cell_name);
@@ -81,7 +92,8 @@ class Tables {
                           quota.Usage(node, cell).value(), quota.RawAvailable(node, cell).value(),
                           quota.Potential(node, cell).value(), quota.IsBorrowing(node, cell));
   }
-  // The usage of every node of every tree, by (name, whether it is a Cohort, flavor, resource); zeros are left out.
+  // The usage of every node of every tree, by (name, whether it is a Cohort, flavor, resource); zeros are
+  // left out.
   py::dict Usage() const {
     py::dict usage;
     for (NodeId node : state_.forest().TopDown()) {
@@ -90,7 +102,8 @@ class Tables {
         if (used == Amount(0)) continue;
         const auto [flavor, resource] = state_.cell_names[static_cast<size_t>(cell)];
         usage[py::make_tuple(state_.forest().Name(node), !state_.forest().IsClusterQueue(node),
-                             state_.flavor_names.Name(flavor), state_.resource_names.Name(resource))] = used.value();
+                             state_.flavor_names.Name(flavor), state_.resource_names.Name(resource))] =
+            used.value();
       }
     }
     return usage;
@@ -99,18 +112,21 @@ class Tables {
     return Amount(amount) <= state_.quota.Available(Queue(queue), Intern(cell));
   }
   std::pair<int, bool> Height(const std::string& queue, const CellName& cell, int64_t amount) {
-    const Quota::Height found = state_.quota.LowestSubtreeThatFits(Queue(queue), Intern(cell), Amount(amount));
+    const Quota::Height found =
+        state_.quota.LowestSubtreeThatFits(Queue(queue), Intern(cell), Amount(amount));
     return {found.height, found.smaller_than_tree};
   }
 
-  // Ratio, precise weighted share, dominant resource, whether it borrows, and the rounded share of the status.
+  // Ratio, precise weighted share, dominant resource, whether it borrows, and the rounded share of the
+  // status.
   py::tuple ShareOf(const std::string& name, bool is_cohort) {
     const Share share = DominantResourceShare(state_, is_cohort ? Cohort(name) : Queue(name));
     const std::string resource = share.dominant == kNoId ? "" : state_.resource_names.Name(share.dominant);
     return py::make_tuple(share.ratio, share.Weighted(), resource, share.borrowing, share.Rounded());
   }
 
-  void SetConsumed(const std::string& ns, const std::string& queue, const std::string& resource, int64_t nano) {
+  void SetConsumed(const std::string& ns, const std::string& queue, const std::string& resource,
+                   int64_t nano) {
     LedgerEntry& entry = state_.ledger[static_cast<size_t>(state_.InternLocalQueue(ns, queue))];
     entry.exists = true;
     entry.consumed[state_.InternResource(resource)] = nano;
@@ -131,12 +147,13 @@ class Tables {
     }
     return targets;
   }
-  // What the choice of a flavor learns of preemption: NoCandidates, Preempt or Reclaim, and the borrowing level.
+  // What the choice of a flavor learns of preemption: NoCandidates, Preempt or Reclaim, and the borrowing
+  // level.
   std::pair<std::string, int> Simulate(const std::string& key, const CellName& cell_name, int64_t amount) {
     const WorkloadId workload = Workload(key);
     const CellId cell = Intern(cell_name);
-    const GranularMode found = Preemptor(state_).SimulatePreemption(state_.QueueOf(state_.At(workload)), workload, cell,
-                                                                    Amount(amount));
+    const GranularMode found = Preemptor(state_).SimulatePreemption(state_.QueueOf(state_.At(workload)),
+                                                                    workload, cell, Amount(amount));
     const char* mode = found.mode == PreemptionMode::kNoCandidates ? "NoCandidates"
                        : found.mode == PreemptionMode::kPreempt    ? "Preempt"
                                                                    : "Reclaim";
@@ -207,7 +224,8 @@ std::vector<std::string> CheckEngine(SharedEngine& shared) {
 void BindTesting(py::module_& module) {
   py::class_<SharedEngine> engine = module.attr("Engine");
   engine.def("check", &CheckEngine);
-  py::module_ testing = module.def_submodule("_testing", "Single rules of the core, for kueuepy's own tests.");
+  py::module_ testing =
+      module.def_submodule("_testing", "Single rules of the core, for kueuepy's own tests.");
   py::list corruptions;
   for (const Corruption& corruption : kCorruptions) corruptions.append(corruption.name);
   testing.attr("CORRUPTIONS") = py::tuple(corruptions);
@@ -229,16 +247,18 @@ void BindTesting(py::module_& module) {
            py::arg("nano"))
       .def("search", &Tables::Search, py::arg("key"), py::arg("contested"), py::arg("request"))
       .def("simulate", &Tables::Simulate, py::arg("key"), py::arg("cell"), py::arg("amount"))
-      .def("fair_order",
-           [](Tables& tables, const std::vector<std::tuple<std::string, int64_t, Time, bool,
-                                                           std::vector<std::pair<CellName, int64_t>>, bool>>& heads) {
-             std::vector<Tables::Head> read;
-             for (const auto& [queue, priority, time, is_preemptor, usage, is_charged] : heads) {
-               read.push_back({queue, priority, time, is_preemptor, usage, is_charged});
-             }
-             return tables.FairOrder(read);
-           },
-           py::arg("heads"));
+      .def(
+          "fair_order",
+          [](Tables& tables,
+             const std::vector<std::tuple<std::string, int64_t, Time, bool,
+                                          std::vector<std::pair<CellName, int64_t>>, bool>>& heads) {
+            std::vector<Tables::Head> read;
+            for (const auto& [queue, priority, time, is_preemptor, usage, is_charged] : heads) {
+              read.push_back({queue, priority, time, is_preemptor, usage, is_charged});
+            }
+            return tables.FairOrder(read);
+          },
+          py::arg("heads"));
 }
 
 }  // namespace kueue::python

@@ -23,8 +23,8 @@ std::string NanoText(Int128 nano) {
 }
 
 py::tuple View(const State& state, const Condition& condition) {
-  return py::make_tuple(condition.status, state.reasons.Name(condition.reason), Render(state, condition.message),
-                        condition.transition);
+  return py::make_tuple(condition.status, state.reasons.Name(condition.reason),
+                        Render(state, condition.message), condition.transition);
 }
 
 }  // namespace
@@ -47,7 +47,8 @@ std::string KeyOf(SharedEngine& shared, WorkloadId id) {
 py::object ConditionOf(SharedEngine& shared, WorkloadId id, const std::string& type) {
   return shared.Read([&](const Engine& engine) -> py::object {
     for (const Condition& condition : engine.state().At(id).conditions) {
-      if (type == kConditionTypeNames[static_cast<int>(condition.type)]) return View(engine.state(), condition);
+      if (type == kConditionTypeNames[static_cast<int>(condition.type)])
+        return View(engine.state(), condition);
     }
     return py::none();
   });

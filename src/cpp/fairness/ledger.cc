@@ -42,8 +42,8 @@ Decimal ShortestDecimal(double value) {
   return {digits, scale + (*at == 'e' ? std::atoi(at + 1) : 0)};
 }
 
-// value * factor, truncated to nano units. A factor of this kind is in [0, 1]; its product is taken in two halves, as
-// it may not fit into 128 bits.
+// value * factor, truncated to nano units. A factor of this kind is in [0, 1]; its product is taken in two
+// halves, as it may not fit into 128 bits.
 Int128 Multiply(Int128 nano, double factor) {
   if (factor == 0 || nano == 0) return 0;
   Decimal decimal = ShortestDecimal(factor);
@@ -75,7 +75,8 @@ double Alpha(Time elapsed, Time half_life) {
 }
 
 Int128 ToNano(const State& state, ResourceId resource, int64_t amount) {
-  return resource == state.cpu ? static_cast<Int128>(amount) * (kNano / 1000) : static_cast<Int128>(amount) * kNano;
+  return resource == state.cpu ? static_cast<Int128>(amount) * (kNano / 1000)
+                               : static_cast<Int128>(amount) * kNano;
 }
 
 void AddScaled(NanoAmounts& sum, const NanoAmounts& amounts, double factor) {
@@ -136,7 +137,8 @@ double LocalQueueUsage(const State& state, LocalQueueId local) {
   for (const auto& [resource, amount] : sum) {
     const std::string& name = state.resource_names.Name(resource);
     const auto known = weights.find(name);
-    terms.emplace_back(name, (known == weights.end() ? 1.0 : known->second) * (static_cast<double>(amount) * 1e-9));
+    terms.emplace_back(name,
+                       (known == weights.end() ? 1.0 : known->second) * (static_cast<double>(amount) * 1e-9));
   }
   std::sort(terms.begin(), terms.end());
   double usage = 0;
@@ -168,7 +170,8 @@ void SettlePenalty(State& state, WorkloadId id) {
   const LocalQueueId local = state.At(id).local_queue;
   LedgerEntry& entry = Entry(state, local);
   const Time half_life = state.config.admission_fair_sharing->usage_half_life_time;
-  entry.consumed = Decayed(entry.consumed, AdmittedUsage(state, local), state.now - entry.last_update, half_life);
+  entry.consumed =
+      Decayed(entry.consumed, AdmittedUsage(state, local), state.now - entry.last_update, half_life);
   const auto penalty = entry.penalties.find(id);
   if (penalty != entry.penalties.end()) {
     for (const auto& [resource, amount] : penalty->second) entry.consumed[resource] += amount;

@@ -16,7 +16,8 @@ int64_t Share::Rounded() const {
   if (IsZeroWeightBorrowing()) return std::numeric_limits<int64_t>::max();
   const double rounded = std::ceil(Weighted());
   // 2^63 and more cannot be told in an int64.
-  return rounded >= 9223372036854775808.0 ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(rounded);
+  return rounded >= 9223372036854775808.0 ? std::numeric_limits<int64_t>::max()
+                                          : static_cast<int64_t>(rounded);
 }
 
 int CompareShares(const Share& a, const Share& b) {

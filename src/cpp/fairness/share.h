@@ -13,9 +13,9 @@ namespace kueue {
 
 struct Share {
   double weight = 1.0;
-  double ratio = 0.0;            // of the dominant resource, in thousandths of what could be borrowed
+  double ratio = 0.0;  // of the dominant resource, in thousandths of what could be borrowed
   ResourceId dominant = kNoId;
-  bool borrowing = false;        // uses more than its quota of some cell
+  bool borrowing = false;  // uses more than its quota of some cell
   absl::InlinedVector<CellId, 4> borrowed;
 
   // Borrows with weight 0: above every finite share.

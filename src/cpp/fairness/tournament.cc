@@ -69,20 +69,23 @@ const Share& Tournament::ShareAt(size_t contender, NodeId cohort) const {
 bool Tournament::Less(size_t a, size_t b, NodeId cohort) const {
   const Contender &left = contenders_[a], &right = contenders_[b];
   const FeatureGates& gates = state_.config.gates;
-  if (gates.prioritize_preemptor_workloads && left.is_preemptor != right.is_preemptor) return left.is_preemptor;
+  if (gates.prioritize_preemptor_workloads && left.is_preemptor != right.is_preemptor)
+    return left.is_preemptor;
   const Share &left_share = ShareAt(a, cohort), &right_share = ShareAt(b, cohort);
   if (gates.fair_sharing_prioritize_non_borrowing) {
     const auto borrows = [](const Contender& contender, const Share& share) {
-      return std::any_of(contender.usage, contender.usage + contender.usage_size, [&share](const CellAmount& entry) {
-        return entry.amount > Amount(0) &&
-               std::find(share.borrowed.begin(), share.borrowed.end(), entry.cell) != share.borrowed.end();
-      });
+      return std::any_of(
+          contender.usage, contender.usage + contender.usage_size, [&share](const CellAmount& entry) {
+            return entry.amount > Amount(0) && std::find(share.borrowed.begin(), share.borrowed.end(),
+                                                         entry.cell) != share.borrowed.end();
+          });
     };
     const bool left_borrows = borrows(left, left_share), right_borrows = borrows(right, right_share);
     if (left_borrows != right_borrows) return right_borrows;
   }
   if (const int order = CompareShares(left_share, right_share); order != 0) return order < 0;
-  if (gates.priority_sorting_within_cohort && left.priority != right.priority) return left.priority > right.priority;
+  if (gates.priority_sorting_within_cohort && left.priority != right.priority)
+    return left.priority > right.priority;
   return left.queue_time < right.queue_time;
 }
 

@@ -92,19 +92,22 @@ Assignment FlavorAssigner::Assign(const std::vector<int64_t>* counts) {
   return assignment;
 }
 
-bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>* counts, Assignment& assignment) {
+bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>* counts,
+                                 Assignment& assignment) {
   absl::InlinedVector<PodSetAssignment, 1> members;
   for (int pod_set : group) members.push_back(Prepare(pod_set, counts));
   Requests requests = members.front().requests;
   for (size_t i = 1; i < members.size(); ++i) {
-    for (const auto& [resource, amount] : members[i].requests) SetRequest(state_, requests, resource, amount, true);
+    for (const auto& [resource, amount] : members[i].requests)
+      SetRequest(state_, requests, resource, amount, true);
   }
   Scan chosen;
   std::vector<FlavorAttempt> attempts;
   for (const auto& [resource, amount] : requests) {
     const int resource_group = queue_.GroupOf(resource);
     const bool undeclared = resource_group == kNoId;
-    const bool may_ignore = state_.config.ignore_undeclared_resources && state_.config.gates.quota_check_strategy;
+    const bool may_ignore =
+        state_.config.ignore_undeclared_resources && state_.config.gates.quota_check_strategy;
     if (undeclared && (amount == 0 || may_ignore)) continue;
     const auto is_this = [r = resource](const FlavorChoice& choice) { return choice.resource == r; };
     if (std::any_of(chosen.choices.begin(), chosen.choices.end(), is_this)) continue;
@@ -161,8 +164,9 @@ bool FlavorAssigner::IsPinnedAway(FlavorId flavor, const Group& group, ResourceI
   return true;
 }
 
-FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests, ResourceId resource,
-                                                int resource_group, const Amounts& assumed,
+FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests,
+                                                ResourceId resource, int resource_group,
+                                                const Amounts& assumed,
                                                 std::vector<FlavorAttempt>& attempts) {
   const ResourceGroupIds& ids = queue_.groups[static_cast<size_t>(resource_group)];
   Requests requests;
@@ -197,14 +201,16 @@ FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Reques
       continue;
     }
     absl::InlinedVector<FlavorChoice, 2> choices;
-    const GranularMode mode = TryFlavor(flavor, group, requests, resource_group, assumed, scan, attempt, choices);
+    const GranularMode mode =
+        TryFlavor(flavor, group, requests, resource_group, assumed, scan, attempt, choices);
     attempts.push_back(attempt);
     if (fungible && !ShouldTryNextFlavor(mode, queue_.spec.flavor_fungibility)) {
       scan.choices = std::move(choices);
       best = mode;
       break;
     }
-    const bool better = fungible ? IsPreferred(mode, best, queue_.spec.flavor_fungibility) : mode.mode > best.mode;
+    const bool better =
+        fungible ? IsPreferred(mode, best, queue_.spec.flavor_fungibility) : mode.mode > best.mode;
     if (better) {
       scan.choices = std::move(choices);
       best = mode;
@@ -219,7 +225,8 @@ FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Reques
 }
 
 GranularMode FlavorAssigner::TryFlavor(FlavorId flavor, const Group& group, const Requests& requests,
-                                       int resource_group, const Amounts& assumed, Scan& scan, FlavorAttempt& attempt,
+                                       int resource_group, const Amounts& assumed, Scan& scan,
+                                       FlavorAttempt& attempt,
                                        absl::InlinedVector<FlavorChoice, 2>& choices) {
   (void)resource_group;
   GranularMode representative = kBestMode;
@@ -261,8 +268,9 @@ bool FlavorAssigner::CanPreemptWhileBorrowing() const {
          (state_.config.fair_sharing && preemption.reclaim_within_cohort != PreemptionPolicy::kNever);
 }
 
-GranularMode FlavorAssigner::FitsQuota(FlavorId flavor, ResourceId resource, int64_t request, const Amounts& assumed,
-                                       std::optional<Refusal>& refusal, Reason& no_fit_reason) {
+GranularMode FlavorAssigner::FitsQuota(FlavorId flavor, ResourceId resource, int64_t request,
+                                       const Amounts& assumed, std::optional<Refusal>& refusal,
+                                       Reason& no_fit_reason) {
   const Quota& quota = state_.quota;
   const CellId cell = state_.Cell(flavor, resource);
   const Amount before = AmountOf(assumed, cell), wanted = before + Amount(request);
@@ -298,8 +306,10 @@ int64_t FlavorAssigner::ReplacedRequest(int pod_set, ResourceId resource) const 
 
 FlavorId FlavorAssigner::ReplacedFlavor(int pod_set, ResourceId resource) const {
   const Workload& replaced = state_.At(replaced_);
-  if (!replaced.admission || static_cast<size_t>(pod_set) >= replaced.admission->pod_sets.size()) return kNoId;
-  for (const PodSetAdmission::Resource& entry : replaced.admission->pod_sets[static_cast<size_t>(pod_set)].resources) {
+  if (!replaced.admission || static_cast<size_t>(pod_set) >= replaced.admission->pod_sets.size())
+    return kNoId;
+  for (const PodSetAdmission::Resource& entry :
+       replaced.admission->pod_sets[static_cast<size_t>(pod_set)].resources) {
     if (entry.resource == resource) return entry.flavor;
   }
   return kNoId;
@@ -323,7 +333,8 @@ void FlavorAssigner::Conclude(Assignment& assignment) const {
       const FlavorAttempt* least = nullptr;
       for (const FlavorAttempt& attempt : pod_set.attempts) {
         if (attempt.group != static_cast<int>(group) || attempt.mode != PreemptionMode::kNoFit) continue;
-        if (least == nullptr || Severity(attempt.no_fit_reason) < Severity(least->no_fit_reason)) least = &attempt;
+        if (least == nullptr || Severity(attempt.no_fit_reason) < Severity(least->no_fit_reason))
+          least = &attempt;
       }
       if (least != nullptr) overall = MostSevere(overall, least->no_fit_reason);
     }

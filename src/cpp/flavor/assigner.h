@@ -19,8 +19,8 @@ using NominationMapping = std::vector<absl::InlinedVector<std::pair<ResourceId, 
 class FlavorAssigner {
  public:
   // `replaced` is the elastic slice that the workload takes the place of, or kNoId.
-  FlavorAssigner(const State& state, PreemptionOracle& oracle, NodeId queue, WorkloadId workload, WorkloadId replaced,
-                 const NominationMapping* pinned)
+  FlavorAssigner(const State& state, PreemptionOracle& oracle, NodeId queue, WorkloadId workload,
+                 WorkloadId replaced, const NominationMapping* pinned)
       : state_(state),
         queue_id_(queue),
         queue_(state.Queue(queue)),

@@ -51,8 +51,8 @@ using Amounts = absl::InlinedVector<CellAmount, 2>;
 
 struct Assignment {
   absl::InlinedVector<PodSetAssignment, 1> pod_sets;  // in the order of their groups
-  Amounts usage;       // what would be charged, less a replaced slice
-  int borrowing = 0;   // the highest borrowing level
+  Amounts usage;                                      // what would be charged, less a replaced slice
+  int borrowing = 0;                                  // the highest borrowing level
   Mode mode = Mode::kNoFit;
   Reason no_fit_reason = Reason::kEmpty;
 

@@ -1,4 +1,5 @@
-// Mirrors pkg/scheduler/flavorassigner/flavorassigner.go:checkFlavorForPodSets, flavorSelector (kueue ff69552e79).
+// Mirrors pkg/scheduler/flavorassigner/flavorassigner.go:checkFlavorForPodSets, flavorSelector (kueue
+// ff69552e79).
 #include "flavor/eligibility.h"
 
 #include <algorithm>
@@ -56,7 +57,8 @@ bool SatisfiesRequirement(const std::map<std::string, std::string>& labels, cons
   if (op == "NotIn") return !present || !Contains(values, label->second);
   if (op == "Exists") return present;
   if (op == "DoesNotExist") return !present;
-  if (op == "Gt" || op == "Lt") return present && !values.empty() && Compares(label->second, values[0], op == "Gt");
+  if (op == "Gt" || op == "Lt")
+    return present && !values.empty() && Compares(label->second, values[0], op == "Gt");
   return false;
 }
 
@@ -65,9 +67,10 @@ bool LabelSelector::Matches(const std::map<std::string, std::string>& labels) co
     const auto label = labels.find(key);
     if (label == labels.end() || label->second != value) return false;
   }
-  return std::all_of(match_expressions.begin(), match_expressions.end(), [&](const LabelSelectorRequirement& entry) {
-    return SatisfiesRequirement(labels, entry.key, entry.op, entry.values);
-  });
+  return std::all_of(match_expressions.begin(), match_expressions.end(),
+                     [&](const LabelSelectorRequirement& entry) {
+                       return SatisfiesRequirement(labels, entry.key, entry.op, entry.values);
+                     });
 }
 
 bool Tolerates(const Toleration& toleration, const Taint& taint) {
@@ -86,8 +89,10 @@ std::optional<Refusal> Ineligibility(const PodSetSpec& pod_set, FlavorId id, con
     return Refusal{kind, id, kNoId, {}, {}, {}, std::move(text)};
   };
   if (flavor == nullptr) return refuse(RefusalKind::kFlavorNotFound);
-  if (!flavor->topology_name.empty() && !pod_set.requests_topology) return refuse(RefusalKind::kTopologyRequired);
-  if (flavor->topology_name.empty() && pod_set.requests_topology) return refuse(RefusalKind::kTopologyUnsupported);
+  if (!flavor->topology_name.empty() && !pod_set.requests_topology)
+    return refuse(RefusalKind::kTopologyRequired);
+  if (flavor->topology_name.empty() && pod_set.requests_topology)
+    return refuse(RefusalKind::kTopologyUnsupported);
   for (const Taint& taint : flavor->node_taints) {
     if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;
     if (IsTolerated(taint, *pod_set.pod_template, *flavor)) continue;

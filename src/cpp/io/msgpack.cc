@@ -3,6 +3,28 @@
 #include <limits>
 
 namespace kueue {
+namespace {
+
+// Whether the text is UTF-8, as a writer of texts leaves it: no overlong forms, no surrogates.
+bool IsUtf8(absl::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const auto first = static_cast<uint8_t>(text[at++]);
+    if (first < 0x80) continue;
+    const int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
+    uint32_t point = first & (0x3f >> more);
+    if (first < 0xc2 || first > 0xf4 || text.size() - at < static_cast<size_t>(more)) return false;
+    for (int i = 0; i < more; ++i) {
+      const auto next = static_cast<uint8_t>(text[at++]);
+      if ((next & 0xc0) != 0x80) return false;
+      point = point << 6 | (next & 0x3f);
+    }
+    constexpr uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
+    if (point < kLeast[more] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 void MsgpackWriter::Number(uint8_t mark, uint64_t value, int bytes) {
   Byte(mark);
@@ -124,7 +146,9 @@ absl::string_view MsgpackReader::Text() {
   } else if ((mark & 0xe0) != 0xa0) {
     Fail();
   }
-  return Chunk(size);
+  const absl::string_view text = Chunk(size);
+  if (!IsUtf8(text)) Fail();
+  return ok_ ? text : absl::string_view();
 }
 
 absl::string_view MsgpackReader::Binary() {

@@ -128,8 +128,8 @@ class Records {
   KUEUE_RECORD(State, config, requests, flavor_names, resource_names, namespace_names, local_queue_names,
                check_names, reasons, resource_order, cpu, pods, cells, cell_names, quota, queues, cohorts,
                flavors, local_queues, namespaces, checks, topologies, runtime_classes, ledger, workloads,
-               workload_of_key, classes, class_of_key, class_of_template, stale, changed_nodes, to_wake, scheduling_cycle,
-               successful_cycles, now, record_events, events, dirty, is_dirty)
+               workload_of_key, classes, class_of_key, class_of_template, stale, changed_nodes, to_wake,
+               scheduling_cycle, successful_cycles, now, record_events, events, dirty, is_dirty)
 #undef KUEUE_RECORD
 
   // A short cut that is made anew: nothing of it is kept.

@@ -23,7 +23,8 @@ struct Renderer {
       for (const Refusal& refusal : pod_set.refusals) reasons.push_back(Render(state, refusal));
       std::sort(reasons.begin(), reasons.end());
       absl::StrAppend(&text, text.empty() ? "" : "; ", "couldn't assign flavors to pod set ",
-                      cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name, ": ", absl::StrJoin(reasons, ", "));
+                      cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name, ": ",
+                      absl::StrJoin(reasons, ", "));
     }
     if (refused.pending_preemptions > 0) {
       absl::StrAppend(&text, ". Pending the preemption of ", refused.pending_preemptions, " workload(s)");
@@ -40,9 +41,9 @@ struct Renderer {
   }
 
   std::string operator()(const PreemptedBy& by) const {
-    static constexpr const char* kPhrases[] = {"prioritization in the ClusterQueue", "reclamation within the cohort",
-                                               "Fair Sharing within the cohort",
-                                               "reclamation within the cohort while borrowing"};
+    static constexpr const char* kPhrases[] = {
+        "prioritization in the ClusterQueue", "reclamation within the cohort",
+        "Fair Sharing within the cohort", "reclamation within the cohort while borrowing"};
     const auto known = [](const std::string& text) { return text.empty() ? std::string("UNKNOWN") : text; };
     return absl::StrCat("Preempted to accommodate a workload (UID: ", known(by.preemptor_uid),
                         ", JobUID: ", known(by.preemptor_job_uid), ") due to ",
@@ -63,7 +64,9 @@ struct Renderer {
 
 std::string Render(const State& state, const Message& message) {
   if (!message) return "";
-  return std::visit(Renderer{state}, static_cast<const std::variant<Literal, Refused, ReservedIn, Previously, PreemptedBy>&>(*message));
+  return std::visit(
+      Renderer{state},
+      static_cast<const std::variant<Literal, Refused, ReservedIn, Previously, PreemptedBy>&>(*message));
 }
 
 std::string RenderAmount(const State& state, ResourceId resource, Amount amount) {
@@ -98,11 +101,11 @@ std::string Render(const State& state, const Refusal& refusal) {
     case RefusalKind::kNodeAffinity:
       return absl::StrCat("flavor ", flavor, " doesn't match node affinity");
     case RefusalKind::kNotNominated:
-      return absl::StrCat("skipping flavor ", flavor, " as it is not found in the nomination mapping for resource ",
-                          resource);
+      return absl::StrCat("skipping flavor ", flavor,
+                          " as it is not found in the nomination mapping for resource ", resource);
     case RefusalKind::kReplacedSliceFlavor:
-      return absl::StrCat("could not assign ", flavor, " flavor since the original workload is assigned: ",
-                          refusal.text);
+      return absl::StrCat("could not assign ", flavor,
+                          " flavor since the original workload is assigned: ", refusal.text);
     case RefusalKind::kTopologyRequired:
       return absl::StrCat("Flavor \"", flavor, "\" supports only TopologyAwareScheduling");
     case RefusalKind::kTopologyUnsupported:

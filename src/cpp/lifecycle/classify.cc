@@ -21,7 +21,8 @@ void Append(std::string& key, absl::string_view part) { absl::StrAppend(&key, pa
 // Workloads made from one template object are told apart by a few numbers; kNoId where that does not do.
 ClassId KnownByTemplate(const State& state, const Workload& workload, const Namespace& space) {
   const std::vector<PodSetSpec>& pod_sets = workload.spec->pod_sets;
-  if (pod_sets.size() != 1 || !space.limit_ranges.empty() || !workload.Life().reclaimable.empty()) return kNoId;
+  if (pod_sets.size() != 1 || !space.limit_ranges.empty() || !workload.Life().reclaimable.empty())
+    return kNoId;
   const auto known = state.class_of_template.classes.find(pod_sets[0].pod_template.get());
   if (known == state.class_of_template.classes.end()) return kNoId;
   for (ClassId id : known->second) {
@@ -41,7 +42,8 @@ ClassId KnownByTemplate(const State& state, const Workload& workload, const Name
 void Classify(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const WorkloadSpec& spec = *workload.spec;
-  const Namespace& space = state.namespaces[static_cast<size_t>(state.Local(workload.local_queue).namespace_id)];
+  const Namespace& space =
+      state.namespaces[static_cast<size_t>(state.Local(workload.local_queue).namespace_id)];
   workload.priority = spec.priority + (state.config.gates.priority_boost ? spec.priority_boost : 0);
   if (const ClassId known = KnownByTemplate(state, workload, space); known != kNoId) {
     workload.cls = known;
@@ -75,7 +77,8 @@ void Classify(State& state, WorkloadId id) {
   if (!errors.empty()) cls.resource_error = Aggregate(errors);
   Append(key, cls.resource_error);
   if (!cls.adjusted.empty()) Append(key, space.name);
-  auto [entry, inserted] = state.class_of_key.try_emplace(std::move(key), static_cast<ClassId>(state.classes.size()));
+  auto [entry, inserted] =
+      state.class_of_key.try_emplace(std::move(key), static_cast<ClassId>(state.classes.size()));
   if (inserted) {
     cls.pod_sets = spec.pod_sets;
     // The class keeps its own template alive, so that its address is no other's.

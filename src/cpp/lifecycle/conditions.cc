@@ -47,7 +47,8 @@ bool SameMessage(const Message& a, const Message& b) {
          left.preemptee_path == right.preemptee_path;
 }
 
-bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason, Message message) {
+bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason,
+                  Message message) {
   const int32_t reason_id = static_cast<int32_t>(reason);
   for (Condition& condition : workload.conditions) {
     if (condition.type != type) continue;
@@ -89,7 +90,8 @@ void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admi
 bool UnsetQuotaReservation(State& state, WorkloadId id, Reason reason, Message message) {
   Workload& workload = state.At(id);
   const bool had = workload.HasQuotaReservation();
-  bool changed = SetCondition(state, workload, ConditionType::kQuotaReserved, false, reason, std::move(message));
+  bool changed =
+      SetCondition(state, workload, ConditionType::kQuotaReserved, false, reason, std::move(message));
   if (workload.admission) {
     workload.admission = nullptr;
     changed = true;
@@ -185,8 +187,9 @@ std::vector<CheckId> RequiredChecks(const ClusterQueue& queue, const Workload& w
     return false;
   };
   for (const CheckIds& rule : queue.checks) {
-    const bool needed = workload.admission ? std::any_of(rule.flavors.begin(), rule.flavors.end(), is_assigned)
-                                           : rule.flavors.size() == queue.flavors.size();
+    const bool needed = workload.admission
+                            ? std::any_of(rule.flavors.begin(), rule.flavors.end(), is_assigned)
+                            : rule.flavors.size() == queue.flavors.size();
     if (needed) required.push_back(rule.check);
   }
   return required;
@@ -206,7 +209,8 @@ bool HasAllRequiredChecks(const ClusterQueue& queue, const Workload& workload) {
 
 bool IsOnHold(const Workload& workload) {
   const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
-  return reserved != nullptr && !reserved->status && reserved->reason == static_cast<int32_t>(Reason::kOnHold);
+  return reserved != nullptr && !reserved->status &&
+         reserved->reason == static_cast<int32_t>(Reason::kOnHold);
 }
 
 bool HasAdmissionGate(const State& state, const Workload& workload) {
@@ -229,7 +233,8 @@ Time QueueOrderTime(const State& state, const Workload& workload) {
   if (evicted != nullptr && evicted->status) {
     const bool by_eviction =
         !state.config.wait_for_pods_ready || state.config.wait_for_pods_ready->requeue_by_eviction_time;
-    if (by_eviction && evicted->reason == static_cast<int32_t>(Reason::kPodsReadyTimeout)) return evicted->transition;
+    if (by_eviction && evicted->reason == static_cast<int32_t>(Reason::kPodsReadyTimeout))
+      return evicted->transition;
     if (evicted->reason == static_cast<int32_t>(Reason::kAdmissionCheck)) return evicted->transition;
   }
   if (!state.config.gates.priority_sorting_within_cohort) {
@@ -308,7 +313,8 @@ void DischargeAdmission(State& state, WorkloadId id) {
 void RefreshCharge(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   DischargeAdmission(state, id);
-  if (workload.admission && workload.HasQuotaReservation() && !workload.IsFinished() && workload.spec->active) {
+  if (workload.admission && workload.HasQuotaReservation() && !workload.IsFinished() &&
+      workload.spec->active) {
     ChargeAdmission(state, id);
   }
 }

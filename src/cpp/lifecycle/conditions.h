@@ -13,7 +13,8 @@ namespace kueue {
 bool SameMessage(const Message& a, const Message& b);
 
 // Writes a condition; its transition time changes only with its status. Returns whether anything changed.
-bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason, Message message);
+bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason,
+                  Message message);
 void RemoveCondition(Workload& workload, ConditionType type);
 
 // The workload got quota: QuotaReserved is True, and Evicted and Preempted are over.
@@ -27,7 +28,8 @@ void Evict(State& state, WorkloadId id, Reason reason, Message message);
 
 bool HasAllChecksReady(const Workload& workload);
 bool HasCheckIn(const Workload& workload, CheckState check_state);
-// The checks that a workload of the queue needs: for its admission's flavors, or those that cover all flavors.
+// The checks that a workload of the queue needs: for its admission's flavors, or those that cover all
+// flavors.
 std::vector<CheckId> RequiredChecks(const ClusterQueue& queue, const Workload& workload);
 bool HasAllRequiredChecks(const ClusterQueue& queue, const Workload& workload);
 
@@ -43,7 +45,8 @@ Time QueueOrderTime(const State& state, const Workload& workload);
 // Puts the usage of the workload's admission on its queue's account, or takes it off again.
 void ChargeAdmission(State& state, WorkloadId id);
 void DischargeAdmission(State& state, WorkloadId id);
-// Recomputes what the admission charges, after reclaimable pods changed. A removal and an addition to the cache.
+// Recomputes what the admission charges, after reclaimable pods changed. A removal and an addition to the
+// cache.
 void RefreshCharge(State& state, WorkloadId id);
 
 }  // namespace kueue

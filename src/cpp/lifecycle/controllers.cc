@@ -22,12 +22,14 @@ int32_t ReasonIn(const Workload& workload, ConditionType type) {
 }
 
 bool IsRequeuedFalseBecause(const Workload& workload, Reason reason) {
-  return workload.IsFalse(ConditionType::kRequeued) && ReasonIn(workload, ConditionType::kRequeued) == Id(reason);
+  return workload.IsFalse(ConditionType::kRequeued) &&
+         ReasonIn(workload, ConditionType::kRequeued) == Id(reason);
 }
 
 bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, Message message) {
   Workload& workload = state.At(id);
-  if (!SetCondition(state, workload, ConditionType::kRequeued, status, reason, std::move(message))) return false;
+  if (!SetCondition(state, workload, ConditionType::kRequeued, status, reason, std::move(message)))
+    return false;
   if (workload.HasQuotaReservation()) {
     AfterWrite(state, id);
   } else {
@@ -36,7 +38,8 @@ bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, Messag
   return true;
 }
 
-// --- backoffs and deactivation --------------------------------------------------------------------------------------
+// --- backoffs and deactivation
+// --------------------------------------------------------------------------------------
 
 // The latest time that a check in Retry asks to wait for.
 std::optional<Time> RetryTime(const Workload& workload) {
@@ -124,7 +127,8 @@ Outcome ReconcileInactive(State& state, WorkloadId id) {
   return Outcome::kChanged;
 }
 
-// --- queues ---------------------------------------------------------------------------------------------------------
+// --- queues
+// ---------------------------------------------------------------------------------------------------------
 
 bool SyncChecks(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
@@ -174,7 +178,8 @@ std::pair<Reason, std::string> QueueBlocker(const State& state, const Workload& 
 
 namespace {
 
-// Reasons that tell nothing of a scheduling attempt, so that a bypass may replace them (shouldCheckEquivalenceHash).
+// Reasons that tell nothing of a scheduling attempt, so that a bypass may replace them
+// (shouldCheckEquivalenceHash).
 bool IsStale(int32_t reason) {
   for (Reason stale : {Reason::kEmpty, Reason::kDeactivated, Reason::kPendingEvaluation, Reason::kSuspended,
                        Reason::kPending}) {
@@ -225,14 +230,16 @@ bool SyncQuotaReservedFalse(State& state, WorkloadId id) {
     return write(Reason::kAdmissionGated, Say("Admission is gated by: " + workload.spec->admission_gate));
   }
   const FeatureGates& gates = state.config.gates;
-  const bool may_bypass = gates.scheduling_equivalence_hashing &&
-                          (current != nullptr ? IsStale(current->reason) : gates.unadmitted_workloads_explicit_status);
+  const bool may_bypass =
+      gates.scheduling_equivalence_hashing &&
+      (current != nullptr ? IsStale(current->reason) : gates.unadmitted_workloads_explicit_status);
   static const Message* const bypassed =
       new Message(Say("Bypassed scheduling evaluation because an equivalent workload recently failed"));
   if (const Reason* kept = may_bypass ? BypassReason(state, id) : nullptr) return write(*kept, *bypassed);
   if (current != nullptr && IsSetByScheduler(current->reason)) return false;
   if (current == nullptr && !gates.unadmitted_workloads_explicit_status) return false;
-  static const Message* const pending = new Message(Say("Workload is pending evaluation in the scheduling queue"));
+  static const Message* const pending =
+      new Message(Say("Workload is pending evaluation in the scheduling queue"));
   return write(Reason::kPendingEvaluation, *pending);
 }
 
@@ -246,14 +253,17 @@ bool ReconcileGate(State& state, WorkloadId id) {
     return UnsetQuotaReservation(state, id, Reason::kAdmissionGated,
                                  Say("Admission is gated by: " + workload.spec->admission_gate));
   }
-  const Reason reason = state.config.gates.unadmitted_workloads_observability ? Reason::kPendingEvaluation
-                                                                              : Reason::kPending;
-  return UnsetQuotaReservation(state, id, reason, Say("AdmissionGatedBy cleared, waiting for quota reservation"));
+  const Reason reason =
+      state.config.gates.unadmitted_workloads_observability ? Reason::kPendingEvaluation : Reason::kPending;
+  return UnsetQuotaReservation(state, id, reason,
+                               Say("AdmissionGatedBy cleared, waiting for quota reservation"));
 }
 
-// --- workloads that hold quota --------------------------------------------------------------------------------------
+// --- workloads that hold quota
+// --------------------------------------------------------------------------------------
 
-std::string ChecksMessage(const State& state, const Workload& workload, CheckState check_state, const char* name) {
+std::string ChecksMessage(const State& state, const Workload& workload, CheckState check_state,
+                          const char* name) {
   std::string parts;
   int count = 0;
   for (const WorkloadCheck& check : workload.Life().checks) {
@@ -287,8 +297,8 @@ void Withdraw(State& state, WorkloadId id, Reason granular, std::string text) {
 }
 
 // What a stopped or missing queue of either kind does to a workload that holds quota.
-bool ActOnQueue(State& state, WorkloadId id, bool exists, StopPolicy policy, const char* kind, const std::string& name,
-                Reason stopped) {
+bool ActOnQueue(State& state, WorkloadId id, bool exists, StopPolicy policy, const char* kind,
+                const std::string& name, Reason stopped) {
   const Workload& workload = state.At(id);
   if (workload.IsAdmitted()) {
     if (policy != StopPolicy::kHoldAndDrain || workload.IsEvicted()) return false;
@@ -314,7 +324,8 @@ bool ActOnQueues(State& state, WorkloadId id) {
   const NodeId node = workload.admission ? workload.admission->cluster_queue : local.cluster_queue;
   if (node == kNoId) return false;
   const bool exists = state.forest().IsDeclared(node) && !state.Queue(node).terminating;
-  const StopPolicy policy = state.forest().IsDeclared(node) ? state.Queue(node).spec.stop_policy : StopPolicy::kNone;
+  const StopPolicy policy =
+      state.forest().IsDeclared(node) ? state.Queue(node).spec.stop_policy : StopPolicy::kNone;
   return ActOnQueue(state, id, exists, policy, "ClusterQueue", state.forest().Name(node),
                     Reason::kClusterQueueStopped);
 }
@@ -330,7 +341,8 @@ bool HasTimedOut(const State& state, const Workload& workload) {
          state.now - ready->transition >= *config.recovery_timeout;
 }
 
-// The n-th backoff: the base, then doubling up to the cap, which does not apply to the first (no jitter here).
+// The n-th backoff: the base, then doubling up to the cap, which does not apply to the first (no jitter
+// here).
 Time Backoff(const WaitForPodsReady& config, int64_t n) {
   Time delay = config.backoff_base_seconds * kSecond;
   const Time cap = config.backoff_max_seconds > 0 ? config.backoff_max_seconds * kSecond : INT64_MAX;
@@ -340,14 +352,16 @@ Time Backoff(const WaitForPodsReady& config, int64_t n) {
 
 bool ReconcilePodsReadyTimeout(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
-  if (!state.config.wait_for_pods_ready || !workload.IsAdmitted() || !workload.spec->active || workload.IsEvicted()) {
+  if (!state.config.wait_for_pods_ready || !workload.IsAdmitted() || !workload.spec->active ||
+      workload.IsEvicted()) {
     return false;
   }
   if (!HasTimedOut(state, workload)) return false;
   const WaitForPodsReady& config = *state.config.wait_for_pods_ready;
   const int64_t count = workload.Life().requeue_count.value_or(0) + 1;
   if (config.backoff_limit_count && count > *config.backoff_limit_count) {
-    return SetCondition(state, workload, ConditionType::kDeactivationTarget, true, Reason::kRequeuingLimitExceeded,
+    return SetCondition(state, workload, ConditionType::kDeactivationTarget, true,
+                        Reason::kRequeuingLimitExceeded,
                         Say("exceeding the maximum number of re-queuing retries"));
   }
   Lifecycle& life = state.EditLife(workload);
@@ -366,8 +380,8 @@ bool ReconcileExecutionTime(State& state, WorkloadId id) {
   const Time running = state.now - workload.Find(ConditionType::kAdmitted)->transition;
   if (*workload.spec->maximum_execution_time_seconds * kSecond - past - running > 0) return false;
   if (workload.IsTrue(ConditionType::kDeactivationTarget)) return false;
-  SetCondition(state, workload, ConditionType::kDeactivationTarget, true, Reason::kMaximumExecutionTimeExceeded,
-               Say("exceeding the maximum execution time"));
+  SetCondition(state, workload, ConditionType::kDeactivationTarget, true,
+               Reason::kMaximumExecutionTimeExceeded, Say("exceeding the maximum execution time"));
   if (workload.Life().past_execution_seconds) state.EditLife(workload).past_execution_seconds = std::nullopt;
   return true;
 }
@@ -425,12 +439,14 @@ void ReturnToPending(State& state, WorkloadId id) {
 void ReleaseEvicted(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const Condition evicted = *workload.Find(ConditionType::kEvicted);
-  const bool by_pod = state.config.gates.skip_reassignment_for_pod_owned_workloads && workload.spec->owned_by_single_pod;
-  const bool requeued = (evicted.reason == Id(Reason::kPreempted) || evicted.reason == Id(Reason::kNodeFailures)) && !by_pod;
+  const bool by_pod =
+      state.config.gates.skip_reassignment_for_pod_owned_workloads && workload.spec->owned_by_single_pod;
+  const bool requeued =
+      (evicted.reason == Id(Reason::kPreempted) || evicted.reason == Id(Reason::kNodeFailures)) && !by_pod;
   SetCondition(state, workload, ConditionType::kRequeued, requeued, static_cast<Reason>(evicted.reason),
                evicted.message);
-  const Reason reason = state.config.gates.unadmitted_workloads_observability ? Reason::kPendingEvaluation
-                                                                              : Reason::kPending;
+  const Reason reason =
+      state.config.gates.unadmitted_workloads_observability ? Reason::kPendingEvaluation : Reason::kPending;
   UnsetQuotaReservation(state, id, reason, evicted.message);
   ReturnToPending(state, id);
 }
@@ -503,7 +519,8 @@ bool ReconcileJob(State& state, WorkloadId id) {
     }
   }
   if (!workload.IsEvicted()) return false;
-  if (workload.Life().pods_ready) state.EditLife(workload).pods_ready = false;  // a stopped job's pods are gone
+  if (workload.Life().pods_ready)
+    state.EditLife(workload).pods_ready = false;  // a stopped job's pods are gone
   if (!workload.HasQuotaReservation()) return false;
   ReleaseEvicted(state, id);
   return true;

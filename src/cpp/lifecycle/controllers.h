@@ -11,8 +11,8 @@
 
 namespace kueue {
 
-// Lets both controllers look at every workload that may need it, in the order of namespace/name, until a round
-// changes nothing. Timeouts, backoffs and limits that have passed by State::now are acted on.
+// Lets both controllers look at every workload that may need it, in the order of namespace/name, until a
+// round changes nothing. Timeouts, backoffs and limits that have passed by State::now are acted on.
 void Settle(State& state);
 
 // The workload controller's look at one workload; returns whether it changed anything.
@@ -20,7 +20,8 @@ bool ReconcileWorkload(State& state, WorkloadId id);
 // Its job's controller: pods' readiness, then the stop if it was evicted.
 bool ReconcileJob(State& state, WorkloadId id);
 
-// Why the workload cannot wait in its queue, as the workload controller sees it (getQueueBlocker); no text: it can.
+// Why the workload cannot wait in its queue, as the workload controller sees it (getQueueBlocker); no text:
+// it can.
 std::pair<Reason, std::string> QueueBlocker(const State& state, const Workload& workload);
 
 // Completes an eviction: the job has stopped, the quota is given back, and the workload queues again.
@@ -29,9 +30,9 @@ void ReleaseEvicted(State& state, WorkloadId id);
 void ReturnToPending(State& state, WorkloadId id);
 // Gone for good or for now (finished, deactivated, deleted): out of queues and accounts, others are retried.
 void LeaveEverything(State& state, WorkloadId id);
-// What follows from any write of the workload's status or metadata: one that is over leaves everything once more (and
-// wakes others), one that holds quota is counted anew, and one that waits is added to its queue if it is missing there.
-// Mirrors the Update handler of pkg/controller/core/workload_controller.go.
+// What follows from any write of the workload's status or metadata: one that is over leaves everything once
+// more (and wakes others), one that holds quota is counted anew, and one that waits is added to its queue if
+// it is missing there. Mirrors the Update handler of pkg/controller/core/workload_controller.go.
 void AfterWrite(State& state, WorkloadId id);
 // The workload's quota became admitted: settles what is owed.
 void AfterAdmission(State& state, WorkloadId id);

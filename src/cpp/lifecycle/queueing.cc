@@ -42,7 +42,8 @@ void AddOrUpdate(State& state, WorkloadId id, bool changed) {
   } else if (!expired) {
     pending.Insert(state.workloads, id, PendingQueue::As::kDelayed);
   } else if (state.Queue(node).spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO &&
-             state.config.gates.scheduling_equivalence_hashing && pending.ParkedReason(workload.cls) != nullptr) {
+             state.config.gates.scheduling_equivalence_hashing &&
+             pending.ParkedReason(workload.cls) != nullptr) {
     pending.Insert(state.workloads, id, PendingQueue::As::kParked);
   } else {
     pending.Insert(state.workloads, id, PendingQueue::As::kActive);
@@ -106,17 +107,20 @@ void Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
   pending.Insert(state.workloads, id, expired ? PendingQueue::As::kParked : PendingQueue::As::kDelayed);
   if (!best_effort || !state.config.gates.scheduling_equivalence_hashing) return;
   if (why == RequeueReason::kNoFit || why == RequeueReason::kPreemptionNoCandidates) {
-    const Reason kept = quota_reserved_reason == Reason::kEmpty ? Reason::kPendingEvaluation : quota_reserved_reason;
+    const Reason kept =
+        quota_reserved_reason == Reason::kEmpty ? Reason::kPendingEvaluation : quota_reserved_reason;
     pending.ParkClass(state.workloads, workload.cls, kept);
   }
 }
 
 void AddFromLocalQueue(State& state, LocalQueueId local_id) {
   const LocalQueue& local = state.Local(local_id);
-  if (!local.IsRunning() || local.cluster_queue == kNoId || !state.forest().IsDeclared(local.cluster_queue)) return;
+  if (!local.IsRunning() || local.cluster_queue == kNoId || !state.forest().IsDeclared(local.cluster_queue))
+    return;
   for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
     Workload& workload = state.At(id);
-    if (workload.deleted || workload.local_queue != local_id || workload.place != QueuePlace::kNowhere) continue;
+    if (workload.deleted || workload.local_queue != local_id || workload.place != QueuePlace::kNowhere)
+      continue;
     if (!IsAdmissible(state, workload)) continue;
     Classify(state, id);
     workload.queued = local.cluster_queue;
@@ -141,7 +145,9 @@ void WakeNotified(State& state) {
     // A notified queue may have come under another root meanwhile.
     const NodeId now = state.forest().Root(root);
     for (NodeId node : state.forest().QueuesOfTree(now)) {
-      const auto may_wake = [&](LocalQueueId queue) { return MayUse(state, node, state.Local(queue).namespace_id); };
+      const auto may_wake = [&](LocalQueueId queue) {
+        return MayUse(state, node, state.Local(queue).namespace_id);
+      };
       const auto expired = [&](WorkloadId id) { return IsBackoffExpired(state, state.At(id)); };
       state.Queue(node).pending.Wake(state.workloads, may_wake, expired);
     }

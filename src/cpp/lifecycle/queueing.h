@@ -19,8 +19,8 @@ enum class RequeueReason : uint8_t {
 // The class of workloads that the scheduler cannot tell from this one, with its totals; also its priority.
 void Classify(State& state, WorkloadId id);
 
-// Adds the workload to its queue, or follows a change of it; nothing where it may not wait or its queue is unknown.
-// `changed` says whether its spec, reclaimable pods, or Evicted or Requeued condition changed.
+// Adds the workload to its queue, or follows a change of it; nothing where it may not wait or its queue is
+// unknown. `changed` says whether its spec, reclaimable pods, or Evicted or Requeued condition changed.
 void AddOrUpdate(State& state, WorkloadId id, bool changed);
 // Takes it out of the queue and forgets it as a preemptor.
 void RemoveFromQueue(State& state, WorkloadId id);

@@ -18,8 +18,8 @@ using ResourceId = int32_t;    // a resource name
 using CellId = int32_t;        // a (flavor, resource) pair: a column of the quota tables
 using LocalQueueId = int32_t;  // a namespace/name
 using NamespaceId = int32_t;
-using CheckId = int32_t;       // an AdmissionCheck name
-using ClassId = int32_t;       // a scheduling equivalence class
+using CheckId = int32_t;  // an AdmissionCheck name
+using ClassId = int32_t;  // a scheduling equivalence class
 using WorkloadId = int32_t;
 
 inline constexpr int32_t kNoId = -1;

@@ -20,9 +20,9 @@ enum class RefusalKind : uint8_t {
   kFlavorNotFound,
   kUntoleratedTaint,
   kNodeAffinity,
-  kNotNominated,        // a recomputation within the cycle keeps to the nominated flavors
+  kNotNominated,         // a recomputation within the cycle keeps to the nominated flavors
   kReplacedSliceFlavor,  // an elastic job keeps the flavor of the slice it replaces
-  kTopologyRequired,    // the flavor supports topology-aware scheduling only
+  kTopologyRequired,     // the flavor supports topology-aware scheduling only
   kTopologyUnsupported,
   kInvalidSelector,
 };

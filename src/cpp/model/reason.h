@@ -19,20 +19,26 @@ enum class ConditionType : uint8_t {
   kFinished,
   kDeactivationTarget,
 };
-inline constexpr const char* kConditionTypeNames[] = {"QuotaReserved", "Admitted",  "Evicted",  "Preempted",
-                                                      "Requeued",      "PodsReady", "Finished", "DeactivationTarget"};
+inline constexpr const char* kConditionTypeNames[] = {"QuotaReserved", "Admitted",          "Evicted",
+                                                      "Preempted",     "Requeued",          "PodsReady",
+                                                      "Finished",      "DeactivationTarget"};
 
-#define KUEUE_REASONS(X)                                                                                      \
-  X(QuotaReserved) X(Admitted) X(NoReservation) X(UnsatisfiedAdmissionChecks) X(NoReservationUnsatisfiedChecks) \
-  X(UnsatisfiedChecks) X(Pending) X(Inadmissible) X(PendingEvaluation) X(Misconfigured) X(Suspended)          \
-  X(Deactivated) X(AdmissionGated) X(OnHold) X(WaitingForQuota) X(NoMatchingFlavor) X(ExceedsMaxQuota)        \
-  X(TopologyPlacementFailed) X(WaitingForPreemptedWorkloads) X(WaitingForPodsReady) X(Waiting)                \
-  X(Preempted) X(PodsReadyTimeout) X(AdmissionCheck) X(ClusterQueueStopped) X(LocalQueueStopped)              \
-  X(NodeFailures) X(DeactivatedDueToAdmissionCheck) X(DeactivatedDueToRequeuingLimitExceeded)                 \
-  X(DeactivatedDueToMaximumExecutionTimeExceeded) X(RequeuingLimitExceeded) X(MaximumExecutionTimeExceeded)   \
-  X(BackoffFinished) X(Reactivated) X(ClusterQueueRestarted) X(LocalQueueRestarted) X(InClusterQueue)         \
-  X(InCohortReclamation) X(InCohortFairSharing) X(InCohortReclaimWhileBorrowing) X(WaitForStart) X(Started)   \
-  X(WaitForRecovery) X(Recovered) X(Succeeded) X(Failed) X(WorkloadSliceReplaced) X(JobFinished)
+#define KUEUE_REASONS(X)                                                                                  \
+  X(QuotaReserved)                                                                                        \
+  X(Admitted) X(NoReservation) X(UnsatisfiedAdmissionChecks) X(NoReservationUnsatisfiedChecks)            \
+      X(UnsatisfiedChecks) X(Pending) X(Inadmissible) X(PendingEvaluation) X(Misconfigured) X(Suspended)  \
+          X(Deactivated) X(AdmissionGated) X(OnHold) X(WaitingForQuota) X(NoMatchingFlavor)               \
+              X(ExceedsMaxQuota) X(TopologyPlacementFailed) X(WaitingForPreemptedWorkloads)               \
+                  X(WaitingForPodsReady) X(Waiting) X(Preempted) X(PodsReadyTimeout) X(AdmissionCheck)    \
+                      X(ClusterQueueStopped) X(LocalQueueStopped) X(NodeFailures)                         \
+                          X(DeactivatedDueToAdmissionCheck) X(DeactivatedDueToRequeuingLimitExceeded)     \
+                              X(DeactivatedDueToMaximumExecutionTimeExceeded) X(RequeuingLimitExceeded)   \
+                                  X(MaximumExecutionTimeExceeded) X(BackoffFinished) X(Reactivated)       \
+                                      X(ClusterQueueRestarted) X(LocalQueueRestarted) X(InClusterQueue)   \
+                                          X(InCohortReclamation) X(InCohortFairSharing)                   \
+                                              X(InCohortReclaimWhileBorrowing) X(WaitForStart) X(Started) \
+                                                  X(WaitForRecovery) X(Recovered) X(Succeeded) X(Failed)  \
+                                                      X(WorkloadSliceReplaced) X(JobFinished)
 
 enum class Reason : int32_t {
   kEmpty,

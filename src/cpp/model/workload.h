@@ -23,7 +23,7 @@ struct PodSetSpec {
   int64_t count = 1;
   std::optional<int64_t> min_count;
   std::shared_ptr<const PodTemplate> pod_template;
-  std::string group;             // topologyRequest.podSetGroupName; empty: a group of its own
+  std::string group;  // topologyRequest.podSetGroupName; empty: a group of its own
   bool requests_topology = false;
   std::string topology_request;  // canonical text, part of the equivalence class
 };
@@ -105,11 +105,11 @@ struct Lifecycle {
   std::optional<Time> requeue_at;
   std::optional<int64_t> past_execution_seconds;
   std::map<std::string, int64_t> reclaimable;  // pods by pod set
-  bool pods_ready = false;   // as the job's pods are, reported at the next settle
+  bool pods_ready = false;                     // as the job's pods are, reported at the next settle
 };
 
-// Whether a kQueued one is active or parked, its queue knows (PendingQueue::IsInadmissible); a kDelayed one is
-// inadmissible and waits for its backoff, too.
+// Whether a kQueued one is active or parked, its queue knows (PendingQueue::IsInadmissible); a kDelayed one
+// is inadmissible and waits for its backoff, too.
 enum class QueuePlace : uint8_t { kNowhere, kQueued, kDelayed, kInflight };
 
 struct Workload {
@@ -121,13 +121,13 @@ struct Workload {
   Time queue_time = 0;  // the timestamp that orders it
   absl::InlinedVector<Condition, 2> conditions;
   std::shared_ptr<const Admission> admission;
-  NodeId charged = kNoId;      // the queue whose quota it uses
-  int32_t charged_place = -1;  // its place in that queue's list
+  NodeId charged = kNoId;                                   // the queue whose quota it uses
+  int32_t charged_place = -1;                               // its place in that queue's list
   absl::InlinedVector<std::pair<CellId, Amount>, 2> usage;  // what it charges
-  NodeId queued = kNoId;       // the queue it waits in
+  NodeId queued = kNoId;                                    // the queue it waits in
   QueuePlace place = QueuePlace::kNowhere;
   bool deleted = false;
-  bool evaluated = false;      // has been the head of a cycle since its last change
+  bool evaluated = false;  // has been the head of a cycle since its last change
   std::shared_ptr<const ScanProgress> progress;
   std::shared_ptr<const Lifecycle> life;
 

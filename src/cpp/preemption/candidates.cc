@@ -35,16 +35,17 @@ const Candidate& CandidateList::At(size_t i, const CandidateOrder& order) {
   return items_[i];
 }
 
-// Lists of up to 12 are sorted as Go's pdqsort does it, by insertion: where LocalQueue usage makes the comparisons
-// intransitive, the result depends on how one sorts.
+// Lists of up to 12 are sorted as Go's pdqsort does it, by insertion: where LocalQueue usage makes the
+// comparisons intransitive, the result depends on how one sorts.
 void CandidateList::SortAll(const State& state, const CandidateOrder& order) {
   const auto by_uid = [&state](const Candidate& a, const Candidate& b) {
     return state.At(a.workload).spec->uid < state.At(b.workload).spec->uid;
   };
   for (auto begin = items_.begin(); begin != items_.end();) {
     const NodeId queue = state.At(begin->workload).charged;
-    const auto end = std::find_if(begin, items_.end(),
-                                  [&](const Candidate& other) { return state.At(other.workload).charged != queue; });
+    const auto end = std::find_if(begin, items_.end(), [&](const Candidate& other) {
+      return state.At(other.workload).charged != queue;
+    });
     std::sort(begin, end, by_uid);
     begin = end;
   }
@@ -69,7 +70,8 @@ bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, Preem
     case PreemptionPolicy::kLowerPriority:
       return lower;
     case PreemptionPolicy::kLowerOrNewerEqualPriority:
-      return lower || (preemptor.priority == candidate.priority && preemptor.queue_time < candidate.queue_time);
+      return lower ||
+             (preemptor.priority == candidate.priority && preemptor.queue_time < candidate.queue_time);
   }
   return false;
 }

@@ -21,12 +21,13 @@ struct Candidate {
   bool evicted;
   NodeId common_ancestor;  // the Cohort under which it was found; kNoId within the queue
   int64_t priority;
-  Time reserved;           // when it got its quota; "now" where it has none
-  double queue_usage;      // of its LocalQueue, with admission fair sharing; negative: none
+  Time reserved;       // when it got its quota; "now" where it has none
+  double queue_usage;  // of its LocalQueue, with admission fair sharing; negative: none
 };
 
 // The order in which candidates are taken (CandidatesOrdering): evicted ones first, other queues' before the
-// preemptor's own, within one queue the LocalQueue with more usage, then lower priority, later reservation, UID.
+// preemptor's own, within one queue the LocalQueue with more usage, then lower priority, later reservation,
+// UID.
 class CandidateOrder {
  public:
   CandidateOrder(const State& state, NodeId queue, bool by_usage = true)
@@ -52,7 +53,8 @@ class CandidateList {
   size_t size() const { return items_.size(); }
   // The i-th in order.
   const Candidate& At(size_t i, const CandidateOrder& order);
-  // Sorts all of it, from the order in which queues were pushed, by a sort that no inconsistent comparison can break.
+  // Sorts all of it, from the order in which queues were pushed, by a sort that no inconsistent comparison
+  // can break.
   void SortAll(const State& state, const CandidateOrder& order);
 
  private:
@@ -62,13 +64,14 @@ class CandidateList {
   bool heaped_ = false;
 };
 
-// All workloads of a tree that use one of the contested cells, in the order they would be taken: the same for every
-// preemptor of a cycle, as admitted workloads stay what they are until its end.
+// All workloads of a tree that use one of the contested cells, in the order they would be taken: the same for
+// every preemptor of a cycle, as admitted workloads stay what they are until its end.
 struct TreeCandidates {
   NodeId root;
   std::vector<CellId> contested;
   CandidateList list;
-  // The queues that use more than their own, with every Cohort above them below the root; as of usage `epoch`.
+  // The queues that use more than their own, with every Cohort above them below the root; as of usage
+  // `epoch`.
   std::vector<NodeId> exceeding;
   std::vector<bool> exceeds;  // by node
   int64_t epoch = -1;

@@ -9,7 +9,8 @@
 namespace kueue {
 namespace {
 
-// Candidates of other queues under a hierarchical advantage, those without, and the queue's own; evicted ones first.
+// Candidates of other queues under a hierarchical advantage, those without, and the queue's own; evicted ones
+// first.
 enum List { kHierarchical, kPriority, kSame };
 
 class ClassicalSearch {
@@ -43,7 +44,8 @@ class ClassicalSearch {
  private:
   CandidateList& Lists(List list, bool evicted) { return lists_[(evicted ? 0 : 3) + list]; }
   bool HasAny(List list) {
-    if (tree_ == nullptr || list != tree_list_) return !Lists(list, true).empty() || !Lists(list, false).empty();
+    if (tree_ == nullptr || list != tree_list_)
+      return !Lists(list, true).empty() || !Lists(list, false).empty();
     for (NodeId queue : tree_->exceeding) {
       if (queue == query_.queue) continue;
       for (WorkloadId id : state_.Queue(queue).workloads) {
@@ -177,7 +179,8 @@ class ClassicalSearch {
     if (!preemption.borrow_within_cohort || candidate.priority >= preemptor_.priority) {
       return Variant::kWithoutBorrowing;
     }
-    const bool above = preemption.max_priority_threshold && candidate.priority > *preemption.max_priority_threshold;
+    const bool above =
+        preemption.max_priority_threshold && candidate.priority > *preemption.max_priority_threshold;
     return above ? Variant::kWithoutBorrowing : Variant::kWhileBorrowing;
   }
 
@@ -208,8 +211,9 @@ class ClassicalSearch {
     std::vector<Target> targets;
     for (bool evicted : {true, false}) {
       for (List list : {kHierarchical, kPriority, kSame}) {
-        const bool found = tree_ != nullptr && list == tree_list_ ? TakeFromTree(evicted, borrow, targets)
-                                                                  : TakeFrom(Lists(list, evicted), borrow, targets);
+        const bool found = tree_ != nullptr && list == tree_list_
+                               ? TakeFromTree(evicted, borrow, targets)
+                               : TakeFrom(Lists(list, evicted), borrow, targets);
         if (found) return targets;
       }
     }
@@ -230,7 +234,8 @@ class ClassicalSearch {
       const Candidate& listed = tree_->list.At(i, tree_order_);
       if (evicted && !listed.evicted) return false;  // evicted ones come first
       const NodeId queue = state_.At(listed.workload).charged;
-      if (listed.evicted != evicted || !tree_->exceeds[static_cast<size_t>(queue)] || !IsOther(listed)) continue;
+      if (listed.evicted != evicted || !tree_->exceeds[static_cast<size_t>(queue)] || !IsOther(listed))
+        continue;
       Candidate candidate = listed;
       if (tree_list_ == kPriority) candidate.variant = VariantOf(state_.At(candidate.workload));
       if (Take(candidate, borrow, targets)) return true;
@@ -238,7 +243,8 @@ class ClassicalSearch {
     return false;
   }
 
-  // Removes the candidate if that is allowed; returns whether the request fits then, with the targets made minimal.
+  // Removes the candidate if that is allowed; returns whether the request fits then, with the targets made
+  // minimal.
   bool Take(const Candidate& candidate, bool borrow, std::vector<Target>& targets) {
     if (!IsValid(candidate, borrow)) return false;
     Discharge(state_, candidate.workload);

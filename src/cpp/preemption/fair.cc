@@ -19,7 +19,8 @@ class TargetQueues {
  public:
   TargetQueues(const State& state, NodeId preemptor, const std::vector<Candidate>& candidates)
       : state_(state), preemptor_(preemptor), head_order_(state, preemptor, /*by_usage=*/false) {
-    for (const Candidate& candidate : candidates) remaining_[state.At(candidate.workload).charged].push_back(candidate);
+    for (const Candidate& candidate : candidates)
+      remaining_[state.At(candidate.workload).charged].push_back(candidate);
     for (auto& [queue, list] : remaining_) std::reverse(list.begin(), list.end());
     for (NodeId node = preemptor; node != kNoId; node = state.forest().Parent(node)) ancestors_.insert(node);
   }
@@ -59,7 +60,8 @@ class TargetQueues {
       pruned_.insert(cohort);
       return kNoId;
     }
-    const bool cohort_wins = child != kNoId && (queue == kNoId || CompareShares(cohort_share, queue_share) >= 0);
+    const bool cohort_wins =
+        child != kNoId && (queue == kNoId || CompareShares(cohort_share, queue_share) >= 0);
     return cohort_wins ? NextIn(child) : queue;
   }
 
@@ -130,7 +132,8 @@ class FairSearch {
     for (const CellAmount& entry : query_.request) state_.quota.Add(query_.queue, entry.cell, entry.amount);
   }
   void RemoveRequest() {
-    for (const CellAmount& entry : query_.request) state_.quota.Remove(query_.queue, entry.cell, entry.amount);
+    for (const CellAmount& entry : query_.request)
+      state_.quota.Remove(query_.queue, entry.cell, entry.amount);
   }
   bool FitsNow() {
     RemoveRequest();
@@ -143,7 +146,8 @@ class FairSearch {
                        [&](CellId cell) { return state_.quota.IsBorrowing(queue, cell); });
   }
 
-  void CollectFrom(NodeId queue, PreemptionPolicy policy, Variant variant, std::vector<Candidate>& candidates) const {
+  void CollectFrom(NodeId queue, PreemptionPolicy policy, Variant variant,
+                   std::vector<Candidate>& candidates) const {
     for (WorkloadId id : state_.Queue(queue).workloads) {
       const Workload& workload = state_.At(id);
       if (!UsesAny(workload, query_.contested)) continue;
@@ -158,7 +162,8 @@ class FairSearch {
     const Preemption& preemption = queue_.spec.preemption;
     std::vector<Candidate> candidates;
     CollectFrom(query_.queue, preemption.within_cluster_queue, Variant::kWithinQueue, candidates);
-    if (forest.Parent(query_.queue) != kNoId && preemption.reclaim_within_cohort != PreemptionPolicy::kNever) {
+    if (forest.Parent(query_.queue) != kNoId &&
+        preemption.reclaim_within_cohort != PreemptionPolicy::kNever) {
       for (NodeId queue : forest.QueuesOfTree(forest.Root(query_.queue))) {
         if (queue == query_.queue || !forest.IsActive(queue) || !IsBorrowing(queue)) continue;
         CollectFrom(queue, preemption.reclaim_within_cohort, Variant::kHierarchical, candidates);
@@ -190,7 +195,8 @@ class FairSearch {
   }
 
   bool FirstPass(const std::vector<Candidate>& candidates, FairSharingStrategy strategy) {
-    const bool within_nominal = state_.config.gates.fair_sharing_preempt_within_nominal && !IsBorrowing(query_.queue);
+    const bool within_nominal =
+        state_.config.gates.fair_sharing_preempt_within_nominal && !IsBorrowing(query_.queue);
     TargetQueues queues(state_, query_.queue, candidates);
     for (NodeId queue = queues.Next(); queue != kNoId; queue = queues.Next()) {
       if (queue == query_.queue || within_nominal) {
@@ -204,10 +210,12 @@ class FairSearch {
     return false;
   }
 
-  // Takes the first candidate of the queue for which the strategy holds; the others before it are tried later.
+  // Takes the first candidate of the queue for which the strategy holds; the others before it are tried
+  // later.
   bool TakeByStrategy(TargetQueues& queues, NodeId queue, FairSharingStrategy strategy) {
     const auto [ours, theirs] = AlmostCommonAncestors(queue);
-    const Share new_share = DominantResourceShare(state_, ours), old_share = DominantResourceShare(state_, theirs);
+    const Share new_share = DominantResourceShare(state_, ours),
+                old_share = DominantResourceShare(state_, theirs);
     const bool hopeless = new_share.IsZeroWeightBorrowing() && !old_share.IsZeroWeightBorrowing();
     while (queues.HasCandidates(queue)) {
       const Candidate candidate = queues.PopCandidate(queue);
@@ -224,15 +232,23 @@ class FairSearch {
 
   bool Holds(FairSharingStrategy strategy, const Share& new_share, const Share& old_share, NodeId theirs,
              const Candidate& candidate) {
-    if (strategy == FairSharingStrategy::kLessThanInitialShare) return CompareShares(new_share, old_share) < 0;
+    if (strategy == FairSharingStrategy::kLessThanInitialShare)
+      return CompareShares(new_share, old_share) < 0;
     const Trial trial(state_.quota);
     Discharge(state_, candidate.workload);
     return CompareShares(new_share, DominantResourceShare(state_, theirs)) <= 0;
   }
 
-  void Note(const Candidate& candidate, FairSharingStrategy strategy, NodeId ours, NodeId theirs, bool holds) {
-    FairComparison made{candidate.workload, strategy, ours, theirs, DominantResourceShare(state_, ours),
-                        DominantResourceShare(state_, theirs), {}, holds};
+  void Note(const Candidate& candidate, FairSharingStrategy strategy, NodeId ours, NodeId theirs,
+            bool holds) {
+    FairComparison made{candidate.workload,
+                        strategy,
+                        ours,
+                        theirs,
+                        DominantResourceShare(state_, ours),
+                        DominantResourceShare(state_, theirs),
+                        {},
+                        holds};
     const Trial trial(state_.quota);
     Discharge(state_, candidate.workload);
     made.final_share = DominantResourceShare(state_, theirs);
@@ -243,7 +259,8 @@ class FairSearch {
     TargetQueues queues(state_, query_.queue, retry_);
     for (NodeId queue = queues.Next(); queue != kNoId; queue = queues.Next()) {
       const auto [ours, theirs] = AlmostCommonAncestors(queue);
-      const Share new_share = DominantResourceShare(state_, ours), old_share = DominantResourceShare(state_, theirs);
+      const Share new_share = DominantResourceShare(state_, ours),
+                  old_share = DominantResourceShare(state_, theirs);
       const Candidate candidate = queues.PopCandidate(queue);
       const bool holds = CompareShares(new_share, old_share) < 0;
       if (trace_ != nullptr) Note(candidate, FairSharingStrategy::kLessThanInitialShare, ours, theirs, holds);
@@ -264,6 +281,8 @@ class FairSearch {
 
 }  // namespace
 
-std::vector<Target> Preemptor::Fair(const PreemptionQuery& query) { return FairSearch(state_, query, gone_, trace_).Run(); }
+std::vector<Target> Preemptor::Fair(const PreemptionQuery& query) {
+  return FairSearch(state_, query, gone_, trace_).Run();
+}
 
 }  // namespace kueue

@@ -16,8 +16,8 @@ void Discharge(State& state, WorkloadId id);
 // Mirrors pkg/scheduler/preemption/preemption.go:workloadFits.
 bool Fits(const State& state, const PreemptionQuery& query, bool borrow);
 
-// Puts back, last but one first, every target without whom the request still fits. A dropped target's place is
-// taken by the last one, so the order of the targets may change. Mirrors fillBackWorkloads.
+// Puts back, last but one first, every target without whom the request still fits. A dropped target's place
+// is taken by the last one, so the order of the targets may change. Mirrors fillBackWorkloads.
 void FillBack(State& state, const PreemptionQuery& query, bool borrow, std::vector<Target>& targets);
 
 }  // namespace kueue

@@ -41,7 +41,9 @@ void FillBack(State& state, const PreemptionQuery& query, bool borrow, std::vect
 namespace {
 
 bool IsSame(const PreemptionQuery& a, const PreemptionQuery& b) {
-  const auto same = [](const CellAmount& x, const CellAmount& y) { return x.cell == y.cell && x.amount == y.amount; };
+  const auto same = [](const CellAmount& x, const CellAmount& y) {
+    return x.cell == y.cell && x.amount == y.amount;
+  };
   return a.queue == b.queue && a.preemptor == b.preemptor && a.contested == b.contested &&
          std::equal(a.request.begin(), a.request.end(), b.request.begin(), b.request.end(), same);
 }
@@ -71,7 +73,8 @@ GranularMode Preemptor::SimulatePreemption(NodeId queue, WorkloadId workload, Ce
   return {own ? PreemptionMode::kPreempt : PreemptionMode::kReclaim, level};
 }
 
-std::vector<Target> Preemptor::Targets(NodeId queue, WorkloadId id, const Assignment& assignment, WorkloadId replaced) {
+std::vector<Target> Preemptor::Targets(NodeId queue, WorkloadId id, const Assignment& assignment,
+                                       WorkloadId replaced) {
   PreemptionQuery query{queue, id, {}, {}};
   const EquivalenceClass& cls = state_.Class(state_.At(id).cls);
   for (const PodSetAssignment& pod_set : assignment.pod_sets) {

@@ -44,7 +44,8 @@ class Preemptor : public PreemptionOracle {
   explicit Preemptor(State& state) : state_(state) {}
 
   // The targets for an assignment whose mode is Preempt, in Kueue's order; none where preemption cannot help.
-  std::vector<Target> Targets(NodeId queue, WorkloadId workload, const Assignment& assignment, WorkloadId replaced);
+  std::vector<Target> Targets(NodeId queue, WorkloadId workload, const Assignment& assignment,
+                              WorkloadId replaced);
   std::vector<Target> Search(const PreemptionQuery& query);
   GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, CellId cell, Amount amount) override;
 

@@ -33,7 +33,8 @@ class PendingQueueInspector {
     if (!holds) found_.problems.push_back(absl::StrCat(parts...));
   }
   void ExpectCount(int counted, size_t found, const char* what) {
-    Expect(static_cast<size_t>(counted) == found, counted, " workloads are counted as ", what, ", but ", found, " are");
+    Expect(static_cast<size_t>(counted) == found, counted, " workloads are counted as ", what, ", but ",
+           found, " are");
   }
 
   void CheckBucket(size_t index) {
@@ -44,11 +45,12 @@ class PendingQueueInspector {
     CheckRun(bucket, bucket.active, found_.active);
     CheckRun(bucket, bucket.parked, found_.parked);
     const bool in_heap = bucket.place_in_heads >= 0;
-    Expect(in_heap == !bucket.active.empty(), "bucket ", index, in_heap ? " is empty but in the heap" : " is not in the heap");
+    Expect(in_heap == !bucket.active.empty(), "bucket ", index,
+           in_heap ? " is empty but in the heap" : " is not in the heap");
     const size_t place = static_cast<size_t>(bucket.place_in_heads);
     if (in_heap) {
-      Expect(place < queue_.heads_.size() && static_cast<size_t>(queue_.heads_[place]) == index, "bucket ", index,
-             " is not where it says in the heap");
+      Expect(place < queue_.heads_.size() && static_cast<size_t>(queue_.heads_[place]) == index, "bucket ",
+             index, " is not where it says in the heap");
     }
   }
 
@@ -85,8 +87,10 @@ class PendingQueueInspector {
     }
     for (size_t index = 0; index < listed.size(); ++index) {
       const Bucket& bucket = queue_.buckets_[index];
-      Expect(bucket.listed_as_parked == listed[index], "bucket ", index, " is mistaken about being listed as parked");
-      Expect(bucket.parked.empty() || listed[index], "bucket ", index, " has parked workloads that nothing would wake");
+      Expect(bucket.listed_as_parked == listed[index], "bucket ", index,
+             " is mistaken about being listed as parked");
+      Expect(bucket.parked.empty() || listed[index], "bucket ", index,
+             " has parked workloads that nothing would wake");
     }
   }
 

@@ -15,8 +15,8 @@ struct PendingContents {
   std::vector<std::string> problems;  // one text for each invariant that does not hold
 };
 
-// Looks at everything in the queue: runs in order, classes and times as the workloads have them, the heap of the
-// buckets' heads, the counts, and the lists of what is parked.
+// Looks at everything in the queue: runs in order, classes and times as the workloads have them, the heap of
+// the buckets' heads, the counts, and the lists of what is parked.
 PendingContents Inspect(const PendingQueue& queue, const std::vector<Workload>& workloads);
 
 }  // namespace kueue

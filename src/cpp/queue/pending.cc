@@ -35,7 +35,8 @@ int32_t PendingQueue::BucketOf(const Workload& workload) {
 bool PendingQueue::HeadLess(const std::vector<Workload>& workloads, int32_t a, int32_t b) const {
   const Bucket &left = buckets_[Index(a)], &right = buckets_[Index(b)];
   if (left.priority != right.priority) return left.priority > right.priority;
-  return GoesBefore(At(workloads, left.active.Front().workload), At(workloads, right.active.Front().workload));
+  return GoesBefore(At(workloads, left.active.Front().workload),
+                    At(workloads, right.active.Front().workload));
 }
 
 void PendingQueue::Sift(const std::vector<Workload>& workloads, size_t place) {
@@ -144,7 +145,8 @@ void PendingQueue::Erase(std::vector<Workload>& workloads, WorkloadId id) {
 
 WorkloadId PendingQueue::First(const std::vector<Workload>& workloads, const Usage* usage) {
   if (heads_.empty()) return kNoId;
-  const bool sticky_waits = sticky && preemptor != kNoId && At(workloads, preemptor).place != QueuePlace::kNowhere &&
+  const bool sticky_waits = sticky && preemptor != kNoId &&
+                            At(workloads, preemptor).place != QueuePlace::kNowhere &&
                             !IsInadmissible(workloads, preemptor);
   if (usage == nullptr) {
     if (sticky_waits) return preemptor;
@@ -232,7 +234,8 @@ void PendingQueue::Wake(std::vector<Workload>& workloads, absl::FunctionRef<bool
   }
 }
 
-std::vector<WorkloadId> PendingQueue::Ordered(const std::vector<Workload>& workloads, const Usage* usage) const {
+std::vector<WorkloadId> PendingQueue::Ordered(const std::vector<Workload>& workloads,
+                                              const Usage* usage) const {
   std::vector<WorkloadId> all(delayed_);
   for (const Bucket& bucket : buckets_) {
     for (const Run::Item& item : bucket.active) all.push_back(item.workload);
@@ -245,7 +248,8 @@ std::vector<WorkloadId> PendingQueue::Ordered(const std::vector<Workload>& workl
       if (left_usage != right_usage) return left_usage < right_usage;
     }
     if (sticky && (a == preemptor) != (b == preemptor)) return a == preemptor;
-    if (left.queue_time == right.queue_time && left.priority == right.priority && left.spec->uid == right.spec->uid) {
+    if (left.queue_time == right.queue_time && left.priority == right.priority &&
+        left.spec->uid == right.spec->uid) {
       return a < b;
     }
     return GoesBefore(left, right);

@@ -14,8 +14,8 @@
 
 namespace kueue {
 
-// Workloads are held by equivalence class and LocalQueue: a class is parked, and a queue woken, by moving whole
-// runs, whatever their length.
+// Workloads are held by equivalence class and LocalQueue: a class is parked, and a queue woken, by moving
+// whole runs, whatever their length.
 class PendingQueue {
  public:
   using Usage = absl::FunctionRef<double(LocalQueueId)>;
@@ -31,7 +31,8 @@ class PendingQueue {
   bool IsInadmissible(const std::vector<Workload>& workloads, WorkloadId workload) const;
 
   // The first of the active workloads, kNoId where there is none. With `usage` (admission fair sharing), the
-  // workloads of the LocalQueue with the lowest usage come first; then the sticky one; then by priority, time, UID.
+  // workloads of the LocalQueue with the lowest usage come first; then the sticky one; then by priority,
+  // time, UID.
   WorkloadId First(const std::vector<Workload>& workloads, const Usage* usage);
   // Makes the first active workload the one in flight.
   WorkloadId Pop(std::vector<Workload>& workloads, const Usage* usage);
@@ -60,7 +61,7 @@ class PendingQueue {
   int64_t wake_cycle = -1;
 
  private:
-  friend class Records;  // io/records.h
+  friend class Records;                // io/records.h
   friend class PendingQueueInspector;  // queue/check.cc
   struct Bucket {
     ClassId cls;

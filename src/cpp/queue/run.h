@@ -10,8 +10,8 @@
 
 namespace kueue {
 
-// A sorted array with a moving front. Arrivals come nearly in order and departures nearly at the front, so both
-// ends are cheap; anywhere else the shorter side moves.
+// A sorted array with a moving front. Arrivals come nearly in order and departures nearly at the front, so
+// both ends are cheap; anywhere else the shorter side moves.
 class Run {
  public:
   struct Item {

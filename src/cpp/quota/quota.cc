@@ -20,7 +20,8 @@ void Grow(Table& table, Eigen::Index rows, Eigen::Index cols, Amount fill) {
 void Quota::Resize(int cells) {
   const Eigen::Index rows = forest_.size(), cols = std::max<Eigen::Index>(cells, nominal_.cols());
   if (nominal_.rows() == rows && nominal_.cols() == cols) return;
-  for (Table* table : {&nominal_, &subtree_, &local_, &potential_, &usage_}) Grow(*table, rows, cols, Amount(0));
+  for (Table* table : {&nominal_, &subtree_, &local_, &potential_, &usage_})
+    Grow(*table, rows, cols, Amount(0));
   for (Table* table : {&borrowing_, &lending_}) Grow(*table, rows, cols, Amount::Unlimited());
   for (auto* flags : {&declared_, &defined_}) {
     const Eigen::Index old_rows = flags->rows(), old_cols = flags->cols();
@@ -67,10 +68,9 @@ void Quota::Rebuild() {
   for (NodeId node : order) {  // parents before children
     const NodeId parent = forest_.Parent(node);
     for (CellId cell = 0; cell < cells(); ++cell) {
-      potential_(node, cell) =
-          parent == kNoId ? subtree_(node, cell)
-                          : Min(local_(node, cell) + potential_(parent, cell),
-                                subtree_(node, cell) + borrowing_(node, cell));
+      potential_(node, cell) = parent == kNoId ? subtree_(node, cell)
+                                               : Min(local_(node, cell) + potential_(parent, cell),
+                                                     subtree_(node, cell) + borrowing_(node, cell));
     }
   }
 }

@@ -13,7 +13,15 @@
 namespace Eigen {
 template <>
 struct NumTraits<kueue::Amount> : GenericNumTraits<kueue::Amount> {
-  enum { IsInteger = 1, IsSigned = 1, IsComplex = 0, RequireInitialization = 1, ReadCost = 1, AddCost = 3, MulCost = 3 };
+  enum {
+    IsInteger = 1,
+    IsSigned = 1,
+    IsComplex = 0,
+    RequireInitialization = 1,
+    ReadCost = 1,
+    AddCost = 3,
+    MulCost = 3
+  };
 };
 }  // namespace Eigen
 
@@ -28,7 +36,8 @@ struct CellAmount {
   Amount amount;
 };
 
-// Quotas as declared, what follows from them, and the usage. An absent limit is Unlimited, an absent nominal 0.
+// Quotas as declared, what follows from them, and the usage. An absent limit is Unlimited, an absent nominal
+// 0.
 class Quota {
  public:
   Forest& forest() { return forest_; }

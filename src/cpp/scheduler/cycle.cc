@@ -136,15 +136,16 @@ bool Cycle::TryPartialAdmission(Entry& entry, FlavorAssigner& assigner) {
   const EquivalenceClass& cls = state_.Class(state_.At(entry.workload).cls);
   if (!state_.config.gates.partial_admission || !cls.can_be_partially_admitted) return false;
   int64_t all = 0;
-  for (const PodSetSpec& pod_set : cls.pod_sets) all += pod_set.count - pod_set.min_count.value_or(pod_set.count);
+  for (const PodSetSpec& pod_set : cls.pod_sets)
+    all += pod_set.count - pod_set.min_count.value_or(pod_set.count);
   bool found = false;
   for (int64_t low = 0, high = all + 1; low < high;) {
     const int64_t middle = low + (high - low) / 2;
     std::vector<int64_t> counts;
     for (const PodSetSpec& pod_set : cls.pod_sets) {
       const int64_t delta = pod_set.count - pod_set.min_count.value_or(pod_set.count);
-      counts.push_back(pod_set.count -
-                       static_cast<int64_t>(static_cast<absl::int128>(delta) * middle / std::max<int64_t>(all, 1)));
+      counts.push_back(pod_set.count - static_cast<int64_t>(static_cast<absl::int128>(delta) * middle /
+                                                            std::max<int64_t>(all, 1)));
     }
     Assignment assignment = assigner.Assign(&counts);
     std::vector<Target> targets;
@@ -192,7 +193,8 @@ std::vector<size_t> Cycle::ClassicalOrder() const {
   std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) {
     const Entry &a = entries_[x], &b = entries_[y];
     if (gates.prioritize_preemptor_workloads && a.is_preemptor != b.is_preemptor) return a.is_preemptor;
-    if (a.assignment.borrowing != b.assignment.borrowing) return a.assignment.borrowing < b.assignment.borrowing;
+    if (a.assignment.borrowing != b.assignment.borrowing)
+      return a.assignment.borrowing < b.assignment.borrowing;
     const Workload &left = state_.At(a.workload), &right = state_.At(b.workload);
     if (gates.priority_sorting_within_cohort && left.priority != right.priority) {
       return left.priority > right.priority;
@@ -210,8 +212,8 @@ void Cycle::ProcessInFairOrder() {
     if (!entry.nominated) continue;
     const Workload& workload = state_.At(entry.workload);
     const Amounts& usage = NetUsage(entry);
-    contenders.push_back(
-        {entry.queue, workload.priority, workload.queue_time, entry.is_preemptor, usage.data(), usage.size()});
+    contenders.push_back({entry.queue, workload.priority, workload.queue_time, entry.is_preemptor,
+                          usage.data(), usage.size()});
     entry_of.push_back(i);
   }
   Tournament tournament(state_, contenders);
@@ -221,7 +223,8 @@ void Cycle::ProcessInFairOrder() {
 const Amounts& Cycle::NetUsage(const Entry& entry) const { return entry.assignment.usage; }
 
 void Cycle::AddUsage(const Entry& entry, const Amounts& usage) {
-  for (const CellAmount& entry_usage : usage) state_.quota.Add(entry.queue, entry_usage.cell, entry_usage.amount);
+  for (const CellAmount& entry_usage : usage)
+    state_.quota.Add(entry.queue, entry_usage.cell, entry_usage.amount);
 }
 
 bool Cycle::Overlaps(const Entry& entry) const {
@@ -245,7 +248,8 @@ bool Cycle::FitsNow(const Entry& entry, const Amounts& usage) {
   });
 }
 
-// The targets are taken already: assumes that those victims have left, and looks again within the same flavors.
+// The targets are taken already: assumes that those victims have left, and looks again within the same
+// flavors.
 void Cycle::Recompute(Entry& entry) {
   const EquivalenceClass& cls = state_.Class(state_.At(entry.workload).cls);
   NominationMapping pinned(cls.pod_sets.size());
@@ -269,7 +273,8 @@ void Cycle::Recompute(Entry& entry) {
 
 void Cycle::ProcessEntry(Entry& entry) {
   preemptor_.Forget();
-  if (Overlaps(entry) && state_.config.gates.recompute_assignment_upon_preemption_targets_overlap) Recompute(entry);
+  if (Overlaps(entry) && state_.config.gates.recompute_assignment_upon_preemption_targets_overlap)
+    Recompute(entry);
   const Amounts& usage = NetUsage(entry);
   const Mode mode = entry.assignment.mode;
   Workload& workload = state_.At(entry.workload);
@@ -320,14 +325,16 @@ void Cycle::ProcessEntry(Entry& entry) {
   admitted_.push_back(static_cast<size_t>(&entry - entries_.data()));
 }
 
-// Keeps capacity for a preemptor without victims, so that lower workloads elsewhere in the tree don't take it.
+// Keeps capacity for a preemptor without victims, so that lower workloads elsewhere in the tree don't take
+// it.
 void Cycle::Reserve(const Entry& entry) {
   const ClusterQueue& queue = state_.Queue(entry.queue);
   const bool prioritized = state_.config.gates.prioritize_preemptor_workloads && entry.is_preemptor;
   if (CanAlwaysReclaim(queue) && !prioritized) return;
   const Quota& quota = state_.quota;
   for (const CellAmount& needed : entry.assignment.usage) {
-    const Amount nominal = quota.Nominal(entry.queue, needed.cell), used = quota.Usage(entry.queue, needed.cell);
+    const Amount nominal = quota.Nominal(entry.queue, needed.cell),
+                 used = quota.Usage(entry.queue, needed.cell);
     Amount reserved;
     if (entry.assignment.borrowing == 0) {
       reserved = Max(Amount(0), Min(needed.amount, nominal - used));
@@ -397,10 +404,12 @@ void Cycle::Admit(Entry& entry) {
   if (UsesAdmissionFairSharing(state_, entry.queue)) AddPenalty(state_, entry.workload);
   if (HasAllRequiredChecks(state_.Queue(entry.queue), workload)) {
     SyncAdmitted(state_, entry.workload);
-    if (workload.IsAdmitted() && UsesAdmissionFairSharing(state_, entry.queue)) SettlePenalty(state_, entry.workload);
+    if (workload.IsAdmitted() && UsesAdmissionFairSharing(state_, entry.queue))
+      SettlePenalty(state_, entry.workload);
   }
   if (entry.replaced != kNoId) {
-    SetCondition(state_, state_.At(entry.replaced), ConditionType::kFinished, true, Reason::kWorkloadSliceReplaced,
+    SetCondition(state_, state_.At(entry.replaced), ConditionType::kFinished, true,
+                 Reason::kWorkloadSliceReplaced,
                  Say("Replaced to accommodate a workload (UID: " + workload.spec->uid +
                      ", JobUID: " + workload.spec->job_uid + ") due to workload slice aggregation"));
     DischargeAdmission(state_, entry.replaced);

@@ -33,9 +33,9 @@ struct Entry {
 };
 
 struct CycleResult {
-  bool idle = false;  // no active queue had a head
-  int admitted = 0;   // workloads that got quota
-  int evicted = 0;    // workloads newly evicted
+  bool idle = false;   // no active queue had a head
+  int admitted = 0;    // workloads that got quota
+  int evicted = 0;     // workloads newly evicted
   bool moved = false;  // something else changed: a bucket, or the progress of a scan
   std::vector<WorkloadId> admitted_workloads, evicted_workloads;
 };
@@ -77,7 +77,7 @@ class Cycle {
   // Victims of this cycle, by the root of their tree: those of another tree free nothing here.
   absl::flat_hash_map<NodeId, std::vector<WorkloadId>> preempted_;
   absl::flat_hash_set<WorkloadId> is_preempted_;
-  std::vector<size_t> admitted_;       // entries that were admitted
+  std::vector<size_t> admitted_;  // entries that were admitted
   CycleResult result_;
 };
 

@@ -57,9 +57,9 @@ void Engine::SetStatus(WorkloadId id, const WorkloadStatus& status) {
       pod_set.count = record.count.value_or(pod_set.count);
       for (const auto& [resource, usage] : record.usage) {
         const auto flavor = record.flavors.find(resource);
-        pod_set.resources.push_back({state_.InternResource(resource),
-                                     flavor == record.flavors.end() ? kNoId : state_.InternFlavor(flavor->second),
-                                     usage});
+        pod_set.resources.push_back(
+            {state_.InternResource(resource),
+             flavor == record.flavors.end() ? kNoId : state_.InternFlavor(flavor->second), usage});
       }
       admission->pod_sets.push_back(std::move(pod_set));
     }
@@ -85,7 +85,8 @@ bool PriorityChanged(const WorkloadSpec& before, const WorkloadSpec& after, bool
   const auto is_of = [](const WorkloadSpec& spec, absl::string_view kind) {
     return absl::StrContains(spec.priority_class, kind);
   };
-  if (is_of(before, "scheduling.k8s.io/PriorityClass/") || !is_of(after, "/WorkloadPriorityClass/")) return false;
+  if (is_of(before, "scheduling.k8s.io/PriorityClass/") || !is_of(after, "/WorkloadPriorityClass/"))
+    return false;
   return effective_differs || before.priority_class != after.priority_class;
 }
 
@@ -140,14 +141,16 @@ void Engine::SetCheckState(WorkloadId id, const std::string& name, CheckState ch
   Workload& workload = state_.At(id);
   const CheckId check = state_.InternCheck(name);
   std::vector<WorkloadCheck>& checks = state_.EditLife(workload).checks;
-  auto entry = std::find_if(checks.begin(), checks.end(), [&](const WorkloadCheck& c) { return c.check == check; });
+  auto entry =
+      std::find_if(checks.begin(), checks.end(), [&](const WorkloadCheck& c) { return c.check == check; });
   if (entry == checks.end()) {
     WorkloadCheck fresh;
     fresh.check = check;
     fresh.transition = state_.now;
-    entry = checks.insert(std::find_if(checks.begin(), checks.end(),
-                                       [&](const WorkloadCheck& c) { return state_.check_names.Name(c.check) > name; }),
-                          fresh);
+    entry = checks.insert(
+        std::find_if(checks.begin(), checks.end(),
+                     [&](const WorkloadCheck& c) { return state_.check_names.Name(c.check) > name; }),
+        fresh);
   }
   if (entry->state != check_state) entry->transition = state_.now;
   entry->state = check_state;

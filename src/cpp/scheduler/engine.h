@@ -42,8 +42,8 @@ struct WorkloadStatus {
   std::map<std::string, int64_t> reclaimable;
 };
 
-// Every call that takes a time moves the engine's clock there; it never goes back. Not thread-safe: one engine is
-// used by one thread at a time.
+// Every call that takes a time moves the engine's clock there; it never goes back. Not thread-safe: one
+// engine is used by one thread at a time.
 class Engine {
  public:
   Engine(Config config, RequestsConfig requests);

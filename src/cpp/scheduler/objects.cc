@@ -117,7 +117,8 @@ void InternGroups(State& state, ClusterQueue& queue) {
 void InternChecks(State& state, ClusterQueue& queue) {
   queue.checks.clear();
   std::vector<CheckRule> rules = queue.spec.admission_checks;
-  std::sort(rules.begin(), rules.end(), [](const CheckRule& a, const CheckRule& b) { return a.name < b.name; });
+  std::sort(rules.begin(), rules.end(),
+            [](const CheckRule& a, const CheckRule& b) { return a.name < b.name; });
   for (const CheckRule& rule : rules) {
     CheckIds ids{state.InternCheck(rule.name), {}};
     for (const std::string& flavor : rule.on_flavors) ids.flavors.push_back(state.InternFlavor(flavor));
@@ -130,11 +131,13 @@ void InternChecks(State& state, ClusterQueue& queue) {
 
 namespace {
 
-// Workloads that hold quota of a queue may be known before it is (pkg/cache/scheduler/cache.go:AddClusterQueue).
+// Workloads that hold quota of a queue may be known before it is
+// (pkg/cache/scheduler/cache.go:AddClusterQueue).
 void ChargeHolders(State& state, NodeId queue) {
   for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
     const Workload& workload = state.At(id);
-    if (workload.deleted || workload.IsFinished() || !workload.spec->active || workload.charged != kNoId) continue;
+    if (workload.deleted || workload.IsFinished() || !workload.spec->active || workload.charged != kNoId)
+      continue;
     if (!workload.HasQuotaReservation() || !workload.admission) continue;
     if (workload.admission->cluster_queue != queue) continue;
     Classify(state, id);

@@ -1,4 +1,5 @@
-// Follows the rules of virtual time for Kueue's generator files (test/performance/scheduler, kueue ff69552e79).
+// Follows the rules of virtual time for Kueue's generator files (test/performance/scheduler, kueue
+// ff69552e79).
 #include "simulation/simulation.h"
 
 #include <algorithm>
@@ -7,7 +8,8 @@ namespace kueue {
 
 Simulation::Simulation(Engine& engine, std::vector<WorkloadSpec> prototypes, std::vector<Arrival> arrivals)
     : engine_(engine), prototypes_(std::move(prototypes)), arrivals_(std::move(arrivals)) {
-  std::stable_sort(arrivals_.begin(), arrivals_.end(), [](const Arrival& a, const Arrival& b) { return a.at < b.at; });
+  std::stable_sort(arrivals_.begin(), arrivals_.end(),
+                   [](const Arrival& a, const Arrival& b) { return a.at < b.at; });
   engine_.state().workloads.reserve(engine_.state().workloads.size() + arrivals_.size());
   engine_.state().workload_of_key.reserve(arrivals_.size());
   runs_.reserve(arrivals_.size());

@@ -14,9 +14,9 @@ namespace kueue {
 
 // A job that is to arrive.
 struct Arrival {
-  Time at;           // when it is submitted
-  Time created;      // its creationTimestamp, which orders it
-  Time runtime;      // from admission to its end; from the start again after a preemption
+  Time at;            // when it is submitted
+  Time created;       // its creationTimestamp, which orders it
+  Time runtime;       // from admission to its end; from the start again after a preemption
   int32_t prototype;  // what it asks for
   std::string name, uid;
 };
@@ -29,9 +29,9 @@ struct SimulationStats {
   std::vector<int64_t> first_admitted;
 };
 
-// At each moment: first the jobs that end, then those that arrive, in the order of events; then cycles, until one
-// neither admits nor evicts anybody or no queue has a head. A preempted job gives its quota back right after the
-// cycle that evicted it, and waits again.
+// At each moment: first the jobs that end, then those that arrive, in the order of events; then cycles, until
+// one neither admits nor evicts anybody or no queue has a head. A preempted job gives its quota back right
+// after the cycle that evicted it, and waits again.
 class Simulation {
  public:
   // `prototypes` are workloads without name, UID and creation time. Arrivals are sorted by time (stably).

@@ -27,7 +27,8 @@ int HeightFromScratch(const Forest& forest, NodeId cohort) {
   for (NodeId queue : forest.ChildQueues(cohort)) {
     if (forest.IsActive(queue)) height = 1;
   }
-  for (NodeId child : forest.ChildCohorts(cohort)) height = std::max(height, 1 + HeightFromScratch(forest, child));
+  for (NodeId child : forest.ChildCohorts(cohort))
+    height = std::max(height, 1 + HeightFromScratch(forest, child));
   return height;
 }
 
@@ -49,22 +50,27 @@ void CheckForest(const State& state, std::vector<std::string>& problems) {
     const bool is_queue = forest.IsClusterQueue(node);
     expect(forest.Exists(node) || parent == kNoId, node, "does not exist but has a parent");
     if (parent != kNoId) {
-      const std::vector<NodeId>& siblings = is_queue ? forest.ChildQueues(parent) : forest.ChildCohorts(parent);
+      const std::vector<NodeId>& siblings =
+          is_queue ? forest.ChildQueues(parent) : forest.ChildCohorts(parent);
       expect(forest.Exists(parent) && !forest.IsClusterQueue(parent), node, "its parent is no Cohort");
       expect(IsListed(siblings, node), node, "is not a child of its parent, once");
     }
-    if (is_queue) expect(forest.IsDeclared(node) == IsListed(forest.Queues(), node), node, "is listed wrongly");
+    if (is_queue)
+      expect(forest.IsDeclared(node) == IsListed(forest.Queues(), node), node, "is listed wrongly");
     if (!forest.Exists(node) || forest.HasCycle(node)) {
       expect(!forest.IsActive(node) || !is_queue, node, "is active without being part of a tree");
       continue;
     }
     const size_t own = place[static_cast<size_t>(node)];
     expect(IsListed(forest.TopDown(), node), node, "is not in the order from the roots down, once");
-    expect(parent == kNoId ? forest.Root(node) == node : forest.Root(node) == forest.Root(parent), node, "has a wrong root");
+    expect(parent == kNoId ? forest.Root(node) == node : forest.Root(node) == forest.Root(parent), node,
+           "has a wrong root");
     expect(parent == kNoId || place[static_cast<size_t>(parent)] < own, node, "comes before its parent");
     if (is_queue) {
-      expect(IsListed(forest.QueuesOfTree(forest.Root(node)), node), node, "is not a queue of its tree, once");
-      expect(forest.IsActive(node) == InactivityOf(state, node).reason.empty(), node, "is mistaken about being active");
+      expect(IsListed(forest.QueuesOfTree(forest.Root(node)), node), node,
+             "is not a queue of its tree, once");
+      expect(forest.IsActive(node) == InactivityOf(state, node).reason.empty(), node,
+             "is mistaken about being active");
     } else {
       expect(forest.Height(node) == HeightFromScratch(forest, node), node, "has a wrong height");
     }

@@ -12,7 +12,8 @@ namespace kueue {
 // One text for each invariant that does not hold between two steps; none where all do:
 // - the forest: children, roots, heights and order follow from the parents;
 // - the tables: quotas follow from the specs, usage from the admissions of the workloads, bottom up;
-// - the workloads: each is in one place, none is lost, what it charges follows from its admission, its conditions
+// - the workloads: each is in one place, none is lost, what it charges follows from its admission, its
+// conditions
 //   and its class agree with it;
 // - the queues: what Inspect() (queue/check.h) looks at, and that they hold whom they should.
 std::vector<std::string> Check(const State& state);

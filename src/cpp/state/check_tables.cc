@@ -19,7 +19,8 @@ class TablesCheck {
     for (NodeId node = 0; node < forest_.size(); ++node) CheckNominal(node);
     for (CellId cell = 0; cell < quota_.cells(); ++cell) {
       for (NodeId queue : forest_.Queues()) {
-        if (forest_.HasCycle(queue)) Expect(queue, cell, "usage", quota_.Usage(queue, cell), Charged(queue, cell));
+        if (forest_.HasCycle(queue))
+          Expect(queue, cell, "usage", quota_.Usage(queue, cell), Charged(queue, cell));
       }
       for (NodeId node : forest_.TopDown()) {
         if (forest_.Parent(node) != kNoId) continue;
@@ -38,16 +39,16 @@ class TablesCheck {
     if (kept == computed) return;
     const auto [flavor, resource] = state_.cell_names[static_cast<size_t>(cell)];
     problems_.push_back(absl::StrCat(forest_.Name(node), " ", state_.flavor_names.Name(flavor), "/",
-                                     state_.resource_names.Name(resource), ": ", what, " is kept as ", kept.value(),
-                                     " but is ", computed.value()));
+                                     state_.resource_names.Name(resource), ": ", what, " is kept as ",
+                                     kept.value(), " but is ", computed.value()));
   }
 
   const ResourceQuota* Declared(NodeId node, CellId cell) const {
     if (!forest_.IsDeclared(node)) return nullptr;
     const auto [flavor, resource] = state_.cell_names[static_cast<size_t>(cell)];
-    const std::vector<ResourceGroup>& groups = forest_.IsClusterQueue(node)
-                                                   ? state_.Queue(node).spec.resource_groups
-                                                   : state_.cohorts[static_cast<size_t>(node)].resource_groups;
+    const std::vector<ResourceGroup>& groups =
+        forest_.IsClusterQueue(node) ? state_.Queue(node).spec.resource_groups
+                                     : state_.cohorts[static_cast<size_t>(node)].resource_groups;
     for (const ResourceGroup& group : groups) {
       for (const FlavorQuotas& quotas : group.flavors) {
         if (quotas.name != state_.flavor_names.Name(flavor)) continue;
@@ -125,6 +126,8 @@ class TablesCheck {
 
 }  // namespace
 
-void CheckTables(const State& state, std::vector<std::string>& problems) { TablesCheck(state, problems).Run(); }
+void CheckTables(const State& state, std::vector<std::string>& problems) {
+  TablesCheck(state, problems).Run();
+}
 
 }  // namespace kueue

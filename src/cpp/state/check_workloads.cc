@@ -10,7 +10,10 @@ namespace {
 class WorkloadsCheck {
  public:
   WorkloadsCheck(const State& state, std::vector<std::string>& problems)
-      : state_(state), problems_(problems), waiting_(state.workloads.size()), charged_(state.workloads.size()) {}
+      : state_(state),
+        problems_(problems),
+        waiting_(state.workloads.size()),
+        charged_(state.workloads.size()) {}
 
   void Run() {
     for (NodeId node : state_.forest().Queues()) {
@@ -26,7 +29,8 @@ class WorkloadsCheck {
       CheckConditions(id);
       CheckClass(id);
     }
-    if (living != state_.workload_of_key.size()) problems_.push_back("keys are kept of workloads that are gone");
+    if (living != state_.workload_of_key.size())
+      problems_.push_back("keys are kept of workloads that are gone");
     CheckLists();
   }
 
@@ -48,7 +52,8 @@ class WorkloadsCheck {
       }
     }
     const WorkloadId preemptor = pending.preemptor;
-    if (preemptor != kNoId) Expect(state_.At(preemptor).queued == node, preemptor, "is no longer the queue's preemptor");
+    if (preemptor != kNoId)
+      Expect(state_.At(preemptor).queued == node, preemptor, "is no longer the queue's preemptor");
   }
 
   void CheckCharged(NodeId node) {
@@ -69,11 +74,13 @@ class WorkloadsCheck {
     Expect(workload.place != QueuePlace::kInflight, id, "is in flight between two cycles");
     Expect(waiting_[index] == (waits ? 1 : 0), id, "is not in one place of one queue");
     Expect(waits == (workload.queued != kNoId), id, "names a queue without waiting in it, or the reverse");
-    Expect(charged_[index] == (workload.charged != kNoId ? 1 : 0), id, "is not once on the account that it names");
+    Expect(charged_[index] == (workload.charged != kNoId ? 1 : 0), id,
+           "is not once on the account that it names");
     const bool gone = workload.deleted || workload.IsFinished() || !workload.spec->active;
     const bool holds = workload.HasQuotaReservation() && workload.admission != nullptr && !gone;
     const bool pays = holds && state_.forest().IsDeclared(workload.admission->cluster_queue);
-    Expect(pays == (workload.charged != kNoId), id, pays ? "holds quota without being charged" : "is charged without quota");
+    Expect(pays == (workload.charged != kNoId), id,
+           pays ? "holds quota without being charged" : "is charged without quota");
     if (pays) {
       Expect(workload.charged == workload.admission->cluster_queue, id, "is charged to another queue");
       CheckUsage(id);
@@ -90,7 +97,8 @@ class WorkloadsCheck {
   // Whether nothing but a queue could be the place of a workload that is active and holds no quota.
   bool MustWait(const Workload& workload) const {
     const NodeId node = state_.QueueOf(workload);
-    if (node == kNoId || state_.Queue(node).terminating || !state_.Local(workload.local_queue).IsRunning()) return false;
+    if (node == kNoId || state_.Queue(node).terminating || !state_.Local(workload.local_queue).IsRunning())
+      return false;
     const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
     const bool on_hold = reserved != nullptr && reserved->reason == static_cast<int32_t>(Reason::kOnHold);
     const bool gated = state_.config.gates.admission_gated_by && !workload.spec->admission_gate.empty();
@@ -109,7 +117,8 @@ class WorkloadsCheck {
         const bool scales = pods < pod_set.count && pod_set.count != 0;
         const Amount amount(scales ? SaturatingMul(entry.usage / pod_set.count, pods) : entry.usage);
         const CellId cell = state_.Cell(entry.flavor, entry.resource);
-        const auto known = std::find_if(expected.begin(), expected.end(), [&](const auto& e) { return e.first == cell; });
+        const auto known =
+            std::find_if(expected.begin(), expected.end(), [&](const auto& e) { return e.first == cell; });
         if (known == expected.end()) {
           expected.emplace_back(cell, amount);
         } else {
@@ -156,8 +165,10 @@ class WorkloadsCheck {
       const PodSetSpec& pod_set = workload.spec->pod_sets[i];
       Expect(cls.pod_sets[i].name == pod_set.name && cls.pod_sets[i].count == pod_set.count, id,
              "has another pod set than its class");
-      Expect(cls.totals[i].count >= 0 && cls.totals[i].count <= pod_set.count, id, "counts more pods than it has");
-      for (const auto& [resource, amount] : cls.totals[i].requests) Expect(amount >= 0, id, "requests less than nothing");
+      Expect(cls.totals[i].count >= 0 && cls.totals[i].count <= pod_set.count, id,
+             "counts more pods than it has");
+      for (const auto& [resource, amount] : cls.totals[i].requests)
+        Expect(amount >= 0, id, "requests less than nothing");
     }
   }
 
@@ -168,10 +179,12 @@ class WorkloadsCheck {
       listed[static_cast<size_t>(id)] = true;
     }
     for (size_t i = 0; i < state_.is_dirty.size(); ++i) {
-      Expect(state_.is_dirty[i] == listed[i], static_cast<WorkloadId>(i), "is mistaken about being listed for the controllers");
+      Expect(state_.is_dirty[i] == listed[i], static_cast<WorkloadId>(i),
+             "is mistaken about being listed for the controllers");
     }
     for (NodeId node : state_.to_wake) {
-      if (node < 0 || node >= state_.forest().size()) problems_.push_back("a tree is to be woken that does not exist");
+      if (node < 0 || node >= state_.forest().size())
+        problems_.push_back("a tree is to be woken that does not exist");
     }
     for (const LedgerEntry& entry : state_.ledger) {
       for (const auto& [resource, nano] : entry.consumed) {
@@ -188,6 +201,8 @@ class WorkloadsCheck {
 
 }  // namespace
 
-void CheckWorkloads(const State& state, std::vector<std::string>& problems) { WorkloadsCheck(state, problems).Run(); }
+void CheckWorkloads(const State& state, std::vector<std::string>& problems) {
+  WorkloadsCheck(state, problems).Run();
+}
 
 }  // namespace kueue

@@ -233,16 +233,18 @@ void AddChecks(const State& state, const ClusterQueue& queue, Parts& parts) {
   }
   if (multi_kueue.size() > 1) {
     parts.Add("MultipleMultiKueueAdmissionChecks",
-              "Cannot use multiple MultiKueue AdmissionChecks on the same ClusterQueue, found: " + Joined(multi_kueue));
+              "Cannot use multiple MultiKueue AdmissionChecks on the same ClusterQueue, found: " +
+                  Joined(multi_kueue));
   }
   if (!per_flavor.empty()) {
     parts.Add("MultiKueueAdmissionCheckAppliedPerFlavor",
               "Cannot specify MultiKueue AdmissionCheck per flavor, found: " + Joined(per_flavor));
   }
   if (!multi_kueue.empty() && !provisioning.empty()) {
-    parts.Add("MultiKueueWithProvisioningRequest",
-              absl::StrCat("Cannot use both MultiKueue and ProvisioningRequest AdmissionChecks together, found: ",
-                           multi_kueue.front(), ", ", provisioning.front()));
+    parts.Add(
+        "MultiKueueWithProvisioningRequest",
+        absl::StrCat("Cannot use both MultiKueue and ProvisioningRequest AdmissionChecks together, found: ",
+                     multi_kueue.front(), ", ", provisioning.front()));
   }
 }
 
@@ -263,10 +265,12 @@ Inactivity InactivityOf(const State& state, NodeId node) {
       missing_topologies[spec->name] = spec->topology_name;
     }
   }
-  if (!missing.empty()) parts.Add("FlavorNotFound", "references missing ResourceFlavor(s): " + Joined(missing));
+  if (!missing.empty())
+    parts.Add("FlavorNotFound", "references missing ResourceFlavor(s): " + Joined(missing));
   AddChecks(state, queue, parts);
   for (const auto& [flavor, topology] : missing_topologies) {
-    parts.Add("TopologyNotFound", absl::StrCat("there is no Topology \"", topology, "\" for TAS flavor \"", flavor, "\""));
+    parts.Add("TopologyNotFound",
+              absl::StrCat("there is no Topology \"", topology, "\" for TAS flavor \"", flavor, "\""));
   }
   if (parts.result.reason.empty() && state.forest().HasCycle(node)) {
     return {"CohortCycle", "Can't admit new workloads: its Cohort is part of a cycle."};

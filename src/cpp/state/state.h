@@ -1,5 +1,5 @@
-// Everything the engine knows: declared objects, quota and usage, workloads and where they wait. Plain values, so a
-// copy of a State is a fork of the engine.
+// Everything the engine knows: declared objects, quota and usage, workloads and where they wait. Plain
+// values, so a copy of a State is a fork of the engine.
 #ifndef KUEUE_STATE_STATE_H_
 #define KUEUE_STATE_STATE_H_
 
@@ -22,7 +22,7 @@ namespace kueue {
 
 // Why a ClusterQueue admits nothing (pkg/cache/scheduler/clusterqueue.go:inactiveReason).
 struct Inactivity {
-  std::string reason;   // of its Active condition; empty while it is active
+  std::string reason;  // of its Active condition; empty while it is active
   std::string message;
 };
 
@@ -44,7 +44,7 @@ struct ClusterQueue {
   bool covers_pods = false;
   bool terminating = false;
   Inactivity inactivity;
-  int64_t generation = 0;  // AllocatableResourceGeneration
+  int64_t generation = 0;             // AllocatableResourceGeneration
   std::vector<WorkloadId> workloads;  // those that use its quota, in no order
   PendingQueue pending;
 
@@ -75,13 +75,15 @@ struct Namespace {
   std::map<std::string, LimitRange> limit_ranges;
 };
 
-// Workloads of one queue that the scheduler cannot tell apart (pkg/workload/workload.go:computeSchedulingHash).
+// Workloads of one queue that the scheduler cannot tell apart
+// (pkg/workload/workload.go:computeSchedulingHash).
 struct EquivalenceClass {
   int64_t priority = 0;
   std::vector<PodSetSpec> pod_sets;
   std::vector<PodSetTotals> totals;  // of a pending workload
-  std::vector<PodTemplate> adjusted;  // for the checks against LimitRanges; empty where there is nothing to check
-  std::string resource_error;         // of ValidateResources; empty: none
+  std::vector<PodTemplate>
+      adjusted;                // for the checks against LimitRanges; empty where there is nothing to check
+  std::string resource_error;  // of ValidateResources; empty: none
   bool can_be_partially_admitted = false;
 };
 
@@ -103,7 +105,16 @@ struct LedgerEntry {
   Time last_update = 0;
 };
 
-enum class EventKind : uint8_t { kReserved, kAdmitted, kEvicted, kReleased, kPending, kFinished, kDeleted, kRequeued };
+enum class EventKind : uint8_t {
+  kReserved,
+  kAdmitted,
+  kEvicted,
+  kReleased,
+  kPending,
+  kFinished,
+  kDeleted,
+  kRequeued
+};
 struct Event {
   EventKind kind;
   WorkloadId workload;
@@ -116,8 +127,8 @@ struct Event {
   Time queued_since = 0;  // when the workload was created, or put back into its queue
 };
 
-// A short cut to the classes that were made from one template object; forgotten when what fills templates in changes.
-// It is no part of what a state means: a loaded one starts without.
+// A short cut to the classes that were made from one template object; forgotten when what fills templates in
+// changes. It is no part of what a state means: a loaded one starts without.
 struct TemplateClasses {
   absl::flat_hash_map<const PodTemplate*, std::vector<ClassId>> classes;
 };
@@ -125,7 +136,8 @@ struct TemplateClasses {
 struct State {
   Config config;
   RequestsConfig requests;
-  Interner flavor_names, resource_names, namespace_names, local_queue_names, check_names, reasons = KnownReasons();
+  Interner flavor_names, resource_names, namespace_names, local_queue_names, check_names,
+      reasons = KnownReasons();
   std::vector<uint64_t> resource_order;  // by resource: the hash that requests are visited by
   ResourceId cpu = kNoId, pods = kNoId;
   std::vector<std::vector<CellId>> cells;  // by flavor, by resource

@@ -136,7 +136,9 @@ class Replay:
             for queue, (keys, inadmissible) in engine.queues().items()
         }
         result["usage"] = {
-            queue: {cell: str(amount) for cell, amount in cells.items()} for queue, cells in engine.usage().items() if cells
+            queue: {cell: str(amount) for cell, amount in cells.items()}
+            for queue, cells in engine.usage().items()
+            if cells
         }
         if self._fair:
             result["shares"] = {
@@ -160,8 +162,7 @@ class Replay:
                     "count": count,
                     "flavors": {resource: flavor for resource, (flavor, _) in resources.items()},
                     "usage": {
-                        resource: _core.Quantity.format(resource, amount)
-                        for resource, (_, amount) in resources.items()
+                        resource: _core.Quantity.format(resource, amount) for resource, (_, amount) in resources.items()
                     },
                 }
                 for name, count, resources in pod_sets
