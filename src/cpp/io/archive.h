@@ -199,13 +199,13 @@ class ArchiveReader {
     const auto known = orders_.find(name);
     if (known != orders_.end()) return known->second;
     std::vector<size_t>& order = orders_[name];
-    const std::vector<std::string> today = absl::StrSplit(fields, ", ");
+    const std::vector<std::string> today = absl::StrSplit(fields, ", ", absl::SkipEmpty());
     const auto written = schemas_.find(name);
     if (written == schemas_.end()) {
       in_.Fail();
       return order;
     }
-    for (const auto& field : absl::StrSplit(written->second, ", ")) {
+    for (const auto& field : absl::StrSplit(written->second, ", ", absl::SkipEmpty())) {
       const auto found = std::find(today.begin(), today.end(), field);
       if (found == today.end()) {
         unknown_ = name + "." + std::string(field);

@@ -23,6 +23,7 @@ inline constexpr const char* kConditionTypeNames[] = {"QuotaReserved", "Admitted
                                                       "Preempted",     "Requeued",          "PodsReady",
                                                       "Finished",      "DeactivationTarget"};
 
+// clang-format off
 #define KUEUE_REASONS(X)                                                                                  \
   X(QuotaReserved)                                                                                        \
   X(Admitted) X(NoReservation) X(UnsatisfiedAdmissionChecks) X(NoReservationUnsatisfiedChecks)            \
@@ -39,6 +40,7 @@ inline constexpr const char* kConditionTypeNames[] = {"QuotaReserved", "Admitted
                                               X(InCohortReclaimWhileBorrowing) X(WaitForStart) X(Started) \
                                                   X(WaitForRecovery) X(Recovered) X(Succeeded) X(Failed)  \
                                                       X(WorkloadSliceReplaced) X(JobFinished)
+// clang-format on
 
 enum class Reason : int32_t {
   kEmpty,
