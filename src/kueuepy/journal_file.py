@@ -85,7 +85,8 @@ def lock(path: Path) -> sqlite3.Connection:
     Raises:
         StateError: Another Journal holds it.
     """
-    connection = sqlite3.connect(f"{path}-lock", timeout=0, isolation_level=None, check_same_thread=False)
+    # Of several that try at once, SQLite turns all but one away at once, and that one waits until they are gone.
+    connection = sqlite3.connect(f"{path}-lock", timeout=0.1, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = MEMORY")
         connection.execute("BEGIN EXCLUSIVE")
