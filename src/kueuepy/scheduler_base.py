@@ -66,7 +66,7 @@ class SchedulerState:
 
     def keys(self) -> tuple[str, ...]:
         """The keys of all workloads, in the order of submission, finished ones included."""
-        return tuple(workload.key for workload in self._store.workloads.values())
+        return self._store.workloads.keys()
 
     def fork(self) -> Self:
         """A Scheduler with the same state, at once; what happens to one of the two is not seen by the other."""
@@ -142,11 +142,11 @@ class SchedulerState:
 
     def surroundings(self) -> Surroundings:
         """What the reading of a job depends on, as it is now."""
-        objects = tuple(self._store.objects.values())
+        objects = self._store.objects
         return Surroundings(
             self._configuration,
-            tuple(obj for obj in objects if isinstance(obj, WorkloadPriorityClass | PriorityClass)),
-            tuple(obj for obj in objects if isinstance(obj, Namespace)),
-            tuple(obj for obj in objects if isinstance(obj, LocalQueue)),
+            (*objects.of(WorkloadPriorityClass), *objects.of(PriorityClass)),
+            objects.of(Namespace),
+            objects.of(LocalQueue),
             self._related,
         )

@@ -138,8 +138,7 @@ class SchedulerQuestions(SchedulerState):
         """
         from kueuepy.jobs import start_patch  # noqa: PLC0415 - only on use
 
-        flavors = [obj for obj in self._store.objects.values() if isinstance(obj, ResourceFlavor)]
-        job, workload = self._job(key), self.workload(key)
+        job, workload, flavors = self._job(key), self.workload(key), self._store.objects.of(ResourceFlavor)
         return start_patch(job, workload, flavors, config=self._configuration, related=self._related)
 
     def stop_patch(self, key: str) -> dict[str, Any] | None:

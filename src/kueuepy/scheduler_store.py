@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from kueuepy.objects import Object
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kueuepy import _core
     from kueuepy.decision import Admitted
-    from kueuepy.objects import Configuration, Object, Workload
+    from kueuepy.objects import Configuration, Workload
 
 K = TypeVar("K")
 V = TypeVar("V")
+T = TypeVar("T", bound=Object)
 
 
 class Shelf(Generic[K, V]):
@@ -50,6 +53,10 @@ class Shelf(Generic[K, V]):
         if key in self._items:
             del self._own()[key]
 
+    def keys(self) -> tuple[K, ...]:
+        """All keys, oldest first."""
+        return tuple(self._items)
+
     def values(self) -> Iterator[V]:
         """All values, oldest first."""
         return iter(self._items.values())
@@ -59,6 +66,42 @@ class Shelf(Generic[K, V]):
         return len(self._items)
 
 
+class Declared(Shelf[tuple[type[Object], str], Object]):
+    """The declared objects, by kind and name."""
+
+    __slots__ = ("_by_kind",)
+
+    def __init__(self) -> None:
+        """Holds nothing yet."""
+        super().__init__()
+        self._by_kind: dict[type[Object], tuple[Any, ...]] = {}
+
+    def fork(self) -> Declared:
+        """One with the same content, in no time."""
+        twin = Declared()
+        twin._items, twin._shared, twin._by_kind = self._items, True, dict(self._by_kind)
+        self._shared = True
+        return twin
+
+    def put(self, key: tuple[type[Object], str], value: Object) -> None:
+        """Keeps the object under its kind and name."""
+        super().put(key, value)
+        self._by_kind = {}
+
+    def drop(self, key: tuple[type[Object], str]) -> None:
+        """Forgets the object of this kind and name, if there is one."""
+        super().drop(key)
+        self._by_kind = {}
+
+    def of(self, kind: type[T]) -> tuple[T, ...]:
+        """The objects of a kind, oldest first; looked for once until something changes."""
+        known = self._by_kind  # before looking, so that what changes meanwhile is not missed
+        found: tuple[T, ...] | None = known.get(kind)
+        if found is None:
+            found = known[kind] = tuple(obj for obj in self._items.values() if isinstance(obj, kind))
+        return found
+
+
 class Store:
     """Objects, Workloads as submitted, manifests of their jobs, and how each was admitted."""
 
@@ -66,7 +109,7 @@ class Store:
 
     def __init__(self) -> None:
         """Holds nothing yet."""
-        self.objects: Shelf[tuple[type[Object], str], Object] = Shelf()
+        self.objects = Declared()
         self.workloads: Shelf[str, Workload] = Shelf()
         self.jobs: Shelf[str, dict[str, Any]] = Shelf()
         self.admitted: Shelf[str, Admitted] = Shelf()

@@ -180,3 +180,22 @@ def test_a_dump_of_a_running_cluster_goes_on_where_it_was(team):
     again = kq.Scheduler(kq.load(kq.dump(scheduler.cluster.replace(*workloads))))
     assert again.usage.value("team-a", "default", "cpu") == 18000
     assert [again.workload(key).status.admission for key in keys] == [w.status.admission for w in workloads]
+
+
+def test_a_change_of_the_objects_is_seen_by_what_reads_jobs_and_not_by_forks():
+    row = {"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "j", "labels": {}}, "spec": {}}
+    row["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "q", "kueue.x-k8s.io/priority-class": "high"}
+    row["spec"] = {"template": {"spec": {"containers": [{"name": "c"}]}}}
+    scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 4}})))
+    with pytest.raises(kq.NotFoundError, match="high"):
+        scheduler.submit(row)
+    twin = scheduler.fork()
+    scheduler.apply(kq.WorkloadPriorityClass("high", value=7))
+
+    (key,) = scheduler.submit(row)
+    assert scheduler.workload(key).priority == 7
+    with pytest.raises(kq.NotFoundError, match="high"):
+        twin.submit(row)
+    scheduler.remove(kq.WorkloadPriorityClass("high", value=7))
+    with pytest.raises(kq.NotFoundError, match="high"):
+        scheduler.question({**row, "metadata": {**row["metadata"], "name": "k"}})
