@@ -108,6 +108,11 @@ class Cluster:
         return self._manifest
 
     @property
+    def written(self) -> Manifest:
+        """What `dump` writes: everything but the Namespaces that nobody declared."""
+        return msgspec.structs.replace(self._manifest, namespaces=self._declared.namespaces)
+
+    @property
     def configuration(self) -> Configuration:
         """The policies of the installation."""
         return self._manifest.configuration or Configuration()
@@ -277,8 +282,11 @@ def load(source: Source, *, strict: bool = True, names: bool = True, limits: Lim
 
 
 def dump(cluster: Cluster, path: str | os.PathLike[str] | None = None) -> str:
-    """The cluster as one YAML text, written to a file if one is named; loaded again, it gives an equal Cluster."""
-    return dump_manifest(cluster.manifest, path)
+    """The cluster as one YAML text, written to a file if one is named; loaded again, it gives an equal Cluster.
+
+    LocalQueues that nobody declared are written, since a cluster needs them; Namespaces that nobody declared are not.
+    """
+    return dump_manifest(cluster.written, path)
 
 
 def _flat(objects: Iterable[Object | Iterable[Object]]) -> Iterator[Object]:

@@ -79,6 +79,13 @@ def test_dump_and_load_give_an_equal_cluster(team, fair):
         assert kq.load(kq.dump(cluster)) == cluster
 
 
+def test_only_namespaces_that_were_given_are_dumped(team):
+    assert "kind: Namespace" not in kq.dump(team)
+    given = team.replace(kq.Namespace("default", labels={"team": "a"}))
+    assert kq.dump(given).count("kind: Namespace\n") == 1
+    assert kq.load(kq.dump(given)) == given
+
+
 def test_replace_changes_one_object_and_keeps_the_rest(team):
     changed = team.replace(queue("team-a", 5, cohort_name="all"), configuration=kq.Configuration())
     assert changed.get(kq.ClusterQueue, "team-a").resource_groups[0].flavors[0].resources[0].nominal_quota == 5
