@@ -1,4 +1,3 @@
-# ruff: noqa: INP001
 """Does team-b always get its nominal quota? Run `pytest examples/promises` and see.
 
 `test_as_it_is` finds ten jobs of a and twelve of b, all at once: each cycle admits one head of each queue, so a has

@@ -1,0 +1,138 @@
+"""A platform that admits jobs: an HTTP service on a Scheduler with a journal, which survives being killed."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from desk import Desk
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+import kueuepy as kq
+from kueuepy.errors import DuplicateError, KueueError, NotFoundError, StateError
+from kueuepy.journal import Journal
+from kueuepy.manifest import to_dict
+from kueuepy.metrics import Watch
+from kueuepy.visibility import pending_workloads
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from starlette.requests import Request
+
+_STATUS = ((NotFoundError, 404), (DuplicateError, 409), (StateError, 409), (KueueError, 422), (ValueError, 400))
+
+
+class Platform:
+    """The service's routes, on one Scheduler."""
+
+    def __init__(self, journal: Journal, cluster: kq.Cluster) -> None:
+        """Comes back to what was acknowledged, or starts from the cluster."""
+        self._journal = journal
+        scheduler = journal.scheduler(cluster, now=time.time())
+        self._watch = Watch(scheduler)
+        self._desk = Desk(journal, scheduler)
+
+    def app(self) -> Starlette:
+        """The service."""
+        workload = "/workloads/{namespace}/{name}"
+        return Starlette(
+            lifespan=self._lifespan,
+            exception_handlers={KueueError: self._error, ValueError: self._error},
+            routes=[
+                Route("/jobs", self.submit, methods=["POST"]),
+                Route(workload, self.show),
+                Route(workload, self.delete, methods=["DELETE"]),
+                Route(f"{workload}/finish", self.finish, methods=["POST"]),
+                Route(f"{workload}/explain", self.explain),
+                Route("/clusterqueues/{queue}/pendingworkloads", self.pending),
+                Route("/namespaces/{namespace}/localqueues/{queue}/pendingworkloads", self.pending),
+                Route("/metrics", self.metrics),
+                Route("/healthz", self.health),
+            ],
+        )
+
+    async def submit(self, request: Request) -> Response:
+        """A job, a Workload or a row: admitted now, or in line. 201 once it is durable."""
+        body = json.loads(await request.body())
+        keys = await self._ask(lambda scheduler: scheduler.submit(body))
+        return JSONResponse({"workloads": list(keys)}, 201)
+
+    async def show(self, request: Request) -> Response:
+        """A workload with its status."""
+        return JSONResponse(await self._ask(lambda scheduler: to_dict(scheduler.workload(_key(request)))))
+
+    async def finish(self, request: Request) -> Response:
+        """The job is done."""
+        await self._ask(lambda scheduler: scheduler.finish(_key(request)))
+        return Response(status_code=204)
+
+    async def delete(self, request: Request) -> Response:
+        """The workload is gone."""
+        await self._ask(lambda scheduler: scheduler.delete(_key(request)))
+        return Response(status_code=204)
+
+    async def explain(self, request: Request) -> Response:
+        """Why the workload waits."""
+        return PlainTextResponse(str(await self._ask(lambda scheduler: scheduler.explain(_key(request)))))
+
+    async def pending(self, request: Request) -> Response:
+        """Who waits in a queue, as Kueue's visibility API tells it."""
+        place, page = request.path_params, request.query_params
+        whose = {"cluster_queue": place["queue"]}
+        if "namespace" in place:
+            whose = {"local_queue": f"{place['namespace']}/{place['queue']}"}
+        cut = {name: int(page.get(name, 0)) for name in ("limit", "offset")}
+        found = await self._ask(lambda scheduler: pending_workloads(scheduler, **whose, **cut))
+        return JSONResponse(found.manifest())
+
+    async def metrics(self, _: Request) -> Response:
+        """Everything under the names that Kueue's dashboards know."""
+        text = await self._ask(lambda _: self._watch.metrics_text())
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+    async def health(self, _: Request) -> Response:
+        """Whether calls can be made durable."""
+        failure = self._journal.failure
+        return PlainTextResponse(failure or "ok", 503 if failure else 200)
+
+    async def _ask(self, act: Callable[[kq.Scheduler], Any]) -> Any:
+        return await asyncio.wrap_future(self._desk.ask(act))
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        with self._desk.open():
+            yield
+
+    async def _error(self, _: Request, error: Exception) -> Response:
+        status = next(status for kind, status in _STATUS if isinstance(error, kind))
+        if isinstance(error, StateError) and self._journal.failure:
+            status = 503
+        return JSONResponse({"error": str(error)}, status)
+
+
+def _key(request: Request) -> str:
+    return f"{request.path_params['namespace']}/{request.path_params['name']}"
+
+
+def main() -> None:
+    """Serves until it is stopped, in whatever way."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cluster", help="manifests of flavors, queues and cohorts")
+    parser.add_argument("journal", help="the file that remembers; a new one is made")
+    parser.add_argument("--port", type=int, default=8080)
+    given = parser.parse_args()
+    with Journal(given.journal) as journal:
+        platform = Platform(journal, kq.load(given.cluster))
+        uvicorn.run(platform.app(), host="127.0.0.1", port=given.port, log_level="warning")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+"""The example platform, driven by its clients: it admits jobs, and comes back from a kill to what it acknowledged."""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from http.client import HTTPException
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+
+pytest.importorskip("uvicorn")
+pytest.importorskip("starlette")
+
+PLATFORM = Path(__file__).parents[2] / "examples" / "platform"
+
+
+@contextmanager
+def platform(journal, largest_file=None):
+    """A running service; how to call it, and its process."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, PLATFORM / "app.py", PLATFORM / "cluster.yaml", journal, "--port", str(port)]
+    process = subprocess.Popen(command)  # noqa: S603 - our own example
+    if largest_file is not None:
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
+    def call(method, path, body=None):
+        data = json.dumps(body).encode() if body else None
+        request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - our own server
+                text, status = answer.read().decode(), answer.status
+        except urllib.error.HTTPError as refused:
+            text, status = refused.read().decode(), refused.code
+        return status, json.loads(text) if text[:1] == "{" else text
+
+    for _ in range(600):
+        assert process.poll() is None, "the service has ended by itself"
+        try:
+            call("GET", "/healthz")
+            break
+        except OSError:
+            time.sleep(0.05)
+    try:
+        yield call, process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        process.wait(30)
+
+
+def job(name, cpu="8", **annotations):
+    container = {"name": "main", "image": "train", "resources": {"requests": {"cpu": cpu}}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "name": name,
+            "namespace": "lab",
+            "uid": f"uid-{name}",
+            "labels": {"kueue.x-k8s.io/queue-name": "training"},
+            "annotations": annotations,
+        },
+        "spec": {"suspend": True, "template": {"spec": {"restartPolicy": "Never", "containers": [container]}}},
+    }
+
+
+def conditions(call, key):
+    status, workload = call("GET", f"/workloads/{key}")
+    assert status == 200, workload
+    return {one["type"]: one["status"] for one in workload.get("status", {}).get("conditions", ())}
+
+
+def submit(call, *given, **more):
+    status, answer = call("POST", "/jobs", job(*given, **more))
+    assert status == 201, answer
+    (key,) = answer["workloads"]
+    return key
+
+
+def gauge(call, name, queue="research"):
+    """A number that the service tells Prometheus of a ClusterQueue, all statuses together."""
+    text = call("GET", "/metrics")[1]
+    found = re.findall(rf'^kueue_{name}{{cluster_queue="{queue}".*}} (\d+)$', text, re.MULTILINE)
+    assert found, f"there is no {name} of {queue}"
+    return sum(map(int, found))
+
+
+def test_a_client_submits_watches_and_finishes_jobs(tmp_path):
+    with platform(tmp_path / "j.db") as (call, _):
+        first = submit(call, "first", cpu="100")
+        assert conditions(call, first)["Admitted"] == "True"  # borrows from the other queue
+        second = submit(call, "second", cpu="40")
+        assert conditions(call, second)["QuotaReserved"] == "False"
+        status, waiting = call("GET", "/clusterqueues/research/pendingworkloads?limit=10")
+        assert status == 200
+        assert waiting["kind"] == "PendingWorkloadsSummary"
+        names = [(one["metadata"]["name"], one["positionInClusterQueue"]) for one in waiting["items"]]
+        assert names == [(second.partition("/")[2], 0)]
+        assert call("GET", "/namespaces/lab/localqueues/training/pendingworkloads")[1]["items"] == waiting["items"]
+        assert "cpu" in call("GET", f"/workloads/{second}/explain")[1]
+        assert call("POST", f"/workloads/{first}/finish")[0] == 204
+        assert conditions(call, second)["Admitted"] == "True"
+        assert gauge(call, "admitted_workloads_total") == 2
+        assert call("DELETE", f"/workloads/{second}")[0] == 204
+        assert gauge(call, "admitted_active_workloads") == 0
+        row = {"name": "train", "namespace": "lab", "queue": "training", "cpu": 8}
+        assert call("POST", "/jobs", row) == (201, {"workloads": ["lab/train"]})
+        assert conditions(call, "lab/train")["Admitted"] == "True"
+
+
+def test_what_is_wrong_is_said(tmp_path):
+    with platform(tmp_path / "j.db") as (call, _):
+        submit(call, "once")
+        for method, path, body, status in (
+            ("GET", "/workloads/lab/nobody", None, 404),
+            ("GET", "/clusterqueues/nowhere/pendingworkloads", None, 404),
+            ("POST", "/jobs", {"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "x"}}, 422),
+            ("POST", "/jobs", job("once"), 409),
+            ("GET", "/clusterqueues/research/pendingworkloads?limit=many", None, 400),
+        ):
+            found, answer = call(method, path, body)
+            assert found == status, answer
+            assert answer["error"]
+
+
+def test_a_killed_service_comes_back_to_what_it_acknowledged(tmp_path):
+    acknowledged = {}
+
+    def client(call, name, told):
+        """Submits until the service is gone, and tells what it saw."""
+        with suppress(OSError, HTTPException):
+            for i in range(1000):
+                key = submit(call, f"{name}-{i}", cpu="2")
+                told.put((key, conditions(call, key)))
+
+    for life, enough in enumerate((1, 30, 80)):
+        told = SimpleQueue()
+        with platform(tmp_path / "j.db") as (call, process), ThreadPoolExecutor(4) as clients:
+            running = [clients.submit(client, call, f"j{life}-{number}", told) for number in range(4)]
+            for _ in range(enough):
+                key, known = told.get(timeout=60)
+                acknowledged[key] = known
+            process.kill()
+            for one in running:
+                one.result()
+        while not told.empty():
+            key, known = told.get()
+            acknowledged[key] = known
+        with platform(tmp_path / "j.db") as (call, _):
+            assert {key: conditions(call, key) for key in acknowledged} == acknowledged
+    assert len(acknowledged) > 100
+    with platform(tmp_path / "j.db") as (call, _):
+        # 128 CPU, 2 for each; some may be there whose client never heard of it.
+        assert gauge(call, "admitted_active_workloads") == 64
+        assert len(acknowledged) - 64 <= gauge(call, "pending_workloads") <= len(acknowledged) - 64 + 4 * 3
+
+
+def test_when_the_disk_is_full_it_answers_questions_only(tmp_path):
+    with platform(tmp_path / "j.db", largest_file=300_000) as (call, _):
+        known = submit(call, "known")
+        before = conditions(call, known)
+        for i in range(1000):
+            status, answer = call("POST", "/jobs", job(f"large-{i}", note="x" * 5000))
+            if status != 201:
+                break
+        assert status == 503
+        assert "cannot be written" in answer["error"]
+        assert call("GET", "/healthz")[0] == 503
+        assert conditions(call, known) == before
+        assert gauge(call, "reserving_active_workloads") > 0
+        assert call("POST", f"/workloads/{known}/finish")[0] == 503
+    with platform(tmp_path / "j.db") as (call, _):
+        assert conditions(call, known) == before
+        assert call("POST", f"/workloads/{known}/finish")[0] == 204
