@@ -73,20 +73,78 @@ def workloads(draw, name, queues, usage):
     }
 
 
+STRATEGIES = (
+    ["LessThanOrEqualToFinalShare", "LessThanInitialShare"],
+    ["LessThanOrEqualToFinalShare"],
+    ["LessThanInitialShare"],
+)
+
+
 @st.composite
-def preemptions(draw):
+def crowds(draw):
+    """One tree in which every queue has little of its own, may preempt, and mostly borrows."""
+    nominal = st.integers(0, 2)
+    resources = draw(st.sampled_from([["cpu"], ["cpu", "memory"]]))
+
+    def rows(*, limits):
+        return [
+            {"flavor": "f1", "resource": resource, "nominal": draw(nominal)}
+            | ({"lend": draw(nominal)} if limits and draw(st.integers(0, 4)) == 0 else {})
+            for resource in resources
+        ]
+
+    cohorts = [{"name": "co0", "quotas": rows(limits=False), "weight": "1"}]
+    for i in range(1, 1 + draw(st.integers(0, 2))):
+        parent = f"co{draw(st.integers(0, i - 1))}"
+        cohorts.append({"name": f"co{i}", "parent": parent, "quotas": rows(limits=True), "weight": draw(WEIGHTS)})
+    queues = [
+        {
+            "name": f"cq{i}",
+            "cohort": draw(st.sampled_from([cohort["name"] for cohort in cohorts])),
+            "quotas": rows(limits=True),
+            "weight": draw(WEIGHTS),
+            "within": draw(st.sampled_from(["Never", "LowerPriority", "LowerOrNewerEqualPriority"])),
+            "reclaim": draw(st.sampled_from(["LowerPriority", "Any", "Any"])),
+            "stopped": False,
+        }
+        for i in range(draw(st.integers(2, 4)))
+    ]
+    return {"cohorts": cohorts, "clusterQueues": queues}
+
+
+@st.composite
+def preemptions(draw, *, fair=False):
     """A tree with admitted workloads, and one incoming, some of whose cells are contested."""
-    line = draw(trees())
+    crowded = draw(st.sampled_from([fair, True]))
+    line = draw(crowds() if crowded else trees())
     line["clusterQueues"][0]["stopped"] = False
     queues = [queue["name"] for queue in line["clusterQueues"]]
-    count = draw(st.integers(0, 10))
-    line["admitted"] = [draw(workloads(f"w{i:02}", queues, usages())) for i in range(count)]
-    incoming = draw(workloads("in", queues[:1], usages()))
+    usage = crowd_usages(line) if crowded else usages()
+    count = draw(st.integers(3, 8) if crowded else st.integers(0, 10))
+    line["admitted"] = [draw(workloads(f"w{i:02}", queues, usage)) for i in range(count)]
+    incoming = draw(workloads("in", queues[:1], usage))
     incoming["evicted"] = False
     marks = draw(st.lists(st.booleans(), min_size=len(incoming["usage"]), max_size=len(incoming["usage"])))
     for entry, mark in zip(incoming["usage"], [True, *marks[1:]], strict=True):
         entry["preempt"] = mark
-    return {**line, "incoming": incoming}
+    line |= {"incoming": incoming, "fairSharing": fair, "afs": draw(st.sampled_from([False, False, True]))}
+    if fair:
+        line |= {"strategies": draw(st.sampled_from(STRATEGIES)), "preemptWithinNominal": draw(st.booleans())}
+    if line["afs"]:
+        for workload in line["admitted"]:
+            workload["lq"] = f"lq{draw(st.integers(0, 2))}"
+        doors = sorted({(workload["cq"], workload["lq"]) for workload in line["admitted"]})
+        used = {door: draw(st.integers(0, 3)) for door in doors}
+        for workload in line["admitted"]:
+            workload["lqUsage"] = used[workload["cq"], workload["lq"]]
+    return line
+
+
+@st.composite
+def crowd_usages(draw, line):
+    """Some of every resource that the crowd's queues have."""
+    resources = [row["resource"] for row in line["clusterQueues"][0]["quotas"]]
+    return [{"flavor": "f1", "resource": resource, "amount": draw(st.integers(1, 3))} for resource in resources]
 
 
 @st.composite

@@ -7,21 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kueuepy import Cluster, ClusterQueue, PodSet, Preemption, ResourceFlavor, Scheduler, Workload, _core
-from kueuepy.objects import Configuration, FairSharingConfig
+from kueuepy import Cluster, ClusterQueue, PodSet, Preemption, ResourceFlavor, Scheduler, Workload
 from kueuepy.testing import clusters, workloads
 from laws import described
 from oracle import classical, reading
-from vectors.cluster import add_workload, amount, engine, namespace_of
+from vectors.cluster import amount, namespace_of, tables_of
 
 pytestmark = pytest.mark.sanitizer
 
 
-def search(line, *, fair):
+LINES = st.booleans().flatmap(lambda fair: described.preemptions(fair=fair))
+
+
+def search(line):
     """The targets, and the oracle's view of the cluster, to judge them by definition."""
-    made = engine(line, Configuration(fair_sharing=FairSharingConfig() if fair else None))
-    add_workload(made, line["incoming"], admitted=False)
-    tables, forest = _core._testing.Tables(made), reading.forest(line)
+    tables, forest = tables_of(line), reading.forest(line)
     admitted = {workload.name: workload for workload in reading.admit(forest, line)}
     preemptor = reading.workload(forest, line["incoming"])
     contested = [(entry["flavor"], entry["resource"]) for entry in line["incoming"]["usage"] if entry.get("preempt")]
@@ -32,9 +32,9 @@ def search(line, *, fair):
     return targets, admitted, preemptor, contested
 
 
-@given(described.preemptions(), st.booleans())
-def test_every_target_is_allowed(line, fair):
-    targets, admitted, preemptor, contested = search(line, fair=fair)
+@given(LINES)
+def test_every_target_is_allowed(line):
+    targets, admitted, preemptor, contested = search(line)
     policies = reading.policies(line, preemptor.queue.name)
     assert len({name for name, _ in targets}) == len(targets)
     for name, reason in targets:
@@ -54,9 +54,9 @@ def test_every_target_is_allowed(line, fair):
             assert policies.threshold is None or victim.priority <= policies.threshold
 
 
-@given(described.preemptions(), st.booleans())
-def test_the_targets_are_enough_and_none_could_be_spared(line, fair):
-    targets, admitted, preemptor, _ = search(line, fair=fair)
+@given(LINES)
+def test_the_targets_are_enough_and_none_could_be_spared(line):
+    targets, admitted, preemptor, _ = search(line)
     if not targets:
         return
     victims = [admitted[name] for name, _ in targets]
@@ -74,7 +74,7 @@ def test_the_targets_are_enough_and_none_could_be_spared(line, fair):
     spared = 0
     for victim in victims:
         victim.queue.charge(victim.usage)
-        spared += fits(borrow=fair or not fits_within_nominal(victim, preemptor))
+        spared += fits(borrow=line["fairSharing"] or not fits_within_nominal(victim, preemptor))
         victim.queue.charge(victim.usage, -1)
     assert spared <= 1
 
@@ -120,12 +120,12 @@ def test_partial_admission_can_preempt_for_ever():
     assert scheduler.engine.check() == []
 
 
-@given(described.preemptions(), st.integers(1, 3))
+@given(described.preemptions(fair=True), st.integers(1, 3))
 def test_weights_matter_by_their_ratios_only(line, power):
     def targets(factor):
         scaled = {**line}
         for kind in ("cohorts", "clusterQueues"):
             scaled[kind] = [{**row, "weight": str(float(row["weight"]) * factor)} for row in line[kind]]
-        return search(scaled, fair=True)[0]
+        return search(scaled)[0]
 
     assert targets(2**power) == targets(1)

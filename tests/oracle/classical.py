@@ -26,14 +26,16 @@ class Policies:
 @dataclass
 class Candidate:
     workload: Workload
-    kind: str  # own, hierarchical, without borrowing, while borrowing
+    kind: str  # own, hierarchical, without borrowing, while borrowing; fair, within nominal
     above: Node | None = None  # the cohort under which it was found
 
     @property
     def reason(self) -> str:
-        return {"own": "InClusterQueue", "while borrowing": "InCohortReclaimWhileBorrowing"}.get(
-            self.kind, "InCohortReclamation"
-        )
+        return {
+            "own": "InClusterQueue",
+            "while borrowing": "InCohortReclaimWhileBorrowing",
+            "fair": "InCohortFairSharing",
+        }.get(self.kind, "InCohortReclamation")
 
 
 def allows(policy: str, preemptor: Workload, candidate: Workload) -> bool:

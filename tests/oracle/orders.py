@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cmp_to_key
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .shares import Share, share
 
@@ -42,6 +43,8 @@ class Workload:
     usage: dict[Cell, int] = field(default_factory=dict)
     reserved: int = 0
     is_evicted: bool = False
+    local: str = ""  # its LocalQueue
+    local_usage: float | None = None  # what that has used, where admission fair sharing is on
 
 
 def queue_order(workload: Workload) -> tuple[int, int, str]:
@@ -49,14 +52,30 @@ def queue_order(workload: Workload) -> tuple[int, int, str]:
     return -workload.priority, workload.created, workload.name
 
 
-def candidate_order(own: Node) -> Callable[[Workload], tuple[bool, bool, int, int, str]]:
-    """Evicted first, other queues first, lower priority, later reservation, UID (`common/ordering.go`)."""
+def candidate_order(own: Node) -> Callable[[Workload], Any]:
+    """Evicted first, other queues first, of one queue the LocalQueue that used most, lower priority, later
+    reservation, UID (`pkg/scheduler/preemption/common/ordering.go:CandidatesOrdering`).
+    """
 
-    def key(candidate: Workload) -> tuple[bool, bool, int, int, str]:
-        not_evicted = not candidate.is_evicted
-        return not_evicted, candidate.queue is own, candidate.priority, -candidate.reserved, candidate.name
+    def compare(a: Workload, b: Workload) -> int:
+        first = (not a.is_evicted, a.queue is own), (not b.is_evicted, b.queue is own)
+        if first[0] != first[1]:
+            return -1 if first[0] < first[1] else 1
+        usages = a.local_usage, b.local_usage
+        if a.queue is b.queue and a.local != b.local and None not in usages and usages[0] != usages[1]:
+            return -1 if usages[0] > usages[1] else 1
+        last = (a.priority, -a.reserved, a.name), (b.priority, -b.reserved, b.name)
+        return -1 if last[0] < last[1] else int(last[0] != last[1])
 
-    return key
+    return cmp_to_key(compare)
+
+
+def is_transitive(workloads: list[Workload], own: Node) -> bool:
+    """Whether there is one order of the candidates; LocalQueue usage may make each of three come before the next."""
+    key = candidate_order(own)
+    keys = [key(workload) for workload in sorted(workloads, key=lambda workload: workload.name)]
+    keys.sort()
+    return all(not later < earlier for i, earlier in enumerate(keys) for later in keys[i + 1 :])
 
 
 def fair_order(heads: list[Head], gates: Gates) -> list[Head]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .classical import Policies
+from .classical import Policies, Search
+from .fair import FINAL, INITIAL, FairSearch
 from .orders import Workload
 from .quota import UNLIMITED, Cell, Forest, Node, Quota
+
+if TYPE_CHECKING:
+    from .classical import Request
 
 Line = dict[str, Any]
 
@@ -47,7 +51,7 @@ def forest(line: Line) -> Forest:
     return made
 
 
-def workload(made: Forest, row: Line) -> Workload:
+def workload(made: Forest, row: Line, *, afs: bool = False) -> Workload:
     return Workload(
         row["name"],
         made.queues[row["cq"]],
@@ -56,11 +60,13 @@ def workload(made: Forest, row: Line) -> Workload:
         usage(row["usage"]),
         row["reserved"],
         bool(row.get("evicted")),
+        row.get("lq", ""),
+        row["lqUsage"] if afs else None,
     )
 
 
 def admit(made: Forest, line: Line) -> list[Workload]:
-    admitted = [workload(made, row) for row in line.get("admitted") or ()]
+    admitted = [workload(made, row, afs=line.get("afs", False)) for row in line.get("admitted") or ()]
     for one in admitted:
         one.queue.charge(one.usage)
     return admitted
@@ -71,3 +77,14 @@ def policies(line: Line, queue: str) -> Policies:
     borrow = row.get("borrowWithinCohort") or {}
     borrows = borrow.get("policy", "Never") != "Never"
     return Policies(row.get("within", "Never"), row.get("reclaim", "Never"), borrows, borrow.get("threshold"))
+
+
+def search(
+    line: Line, preemptor: Workload, admitted: list[Workload], contested: list[Cell], request: Request
+) -> Search:
+    """The search that the line's configuration makes."""
+    asked = (preemptor, policies(line, preemptor.queue.name), admitted, contested, request)
+    if not line.get("fairSharing"):
+        return Search(*asked)
+    strategies = tuple(line.get("strategies") or (FINAL, INITIAL))
+    return FairSearch(*asked, strategies=strategies, reclaims_nominal=line.get("preemptWithinNominal", True))

@@ -7,12 +7,14 @@ from typing import Any
 from kueuepy import _core
 from kueuepy.objects import (
     Admission,
+    AdmissionFairSharing,
     BorrowWithinCohort,
     ClusterQueue,
     Cohort,
     Condition,
     Configuration,
     FairSharing,
+    FairSharingConfig,
     FlavorQuotas,
     LocalQueue,
     Namespace,
@@ -129,3 +131,20 @@ def add_workload(made: Any, workload: Line, *, admitted: bool) -> None:
             status=status,
         )
     )
+
+
+def tables_of(line: Line) -> Any:
+    """The line's engine with its incoming workload, to ask single rules of."""
+    fair = FairSharingConfig(line.get("strategies") or FairSharingConfig().preemption_strategies)
+    configuration = Configuration(
+        fair_sharing=fair if line.get("fairSharing") else None,
+        admission_fair_sharing=AdmissionFairSharing() if line.get("afs") else None,
+        feature_gates={"FairSharingPreemptWithinNominal": line.get("preemptWithinNominal", True)},
+    )
+    made = engine(line, configuration)
+    add_workload(made, line["incoming"], admitted=False)
+    tables = _core._testing.Tables(made)
+    for workload in line.get("admitted") or ():
+        if line.get("afs"):
+            tables.set_consumed(namespace_of(workload), workload["lq"], "cpu", workload["lqUsage"] * 10**9)
+    return tables

@@ -4,27 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kueuepy import _core
-from kueuepy.objects import AdmissionFairSharing, Configuration, FairSharingConfig
-from vectors.cluster import add_workload, amount, cell, engine, namespace_of
+from vectors.cluster import amount, cell, namespace_of, tables_of
 from vectors.files import lines
-
-
-def tables_of(line):
-    configuration = Configuration(
-        fair_sharing=FairSharingConfig(line.get("strategies") or FairSharingConfig().preemption_strategies)
-        if line["fairSharing"]
-        else None,
-        admission_fair_sharing=AdmissionFairSharing() if line.get("afs") else None,
-        feature_gates={"FairSharingPreemptWithinNominal": line["preemptWithinNominal"]},
-    )
-    made = engine(line, configuration)
-    add_workload(made, line["incoming"], admitted=False)
-    tables = _core._testing.Tables(made)
-    for workload in line["admitted"]:
-        if line.get("afs"):
-            tables.set_consumed(namespace_of(workload), workload["lq"], "cpu", workload["lqUsage"] * 10**9)
-    return tables
 
 
 @pytest.mark.parametrize("line", lines("preemption_examples") + lines("preemption"))
