@@ -1,0 +1,126 @@
+// The engine without Python: objects and workloads in, decisions out.
+#include "scheduler/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cluster.h"
+#include "io/fingerprint.h"
+#include "io/text.h"
+#include "state/check.h"
+
+namespace kueue {
+namespace {
+
+using namespace testing_cluster;
+using Names = std::vector<std::string>;
+
+class EngineTest : public testing::Test {
+ protected:
+  EngineTest() : engine_(Cluster({QueueSpec("a", "team", 4000), QueueSpec("b", "team", 4000)})) {}
+  void TearDown() override { EXPECT_EQ(Check(engine_.state()), Names()); }
+  const Workload& Get(const std::string& name) const {
+    return engine_.state().At(engine_.state().FindWorkload("default/" + name));
+  }
+  std::string MessageOf(const std::string& name, ConditionType type) const {
+    return Render(engine_.state(), Get(name).Find(type)->message);
+  }
+  Amount Used(const char* queue) {
+    const State& state = engine_.state();
+    return state.quota.Usage(state.forest().FindClusterQueue(queue), 0);
+  }
+
+  Engine engine_;
+};
+
+TEST_F(EngineTest, AQueueBorrowsWhatTheCohortHasLeft) {
+  engine_.Submit(Job("first", "a", "3"));
+  engine_.Submit(Job("second", "a", "5"));
+  engine_.Submit(Job("third", "a", "1"));
+  EXPECT_EQ(RunAll(engine_), (Names{"first", "second"}));
+  EXPECT_EQ(Used("a"), Amount(8000));
+  EXPECT_EQ(MessageOf("third", ConditionType::kQuotaReserved),
+            "couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor default, 1 "
+            "more needed");
+}
+
+TEST_F(EngineTest, NominalQuotaIsReclaimed) {
+  engine_.Submit(Job("owner", "a", "3"));
+  engine_.Submit(Job("borrower", "a", "3"));
+  RunAll(engine_);
+  engine_.Submit(Job("reclaims", "b", "4"));
+  EXPECT_EQ(RunAll(engine_), (Names{"owner", "reclaims"}));
+  EXPECT_EQ(Get("borrower").Find(ConditionType::kPreempted)->reason,
+            static_cast<int32_t>(Reason::kInCohortReclamation));
+}
+
+TEST_F(EngineTest, AFinishedWorkloadGivesItsQuotaBack) {
+  engine_.Submit(Job("all", "a", "8"));
+  engine_.Submit(Job("next", "a", "8"));
+  EXPECT_EQ(RunAll(engine_), Names{"all"});
+  engine_.Finish(engine_.state().FindWorkload("default/all"));
+  EXPECT_EQ(RunAll(engine_), Names{"next"});
+  engine_.Delete(engine_.state().FindWorkload("default/next"));
+  EXPECT_EQ(Used("a"), Amount(0));
+}
+
+TEST_F(EngineTest, AForkGoesItsOwnWay) {
+  engine_.Submit(Job("first", "a", "3"));
+  RunAll(engine_);
+  const uint64_t before = Fingerprint(engine_.state());
+  Engine fork = engine_;
+  fork.Submit(Job("only-there", "b", "5", 9));
+  RunAll(fork);
+  fork.Finish(fork.state().FindWorkload("default/first"));
+  EXPECT_EQ(Fingerprint(engine_.state()), before);
+  EXPECT_NE(Fingerprint(fork.state()), before);
+  EXPECT_EQ(engine_.state().FindWorkload("default/only-there"), kNoId);
+}
+
+TEST_F(EngineTest, AQuestionChangesNothing) {
+  engine_.Submit(Job("low", "a", "8"));
+  RunAll(engine_);
+  const WorkloadId asked = engine_.Submit(Job("asked", "b", "4", 5));
+  const uint64_t before = Fingerprint(engine_.state());
+  const Entry answer = engine_.TryAdmit(asked);
+  EXPECT_EQ(answer.targets.size(), 1u);
+  EXPECT_EQ(Fingerprint(engine_.state()), before);
+}
+
+TEST_F(EngineTest, ACohortThatIsItsOwnAncestorStopsItsQueues) {
+  CohortSpec team, above;
+  team.name = above.parent = "team";
+  team.parent = above.name = "above";
+  engine_.ApplyCohort(team, true);
+  engine_.ApplyCohort(above, true);
+  engine_.Submit(Job("waits", "a", "1"));
+  EXPECT_EQ(RunAll(engine_), Names());
+  above.parent.clear();
+  engine_.ApplyCohort(above, true);
+  EXPECT_EQ(RunAll(engine_), Names{"waits"});
+}
+
+TEST_F(EngineTest, ShrunkenQuotaEvictsNobody) {
+  engine_.Submit(Job("runs", "a", "4"));
+  RunAll(engine_);
+  engine_.ApplyClusterQueue(QueueSpec("a", "team", 0), true);
+  engine_.ApplyClusterQueue(QueueSpec("b", "team", 0), true);
+  engine_.Submit(Job("waits", "b", "1"));
+  EXPECT_EQ(RunAll(engine_), Names{"runs"});
+}
+
+TEST_F(EngineTest, TheHighestAmountsNeitherOverflowNorWrap) {
+  engine_.Submit(Job("most", "a", "9223372036854774"));
+  engine_.Submit(Job("as-much-again", "b", "9223372036854774"));
+  engine_.Submit(Job("beyond", "b", "9e30"));
+  EXPECT_EQ(RunAll(engine_), Names());
+  ClusterQueueSpec unlimited = QueueSpec("a", "team", 0);
+  unlimited.resource_groups[0].flavors[0].resources[0].nominal = Amount::Unlimited();
+  engine_.ApplyClusterQueue(unlimited, true);
+  EXPECT_EQ(RunAll(engine_), (Names{"most", "as-much-again"}));
+}
+
+}  // namespace
+}  // namespace kueue

@@ -1,0 +1,171 @@
+// Quota and usage on the forest: what bubbles up, what is lent, what a trial leaves behind.
+#include "quota/quota.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace kueue {
+namespace {
+
+constexpr CellId kCell = 0;
+
+// top (5) over left (0) and right (0); two queues below left, one below right.
+class QuotaTest : public testing::Test {
+ protected:
+  QuotaTest() {
+    top_ = Cohort("top", kNoId);
+    left_ = Cohort("left", top_);
+    right_ = Cohort("right", top_);
+    lender_ = Queue("lender", left_);
+    borrower_ = Queue("borrower", left_);
+    far_ = Queue("far", right_);
+    quota_.Resize(1);
+    quota_.SetCell(top_, kCell, Amount(5), Amount::Unlimited(), Amount::Unlimited());
+    quota_.SetCell(lender_, kCell, Amount(10), Amount::Unlimited(), Amount(4));
+    quota_.SetCell(borrower_, kCell, Amount(2), Amount(3), Amount::Unlimited());
+    quota_.SetCell(far_, kCell, Amount(1), Amount::Unlimited(), Amount::Unlimited());
+    Rebuild();
+  }
+  NodeId Cohort(const char* name, NodeId parent) {
+    return Declare(quota_.forest().InternCohort(name), parent);
+  }
+  NodeId Queue(const char* name, NodeId parent) {
+    return Declare(quota_.forest().InternClusterQueue(name), parent);
+  }
+  NodeId Declare(NodeId node, NodeId parent) {
+    quota_.forest().SetDeclared(node, true);
+    quota_.forest().SetActive(node, true);
+    quota_.forest().SetParent(node, parent);
+    return node;
+  }
+  void Rebuild() {
+    quota_.forest().Rebuild();
+    quota_.forest().RebuildHeights();
+    quota_.Rebuild();
+  }
+  int64_t Used(NodeId node) const { return quota_.Usage(node, kCell).value(); }
+  int64_t Free(NodeId node) const { return quota_.Available(node, kCell).value(); }
+  std::vector<int64_t> AllUsed() const {
+    std::vector<int64_t> used;
+    for (NodeId node = 0; node < quota_.forest().size(); ++node) used.push_back(Used(node));
+    return used;
+  }
+
+  Quota quota_;
+  NodeId top_, left_, right_, lender_, borrower_, far_;
+};
+
+TEST_F(QuotaTest, SubtreesSumWhatIsLent) {
+  EXPECT_EQ(quota_.Local(lender_, kCell), Amount(6));
+  EXPECT_EQ(quota_.Subtree(left_, kCell), Amount(4 + 2));
+  EXPECT_EQ(quota_.Subtree(top_, kCell), Amount(5 + 6 + 1));
+  EXPECT_EQ(quota_.Potential(lender_, kCell), Amount(6 + 12));
+  EXPECT_EQ(quota_.Potential(borrower_, kCell), Amount(2 + 3));
+  EXPECT_TRUE(quota_.IsDefined(top_, kCell));
+}
+
+TEST_F(QuotaTest, UsageBubblesUpBeyondTheLocalQuota) {
+  quota_.Add(lender_, kCell, Amount(6));
+  EXPECT_EQ(Used(left_), 0);
+  quota_.Add(lender_, kCell, Amount(3));
+  EXPECT_EQ(Used(left_), 3);
+  EXPECT_EQ(Used(top_), 3);
+  quota_.Remove(lender_, kCell, Amount(8));
+  EXPECT_EQ(Used(lender_), 1);
+  EXPECT_EQ(Used(left_), 0);
+  EXPECT_EQ(Used(top_), 0);
+}
+
+TEST_F(QuotaTest, AvailableIsBoundByTheBorrowingLimitAndByOthers) {
+  EXPECT_EQ(Free(borrower_), 5);
+  quota_.Add(far_, kCell, Amount(10));
+  EXPECT_EQ(Free(borrower_), 2);
+  EXPECT_EQ(Free(lender_), 6 + 2);
+  quota_.Add(far_, kCell, Amount(7));  // over-admitted
+  EXPECT_EQ(quota_.RawAvailable(far_, kCell), Amount(-5));
+  EXPECT_EQ(Free(far_), 0);
+  EXPECT_EQ(Free(lender_), 6 - 5);  // the debt counts against everyone below the root
+}
+
+TEST_F(QuotaTest, WhatIsAddedAndRemovedLeavesNothing) {
+  const std::vector<NodeId> queues = {lender_, borrower_, far_};
+  const std::vector<int64_t> empty = AllUsed();
+  for (const int64_t first : {0, 1, 5, 6, 7, 40}) {
+    for (const int64_t second : {1, 4, 9}) {
+      for (const NodeId a : queues) {
+        for (const NodeId b : queues) {
+          quota_.Add(a, kCell, Amount(first));
+          const std::vector<int64_t> between = AllUsed();
+          quota_.Add(b, kCell, Amount(second));
+          quota_.Remove(b, kCell, Amount(second));
+          EXPECT_EQ(AllUsed(), between);
+          quota_.Remove(a, kCell, Amount(first));
+          EXPECT_EQ(AllUsed(), empty);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(QuotaTest, ARebuildFindsTheSameUsage) {
+  quota_.Add(lender_, kCell, Amount(9));
+  quota_.Add(borrower_, kCell, Amount(4));
+  quota_.Add(far_, kCell, Amount(2));
+  const std::vector<int64_t> bubbled = AllUsed();
+  quota_.Rebuild();
+  EXPECT_EQ(AllUsed(), bubbled);
+}
+
+TEST_F(QuotaTest, TrialsNestAndAreUndone) {
+  quota_.Add(borrower_, kCell, Amount(1));
+  const std::vector<int64_t> before = AllUsed();
+  {
+    const Trial outer(quota_);
+    quota_.Remove(borrower_, kCell, Amount(1));
+    const std::vector<int64_t> within = AllUsed();
+    {
+      const Trial inner(quota_);
+      quota_.Add(far_, kCell, Amount(100));
+      quota_.Add(lender_, kCell, Amount(7));
+      EXPECT_NE(AllUsed(), within);
+    }
+    EXPECT_EQ(AllUsed(), within);
+  }
+  EXPECT_EQ(AllUsed(), before);
+  quota_.Add(borrower_, kCell, Amount(3));  // outside of a trial: stays
+  EXPECT_EQ(Used(top_), 4);
+}
+
+TEST_F(QuotaTest, TheLowestSubtreeThatFitsTellsHowFarOneBorrows) {
+  const auto height = [this](NodeId queue, int64_t amount) {
+    return quota_.LowestSubtreeThatFits(queue, kCell, Amount(amount));
+  };
+  EXPECT_EQ(height(borrower_, 2).height, 0);
+  EXPECT_EQ(height(borrower_, 5).height, 1);
+  EXPECT_TRUE(height(borrower_, 5).smaller_than_tree);
+  EXPECT_EQ(height(far_, 10).height, 2);
+  EXPECT_FALSE(height(far_, 10).smaller_than_tree);
+}
+
+TEST_F(QuotaTest, UnlimitedQuotaNeverRunsOut) {
+  quota_.SetCell(top_, kCell, Amount::Unlimited(), Amount::Unlimited(), Amount::Unlimited());
+  Rebuild();
+  quota_.Add(far_, kCell, Amount(9'000'000'000'000'000'000));
+  EXPECT_TRUE(quota_.Available(far_, kCell).IsUnlimited());
+  EXPECT_EQ(Free(borrower_), 5);  // its borrowing limit holds all the same
+}
+
+TEST_F(QuotaTest, NothingBubblesThroughACycle) {
+  quota_.forest().SetParent(top_, left_);
+  Rebuild();
+  quota_.Add(lender_, kCell, Amount(50));
+  EXPECT_EQ(Used(lender_), 50);
+  EXPECT_EQ(Used(left_), 0);
+  quota_.Remove(lender_, kCell, Amount(50));
+  EXPECT_EQ(Used(lender_), 0);
+}
+
+}  // namespace
+}  // namespace kueue
