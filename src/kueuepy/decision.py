@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kueuepy.explain_facts import DecisionView, PodSetAdmissionView
 
 
-class FlavorAttempt(msgspec.Struct, frozen=True):
+class FlavorAttempt(msgspec.Struct, frozen=True, gc=False):
     """One flavor that the search looked at for a pod set.
 
     Source: `pkg/scheduler/flavorassigner/flavorassigner.go:findFlavorForPodSets`.
@@ -36,7 +36,7 @@ class FlavorAttempt(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Target(msgspec.Struct, frozen=True):
+class Target(msgspec.Struct, frozen=True, gc=False):
     """A workload that is preempted.
 
     Attributes:
@@ -89,7 +89,7 @@ class Admitted(msgspec.Struct, frozen=True):
         return Admission(self.cluster_queue, self.pod_sets)
 
 
-class Preempting(msgspec.Struct, frozen=True):
+class Preempting(msgspec.Struct, frozen=True, gc=False):
     """The workload will fit once others have left; they are evicted.
 
     Attributes:
@@ -111,7 +111,7 @@ class Preempting(msgspec.Struct, frozen=True):
     _repr_html_ = _decision_html
 
 
-class Pending(msgspec.Struct, frozen=True):
+class Pending(msgspec.Struct, frozen=True, gc=False):
     """The workload keeps waiting.
 
     Attributes:

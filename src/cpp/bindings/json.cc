@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 
 namespace kueue::python {
@@ -35,8 +36,15 @@ void Require(bool holds, const std::string& where, const char* what) {
   if (!holds) ThrowIfError(absl::InvalidArgumentError(absl::StrCat(where, ": ", what)));
 }
 
+py::handle Interned(const char* literal) {
+  static auto& names = *new absl::flat_hash_map<const char*, PyObject*>();  // by address; the GIL guards it
+  PyObject*& name = names[literal];
+  if (name == nullptr) name = PyUnicode_InternFromString(literal);
+  return name;
+}
+
 py::handle Get(const py::handle& dict, const char* key) {
-  const py::handle value = PyDict_GetItemString(dict.ptr(), key);
+  const py::handle value = PyDict_GetItem(dict.ptr(), Interned(key).ptr());
   return value && !value.is_none() ? value : py::handle();
 }
 

@@ -9,6 +9,9 @@
 
 namespace kueue::python {
 
+// The name as a Python string, made once for each literal: names of fields are looked up all the time.
+py::handle Interned(const char* literal);
+
 // Raises InvalidSpecError "where: what" unless the condition holds.
 void Require(bool holds, const std::string& where, const char* what);
 

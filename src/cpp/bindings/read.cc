@@ -1,6 +1,7 @@
 #include "bindings/read.h"
 
 #include "absl/strings/str_cat.h"
+#include "bindings/json.h"
 
 namespace kueue::python {
 
@@ -8,7 +9,9 @@ std::string Text(const py::handle& value) {
   return value.is_none() ? std::string() : value.cast<std::string>();
 }
 
-std::string TextOf(const py::handle& object, const char* attribute) { return Text(object.attr(attribute)); }
+py::object Field(const py::handle& object, const char* name) { return object.attr(Interned(name)); }
+
+std::string TextOf(const py::handle& object, const char* attribute) { return Text(Field(object, attribute)); }
 
 std::map<std::string, std::string> Labels(const py::handle& dict) {
   std::map<std::string, std::string> labels;

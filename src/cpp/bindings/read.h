@@ -27,7 +27,8 @@ Config ReadConfig(const py::handle& configuration);
 RequestsConfig ReadRequestsConfig(const py::handle& configuration);
 
 // Small readers that the above share.
-std::string Text(const py::handle& value);  // empty for None
+std::string Text(const py::handle& value);                     // empty for None
+py::object Field(const py::handle& object, const char* name);  // an attribute
 std::string TextOf(const py::handle& object, const char* attribute);
 std::map<std::string, std::string> Labels(const py::handle& dict);
 std::vector<std::string> Texts(const py::handle& sequence);

@@ -1,3 +1,5 @@
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "bindings/json.h"
 #include "bindings/pod.h"
@@ -13,23 +15,21 @@ std::string Annotation(const py::handle& annotations, const char* key) {
 
 // Base 10 with an optional sign; anything else counts as 0, as Kueue has it.
 int64_t ReadBoost(const std::string& text) {
-  try {
-    size_t end = 0;
-    const long long boost = std::stoll(text, &end);
-    return end == text.size() && boost >= INT32_MIN && boost <= INT32_MAX ? boost : 0;
-  } catch (const std::exception&) {
-    return 0;
-  }
+  int32_t boost = 0;
+  const bool bare = !text.empty() && !absl::ascii_isspace(static_cast<unsigned char>(text.front())) &&
+                    !absl::ascii_isspace(static_cast<unsigned char>(text.back()));
+  return bare && absl::SimpleAtoi(text, &boost) ? boost : 0;
 }
 
 PodSetSpec ReadPodSet(const py::handle& object, size_t index) {
   PodSetSpec pod_set;
   pod_set.name = TextOf(object, "name");
-  pod_set.count = object.attr("count").cast<int64_t>();
-  pod_set.min_count = OptionalInt(object.attr("min_count"));
+  pod_set.count = Field(object, "count").cast<int64_t>();
+  pod_set.min_count = OptionalInt(Field(object, "min_count"));
   const std::string base = absl::StrCat("spec.podSets[", index, "].template");
-  pod_set.pod_template = std::make_shared<const PodTemplate>(ReadPodTemplate(object.attr("template"), base));
-  const py::object topology = object.attr("topology_request");
+  pod_set.pod_template =
+      std::make_shared<const PodTemplate>(ReadPodTemplate(Field(object, "template"), base));
+  const py::object topology = Field(object, "topology_request");
   if (topology.is_none()) return pod_set;
   AppendCanonical(&pod_set.topology_request, topology);
   pod_set.group = GetText(topology, "podSetGroupName", "topologyRequest");
@@ -55,20 +55,20 @@ WorkloadSpec ReadWorkload(const py::handle& object) {
   spec.uid = TextOf(object, "uid");
   if (spec.uid.empty()) spec.uid = spec.ns + "." + spec.name;
   spec.queue_name = TextOf(object, "queue_name");
-  const py::object labels = object.attr("labels"), annotations = object.attr("annotations");
+  const py::object labels = Field(object, "labels"), annotations = Field(object, "annotations");
   spec.job_uid = Annotation(labels, "kueue.x-k8s.io/job-uid");
   spec.admission_gate = Annotation(annotations, "kueue.x-k8s.io/admission-gated-by");
   spec.replaces = Annotation(annotations, "kueue.x-k8s.io/workload-slice-replacement-for");
   spec.priority_boost = ReadBoost(Annotation(annotations, "kueue.x-k8s.io/priority-boost"));
-  spec.priority = OptionalInt(object.attr("priority")).value_or(0);
-  if (const py::object ref = object.attr("priority_class_ref"); !ref.is_none()) {
+  spec.priority = OptionalInt(Field(object, "priority")).value_or(0);
+  if (const py::object ref = Field(object, "priority_class_ref"); !ref.is_none()) {
     spec.priority_class =
         absl::StrCat(TextOf(ref, "group"), "/", TextOf(ref, "kind"), "/", TextOf(ref, "name"));
   }
-  spec.active = object.attr("active").cast<bool>();
-  spec.maximum_execution_time_seconds = OptionalInt(object.attr("maximum_execution_time_seconds"));
-  spec.created = OptionalInt(object.attr("creation_timestamp"));
-  for (const py::handle& pod_set : object.attr("pod_sets")) {
+  spec.active = Field(object, "active").cast<bool>();
+  spec.maximum_execution_time_seconds = OptionalInt(Field(object, "maximum_execution_time_seconds"));
+  spec.created = OptionalInt(Field(object, "creation_timestamp"));
+  for (const py::handle& pod_set : Field(object, "pod_sets")) {
     spec.pod_sets.push_back(ReadPodSet(pod_set, spec.pod_sets.size()));
   }
   return spec;
@@ -76,12 +76,12 @@ WorkloadSpec ReadWorkload(const py::handle& object) {
 
 WorkloadStatus ReadStatus(const py::handle& object) {
   WorkloadStatus status;
-  for (const py::handle& item : object.attr("conditions")) {
+  for (const py::handle& item : Field(object, "conditions")) {
     status.conditions.push_back({TextOf(item, "type"), TextOf(item, "reason"), TextOf(item, "message"),
                                  TextOf(item, "status") == "True",
                                  item.attr("last_transition_time").cast<Time>()});
   }
-  if (const py::object admission = object.attr("admission"); !admission.is_none()) {
+  if (const py::object admission = Field(object, "admission"); !admission.is_none()) {
     status.cluster_queue = TextOf(admission, "cluster_queue");
     for (const py::handle& item : admission.attr("pod_set_assignments")) {
       WorkloadStatus::PodSetRecord record{
@@ -92,18 +92,18 @@ WorkloadStatus ReadStatus(const py::handle& object) {
       status.pod_sets.push_back(std::move(record));
     }
   }
-  for (const py::handle& item : object.attr("admission_checks")) {
+  for (const py::handle& item : Field(object, "admission_checks")) {
     status.checks.push_back(
         {TextOf(item, "name"), TextOf(item, "message"), ReadCheckState(TextOf(item, "state")),
          item.attr("last_transition_time").cast<Time>(), OptionalInt(item.attr("requeue_after_seconds")),
          OptionalInt(item.attr("retry_count"))});
   }
-  if (const py::object requeue = object.attr("requeue_state"); !requeue.is_none()) {
+  if (const py::object requeue = Field(object, "requeue_state"); !requeue.is_none()) {
     status.requeue_count = requeue.attr("count").cast<int64_t>();
     status.requeue_at = OptionalInt(requeue.attr("requeue_at"));
   }
-  status.past_execution_seconds = OptionalInt(object.attr("accumulated_past_execution_time_seconds"));
-  for (const py::handle& item : object.attr("reclaimable_pods")) {
+  status.past_execution_seconds = OptionalInt(Field(object, "accumulated_past_execution_time_seconds"));
+  for (const py::handle& item : Field(object, "reclaimable_pods")) {
     status.reclaimable[TextOf(item, "name")] = item.attr("count").cast<int64_t>();
   }
   return status;
