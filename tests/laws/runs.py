@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from kueuepy import Cluster, Scheduler
+import msgspec
+
+from kueuepy import Cluster, ClusterQueue, Cohort, PodSet, Scheduler
 from kueuepy._core import _testing
 from kueuepy.decision import Admitted, Preempting
+from kueuepy.objects import FlavorQuotas, ResourceGroup, ResourceQuota
 from kueuepy.testing.strategies import FLAVORS, RESOURCES
 
 CELLS = [(flavor, resource) for flavor in FLAVORS for resource in RESOURCES]
@@ -50,3 +53,30 @@ def admissions(scheduler: Scheduler) -> dict:
     keys = scheduler.keys()
     found = {key: engine.admission(engine.find(key)) for key in keys}
     return {key: admission for key, admission in found.items() if admission is not None}
+
+
+def scaled(cluster: Cluster, waiting, factor: int):
+    """The cluster and the workloads with all amounts times a factor."""
+    replace = msgspec.structs.replace
+
+    def quota(row):
+        limits = [None if x is None else int(x) * factor for x in (row.borrowing_limit, row.lending_limit)]
+        return ResourceQuota(row.name, int(row.nominal_quota) * factor, *limits)
+
+    def group(rows):
+        flavors = [FlavorQuotas(flavor.name, list(map(quota, flavor.resources))) for flavor in rows.flavors]
+        return ResourceGroup(rows.covered_resources, flavors)
+
+    def pods(pod_set):
+        asked = pod_set.template["spec"]["containers"][0]["resources"].get("requests", {})
+        requests = {name: int(amount) * factor for name, amount in asked.items()}
+        return PodSet.of(pod_set.name, pod_set.count, requests=requests, min_count=pod_set.min_count)
+
+    objects = [
+        replace(obj, resource_groups=tuple(map(group, obj.resource_groups)))
+        if isinstance(obj, ClusterQueue | Cohort)
+        else obj
+        for obj in cluster.objects()
+    ]
+    larger = Cluster(objects, configuration=cluster.configuration)
+    return larger, [replace(w, pod_sets=tuple(map(pods, w.pod_sets))) for w in waiting]

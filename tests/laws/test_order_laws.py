@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kueuepy import Cluster, ClusterQueue, Cohort, Configuration, ResourceFlavor, Scheduler
-from kueuepy.objects import FlavorQuotas, LocalQueue, PodSet, ResourceGroup, ResourceQuota, Workload
+from kueuepy.objects import LocalQueue, PodSet, Workload
 from kueuepy.testing import clusters, drive, traces, workloads
-from laws.runs import admissions, settled, story
+from laws.runs import admissions, scaled, settled, story
 
 pytestmark = pytest.mark.sanitizer
 replace = msgspec.structs.replace
@@ -49,29 +49,7 @@ def test_names_matter_by_their_order_only(cluster, waiting):
 
 @given(clusters(), workloads(), st.sampled_from([2, 7, 1000]))
 def test_scaling_every_amount_scales_every_decision(cluster, waiting, factor):
-    def scaled_quota(quota):
-        limits = [None if x is None else int(x) * factor for x in (quota.borrowing_limit, quota.lending_limit)]
-        return ResourceQuota(quota.name, int(quota.nominal_quota) * factor, *limits)
-
-    def scaled_flavor(flavor):
-        return FlavorQuotas(flavor.name, list(map(scaled_quota, flavor.resources)))
-
-    def scaled(obj):
-        if not isinstance(obj, ClusterQueue | Cohort):
-            return obj
-        groups = [
-            ResourceGroup(group.covered_resources, list(map(scaled_flavor, group.flavors)))
-            for group in obj.resource_groups
-        ]
-        return replace(obj, resource_groups=tuple(groups))
-
-    def scaled_pods(pod_set):
-        asked = pod_set.template["spec"]["containers"][0]["resources"].get("requests", {})
-        requests = {name: int(amount) * factor for name, amount in asked.items()}
-        return PodSet.of(pod_set.name, pod_set.count, requests=requests, min_count=pod_set.min_count)
-
-    other = Cluster(map(scaled, cluster.objects()), configuration=cluster.configuration)
-    more = [replace(w, pod_sets=tuple(map(scaled_pods, w.pod_sets))) for w in waiting]
+    other, more = scaled(cluster, waiting, factor)
     assert story(run(other, more)) == story(run(cluster, waiting))
 
 

@@ -93,8 +93,8 @@ def whole(waiting):
     return [replace(w, pod_sets=tuple(replace(pod_set, min_count=None) for pod_set in w.pod_sets)) for w in waiting]
 
 
-@given(clusters(), workloads().map(whole))
-def test_preemption_ends(cluster, waiting):
+@given(clusters(fair_sharing=False), workloads().map(whole))
+def test_classical_preemption_ends(cluster, waiting):
     scheduler = Scheduler(cluster, now=0)
     scheduler.submit(waiting)
     assert scheduler.settle(max_cycles=200).finished

@@ -1,0 +1,158 @@
+"""Laws of fair sharing: shares, the tournament, and who may be taken."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kueuepy import Scheduler, _core
+from kueuepy.objects import Configuration, FairSharingConfig
+from kueuepy.testing import clusters, workloads
+from laws import described
+from laws.runs import CELLS, nodes, scaled, story
+from vectors.cluster import SECOND, amount, engine, namespace_of, tables_of
+
+pytestmark = pytest.mark.sanitizer
+Tables = _core._testing.Tables
+INFINITE = 2**63 - 1
+CHARGES = st.lists(st.tuples(st.sampled_from(described.CELLS), st.integers(0, 9000)), min_size=1, max_size=6)
+
+
+def names(line):
+    """The nodes of a described tree, each with whether it is a Cohort."""
+    cohorts = {cohort["name"] for cohort in line["cohorts"]}
+    cohorts |= {queue["cohort"] for queue in line["clusterQueues"] if "cohort" in queue}
+    return [(queue["name"], False) for queue in line["clusterQueues"]] + [(name, True) for name in sorted(cohorts)]
+
+
+@given(st.one_of(described.trees(), described.crowds()), CHARGES, st.data())
+def test_a_share_never_falls_when_usage_grows(line, charges, data):
+    tables = Tables(engine(line, Configuration()))
+    queues = st.sampled_from([queue["name"] for queue in line["clusterQueues"]])
+    for cell, value in charges:
+        before = {node: tables.share(*node) for node in names(line)}
+        tables.add(data.draw(queues), cell, value)
+        for node, (ratio, precise, _, borrowing, rounded) in before.items():
+            now = tables.share(*node)
+            assert now[0] >= ratio >= 0, node
+            assert now[1] >= precise >= 0, node
+            assert now[4] >= rounded >= min(precise, INFINITE), node
+            assert now[3] or not borrowing, node
+
+
+@given(st.one_of(described.trees(), described.crowds()), CHARGES, st.data())
+def test_who_is_within_its_quota_or_has_no_parent_has_no_share(line, charges, data):
+    tables = Tables(engine(line, Configuration()))
+    queues = st.sampled_from([queue["name"] for queue in line["clusterQueues"]])
+    for cell, value in charges:
+        tables.add(data.draw(queues), cell, value)
+    parents = {
+        node["name"]: node.get("parent", node.get("cohort"))
+        for kind in ("cohorts", "clusterQueues")
+        for node in line[kind]
+    }
+    for name, is_cohort in names(line):
+        excess = any(
+            tables.node(name, is_cohort, cell)[2] > tables.node(name, is_cohort, cell)[0] for cell in described.CELLS
+        )
+        if parents.get(name) is None or not excess:
+            assert tables.share(name, is_cohort)[1] == 0, name
+
+
+@given(described.fair_cycles(), st.data())
+def test_the_tournament_takes_each_head_once_in_whatever_order_they_come(line, data):
+    gates = {
+        "FairSharingPrioritizeNonBorrowing": line["prioritizeNonBorrowing"],
+        "PrioritySortingWithinCohort": line["prioritySorting"],
+        "PrioritizePreemptorWorkloads": line["prioritizePreemptors"],
+    }
+    made = engine(line, Configuration(fair_sharing=FairSharingConfig(), feature_gates=gates))
+
+    def order(heads):
+        asked = [
+            (
+                head["cq"],
+                head["priority"],
+                head["created"] * SECOND,
+                head["isPreemptor"],
+                [amount(entry) for entry in head["usage"]],
+                head["addUsage"],
+            )
+            for head in heads
+        ]
+        taken = Tables(made).fair_order(asked)
+        assert sorted(taken) == list(range(len(heads)))
+        return [heads[index]["name"] for index in taken]
+
+    assert order(data.draw(st.permutations(line["heads"]))) == order(line["heads"])
+
+
+def targets(line):
+    wanted = line["incoming"]["usage"]
+    contested = [(entry["flavor"], entry["resource"]) for entry in wanted if entry.get("preempt")]
+    return tables_of(line).search(
+        f"{namespace_of(line['incoming'])}/in", contested, [amount(entry) for entry in wanted]
+    )
+
+
+def times(line, factor):
+    """The described cluster with all amounts times a factor."""
+
+    def node(row):
+        quotas = [
+            {name: value * factor if name in ("nominal", "borrow", "lend") else value for name, value in quota.items()}
+            for quota in row["quotas"]
+        ]
+        return {**row, "quotas": quotas}
+
+    def workload(row):
+        return {**row, "usage": [{**entry, "amount": entry["amount"] * factor} for entry in row["usage"]]}
+
+    return {
+        **line,
+        "cohorts": list(map(node, line["cohorts"])),
+        "clusterQueues": list(map(node, line["clusterQueues"])),
+        "admitted": list(map(workload, line["admitted"])),
+        "incoming": workload(line["incoming"]),
+    }
+
+
+@given(described.preemptions(fair=True), st.sampled_from([2, 7, 1000]))
+def test_scaling_every_amount_changes_no_target(line, factor):
+    assert targets(times(line, factor)) == targets(line)
+
+
+@given(clusters(fair_sharing=True), workloads(), st.sampled_from([3, 10, 1024]))
+def test_scaling_every_amount_changes_neither_decisions_nor_shares(cluster, waiting, factor):
+    told = []
+    for objects, jobs in ((cluster, waiting), scaled(cluster, waiting, factor)):
+        scheduler = Scheduler(objects, now=0)
+        scheduler.submit(jobs)
+        told.append((story(scheduler), scheduler.engine.shares()))
+    assert told[0] == told[1]
+
+
+@given(clusters(fair_sharing=True), workloads(min_size=3, max_size=12))
+def test_who_does_not_borrow_loses_nothing_to_others(cluster, waiting):
+    scheduler = Scheduler(cluster, now=0)
+    for i, workload in enumerate(waiting):
+        scheduler.submit(workload)
+        if i % 3:
+            continue
+        for _ in range(4):
+            scheduler.engine.settle()
+            tables, _ = nodes(scheduler)
+            for decision in scheduler.cycle().preempting:
+                for target in decision.targets:
+                    if target.cluster_queue != decision.cluster_queue:
+                        numbers = [tables.node(target.cluster_queue, False, cell) for cell in CELLS]  # noqa: FBT003
+                        assert any(usage > nominal for nominal, _, usage, *_ in numbers), target
+
+
+@given(clusters(fair_sharing=True), workloads())
+def test_fair_preemption_ends_or_is_reported_as_a_loop(cluster, waiting):
+    scheduler = Scheduler(cluster, now=0)
+    scheduler.submit(waiting)
+    settled = scheduler.settle(max_cycles=200)
+    assert settled.finished or settled.loop
