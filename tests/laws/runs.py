@@ -25,7 +25,12 @@ def settled(cluster: Cluster, waiting) -> Scheduler:
 
 def story(scheduler: Scheduler, cycles: int = 12) -> list:
     """What each of some cycles decides, without what is only a matter of words."""
-    return [[_plain(decision) for decision in scheduler.cycle()] for _ in range(cycles)]
+    return [told(scheduler.cycle()) for _ in range(cycles)]
+
+
+def told(cycle) -> list:
+    """What a cycle decided."""
+    return [_plain(decision) for decision in cycle]
 
 
 def _plain(decision):
