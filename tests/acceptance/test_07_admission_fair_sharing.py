@@ -1,5 +1,6 @@
 """Section 7: admission fair sharing between the LocalQueues of a ClusterQueue."""
 
+import msgspec
 import pytest
 
 import kueuepy as kq
@@ -18,6 +19,7 @@ def _stage(
     preemption=None,
     local_weights=("1", "1"),
     strategy="StrictFIFO",
+    checks=(),
 ):
     usage = kq.AdmissionFairSharing(half_life * SECOND, sampling * SECOND, weights or {})
     queue = kq.ClusterQueue.of(
@@ -26,12 +28,14 @@ def _stage(
         queueing_strategy=strategy,
         admission_scope="UsageBasedAdmissionFairSharing",
         preemption=preemption or kq.Preemption(),
+        admission_checks_strategy=tuple(map(kq.AdmissionCheckStrategyRule, checks)),
     )
+    declared = [kq.AdmissionCheck(name, controller_name="a-controller") for name in checks]
     doors = [
         kq.LocalQueue(f"lq-{name}", cluster_queue="cq", fair_sharing=kq.FairSharing(weight))
         for name, weight in zip("ab", local_weights, strict=True)
     ]
-    return stage(DEFAULT, queue, *doors, configuration=kq.Configuration(admission_fair_sharing=usage))
+    return stage(DEFAULT, *declared, queue, *doors, configuration=kq.Configuration(admission_fair_sharing=usage))
 
 
 def _consumed(story, queue, resource="cpu"):
@@ -68,6 +72,70 @@ def test_AF_02_a_week_of_half_life_and_samples_of_five_minutes(stage):
     assert _consumed(story, "lq-a") / 1000 == pytest.approx(3.4376e-4, rel=1e-4)
 
 
+def test_AF_02_usage_falls_by_half_in_every_half_life_once_nothing_runs(stage):
+    story = _stage(stage, 600, 300, {"cpu": 8})
+    story.scheduler.settle()
+    story.scheduler.advance(10)
+    story.submit("lq-a", 1, {"cpu": 4}, name="runs")
+    story.scheduler.settle()
+    # The penalty of 4 x (1 - 0.5^(300/600)), and 10 s of 4 cores: both cut at the ninth digit.
+    assert story.scheduler.engine.consumed()["default/lq-a"] == {"cpu": "1.217516793"}
+    for passed, consumed in ((300, "2.032487255"), (300, "2.608758395")):
+        story.scheduler.advance(passed)
+        story.scheduler.settle()
+        assert story.scheduler.engine.consumed()["default/lq-a"] == {"cpu": consumed}
+    story.scheduler.advance(90)
+    story.scheduler.finish("runs")
+    for passed, consumed in ((210, "1.844670751"), (300, "1.304379197")):
+        story.scheduler.advance(passed)
+        story.scheduler.settle()
+        assert story.scheduler.engine.consumed()["default/lq-a"] == {"cpu": consumed}
+
+
+def test_AF_02_without_a_half_life_nothing_is_remembered(stage):
+    story = _stage(stage, 0, 300, {"cpu": 6})
+    story.submit("lq-a", 1, {"cpu": 6}, name="runs")
+    story.settle()
+    story.scheduler.advance(1000)
+    story.settle()
+    assert story.scheduler.engine.consumed() == {}
+    story.submit("lq-b", 1, {"cpu": 3}, name="b-next")
+    story.submit("lq-a", 1, {"cpu": 3}, name="a-next", priority=1)
+    assert [row["key"] for row in story.scheduler.queues.rows()] == ["default/a-next", "default/b-next"]
+
+
+def test_AF_03_the_penalty_is_due_with_the_quota_and_is_settled_once(stage):
+    story = _stage(stage, 10, 10, {"cpu": 8}, checks=["check"])
+    story.submit("lq-a", 1, {"cpu": 4}, name="runs")
+    story.scheduler.settle()
+    assert story.scheduler.engine.consumed()["default/lq-a"] == {"penalty:cpu": "2.000000000"}
+    story.scheduler.set_check("runs", "check", "Ready")
+    for _ in range(2):
+        story.scheduler.settle()
+        assert story.scheduler.engine.consumed()["default/lq-a"] == {"cpu": "2.000000000"}
+
+
+def test_AF_03_who_never_starts_owes_nothing(stage):
+    story = _stage(stage, 10, 10, {"cpu": 8}, checks=["check"])
+    story.submit("lq-a", 1, {"cpu": 4}, name="runs")
+    story.scheduler.settle()
+    story.scheduler.delete("runs")
+    assert "default/lq-a" not in story.scheduler.engine.consumed()
+
+
+@pytest.mark.parametrize(
+    ("weights", "local_weight", "usage"),
+    [({}, "1", 1073741826), ({"memory": 0.0}, "1", 2), ({"cpu": 3.0, "memory": 0.0}, "2", 3)],
+)
+def test_AF_04_usage_counts_cores_and_bytes(stage, weights, local_weight, usage):
+    quotas = {"cpu": 9, "memory": "9Gi"}
+    story = _stage(stage, 10, 10, quotas, weights=weights, local_weights=(local_weight, "1"), checks=["check"])
+    story.submit("lq-a", 1, {"cpu": 4, "memory": "2Gi"}, name="waits")  # half of it is the penalty
+    story.scheduler.settle()
+    queue = next(row for row in story.scheduler.engine.local_queue_status() if row[1] == "lq-a")
+    assert queue[-2][0] == usage
+
+
 @pytest.mark.parametrize(
     ("weights", "first"), [({}, "b"), ({"cpu": 2.0, "memory": 1.0}, "b"), ({"memory": 1 / 2**30}, "a")]
 )
@@ -94,13 +162,19 @@ def test_AF_05_usage_is_divided_by_the_weight_of_the_local_queue(stage, local_we
     assert story.scheduler.queues.rows()[0]["key"] == f"default/{first}-next"
 
 
-def test_AF_06_the_heaviest_local_queue_loses_first(stage):
+@pytest.mark.parametrize(("by_usage", "victim"), [(True, "mine"), (False, "low")])
+def test_AF_06_the_heaviest_local_queue_loses_first_whatever_its_priority(stage, by_usage, victim):
     lower = kq.Preemption(within_cluster_queue="LowerPriority")
-    story = _stage(stage, 3600, 10, {"cpu": 9}, preemption=lower)
-    story.submit("lq-a", 2, {"cpu": 3})
+    story = _stage(stage, 3600, 10, {"cpu": 6}, preemption=lower)
+    if not by_usage:
+        queue = story.scheduler.cluster.get(kq.ClusterQueue, "cq")
+        story.scheduler.apply(msgspec.structs.replace(queue, admission_scope=None))
+    story.submit("lq-a", 1, {"cpu": 6}, name="before")
     story.settle()
-    story.submit("lq-b", 1, {"cpu": 3}, name="latest")
-    story.settle()
-    story.submit("lq-b", 1, {"cpu": 3}, name="urgent", priority=9)
+    story.scheduler.finish("before")
+    for door, name, priority in (("lq-a", "mine", 3), ("lq-b", "low", 0), ("lq-b", "middle", 1)):
+        story.submit(door, 1, {"cpu": 2}, name=name, priority=priority)
+        story.settle()
+    story.submit("lq-b", 1, {"cpu": 2}, name="urgent", priority=5)
     (decision,) = story.scheduler.cycle()
-    assert [target.workload.rpartition("-")[0] for target in decision.targets] == ["default/lq-a"]
+    assert decision.targets == (kq.Target(f"default/{victim}", "InClusterQueue", "cq"),)
