@@ -21,4 +21,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
 def pytest_addoption(parser):
-    parser.addoption("--regold", action="store_true", help="write the transcripts of tests/golden anew")
+    parser.addoption(
+        "--regold",
+        action="store_true",
+        help="write the transcripts of tests/golden, and what commands print on the pages of docs, anew",
+    )

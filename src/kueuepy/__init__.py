@@ -35,7 +35,8 @@ if TYPE_CHECKING:
         StateError,
         UnsupportedError,
     )
-    from kueuepy.explain import Cause, Explanation
+    from kueuepy.explain import Explanation
+    from kueuepy.explain_cause import Cause
     from kueuepy.loops import Cycle, Loop, Settled
     from kueuepy.objects import (
         Admission,
@@ -171,7 +172,8 @@ _HOME = {
     "kueuepy.scheduler": "Scheduler",
     "kueuepy.loops": "Cycle Loop Settled",
     "kueuepy.decision": "Admitted Decision FlavorAttempt Pending Preempting Target",
-    "kueuepy.explain": "Cause Explanation",
+    "kueuepy.explain": "Explanation",
+    "kueuepy.explain_cause": "Cause",
     "kueuepy.whatif": "Answers Change Difference Outcome who_must_leave",
     "kueuepy._core": "Question",
     "kueuepy.policy": "Comparison compare",

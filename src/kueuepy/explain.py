@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kueuepy.explain_cause import Cause  # noqa: TC001 - msgspec reads it
 from kueuepy.explain_causes import history_causes, holding_causes, waiting_causes
 
 if TYPE_CHECKING:
@@ -14,29 +15,6 @@ if TYPE_CHECKING:
     from kueuepy import _core
     from kueuepy.decision import Admitted
     from kueuepy.explain_facts import ConditionView, FactsView
-
-
-class Cause(msgspec.Struct, frozen=True):
-    """One thing that explains another, with the things that explain it.
-
-    Attributes:
-        kind: What it is about: `flavor`, `resource`, `node`, `holder`, `preemption`, `candidate`, `share`, `remedy`
-            and so on.
-        text: The sentence for people.
-        facts: The numbers and names in it, for programs; amounts are integers, thousandths for cpu.
-        causes: What explains it.
-    """
-
-    kind: str
-    text: str
-    facts: dict[str, Any] = msgspec.field(default_factory=dict)
-    causes: tuple[Cause, ...] = ()
-
-    def walk(self) -> Iterator[Cause]:
-        """This and all below it, depth first."""
-        yield self
-        for cause in self.causes:
-            yield from cause.walk()
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -126,7 +104,7 @@ def explain(engine: _core.Engine, found: int, decided: Admitted | None, *, fair:
     elif "Finished" in conditions and conditions["Finished"][0]:
         verdict = "Finished"
     else:
-        causes += waiting_causes(facts, _position(engine, facts), fair=fair)
+        causes += waiting_causes(facts, _position(engine, facts), _head(engine, facts), fair=fair)
         verdict = "Fits" if verdict == "Admitted" else verdict
     blocked_reason, blocked_text = facts["blocked"]
     waits = verdict in ("Pending", "Preempting", "Fits")
@@ -154,3 +132,11 @@ def _position(engine: _core.Engine, facts: FactsView) -> int | None:
     waiting = engine.pending_workloads(facts["cluster_queue"]) or []
     places = (place for place, row in enumerate(waiting) if f"{row[0]}/{row[1]}" == facts["workload"])
     return next(places, None)
+
+
+def _head(engine: _core.Engine, facts: FactsView) -> str | None:
+    """Who must go before it: the head of a StrictFIFO queue, if it is another."""
+    if not facts["strict_fifo"] or facts["blocked"][1]:
+        return None
+    active = engine.queues().get(facts["cluster_queue"], ([], []))[0]
+    return active[0] if active and active[0] != facts["workload"] else None

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import takewhile
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from kueuepy import explain_words as words
+from kueuepy.explain_cause import cause as _cause
+from kueuepy.explain_facts import missing, shortages
+from kueuepy.explain_remedies import remedies
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kueuepy.decision import Admitted
-    from kueuepy.explain import Cause
+    from kueuepy.explain_cause import Cause
     from kueuepy.explain_facts import (
         CandidateView,
         CellView,
@@ -21,24 +24,21 @@ if TYPE_CHECKING:
         PodSetView,
     )
 
+_MOST_NAMED = 5  # workloads each of which would make room
 _MOST_ALIKE = 3  # workloads of one queue that stay for one reason are told together beyond this number
-
-
-def _cause(kind: str, text: str, facts: Any = None, causes: Iterable[Cause] = ()) -> Cause:
-    from kueuepy.explain import Cause  # noqa: PLC0415 - the two modules need each other
-
-    return Cause(kind, text, dict(facts or {}), tuple(causes))
 
 
 # --- a workload that waits -----------------------------------------------------------------------------------------
 
 
-def waiting_causes(facts: FactsView, position: int | None, *, fair: bool) -> tuple[Cause, ...]:
-    """Why it waits, and what would have to happen."""
+def waiting_causes(facts: FactsView, position: int | None, head: str | None, *, fair: bool) -> tuple[Cause, ...]:
+    """Why it waits, and what would have to happen; `head` is who must go first, if anybody."""
     causes: list[Cause] = []
+    if head is not None:
+        causes.append(_cause("behind", words.behind(head, facts["cluster_queue"]), {"workload": head}))
     reason, text = facts["blocked"]
     if text:
-        causes.append(_cause("obstacle", text, {"reason": reason}))
+        causes.append(_cause("obstacle", text, {"reason": reason}, _inactivity(facts)))
     elif not facts["nominated"]:
         causes.append(_cause("obstacle", facts["message"], {"reason": facts["reason"]}))
     for pod_set in facts["pod_sets"]:
@@ -50,34 +50,43 @@ def waiting_causes(facts: FactsView, position: int | None, *, fair: bool) -> tup
     if position is not None:
         causes.append(_cause("position", words.position(position, facts["cluster_queue"]), {"position": position}))
     if facts["verdict"] == "Pending":
-        causes += _remedies(facts)
+        causes += remedies(facts)
     return tuple(causes)
+
+
+def _inactivity(facts: FactsView) -> list[Cause]:
+    if facts["inactivity"] is None:
+        return []
+    reason, message = facts["inactivity"]
+    return [_cause("inactive", words.inactive(facts["cluster_queue"], message), {"reason": reason})]
 
 
 def _pod_set(pod_set: PodSetView, *, alone: bool) -> list[Cause]:
     causes = [
         _cause("undeclared", words.undeclared(resource), {"resource": resource}) for resource in pod_set["undeclared"]
     ]
-    causes += [_flavor(flavor) for flavor in pod_set["flavors"]]
+    causes += [_flavor(flavor, uncovered=bool(pod_set["undeclared"])) for flavor in pod_set["flavors"]]
     if alone:
         return causes
     return [_cause("pod set", words.pod_set(pod_set), {"name": pod_set["name"], "count": pod_set["count"]}, causes)]
 
 
-def _flavor(flavor: FlavorView) -> Cause:
+def _flavor(flavor: FlavorView, *, uncovered: bool) -> Cause:
     numbers = ("flavor", "mode", "borrowing_level", "reason", "tried", "chosen")
     facts = {name: value for name, value in flavor.items() if name in numbers}
     if flavor["ineligible"]:
         inner = [_cause("eligibility", flavor["ineligible"], {"flavor": flavor["flavor"]})]
     else:
-        inner = [_cell(cell) for cell in flavor["cells"] if cell["short"] or flavor["chosen"]]
-    return _cause("flavor", words.flavor(flavor), facts, inner)
+        cells = sorted(flavor["cells"], key=itemgetter("resource"))
+        inner = [_cell(cell) for cell in cells if cell["short"] or flavor["chosen"]]
+    return _cause("flavor", words.flavor(flavor, uncovered=uncovered), facts, inner)
 
 
 def _cell(cell: CellView) -> Cause:
     numbers = ("flavor", "resource", "asked", "before", "available", "potential", "where", "limit")
-    missing = max(0, cell["asked"] - cell["available"]) if cell["available"] is not None else 0
-    facts = {**{name: value for name, value in cell.items() if name in numbers}, "missing": missing}
+    facts = {**{name: value for name, value in cell.items() if name in numbers}, "missing": missing(cell)}
+    if cell["short"]:
+        facts["shortages"] = tuple(shortages(cell))
     return _cause("resource", words.cell(cell), facts, _shortage(cell) if cell["short"] else ())
 
 
@@ -93,13 +102,14 @@ def _shortage(cell: CellView) -> list[Cause]:
     causes += [
         _cause("holder", words.holder(holder, cell["resource"]), holder)
         for holder in cell["holders"]
-        if holder["cluster_queue"] != cell["path"][0]["name"]
+        if holder["name"] != cell["path"][0]["name"]
     ]
     if cell["short"] and not cell["may_preempt"] and not words.is_impossible(cell):
         causes.append(_cause("no preemption", words.NO_PREEMPTION))
     if cell["one_would_do"]:
-        left = {"workloads": tuple(cell["one_would_do"])}
-        causes.append(_cause("one would do", words.one_would_do(cell["one_would_do"]), left))
+        named = tuple(cell["one_would_do"][:_MOST_NAMED])
+        text = words.one_would_do(named, more=len(cell["one_would_do"]) > _MOST_NAMED)
+        causes.append(_cause("one would do", text, {"workloads": named}))
     return causes
 
 
@@ -136,20 +146,6 @@ def shares(facts: FactsView) -> list[Cause]:
     return [_cause("share", words.share(share), share) for share in facts["shares"]]
 
 
-def _remedies(facts: FactsView) -> list[Cause]:
-    remedies: list[Cause] = []
-    for pod_set in facts["pod_sets"]:
-        remedies += [
-            _cause("remedy", words.cover(facts["cluster_queue"], resource), {"resource": resource})
-            for resource in pod_set["undeclared"]
-        ]
-        for flavor in pod_set["flavors"]:
-            if flavor["tried"] and not flavor["ineligible"]:
-                short = [cell for cell in flavor["cells"] if cell["short"]]
-                remedies += [_cause("remedy", words.remedy(cell), {"flavor": flavor["flavor"]}) for cell in short]
-    return [_cause("remedies", "it would fit if", None, remedies)] if remedies else []
-
-
 # --- a workload that holds quota ------------------------------------------------------------------------------------
 
 
@@ -176,16 +172,23 @@ def holding_causes(facts: FactsView, decided: Admitted | None, life: LifeView, *
 def _held(cell: CellView) -> Cause:
     own = cell["path"][0]
     borrowed = min(cell["asked"], max(0, own["usage"] - own["nominal"]))
-    causes = []
-    if borrowed:
-        causes = [
-            _cause("lender", words.lender(holder, cell["resource"]), holder)
-            for holder in cell["holders"]
-            if holder["lends"] and holder["cluster_queue"] != own["name"]
-        ]
-        causes += [_cause("node", words.node(node, cell), node) for node in cell["path"]]
     numbers = {"flavor": cell["flavor"], "resource": cell["resource"], "amount": cell["asked"], "borrowed": borrowed}
-    return _cause("held", words.held(cell, borrowed), numbers, causes)
+    return _cause("held", words.held(cell, borrowed), numbers, _loan(cell) if borrowed else ())
+
+
+def _loan(cell: CellView) -> list[Cause]:
+    """Who lends what the queue borrows: all below the lowest Cohort that does not borrow itself."""
+    own, *above = cell["path"]
+    borrowing = takewhile(lambda node: node["subtree"] is not None and node["usage"] > node["subtree"], above)
+    within = above[: len(list(borrowing)) + 1]
+    names, resource = {node["name"] for node in within}, cell["resource"]
+    causes = [
+        _cause("lender", words.lender(holder, resource), holder)
+        for holder in cell["holders"]
+        if holder["lends"] and holder["name"] != own["name"] and holder["meets"] in names
+    ]
+    causes += [_cause("pool", words.pool(node, resource), node) for node in within if node["nominal"]]
+    return [*causes, *(_cause("node", words.node(node, cell), node) for node in cell["path"])]
 
 
 # --- what happened to it ---------------------------------------------------------------------------------------------

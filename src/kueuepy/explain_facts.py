@@ -5,7 +5,7 @@ Amounts are integers, thousandths for cpu and units for everything else; `None` 
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, TypedDict
+from typing import Literal, NamedTuple, TypeAlias, TypedDict
 
 from kueuepy.decision_kinds import FlavorMode, PendingReason, PreemptionReason
 from kueuepy.objects.status import CheckState
@@ -62,9 +62,15 @@ class NodeView(TypedDict):
 
 
 class HolderView(TypedDict):
-    """What a queue of the tree has and holds of one cell."""
+    """What a queue of the tree, or a Cohort with a quota or a limit of its own, has and holds of one cell.
 
-    cluster_queue: str
+    `meets` is the lowest node that is above both it and the queue in question; the `nominal` of a Cohort is what it
+    has with all below it.
+    """
+
+    name: str
+    kind: Literal["ClusterQueue", "Cohort"]
+    meets: str
     nominal: int
     usage: int
     borrowed: int
@@ -163,9 +169,50 @@ class FactsView(TypedDict):
     candidates: list[CandidateView]
     counts: dict[str, int]
     shares: list[ShareView]
+    strict_fifo: bool
     holds: bool
     blocked: tuple[str, str]
+    inactivity: tuple[str, str] | None
     preemptor: str
     verdict: Literal["Pending", "Preempting", "Admitted"]
     reason: str
     message: str
+
+
+class Shortage(NamedTuple):
+    """A node whose quota or borrowingLimit is too small for a request, and by how much."""
+
+    node: str
+    limit: Literal["quota", "borrowingLimit"]
+    amount: int
+
+
+def missing(cell: CellView) -> int:
+    """How much would have to become free; more than what is asked for where more is used than there is."""
+    free = cell["path"][0]["available"]
+    return 0 if free is None else max(0, cell["asked"] - free)
+
+
+def shortages(cell: CellView) -> list[Shortage]:
+    """The nodes, from the queue up, whose quota or borrowingLimit would all have to grow for the request to fit.
+
+    Mirrors `pkg/cache/scheduler/resource_node.go:available`, read backwards.
+    """
+    found: list[Shortage] = []
+    needed = cell["asked"]
+    for node, parent in zip(cell["path"], (*cell["path"][1:], None), strict=True):
+        if node["subtree"] is None:
+            break
+        if parent is None:
+            short = needed - (node["subtree"] - node["usage"])
+            limit: Literal["quota", "borrowingLimit"] = "quota"
+        else:
+            needed -= max(0, node["guaranteed"] - node["usage"])
+            if node["borrowing_limit"] is None:
+                continue
+            drawn = max(0, node["usage"] - node["guaranteed"])
+            short = needed - (node["subtree"] - node["guaranteed"] - drawn + node["borrowing_limit"])
+            limit = "borrowingLimit"
+        if short > 0:
+            found.append(Shortage(node["name"], limit, short))
+    return found

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from kueuepy import _core
+from kueuepy.explain_facts import missing, shortages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +47,16 @@ _VERDICTS = {
     "QueueNotBorrowing": "stays: its queue uses no more than its own quota there",
     "CohortNotBorrowing": "stays: a Cohort above its queue uses no more than its own quota there",
     "FairSharing": "stays: by its share, its queue need not give it up",
+    "QueueInactive": "stays: its ClusterQueue is inactive, which shields what runs in it",
+    "BorrowWithinCohortNever": (
+        "stays: even with it gone the request would have to borrow, and borrowWithinCohort is Never"
+    ),
+    "BorrowPriorityNotLower": (
+        "stays: the request has to borrow, and for that borrowWithinCohort asks for a lower priority"
+    ),
+    "AboveMaxPriorityThreshold": (
+        "stays: the request has to borrow, and its priority is above the maxPriorityThreshold of borrowWithinCohort"
+    ),
 }
 _REASONS = {
     "InClusterQueue": "of lower rank in the same queue",
@@ -58,12 +71,13 @@ def amount(resource: str, value: int | None) -> str:
     return "no limit" if value is None else _core.Quantity.format(resource, value)
 
 
-def flavor(facts: FlavorView) -> str:
-    """How a flavor did."""
+def flavor(facts: FlavorView, *, uncovered: bool = False) -> str:
+    """How a flavor did; `uncovered`: some resource of the pod set has no quota."""
     if facts["ineligible"]:
         return f"{facts['flavor']}: the pods cannot go there"
     if not facts["tried"]:
-        return f"{facts['flavor']}: not tried, since an earlier flavor ended the search"
+        why = "a resource without quota" if uncovered else "an earlier flavor"
+        return f"{facts['flavor']}: not tried, since {why} ended the search"
     borrows = ", by borrowing" if facts["borrowing_level"] and facts["mode"] in ("Fit", "Preempt", "Reclaim") else ""
     return f"{facts['flavor']}: {_MODES[facts['mode']]}{borrows}"
 
@@ -90,7 +104,9 @@ def cell(facts: CellView) -> str:
     available = amount(resource, facts["available"])
     if not facts["short"]:
         return f"{asked}, may have {available}"
-    return f"{asked}, may have {available}: {amount(resource, facts['asked'] - (facts['available'] or 0))} short"
+    over = missing(facts) - facts["asked"]
+    beyond = f", with the {amount(resource, over)} that are used beyond quota" if over > 0 else ""
+    return f"{asked}, may have {available}: {amount(resource, missing(facts))} short{beyond}"
 
 
 def node(facts: NodeView, of: CellView, *, binds: bool = False) -> str:
@@ -120,22 +136,42 @@ def holder(facts: HolderView, resource: str) -> str:
     parts = [f"uses {amount(resource, facts['usage'])} of its {amount(resource, facts['nominal'])}"]
     parts.append(f"borrows {amount(resource, facts['borrowed'])}")
     parts.append(f"lends {amount(resource, facts['lends'])}")
-    return f"ClusterQueue {facts['cluster_queue']}: {', '.join(parts)}"
+    return f"{facts['kind']} {facts['name']}: {', '.join(parts)}"
 
 
 def lender(facts: HolderView, resource: str) -> str:
-    """A queue that borrowed quota comes from."""
-    return f"from ClusterQueue {facts['cluster_queue']}, which lends up to {amount(resource, facts['lends'])}"
+    """Whom borrowed quota comes from."""
+    return f"from {facts['kind']} {facts['name']}, which lends {amount(resource, facts['lends'])}"
 
 
-def one_would_do(workloads: list[str]) -> str:
+def pool(facts: NodeView, resource: str) -> str:
+    """A Cohort above that has quota of its own."""
+    return f"from Cohort {facts['name']}, which has {amount(resource, facts['nominal'])} of its own"
+
+
+def one_would_do(workloads: Sequence[str], *, more: bool) -> str:
     """Workloads each of which makes room by leaving."""
-    return f"enough if one of these left: {', '.join(workloads)}" if workloads[1:] else f"enough if {workloads[0]} left"
+    names = ", ".join(workloads)
+    return (
+        f"enough if one of these left: {names}{' and others' if more else ''}"
+        if workloads[1:]
+        else f"enough if {names} left"
+    )
 
 
 def position(place: int, queue: str) -> str:
     """Where it is in its queue."""
     return f"{place} before it in ClusterQueue {queue}" if place else f"first in ClusterQueue {queue}"
+
+
+def behind(head: str, queue: str) -> str:
+    """Who has to go before it."""
+    return f"ClusterQueue {queue} is StrictFIFO: nobody is looked at before {head}, its head, has quota or is gone"
+
+
+def inactive(queue: str, message: str) -> str:
+    """Why a ClusterQueue admits nobody."""
+    return f"ClusterQueue {queue}: {message}"
 
 
 def undeclared(resource: str) -> str:
@@ -148,16 +184,42 @@ def cover(queue: str, resource: str) -> str:
     return f"a resource group of ClusterQueue {queue} covered {resource}"
 
 
-def remedy(facts: CellView) -> str:
-    """What would have to happen in one cell."""
-    resource, name = facts["resource"], facts["flavor"]
+def remedies(count: int, *, all_of: bool) -> str:
+    """What would have to happen, above the list of it."""
+    return "it would fit if" if count == 1 else f"it would fit if {'all' if all_of else 'one'} of these held"
+
+
+def choices(resources: Sequence[str], pod_set: str, count: int) -> str:
+    """A part of a request, above the flavors that could hold it."""
+    return f"{', '.join(resources)} of pod set {pod_set}" + (": one of these" if count > 1 else "")
+
+
+def remedy(flavor: FlavorView) -> str:
+    """What would have to happen in one flavor."""
+    parts = [_eligible(flavor["ineligible"])] if flavor["ineligible"] else []
+    parts += [_more(cell) for cell in sorted(flavor["cells"], key=itemgetter("resource")) if cell["short"]]
+    return f"{flavor['flavor']}: {', and '.join(parts)}"
+
+
+def _eligible(why: str) -> str:
+    taint = re.match(r"untolerated taint \{(.*) <nil>\} in flavor", why)
+    if taint is None:
+        return "node selector and affinity of the pods allowed its labels"
+    key, _, rest = taint[1].partition(" ")
+    value, _, effect = rest.rpartition(" ")
+    return f"the pods tolerated its taint {key}{'=' if value else ''}{value}:{effect}"
+
+
+def _more(facts: CellView) -> str:
+    resource = facts["resource"]
     if is_impossible(facts):
         most, asked = amount(resource, facts["potential"]), amount(resource, facts["asked"])
-        return f"{name}: quotas and limits were raised, so that {asked} {resource} is possible; now it is {most}"
-    missing = amount(resource, facts["asked"] - (facts["available"] or 0))
-    what = f"{name}: {missing} {resource} became free in {facts['where']}"
-    limit = "borrowingLimit" if facts["limit"] == "borrowingLimit" else "quota"
-    return f"{what}, or its {limit} grew by that"
+        return f"quotas and limits were raised, so that {asked} {resource} is possible; now it is {most}"
+    first, *others = shortages(facts)
+    needed = missing(facts)
+    grown = [f"its {first.limit} grew by {'that' if first.amount == needed else amount(resource, first.amount)}"]
+    grown += [f"the {limit} of {name} by {amount(resource, by)}" for name, limit, by in others]
+    return f"{amount(resource, needed)} {resource} became free in {first.node}, or {' and '.join(grown)}"
 
 
 def preemption(facts: FactsView) -> str:

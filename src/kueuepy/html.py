@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from kueuepy.cluster import Cluster
     from kueuepy.decision import Decision
-    from kueuepy.explain import Cause, Explanation
+    from kueuepy.explain import Explanation
+    from kueuepy.explain_cause import Cause
     from kueuepy.frames import Columns
     from kueuepy.loops import Cycle, Settled
     from kueuepy.scheduler import Scheduler

@@ -28,7 +28,7 @@ def test_WI_01_a_waiting_workload_names_amounts_holders_and_what_is_lent(stage):
     nodes = {c.facts["name"]: c.facts["available"] for c in cpu.causes if c.kind == "node"}
     assert nodes == {"team-a": 0, "team-ab": 0}
     (b,) = (c.facts for c in cpu.causes if c.kind == "holder")
-    assert (b["cluster_queue"], b["borrowed"], b["lends"]) == ("team-b", 0, 12000)
+    assert (b["name"], b["borrowed"], b["lends"]) == ("team-b", 0, 12000)
     assert any(c.kind == "one would do" for c in cpu.causes)
 
 
@@ -52,7 +52,7 @@ def test_WI_02_an_admitted_workload_tells_flavor_loan_and_the_flavors_before(sta
     (held,) = explanation.find("held")
     assert (held.facts["flavor"], held.facts["borrowed"]) == ("on-demand", 3000)
     (lender,) = explanation.find("lender")
-    assert (lender.facts["cluster_queue"], lender.facts["lends"]) == ("b", 9000)
+    assert (lender.facts["name"], lender.facts["lends"]) == ("b", 9000)
     assert [c.facts["flavor"] for c in explanation.find("earlier flavor")] == ["spot"]
     assert "NoMatchingFlavor" in explanation.find("earlier flavor")[0].text
 

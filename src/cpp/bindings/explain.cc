@@ -2,6 +2,8 @@
 // absent limit is None.
 #include "io/explain.h"
 
+#include <iterator>
+
 #include "bindings/decision.h"
 #include "bindings/method.h"
 #include "io/text.h"
@@ -20,7 +22,12 @@ constexpr const char* kVerdictNames[] = {"Taken",
                                          "NotNewer",
                                          "QueueNotBorrowing",
                                          "CohortNotBorrowing",
-                                         "FairSharing"};
+                                         "FairSharing",
+                                         "QueueInactive",
+                                         "BorrowWithinCohortNever",
+                                         "BorrowPriorityNotLower",
+                                         "AboveMaxPriorityThreshold"};
+static_assert(std::size(kVerdictNames) == kCandidateVerdicts);
 constexpr const char* kStrategyNames[] = {"LessThanOrEqualToFinalShare", "LessThanInitialShare"};
 
 py::object Number(Amount amount) {
@@ -43,7 +50,8 @@ class Viewer {
     return py::dict("workload"_a = Key(facts.workload), "cluster_queue"_a = Node(facts.queue),
                     "priority"_a = state_.At(facts.workload).priority, "nominated"_a = facts.entry.nominated,
                     "pod_sets"_a = pod_sets, "contested"_a = Cells(facts.contested),
-                    "candidates"_a = candidates, "counts"_a = counts, "shares"_a = ViewShares(facts.shares));
+                    "candidates"_a = candidates, "counts"_a = counts, "shares"_a = ViewShares(facts.shares),
+                    "strict_fifo"_a = IsStrictFifo(facts.queue));
   }
 
   py::list ViewShares(const std::vector<ShareFacts>& shares) const {
@@ -55,6 +63,12 @@ class Viewer {
  private:
   std::string Key(WorkloadId id) const { return state_.At(id).spec->Key(); }
   std::string Node(NodeId node) const { return node == kNoId ? "" : state_.forest().Name(node); }
+  const char* Kind(NodeId node) const {
+    return state_.forest().IsClusterQueue(node) ? "ClusterQueue" : "Cohort";
+  }
+  bool IsStrictFifo(NodeId queue) const {
+    return queue != kNoId && state_.Queue(queue).spec.queueing_strategy == QueueingStrategy::kStrictFIFO;
+  }
   std::string Flavor(FlavorId id) const { return id == kNoId ? "" : state_.flavor_names.Name(id); }
   std::string Resource(ResourceId id) const { return id == kNoId ? "" : state_.resource_names.Name(id); }
   py::tuple Cell(CellId cell) const {
@@ -95,7 +109,8 @@ class Viewer {
     py::list path, holders, one_would_do;
     for (const NodeFacts& node : facts.path) path.append(View(node));
     for (const HolderFacts& holder : facts.holders) {
-      holders.append(py::dict("cluster_queue"_a = Node(holder.queue), "nominal"_a = Number(holder.nominal),
+      holders.append(py::dict("name"_a = Node(holder.node), "kind"_a = Kind(holder.node),
+                              "meets"_a = Node(holder.meets), "nominal"_a = Number(holder.nominal),
                               "usage"_a = Number(holder.usage), "borrowed"_a = Number(holder.borrowed),
                               "lends"_a = Number(holder.lends)));
     }
@@ -111,8 +126,7 @@ class Viewer {
   }
 
   py::dict View(const NodeFacts& facts) const {
-    return py::dict("name"_a = Node(facts.node),
-                    "kind"_a = state_.forest().IsClusterQueue(facts.node) ? "ClusterQueue" : "Cohort",
+    return py::dict("name"_a = Node(facts.node), "kind"_a = Kind(facts.node),
                     "nominal"_a = Number(facts.nominal), "subtree"_a = Number(facts.subtree),
                     "usage"_a = Number(facts.usage), "guaranteed"_a = Number(facts.guaranteed),
                     "borrowing_limit"_a = Number(facts.borrowing_limit),
@@ -139,16 +153,20 @@ class Viewer {
   }
 
   py::dict View(const ShareFacts& facts) const {
-    return py::dict("name"_a = Node(facts.node),
-                    "kind"_a = state_.forest().IsClusterQueue(facts.node) ? "ClusterQueue" : "Cohort",
-                    "weight"_a = facts.share.weight, "share"_a = facts.share.Weighted(),
-                    "rounded"_a = facts.share.Rounded(), "resource"_a = Resource(facts.share.dominant),
-                    "borrowed"_a = Number(facts.borrowed), "lendable"_a = Number(facts.lendable),
-                    "borrowing"_a = facts.share.borrowing);
+    return py::dict("name"_a = Node(facts.node), "kind"_a = Kind(facts.node), "weight"_a = facts.share.weight,
+                    "share"_a = facts.share.Weighted(), "rounded"_a = facts.share.Rounded(),
+                    "resource"_a = Resource(facts.share.dominant), "borrowed"_a = Number(facts.borrowed),
+                    "lendable"_a = Number(facts.lendable), "borrowing"_a = facts.share.borrowing);
   }
 
   const State& state_;
 };
+
+// Why the queue admits nobody: reason and message of its condition Active; None where it is active.
+py::object Inactive(const State& state, NodeId queue) {
+  if (queue == kNoId || state.Queue(queue).inactivity.reason.empty()) return py::none();
+  return py::make_tuple(state.Queue(queue).inactivity.reason, state.Queue(queue).inactivity.message);
+}
 
 py::dict Explain(SharedEngine& shared, WorkloadId id) {
   struct Explained {
@@ -181,6 +199,7 @@ py::dict Explain(SharedEngine& shared, WorkloadId id) {
     view["holds"] = explained.holds;
     const auto& [reason, text] = explained.blocked;
     view["blocked"] = py::make_tuple(state.reasons.Name(static_cast<int32_t>(reason)), text);
+    view["inactivity"] = Inactive(state, explained.facts.queue);
     view["preemptor"] = explained.preemptor == kNoId ? "" : state.At(explained.preemptor).spec->Key();
     view["verdict"] = VerdictName(explained.record.verdict);
     view["reason"] = state.reasons.Name(explained.record.reason);

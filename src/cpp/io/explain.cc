@@ -9,7 +9,7 @@
 namespace kueue {
 namespace {
 
-constexpr size_t kMostAlternatives = 5;
+constexpr size_t kMostAlternatives = 6;
 
 NodeFacts FactsOf(const Quota& quota, NodeId node, CellId cell) {
   return {node,
@@ -36,27 +36,57 @@ std::pair<NodeId, Limit> Binding(const Quota& quota, NodeId queue, CellId cell) 
   return {node, Limit::kQuota};
 }
 
-std::vector<HolderFacts> Holders(const Quota& quota, NodeId queue, CellId cell) {
-  const Forest& forest = quota.forest();
-  std::vector<NodeId> queues = {queue};
-  if (!forest.HasCycle(queue) && forest.Parent(queue) != kNoId)
-    queues = forest.QueuesOfTree(forest.Root(queue));
-  std::vector<HolderFacts> holders;
-  for (NodeId node : queues) {
-    const Amount nominal = quota.Nominal(node, cell), usage = quota.Usage(node, cell),
-                 local = quota.Local(node, cell);
-    const Amount zero(0);
-    const Amount drawn = Max(zero, usage - local);
-    HolderFacts holder{node, nominal, usage, Max(zero, usage - nominal), Max(zero, nominal - local - drawn)};
-    if (holder.usage != zero || holder.lends != zero) holders.push_back(holder);
+class Holders {
+ public:
+  Holders(const Quota& quota, NodeId queue, CellId cell)
+      : quota_(quota), forest_(quota.forest()), queue_(queue), cell_(cell) {}
+
+  std::vector<HolderFacts> Find() {
+    if (forest_.HasCycle(queue_) || forest_.Parent(queue_) == kNoId) {
+      Add(queue_, queue_);
+    } else {
+      AddBelow(forest_.Root(queue_), forest_.Root(queue_));
+    }
+    return std::move(found_);
   }
-  return holders;
-}
+
+ private:
+  void AddBelow(NodeId cohort, NodeId meets) {
+    for (NodeId child : forest_.ChildQueues(cohort)) Add(child, meets);
+    for (NodeId child : forest_.ChildCohorts(cohort)) {
+      const bool above = IsAbove(child);
+      const bool has_own =
+          !quota_.LendingLimit(child, cell_).IsUnlimited() || quota_.Nominal(child, cell_) != Amount(0);
+      if (!above && has_own) Add(child, meets);
+      AddBelow(child, above ? child : meets);
+    }
+  }
+  bool IsAbove(NodeId cohort) const {
+    NodeId node = queue_;
+    while (node != kNoId && node != cohort) node = forest_.Parent(node);
+    return node == cohort;
+  }
+  void Add(NodeId node, NodeId meets) {
+    const bool is_queue = forest_.IsClusterQueue(node);
+    const Amount own = is_queue ? quota_.Nominal(node, cell_) : quota_.Subtree(node, cell_);
+    const Amount usage = quota_.Usage(node, cell_), local = quota_.Local(node, cell_), zero(0);
+    const Amount drawn = Max(zero, usage - local);
+    HolderFacts facts{node, meets, own, usage, Max(zero, usage - own), Max(zero, own - local - drawn)};
+    if (facts.usage != zero || facts.lends != zero) found_.push_back(facts);
+  }
+
+  const Quota& quota_;
+  const Forest& forest_;
+  const NodeId queue_;
+  const CellId cell_;
+  std::vector<HolderFacts> found_;
+};
 
 std::vector<WorkloadId> OneWouldDo(State& state, NodeId queue, const CellFacts& facts) {
   std::vector<WorkloadId> found;
   for (const HolderFacts& holder : facts.holders) {
-    for (WorkloadId id : state.Queue(holder.queue).workloads) {
+    if (!state.forest().IsClusterQueue(holder.node)) continue;
+    for (WorkloadId id : state.Queue(holder.node).workloads) {
       if (found.size() == kMostAlternatives) return found;
       if (!UsesAny(state.At(id), {facts.cell})) continue;
       const Trial trial(state.quota);
@@ -200,7 +230,7 @@ CellFacts ExplainCell(State& state, NodeId queue, CellId cell, Amount before, Am
   for (NodeId node = queue; node != kNoId; node = state.forest().Parent(node)) {
     facts.path.push_back(FactsOf(quota, node, cell));
   }
-  facts.holders = Holders(quota, queue, cell);
+  facts.holders = Holders(quota, queue, cell).Find();
   if (facts.IsShort() && asked <= facts.potential) facts.one_would_do = OneWouldDo(state, queue, facts);
   return facts;
 }

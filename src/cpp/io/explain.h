@@ -22,11 +22,13 @@ struct NodeFacts {
   Amount available;  // to the node, with all that its ancestors would lend; negative where over-admitted
 };
 
-// What a queue of the tree has and holds of one cell.
+// What a queue of the tree, or a Cohort with a quota or a limit of its own, has and holds of one cell.
 struct HolderFacts {
-  NodeId queue;
-  Amount nominal, usage;
-  Amount borrowed;  // beyond its nominal quota
+  NodeId node;
+  NodeId meets;    // the lowest node that is above both it and the queue in question
+  Amount nominal;  // of a Cohort: with all below it
+  Amount usage;
+  Amount borrowed;  // beyond that
   Amount lends;     // of what it may lend, the part that it does not use itself
 };
 
@@ -43,7 +45,7 @@ struct CellFacts {
   Limit limit;
   bool may_preempt;                      // whether preemption is considered at all in this cell
   std::vector<NodeFacts> path;           // from the queue up to the root
-  std::vector<HolderFacts> holders;      // queues of the tree that hold some or lend some
+  std::vector<HolderFacts> holders;      // that hold some or lend some
   std::vector<WorkloadId> one_would_do;  // each of which alone would make room by leaving; at most a few
   bool IsShort() const { return asked > available; }
 };
@@ -79,7 +81,13 @@ enum class CandidateVerdict : uint8_t {
   kQueueIsNotBorrowing,
   kCohortIsNotBorrowing,
   kShare,  // no rule of fair sharing lets its queue lose it
+  kQueueIsInactive,
+  // With it gone the preemptor would have to borrow, and
+  kBorrowNever,      // borrowWithinCohort is Never
+  kBorrowPriority,   // that asks for a lower priority
+  kBorrowThreshold,  // its priority is above maxPriorityThreshold
 };
+inline constexpr size_t kCandidateVerdicts = static_cast<size_t>(CandidateVerdict::kBorrowThreshold) + 1;
 
 struct CandidateFacts {
   WorkloadId workload;

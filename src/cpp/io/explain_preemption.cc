@@ -6,8 +6,6 @@
 namespace kueue {
 namespace {
 
-constexpr size_t kVerdicts = static_cast<size_t>(CandidateVerdict::kShare) + 1;
-
 // The cells that are short in a flavor that preemption was considered for.
 std::vector<CellId> Contested(const Facts& facts) {
   std::vector<CellId> contested;
@@ -33,7 +31,7 @@ class Judge {
         queue_(state.Queue(facts.queue)) {}
 
   void Run() {
-    facts_.counts.assign(kVerdicts, 0);
+    facts_.counts.assign(kCandidateVerdicts, 0);
     Trace();
     const Forest& forest = state_.forest();
     std::vector<NodeId> queues = {facts_.queue};
@@ -80,6 +78,69 @@ class Judge {
     return false;
   }
 
+  // Each cell that is short is searched for apart (SimulatePreemption), so one in which it counts is enough.
+  bool MayTakeInSomeCell(const Workload& candidate) const {
+    return std::any_of(facts_.contested.begin(), facts_.contested.end(),
+                       [&](CellId cell) { return UsesAny(candidate, {cell}) && MayTake(candidate, cell); });
+  }
+
+  // Whether some attempt may take a borrower's workload: one that borrows itself, or one that does not.
+  bool MayTake(const Workload& candidate, CellId cell) const {
+    const Preemption& rules = queue_.spec.preemption;
+    const Amount asked = AskedOf(cell);
+    return VariantOf(rules, preemptor_, candidate) == Variant::kWhileBorrowing ||
+           HasAdvantage(candidate.charged, cell, asked) || FitsWithoutBorrowing(cell, asked);
+  }
+
+  Amount AskedOf(CellId cell) const {
+    Amount asked(0);
+    for (const PodSetFacts& pod_set : facts_.pod_sets) {
+      for (const FlavorFacts& flavor : pod_set.flavors) {
+        for (const CellFacts& facts : flavor.cells) {
+          if (facts.cell == cell) asked = Max(asked, facts.asked);
+        }
+      }
+    }
+    return asked;
+  }
+
+  // Whether a node between the preemptor's queue and the first Cohort above both has quota of its own for
+  // all.
+  bool HasAdvantage(NodeId other, CellId cell, Amount asked) const {
+    const Forest& forest = state_.forest();
+    std::vector<NodeId> above;
+    for (NodeId node = other; node != kNoId; node = forest.Parent(node)) above.push_back(node);
+    Amounts remaining = {{cell, asked}};
+    for (NodeId node = facts_.queue; node != kNoId; node = forest.Parent(node)) {
+      if (std::find(above.begin(), above.end(), node) != above.end()) return false;
+      if (FitsInQuota(state_.quota, node, remaining)) return true;
+    }
+    return false;
+  }
+
+  // Whether the attempt without borrowing is made at all, and could succeed once the queue's own candidates
+  // have left.
+  bool FitsWithoutBorrowing(CellId cell, Amount asked) const {
+    const Preemption& rules = queue_.spec.preemption;
+    const Amount nominal = state_.quota.Nominal(facts_.queue, cell);
+    Amount usage = state_.quota.Usage(facts_.queue, cell);
+    if (!rules.borrow_within_cohort && nominal <= usage) return false;
+    for (WorkloadId id : queue_.workloads) {
+      const Workload& own = state_.At(id);
+      if (!UsesAny(own, {cell}) || !SatisfiesPolicy(preemptor_, own, rules.within_cluster_queue)) continue;
+      for (const auto& [used, amount] : own.usage) {
+        if (used == cell) usage -= amount;
+      }
+    }
+    return usage + asked <= nominal;
+  }
+
+  CandidateVerdict WhyNotBorrow(const Workload& candidate) const {
+    if (!queue_.spec.preemption.borrow_within_cohort) return CandidateVerdict::kBorrowNever;
+    return candidate.priority >= preemptor_.priority ? CandidateVerdict::kBorrowPriority
+                                                     : CandidateVerdict::kBorrowThreshold;
+  }
+
   CandidateVerdict VerdictOn(WorkloadId id) const {
     const Workload& candidate = state_.At(id);
     const Preemption& rules = queue_.spec.preemption;
@@ -87,6 +148,7 @@ class Judge {
     const PreemptionPolicy policy = own ? rules.within_cluster_queue : rules.reclaim_within_cohort;
     if (policy == PreemptionPolicy::kNever)
       return own ? CandidateVerdict::kQueueNever : CandidateVerdict::kCohortNever;
+    if (!own && !state_.IsInSnapshot(candidate.charged)) return CandidateVerdict::kQueueIsInactive;
     if (!own && !Exceeds(candidate.charged)) return CandidateVerdict::kQueueIsNotBorrowing;
     if (!own && IsShielded(candidate.charged)) return CandidateVerdict::kCohortIsNotBorrowing;
     if (!SatisfiesPolicy(preemptor_, candidate, policy)) {
@@ -101,6 +163,7 @@ class Judge {
       return made.candidate == id && made.holds;
     });
     if (refused && !held) return CandidateVerdict::kShare;
+    if (!own && !state_.config.fair_sharing && !MayTakeInSomeCell(candidate)) return WhyNotBorrow(candidate);
     return facts_.entry.targets.empty() ? CandidateVerdict::kNotEnough : CandidateVerdict::kNotNeeded;
   }
 

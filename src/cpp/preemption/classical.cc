@@ -84,7 +84,7 @@ class ClassicalSearch {
     const Forest& forest = state_.forest();
     if (queue_.spec.preemption.reclaim_within_cohort == PreemptionPolicy::kNever) return;
     Amounts remaining = query_.request;
-    bool advantage = FitsInQuota(query_.queue, remaining);
+    bool advantage = FitsInQuota(state_.quota, query_.queue, remaining);
     const NodeId parent = forest.Parent(query_.queue);
     if (parent == kNoId) return;
     if (forest.Parent(parent) == kNoId && !state_.config.admission_fair_sharing) {
@@ -97,7 +97,7 @@ class ClassicalSearch {
     NodeId previous = kNoId;
     for (NodeId node = forest.Parent(query_.queue); node != kNoId; node = forest.Parent(node)) {
       CollectSubtree(node, previous, node, advantage);
-      const bool fits = FitsInQuota(node, remaining);
+      const bool fits = FitsInQuota(state_.quota, node, remaining);
       advantage = advantage || fits;
       previous = node;
     }
@@ -149,16 +149,6 @@ class ClassicalSearch {
     return true;
   }
 
-  // Whether all of `request` fits into the node's own quota; leaves what is to be asked of its parent.
-  bool FitsInQuota(NodeId node, Amounts& request) const {
-    bool fits = true;
-    for (CellAmount& entry : request) {
-      if (state_.quota.IsBorrowingWith(node, entry.cell, entry.amount)) fits = false;
-      entry.amount = Max(Amount(0), entry.amount - state_.quota.LocalAvailable(node, entry.cell));
-    }
-    return fits;
-  }
-
   void CollectSubtree(NodeId node, NodeId skip, NodeId ancestor, bool advantage) {
     const Forest& forest = state_.forest();
     for (NodeId child : forest.ChildCohorts(node)) {
@@ -175,13 +165,7 @@ class ClassicalSearch {
   }
 
   Variant VariantOf(const Workload& candidate) const {
-    const Preemption& preemption = queue_.spec.preemption;
-    if (!preemption.borrow_within_cohort || candidate.priority >= preemptor_.priority) {
-      return Variant::kWithoutBorrowing;
-    }
-    const bool above =
-        preemption.max_priority_threshold && candidate.priority > *preemption.max_priority_threshold;
-    return above ? Variant::kWithoutBorrowing : Variant::kWhileBorrowing;
+    return kueue::VariantOf(queue_.spec.preemption, preemptor_, candidate);
   }
 
   bool IsUnderNominal() const {
@@ -278,6 +262,23 @@ class ClassicalSearch {
 };
 
 }  // namespace
+
+bool FitsInQuota(const Quota& quota, NodeId node, Amounts& request) {
+  bool fits = true;
+  for (CellAmount& entry : request) {
+    if (quota.IsBorrowingWith(node, entry.cell, entry.amount)) fits = false;
+    entry.amount = Max(Amount(0), entry.amount - quota.LocalAvailable(node, entry.cell));
+  }
+  return fits;
+}
+
+Variant VariantOf(const Preemption& rules, const Workload& preemptor, const Workload& candidate) {
+  if (!rules.borrow_within_cohort || candidate.priority >= preemptor.priority) {
+    return Variant::kWithoutBorrowing;
+  }
+  const bool above = rules.max_priority_threshold && candidate.priority > *rules.max_priority_threshold;
+  return above ? Variant::kWithoutBorrowing : Variant::kWhileBorrowing;
+}
 
 std::vector<Target> Preemptor::Classical(const PreemptionQuery& query) {
   return ClassicalSearch(state_, query, gone_, scratch_).Run();

@@ -20,6 +20,12 @@ bool Fits(const State& state, const PreemptionQuery& query, bool borrow);
 // is taken by the last one, so the order of the targets may change. Mirrors fillBackWorkloads.
 void FillBack(State& state, const PreemptionQuery& query, bool borrow, std::vector<Target>& targets);
 
+// Whether all of `request` fits into the node's own quota; leaves what is to be asked of its parent.
+bool FitsInQuota(const Quota& quota, NodeId node, Amounts& request);
+
+// How a candidate of another queue counts where the preemptor has no hierarchical advantage.
+Variant VariantOf(const Preemption& rules, const Workload& preemptor, const Workload& candidate);
+
 }  // namespace kueue
 
 #endif  // KUEUE_PREEMPTION_FIT_H_

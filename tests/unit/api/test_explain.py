@@ -22,7 +22,7 @@ def test_a_waiting_workload_is_explained_flavor_by_flavor_up_the_cohort_tree(tea
     nodes = [(c.facts["name"], c.facts["available"], c.facts["binds"]) for c in explanation.find("node")]
     assert nodes == [("team-a", 0, False), ("all", 0, True)]
     (holder,) = explanation.find("holder")
-    assert (holder.facts["cluster_queue"], holder.facts["borrowed"], holder.facts["lends"]) == ("team-b", 0, 12000)
+    assert (holder.facts["name"], holder.facts["borrowed"], holder.facts["lends"]) == ("team-b", 0, 12000)
     assert len(explanation.find("one would do")[0].facts["workloads"]) == 5
     assert "1 cpu became free in all" in explanation.find("remedy")[0].text
 
@@ -100,7 +100,7 @@ def test_an_admitted_workload_tells_its_flavor_what_it_borrowed_and_why_not_an_e
     explanation = scheduler.explain("w")
     (held,) = explanation.find("held")
     assert (held.facts["flavor"], held.facts["amount"], held.facts["borrowed"]) == ("second", 6000, 2000)
-    assert [c.facts["cluster_queue"] for c in explanation.find("lender")] == ["b"]
+    assert [c.facts["name"] for c in explanation.find("lender")] == ["b"]
     (earlier,) = explanation.find("earlier flavor")
     assert earlier.facts == {"flavor": "first", "mode": "NoFit"}
     assert "ExceedsMaxQuota" in earlier.text
