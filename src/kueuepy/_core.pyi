@@ -16,7 +16,7 @@ from kueuepy.explain_facts import (
     ShareView,
 )
 from kueuepy.objects import Configuration, LimitRange, Object, RuntimeClass, Workload
-from kueuepy.objects.status import CheckState
+from kueuepy.objects.status import CheckState, FinishReason
 from kueuepy.visibility_views import ClusterQueueView, CohortView, EventView, LocalQueueView, PendingView
 
 @final
@@ -103,9 +103,9 @@ class Engine:
         """An object is deleted; the namespace is empty for kinds without one."""
     def submit(self, workload: Workload) -> int:
         """A workload is created; the answer is its id."""
-    def update(self, id: int, workload: Workload) -> None:
-        """A workload's spec changed."""
-    def finish(self, id: int) -> None:
+    def update(self, id: int, workload: Workload, changed: bool = True) -> None:
+        """A workload was written; `changed` tells whether its spec differs."""
+    def finish(self, id: int, reason: FinishReason = "Succeeded", message: str = "") -> None:
         """A workload's job is done."""
     def delete(self, id: int) -> None:
         """A workload is deleted."""

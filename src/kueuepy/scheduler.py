@@ -289,11 +289,12 @@ class Scheduler(SchedulerQuestions):
             self._engine.apply(obj, known != obj)
 
     def _apply_workload(self, obj: Workload) -> None:
-        if self._store.workloads.get(obj.key) is None:
+        known = self._store.workloads.get(obj.key)
+        if known is None:
             self._take([Submitted(obj)])
             return
         self._store.workloads.put(obj.key, obj)
-        self._engine.update(self.id_of(obj.key), obj)
+        self._engine.update(self.id_of(obj.key), obj, changed=not obj.has_spec_of(known))
 
     def _noted(self, cycle: Cycle) -> Cycle:
         """Remembers how workloads were admitted, for explanations."""

@@ -177,6 +177,10 @@ def checks_and_stops():
     told.scheduler.apply(msgspec.structs.replace(checked, stop_policy="HoldAndDrain"))
     told.settle_controllers()
     told.cycle(1)
+    told.say("the LocalQueue goes on: only through it does the ClusterQueue reach its workloads")
+    told.scheduler.apply(LocalQueue("q", cluster_queue="q"))
+    told.settle_controllers()
+    told.cycle(1)
     for key in ("w", "x"):
         workload = told.scheduler.workload(key)
         for condition in workload.status.conditions:

@@ -61,6 +61,7 @@ void DeleteObject(SharedEngine& shared, const std::string& kind, const std::stri
     if (kind == "AdmissionCheck") engine.DeleteCheck(name);
     if (kind == "Topology") engine.DeleteTopology(name);
     if (kind == "LimitRange") engine.DeleteLimitRange(ns, name);
+    if (kind == "RuntimeClass") engine.DeleteRuntimeClass(name);
     return 0;
   });
 }
@@ -87,6 +88,16 @@ CheckState ParseCheckState(const std::string& name) {
         "state of an admission check: \"", name, "\"; it must be Pending, Ready, Retry or Rejected")));
   }
   return CheckState::kPending;
+}
+
+Reason ParseFinishReason(const std::string& name) {
+  if (name == "Failed") return Reason::kFailed;
+  if (name == "FailedToStart") return Reason::kFailedToStart;
+  if (name != "Succeeded") {
+    ThrowIfError(absl::InvalidArgumentError(
+        absl::StrCat("reason of an end: \"", name, "\"; it must be Succeeded, Failed or FailedToStart")));
+  }
+  return Reason::kSucceeded;
 }
 
 // Every call that names a workload by its id.
@@ -140,17 +151,18 @@ void BindEngine(py::module_& module) {
       .def("submit", &Submit, py::arg("workload"))
       .def(
           "update",
-          [](SharedEngine& shared, WorkloadId id, const py::handle& object) {
+          [](SharedEngine& shared, WorkloadId id, const py::handle& object, bool changed) {
             WorkloadSpec spec = ReadWorkload(object);
-            WithWorkload(shared, id, [&](Engine& engine) { engine.Update(id, std::move(spec)); });
+            WithWorkload(shared, id, [&](Engine& engine) { engine.Update(id, std::move(spec), changed); });
           },
-          py::arg("id"), py::arg("workload"))
+          py::arg("id"), py::arg("workload"), py::arg("changed") = true)
       .def(
           "finish",
-          [](SharedEngine& shared, WorkloadId id) {
-            WithWorkload(shared, id, [id](Engine& engine) { engine.Finish(id); });
+          [](SharedEngine& shared, WorkloadId id, const std::string& reason, const std::string& message) {
+            const Reason parsed = ParseFinishReason(reason);
+            WithWorkload(shared, id, [&](Engine& engine) { engine.Finish(id, parsed, message); });
           },
-          py::arg("id"))
+          py::arg("id"), py::arg("reason") = "Succeeded", py::arg("message") = "")
       .def(
           "delete",
           [](SharedEngine& shared, WorkloadId id) {

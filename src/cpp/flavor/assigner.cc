@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "flavor/eligibility.h"
+#include "state/held.h"
 
 namespace kueue {
 namespace {
@@ -131,8 +132,9 @@ bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>*
       if (!std::any_of(member.requests.begin(), member.requests.end(), asks)) continue;
       member.flavors.push_back(choice);
       assignment.borrowing = std::max(assignment.borrowing, choice.borrow);
+      const std::string& name = class_.pod_sets[static_cast<size_t>(member.pod_set)].name;
       const int64_t request = SaturatingSub(RequestOf(member.requests, choice.resource),
-                                            ReplacedRequest(member.pod_set, choice.resource));
+                                            ReplacedRequest(ReplacedNamed(name), choice.resource));
       AddTo(assignment.usage, state_.Cell(choice.flavor, choice.resource), Amount(request));
     }
     if (!member.requests.empty() && member.flavors.empty()) all_assigned = false;
@@ -243,7 +245,7 @@ GranularMode FlavorAssigner::TryFlavor(FlavorId flavor, const Group& group, cons
           attempt.no_fit_reason = MostSevere(attempt.no_fit_reason, Reason::kNoMatchingFlavor);
           break;
         }
-        request = SaturatingSub(request, ReplacedRequest(pod_set, resource));
+        request = SaturatingSub(request, ReplacedRequest(ReplacedAt(pod_set), resource));
       }
     }
     std::optional<Refusal> refusal;
@@ -291,25 +293,33 @@ GranularMode FlavorAssigner::FitsQuota(FlavorId flavor, ResourceId resource, int
   return {PreemptionMode::kNoFit, height.height};
 }
 
-int64_t FlavorAssigner::ReplacedRequest(int pod_set, ResourceId resource) const {
-  if (replaced_ == kNoId) return 0;
-  const Workload& replaced = state_.At(replaced_);
-  if (!replaced.admission) return 0;
-  for (const PodSetAdmission& old : replaced.admission->pod_sets) {
-    if (old.name != class_.pod_sets[static_cast<size_t>(pod_set)].name) continue;
-    for (const PodSetAdmission::Resource& entry : old.resources) {
-      if (entry.resource == resource) return entry.usage;
-    }
+const PodSetAdmission* FlavorAssigner::ReplacedAt(int pod_set) const {
+  if (replaced_ == kNoId || !state_.At(replaced_).admission) return nullptr;
+  const std::vector<PodSetAdmission>& pod_sets = state_.At(replaced_).admission->pod_sets;
+  return static_cast<size_t>(pod_set) < pod_sets.size() ? &pod_sets[static_cast<size_t>(pod_set)] : nullptr;
+}
+
+const PodSetAdmission* FlavorAssigner::ReplacedNamed(const std::string& name) const {
+  if (replaced_ == kNoId || !state_.At(replaced_).admission) return nullptr;
+  for (const PodSetAdmission& old : state_.At(replaced_).admission->pod_sets) {
+    if (old.name == name) return &old;
+  }
+  return nullptr;
+}
+
+int64_t FlavorAssigner::ReplacedRequest(const PodSetAdmission* old, ResourceId resource) const {
+  if (old == nullptr) return 0;
+  for (const PodSetAdmission::Resource& entry : old->resources) {
+    if (entry.resource != resource) continue;
+    return HeldUsage(entry.usage, *old, HeldCount(state_, state_.At(replaced_), *old));
   }
   return 0;
 }
 
 FlavorId FlavorAssigner::ReplacedFlavor(int pod_set, ResourceId resource) const {
-  const Workload& replaced = state_.At(replaced_);
-  if (!replaced.admission || static_cast<size_t>(pod_set) >= replaced.admission->pod_sets.size())
-    return kNoId;
-  for (const PodSetAdmission::Resource& entry :
-       replaced.admission->pod_sets[static_cast<size_t>(pod_set)].resources) {
+  const PodSetAdmission* const old = ReplacedAt(pod_set);
+  if (old == nullptr) return kNoId;
+  for (const PodSetAdmission::Resource& entry : old->resources) {
     if (entry.resource == resource) return entry.flavor;
   }
   return kNoId;

@@ -57,7 +57,11 @@ class FlavorAssigner {
                          std::optional<Refusal>& refusal, Reason& no_fit_reason);
   bool IsPinnedAway(FlavorId flavor, const Group& group, ResourceId resource) const;
   int NextFlavorToTry(int pod_set, ResourceId resource) const;
-  int64_t ReplacedRequest(int pod_set, ResourceId resource) const;
+  // What the slice that is replaced holds of a resource: in the pod set at this place, or in that of this
+  // name.
+  int64_t ReplacedRequest(const PodSetAdmission* old, ResourceId resource) const;
+  const PodSetAdmission* ReplacedAt(int pod_set) const;
+  const PodSetAdmission* ReplacedNamed(const std::string& name) const;
   FlavorId ReplacedFlavor(int pod_set, ResourceId resource) const;
   bool CanPreemptWhileBorrowing() const;
   void Conclude(Assignment& assignment) const;

@@ -6,7 +6,26 @@
 
 namespace kueue {
 
-Inadmissibility ValidateAdmissibility(const State& state, const Workload& workload, NodeId queue) {
+namespace {
+
+// What a rule finds wrong with the pod templates; empty where nothing is.
+template <typename Rule>
+std::string Errors(const Workload& workload, const EquivalenceClass& cls, PodTemplates templates, Rule rule) {
+  std::vector<std::string> errors;
+  for (size_t i = 0; i < cls.adjusted.size(); ++i) {
+    const PodTemplate& pod =
+        templates == PodTemplates::kAdjusted ? cls.adjusted[i] : *workload.spec->pod_sets[i].pod_template;
+    for (std::string& error : rule(pod, absl::StrCat("spec.podSets[", i, "].template.spec"))) {
+      errors.push_back(std::move(error));
+    }
+  }
+  return errors.empty() ? std::string() : Aggregate(errors);
+}
+
+}  // namespace
+
+Inadmissibility ValidateAdmissibility(const State& state, const Workload& workload, NodeId queue,
+                                      PodTemplates templates) {
   const LocalQueue& local = state.Local(workload.local_queue);
   const Namespace& space = state.namespaces[static_cast<size_t>(local.namespace_id)];
   if (!space.exists) {
@@ -19,17 +38,18 @@ Inadmissibility ValidateAdmissibility(const State& state, const Workload& worklo
   }
   if (workload.cls == kNoId) return {};
   const EquivalenceClass& cls = state.Class(workload.cls);
-  if (!cls.resource_error.empty()) return {"resources validation failed: " + cls.resource_error, false};
-  if (space.limit_ranges.empty() || cls.adjusted.empty()) return {};
-  std::vector<std::string> errors;
-  for (size_t i = 0; i < cls.adjusted.size(); ++i) {
-    const std::string path = absl::StrCat("spec.podSets[", i, "].template.spec");
-    for (std::string& error : ValidateLimitRanges(cls.adjusted[i], path, space.limit_ranges)) {
-      errors.push_back(std::move(error));
-    }
-  }
-  if (errors.empty()) return {};
-  return {"resources didn't satisfy LimitRange constraints: " + Aggregate(errors), false};
+  // Where no LimitRange fills anything in, both kinds of templates have the same errors.
+  const bool as_written = templates == PodTemplates::kAsWritten && !cls.adjusted.empty();
+  const std::string resources =
+      as_written ? Errors(workload, cls, templates, ValidateResources) : cls.resource_error;
+  if (!resources.empty()) return {"resources validation failed: " + resources, false};
+  if (space.limit_ranges.empty()) return {};
+  const std::string limits =
+      Errors(workload, cls, templates, [&](const PodTemplate& pod, const std::string& path) {
+        return ValidateLimitRanges(pod, path, space.limit_ranges);
+      });
+  if (limits.empty()) return {};
+  return {"resources didn't satisfy LimitRange constraints: " + limits, false};
 }
 
 }  // namespace kueue

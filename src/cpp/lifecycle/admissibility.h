@@ -14,7 +14,12 @@ struct Inadmissibility {
   bool namespace_mismatch = false;
 };
 
-Inadmissibility ValidateAdmissibility(const State& state, const Workload& workload, NodeId queue);
+// The scheduler looks at pod templates as the queue holds them, with defaults filled in; the workload
+// controller at those of the API. What only a LimitRange's defaults make wrong, it does not see.
+enum class PodTemplates : uint8_t { kAdjusted, kAsWritten };
+
+Inadmissibility ValidateAdmissibility(const State& state, const Workload& workload, NodeId queue,
+                                      PodTemplates templates = PodTemplates::kAdjusted);
 
 }  // namespace kueue
 

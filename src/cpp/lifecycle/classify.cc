@@ -3,17 +3,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "lifecycle/queueing.h"
+#include "state/held.h"
 #include "workload/shape.h"
 
 namespace kueue {
 namespace {
-
-int64_t CountedPods(const State& state, const Workload& workload, const PodSetSpec& pod_set) {
-  if (!state.config.gates.reclaimable_pods) return pod_set.count;
-  const auto& reclaimable = workload.Life().reclaimable;
-  const auto entry = reclaimable.find(pod_set.name);
-  return entry == reclaimable.end() ? pod_set.count : pod_set.count - std::min(entry->second, pod_set.count);
-}
 
 // An injective text: every part is preceded by its length.
 void Append(std::string& key, absl::string_view part) { absl::StrAppend(&key, part.size(), ":", part, ";"); }
@@ -57,7 +51,7 @@ void Classify(State& state, WorkloadId id) {
     const PodSetSpec& pod_set = spec.pod_sets[i];
     const PodTemplate adjusted = Adjust(*pod_set.pod_template, state.runtime_classes, space.limit_ranges);
     PodSetTotals totals;
-    totals.count = CountedPods(state, workload, pod_set);
+    totals.count = CountAfterReclaim(state, workload, pod_set);
     absl::StrAppend(&key, totals.count, ";", pod_set.count, ";", pod_set.min_count.value_or(-1), ";");
     Append(key, pod_set.name);
     Append(key, pod_set.group);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "state/held.h"
 
 namespace kueue {
 namespace {
@@ -249,25 +250,13 @@ Time QueueOrderTime(const State& state, const Workload& workload) {
 
 namespace {
 
-// Pods of a pod set that still count: its count less what can be reclaimed.
-int64_t CountAfterReclaim(const State& state, const Workload& workload, const PodSetSpec& pod_set) {
-  if (!state.config.gates.reclaimable_pods) return pod_set.count;
-  const auto& reclaimable = workload.Life().reclaimable;
-  const auto entry = reclaimable.find(pod_set.name);
-  return entry == reclaimable.end() ? pod_set.count : pod_set.count - std::min(entry->second, pod_set.count);
-}
-
 void ComputeUsage(State& state, Workload& workload) {
   workload.usage.clear();
   for (const PodSetAdmission& admitted : workload.admission->pod_sets) {
-    int64_t counted = admitted.count;
-    for (const PodSetSpec& pod_set : workload.spec->pod_sets) {
-      if (pod_set.name == admitted.name) counted = CountAfterReclaim(state, workload, pod_set);
-    }
-    const bool scales = counted < admitted.count && admitted.count != 0;
+    const int64_t held = HeldCount(state, workload, admitted);
     for (const PodSetAdmission::Resource& entry : admitted.resources) {
       if (entry.flavor == kNoId) continue;
-      const int64_t usage = scales ? SaturatingMul(entry.usage / admitted.count, counted) : entry.usage;
+      const int64_t usage = HeldUsage(entry.usage, admitted, held);
       const CellId cell = state.InternCell(entry.flavor, entry.resource);
       auto at = workload.usage.begin();
       while (at != workload.usage.end() && at->first != cell) ++at;

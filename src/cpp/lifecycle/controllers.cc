@@ -130,10 +130,15 @@ Outcome ReconcileInactive(State& state, WorkloadId id) {
 // --- queues
 // ---------------------------------------------------------------------------------------------------------
 
-bool SyncChecks(State& state, WorkloadId id) {
+// The ClusterQueue that the queue manager knows for a workload: a LocalQueue that is stopped or missing has
+// left it, so no ClusterQueue does. Mirrors pkg/cache/queue/manager.go:ClusterQueueForWorkload.
+NodeId ManagedQueue(const State& state, const Workload& workload) {
+  const LocalQueue& local = state.Local(workload.local_queue);
+  return local.IsRunning() ? local.cluster_queue : kNoId;
+}
+
+bool SyncChecks(State& state, WorkloadId id, NodeId node) {
   Workload& workload = state.At(id);
-  const NodeId node = workload.admission ? workload.admission->cluster_queue : state.QueueOf(workload);
-  if (node == kNoId || !state.forest().IsDeclared(node)) return false;
   const std::vector<CheckId> required = RequiredChecks(state.Queue(node), workload);
   const std::vector<WorkloadCheck>& listed = workload.Life().checks;
   if (required.empty() && listed.empty()) return false;
@@ -205,6 +210,10 @@ const Reason* BypassReason(const State& state, WorkloadId id) {
   return pending.ParkedReason(workload.cls);
 }
 
+Message GatedBy(const Workload& workload) {
+  return Say("Admission is gated by: " + workload.spec->admission_gate);
+}
+
 bool SyncQuotaReservedFalse(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const Condition* current = workload.Find(ConditionType::kQuotaReserved);
@@ -214,21 +223,22 @@ bool SyncQuotaReservedFalse(State& state, WorkloadId id) {
     if (changed) state.Record(EventKind::kPending, id);
     return changed;
   };
+  // Kueue's own two writers disagree about a gated workload that something else stands in the way of, too,
+  // and overwrite each other without end; here the gate stays.
+  const bool gated = HasAdmissionGate(state, workload);
   if (!state.config.gates.unadmitted_workloads_observability) {
     const auto [reason, text] = QueueBlocker(state, workload);
-    return !text.empty() && write(Reason::kInadmissible, Say(text));
+    return !gated && !text.empty() && write(Reason::kInadmissible, Say(text));
   }
   static const Message* const deactivated = new Message(Say("The workload is deactivated"));
+  if (gated) return write(Reason::kAdmissionGated, GatedBy(workload));
   if (!workload.spec->active) return write(Reason::kDeactivated, *deactivated);
   if (IsOnHold(workload)) return false;
   const auto [reason, text] = QueueBlocker(state, workload);
   if (!text.empty()) return write(reason, Say(text));
-  const NodeId node = state.QueueOf(workload);
-  const Inadmissibility error = ValidateAdmissibility(state, workload, node);
+  const Inadmissibility error =
+      ValidateAdmissibility(state, workload, state.QueueOf(workload), PodTemplates::kAsWritten);
   if (!error.text.empty()) return write(Reason::kMisconfigured, Say(error.text));
-  if (HasAdmissionGate(state, workload)) {
-    return write(Reason::kAdmissionGated, Say("Admission is gated by: " + workload.spec->admission_gate));
-  }
   const FeatureGates& gates = state.config.gates;
   const bool may_bypass =
       gates.scheduling_equivalence_hashing &&
@@ -246,17 +256,17 @@ bool SyncQuotaReservedFalse(State& state, WorkloadId id) {
 bool ReconcileGate(State& state, WorkloadId id) {
   if (!state.config.gates.admission_gated_by) return false;
   const Workload& workload = state.At(id);
-  const bool gated = HasAdmissionGate(state, workload);
+  const bool gated = HasAdmissionGate(state, workload), held = workload.HasQuotaReservation();
   const bool says_gated = ReasonIn(workload, ConditionType::kQuotaReserved) == Id(Reason::kAdmissionGated);
   if (gated == says_gated) return false;
-  if (gated) {
-    return UnsetQuotaReservation(state, id, Reason::kAdmissionGated,
-                                 Say("Admission is gated by: " + workload.spec->admission_gate));
-  }
-  const Reason reason =
+  const Reason cleared =
       state.config.gates.unadmitted_workloads_observability ? Reason::kPendingEvaluation : Reason::kPending;
-  return UnsetQuotaReservation(state, id, reason,
-                               Say("AdmissionGatedBy cleared, waiting for quota reservation"));
+  static const Message* const waits =
+      new Message(Say("AdmissionGatedBy cleared, waiting for quota reservation"));
+  UnsetQuotaReservation(state, id, gated ? Reason::kAdmissionGated : cleared,
+                        gated ? GatedBy(workload) : *waits);
+  if (held) ReturnToPending(state, id);
+  return true;
 }
 
 // --- workloads that hold quota
@@ -320,8 +330,7 @@ bool ActOnQueues(State& state, WorkloadId id) {
                  state.At(id).spec->queue_name, Reason::kLocalQueueStopped)) {
     return true;
   }
-  const Workload& workload = state.At(id);
-  const NodeId node = workload.admission ? workload.admission->cluster_queue : local.cluster_queue;
+  const NodeId node = ManagedQueue(state, state.At(id));
   if (node == kNoId) return false;
   const bool exists = state.forest().IsDeclared(node) && !state.Queue(node).terminating;
   const StopPolicy policy =
@@ -467,13 +476,13 @@ bool ReconcileWorkload(State& state, WorkloadId id) {
     return SetRequeued(state, id, true, Reason::kLocalQueueRestarted, *local_restarted);
   }
   if (ReconcileGate(state, id)) return true;
-  const NodeId node = state.QueueOf(workload);
-  if (node != kNoId) {
+  const NodeId node = ManagedQueue(state, workload);
+  if (node != kNoId && state.forest().IsDeclared(node)) {
     if (IsRequeuedFalseBecause(workload, Reason::kClusterQueueStopped) &&
         state.Queue(node).spec.stop_policy == StopPolicy::kNone) {
       return SetRequeued(state, id, true, Reason::kClusterQueueRestarted, *queue_restarted);
     }
-    if (SyncChecks(state, id)) return true;
+    if (SyncChecks(state, id, node)) return true;
   }
   bool changed = false;
   if (!workload.IsAdmitted()) {
@@ -498,6 +507,11 @@ bool ReconcileJob(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   if (workload.deleted || workload.IsFinished()) return false;
   if (state.config.wait_for_pods_ready) {
+    static const Message* const all_ready =
+        new Message(Say("All pods reached readiness and the workload is running"));
+    static const Message* const not_ready = new Message(Say("Not all pods are ready or succeeded"));
+    static const Message* const failed =
+        new Message(Say("At least one pod has failed, waiting for recovery"));
     const Condition* known = workload.Find(ConditionType::kPodsReady);
     Reason reason = Reason::kWaitForStart;
     bool ready = false;
@@ -512,7 +526,8 @@ bool ReconcileJob(State& state, WorkloadId id) {
       }
     }
     if (known == nullptr || known->status != ready || known->reason != Id(reason)) {
-      SetCondition(state, workload, ConditionType::kPodsReady, ready, reason, nullptr);
+      const Message& message = ready ? *all_ready : reason == Reason::kWaitForStart ? *not_ready : *failed;
+      SetCondition(state, workload, ConditionType::kPodsReady, ready, reason, message);
       AfterWrite(state, id);
       state.MarkDirty(id);
       return true;

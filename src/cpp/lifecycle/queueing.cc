@@ -50,6 +50,22 @@ void AddOrUpdate(State& state, WorkloadId id, bool changed) {
   }
 }
 
+void Reclassify(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  if (workload.place == QueuePlace::kNowhere || workload.place == QueuePlace::kInflight)
+    return Classify(state, id);
+  PendingQueue& pending = state.Queue(workload.queued).pending;
+  PendingQueue::As as = PendingQueue::As::kActive;
+  if (workload.place == QueuePlace::kDelayed) {
+    as = PendingQueue::As::kDelayed;
+  } else if (pending.IsInadmissible(state.workloads, id)) {
+    as = PendingQueue::As::kParked;
+  }
+  pending.Erase(state.workloads, id);
+  Classify(state, id);
+  pending.Insert(state.workloads, id, as);
+}
+
 void RemoveFromQueue(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   if (workload.queued == kNoId) return;

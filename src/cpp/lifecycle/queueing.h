@@ -18,6 +18,8 @@ enum class RequeueReason : uint8_t {
 
 // The class of workloads that the scheduler cannot tell from this one, with its totals; also its priority.
 void Classify(State& state, WorkloadId id);
+// The same for one that may be queued: it keeps its place there.
+void Reclassify(State& state, WorkloadId id);
 
 // Adds the workload to its queue, or follows a change of it; nothing where it may not wait or its queue is
 // unknown. `changed` says whether its spec, reclaimable pods, or Evicted or Requeued condition changed.

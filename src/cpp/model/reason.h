@@ -39,7 +39,7 @@ inline constexpr const char* kConditionTypeNames[] = {"QuotaReserved", "Admitted
                                           X(InCohortReclamation) X(InCohortFairSharing)                   \
                                               X(InCohortReclaimWhileBorrowing) X(WaitForStart) X(Started) \
                                                   X(WaitForRecovery) X(Recovered) X(Succeeded) X(Failed)  \
-                                                      X(WorkloadSliceReplaced) X(JobFinished)
+                                                      X(WorkloadSliceReplaced) X(FailedToStart)
 // clang-format on
 
 enum class Reason : int32_t {

@@ -5,6 +5,7 @@
 
 #include "flavor/assigner.h"
 #include "preemption/fit.h"
+#include "state/held.h"
 
 namespace kueue {
 
@@ -91,7 +92,8 @@ std::vector<Target> Preemptor::Targets(NodeId queue, WorkloadId id, const Assign
     int64_t count = assignment.pod_sets[i].count;
     if (replaced != kNoId && state_.At(replaced).admission &&
         i < state_.At(replaced).admission->pod_sets.size()) {
-      count = cls.totals[i].count - state_.At(replaced).admission->pod_sets[i].count;
+      const Workload& old = state_.At(replaced);
+      count = cls.totals[i].count - HeldCount(state_, old, old.admission->pod_sets[i]);
     }
     for (const auto& [resource, amount] : FlavorAssigner::Scaled(cls.totals[i], count)) {
       const FlavorChoice* choice = assignment.pod_sets[i].Find(resource);

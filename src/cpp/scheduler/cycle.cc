@@ -7,6 +7,7 @@
 #include "fairness/tournament.h"
 #include "lifecycle/admissibility.h"
 #include "lifecycle/conditions.h"
+#include "lifecycle/controllers.h"
 #include "preemption/fit.h"
 
 namespace kueue {
@@ -227,7 +228,13 @@ void Cycle::AddUsage(const Entry& entry, const Amounts& usage) {
     state_.quota.Add(entry.queue, entry_usage.cell, entry_usage.amount);
 }
 
+// Whether the slice that an entry replaces counts among its targets.
+bool Cycle::TakesOver(const Entry& entry) const {
+  return entry.replaced != kNoId && (entry.assignment.mode == Mode::kFit || !entry.targets.empty());
+}
+
 bool Cycle::Overlaps(const Entry& entry) const {
+  if (TakesOver(entry) && is_preempted_.contains(entry.replaced)) return true;
   return std::any_of(entry.targets.begin(), entry.targets.end(),
                      [this](const Target& target) { return is_preempted_.contains(target.workload); });
 }
@@ -239,10 +246,12 @@ std::vector<WorkloadId>& Cycle::PreemptedAround(const Entry& entry) {
 bool Cycle::FitsNow(const Entry& entry, const Amounts& usage) {
   const Trial trial(state_.quota);
   for (WorkloadId victim : PreemptedAround(entry)) Discharge(state_, victim);
+  bool replaces = TakesOver(entry) && !is_preempted_.contains(entry.replaced);
   for (const Target& target : entry.targets) {
     if (!is_preempted_.contains(target.workload)) Discharge(state_, target.workload);
+    replaces = replaces && target.workload != entry.replaced;
   }
-  if (entry.replaced != kNoId) Discharge(state_, entry.replaced);
+  if (replaces) Discharge(state_, entry.replaced);
   return std::all_of(usage.begin(), usage.end(), [&](const CellAmount& needed) {
     return needed.amount <= state_.quota.Available(entry.queue, needed.cell);
   });
@@ -259,6 +268,7 @@ void Cycle::Recompute(Entry& entry) {
     }
   }
   state_.At(entry.workload).progress = nullptr;
+  if (is_preempted_.contains(entry.replaced)) entry.replaced = kNoId;  // gone with the others
   {
     const Trial trial(state_.quota);
     for (WorkloadId victim : PreemptedAround(entry)) Discharge(state_, victim);
@@ -312,9 +322,11 @@ void Cycle::ProcessEntry(Entry& entry) {
     if (!state_.config.gates.flavor_fungibility_preserve_scan_progress) workload.progress = nullptr;
     return;
   }
+  if (TakesOver(entry) && is_preempted_.insert(entry.replaced).second) {
+    PreemptedAround(entry).push_back(entry.replaced);
+  }
   for (const Target& target : entry.targets) {
-    PreemptedAround(entry).push_back(target.workload);
-    is_preempted_.insert(target.workload);
+    if (is_preempted_.insert(target.workload).second) PreemptedAround(entry).push_back(target.workload);
   }
   AddUsage(entry, usage);
   if (mode == Mode::kPreempt) {
@@ -412,9 +424,8 @@ void Cycle::Admit(Entry& entry) {
                  Reason::kWorkloadSliceReplaced,
                  Say("Replaced to accommodate a workload (UID: " + workload.spec->uid +
                      ", JobUID: " + workload.spec->job_uid + ") due to workload slice aggregation"));
-    DischargeAdmission(state_, entry.replaced);
+    LeaveEverything(state_, entry.replaced);
     state_.Record(EventKind::kFinished, entry.replaced);
-    state_.NotifyRetryFor(workload);
   }
   ++result_.admitted;
   result_.admitted_workloads.push_back(entry.workload);
@@ -437,7 +448,8 @@ WorkloadId ReplacedSlice(const State& state, WorkloadId id, NodeId queue) {
   const std::string& key = state.At(id).spec->replaces;
   if (key.empty() || !state.config.gates.elastic_jobs_via_workload_slices) return kNoId;
   const WorkloadId replaced = state.FindWorkload(key);
-  return replaced != kNoId && state.At(replaced).charged == queue ? replaced : kNoId;
+  if (replaced == kNoId || state.At(replaced).charged != queue) return kNoId;
+  return state.At(replaced).spec->ns == state.At(id).spec->ns ? replaced : kNoId;
 }
 
 }  // namespace kueue

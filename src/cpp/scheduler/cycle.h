@@ -60,6 +60,7 @@ class Cycle {
   void ProcessInFairOrder();
   void ProcessEntry(Entry& entry);
   bool FitsNow(const Entry& entry, const Amounts& usage);
+  bool TakesOver(const Entry& entry) const;
   bool Overlaps(const Entry& entry) const;
   std::vector<WorkloadId>& PreemptedAround(const Entry& entry);
   void Recompute(Entry& entry);

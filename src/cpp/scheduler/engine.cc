@@ -90,15 +90,30 @@ bool PriorityChanged(const WorkloadSpec& before, const WorkloadSpec& after, bool
   return effective_differs || before.priority_class != after.priority_class;
 }
 
+// Whether some pod set has fewer pods than before, and none has more (pkg/workloadslicing:ScaledDown).
+bool ScaledDown(const WorkloadSpec& before, const WorkloadSpec& after) {
+  bool fewer = false;
+  for (const PodSetSpec& pod_set : after.pod_sets) {
+    for (const PodSetSpec& old : before.pod_sets) {
+      if (old.name != pod_set.name) continue;
+      if (pod_set.count > old.count) return false;
+      fewer = fewer || pod_set.count < old.count;
+    }
+  }
+  return fewer;
+}
+
 }  // namespace
 
-void Engine::Update(WorkloadId id, WorkloadSpec spec) {
+void Engine::Update(WorkloadId id, WorkloadSpec spec, bool changed) {
   Workload& workload = state_.At(id);
   const bool was_active = workload.spec->active, active = spec.active;
   const bool moved = workload.spec->queue_name != spec.queue_name;
   if (moved) DropPenalty(state_, id);
   const int64_t priority = spec.priority + (state_.config.gates.priority_boost ? spec.priority_boost : 0);
-  const bool priority_changed = PriorityChanged(*workload.spec, spec, priority != workload.priority);
+  const bool wakes =
+      PriorityChanged(*workload.spec, spec, priority != workload.priority) ||
+      (state_.config.gates.elastic_jobs_via_workload_slices && ScaledDown(*workload.spec, spec));
   if (moved) RemoveFromQueue(state_, id);
   const LocalQueueId local = state_.InternLocalQueue(spec.ns, spec.queue_name);
   const bool holds = workload.HasQuotaReservation();
@@ -112,18 +127,21 @@ void Engine::Update(WorkloadId id, WorkloadSpec spec) {
     return;
   }
   if (!holds) {
-    AddOrUpdate(state_, id, /*changed=*/true);
+    AddOrUpdate(state_, id, changed || !was_active || priority != workload.priority);
     return;
   }
   workload.priority = priority;
   RefreshCharge(state_, id);
-  if (priority_changed || !was_active) state_.NotifyRetryFor(workload);
+  if (wakes || !was_active) state_.NotifyRetryFor(workload);
 }
 
-void Engine::Finish(WorkloadId id, Reason reason) {
+void Engine::Finish(WorkloadId id, Reason reason, std::string message) {
   Workload& workload = state_.At(id);
   static const Message* const succeeded = new Message(Say("Job finished successfully"));
-  SetCondition(state_, workload, ConditionType::kFinished, true, reason, *succeeded);
+  static const Message* const failed = new Message(Say("Job failed"));
+  const Message& usual = reason == Reason::kSucceeded ? *succeeded : *failed;
+  SetCondition(state_, workload, ConditionType::kFinished, true, reason,
+               message.empty() ? usual : Say(std::move(message)));
   LeaveEverything(state_, id);
   state_.Record(EventKind::kFinished, id);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "scheduler/cycle.h"
 #include "state/state.h"
 
@@ -70,12 +71,14 @@ class Engine {
   void ApplyLimitRange(const std::string& ns, const std::string& name, LimitRange limits);
   void DeleteLimitRange(const std::string& ns, const std::string& name);
   void ApplyRuntimeClass(const std::string& name, RuntimeClass runtime_class);
+  void DeleteRuntimeClass(const std::string& name);
 
   // A workload was created; its key must be new.
   WorkloadId Submit(WorkloadSpec spec, const WorkloadStatus* status = nullptr);
-  // Its spec changed.
-  void Update(WorkloadId id, WorkloadSpec spec);
-  void Finish(WorkloadId id, Reason reason = Reason::kJobFinished);
+  // It was written; `changed` tells whether its spec differs.
+  void Update(WorkloadId id, WorkloadSpec spec, bool changed = true);
+  // Its job is done: Succeeded, Failed or FailedToStart. Without a message the usual one of the reason.
+  void Finish(WorkloadId id, Reason reason = Reason::kSucceeded, std::string message = "");
   void Delete(WorkloadId id);
   void SetCheckState(WorkloadId id, const std::string& check, CheckState state,
                      std::optional<std::string> message = std::nullopt,
@@ -96,6 +99,9 @@ class Engine {
   void ChangeActivity(std::vector<NodeId> before);
   std::vector<NodeId> ActiveQueues();
   void SetQuotas(NodeId node, const std::vector<ResourceGroup>& groups);
+  void ChangeLimitRange(const std::string& ns, absl::FunctionRef<void(Namespace&)> change);
+  void ChangeRuntimeClass(const std::string& name, absl::FunctionRef<void()> change);
+  void Readjust(absl::FunctionRef<bool(const Workload&)> concerns, absl::FunctionRef<void()> change);
   void MarkQueueDirty(NodeId node);
   void MarkLocalQueueDirty(LocalQueueId id);
   void SetStatus(WorkloadId id, const WorkloadStatus& status);

@@ -293,17 +293,85 @@ void Engine::DeleteTopology(const std::string& name) {
   ChangeActivity(before);
 }
 
+namespace {
+
+// The pod templates as a queue would hold them now.
+std::vector<PodTemplate> AdjustedTemplates(const State& state, const Workload& workload) {
+  const LocalQueue& local = state.Local(workload.local_queue);
+  const Namespace& space = state.namespaces[static_cast<size_t>(local.namespace_id)];
+  std::vector<PodTemplate> adjusted;
+  for (const PodSetSpec& pod_set : workload.spec->pod_sets) {
+    adjusted.push_back(Adjust(*pod_set.pod_template, state.runtime_classes, space.limit_ranges));
+  }
+  return adjusted;
+}
+
+bool SameResources(const PodTemplate& a, const PodTemplate& b) {
+  const auto same = [](const Container& x, const Container& y) {
+    return x.requests == y.requests && x.limits == y.limits;
+  };
+  const auto all_same = [&same](const std::vector<Container>& x, const std::vector<Container>& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), same);
+  };
+  return all_same(a.init_containers, b.init_containers) && all_same(a.containers, b.containers) &&
+         same(a.resources, b.resources) && a.overhead == b.overhead;
+}
+
+}  // namespace
+
+// What fills pod templates in changes: pending workloads are counted anew, and one whose templates came out
+// otherwise is queued as if its spec had changed.
+// Mirrors pkg/controller/core/workload_controller.go:queueReconcileForPending.
+void Engine::Readjust(absl::FunctionRef<bool(const Workload&)> concerns, absl::FunctionRef<void()> change) {
+  std::vector<std::pair<WorkloadId, std::vector<PodTemplate>>> before;
+  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state_.workloads.size()); ++id) {
+    const Workload& workload = state_.At(id);
+    if (workload.deleted || workload.HasQuotaReservation() || !concerns(workload)) continue;
+    before.emplace_back(id, AdjustedTemplates(state_, workload));
+  }
+  change();
+  state_.class_of_template.classes.clear();
+  for (const auto& [id, templates] : before) {
+    state_.MarkDirty(id);
+    if (!IsAdmissible(state_, state_.At(id))) continue;
+    const std::vector<PodTemplate> now = AdjustedTemplates(state_, state_.At(id));
+    const bool same = std::equal(templates.begin(), templates.end(), now.begin(), now.end(), SameResources);
+    Reclassify(state_, id);
+    AddOrUpdate(state_, id, /*changed=*/!same);
+  }
+}
+
+void Engine::ChangeLimitRange(const std::string& ns, absl::FunctionRef<void(Namespace&)> change) {
+  const NamespaceId id = state_.InternNamespace(ns);
+  Readjust([&](const Workload& workload) { return state_.Local(workload.local_queue).namespace_id == id; },
+           [&] { change(state_.namespaces[static_cast<size_t>(id)]); });
+}
+
 void Engine::ApplyLimitRange(const std::string& ns, const std::string& name, LimitRange limits) {
-  state_.namespaces[static_cast<size_t>(state_.InternNamespace(ns))].limit_ranges[name] = std::move(limits);
+  ChangeLimitRange(ns, [&](Namespace& space) { space.limit_ranges[name] = std::move(limits); });
 }
 
 void Engine::DeleteLimitRange(const std::string& ns, const std::string& name) {
-  state_.namespaces[static_cast<size_t>(state_.InternNamespace(ns))].limit_ranges.erase(name);
+  ChangeLimitRange(ns, [&](Namespace& space) { space.limit_ranges.erase(name); });
+}
+
+void Engine::ChangeRuntimeClass(const std::string& name, absl::FunctionRef<void()> change) {
+  const auto names = [&name](const PodSetSpec& pod_set) {
+    return pod_set.pod_template->runtime_class_name == name;
+  };
+  const auto concerns = [&names](const Workload& workload) {
+    const std::vector<PodSetSpec>& pod_sets = workload.spec->pod_sets;
+    return std::any_of(pod_sets.begin(), pod_sets.end(), names);
+  };
+  Readjust(concerns, change);
 }
 
 void Engine::ApplyRuntimeClass(const std::string& name, RuntimeClass runtime_class) {
-  state_.runtime_classes[name] = std::move(runtime_class);
-  state_.class_of_template.classes.clear();
+  ChangeRuntimeClass(name, [&] { state_.runtime_classes[name] = std::move(runtime_class); });
+}
+
+void Engine::DeleteRuntimeClass(const std::string& name) {
+  ChangeRuntimeClass(name, [&] { state_.runtime_classes.erase(name); });
 }
 
 }  // namespace kueue

@@ -8,6 +8,7 @@ from kueuepy.objects.base import Collection, ResourceList, Value
 
 ConditionStatus: TypeAlias = Literal["True", "False", "Unknown"]
 CheckState: TypeAlias = Literal["Pending", "Ready", "Retry", "Rejected"]
+FinishReason: TypeAlias = Literal["Succeeded", "Failed", "FailedToStart"]
 
 
 class Condition(Value, frozen=True):

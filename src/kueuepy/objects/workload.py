@@ -117,3 +117,18 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
     maximum_execution_time_seconds: int | None = None
     preemption_gates: tuple[str, ...] = ()
     status: WorkloadStatus | None = None
+
+    def has_spec_of(self, other: "Workload") -> bool:
+        """Whether the two differ in metadata and status at most."""
+        return all(getattr(self, name) == getattr(other, name) for name in _SPEC)
+
+
+_SPEC = (
+    "queue_name",
+    "pod_sets",
+    "priority",
+    "priority_class_ref",
+    "active",
+    "maximum_execution_time_seconds",
+    "preemption_gates",
+)

@@ -96,7 +96,8 @@ class Replay:
         merged = to_dict(known)
         merged["spec"] = {**merged.get("spec", {}), **doc.get("spec", {})}
         merged["metadata"] = {**merged["metadata"], **metadata}
-        self.engine.update(self._id(key), self._keep(key, merged))
+        written = self._keep(key, merged)
+        self.engine.update(self._id(key), written, changed=not written.has_spec_of(known))
 
     def _keep(self, key: str, doc: dict[str, Any]) -> Workload:
         workload = from_dict(doc)
