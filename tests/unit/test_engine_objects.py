@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 from kueuepy import _core
+from kueuepy.errors import NotFoundError
 from kueuepy.objects import (
     Admission,
     ClusterQueue,
@@ -77,3 +78,22 @@ def test_what_goes_may_come_back(kind):
     assert made.cycle()[1] == 1, made.conditions(made.find("default/waits"))
     assert made.usage() == {"q": {"f/cpu": 3000}}
     assert made.check() == []
+
+
+@pytest.mark.parametrize("unknown", [-2, -1, 6, 2**31 - 1])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda made, unknown: made.key(unknown),
+        lambda made, unknown: made.condition(unknown, "Admitted"),
+        lambda made, unknown: made.conditions(unknown),
+        lambda made, unknown: made.admission(unknown),
+        lambda made, unknown: made.life(unknown),
+        lambda made, unknown: made.explain(unknown),
+        lambda made, unknown: made.ask([unknown]),
+        lambda made, unknown: made.finish(unknown),
+    ],
+)
+def test_an_id_that_no_workload_has_is_an_error(ask, unknown):
+    with pytest.raises(NotFoundError, match=f"no workload has the id {unknown}"):
+        ask(engine(OBJECTS), unknown)

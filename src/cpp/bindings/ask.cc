@@ -100,11 +100,8 @@ Subject ReadSubject(const py::handle& item) {
 }
 
 AnswerRecord AnswerFor(State& state, const Subject& subject) {
-  if (subject.id != kNoId) {
-    if (static_cast<size_t>(subject.id) >= state.workloads.size()) {
-      ThrowIfError(absl::NotFoundError(absl::StrCat("no workload has the id ", subject.id)));
-    }
-    if (state.At(subject.id).cls == kNoId) Classify(state, subject.id);
+  if (subject.spec == nullptr) {
+    if (WorkloadOf(state, subject.id).cls == kNoId) Classify(state, subject.id);
     return AnswerFor(state, subject.id);
   }
   const Visitor visitor(state, subject.spec);

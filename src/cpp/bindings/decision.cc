@@ -62,7 +62,7 @@ struct Decisions {
 py::dict LifeOf(SharedEngine& shared, WorkloadId id) {
   return shared.Read([id](const Engine& engine) {
     const State& state = engine.state();
-    const Lifecycle& life = state.At(id).Life();
+    const Lifecycle& life = WorkloadOf(state, id).Life();
     static constexpr const char* kStates[] = {"Pending", "Ready", "Retry", "Rejected"};
     py::list checks;
     for (const WorkloadCheck& check : life.checks) {

@@ -104,8 +104,7 @@ Reason ParseFinishReason(const std::string& name) {
 template <typename Use>
 void WithWorkload(SharedEngine& shared, WorkloadId id, Use use) {
   shared.Write([&](Engine& engine) {
-    if (id < 0 || static_cast<size_t>(id) >= engine.state().workloads.size() ||
-        engine.state().At(id).deleted) {
+    if (WorkloadOf(engine.state(), id).deleted) {
       ThrowIfError(absl::NotFoundError(absl::StrCat("no workload has the id ", id)));
     }
     use(engine);

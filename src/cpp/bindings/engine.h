@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "bindings/errors.h"
 #include "bindings/pybind.h"
@@ -17,6 +18,14 @@
 #include "state/check.h"
 
 namespace kueue::python {
+
+// The workload with that id; throws where there was never one.
+inline const Workload& WorkloadOf(const State& state, WorkloadId id) {
+  if (id < 0 || static_cast<size_t>(id) >= state.workloads.size()) {
+    ThrowIfError(absl::NotFoundError(absl::StrCat("no workload has the id ", id)));
+  }
+  return state.At(id);
+}
 
 // In test builds (KUEUE_CHECK): throws where an invariant of the engine does not hold.
 inline void RequireSound([[maybe_unused]] const Engine& engine) {

@@ -181,11 +181,8 @@ py::dict Explain(SharedEngine& shared, WorkloadId id) {
     const py::gil_scoped_release release;
     explained = shared.Write([id](Engine& engine) {
       State& state = engine.state();
-      if (id < 0 || static_cast<size_t>(id) >= state.workloads.size()) {
-        ThrowIfError(absl::NotFoundError("no workload has this id"));
-      }
       Explained made;
-      made.holds = state.At(id).charged != kNoId;
+      made.holds = WorkloadOf(state, id).charged != kNoId;
       made.facts = made.holds ? ExplainHolding(state, id) : ExplainWaiting(state, id);
       if (made.facts.entry.workload != kNoId) made.record = Asked(state, made.facts.entry);
       made.blocked = Obstacle(state, state.At(id));

@@ -165,10 +165,9 @@ py::dict Positions(SharedEngine& shared) {
     std::vector<uint8_t> inadmissible;
     for (NodeId node : state.forest().Queues()) {
       const PendingQueue& pending = state.Queue(node).pending;
-      const UsageOrder usage(state, node);
       std::map<LocalQueueId, int32_t> seen;
       int32_t place = 0;
-      for (WorkloadId id : pending.Ordered(state.workloads, usage.get())) {
+      for (WorkloadId id : pending.Ordered(state.workloads, state.ledger_usage)) {
         const Workload& workload = state.At(id);
         keys.append(workload.spec->Key());
         queue.push_back(queues.Code(state.forest().Name(node)));

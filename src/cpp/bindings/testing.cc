@@ -45,7 +45,7 @@ constexpr Corruption kCorruptions[] = {
      [](State& s, WorkloadId waiting, WorkloadId) { s.At(waiting).place = QueuePlace::kInflight; }},
     {"lost",
      [](State& s, WorkloadId waiting, WorkloadId) {
-       s.Queue(s.At(waiting).queued).pending.Erase(s.workloads, waiting);
+       s.Queue(s.At(waiting).queued).pending.Erase(s.pending_tables(), waiting);
        s.At(waiting).queued = kNoId;
      }},
     {"time", [](State& s, WorkloadId waiting, WorkloadId) { ++s.At(waiting).queue_time; }},

@@ -41,12 +41,12 @@ py::list TakeEvents(SharedEngine& shared) {
 }
 
 std::string KeyOf(SharedEngine& shared, WorkloadId id) {
-  return shared.Read([id](const Engine& engine) { return engine.state().At(id).spec->Key(); });
+  return shared.Read([id](const Engine& engine) { return WorkloadOf(engine.state(), id).spec->Key(); });
 }
 
 py::object ConditionOf(SharedEngine& shared, WorkloadId id, const std::string& type) {
   return shared.Read([&](const Engine& engine) -> py::object {
-    for (const Condition& condition : engine.state().At(id).conditions) {
+    for (const Condition& condition : WorkloadOf(engine.state(), id).conditions) {
       if (type == kConditionTypeNames[static_cast<int>(condition.type)])
         return View(engine.state(), condition);
     }
@@ -57,7 +57,7 @@ py::object ConditionOf(SharedEngine& shared, WorkloadId id, const std::string& t
 py::dict ConditionsOf(SharedEngine& shared, WorkloadId id) {
   return shared.Read([id](const Engine& engine) {
     py::dict conditions;
-    for (const Condition& condition : engine.state().At(id).conditions) {
+    for (const Condition& condition : WorkloadOf(engine.state(), id).conditions) {
       conditions[kConditionTypeNames[static_cast<int>(condition.type)]] = View(engine.state(), condition);
     }
     return conditions;
@@ -67,7 +67,7 @@ py::dict ConditionsOf(SharedEngine& shared, WorkloadId id) {
 py::object AdmissionOf(SharedEngine& shared, WorkloadId id) {
   return shared.Read([id](const Engine& engine) -> py::object {
     const State& state = engine.state();
-    const Workload& workload = state.At(id);
+    const Workload& workload = WorkloadOf(state, id);
     if (!workload.admission) return py::none();
     py::list pod_sets;
     for (const PodSetAdmission& pod_set : workload.admission->pod_sets) {
@@ -88,9 +88,8 @@ py::dict QueuesOf(SharedEngine& shared) {
     py::dict queues;
     for (NodeId node : state.forest().Queues()) {
       const PendingQueue& pending = state.Queue(node).pending;
-      const UsageOrder usage(state, node);
       py::list keys, inadmissible;
-      for (WorkloadId id : pending.Ordered(state.workloads, usage.get())) {
+      for (WorkloadId id : pending.Ordered(state.workloads, state.ledger_usage)) {
         const py::str key(state.At(id).spec->Key());
         keys.append(key);
         if (pending.IsInadmissible(state.workloads, id)) inadmissible.append(key);

@@ -168,10 +168,9 @@ py::object PendingIn(SharedEngine& shared, const std::string& cluster_queue) {
     const State& state = engine.state();
     const NodeId node = state.forest().FindClusterQueue(cluster_queue);
     if (node == kNoId || !state.forest().IsDeclared(node)) return py::none();
-    const UsageOrder usage(state, node);
     std::map<LocalQueueId, int> seen;
     py::list views;
-    for (WorkloadId id : state.Queue(node).pending.Ordered(state.workloads, usage.get())) {
+    for (WorkloadId id : state.Queue(node).pending.Ordered(state.workloads, state.ledger_usage)) {
       const Workload& workload = state.At(id);
       const WorkloadSpec& spec = *workload.spec;
       views.append(py::make_tuple(spec.ns, spec.name, spec.queue_name, spec.priority, workload.created,

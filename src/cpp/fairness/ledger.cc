@@ -116,14 +116,8 @@ LedgerEntry& Entry(State& state, LocalQueueId local) {
   return entry;
 }
 
-}  // namespace
-
-bool UsesAdmissionFairSharing(const State& state, NodeId queue) {
-  return state.config.admission_fair_sharing && state.config.gates.admission_fair_sharing && queue != kNoId &&
-         state.Queue(queue).spec.usage_based_admission_fair_sharing;
-}
-
-double LocalQueueUsage(const State& state, LocalQueueId local) {
+double WeightedUsage(const State& state, LocalQueueId local) {
+  if (!state.config.admission_fair_sharing) return 0;
   const double weight = state.Local(local).exists ? state.Local(local).fair_weight : 1.0;
   if (weight <= 0) return std::numeric_limits<double>::infinity();
   const LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
@@ -146,6 +140,21 @@ double LocalQueueUsage(const State& state, LocalQueueId local) {
   return usage / weight;
 }
 
+}  // namespace
+
+bool UsesAdmissionFairSharing(const State& state, NodeId queue) {
+  return state.config.admission_fair_sharing && state.config.gates.admission_fair_sharing && queue != kNoId &&
+         state.Queue(queue).spec.usage_based_admission_fair_sharing;
+}
+
+void RefreshLocalQueueUsage(State& state, LocalQueueId local) {
+  state.ledger_usage[static_cast<size_t>(local)] = WeightedUsage(state, local);
+}
+
+bool HasPendingPenalty(const State& state, LocalQueueId local) {
+  return state.Local(local).IsRunning() && !state.ledger[static_cast<size_t>(local)].penalties.empty();
+}
+
 void AddPenalty(State& state, WorkloadId id) {
   const Workload& workload = state.At(id);
   const AdmissionFairSharing& config = *state.config.admission_fair_sharing;
@@ -160,10 +169,12 @@ void AddPenalty(State& state, WorkloadId id) {
   NanoAmounts penalty;
   AddScaled(penalty, requests, Alpha(config.usage_sampling_interval, config.usage_half_life_time));
   Entry(state, workload.local_queue).penalties[id] = std::move(penalty);
+  RefreshLocalQueueUsage(state, workload.local_queue);
 }
 
 void DropPenalty(State& state, WorkloadId id) {
-  state.ledger[static_cast<size_t>(state.At(id).local_queue)].penalties.erase(id);
+  const LocalQueueId local = state.At(id).local_queue;
+  if (state.ledger[static_cast<size_t>(local)].penalties.erase(id) > 0) RefreshLocalQueueUsage(state, local);
 }
 
 void SettlePenalty(State& state, WorkloadId id) {
@@ -178,6 +189,7 @@ void SettlePenalty(State& state, WorkloadId id) {
     entry.penalties.erase(penalty);
   }
   entry.last_update = std::max(entry.last_update, state.now);
+  RefreshLocalQueueUsage(state, local);
 }
 
 void Sample(State& state) {
@@ -197,6 +209,8 @@ void Sample(State& state) {
                                config.usage_half_life_time);
     }
     entry.last_update = std::max(entry.last_update, state.now);
+    RefreshLocalQueueUsage(state, local);
+    state.Queue(queue.cluster_queue).pending.Reorder(state.pending_tables());
   }
 }
 

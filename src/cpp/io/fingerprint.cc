@@ -96,6 +96,7 @@ uint64_t Fingerprint(const State& state) {
     const PendingQueue& pending = state.Queue(node).pending;
     mixer.Add(pending.preemptor);
     mixer.Add(pending.sticky);
+    for (WorkloadId id : pending.HeapOrder()) mixer.Add(id);
   }
   for (NodeId node : state.to_wake) mixer.Add(node);
   for (const LedgerEntry& entry : state.ledger) {

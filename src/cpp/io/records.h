@@ -108,8 +108,9 @@ class Records {
   KUEUE_RECORD(Run::Item, time, workload)
   KUEUE_RECORD(PendingQueue::Bucket, cls, local_queue, priority, active, parked, place_in_heads,
                listed_as_parked)
-  KUEUE_RECORD(PendingQueue, preemptor, sticky, pop_cycle, wake_cycle, buckets, bucket_of, heads,
-               parked_buckets, delayed, parked_classes, inflight, active_count, inadmissible_count)
+  KUEUE_RECORD(UsageHeap, items, place)
+  KUEUE_RECORD(PendingQueue, preemptor, sticky, by_usage, pop_cycle, wake_cycle, buckets, bucket_of, heads,
+               heap, parked_buckets, delayed, parked_classes, inflight, active_count, inadmissible_count)
 
   // state/state.h
   KUEUE_RECORD(Inactivity, reason, message)
@@ -127,9 +128,9 @@ class Records {
   KUEUE_RECORD(Event, kind, workload, by, time, queue, reason, preemption, message, queued_since)
   KUEUE_RECORD(State, config, requests, flavor_names, resource_names, namespace_names, local_queue_names,
                check_names, reasons, resource_order, cpu, pods, cells, cell_names, quota, queues, cohorts,
-               flavors, local_queues, namespaces, checks, topologies, runtime_classes, ledger, workloads,
-               workload_of_key, classes, class_of_key, class_of_template, stale, changed_nodes, to_wake,
-               scheduling_cycle, successful_cycles, now, record_events, events, dirty, is_dirty)
+               flavors, local_queues, namespaces, checks, topologies, runtime_classes, ledger, ledger_usage,
+               workloads, workload_of_key, classes, class_of_key, class_of_template, stale, changed_nodes,
+               to_wake, scheduling_cycle, successful_cycles, now, record_events, events, dirty, is_dirty)
 #undef KUEUE_RECORD
 
   // A short cut that is made anew: nothing of it is kept.

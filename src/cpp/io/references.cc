@@ -46,7 +46,8 @@ class References {
     Expect(same(s.resource_names, s.resource_order.size()) && IsResource(s.cpu) && IsResource(s.pods),
            "resources");
     Expect(same(s.namespace_names, s.namespaces.size()), "namespaces");
-    Expect(same(s.local_queue_names, s.local_queues.size()) && s.ledger.size() == s.local_queues.size(),
+    Expect(same(s.local_queue_names, s.local_queues.size()) && s.ledger.size() == s.local_queues.size() &&
+               s.ledger_usage.size() == s.local_queues.size(),
            "LocalQueues");
     Expect(same(s.check_names, s.checks.size()), "AdmissionChecks");
     const Interner known = KnownReasons();
@@ -133,10 +134,11 @@ class References {
   }
 
   void CheckPending(const PendingQueue& pending, NodeId node) {
-    Records::Visit(pending, [&](const auto& preemptor, auto&, auto&, auto&, const auto& buckets,
-                                const auto& bucket_of, const auto& heads, const auto& parked,
-                                const auto& delayed, const auto& classes, const auto& inflight,
-                                const auto& active_count, const auto& inadmissible_count) {
+    Records::Visit(pending, [&](const auto& preemptor, auto&, const auto& by_usage, auto&, auto&,
+                                const auto& buckets, const auto& bucket_of, const auto& heads,
+                                const auto& heap, const auto& parked, const auto& delayed,
+                                const auto& classes, const auto& inflight, const auto& active_count,
+                                const auto& inadmissible_count) {
       Expect(InOrNone(preemptor, state_.workloads.size()), "preemptors");
       Expect(bucket_of.size() == buckets.size(), "buckets");
       size_t active = 0, inadmissible = delayed.size();
@@ -167,6 +169,17 @@ class References {
       Expect(static_cast<size_t>(active_count) == active &&
                  static_cast<size_t>(inadmissible_count) == inadmissible,
              "counts of pending workloads");
+      Expect(heap.size() == (by_usage ? active : 0), "heaps");
+      Records::Visit(heap, [&](const auto& items, const auto& place) {
+        Expect(items.size() == place.size(), "heaps");
+        for (size_t i = 0; broken_.empty() && i < items.size(); ++i) {
+          const auto found = place.find(items[i]);
+          Expect(IsWorkload(items[i]) && found != place.end() && found->second == i, "heaps");
+          Expect(broken_.empty() && state_.At(items[i]).queued == node &&
+                     !pending.IsInadmissible(state_.workloads, items[i]),
+                 "heaps");
+        }
+      });
     });
   }
 

@@ -1,15 +1,9 @@
 // Mirrors pkg/cache/queue/{manager,cluster_queue,inadmissible_workloads}.go (kueue ff69552e79).
 #include "lifecycle/queueing.h"
 
-#include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 
 namespace kueue {
-
-UsageOrder::UsageOrder(const State& state, NodeId queue)
-    : lookup_{state}, function_(lookup_), on_(UsesAdmissionFairSharing(state, queue)) {}
-
-double UsageOrder::Lookup::operator()(LocalQueueId queue) const { return LocalQueueUsage(state, queue); }
 
 bool MayUse(const State& state, NodeId queue, NamespaceId ns) {
   const Namespace& space = state.namespaces[static_cast<size_t>(ns)];
@@ -29,24 +23,29 @@ void AddOrUpdate(State& state, WorkloadId id, bool changed) {
   if (workload.place == QueuePlace::kInflight) return;
   const bool queued = workload.place != QueuePlace::kNowhere;
   const bool inadmissible = queued && pending.IsInadmissible(state.workloads, id);
-  if (queued && !inadmissible && !changed) return;  // replaced in the heap by its equal
-  if (queued) pending.Erase(state.workloads, id);
+  if (queued && !inadmissible) {
+    if (changed) {
+      pending.Update(state.pending_tables(), id, [&] { Classify(state, id); });
+    } else {
+      pending.Touch(state.pending_tables(), id);
+    }
+    return;
+  }
+  if (queued) pending.Erase(state.pending_tables(), id);
   if (changed || !queued) Classify(state, id);
   workload.queued = node;
   const bool expired = IsBackoffExpired(state, workload);
   const auto inadmissible_place = expired ? PendingQueue::As::kParked : PendingQueue::As::kDelayed;
   if (inadmissible && !changed) {
-    pending.Insert(state.workloads, id, inadmissible_place);
-  } else if (queued && !inadmissible) {
-    pending.Insert(state.workloads, id, PendingQueue::As::kActive);
+    pending.Insert(state.pending_tables(), id, inadmissible_place);
   } else if (!expired) {
-    pending.Insert(state.workloads, id, PendingQueue::As::kDelayed);
+    pending.Insert(state.pending_tables(), id, PendingQueue::As::kDelayed);
   } else if (state.Queue(node).spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO &&
              state.config.gates.scheduling_equivalence_hashing &&
              pending.ParkedReason(workload.cls) != nullptr) {
-    pending.Insert(state.workloads, id, PendingQueue::As::kParked);
+    pending.Insert(state.pending_tables(), id, PendingQueue::As::kParked);
   } else {
-    pending.Insert(state.workloads, id, PendingQueue::As::kActive);
+    pending.Insert(state.pending_tables(), id, PendingQueue::As::kActive);
   }
 }
 
@@ -70,7 +69,7 @@ void RemoveFromQueue(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   if (workload.queued == kNoId) return;
   PendingQueue& pending = state.Queue(workload.queued).pending;
-  pending.Erase(state.workloads, id);
+  pending.Erase(state.pending_tables(), id);
   if (pending.preemptor == id) {
     pending.preemptor = kNoId;
     pending.sticky = false;
@@ -104,7 +103,7 @@ void Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
   ClusterQueue& queue = state.Queue(node);
   PendingQueue& pending = queue.pending;
   const bool best_effort = queue.spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO;
-  pending.Erase(state.workloads, id);
+  pending.Erase(state.pending_tables(), id);
   if (!IsAdmissible(state, workload) || !state.Local(workload.local_queue).IsRunning() ||
       state.QueueOf(workload) != node) {
     RemoveFromQueue(state, id);
@@ -117,15 +116,16 @@ void Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
   const bool expired = IsBackoffExpired(state, workload);
   const bool immediate = IsImmediate(why, queue.spec.queueing_strategy);
   if (expired && (immediate || pending.wake_cycle >= pending.pop_cycle || HasPendingFlavors(workload))) {
-    pending.Insert(state.workloads, id, PendingQueue::As::kActive);
+    pending.Insert(state.pending_tables(), id, PendingQueue::As::kActive);
     return;
   }
-  pending.Insert(state.workloads, id, expired ? PendingQueue::As::kParked : PendingQueue::As::kDelayed);
+  pending.Insert(state.pending_tables(), id,
+                 expired ? PendingQueue::As::kParked : PendingQueue::As::kDelayed);
   if (!best_effort || !state.config.gates.scheduling_equivalence_hashing) return;
   if (why == RequeueReason::kNoFit || why == RequeueReason::kPreemptionNoCandidates) {
     const Reason kept =
         quota_reserved_reason == Reason::kEmpty ? Reason::kPendingEvaluation : quota_reserved_reason;
-    pending.ParkClass(state.workloads, workload.cls, kept);
+    pending.ParkClass(state.pending_tables(), workload.cls, kept);
   }
 }
 
@@ -140,7 +140,7 @@ void AddFromLocalQueue(State& state, LocalQueueId local_id) {
     if (!IsAdmissible(state, workload)) continue;
     Classify(state, id);
     workload.queued = local.cluster_queue;
-    state.Queue(workload.queued).pending.Insert(state.workloads, id, PendingQueue::As::kActive);
+    state.Queue(workload.queued).pending.Insert(state.pending_tables(), id, PendingQueue::As::kActive);
     state.MarkDirty(id);
   }
 }
@@ -165,7 +165,7 @@ void WakeNotified(State& state) {
         return MayUse(state, node, state.Local(queue).namespace_id);
       };
       const auto expired = [&](WorkloadId id) { return IsBackoffExpired(state, state.At(id)); };
-      state.Queue(node).pending.Wake(state.workloads, may_wake, expired);
+      state.Queue(node).pending.Wake(state.pending_tables(), may_wake, expired);
     }
   }
 }

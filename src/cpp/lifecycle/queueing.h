@@ -37,22 +37,6 @@ void WakeNotified(State& state);
 // Whether the queue's selector matches the namespace (which must exist).
 bool MayUse(const State& state, NodeId queue, NamespaceId ns);
 
-// How the queue orders by LocalQueue usage; nullptr unless admission fair sharing is on for it.
-class UsageOrder {
- public:
-  UsageOrder(const State& state, NodeId queue);
-  const PendingQueue::Usage* get() const { return on_ ? &function_ : nullptr; }
-
- private:
-  struct Lookup {
-    const State& state;
-    double operator()(LocalQueueId queue) const;
-  };
-  Lookup lookup_;
-  PendingQueue::Usage function_;
-  bool on_;
-};
-
 }  // namespace kueue
 
 #endif  // KUEUE_LIFECYCLE_QUEUEING_H_

@@ -17,6 +17,7 @@ class PendingQueueInspector {
       found_.delayed.push_back(id);
       Expect(At(id).place == QueuePlace::kDelayed, Key(id), " is listed as delayed but not placed so");
     }
+    CheckUsageHeap();
     ExpectCount(queue_.active_count_, found_.active.size(), "active");
     ExpectCount(queue_.inadmissible_count_, found_.parked.size() + found_.delayed.size(), "inadmissible");
     return std::move(found_);
@@ -76,6 +77,17 @@ class PendingQueueInspector {
     for (size_t place = 1; place < queue_.heads_.size(); ++place) {
       const int32_t child = queue_.heads_[place], parent = queue_.heads_[(place - 1) / 2];
       Expect(!queue_.HeadLess(workloads_, child, parent), "the heap of heads is out of order at ", place);
+    }
+  }
+
+  void CheckUsageHeap() {
+    const UsageHeap& heap = queue_.heap_;
+    Expect(heap.size() == (queue_.by_usage ? found_.active.size() : 0) && heap.size() == heap.place_.size(),
+           "the heap by usage does not hold the active workloads");
+    for (WorkloadId id : queue_.by_usage ? found_.active : std::vector<WorkloadId>()) {
+      const auto found = heap.place_.find(id);
+      Expect(found != heap.place_.end() && heap.items_[found->second] == id, Key(id),
+             " is not in the heap by usage where it should be");
     }
   }
 

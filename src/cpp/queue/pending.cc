@@ -99,29 +99,54 @@ bool PendingQueue::IsInadmissible(const std::vector<Workload>& workloads, Worklo
   return bucket.active.empty() || bucket.parked.Contains(workloads, {workload.queue_time, id});
 }
 
-void PendingQueue::Insert(std::vector<Workload>& workloads, WorkloadId id, As as) {
-  Workload& workload = At(workloads, id);
+bool PendingQueue::Less(const std::vector<Workload>& workloads, const std::vector<double>& usage,
+                        WorkloadId a, WorkloadId b) const {
+  const Workload &left = At(workloads, a), &right = At(workloads, b);
+  if (by_usage) {
+    const double left_usage = usage[Index(left.local_queue)], right_usage = usage[Index(right.local_queue)];
+    if (left_usage != right_usage) return left_usage < right_usage;
+  }
+  if (sticky && (a == preemptor) != (b == preemptor)) return a == preemptor;
+  if (GoesBefore(left, right)) return true;
+  return !GoesBefore(right, left) && a < b;
+}
+
+void PendingQueue::AddActive(Tables tables, WorkloadId id) {
+  const Workload& workload = At(tables.workloads, id);
+  const int32_t index = BucketOf(workload);
+  buckets_[Index(index)].active.Insert(tables.workloads, {workload.queue_time, id});
+  ++active_count_;
+  UpdateHead(tables.workloads, index);
+}
+
+void PendingQueue::RemoveActive(Tables tables, WorkloadId id) {
+  const Workload& workload = At(tables.workloads, id);
+  const int32_t index = BucketOf(workload);
+  buckets_[Index(index)].active.Erase(tables.workloads, {workload.queue_time, id});
+  --active_count_;
+  UpdateHead(tables.workloads, index);
+}
+
+void PendingQueue::Insert(Tables tables, WorkloadId id, As as) {
+  Workload& workload = At(tables.workloads, id);
   workload.place = as == As::kDelayed ? QueuePlace::kDelayed : QueuePlace::kQueued;
+  if (as == As::kActive) {
+    AddActive(tables, id);
+    if (by_usage) heap_.Push(id, LessNow(tables));
+    return;
+  }
+  ++inadmissible_count_;
   if (as == As::kDelayed) {
     delayed_.push_back(id);
-    ++inadmissible_count_;
     return;
   }
   const int32_t index = BucketOf(workload);
-  const Run::Item item{workload.queue_time, id};
-  if (as == As::kActive) {
-    buckets_[Index(index)].active.Insert(workloads, item);
-    ++active_count_;
-    UpdateHead(workloads, index);
-  } else {
-    buckets_[Index(index)].parked.Insert(workloads, item);
-    ++inadmissible_count_;
-    ListAsParked(index);
-  }
+  buckets_[Index(index)].parked.Insert(tables.workloads, {workload.queue_time, id});
+  ListAsParked(index);
 }
 
-void PendingQueue::Erase(std::vector<Workload>& workloads, WorkloadId id) {
-  Workload& workload = At(workloads, id);
+void PendingQueue::Erase(Tables tables, WorkloadId id) {
+  Workload& workload = At(tables.workloads, id);
   const QueuePlace place = workload.place;
   if (place == QueuePlace::kInflight) {
     if (inflight_ == id) inflight_ = kNoId;
@@ -129,51 +154,55 @@ void PendingQueue::Erase(std::vector<Workload>& workloads, WorkloadId id) {
     delayed_.erase(std::find(delayed_.begin(), delayed_.end(), id));
     --inadmissible_count_;
   } else if (place != QueuePlace::kNowhere) {
-    const int32_t index = BucketOf(workload);
-    const Run::Item item{workload.queue_time, id};
-    if (!IsInadmissible(workloads, id)) {
-      buckets_[Index(index)].active.Erase(workloads, item);
-      --active_count_;
-      UpdateHead(workloads, index);
+    if (!IsInadmissible(tables.workloads, id)) {
+      if (by_usage) heap_.Remove(id, LessNow(tables));
+      RemoveActive(tables, id);
     } else {
-      buckets_[Index(index)].parked.Erase(workloads, item);
+      buckets_[Index(BucketOf(workload))].parked.Erase(tables.workloads, {workload.queue_time, id});
       --inadmissible_count_;
     }
   }
   workload.place = QueuePlace::kNowhere;
 }
 
-WorkloadId PendingQueue::First(const std::vector<Workload>& workloads, const Usage* usage) {
-  if (heads_.empty()) return kNoId;
-  const bool sticky_waits = sticky && preemptor != kNoId &&
-                            At(workloads, preemptor).place != QueuePlace::kNowhere &&
-                            !IsInadmissible(workloads, preemptor);
-  if (usage == nullptr) {
-    if (sticky_waits) return preemptor;
-    return buckets_[Index(heads_.front())].active.Front().workload;
-  }
-  int32_t best = heads_.front();
-  double lowest = (*usage)(buckets_[Index(best)].local_queue);
-  for (int32_t index : heads_) {
-    const double used = (*usage)(buckets_[Index(index)].local_queue);
-    if (used < lowest || (used == lowest && index != best && HeadLess(workloads, index, best))) {
-      best = index;
-      lowest = used;
-    }
-  }
-  if (sticky_waits && (*usage)(At(workloads, preemptor).local_queue) == lowest) return preemptor;
-  return buckets_[Index(best)].active.Front().workload;
+void PendingQueue::Touch(Tables tables, WorkloadId id) {
+  if (by_usage) heap_.Fix(id, LessNow(tables));
 }
 
-WorkloadId PendingQueue::Pop(std::vector<Workload>& workloads, const Usage* usage) {
+void PendingQueue::Update(Tables tables, WorkloadId id, absl::FunctionRef<void()> change) {
+  RemoveActive(tables, id);
+  change();
+  AddActive(tables, id);
+  Touch(tables, id);
+}
+
+bool PendingQueue::IsStickyWaiting(const std::vector<Workload>& workloads) const {
+  return sticky && preemptor != kNoId && At(workloads, preemptor).place != QueuePlace::kNowhere &&
+         !IsInadmissible(workloads, preemptor);
+}
+
+WorkloadId PendingQueue::Pop(Tables tables, absl::FunctionRef<bool(LocalQueueId)> owes) {
   ++pop_cycle;
   inflight_ = kNoId;
-  const WorkloadId first = First(workloads, usage);
-  if (first == kNoId) return kNoId;
-  Erase(workloads, first);
-  At(workloads, first).place = QueuePlace::kInflight;
+  if (heads_.empty()) return kNoId;
+  WorkloadId first;
+  if (by_usage) {
+    const auto in_debt = [&](const Bucket& bucket) { return owes(bucket.local_queue); };
+    if (std::any_of(buckets_.begin(), buckets_.end(), in_debt)) Reorder(tables);
+    first = heap_.Front();
+  } else if (IsStickyWaiting(tables.workloads)) {
+    first = preemptor;
+  } else {
+    first = buckets_[Index(heads_.front())].active.Front().workload;
+  }
+  Erase(tables, first);
+  At(tables.workloads, first).place = QueuePlace::kInflight;
   inflight_ = first;
   return first;
+}
+
+void PendingQueue::Reorder(Tables tables) {
+  if (by_usage) heap_.Init(LessNow(tables));
 }
 
 const Reason* PendingQueue::ParkedReason(ClassId cls) const {
@@ -183,7 +212,7 @@ const Reason* PendingQueue::ParkedReason(ClassId cls) const {
   return nullptr;
 }
 
-void PendingQueue::ParkClass(std::vector<Workload>& workloads, ClassId cls, Reason reason) {
+void PendingQueue::ParkClass(Tables tables, ClassId cls, Reason reason) {
   const auto known = std::find_if(parked_classes_.begin(), parked_classes_.end(),
                                   [cls](const auto& parked) { return parked.first == cls; });
   if (known == parked_classes_.end()) {
@@ -196,15 +225,18 @@ void PendingQueue::ParkClass(std::vector<Workload>& workloads, ClassId cls, Reas
   for (int32_t index : heads) {
     Bucket& bucket = buckets_[Index(index)];
     if (bucket.cls != cls) continue;
+    if (by_usage) {
+      for (const Run::Item& item : bucket.active) heap_.Remove(item.workload, LessNow(tables));
+    }
     active_count_ -= static_cast<int>(bucket.active.size());
     inadmissible_count_ += static_cast<int>(bucket.active.size());
-    bucket.parked.Absorb(workloads, bucket.active);
+    bucket.parked.Absorb(tables.workloads, bucket.active);
     ListAsParked(index);
-    UpdateHead(workloads, index);
+    UpdateHead(tables.workloads, index);
   }
 }
 
-void PendingQueue::Wake(std::vector<Workload>& workloads, absl::FunctionRef<bool(LocalQueueId)> may_wake,
+void PendingQueue::Wake(Tables tables, absl::FunctionRef<bool(LocalQueueId)> may_wake,
                         absl::FunctionRef<bool(WorkloadId)> expired) {
   wake_cycle = pop_cycle;
   parked_classes_.clear();
@@ -219,41 +251,32 @@ void PendingQueue::Wake(std::vector<Workload>& workloads, absl::FunctionRef<bool
       still_parked.push_back(index);
       continue;
     }
+    if (by_usage) {
+      for (const Run::Item& item : bucket.parked) heap_.Push(item.workload, LessNow(tables));
+    }
     active_count_ += static_cast<int>(bucket.parked.size());
     inadmissible_count_ -= static_cast<int>(bucket.parked.size());
-    bucket.active.Absorb(workloads, bucket.parked);
-    UpdateHead(workloads, index);
+    bucket.active.Absorb(tables.workloads, bucket.parked);
+    UpdateHead(tables.workloads, index);
   }
   parked_buckets_ = std::move(still_parked);
   const std::vector<WorkloadId> delayed = std::move(delayed_);
   delayed_.clear();
   for (WorkloadId id : delayed) {
     --inadmissible_count_;
-    const bool wakes = may_wake(At(workloads, id).local_queue) && expired(id);
-    Insert(workloads, id, wakes ? As::kActive : As::kDelayed);
+    const bool wakes = may_wake(At(tables.workloads, id).local_queue) && expired(id);
+    Insert(tables, id, wakes ? As::kActive : As::kDelayed);
   }
 }
 
 std::vector<WorkloadId> PendingQueue::Ordered(const std::vector<Workload>& workloads,
-                                              const Usage* usage) const {
+                                              const std::vector<double>& usage) const {
   std::vector<WorkloadId> all(delayed_);
   for (const Bucket& bucket : buckets_) {
     for (const Run::Item& item : bucket.active) all.push_back(item.workload);
     for (const Run::Item& item : bucket.parked) all.push_back(item.workload);
   }
-  std::sort(all.begin(), all.end(), [&](WorkloadId a, WorkloadId b) {
-    const Workload &left = At(workloads, a), &right = At(workloads, b);
-    if (usage != nullptr) {
-      const double left_usage = (*usage)(left.local_queue), right_usage = (*usage)(right.local_queue);
-      if (left_usage != right_usage) return left_usage < right_usage;
-    }
-    if (sticky && (a == preemptor) != (b == preemptor)) return a == preemptor;
-    if (left.queue_time == right.queue_time && left.priority == right.priority &&
-        left.spec->uid == right.spec->uid) {
-      return a < b;
-    }
-    return GoesBefore(left, right);
-  });
+  std::sort(all.begin(), all.end(), [&](WorkloadId a, WorkloadId b) { return Less(workloads, usage, a, b); });
   return all;
 }
 

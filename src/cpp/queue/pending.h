@@ -11,42 +11,56 @@
 #include "model/reason.h"
 #include "model/workload.h"
 #include "queue/run.h"
+#include "queue/usage_heap.h"
 
 namespace kueue {
 
 // Workloads are held by equivalence class and LocalQueue: a class is parked, and a queue woken, by moving
-// whole runs, whatever their length.
+// whole runs, whatever their length. With admission fair sharing a heap beside them tells who is next.
 class PendingQueue {
  public:
-  using Usage = absl::FunctionRef<double(LocalQueueId)>;
+  // The workloads, and each LocalQueue's usage, which orders them with admission fair sharing.
+  struct Tables {
+    std::vector<Workload>& workloads;
+    const std::vector<double>& usage;
+  };
 
   enum class As { kActive, kParked, kDelayed };
 
   // Puts a workload that is nowhere into its place.
-  void Insert(std::vector<Workload>& workloads, WorkloadId workload, As as);
+  void Insert(Tables tables, WorkloadId workload, As as);
   // Takes a workload out, from wherever it is in this queue.
-  void Erase(std::vector<Workload>& workloads, WorkloadId workload);
+  void Erase(Tables tables, WorkloadId workload);
+  // An active workload is replaced by its equal.
+  void Touch(Tables tables, WorkloadId workload);
+  // Follows an active workload through a change of what it is ordered by, which `change` makes.
+  void Update(Tables tables, WorkloadId workload, absl::FunctionRef<void()> change);
 
   // Whether the workload waits here to be woken (it must be in this queue).
   bool IsInadmissible(const std::vector<Workload>& workloads, WorkloadId workload) const;
 
-  // The first of the active workloads, kNoId where there is none. With `usage` (admission fair sharing), the
-  // workloads of the LocalQueue with the lowest usage come first; then the sticky one; then by priority,
-  // time, UID.
-  WorkloadId First(const std::vector<Workload>& workloads, const Usage* usage);
-  // Makes the first active workload the one in flight.
-  WorkloadId Pop(std::vector<Workload>& workloads, const Usage* usage);
+  // Makes the first active workload the one in flight; kNoId where there is none. The workloads of the
+  // LocalQueue with the lowest usage come first, if they are ordered by that; then the sticky one; then by
+  // priority, time, UID. Usage that changed counts from the next Reorder on, or where `owes` says that a
+  // LocalQueue of this queue has a pending penalty.
+  WorkloadId Pop(Tables tables, absl::FunctionRef<bool(LocalQueueId)> owes);
+  // Puts the active workloads in the order of their LocalQueues' usage as of now.
+  void Reorder(Tables tables);
 
   // Parks every active workload of the class, and those that come until the next Wake.
-  void ParkClass(std::vector<Workload>& workloads, ClassId cls, Reason reason);
+  void ParkClass(Tables tables, ClassId cls, Reason reason);
   // The reason that a class was parked with; nullptr where it was not.
   const Reason* ParkedReason(ClassId cls) const;
   // Moves inadmissible workloads back: those of LocalQueues that `may_wake` and whose backoff has `expired`.
-  void Wake(std::vector<Workload>& workloads, absl::FunctionRef<bool(LocalQueueId)> may_wake,
+  void Wake(Tables tables, absl::FunctionRef<bool(LocalQueueId)> may_wake,
             absl::FunctionRef<bool(WorkloadId)> expired);
 
-  // Active and inadmissible workloads together, in the order of the queue.
-  std::vector<WorkloadId> Ordered(const std::vector<Workload>& workloads, const Usage* usage) const;
+  // Active and inadmissible workloads together, in the order of the queue as of now.
+  std::vector<WorkloadId> Ordered(const std::vector<Workload>& workloads,
+                                  const std::vector<double>& usage) const;
+  // The active workloads as the heap holds them, which decides what follows once usage has changed; none unless
+  // usage orders them.
+  const std::vector<WorkloadId>& HeapOrder() const { return heap_.items(); }
   bool HasActive() const { return !heads_.empty(); }
   int active_count() const { return active_count_; }
   int inadmissible_count() const { return inadmissible_count_; }
@@ -57,6 +71,8 @@ class PendingQueue {
   // The workload that waits for its victims to leave; a sticky one goes before all others.
   WorkloadId preemptor = kNoId;
   bool sticky = false;
+  // Whether LocalQueue usage orders the workloads; as the ClusterQueue said when it was created.
+  bool by_usage = false;
   int64_t pop_cycle = 0;
   int64_t wake_cycle = -1;
 
@@ -74,6 +90,14 @@ class PendingQueue {
   static size_t Index(int32_t index) { return static_cast<size_t>(index); }
   int32_t BucketOf(const Workload& workload);
   const Bucket& FindBucket(const Workload& workload) const;
+  bool Less(const std::vector<Workload>& workloads, const std::vector<double>& usage, WorkloadId a,
+            WorkloadId b) const;
+  auto LessNow(Tables tables) const {
+    return [this, tables](WorkloadId a, WorkloadId b) { return Less(tables.workloads, tables.usage, a, b); };
+  }
+  bool IsStickyWaiting(const std::vector<Workload>& workloads) const;
+  void AddActive(Tables tables, WorkloadId workload);
+  void RemoveActive(Tables tables, WorkloadId workload);
   bool HeadLess(const std::vector<Workload>& workloads, int32_t a, int32_t b) const;
   void Sift(const std::vector<Workload>& workloads, size_t place);
   void UpdateHead(const std::vector<Workload>& workloads, int32_t bucket);
@@ -82,6 +106,7 @@ class PendingQueue {
   std::vector<Bucket> buckets_;
   absl::flat_hash_map<std::pair<ClassId, LocalQueueId>, int32_t> bucket_of_;
   std::vector<int32_t> heads_;           // buckets with active workloads: a binary heap by their first
+  UsageHeap heap_;                       // the active workloads, where usage orders them
   std::vector<int32_t> parked_buckets_;  // buckets that may have parked workloads
   std::vector<WorkloadId> delayed_;
   std::vector<std::pair<ClassId, Reason>> parked_classes_;

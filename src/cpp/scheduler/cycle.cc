@@ -63,11 +63,11 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
 void Cycle::TakeHeads() {
   entries_.clear();
   entries_.reserve(state_.forest().Queues().size());
+  const auto owes = [this](LocalQueueId queue) { return HasPendingPenalty(state_, queue); };
   for (NodeId node : state_.forest().Queues()) {
     if (!state_.IsInSnapshot(node)) continue;
     PendingQueue& pending = state_.Queue(node).pending;
-    const UsageOrder usage(state_, node);
-    const WorkloadId head = pending.Pop(state_.workloads, usage.get());
+    const WorkloadId head = pending.Pop(state_.pending_tables(), owes);
     if (head == kNoId) continue;
     Entry entry;
     entry.workload = head;

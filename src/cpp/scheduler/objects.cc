@@ -2,6 +2,7 @@
 // pkg/controller/core and pkg/cache/queue/manager.go (kueue ff69552e79).
 #include <algorithm>
 
+#include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/queueing.h"
 #include "scheduler/engine.h"
@@ -167,6 +168,7 @@ void Engine::ApplyClusterQueue(ClusterQueueSpec spec, bool changed) {
   SetQuotas(node, queue.spec.resource_groups);
   state_.stale = true;
   if (created) {
+    queue.pending.by_usage = UsesAdmissionFairSharing(state_, node);
     for (LocalQueueId id = 0; id < static_cast<LocalQueueId>(state_.local_queues.size()); ++id) {
       if (state_.Local(id).cluster_queue == node) AddFromLocalQueue(state_, id);
     }
@@ -229,7 +231,10 @@ void Engine::ApplyLocalQueue(LocalQueueSpec spec) {
   queue.exists = true;
   queue.cluster_queue = node;
   queue.stop_policy = spec.stop_policy;
+  const bool reweighted = was_running && !moved && queue.fair_weight != spec.fair_weight;
   queue.fair_weight = spec.fair_weight;
+  RefreshLocalQueueUsage(state_, id);
+  if (reweighted && node != kNoId) state_.Queue(node).pending.Reorder(state_.pending_tables());
   if (queue.IsRunning() && (!was_running || moved)) AddFromLocalQueue(state_, id);
   if (!queue.IsRunning()) RemoveFromLocalQueue(state_, id);
   MarkLocalQueueDirty(id);
@@ -240,6 +245,7 @@ void Engine::DeleteLocalQueue(const std::string& ns, const std::string& name) {
   state_.Local(id).exists = false;
   RemoveFromLocalQueue(state_, id);
   state_.ledger[static_cast<size_t>(id)] = LedgerEntry();
+  RefreshLocalQueueUsage(state_, id);
   MarkLocalQueueDirty(id);
 }
 

@@ -49,6 +49,7 @@ LocalQueueId State::InternLocalQueue(absl::string_view ns, absl::string_view nam
     queue.namespace_id = InternNamespace(ns);
     local_queues.push_back(std::move(queue));
     ledger.emplace_back();
+    ledger_usage.push_back(0);
   }
   return id;
 }

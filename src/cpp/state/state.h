@@ -152,7 +152,8 @@ struct State {
   std::vector<AdmissionCheckState> checks;
   std::set<std::string> topologies;
   std::map<std::string, RuntimeClass> runtime_classes;
-  std::vector<LedgerEntry> ledger;  // by LocalQueue
+  std::vector<LedgerEntry> ledger;   // by LocalQueue
+  std::vector<double> ledger_usage;  // by LocalQueue: fairness/ledger.h:LocalQueueUsage as of the last change
 
   std::vector<Workload> workloads;
   absl::flat_hash_map<std::string, WorkloadId> workload_of_key;
@@ -176,6 +177,7 @@ struct State {
 
   Forest& forest() { return quota.forest(); }
   const Forest& forest() const { return quota.forest(); }
+  PendingQueue::Tables pending_tables() { return {workloads, ledger_usage}; }
   ClusterQueue& Queue(NodeId node) { return queues[static_cast<size_t>(node)]; }
   const ClusterQueue& Queue(NodeId node) const { return queues[static_cast<size_t>(node)]; }
   Workload& At(WorkloadId id) { return workloads[static_cast<size_t>(id)]; }

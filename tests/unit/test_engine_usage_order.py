@@ -1,0 +1,102 @@
+"""Which workload comes next where LocalQueue usage orders a ClusterQueue (admission fair sharing)."""
+
+from __future__ import annotations
+
+import pytest
+
+from kueuepy import _core
+from kueuepy.objects import (
+    AdmissionFairSharing,
+    ClusterQueue,
+    Configuration,
+    LocalQueue,
+    Namespace,
+    PodSet,
+    ResourceFlavor,
+    Workload,
+)
+
+pytestmark = pytest.mark.sanitizer
+SECOND = 1_000_000_000
+SCOPE = {"admission_scope": "UsageBasedAdmissionFairSharing"}
+
+
+def queue(cpu, **fields):
+    return ClusterQueue.of("cq", {"f": {"cpu": cpu}}, **fields)
+
+
+def engine(**fields):
+    made = _core.Engine(
+        Configuration(
+            admission_fair_sharing=AdmissionFairSharing(
+                usage_half_life_time=1000 * SECOND, usage_sampling_interval=10 * SECOND
+            )
+        )
+    )
+    for obj in (
+        Namespace("default"),
+        ResourceFlavor("f"),
+        queue(1, **fields),
+        *(LocalQueue(name, cluster_queue="cq") for name in ("a", "b")),
+    ):
+        made.apply(obj)
+    return made
+
+
+def submit(made, name, local_queue):
+    made.submit(Workload(name, queue_name=local_queue, pod_sets=(PodSet.of(requests={"cpu": 1}),)))
+
+
+def admitted_next(made, at):
+    """Who is admitted once the one who runs has finished."""
+    for name in list(waiting(made)):
+        assert made.admission(made.find(f"default/{name}")) is None
+    made.set_now(at * SECOND)
+    made.settle()
+    before = waiting(made)
+    made.cycle()
+    (admitted,) = set(before) - set(waiting(made))
+    return admitted
+
+
+def waiting(made):
+    return [key.removeprefix("default/") for key in made.queues().get("cq", ([], []))[0]]
+
+
+def test_the_local_queue_that_used_less_comes_first():
+    made = engine(**SCOPE)
+    submit(made, "a1", "a")
+    assert admitted_next(made, 1) == "a1"
+    submit(made, "a2", "a")
+    submit(made, "b1", "b")
+    made.finish(made.find("default/a1"))
+    assert admitted_next(made, 30) == "b1"
+    assert made.check() == []
+
+
+def test_the_order_is_that_of_the_admission_scope_at_creation():
+    # pkg/cache/queue/cluster_queue.go:newClusterQueue makes the comparison; Update does not touch it.
+    made = engine()
+    made.apply(queue(1, **SCOPE))
+    submit(made, "a1", "a")
+    assert admitted_next(made, 1) == "a1"
+    submit(made, "a2", "a")
+    submit(made, "b1", "b")
+    assert waiting(made) == ["a2", "b1"]
+    made.finish(made.find("default/a1"))
+    assert admitted_next(made, 30) == "a2"
+    assert made.check() == []
+
+
+def test_a_new_weight_puts_the_queue_in_order_at_once():
+    made = engine(**SCOPE)
+    submit(made, "a1", "a")
+    assert admitted_next(made, 1) == "a1"
+    for name, local_queue in (("a2", "a"), ("b1", "b")):
+        submit(made, name, local_queue)
+    assert waiting(made) == ["b1", "a2"]
+    made.apply(LocalQueue("b", cluster_queue="cq", fair_sharing={"weight": "0"}))
+    assert waiting(made) == ["a2", "b1"]
+    made.finish(made.find("default/a1"))
+    assert admitted_next(made, 2) == "a2"
+    assert made.check() == []
