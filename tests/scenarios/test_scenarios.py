@@ -18,9 +18,9 @@ SHARE_UNDER_SANITIZERS = 10
 
 # Where Kueue's answer depends on the order in which a Go map gives its keys. With admission fair sharing the order of
 # candidates for preemption is intransitive (LocalQueue usage counts within a ClusterQueue, priority between two), and
-# what a sort makes of that depends on the order it starts from: pkg/cache/hierarchy/cohort.go:ChildCQs, an unsorted set.
-# In this scenario the same three candidates come out as w1 first at step 47 and as w18 first at step 50. One that
-# agrees again fails here.
+# what a sort makes of that depends on the order it starts from, in pkg/cache/hierarchy/cohort.go:ChildCQs that of an
+# unsorted set. In this scenario the same three candidates come out as w1 first at step 47 and as w18 first at step 50.
+# One that agrees again fails here.
 KNOWN_DIFFERENCES = {"usage/usage-5"}
 
 

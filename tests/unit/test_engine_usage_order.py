@@ -9,6 +9,7 @@ from kueuepy.objects import (
     AdmissionFairSharing,
     ClusterQueue,
     Configuration,
+    FairSharing,
     LocalQueue,
     Namespace,
     PodSet,
@@ -95,7 +96,7 @@ def test_a_new_weight_puts_the_queue_in_order_at_once():
     for name, local_queue in (("a2", "a"), ("b1", "b")):
         submit(made, name, local_queue)
     assert waiting(made) == ["b1", "a2"]
-    made.apply(LocalQueue("b", cluster_queue="cq", fair_sharing={"weight": "0"}))
+    made.apply(LocalQueue("b", cluster_queue="cq", fair_sharing=FairSharing(weight="0")))
     assert waiting(made) == ["a2", "b1"]
     made.finish(made.find("default/a1"))
     assert admitted_next(made, 2) == "a2"

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "bindings/engine.h"
 #include "bindings/pybind.h"
+#include "fairness/ledger.h"
 #include "fairness/share.h"
 #include "fairness/tournament.h"
 #include "preemption/preemption.h"
@@ -127,9 +128,11 @@ class Tables {
 
   void SetConsumed(const std::string& ns, const std::string& queue, const std::string& resource,
                    int64_t nano) {
-    LedgerEntry& entry = state_.ledger[static_cast<size_t>(state_.InternLocalQueue(ns, queue))];
+    const LocalQueueId local = state_.InternLocalQueue(ns, queue);
+    LedgerEntry& entry = state_.ledger[static_cast<size_t>(local)];
     entry.exists = true;
     entry.consumed[state_.InternResource(resource)] = nano;
+    RefreshLocalQueueUsage(state_, local);
   }
 
   // The targets of a pending workload, in order, with the reason of their preemption.
