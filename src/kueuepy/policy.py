@@ -7,14 +7,52 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.explain_words import amount
+from kueuepy.policy_history import Fact, Move
 from kueuepy.policy_run import JobOutcome, QueueOutcome, Run, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kueuepy.cluster import Cluster
+    from kueuepy.picture import Picture
 
-_HEADER = ("ClusterQueue", "", "admitted", "usage", "share", "waited", "evictions")
+_HEADER = (
+    "ClusterQueue",
+    "",
+    "admitted",
+    "mean usage",
+    "mean share",
+    "peak share",
+    "mean wait",
+    "longest",
+    "evictions",
+)
+_TITLES = {
+    "share": "weighted share of each ClusterQueue",
+    "usage": "usage of each ClusterQueue",
+    "waiting": "workloads that wait in each ClusterQueue",
+    "consumed": "decayed usage of each LocalQueue",
+}
+
+
+class DecisionChange(msgspec.Struct, frozen=True):
+    """A moment at which the policies decide otherwise about a job.
+
+    Attributes:
+        seconds: When, in seconds after the start of the run.
+        workload: The job's key.
+        before: What the first policy decided then; nothing, perhaps.
+        after: What the second did.
+    """
+
+    seconds: float
+    workload: str
+    before: tuple[Move, ...]
+    after: tuple[Move, ...]
+
+    def __str__(self) -> str:
+        """The moment in one line."""
+        return f"at {self.seconds:g} s {self.workload} {_moves(self.before)} → {_moves(self.after)}"
 
 
 class JobChange(msgspec.Struct, frozen=True):
@@ -51,6 +89,18 @@ class Comparison(msgspec.Struct, frozen=True):
         return tuple(JobChange(*pair) for pair in pairs if pair[1] != pair[2])
 
     @property
+    def decisions(self) -> tuple[DecisionChange, ...]:
+        """The decisions that differ: who gets quota and who is evicted, by moment and job, in order."""
+        sides: tuple[_Moments, _Moments] = ({}, {})
+        for side, run_ in zip(sides, (self.before, self.after), strict=True):
+            for move in run_.moves:
+                side.setdefault((move.seconds, move.workload), []).append(move)
+        both = {
+            moment: tuple(tuple(side.get(moment, ())) for side in sides) for moment in sorted({*sides[0], *sides[1]})
+        }
+        return tuple(DecisionChange(*moment, *pair) for moment, pair in both.items() if pair[0] != pair[1])
+
+    @property
     def queues(self) -> dict[str, tuple[QueueOutcome | None, QueueOutcome | None]]:
         """Each ClusterQueue under both; `None` where it is not active."""
         names = dict.fromkeys((*self.before.queues, *self.after.queues))
@@ -82,6 +132,27 @@ class Comparison(msgspec.Struct, frozen=True):
         names = rows[0] if rows else ()
         return Columns({name: [row[name] for row in rows] for name in names}).to_pandas()
 
+    def picture(self, fact: Fact = "share", cell: str = "") -> Picture:
+        """A fact over time under both policies, side by side.
+
+        Args:
+            fact: The `share`, the `usage` or the number of `waiting` workloads of each ClusterQueue; or what each
+                LocalQueue has `consumed` under admission fair sharing.
+            cell: Of usage, the `flavor/resource`, and of what is consumed, the resource; without it the one that
+                comes first.
+        """
+        from kueuepy.picture import steps  # noqa: PLC0415 - only on use
+
+        if not cell and fact in ("usage", "consumed"):
+            tables = (run_.history for run_ in (self.before, self.after))
+            cell = min((row["cell"] for table in tables for row in table.rows() if row["fact"] == fact), default="")
+        panels = {
+            name: run_.history.series(fact, cell)
+            for name, run_ in zip(self.names, (self.before, self.after), strict=True)
+        }
+        title = f"{_TITLES[fact]}{f' ({cell})' if cell else ''}"
+        return steps(title, panels, max(self.before.seconds, self.after.seconds))
+
     def __str__(self) -> str:
         """Both policies queue by queue, then the jobs that fare otherwise."""
         rows = [_HEADER, *self.rows()]
@@ -90,6 +161,8 @@ class Comparison(msgspec.Struct, frozen=True):
         changes = self.changes
         lines.append(f"{len(changes)} of {len(self.before.jobs)} jobs fare otherwise")
         lines += [f"  {c.workload}: {_job(c.before)} → {_job(c.after)}" for c in changes]
+        loops = zip(self.names, (self.before.loops, self.after.loops), strict=True)
+        lines += [f"{name}: {loop}" for name, found in loops for loop in found]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -106,7 +179,20 @@ def compare(
     """The same jobs under two clusters, or under one with two Configurations.
 
     Each job comes at its creation time (`submit` of a row), at the start without one; it ends when it has run for its
-    `duration`, and never without one. A job that is evicted starts anew. The run ends when nothing happens any more.
+    `duration`, and never without one. A job that is evicted starts anew. Where `waitForPodsReady` is on, the pods of an
+    admitted job are ready at once; nobody answers admission checks. The run ends when nothing happens any more.
+    Endless preemption is reported; the run goes on from what holds quota when it was found.
+
+    >>> from kueuepy import ClusterQueue, Cluster, ResourceFlavor
+    >>> less, more = (Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": n}})) for n in (2, 3))
+    >>> jobs = [{"name": f"job-{n}", "queue": "team", "cpu": 1, "duration": "1h"} for n in range(3)]
+    >>> found = compare(less, more, jobs)
+    >>> [pair[0].waited for pair in found.queues.values()], [pair[1].waited for pair in found.queues.values()]
+    ([1200.0], [0.0])
+    >>> for decision in found.decisions:
+    ...     print(decision)
+    at 0 s default/job-2 — → gets quota on f
+    at 3600 s default/job-2 gets quota on f → —
 
     Args:
         before: The first policy.
@@ -121,13 +207,22 @@ def compare(
     return Comparison(names, run(before, items), run(after, items))
 
 
+_Moments = dict[tuple[float, str], list[Move]]
+
+
+def _moves(moves: tuple[Move, ...]) -> str:
+    return ", ".join(map(str, moves)) or "—"
+
+
 def _told(outcome: QueueOutcome) -> tuple[str, ...]:
     used = [f"{cell} {amount(cell.partition('/')[2], round(value))}" for cell, value in outcome.mean_usage.items()]
     return (
         f"{outcome.admitted}/{outcome.jobs}",
         ", ".join(used) or "0",
-        f"{outcome.share:g}",
+        f"{outcome.mean_share:g}",
+        f"{outcome.peak_share:g}",
         f"{outcome.waited:g} s",
+        f"{outcome.longest:g} s",
         str(outcome.evictions),
     )
 
@@ -135,6 +230,7 @@ def _told(outcome: QueueOutcome) -> tuple[str, ...]:
 def _job(outcome: JobOutcome) -> str:
     start = f"started at {outcome.started:g} s" if outcome.started is not None else "never started"
     flavors = sorted({flavor for flavors in outcome.flavors.values() for flavor in flavors.values()})
-    evicted = f", evicted {outcome.evictions} times" if outcome.evictions else ""
+    times = "once" if outcome.evictions == 1 else f"{outcome.evictions} times"
+    evicted = f", evicted {times}" if outcome.evictions else ""
     waits = f", waits: {outcome.reason}" if outcome.reason else ""
     return f"{start}{' on ' + ', '.join(flavors) if flavors else ''}{evicted}{waits}"

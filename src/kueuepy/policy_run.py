@@ -5,18 +5,24 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND, Workload
+from kueuepy.policy_history import HistoryTable, Move, Recorder
 from kueuepy.scheduler import Scheduler
 from kueuepy.scheduler_input import submissions
 
 if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
     from kueuepy.loops import Loop
+    from kueuepy.visibility_views import EventView
+
+_END, _ARRIVAL, _WAKE = range(3)  # in this order at one time
+_KIND: Final = 1  # places in an event
+_KEY: Final = 2
 
 
 class JobOutcome(msgspec.Struct, frozen=True):
@@ -28,7 +34,7 @@ class JobOutcome(msgspec.Struct, frozen=True):
         flavors: The flavor of each resource, by pod set, at that time.
         waited: For how many seconds it waited in all, until the end of the run if it still waits.
         evictions: How often it was evicted.
-        reason: Why it waits at the end, in Kueue's word; empty if it doesn't.
+        reason: Why it waits at the end, or was deactivated, in Kueue's word; empty otherwise.
     """
 
     cluster_queue: str
@@ -48,6 +54,7 @@ class QueueOutcome(msgspec.Struct, frozen=True):
         usage: What it uses at the end, by `flavor/resource`; thousandths for cpu.
         mean_usage: What it used on average over the run; at the end, if the run took no time.
         share: Its weighted dominant resource share at the end.
+        mean_share: Its share on average over the run; at the end, if the run took no time.
         peak_share: The largest share that it had.
         waited: For how many seconds its jobs waited on average.
         longest: For how many seconds one of its jobs waited at most.
@@ -59,6 +66,7 @@ class QueueOutcome(msgspec.Struct, frozen=True):
     usage: dict[str, int]
     mean_usage: dict[str, float]
     share: float
+    mean_share: float
     peak_share: float
     waited: float
     longest: float
@@ -69,15 +77,19 @@ class Run(msgspec.Struct, frozen=True):
     """What came of the jobs under one policy.
 
     Attributes:
-        jobs: The outcome of each job, by key.
+        jobs: The outcome of each job, by key; Workloads and jobs of the cluster itself are among them.
         queues: The outcome of each active ClusterQueue, by name.
+        moves: Who got quota and who was evicted, in order.
+        history: How shares, usage and queues went.
         seconds: How long the run took, in virtual time.
-        loops: Endless preemption that was found, if any.
+        loops: Endless preemption that was found, each once.
         scheduler: The Scheduler at the end.
     """
 
     jobs: dict[str, JobOutcome]
     queues: dict[str, QueueOutcome]
+    moves: tuple[Move, ...]
+    history: HistoryTable
     seconds: float
     loops: tuple[Loop, ...]
     scheduler: Scheduler
@@ -86,13 +98,14 @@ class Run(msgspec.Struct, frozen=True):
 class _Job:
     """A job under way."""
 
-    __slots__ = ("arrived", "duration", "evictions", "flavors", "since", "started", "term", "waited")
-
-    def __init__(self, arrived: int, duration: int | None) -> None:
-        self.arrived = self.since = arrived  # waiting since; -1: not waiting
-        self.duration = duration
+    def __init__(self, found: int, arrived: int, workload: Workload, cluster_queue: str, duration: int | None) -> None:
+        self.id, self.cluster_queue, self.duration = found, cluster_queue, duration
+        self.limit = workload.maximum_execution_time_seconds
+        self.waits_since: int | None = arrived  # None while it holds quota, and once it is over
+        self.holds = False
+        self.over = ""  # deactivated: why it will never run again
         self.started: int | None = None
-        self.term = 0  # which of its starts the planned end belongs to
+        self.term = 0  # counts how often it got quota or lost it
         self.waited = self.evictions = 0
         self.flavors: dict[str, dict[str, str]] = {}
 
@@ -108,127 +121,181 @@ class _Runner:
     def __init__(self, cluster: Cluster, items: Iterable[Any]) -> None:
         self._scheduler = Scheduler(cluster)
         engine = self._engine = self._scheduler.engine
+        self._configuration = cluster.configuration
+        self._queue_of = {door.key: door.cluster_queue for door in self._scheduler.cluster.local_queues}
         self._jobs: dict[str, _Job] = {}
+        self._moves: list[Move] = []
         self._events: list[tuple[int, int, int, Any]] = []
         self._number = count()
-        self._loops: list[Loop] = []
-        self._integral: dict[str, dict[str, int]] = {}
-        self._peak: dict[str, float] = {}
+        self._flavors: dict[str, dict[str, dict[str, str]]] = {}  # of those that were just admitted
+        self._loops: dict[tuple[int, tuple[str, ...]], Loop] = {}
         around = self._scheduler.surroundings()
         for item in items:
             for workload, duration in _planned(item, around):
                 arrival = max(workload.creation_timestamp or 0, engine.now)
-                self._plan(arrival, 1, (workload, duration))
+                self._plan(arrival, _ARRIVAL, (workload, duration))
         self._start = min((event[0] for event in self._events), default=engine.now)
         engine.set_now(self._start)
         engine.record_events(on=True)
+        self._sampling = self._configuration.admission_fair_sharing
+        self._recorder = Recorder(engine, self._start, consumed=self._sampling is not None)
+        for key in self._scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping
+            self._take(key, None)
 
     def _plan(self, at: int, kind: int, what: Any) -> None:
         heapq.heappush(self._events, (at, kind, next(self._number), what))
 
     def run(self) -> Run:
         engine = self._engine
-        self._settle()
-        while self._events:
-            at = self._events[0][0]
-            self._pass_time(at)
+        self._settle(self._jobs)
+        while (at := self._next()) is not None:
+            engine.set_now(at)
             while self._events and self._events[0][0] == at:
                 _, kind, _, what = heapq.heappop(self._events)
-                self._arrive(*what) if kind else self._end(*what)
+                if kind == _ARRIVAL:
+                    self._arrive(*what)
+                elif kind == _END and self._is_current(*what):
+                    self._end(what[0])
             self._settle()
+        outcomes = {key: self._outcome(job) for key, job in self._jobs.items()}
+        by_queue: dict[str, list[JobOutcome]] = {}
+        for outcome in outcomes.values():
+            by_queue.setdefault(outcome.cluster_queue, []).append(outcome)
+        shares = engine.shares()
         return Run(
-            {key: self._outcome(key, job) for key, job in self._jobs.items()},
-            {queue: self._queue(queue) for queue in engine.usage()},
-            (engine.now - self._start) / SECOND,
-            tuple(self._loops),
+            outcomes,
+            {
+                name: self._queue(name, by_queue.get(name, []), usage, shares.get(name, 0.0))
+                for name, usage in engine.usage().items()
+            },
+            tuple(self._moves),
+            self._recorder.table(),
+            self._seconds(engine.now),
+            tuple(self._loops.values()),
             self._scheduler,
         )
 
-    def _pass_time(self, at: int) -> None:
-        passed = at - self._engine.now
-        if passed > 0:
-            for queue, cells in self._engine.usage().items():
-                sums = self._integral.setdefault(queue, {})
-                for cell, amount in cells.items():
-                    sums[cell] = sums.get(cell, 0) + amount * passed
-        self._engine.set_now(at)
+    def _seconds(self, at: int) -> float:
+        return (at - self._start) / SECOND
+
+    def _next(self) -> int | None:
+        """The time of the next event, or of the next sample of admission fair sharing before it.
+
+        What was planned for a job that lost its quota since is no event: with endless preemption, those never end.
+        """
+        while self._events and self._events[0][1] != _ARRIVAL and not self._is_current(*self._events[0][3]):
+            heapq.heappop(self._events)
+        if not self._events:
+            return None
+        at = self._events[0][0]
+        if self._sampling is None:
+            return at
+        interval = self._sampling.usage_sampling_interval
+        due = [row[-2][1] + interval for row in self._engine.local_queue_status() if row[-2] is not None]
+        return min([at, *(sample for sample in due if sample > self._engine.now)])
+
+    def _is_current(self, key: str, term: int) -> bool:
+        """Whether a job still holds its quota, or still waits, since something was planned for it."""
+        return self._jobs[key].term == term
 
     def _arrive(self, workload: Workload, duration: int | None) -> None:
         (key,) = self._scheduler.submit(workload)
-        self._jobs[key] = _Job(self._engine.now, duration)
+        self._take(key, duration)
 
-    def _end(self, key: str, term: int) -> None:
-        if self._jobs[key].term == term and self._jobs[key].since < 0:
-            self._scheduler.finish(key)
-
-    def _settle(self) -> None:
-        settled = self._scheduler.settle()
-        if settled.loop is not None:
-            self._loops.append(settled.loop)
-        for kind, found, _ in self._engine.take_events():
-            self._note(kind, self._engine.key(found), found)
-        for queue, share in self._engine.shares().items():
-            self._peak[queue] = max(share, self._peak.get(queue, 0.0))
-
-    def _note(self, kind: str, key: str, found: int) -> None:
-        job, now = self._jobs.get(key), self._engine.now
-        if job is None:
-            return
-        if kind == "reserved":
-            job.waited += now - job.since if job.since >= 0 else 0
-            job.started, job.since, job.term = now, -1, job.term + 1
-            view = self._engine.admission(found)
-            if view is not None:
-                job.flavors = {name: {r: flavor for r, (flavor, _) in rs.items()} for name, _, rs in view[1]}
-        elif kind == "admitted" and job.duration is not None:
-            self._plan(now + job.duration, 0, (key, job.term))
-        elif kind == "evicted":
-            job.evictions += 1
-            job.since = now
-
-    def _outcome(self, key: str, job: _Job) -> JobOutcome:
-        engine = self._engine
-        found = engine.find(key)
-        waiting = job.since >= 0
-        reserved = engine.condition(found, "QuotaReserved")
-        waited = job.waited + (engine.now - job.since if waiting else 0)
-        return JobOutcome(
-            self._queue_of(key),
-            None if job.started is None else (job.started - self._start) / SECOND,
-            job.flavors,
-            waited / SECOND,
-            job.evictions,
-            reserved[1] if waiting and reserved is not None else "",
-        )
-
-    def _queue_of(self, key: str) -> str:
+    def _take(self, key: str, duration: int | None) -> None:
+        found = self._engine.find(key)
         workload = self._scheduler.workload(key)
-        for obj in self._scheduler.cluster.local_queues:
-            if obj.name == workload.queue_name and obj.namespace == workload.namespace:
-                return obj.cluster_queue
-        return ""
+        queue = self._queue_of.get(f"{workload.namespace}/{workload.queue_name}", "")
+        job = self._jobs[key] = _Job(found, self._engine.now, workload, queue, duration)
+        view = self._engine.admission(found)
+        if view is not None:
+            job.started, job.waits_since, job.holds, job.flavors = self._engine.now, None, True, _flavors(view)
 
-    def _queue(self, name: str) -> QueueOutcome:
+    def _end(self, key: str) -> None:
+        job = self._jobs[key]
+        job.holds, job.term = False, job.term + 1
+        self._scheduler.finish(key)
+
+    def _settle(self, changed: Iterable[str] = ()) -> None:
+        """Decides what there is to decide; pods are ready as soon as their workload is admitted."""
+        touched = set(changed)
+        while True:
+            settled = self._scheduler.settle()
+            if settled.loop is not None:
+                self._loops.setdefault((settled.loop.period, settled.loop.workloads), settled.loop)
+            self._flavors = {decision.workload: decision.flavors for decision in settled.admitted}
+            events = [event for event in self._engine.drain_events() if event[_KEY] in self._jobs]
+            for event in events:
+                self._note(event)
+            touched.update(event[_KEY] for event in events)
+            admitted = [event[_KEY] for event in events if event[_KIND] == "Admitted"]
+            if self._configuration.wait_for_pods_ready is None or not admitted or settled.loop is not None:
+                break
+            for key in admitted:
+                self._engine.set_pods_ready(self._jobs[key].id, True)  # noqa: FBT003 - the engine's way
+        for key in sorted(touched):
+            self._plan_ahead(key, self._jobs[key])
+        self._recorder.note()
+
+    def _plan_ahead(self, key: str, job: _Job) -> None:
+        """What time alone will bring to a job, as things are now."""
+        life, now = self._engine.life(job.id), self._engine.now
+        admitted = self._engine.condition(job.id, "Admitted")
+        if job.holds and admitted is not None and admitted[0]:
+            if job.duration is not None:
+                self._plan(now + job.duration, _END, (key, job.term))
+            if job.limit is not None:
+                left = job.limit - (life["past_execution_seconds"] or 0)
+                self._plan(max(now, admitted[3] + left * SECOND), _WAKE, (key, job.term))
+        elif job.waits_since is not None and (life["requeue_at"] or 0) > now:
+            self._plan(life["requeue_at"] or 0, _WAKE, (key, job.term))
+
+    def _note(self, event: EventView) -> None:
+        """Takes an event in."""
+        _, kind, key, _, _, queue, reason, rule, _, preemptor, _, _ = event
+        job, now = self._jobs[key], self._engine.now
+        if kind == "QuotaReserved":
+            job.waited += now - job.waits_since if job.waits_since is not None else 0
+            job.started, job.waits_since, job.holds, job.term = now, None, True, job.term + 1
+            job.flavors = self._flavors.get(key, {})
+            self._moves.append(Move(self._seconds(now), key, queue, kind, job.flavors))
+        elif kind == "Evicted":
+            job.evictions += 1
+            job.holds, job.waits_since, job.term = False, now, job.term + 1
+            if reason.startswith("Deactivated"):
+                job.over, job.waits_since = reason, None
+            self._moves.append(Move(self._seconds(now), key, queue, kind, {}, reason, rule, preemptor))
+
+    def _outcome(self, job: _Job) -> JobOutcome:
         engine = self._engine
-        outcomes = [
-            found for found in (self._outcome(k, j) for k, j in self._jobs.items()) if found.cluster_queue == name
-        ]
+        reserved = engine.condition(job.id, "QuotaReserved")
+        waited, reason = job.waited, job.over
+        if job.waits_since is not None:
+            waited += engine.now - job.waits_since
+            reason = reserved[1] if reserved is not None else ""
+        started = None if job.started is None else self._seconds(job.started)
+        return JobOutcome(job.cluster_queue, started, job.flavors, waited / SECOND, job.evictions, reason)
+
+    def _queue(self, name: str, outcomes: list[JobOutcome], usage: dict[str, int], share: float) -> QueueOutcome:
         waits = [outcome.waited for outcome in outcomes]
-        usage, passed = engine.usage()[name], engine.now - self._start
-        total = self._integral.get(name, {})
-        held = {cell: amount / passed for cell, amount in total.items()} if passed else usage
-        mean = {cell: float(amount) for cell, amount in held.items()}
+        seconds = self._seconds(self._engine.now)
+        means = self._recorder.means(name, "usage", seconds)
         return QueueOutcome(
             jobs=len(outcomes),
             admitted=sum(outcome.started is not None for outcome in outcomes),
             usage=usage,
-            mean_usage=mean,
-            share=engine.shares().get(name, 0.0),
-            peak_share=self._peak.get(name, 0.0),
+            mean_usage={cell: mean for cell, mean in means.items() if mean},
+            share=share,
+            mean_share=self._recorder.means(name, "share", seconds).get("", 0.0),
+            peak_share=self._recorder.largest(name, "share"),
             waited=sum(waits) / len(waits) if waits else 0.0,
             longest=max(waits, default=0.0),
             evictions=sum(outcome.evictions for outcome in outcomes),
         )
+
+
+def _flavors(view: tuple[str, list[Any]]) -> dict[str, dict[str, str]]:
+    return {name: {resource: flavor for resource, (flavor, _) in resources.items()} for name, _, resources in view[1]}
 
 
 def _planned(item: Any, around: Any) -> list[tuple[Workload, int | None]]:

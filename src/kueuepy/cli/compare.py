@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from kueuepy.cli.options import ExitCode, Json, Lenient, examples, read
-from kueuepy.cli.output import ANSWER_IS_NO, print_json, progress, say
+from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say
 from kueuepy.cli.story import rows_of
 from kueuepy.cluster import Cluster
 from kueuepy.policy import Comparison
@@ -16,6 +16,7 @@ from kueuepy.policy import compare as compare_policies
 EXAMPLES = examples(
     "kueuepy compare now.yaml planned.yaml --jobs jobs.csv",
     "kueuepy compare classical.yaml fair-sharing.yaml --with queues.yaml --jobs jobs.csv",
+    "kueuepy compare now.yaml planned.yaml --jobs jobs.yaml --decisions --picture shares.svg",
     "kueuepy compare now.yaml planned.yaml --jobs jobs.yaml --json --exit-code",
 )
 
@@ -30,13 +31,18 @@ def compare(
     common: Annotated[
         list[str] | None, typer.Option("--with", metavar="FILE", help="Objects that both have; repeatable.")
     ] = None,
+    decisions: Annotated[bool, typer.Option("--decisions", help="List each decision that differs, too.")] = False,
+    picture: Annotated[
+        str | None, typer.Option("--picture", metavar="FILE", help="Write the shares over time to an SVG file.")
+    ] = None,
     exit_code: ExitCode = False,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
     """Run the same jobs under two policies: the jobs that fare otherwise, and what each queue gets.
 
-    Jobs come at their creation time (`submit` in CSV), run for their `duration`, and start anew when evicted.
+    Jobs come at their creation time (`submit` in CSV), run for their `duration`, and start anew when evicted. Where
+    waitForPodsReady is on, their pods are ready at once.
     """
     items = [item for name in jobs for item in _jobs(name)]
     clusters = [
@@ -49,6 +55,16 @@ def compare(
         print_json(_plain(found))
     else:
         say(str(found))
+        if decisions:
+            say(
+                f"{counted(len(found.decisions), 'decision')} differ"
+                if found.decisions
+                else "all decisions are the same"
+            )
+            for decision in found.decisions:
+                say(f"  {decision}")
+    if picture is not None:
+        found.picture("share").save(picture)
     if exit_code and found.changes:
         raise typer.Exit(ANSWER_IS_NO)
 
@@ -69,8 +85,23 @@ def _plain(found: Comparison) -> dict[str, Any]:
         {"workload": change.workload, found.names[0]: change.before, found.names[1]: change.after}
         for change in found.changes
     ]
+    decisions = [
+        {
+            "seconds": change.seconds,
+            "workload": change.workload,
+            found.names[0]: change.before,
+            found.names[1]: change.after,
+        }
+        for change in found.decisions
+    ]
     loops = {
         name: [{"period": loop.period, "workloads": loop.workloads} for loop in run.loops]
         for name, run in zip(found.names, (found.before, found.after), strict=True)
     }
-    return {"jobs": len(found.before.jobs), "changes": changes, "queues": queues, "loops": loops}
+    return {
+        "jobs": len(found.before.jobs),
+        "changes": changes,
+        "decisions": decisions,
+        "queues": queues,
+        "loops": loops,
+    }

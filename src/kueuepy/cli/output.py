@@ -1,5 +1,6 @@
 """What commands print: tables for people, JSON for programs; colour and progress on terminals only."""
 
+import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -53,9 +54,17 @@ def _is_number(text: str) -> bool:
 
 
 def print_json(value: Any) -> None:
-    """Prints a value as JSON, indented."""
-    encoded = msgspec.json.encode(value, enc_hook=str)
+    """Prints a value as JSON, indented; an infinite number, for which JSON has none, as Kueue's text for it."""
+    encoded = msgspec.json.encode(_finite(msgspec.to_builtins(value, enc_hook=str, str_keys=True)))
     sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else ("+Inf" if value > 0 else "-Inf")
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 @contextmanager

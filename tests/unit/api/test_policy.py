@@ -1,4 +1,11 @@
+import math
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+
 import kueuepy as kq
+from kueuepy.picture import steps
 
 from .conftest import DEFAULT, queue
 
@@ -50,3 +57,134 @@ def test_a_comparison_becomes_a_frame(fair):
     frame = kq.compare(fair, fair, _jobs(), names=("one", "two")).to_pandas()
     assert list(frame["policy"].unique()) == ["one", "two"]
     assert frame["jobs"].sum() == 24
+
+
+def _times(moves):
+    return [(move.seconds, move.workload.partition("/")[2], move.kind) for move in moves]
+
+
+def test_the_decisions_that_differ_are_told_by_moment_and_job(fair):
+    jobs = [{"name": "a", "queue": "a", "cpu": 8, "submit": 0, "duration": 100}]
+    jobs += [{"name": "b", "queue": "b", "cpu": 4, "submit": 10, "duration": 100}]
+    initial = kq.Configuration(fair_sharing=kq.FairSharingConfig(("LessThanInitialShare",)))
+    found = kq.compare(fair.replace(configuration=kq.Configuration()), fair.replace(configuration=initial), jobs)
+    assert [(d.seconds, d.workload, _times(d.before), _times(d.after)) for d in found.decisions] == [
+        (10, "default/a", [], [(10, "a", "Evicted")]),
+        (10, "default/b", [], [(10, "b", "QuotaReserved")]),
+        (100, "default/b", [(100, "b", "QuotaReserved")], []),
+        (110, "default/a", [], [(110, "a", "QuotaReserved")]),
+    ]
+    evicted = found.decisions[0].after[0]
+    assert (evicted.reason, evicted.rule, evicted.preemptor) == ("Preempted", "InCohortFairSharing", "default/b")
+    assert str(found.decisions[0]) == "at 10 s default/a — → is preempted by default/b: InCohortFairSharing"
+    assert str(found.decisions[1]) == "at 10 s default/b — → gets quota on default"
+    assert [decision.seconds for decision in kq.compare(fair, fair, jobs).decisions] == []
+
+
+def test_shares_usage_and_queues_are_followed_over_time(fair):
+    run = kq.compare(fair, fair, _jobs()).before
+    history = run.history
+    assert history.series("share") == {"a": [(0, 1000), (10, 500), (200, 0)], "b": [(10, 500), (110, 0)]}
+    assert history.series("usage", "default/cpu")["a"] == [(0, 8000), (10, 4000), (200, 0)]
+    assert history.series("waiting") == {"a": [(10, 4), (100, 0)]}
+    assert (run.queues["a"].mean_share, run.queues["b"].mean_share) == ((10 * 1000 + 190 * 500) / 200, 250)
+    assert list(history.to_pandas().columns) == ["seconds", "kind", "name", "fact", "cell", "value"]
+    assert run.queues["shared"].mean_share == 0
+
+
+def _policy(objects, **fields):
+    return kq.Cluster(DEFAULT, objects, configuration=kq.Configuration(**fields))
+
+
+def test_pods_of_admitted_jobs_are_ready_at_once():
+    waits = kq.WaitForPodsReady(timeout=60 * 10**9, block_admission=True)
+    cluster = _policy([queue("a", 2)], wait_for_pods_ready=waits)
+    jobs = [{"name": f"w{i}", "queue": "a", "cpu": 1, "submit": i // 3 * 30, "duration": 1000} for i in range(4)]
+    run = kq.compare(cluster, cluster, jobs).before
+    assert [job.started for job in run.jobs.values()] == [0, 0, 1000, 1000]
+    assert {job.evictions for job in run.jobs.values()} == {0}
+
+
+def test_a_job_that_exceeds_its_time_is_over():
+    pods = (kq.PodSet.of(requests={"cpu": 1}),)
+    limited = kq.Workload("limited", queue_name="a", pod_sets=pods, maximum_execution_time_seconds=50)
+    jobs = [limited, {"name": "next", "queue": "a", "cpu": 1, "submit": 10, "duration": 100}]
+    cluster = _policy([queue("a", 1)])
+    run = kq.compare(cluster, cluster, jobs).before
+    assert run.jobs["default/limited"].reason.startswith("Deactivated")
+    assert run.jobs["default/limited"].waited == 0
+    assert (run.jobs["default/next"].started, run.seconds) == (50, 150)
+
+
+def test_workloads_of_the_cluster_itself_are_among_the_jobs():
+    held = kq.Workload("held", queue_name="a", pod_sets=(kq.PodSet.of(requests={"cpu": 2}),))
+    small, large = (_policy([queue("a", cpu)]) for cpu in (1, 3))
+    found = kq.compare(small.replace(held), large.replace(held), [{"name": "w", "queue": "a", "cpu": 1}])
+    assert [change.workload for change in found.changes] == ["default/held"]
+    assert (found.before.jobs["default/held"].started, found.after.jobs["default/held"].started) == (None, 0)
+
+
+def test_usage_decays_between_the_events():
+    usage = kq.AdmissionFairSharing(100 * 10**9, 10 * 10**9, {})
+    team = queue("a", 1, admission_scope="UsageBasedAdmissionFairSharing")
+    cluster = kq.Cluster(DEFAULT, team, configuration=kq.Configuration(admission_fair_sharing=usage))
+    jobs = [{"name": f"w{i}", "queue": "a", "cpu": 1, "submit": i * 500, "duration": 100} for i in range(2)]
+    series = kq.compare(cluster, cluster, jobs).before.history.series("consumed", "cpu")["default/a"]
+    by_time = dict(series)
+    assert list(by_time)[:4] == [0, 10, 20, 30]
+    assert by_time[100] > by_time[50] > by_time[0] > 0
+    assert by_time[200] == pytest.approx(by_time[100] / 2)
+
+
+@pytest.mark.parametrize(
+    ("fact", "expected"),
+    [
+        ("share", [["a", "b"], ["a", "b"]]),
+        ("usage", [["a", "b"], ["a", "b"]]),
+        ("waiting", [["b"], ["a"]]),
+        ("consumed", [[], []]),
+    ],
+)
+def test_a_picture_has_a_panel_for_each_policy_and_a_line_for_each_queue(fair, fact, expected, tmp_path):
+    classical = fair.replace(configuration=kq.Configuration())
+    picture = kq.compare(classical, fair, _jobs(), names=("one & only", "two")).picture(fact)
+    picture.save(tmp_path / "picture.svg")
+    svg = ET.parse(tmp_path / "picture.svg").getroot()  # noqa: S314 - our own file
+    space = {"svg": "http://www.w3.org/2000/svg"}
+    panels = svg.findall("svg:g", space)
+    assert [panel.find("svg:text", space).text for panel in panels] == ["one & only", "two"]
+    lines = [[line.find("svg:title", space).text for line in panel.findall("svg:polyline", space)] for panel in panels]
+    assert lines == expected
+    assert picture._repr_html_().startswith("<figure><svg")
+
+
+def test_a_line_of_steps_holds_each_value_and_infinity_is_at_the_top():
+    picture = steps("a title", {"panel": {"finite": [(0, 100), (50, 50)], "infinite": [(25, math.inf)]}}, 100)
+    finite, infinite = re.findall(r'points="([^"]*)"', picture.svg)
+    width, left, top, height = 360, 56, 24, 170
+    half, whole = top + height * (1 - 50 / 115), top + height * (1 - 100 / 115)
+    corners = [tuple(map(float, corner.split(","))) for corner in finite.split()]
+    assert corners == [
+        (left, top + height),
+        (left, round(whole, 1)),
+        (left + width / 2, round(whole, 1)),
+        (left + width / 2, round(half, 1)),
+        (left + width, round(half, 1)),
+    ]
+    assert infinite.split()[-1] == f"{left + width},{top}"
+    assert "∞" in picture.svg
+
+
+def test_endless_preemption_is_reported_and_the_run_ends():
+    policies = kq.Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
+    queues = [queue(name, 10, cohort_name="loop", preemption=policies) for name in ("reclaiming", "borrowing")]
+    fair = _policy(queues, fair_sharing=kq.FairSharingConfig())
+    rows = (("base", "reclaiming", 6, 0), ("borrower", "borrowing", 13, 0), ("incoming", "reclaiming", 8, 10))
+    jobs = [
+        {"name": name, "queue": where, "cpu": cpu, "priority": priority, "submit": i, "duration": 100}
+        for i, (name, where, cpu, priority) in enumerate(rows)
+    ]
+    found = kq.compare(_policy(queues), fair, jobs)
+    assert (found.before.loops, [loop.period for loop in found.after.loops]) == ((), [2])
+    assert str(found).endswith("after: endless preemption: every 2 cycles the same of default/borrower")
+    assert all(job.started is not None for job in found.after.jobs.values())

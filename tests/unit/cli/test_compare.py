@@ -35,6 +35,37 @@ def test_it_prints_json(kueuepy, arguments):
     assert {"workload", "classical", "fair-sharing"} == set(found["changes"][0])
 
 
+def test_the_decisions_that_differ_are_listed_if_it_is_asked_for(kueuepy, arguments):
+    assert "decisions differ" not in kueuepy(*arguments).out
+    told = kueuepy(*arguments, "--decisions").out
+    decisions = kueuepy(*arguments, "--json").json["decisions"]
+
+    assert "\n30 decisions differ\n" in told
+    assert "  at 60 s default/a-0 — → is preempted by default/b-0: InCohortFairSharing\n" in told
+    assert len(decisions) == 30
+    assert decisions[0]["classical"] == []
+    (evicted,) = decisions[0]["fair-sharing"]
+    assert (evicted["kind"], evicted["rule"], evicted["preemptor"]) == ("Evicted", "InCohortFairSharing", "default/b-0")
+    same = (*arguments[:2], arguments[1], *arguments[3:])
+    assert "all decisions are the same" in kueuepy(*same, "--decisions").out
+
+
+def test_a_picture_is_written_to_a_file(kueuepy, arguments, tmp_path):
+    assert kueuepy(*arguments, "--picture", tmp_path / "shares.svg").code == 0
+    assert (tmp_path / "shares.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_an_infinite_share_is_written_as_kueue_writes_it(kueuepy, arguments, tmp_path):
+    text = arguments[4].read_text(encoding="utf-8")
+    weightless = tmp_path / "weightless.yaml"
+    weightless.write_text(
+        text.replace("spec:\n  namespaceSelector", "spec:\n  fairSharing: {weight: 0}\n  namespaceSelector")
+    )
+    found = kueuepy(*arguments[:4], weightless, *arguments[5:], "--json").json
+
+    assert found["queues"]["team-a-queue"]["classical"]["peak_share"] == "+Inf"
+
+
 def test_jobs_may_be_manifests(kueuepy, arguments, job):
     path = job("train", queue="team-a-queue", pods=3)
     ran = kueuepy(*arguments[:5], "--jobs", path)
