@@ -30,28 +30,35 @@ class PendingTest : public testing::Test {
     workload.queue_time = time;
     workload.local_queue = local;
     workloads_.push_back(std::move(workload));
-    queue_.Insert(workloads_, id, as);
+    queue_.Insert(Tables(), id, as);
     return id;
   }
-  WorkloadId Pop() { return queue_.Pop(workloads_, nullptr); }
+  PendingQueue::Tables Tables() { return {workloads_, usage_}; }
+  WorkloadId Pop() { return queue_.Pop(Tables(), Never); }
+  // Who would be popped.
+  WorkloadId First() const {
+    std::vector<Workload> workloads = workloads_;
+    return PendingQueue(queue_).Pop({workloads, usage_}, Never);
+  }
   std::vector<WorkloadId> PopAll() {
     std::vector<WorkloadId> all;
     for (WorkloadId id = Pop(); id != kNoId; id = Pop()) {
       all.push_back(id);
-      queue_.Erase(workloads_, id);
+      queue_.Erase(Tables(), id);
     }
     return all;
   }
   void TearDown() override { EXPECT_EQ(Inspect(queue_, workloads_).problems, std::vector<std::string>()); }
 
   std::vector<Workload> workloads_;
+  std::vector<double> usage_ = {0, 0};  // of two LocalQueues
   PendingQueue queue_;
 };
 
 TEST_F(PendingTest, PriorityThenTimeThenUid) {
   const WorkloadId late = Add(0, 0, 9), early = Add(0, 0, 3), high = Add(1, 5, 20), twin = Add(2, 0, 3);
   const std::vector<WorkloadId> order = {high, twin, early, late};
-  EXPECT_EQ(queue_.Ordered(workloads_, nullptr), order);
+  EXPECT_EQ(queue_.Ordered(workloads_, usage_), order);
   EXPECT_EQ(PopAll(), order);
 }
 
@@ -59,7 +66,7 @@ TEST_F(PendingTest, AnyOrderOfArrivalGivesTheSameOrder) {
   // Multiples of 37 modulo 101 go through 100 times in no order at all.
   for (Time time = 1; time <= 100; ++time)
     Add(static_cast<ClassId>(time % 3), 0, time * 37 % 101, time % 2 ? 0 : 1);
-  for (WorkloadId id = 0; id < 100; id += 7) queue_.Erase(workloads_, id);
+  for (WorkloadId id = 0; id < 100; id += 7) queue_.Erase(Tables(), id);
   Time last = 0;
   const std::vector<WorkloadId> order = PopAll();
   EXPECT_EQ(order.size(), 85u);
@@ -74,58 +81,81 @@ TEST_F(PendingTest, APoppedWorkloadIsInFlightUntilItComesBack) {
   EXPECT_EQ(Pop(), only);
   EXPECT_EQ(queue_.inflight(), only);
   EXPECT_FALSE(queue_.HasActive());
-  queue_.Erase(workloads_, only);
+  queue_.Erase(Tables(), only);
   EXPECT_EQ(queue_.inflight(), kNoId);
-  queue_.Insert(workloads_, only, PendingQueue::As::kParked);
+  queue_.Insert(Tables(), only, PendingQueue::As::kParked);
   EXPECT_TRUE(queue_.IsInadmissible(workloads_, only));
   EXPECT_EQ(Pop(), kNoId);
 }
 
 TEST_F(PendingTest, AClassIsParkedWholeAndWokenWhole) {
   const WorkloadId a = Add(0, 0, 1), b = Add(0, 0, 2, 1), other = Add(1, 0, 3);
-  queue_.ParkClass(workloads_, 0, Reason::kWaitingForQuota);
+  queue_.ParkClass(Tables(), 0, Reason::kWaitingForQuota);
   EXPECT_EQ(queue_.active_count(), 1);
   EXPECT_EQ(queue_.inadmissible_count(), 2);
   EXPECT_EQ(*queue_.ParkedReason(0), Reason::kWaitingForQuota);
   EXPECT_EQ(queue_.ParkedReason(1), nullptr);
-  EXPECT_EQ(queue_.First(workloads_, nullptr), other);
-  queue_.Wake(workloads_, [](LocalQueueId local) { return local == 1; }, Always);
+  EXPECT_EQ(First(), other);
+  queue_.Wake(Tables(), [](LocalQueueId local) { return local == 1; }, Always);
   EXPECT_TRUE(queue_.IsInadmissible(workloads_, a));
   EXPECT_FALSE(queue_.IsInadmissible(workloads_, b));
   EXPECT_EQ(queue_.ParkedReason(0), nullptr);
-  queue_.Wake(workloads_, Always, Always);
+  queue_.Wake(Tables(), Always, Always);
   EXPECT_EQ(PopAll(), (std::vector<WorkloadId>{a, b, other}));
 }
 
 TEST_F(PendingTest, ADelayedWorkloadWaitsForItsBackoff) {
   const WorkloadId delayed = Add(0, 0, 1, 0, PendingQueue::As::kDelayed);
-  queue_.Wake(workloads_, Always, Never);
+  queue_.Wake(Tables(), Always, Never);
   EXPECT_TRUE(queue_.IsInadmissible(workloads_, delayed));
   EXPECT_FALSE(queue_.HasActive());
-  queue_.Wake(workloads_, Never, Always);
+  queue_.Wake(Tables(), Never, Always);
   EXPECT_FALSE(queue_.HasActive());
-  queue_.Wake(workloads_, Always, Always);
+  queue_.Wake(Tables(), Always, Always);
   EXPECT_EQ(Pop(), delayed);
 }
 
 TEST_F(PendingTest, AStickyPreemptorGoesFirstWhileItIsActive) {
   const WorkloadId high = Add(0, 9, 1), preemptor = Add(1, 0, 5);
   queue_.preemptor = preemptor;
-  EXPECT_EQ(queue_.First(workloads_, nullptr), high);
+  EXPECT_EQ(First(), high);
   queue_.sticky = true;
-  EXPECT_EQ(queue_.First(workloads_, nullptr), preemptor);
-  EXPECT_EQ(queue_.Ordered(workloads_, nullptr), (std::vector<WorkloadId>{preemptor, high}));
-  queue_.ParkClass(workloads_, 1, Reason::kWaitingForQuota);
-  EXPECT_EQ(queue_.First(workloads_, nullptr), high);
+  EXPECT_EQ(First(), preemptor);
+  EXPECT_EQ(queue_.Ordered(workloads_, usage_), (std::vector<WorkloadId>{preemptor, high}));
+  queue_.ParkClass(Tables(), 1, Reason::kWaitingForQuota);
+  EXPECT_EQ(First(), high);
 }
 
 TEST_F(PendingTest, WithUsageTheLocalQueueThatUsedLeastGoesFirst) {
+  usage_ = {2.5, 1.0};
+  queue_.by_usage = true;
   const WorkloadId busy = Add(0, 9, 1, 0), idle = Add(1, 0, 5, 1), idle_high = Add(2, 3, 7, 1);
-  const auto usage = [](LocalQueueId local) { return local == 0 ? 2.5 : 1.0; };
-  const PendingQueue::Usage by_usage = usage;
-  EXPECT_EQ(queue_.First(workloads_, &by_usage), idle_high);
-  EXPECT_EQ(queue_.Ordered(workloads_, &by_usage), (std::vector<WorkloadId>{idle_high, idle, busy}));
-  EXPECT_EQ(queue_.First(workloads_, nullptr), busy);
+  EXPECT_EQ(queue_.Ordered(workloads_, usage_), (std::vector<WorkloadId>{idle_high, idle, busy}));
+  EXPECT_EQ(PopAll(), (std::vector<WorkloadId>{idle_high, idle, busy}));
+}
+
+TEST_F(PendingTest, ChangedUsageCountsOnceTheQueueIsPutInOrder) {
+  queue_.by_usage = true;
+  const WorkloadId a = Add(0, 9, 1, 0), b = Add(1, 0, 5, 1);
+  usage_ = {1.0, 0};
+  EXPECT_EQ(queue_.Ordered(workloads_, usage_), (std::vector<WorkloadId>{b, a}));
+  EXPECT_EQ(First(), a);
+  std::vector<Workload> workloads = workloads_;
+  EXPECT_EQ(PendingQueue(queue_).Pop({workloads, usage_}, Always), b);  // where a penalty is pending
+  queue_.Reorder(Tables());
+  EXPECT_EQ(PopAll(), (std::vector<WorkloadId>{b, a}));
+}
+
+TEST_F(PendingTest, AWorkloadIsFollowedThroughAChange) {
+  for (const bool by_usage : {false, true}) {
+    queue_.by_usage = by_usage;
+    const WorkloadId first = Add(0, 9, 1), second = Add(1, 5, 2);
+    queue_.Update(Tables(), second, [&] {
+      workloads_[static_cast<size_t>(second)].cls = 2;
+      workloads_[static_cast<size_t>(second)].priority = 10;
+    });
+    EXPECT_EQ(PopAll(), (std::vector<WorkloadId>{second, first}));
+  }
 }
 
 }  // namespace

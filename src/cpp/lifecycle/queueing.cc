@@ -54,15 +54,15 @@ void Reclassify(State& state, WorkloadId id) {
   if (workload.place == QueuePlace::kNowhere || workload.place == QueuePlace::kInflight)
     return Classify(state, id);
   PendingQueue& pending = state.Queue(workload.queued).pending;
-  PendingQueue::As as = PendingQueue::As::kActive;
-  if (workload.place == QueuePlace::kDelayed) {
-    as = PendingQueue::As::kDelayed;
-  } else if (pending.IsInadmissible(state.workloads, id)) {
-    as = PendingQueue::As::kParked;
+  const bool delayed = workload.place == QueuePlace::kDelayed;
+  if (!delayed && !pending.IsInadmissible(state.workloads, id)) {
+    pending.Update(state.pending_tables(), id, [&] { Classify(state, id); });
+    return;
   }
-  pending.Erase(state.workloads, id);
+  pending.Erase(state.pending_tables(), id);
   Classify(state, id);
-  pending.Insert(state.workloads, id, as);
+  pending.Insert(state.pending_tables(), id,
+                 delayed ? PendingQueue::As::kDelayed : PendingQueue::As::kParked);
 }
 
 void RemoveFromQueue(State& state, WorkloadId id) {
