@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from itertools import islice
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from kueuepy import explain_words as words
@@ -28,21 +29,32 @@ _PARENT = 2
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
-    """A table of texts, cut where it gets too long."""
+    """A table, cut where it gets too long; numbers stand at the right, everything else at the left."""
     shown = list(islice(rows, MOST_ROWS + 1))
     body: list[str] = []
     size = 0
     for row in shown[:MOST_ROWS]:
-        line = "<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>"
+        line = "<tr>" + "".join(_cell(cell) for cell in row) + "</tr>"
         size += len(line.encode())
         if size > MOST_BYTES // 2:
             break
         body.append(line)
     cut = len(body) < len(shown)
     more = f'<tr><td colspan="{len(header)}">…</td></tr>' if cut else ""
-    head = "".join(f"<th>{_text(name)}</th>" for name in header)
-    title = f"<caption>{_text(caption)}</caption>" if caption else ""
-    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}{more}</tbody></table>"
+    first = shown[0] if shown else header
+    head = "".join(_cell(name, "th", like=cell) for name, cell in zip(header, first, strict=True))
+    return _table(caption, head, [*body, more])
+
+
+def _table(caption: str, head: str, body: Iterable[str]) -> str:
+    title = f'<caption style="text-align:left">{_text(caption)}</caption>' if caption else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+
+
+def _cell(value: Any, tag: str = "td", *, like: Any = None) -> str:
+    """A cell; notebooks align all to the right unless they are told otherwise."""
+    side = "right" if isinstance(value if like is None else like, Real) else "left"
+    return f'<{tag} style="text-align:{side}">{_text(value)}</{tag}>'
 
 
 def _text(value: Any) -> str:
@@ -110,8 +122,8 @@ def cluster_html(cluster: Cluster) -> str:
     """The cohort tree of a cluster, with what its Workloads use."""
     from kueuepy.scheduler import Scheduler  # noqa: PLC0415 - the two modules need each other
 
-    bare = cluster.manifest.jobs
-    return tree_html(Scheduler(cluster), f"{len(cluster.cluster_queues)} ClusterQueues, {len(bare)} jobs")
+    queues, jobs = len(cluster.cluster_queues), len(cluster.workloads) + len(cluster.jobs)
+    return tree_html(Scheduler(cluster), f"{queues} ClusterQueue{'s' * (queues != 1)}, {jobs} job{'s' * (jobs != 1)}")
 
 
 def scheduler_html(scheduler: Scheduler) -> str:
@@ -123,26 +135,20 @@ def tree_html(scheduler: Scheduler, caption: str) -> str:
     """A row for each node and each flavor and resource that it has, with a bar."""
     grid = scheduler.usage
     usage, quota = grid.array("usage"), grid.array("subtree_quota")
+    head = "".join(_cell(name, "th") for name in ("Cohort, ClusterQueue", "flavor", "resource", "used", ""))
     rows: list[str] = []
     size = 0
     for row, depth in _depth_first(grid.nodes):
         used = [cell for cell in range(len(grid.cells)) if quota[row, cell] or usage[row, cell]]
         for place, cell in enumerate(used or [None]):
-            indent = 1.2 * depth
             name = _text(grid.nodes[row][_NODE]) if place == 0 else ""
-            label = f'<td style="text-align:left;padding-left:{indent:.1f}em">{name}</td>'
-            line = f"<tr>{label}{_bar(grid.cells, usage, quota, row, cell)}</tr>"
+            label = f'<td style="text-align:left;padding-left:{1.2 * depth + 0.5:.1f}em">{name}</td>'
+            line = f"<tr>{label}{_amounts(grid.cells, usage, quota, row, cell)}</tr>"
             size += len(line.encode())
             if len(rows) == MOST_ROWS or size > MOST_BYTES * 3 // 4:
-                rows.append("<tr><td>…</td></tr>")
-                return _tree(caption, rows)
+                return _table(caption, head, [*rows, "<tr><td>…</td></tr>"])
             rows.append(line)
-    return _tree(caption, rows)
-
-
-def _tree(caption: str, rows: list[str]) -> str:
-    head = "<tr><th>Cohort, ClusterQueue</th><th>flavor</th><th>resource</th><th>used</th><th></th></tr>"
-    return f"<table><caption>{_text(caption)}</caption><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+    return _table(caption, head, rows)
 
 
 def _depth_first(nodes: Sequence[Any]) -> Iterable[tuple[int, int]]:
@@ -159,17 +165,24 @@ def _depth_first(nodes: Sequence[Any]) -> Iterable[tuple[int, int]]:
         stack += [(child, depth + 1) for child in below]
 
 
-def _bar(cells: Sequence[tuple[str, str]], usage: Any, quota: Any, row: int, cell: int | None) -> str:
+def _amounts(cells: Sequence[tuple[str, str]], usage: Any, quota: Any, row: int, cell: int | None) -> str:
     if cell is None:
-        return "<td></td><td></td><td></td><td></td>"
+        return "<td></td>" * 4
     flavor, resource = cells[cell]
     used, own = int(usage[row, cell]), int(quota[row, cell])
-    share = used / own if own else float(used > 0)
-    width, borrows = min(share, 1.0) * 100, used > own
-    colour = "#c2410c" if borrows else "#2563eb"
-    text = f"{words.amount(resource, used)} of {words.amount(resource, own)}" + (", borrows" if borrows else "")
-    bar = (
-        '<div style="width:10em;height:.8em;background:#8883">'
-        f'<div style="width:{width:.0f}%;height:100%;background:{colour}"></div></div>'
+    text = f"{words.amount(resource, used)} of {words.amount(resource, own)}"
+    if used > own:
+        text += f", borrows {words.amount(resource, used - own)}"
+    return "".join(map(_cell, (flavor, resource, text))) + f"<td>{_bar(used, own)}</td>"
+
+
+def _bar(used: int, own: int) -> str:
+    """What is used of its own, then in another colour what is borrowed."""
+    whole = max(used, own, 1)
+    parts = ((min(used, own), "#2563eb"), (max(used - own, 0), "#c2410c"))
+    inside = "".join(
+        f'<div style="width:{amount / whole:.1%};height:100%;background:{colour}"></div>'
+        for amount, colour in parts
+        if amount
     )
-    return f"<td>{_text(flavor)}</td><td>{_text(resource)}</td><td>{_text(text)}</td><td>{bar}</td>"
+    return f'<div style="display:flex;width:10em;height:.8em;background:#8883">{inside}</div>'

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _HEADER = (
     "ClusterQueue",
-    "",
+    "policy",
     "admitted",
     "mean usage",
     "mean share",

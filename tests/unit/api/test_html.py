@@ -34,11 +34,11 @@ def test_a_cluster_shows_its_cohort_tree_with_what_is_used():
     )
     html = cluster._repr_html_()
     names = re.findall(r'padding-left:([\d.]+)em">([^<]+)<', html)
-    assert names == [("0.0", "org"), ("1.2", "nlp"), ("1.2", "research"), ("2.4", "vision")]
+    assert names == [("0.5", "org"), ("1.7", "nlp"), ("1.7", "research"), ("2.9", "vision")]
     scheduler = kq.Scheduler(cluster)
     scheduler.submit(workload("w", "vision", 6))
     scheduler.settle()
-    assert "6 of 4, borrows" in scheduler._repr_html_()
+    assert "6 of 4, borrows 2" in scheduler._repr_html_()
 
 
 def test_a_large_cluster_is_cut():
@@ -78,3 +78,21 @@ def test_everything_that_a_notebook_shows_has_html(team):
         html = thing._repr_html_()
         assert html.count("<table") == html.count("</table>")
         assert len(html) < MOST_BYTES
+
+
+def test_numbers_stand_at_the_right_and_texts_at_the_left():
+    html = table(["name", "count"], [["a", 1]])
+    assert re.findall(r"text-align:(\w+)\">(\w+)<", html) == [
+        ("left", "name"),
+        ("right", "count"),
+        ("left", "a"),
+        ("right", "1"),
+    ]
+
+
+def test_a_bar_shows_what_is_its_own_and_what_is_borrowed():
+    cluster = kq.Cluster(DEFAULT, queue("a", 3, cohort_name="k"), queue("b", 3, cohort_name="k"))
+    scheduler = kq.Scheduler(cluster)
+    scheduler.submit(workload("w", "a", 4))
+    scheduler.settle()
+    assert re.findall(r"width:([\d.]+)%", scheduler._repr_html_()) == ["66.7", "75.0", "25.0"]
