@@ -1,4 +1,4 @@
-"""`python -m kueuepy replay` and `perf`: the two commands that need nothing but a plain install."""
+"""`kueuepy replay` and `kueuepy perf`: the two commands that need nothing but a plain install."""
 
 from __future__ import annotations
 
@@ -44,16 +44,30 @@ def _perf(args: argparse.Namespace) -> int:
     return 0
 
 
+def version() -> str:
+    """The version of the installed package."""
+    from importlib.metadata import PackageNotFoundError  # noqa: PLC0415 - so that commands start quickly
+    from importlib.metadata import version as installed  # noqa: PLC0415
+
+    try:
+        return installed("kueuepy")
+    except PackageNotFoundError:  # a source tree
+        return "of a source tree"
+
+
 def parser() -> argparse.ArgumentParser:
-    """The parser of `python -m kueuepy`."""
+    """The parser of the commands that need no extra."""
     top = argparse.ArgumentParser(
-        prog="python -m kueuepy", description="Kueue's admission decisions, without a cluster."
+        prog="kueuepy",
+        description="Kueue's admission decisions, exactly, without a cluster.",
+        epilog='The other commands need the extra: pip install "kueuepy[cli]"',
     )
+    top.add_argument("--version", action="version", version=f"kueuepy {version()}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     replays = commands.add_parser(
         "replay",
         help="replay recorded scenarios and print what happened at each step",
-        epilog="example: python -m kueuepy replay single.jsonl.gz",
+        epilog="example: kueuepy replay tests/scenarios/data/single.jsonl.gz",
     )
     replays.add_argument(
         "files", nargs="+", metavar="FILE", help="scenarios, JSON lines, also gzip; - is standard input"
@@ -62,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
     perfs = commands.add_parser(
         "perf",
         help="run a load profile of Kueue's performance test in virtual time",
-        epilog="example: python -m kueuepy perf benchmarks/profiles/small.yaml",
+        epilog="example: kueuepy perf benchmarks/profiles/small.yaml",
     )
     perfs.add_argument("profile", metavar="PROFILE", help="a generator file: cohorts, queues and sets of workloads")
     perfs.add_argument("--json", action="store_true", help="print one JSON object")

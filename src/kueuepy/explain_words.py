@@ -117,7 +117,7 @@ def node(facts: NodeView, of: CellView, *, binds: bool = False) -> str:
         return amount(resource, facts[name])  # type: ignore[literal-required]
 
     is_queue = facts["kind"] == "ClusterQueue"
-    quota = f"nominal {text('nominal')}" if is_queue else f"quota {text('subtree')} in all"
+    quota = f"nominal {text('nominal')}" if is_queue else f"quota {text('subtree')} (own and lent)"
     parts = [quota, f"used {text('usage')}"]
     if facts["borrowing_limit"] is not None:
         parts.append(f"borrowingLimit {text('borrowing_limit')}")

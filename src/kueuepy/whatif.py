@@ -115,8 +115,8 @@ class Outcome(msgspec.Struct, frozen=True):
     """How it ends for one workload.
 
     Attributes:
-        status: `Pending`, `QuotaReserved`, `Admitted`, `Evicted`, `Finished` or `Deactivated`; `Gone` if it was
-            deleted.
+        status: `Pending`, also after an eviction; `QuotaReserved`, `Admitted`, or `Evicted` as long as it holds its
+            quota; `Finished`; or `Gone` if it was deleted.
         flavors: The flavor of each resource, by pod set; empty without quota.
         reason: Why it waits, in Kueue's word; empty if it doesn't.
     """
@@ -194,10 +194,11 @@ def outcome(scheduler: Scheduler, key: str) -> Outcome:
         return Outcome("Gone")
     conditions, view = engine.conditions(found), engine.admission(found)
     holds = {name for name, condition in conditions.items() if condition[0]}
-    status = next((name for name in ("Finished", "Evicted", "Admitted", "QuotaReserved") if name in holds), "Pending")
-    if view is None or status == "Finished":
-        waits = status == "Pending" and "QuotaReserved" in conditions
-        return Outcome(status, reason=conditions["QuotaReserved"][1] if waits else "")
+    if "Finished" in holds:
+        return Outcome("Finished")
+    if view is None:
+        return Outcome("Pending", reason=conditions["QuotaReserved"][1] if "QuotaReserved" in conditions else "")
+    status = next((name for name in ("Evicted", "Admitted") if name in holds), "QuotaReserved")
     flavors = {name: {r: flavor for r, (flavor, _) in resources.items()} for name, _, resources in view[1]}
     return Outcome(status, flavors)
 

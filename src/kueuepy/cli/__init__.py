@@ -15,21 +15,33 @@ PLAIN_COMMANDS = ("replay", "perf")
 _EXTRA = ("typer", "rich")
 
 
+_HELP: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["--version"])
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments and arguments[0] in PLAIN_COMMANDS:
-        from kueuepy.command import main as plain  # noqa: PLC0415 - typer is not needed here
-
-        return plain(arguments)
+        return _plain(arguments)
     try:
         from kueuepy.cli.app import main as rich  # noqa: PLC0415 - the extra may be missing
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] not in _EXTRA:
             raise
+        if arguments in _HELP:
+            return _plain(arguments or ["--help"])
         sys.stderr.write(
             f"error: this command needs {error.name}, which is not installed; "
             f'pip install "kueuepy[cli]" installs it ({" and ".join(PLAIN_COMMANDS)} work without)\n'
         )
         return 1
     return rich(arguments)
+
+
+def _plain(arguments: list[str]) -> int:
+    from kueuepy.command import main as plain  # noqa: PLC0415 - so that the others start quickly
+
+    try:
+        return plain(arguments)
+    except SystemExit as end:  # argparse has printed help, or what is wrong
+        return end.code if isinstance(end.code, int) else 2

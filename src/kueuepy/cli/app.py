@@ -1,12 +1,14 @@
 """The commands put together, and errors turned into messages and exit codes."""
 
 import sys
+from typing import Annotated
 
 import typer
 
 from kueuepy.cli import PLAIN_COMMANDS, check, compare, convert, explain, run, whatif
 from kueuepy.cli.output import WRONG_INPUT, fail
 from kueuepy.command import main as plain
+from kueuepy.command import version
 from kueuepy.errors import KueueError
 
 app = typer.Typer(
@@ -21,6 +23,24 @@ Exit codes: 0 done, and the answer is good; 1 the input is wrong; 2 the command 
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it
+    if wanted:
+        typer.echo(f"kueuepy {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
 app.command("check", short_help="Are these objects valid, and do they surprise?", epilog=check.EXAMPLES)(check.check)
 app.command("convert", short_help="Write any version as v1beta2.", epilog=convert.EXAMPLES)(convert.convert)
 app.command("run", short_help="What becomes of these jobs, and why?", epilog=run.EXAMPLES)(run.run)

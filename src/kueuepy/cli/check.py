@@ -12,8 +12,8 @@ from kueuepy.lint import SEVERITIES, Finding, Findings, lint
 from kueuepy.manifest import Manifest, ManifestError
 
 EXAMPLES = examples(
-    "kueuepy check queues.yaml",
-    "kueuepy check manifests/ --fail-on error --skip L6",
+    "kueuepy check examples/seeds/001/team-ab.yaml",
+    "kueuepy check examples/seeds/003/notebooks.yaml --fail-on error --skip L6",
     "kubectl get clusterqueues,localqueues,cohorts,resourceflavors -o yaml | kueuepy check --json -",
 )
 

@@ -8,16 +8,16 @@ import typer
 
 from kueuepy.cli.options import ExitCode, Json, Lenient, examples, read
 from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say
-from kueuepy.cli.story import rows_of
+from kueuepy.cli.story import jobs_of
 from kueuepy.cluster import Cluster
 from kueuepy.policy import Comparison
 from kueuepy.policy import compare as compare_policies
 
 EXAMPLES = examples(
-    "kueuepy compare now.yaml planned.yaml --jobs jobs.csv",
-    "kueuepy compare classical.yaml fair-sharing.yaml --with queues.yaml --jobs jobs.csv",
-    "kueuepy compare now.yaml planned.yaml --jobs jobs.yaml --decisions --picture shares.svg",
-    "kueuepy compare now.yaml planned.yaml --jobs jobs.yaml --json --exit-code",
+    "kueuepy compare examples/seeds/002/two-teams.yaml examples/seeds/002/two-teams-reclaim.yaml "
+    "--jobs examples/seeds/002/jobs.csv --exit-code",
+    "kueuepy compare examples/seeds/003/classical.yaml examples/seeds/003/fair-sharing.yaml "
+    "--with examples/seeds/003/two-queues.yaml --jobs examples/seeds/003/jobs.csv --decisions --picture shares.svg",
 )
 
 
@@ -44,7 +44,7 @@ def compare(
     Jobs come at their creation time (`submit` in CSV), run for their `duration`, and start anew when evicted. Where
     waitForPodsReady is on, their pods are ready at once.
     """
-    items = [item for name in jobs for item in _jobs(name)]
+    items = [item for name in jobs for item in jobs_of(name)]
     clusters = [
         Cluster.from_manifest(read([name, *(common or ())], lenient=lenient), names=not lenient)
         for name in (before, after)
@@ -67,14 +67,6 @@ def compare(
         found.picture("share").save(picture)
     if exit_code and found.changes:
         raise typer.Exit(ANSWER_IS_NO)
-
-
-def _jobs(name: str) -> list[Any]:
-    """The jobs of a file: rows, manifests or Workloads."""
-    if name.endswith(".csv"):
-        return list(rows_of(name))
-    manifest = read([name], lenient=False)
-    return [*manifest.jobs, *manifest.workloads]
 
 
 def _plain(found: Comparison) -> dict[str, Any]:

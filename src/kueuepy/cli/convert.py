@@ -11,8 +11,8 @@ from kueuepy.manifest import Limits, dump
 from kueuepy.manifest.sources import items
 
 EXAMPLES = examples(
-    "kueuepy convert old/queues.yaml > queues.yaml",
-    "kueuepy convert cluster-v1alpha2.yaml --output cluster.yaml",
+    "kueuepy convert examples/seeds/000/max.yaml",
+    "kueuepy convert examples/seeds/004/research-pool.yaml --output research-pool.yaml",
 )
 
 

@@ -9,7 +9,7 @@ from kueuepy.cli.output import print_json, say
 from kueuepy.cli.story import find, start
 
 EXAMPLES = examples(
-    "kueuepy explain train cluster.yaml jobs.yaml",
+    "kueuepy explain a-4 examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv",
     "kubectl get clusterqueues,localqueues,cohorts,resourceflavors,workloads -A -o yaml | kueuepy explain ns/train -",
 )
 

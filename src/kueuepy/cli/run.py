@@ -14,9 +14,8 @@ from kueuepy.loops import Settled
 from kueuepy.scheduler import Scheduler
 
 EXAMPLES = examples(
-    "kueuepy run cluster.yaml jobs.yaml",
     "kueuepy run examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv",
-    "kueuepy run --json cluster.yaml jobs.yaml",
+    "kueuepy run examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv --json",
 )
 
 

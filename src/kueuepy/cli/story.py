@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,13 @@ from kueuepy.cli.options import read
 from kueuepy.cli.output import progress, say, table
 from kueuepy.cluster import Cluster
 from kueuepy.decision import Admitted, Decision, Preempting
-from kueuepy.errors import NotFoundError
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.jobs import Submission, from_row
 from kueuepy.manifest.problems import suggestion
 from kueuepy.scheduler import Scheduler
 from kueuepy.whatif import Outcome
+
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 
 def start(files: list[str], *, lenient: bool, settle: bool = True) -> Scheduler:
@@ -29,28 +32,50 @@ def start(files: list[str], *, lenient: bool, settle: bool = True) -> Scheduler:
     manifest = read([name for name in files if name not in tables], lenient=lenient)
     scheduler = Scheduler(Cluster.from_manifest(manifest, names=not lenient))
     for name in tables:
-        scheduler.submit(*rows_of(name))
+        scheduler.submit(*(row.workload for row in rows_of(name)))
     if settle:
         with progress(f"deciding about {len(scheduler.keys())} workloads"):
             scheduler.settle()
     return scheduler
 
 
-def rows_of(name: str) -> list[dict[str, Any]]:
+def jobs_of(name: str) -> list[Any]:
+    """The jobs of a file: rows of CSV, or manifests of jobs and Workloads.
+
+    Raises:
+        KueueError: The file cannot be read, or is not valid.
+    """
+    if name.endswith(".csv"):
+        return list(rows_of(name))
+    manifest = read([name], lenient=False)
+    return [*manifest.jobs, *manifest.workloads]
+
+
+def rows_of(name: str) -> Iterator[Submission]:
     """The rows of a CSV file, one job each; empty cells are absent, whole numbers are numbers.
 
     Raises:
-        NotFoundError: The file cannot be read.
+        KueueError: The file cannot be read, or a row is not valid; the message names the line.
     """
     try:
-        with Path(name).open(newline="", encoding="utf-8") as file:
-            lines = list(csv.DictReader(file))
+        with Path(name).open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file, strict=True)
+            for cells in reader:
+                place = f"{name}:{reader.line_num}"
+                if None in cells:
+                    raise InvalidSpecError(f"{place}: has more cells than there are columns")
+                try:
+                    yield from_row({column: _value(cell) for column, cell in cells.items() if cell})
+                except InvalidSpecError as error:
+                    raise InvalidSpecError(f"{place}: {error}") from None
     except OSError as error:
         raise NotFoundError(f"{name}: cannot be read: {error.strerror}") from None
-    return [
-        {column: int(cell) if cell.lstrip("-").isdecimal() else cell for column, cell in line.items() if cell}
-        for line in lines
-    ]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InvalidSpecError(f"{name}: is no CSV file in UTF-8: {error}") from None
+
+
+def _value(cell: str) -> int | str:
+    return int(cell) if _WHOLE.fullmatch(cell) else cell
 
 
 def find(scheduler: Scheduler, name: str) -> str:

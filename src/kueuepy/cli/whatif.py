@@ -8,16 +8,19 @@ import typer
 
 from kueuepy.cli.options import AsIs, ExitCode, Files, Json, Lenient, Rows, examples, read
 from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say
-from kueuepy.cli.story import ended, plain, rows_table, start, told
+from kueuepy.cli.story import ended, jobs_of, plain, rows_table, start, told
 from kueuepy.decision import Admitted, Preempting
 from kueuepy.errors import InvalidSpecError
+from kueuepy.jobs import Submission
 from kueuepy.manifest import Manifest
 from kueuepy.scheduler import Scheduler
+from kueuepy.whatif import Edit, who_must_leave
 
 EXAMPLES = examples(
-    "kueuepy whatif cluster.yaml --job train.yaml",
-    "kueuepy whatif cluster.yaml --job train.yaml --largest",
-    "kueuepy whatif cluster.yaml jobs.yaml --edit smaller-quota.yaml --exit-code",
+    "kueuepy whatif examples/seeds/002/two-teams.yaml --job examples/seeds/002/train.yaml",
+    "kueuepy whatif examples/seeds/002/two-teams.yaml --job examples/seeds/002/train.yaml --largest",
+    "kueuepy whatif examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv "
+    "--edit examples/seeds/002/two-teams-reclaim.yaml --exit-code",
 )
 
 
@@ -25,7 +28,8 @@ def whatif(
     files: Files,
     *,
     job: Annotated[
-        Path | None, typer.Option("--job", metavar="FILE", help="A job or Workload: would it be admitted now?")
+        Path | None,
+        typer.Option("--job", metavar="FILE", help="Jobs, YAML, JSON or CSV: would they be admitted now, each alone?"),
     ] = None,
     largest: Annotated[
         bool, typer.Option("--largest", help="With --job: how many pods of its first pod set would be admitted now?")
@@ -59,8 +63,7 @@ def whatif(
 
 def _items(path: Path) -> list[object]:
     """The jobs and Workloads of a file, ready to be asked about."""
-    manifest = read([str(path)], lenient=False)
-    items: list[object] = [*manifest.jobs, *manifest.workloads]
+    items = [item.workload if isinstance(item, Submission) else item for item in jobs_of(str(path))]
     if not items:
         raise InvalidSpecError(f"{path}: holds no job and no Workload; give one with --job")
     return items
@@ -89,14 +92,18 @@ def _largest(scheduler: Scheduler, path: Path, *, preempting: bool, json: bool) 
 
 
 def _edit(scheduler: Scheduler, edits: Manifest, *, rows: int, exit_code: bool, json: bool) -> None:
-    configuration = [edits.configuration] if edits.configuration else []
+    changed: list[Edit] = [*edits.objects(), *([edits.configuration] if edits.configuration else [])]
     with progress("deciding with and without the change"):
-        difference = scheduler.whatif(*edits.objects(), *configuration)
+        difference = scheduler.whatif(*changed)
+        leaving = who_must_leave(scheduler, *changed)
     if json:
-        print_json([msgspec.to_builtins(change) for change in difference.changes])
+        changes = [msgspec.to_builtins(change) for change in difference.changes]
+        print_json({"changes": changes, "beyond_quota": leaving})
     else:
         changes = [(change.workload, ended(change.before), ended(change.after)) for change in difference.changes]
         rows_table("What would be decided otherwise", ("workload", "now", "then"), changes, rows)
         say(f"{counted(len(changes), 'decision')} would change" if changes else "nothing would change", style="bold")
+        if leaving:
+            say(f"beyond quota then, though nobody evicts them: {', '.join(leaving)}")
     if exit_code and difference.changes:
         raise typer.Exit(ANSWER_IS_NO)

@@ -1,8 +1,11 @@
 """What all commands have in common: help, exit codes, errors, colour, and the extra that may be missing."""
 
 import io
+import re
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +28,34 @@ def test_help_of_a_command_ends_with_examples_a_line_each(kueuepy, command):
     _, _, examples = ran.out.partition("Examples:\n")
     assert all(f"kueuepy {command} " in line for line in examples.strip().splitlines())
     assert examples
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "replay", "perf"])
+def test_the_examples_work_as_they_stand(kueuepy, command, monkeypatch, tmp_path):
+    ends = kueuepy(command, "--help").out.splitlines()
+    examples = [shlex.split(line) for line in ends if re.match(r"( *|example: )kueuepy ", line)]
+    assert examples
+    for name in ("examples", "benchmarks", "tests"):
+        (tmp_path / name).symlink_to(Path(__file__).parents[3] / name)
+    monkeypatch.chdir(tmp_path)
+    for words in examples:
+        ran = kueuepy(*words[words.index("kueuepy") + 1 :])
+        assert ran.code in (0, 3)
+        assert ran.err == "" or "--output" in words
+
+
+def test_the_version_is_told_with_and_without_the_extra(kueuepy):
+    assert kueuepy("--version").out.startswith("kueuepy ")
+    command = [sys.executable, "-c", _WITHOUT_TYPER, "--version"]
+    ran = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own interpreter
+    assert ran.stdout == kueuepy("--version").out
+
+
+def test_help_without_the_extra_says_what_the_other_commands_need():
+    for arguments in ([], ["--help"]):
+        command = [sys.executable, "-c", _WITHOUT_TYPER, *arguments]
+        ran = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own interpreter
+        assert 'pip install "kueuepy[cli]"' in ran.stdout
 
 
 def test_a_wrong_command_line_exits_with_2(kueuepy):

@@ -63,7 +63,25 @@ def test_an_edit_shows_what_would_be_decided_otherwise(kueuepy, teams, rows, lar
     assert "Admitted (default-flavor)" in ran.out
     assert kueuepy("whatif", teams, rows, "--edit", larger, "--exit-code").code == 3
     found = kueuepy("whatif", "--json", teams, rows, "--edit", larger).json
-    assert "default/a-4" in [change["workload"] for change in found]
+    assert "default/a-4" in [change["workload"] for change in found["changes"]]
+    assert found["beyond_quota"] == []
+
+
+def test_a_smaller_quota_names_who_is_beyond_it(kueuepy, teams, rows, tmp_path):
+    smaller = tmp_path / "smaller.yaml"
+    smaller.write_text(teams.read_text(encoding="utf-8").replace("nominalQuota: 8\n", "nominalQuota: 4\n"))
+    ran = kueuepy("whatif", teams, rows, "--edit", smaller)
+
+    assert ran.code == 0
+    assert "nothing would change" in ran.out
+    assert "beyond quota then, though nobody evicts them: default/a-1\n" in ran.out
+
+
+def test_jobs_may_be_rows(kueuepy, teams, rows):
+    ran = kueuepy("whatif", teams, "--job", rows)
+
+    assert ran.code == 0
+    assert len(ran.out.splitlines()) == 8
 
 
 def test_an_edit_that_changes_nothing_says_so(kueuepy, teams, rows):

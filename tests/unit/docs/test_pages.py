@@ -12,7 +12,8 @@ from kueuepy.cli import main
 from kueuepy.lint import RULES
 
 ROOT = Path(__file__).parents[3]
-PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)
+README = ROOT / "README.md"
+PAGES = [README, *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)]
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -51,12 +52,24 @@ def test_examples_of_commands(page, monkeypatch, capsys, request):
             captured = capsys.readouterr()
             lines = [line.rstrip() for line in (captured.out + captured.err).splitlines()]
             if request.config.getoption("--regold"):
-                ending = expected[len(expected.rstrip("\n")) :]
+                ending = expected[len(expected.rstrip("\n")) :] or "\n"
                 text = text.replace(f"$ {example}", f"$ {command}\n" + "\n".join(lines) + ending)
             else:
                 assert lines == expected.rstrip("\n").splitlines(), command
     if request.config.getoption("--regold"):
         page.write_text(text, encoding="utf-8")
+
+
+def test_the_first_command_of_the_readme_prints_what_it_shows(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    commands = _blocks(README, "bash")[0].replace("\n", " ").split("&&")
+    runs = [shlex.split(command) for command in commands if " run " in command or " perf " in command]
+    assert [arguments[0] for arguments in runs] == [".venv/bin/kueuepy"] * 2
+
+    assert main(runs[0][1:]) == 0
+    shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert shown == _blocks(README, "text")[0].splitlines()
+    assert main(runs[1][1:]) == 0
 
 
 def test_no_page_has_an_example_in_another_language():
