@@ -1,4 +1,4 @@
-"""Queues that borrow from each other under fair sharing, and jobs that come one after the other: much preemption."""
+"""Queues that borrow from each other, mostly under fair sharing, and jobs that come one by one: much preemption."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def rivals(seed: int) -> tuple[Cluster, list[Workload]]:
         )
         for i in range(chance.choice([2, 2, 3, 4]))
     ]
-    configuration = Configuration(fair_sharing=FairSharingConfig(chance.choice(STRATEGIES)))
+    sharing = None if chance.random() < 0.2 else FairSharingConfig(chance.choice(STRATEGIES))
+    configuration = Configuration(fair_sharing=sharing)
     jobs = [
         Workload(
             f"w{i}",

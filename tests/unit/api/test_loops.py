@@ -90,3 +90,15 @@ def test_a_loop_ends_when_the_configuration_does_not_let_it_happen():
     classical = _fair(3, 4).replace(configuration=kq.Configuration())
     jobs = (("w0", "q1", 6, 2), ("w1", "q0", 3, 0), ("w2", "q0", 5, 2))
     assert _settle_one_by_one(kq.Scheduler(classical), *jobs).loop is None
+
+
+def test_classical_preemption_can_be_endless_too():
+    # w9 reclaims its queue's nominal quota from w1; w5 then takes it from w9, but borrows, and w1 comes first again.
+    classical = _fair(4, 3).replace(configuration=kq.Configuration())
+    jobs = (("w1", "q1", 4, 2), ("w3", "q0", 1, 1), ("w5", "q0", 4, 1), ("w9", "q0", 3, 0))
+    settled = _settle_one_by_one(kq.Scheduler(classical), *jobs)
+    assert (settled.loop.period, settled.loop.workloads) == (5, ("default/w1", "default/w9"))
+    reasons = [
+        (d.workload, target.reason) for cycle in settled.loop.cycles for d in cycle.preempting for target in d.targets
+    ]
+    assert sorted(reasons) == [("default/w5", "InClusterQueue"), ("default/w9", "InCohortReclamation")]
