@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -259,16 +260,23 @@ def comparison(facts: ComparisonView) -> str:
     theirs = facts["final_share"] if final else facts["their_share"]
     sign = ("≤" if facts["holds"] else ">") if final else ("<" if facts["holds"] else "≥")
     when = "without it" if final else "with it"
-    before = f" (before: {facts['their_share']:g})" if final else ""
+    before = f" (before: {share_text(facts['their_share'])})" if final else ""
+    infinite = math.isinf(facts["our_share"]) and math.isinf(theirs)
+    ratios = ", told apart by what they borrow, since both have weight 0" if infinite else ""
     return (
-        f"{facts['strategy']}: share of {facts['ours']} with the request {facts['our_share']:g} {sign} "
-        f"share of {facts['theirs']} {when} {theirs:g}{before}"
+        f"{facts['strategy']}: share of {facts['ours']} with the request {share_text(facts['our_share'])} {sign} "
+        f"share of {facts['theirs']} {when} {share_text(theirs)}{before}{ratios}"
     )
+
+
+def share_text(value: float) -> str:
+    """A share as people read it."""
+    return "infinite" if math.isinf(value) else f"{value:g}"
 
 
 def share(facts: ShareView) -> str:
     """A dominant resource share, and where it comes from."""
-    name = f"share of {facts['kind']} {facts['name']}: {facts['share']:g}"
+    name = f"share of {facts['kind']} {facts['name']}: {share_text(facts['share'])}"
     if not facts["resource"]:
         return f"{name}, since it borrows nothing" if not facts["borrowing"] else f"{name}, since nothing is lendable"
     borrowed, lendable = amount(facts["resource"], facts["borrowed"]), amount(facts["resource"], facts["lendable"])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kueuepy.explain_words import amount
+from kueuepy.explain_words import amount, share_text
 from kueuepy.policy_history import Fact, Move
 from kueuepy.policy_run import JobOutcome, QueueOutcome, Run, run
 
@@ -219,8 +219,8 @@ def _told(outcome: QueueOutcome) -> tuple[str, ...]:
     return (
         f"{outcome.admitted}/{outcome.jobs}",
         ", ".join(used) or "0",
-        f"{outcome.mean_share:g}",
-        f"{outcome.peak_share:g}",
+        share_text(outcome.mean_share),
+        share_text(outcome.peak_share),
         f"{outcome.waited:g} s",
         f"{outcome.longest:g} s",
         str(outcome.evictions),
