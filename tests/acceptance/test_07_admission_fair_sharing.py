@@ -178,3 +178,26 @@ def test_AF_06_the_heaviest_local_queue_loses_first_whatever_its_priority(stage,
     story.submit("lq-b", 1, {"cpu": 2}, name="urgent", priority=5)
     (decision,) = story.scheduler.cycle()
     assert decision.targets == (kq.Target(f"default/{victim}", "InClusterQueue", "cq"),)
+
+
+def test_AF_07_decayed_usage_is_followed_for_each_local_queue():
+    usage = kq.AdmissionFairSharing(100 * SECOND, 10 * SECOND, {})
+    queue = kq.ClusterQueue.of("cq", {"default": {"cpu": 4}}, admission_scope="UsageBasedAdmissionFairSharing")
+    doors = [kq.LocalQueue(f"lq-{name}", cluster_queue="cq") for name in "ab"]
+    configuration = kq.Configuration(admission_fair_sharing=usage)
+    cluster = kq.Cluster(DEFAULT, queue, *doors, configuration=configuration)
+    jobs = [
+        {"name": "first", "queue": "lq-a", "cpu": 4, "submit": 0, "duration": 100},
+        {"name": "second", "queue": "lq-b", "cpu": 4, "submit": 300, "duration": 10},
+    ]
+    found = kq.compare(cluster, cluster, jobs)
+    series = {name: dict(moments) for name, moments in found.before.history.series("consumed", "cpu").items()}
+    assert set(series) == {"default/lq-a", "default/lq-b"}
+    penalty = 4 * (1 - 0.5 ** (10 / 100))
+    assert series["default/lq-a"][0] == pytest.approx(penalty)
+    left = 0.5 ** (90 / 100)
+    assert series["default/lq-a"][90] == pytest.approx(4 * (1 - left) + penalty * left)
+    assert series["default/lq-a"][200] == pytest.approx(series["default/lq-a"][100] / 2)
+    picture = found.picture("consumed")
+    assert picture.title == "decayed usage of each LocalQueue (cpu)"
+    assert picture.svg.count("<polyline") == 4
