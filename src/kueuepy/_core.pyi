@@ -17,7 +17,7 @@ from kueuepy.explain_facts import (
 )
 from kueuepy.objects import Configuration, LimitRange, Object, RuntimeClass, Workload
 from kueuepy.objects.status import CheckState, FinishReason
-from kueuepy.visibility_views import ClusterQueueView, CohortView, EventView, LocalQueueView, PendingView
+from kueuepy.visibility_views import EventView, PendingView
 
 @final
 class Quantity:
@@ -162,12 +162,16 @@ class Engine:
         """The same events with all that is known of them; they are forgotten."""
     def cycle_counts(self) -> tuple[int, int]:
         """How many cycles with heads gave quota, and how many did not."""
-    def cluster_queue_status(self) -> list[ClusterQueueView]:
-        """What each ClusterQueue holds, and who waits in it."""
-    def local_queue_status(self) -> list[LocalQueueView]:
-        """The same of each LocalQueue."""
-    def cohort_status(self) -> list[CohortView]:
-        """Quota and usage below each Cohort."""
+    def cluster_queue_status(self) -> list[tuple[Any, ...]]:
+        """The fields of `kueuepy.visibility_views.ClusterQueueView`, of each."""
+    def local_queue_status(self) -> list[tuple[Any, ...]]:
+        """The fields of `kueuepy.visibility_views.LocalQueueView`, of each."""
+    def cohort_status(self) -> list[tuple[Any, ...]]:
+        """The fields of `kueuepy.visibility_views.CohortView`, of each."""
+    def backlogs(self) -> list[tuple[Any, ...]]:
+        """The fields of `kueuepy.visibility_views.BacklogView`, of each."""
+    def unadmitted_workloads(self) -> list[tuple[Any, ...]]:
+        """The fields of `kueuepy.visibility_views.UnadmittedView`, of each."""
     def pending_workloads(self, cluster_queue: str) -> list[PendingView] | None:
         """Who waits in a ClusterQueue, in order; nothing for one that is not there."""
     def fingerprint(self) -> int:

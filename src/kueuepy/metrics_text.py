@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from decimal import Decimal
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
 Labels = tuple[tuple[str, str], ...]
-_EXACT = 2.0**53
+"""By name."""
+_PLAIN = range(-4, 6)  # the exponents of numbers that are written without one
 
 
 class Series:
@@ -24,12 +26,12 @@ class Series:
 
     def add(self, amount: float = 1, /, **labels: str) -> None:
         """Adds to the number with these labels."""
-        key = tuple(labels.items())
+        key = _key(labels)
         self.values[key] = self.values.get(key, 0) + amount
 
     def set(self, value: float, /, **labels: str) -> None:
         """Sets the number with these labels."""
-        self.values[tuple(labels.items())] = value
+        self.values[_key(labels)] = value
 
     def lines(self) -> Iterator[str]:
         """The numbers with their labels, in the order of the labels."""
@@ -52,7 +54,7 @@ class Histogram(Series):
     def observe(self, nanoseconds: int, /, **labels: str) -> None:
         """Counts a duration."""
         seconds = max(nanoseconds, 0) / 1e9
-        key = tuple(labels.items())
+        key = _key(labels)
         counts = self.counts.setdefault(key, [0] * (len(self.bounds) + 1))
         counts[bisect_left(self.bounds, seconds)] += 1
         self.values[key] = self.values.get(key, 0) + seconds
@@ -62,9 +64,9 @@ class Histogram(Series):
         for labels, total in sorted(self.values.items()):
             below = list(accumulate(self.counts[labels]))
             for bound, count in zip([*self.bounds, math.inf], below, strict=True):
-                yield f"{self.name}_bucket{_labels((*labels, ('le', number(bound))))} {count}"
+                yield f"{self.name}_bucket{_labels((*labels, ('le', number(bound))))} {number(count)}"
             yield f"{self.name}_sum{_labels(labels)} {number(total)}"
-            yield f"{self.name}_count{_labels(labels)} {below[-1]}"
+            yield f"{self.name}_count{_labels(labels)} {number(below[-1])}"
 
 
 def exposition(series: Iterable[Series]) -> str:
@@ -77,17 +79,27 @@ def exposition(series: Iterable[Series]) -> str:
 
 
 def number(value: float) -> str:
-    """A number as Prometheus writes it."""
+    """A number as Prometheus' own library writes it: the shortest text, with an exponent from a million on.
+
+    >>> number(16), number(0.25), number(1073741824), number(1e-5)
+    ('16', '0.25', '1.073741824e+09', '1e-05')
+    """
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
         return "+Inf" if value > 0 else "-Inf"
-    return str(int(value)) if value == int(value) and abs(value) < _EXACT else repr(float(value))
+    shortest = Decimal(repr(float(value))).normalize()
+    if value == 0 or shortest.adjusted() in _PLAIN:
+        return f"{shortest:f}"
+    return f"{value:.{len(shortest.as_tuple().digits) - 1}e}"
+
+
+def _key(labels: dict[str, str]) -> Labels:
+    return tuple(sorted({**labels, "replica_role": "standalone"}.items()))
 
 
 def _labels(labels: Labels) -> str:
-    every: Mapping[str, str] = {**dict(labels), "replica_role": "standalone"}
-    return "{" + ",".join(f'{name}="{_escape(value)}"' for name, value in every.items()) + "}"
+    return "{" + ",".join(f'{name}="{_escape(value)}"' for name, value in labels) + "}"
 
 
 def _escape(value: str) -> str:

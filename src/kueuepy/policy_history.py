@@ -8,6 +8,7 @@ import msgspec
 
 from kueuepy.frames import Categorical, Columns
 from kueuepy.objects import SECOND
+from kueuepy.visibility_views import cluster_queues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,12 +100,12 @@ class Recorder:
                 self._series.setdefault(key, []).append((seconds, value))
 
     def _look(self) -> Iterator[tuple[_Key, float]]:
-        for name, _, _, _, active, inadmissible, _, _, share, holdings in self._engine.cluster_queue_status():
-            yield ("ClusterQueue", name, "share", ""), share
-            yield ("ClusterQueue", name, "waiting", ""), float(active + inadmissible)
-            for flavor, resources in holdings:
+        for view in cluster_queues(self._engine):
+            yield ("ClusterQueue", view.name, "share", ""), view.share
+            yield ("ClusterQueue", view.name, "waiting", ""), float(view.active + view.inadmissible)
+            for flavor, resources in view.holdings:
                 for resource, reserved, *_ in resources:
-                    yield ("ClusterQueue", name, "usage", f"{flavor}/{resource}"), float(reserved)
+                    yield ("ClusterQueue", view.name, "usage", f"{flavor}/{resource}"), float(reserved)
         if self._consumed:
             for name, amounts in self._engine.consumed().items():
                 for resource, text in amounts.items():

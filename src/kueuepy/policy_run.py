@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -14,15 +14,15 @@ from kueuepy.objects import SECOND, Workload
 from kueuepy.policy_history import HistoryTable, Move, Recorder
 from kueuepy.scheduler import Scheduler
 from kueuepy.scheduler_input import submissions
+from kueuepy.visibility_events import drain_events
+from kueuepy.visibility_views import local_queues
 
 if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
     from kueuepy.loops import Loop
-    from kueuepy.visibility_views import EventView
+    from kueuepy.visibility_events import Event
 
 _END, _ARRIVAL, _WAKE = range(3)  # in this order at one time
-_KIND: Final = 1  # places in an event
-_KEY: Final = 2
 
 
 class JobOutcome(msgspec.Struct, frozen=True):
@@ -191,7 +191,7 @@ class _Runner:
         if self._sampling is None:
             return at
         interval = self._sampling.usage_sampling_interval
-        due = [row[-2][1] + interval for row in self._engine.local_queue_status() if row[-2] is not None]
+        due = [view.consumed[1] + interval for view in local_queues(self._engine) if view.consumed is not None]
         return min([at, *(sample for sample in due if sample > self._engine.now)])
 
     def _is_current(self, key: str, term: int) -> bool:
@@ -224,11 +224,11 @@ class _Runner:
             if settled.loop is not None:
                 self._loops.setdefault((settled.loop.period, settled.loop.workloads), settled.loop)
             self._flavors = {decision.workload: decision.flavors for decision in settled.admitted}
-            events = [event for event in self._engine.drain_events() if event[_KEY] in self._jobs]
+            events = [event for event in drain_events(self._engine) if event.workload in self._jobs]
             for event in events:
                 self._note(event)
-            touched.update(event[_KEY] for event in events)
-            admitted = [event[_KEY] for event in events if event[_KIND] == "Admitted"]
+            touched.update(event.workload for event in events)
+            admitted = [event.workload for event in events if event.kind == "Admitted"]
             if self._configuration.wait_for_pods_ready is None or not admitted or settled.loop is not None:
                 break
             for key in admitted:
@@ -250,9 +250,9 @@ class _Runner:
         elif job.waits_since is not None and (life["requeue_at"] or 0) > now:
             self._plan(life["requeue_at"] or 0, _WAKE, (key, job.term))
 
-    def _note(self, event: EventView) -> None:
+    def _note(self, event: Event) -> None:
         """Takes an event in."""
-        _, kind, key, _, _, queue, reason, rule, _, preemptor, _, _ = event
+        kind, key, queue, reason = event.kind, event.workload, event.cluster_queue, event.reason
         job, now = self._jobs[key], self._engine.now
         if kind == "QuotaReserved":
             job.waited += now - job.waits_since if job.waits_since is not None else 0
@@ -264,7 +264,9 @@ class _Runner:
             job.holds, job.waits_since, job.term = False, now, job.term + 1
             if reason.startswith("Deactivated"):
                 job.over, job.waits_since = reason, None
-            self._moves.append(Move(self._seconds(now), key, queue, kind, {}, reason, rule, preemptor))
+            self._moves.append(
+                Move(self._seconds(now), key, queue, kind, {}, reason, event.preemption_reason, event.preemptor)
+            )
 
     def _outcome(self, job: _Job) -> JobOutcome:
         engine = self._engine

@@ -9,14 +9,26 @@ import msgspec
 from kueuepy import _core
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.manifest.times import format_time
+from kueuepy.visibility_views import local_queues
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from kueuepy.scheduler import Scheduler
 
 DEFAULT_LIMIT = 1000
 """How many workloads are listed if nothing is said (`pkg/constants/constants.go:DefaultPendingWorkloadsLimit`)."""
 MAX_LIMIT = 100_000
 """The most that are listed, whatever is asked for (`pkg/visibility/storage/utils.go`)."""
+
+
+class OwnerReference(msgspec.Struct, frozen=True, rename="camel"):
+    """The job that a workload is for."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
 
 
 class PendingWorkload(msgspec.Struct, frozen=True):
@@ -30,6 +42,7 @@ class PendingWorkload(msgspec.Struct, frozen=True):
         local_queue_name: The LocalQueue that it waits in.
         position_in_cluster_queue: How many workloads of its ClusterQueue are before it.
         position_in_local_queue: How many workloads of its LocalQueue are before it.
+        owner_references: Its job, if it was submitted as one to a Scheduler.
     """
 
     name: str
@@ -39,6 +52,7 @@ class PendingWorkload(msgspec.Struct, frozen=True):
     local_queue_name: str
     position_in_cluster_queue: int
     position_in_local_queue: int
+    owner_references: tuple[OwnerReference, ...] = ()
 
     @property
     def key(self) -> str:
@@ -47,11 +61,13 @@ class PendingWorkload(msgspec.Struct, frozen=True):
 
     def manifest(self) -> dict[str, Any]:
         """The workload as the API shows it."""
+        owners = [msgspec.to_builtins(owner) for owner in self.owner_references]
         return {
             "metadata": {
                 "name": self.name,
                 "namespace": self.namespace,
                 "creationTimestamp": format_time(self.creation_timestamp),
+                **({"ownerReferences": owners} if owners else {}),
             },
             "priority": self.priority,
             "localQueueName": self.local_queue_name,
@@ -113,7 +129,8 @@ def pending_workloads(
     else:
         assert local_queue is not None
         found = _of_local_queue(engine, local_queue)
-    return PendingWorkloadsSummary(tuple(found[offset : offset + max(limit, 0)]))
+    page = found[offset : offset + max(limit, 0)]
+    return PendingWorkloadsSummary(tuple(page if source is engine else _with_owners(source, page)))
 
 
 def engine_of(source: Scheduler | _core.Engine) -> _core.Engine:
@@ -131,10 +148,23 @@ def _waiting(engine: _core.Engine, cluster_queue: str) -> list[PendingWorkload]:
     ]
 
 
+def _with_owners(source: Any, page: Iterable[PendingWorkload]) -> Iterator[PendingWorkload]:
+    """The workloads of a Scheduler with their jobs."""
+    jobs = source.parts.store.jobs
+    for waiting in page:
+        job = jobs.get(waiting.key)
+        if job is None:
+            yield waiting
+            continue
+        metadata = job.get("metadata") or {}
+        owner = OwnerReference(job["apiVersion"], job["kind"], metadata.get("name", ""), metadata.get("uid", ""))
+        yield msgspec.structs.replace(waiting, owner_references=(owner,))
+
+
 def _of_local_queue(engine: _core.Engine, key: str) -> list[PendingWorkload]:
     namespace, name = key.split("/", 1) if "/" in key else ("default", key)
-    for view in engine.local_queue_status():
-        if view[:2] == (namespace, name):
-            waiting = _waiting(engine, view[2]) if view[4] else []
+    for view in local_queues(engine):
+        if (view.namespace, view.name) == (namespace, name):
+            waiting = _waiting(engine, view.cluster_queue) if view.is_found else []
             return [item for item in waiting if (item.namespace, item.local_queue_name) == (namespace, name)]
     raise NotFoundError(f'LocalQueue "{namespace}/{name}": there is no such LocalQueue')

@@ -9,6 +9,7 @@ import msgspec
 
 from kueuepy import _core
 from kueuepy.manifest.times import format_time
+from kueuepy.visibility_views import cluster_queues, cohorts, local_queues
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -152,67 +153,43 @@ class CohortStatus(_Status, frozen=True):
 def cluster_queue_status(scheduler: Scheduler) -> dict[str, ClusterQueueStatus]:
     """The status of every ClusterQueue, by name."""
     fair = scheduler.configuration.fair_sharing is not None
-    statuses = {}
-    for (
-        name,
-        cohort,
-        reason,
-        message,
-        active,
-        inadmissible,
-        reserving,
-        admitted,
-        share,
-        flavors,
-    ) in scheduler.engine.cluster_queue_status():
-        statuses[name] = ClusterQueueStatus(
-            conditions=(_active(reason, message),),
-            flavors_reservation=tuple(_usage(flavors, admitted=False, lends=bool(cohort))),
-            flavors_usage=tuple(_usage(flavors, admitted=True, lends=bool(cohort))),
-            pending_workloads=active + inadmissible,
-            reserving_workloads=reserving,
-            admitted_workloads=admitted,
-            fair_sharing=FairSharingStatus(weighted_share(share)) if fair else None,
+    return {
+        view.name: ClusterQueueStatus(
+            conditions=(_active(view.why_inactive, view.message),),
+            flavors_reservation=tuple(_usage(view.holdings, admitted=False, lends=bool(view.cohort))),
+            flavors_usage=tuple(_usage(view.holdings, admitted=True, lends=bool(view.cohort))),
+            pending_workloads=view.active + view.inadmissible,
+            reserving_workloads=view.reserving,
+            admitted_workloads=view.admitted,
+            fair_sharing=FairSharingStatus(weighted_share(view.share)) if fair else None,
         )
-    return statuses
+        for view in cluster_queues(scheduler.engine)
+    }
 
 
 def local_queue_status(scheduler: Scheduler) -> dict[str, LocalQueueStatus]:
     """The status of every LocalQueue, by `namespace/name`."""
-    statuses = {}
-    for (
-        namespace,
-        name,
-        _,
-        runs,
-        found,
-        is_active,
-        active,
-        inadmissible,
-        reserving,
-        admitted,
-        afs,
-        flavors,
-    ) in scheduler.engine.local_queue_status():
-        statuses[f"{namespace}/{name}"] = LocalQueueStatus(
-            conditions=(_accepting(runs=runs, found=found, is_active=is_active),),
-            pending_workloads=active + inadmissible if runs else 0,
-            reserving_workloads=reserving,
-            admitted_workloads=admitted,
-            flavors_reservation=tuple(_local_usage(flavors, admitted=False)),
-            flavors_usage=tuple(_local_usage(flavors, admitted=True)),
-            fair_sharing=None if afs is None else _consumed(afs),
+    return {
+        f"{view.namespace}/{view.name}": LocalQueueStatus(
+            conditions=(_accepting(runs=view.runs, found=view.is_found, is_active=view.is_active),),
+            pending_workloads=view.active + view.inadmissible if view.runs else 0,
+            reserving_workloads=view.reserving,
+            admitted_workloads=view.admitted,
+            flavors_reservation=tuple(_local_usage(view.holdings, admitted=False)),
+            flavors_usage=tuple(_local_usage(view.holdings, admitted=True)),
+            fair_sharing=None if view.consumed is None else _consumed(view.consumed),
         )
-    return statuses
+        for view in local_queues(scheduler.engine)
+    }
 
 
 def cohort_status(scheduler: Scheduler) -> dict[str, CohortStatus]:
     """The status of every Cohort that is declared, by name."""
     fair = scheduler.configuration.fair_sharing is not None
     return {
-        name: CohortStatus(FairSharingStatus(weighted_share(share)) if fair else None)
-        for name, _, _, declared, share, _ in scheduler.engine.cohort_status()
-        if declared
+        view.name: CohortStatus(FairSharingStatus(weighted_share(view.share)) if fair else None)
+        for view in cohorts(scheduler.engine)
+        if view.is_declared
     }
 
 

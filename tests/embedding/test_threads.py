@@ -14,6 +14,7 @@ import kueuepy as kq
 from crash.steps import cluster, step
 from kueuepy.errors import StateError
 from kueuepy.persist import to_bytes
+from kueuepy.visibility_events import drain_events
 
 pytestmark = pytest.mark.threads
 THREADS = 8
@@ -79,7 +80,7 @@ def test_eight_threads_on_one_engine_decide_as_one():
         for _ in range(60):
             engine.settle()
             engine.cycle()
-        events = [(kind, key, reason) for _, kind, key, _, _, _, reason, *_ in engine.drain_events()]
+        events = [(event.kind, event.workload, event.reason) for event in drain_events(engine)]
         return events, engine.usage(), engine.queues()
 
     assert answers(together) == answers(alone)

@@ -11,6 +11,7 @@ void BindExplain(py::module_& module);
 void BindTesting(py::module_& module);
 void BindPersist(py::module_& module);
 void BindVisibility(py::module_& module);
+void BindEvents(py::module_& module);
 void BindSimulation(py::module_& module);
 }  // namespace kueue::python
 
@@ -27,5 +28,6 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   kueue::python::BindTesting(module);
   kueue::python::BindPersist(module);
   kueue::python::BindVisibility(module);
+  kueue::python::BindEvents(module);
   kueue::python::BindSimulation(module);
 }

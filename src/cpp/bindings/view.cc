@@ -8,9 +8,6 @@
 namespace kueue::python {
 namespace {
 
-constexpr const char* kEventNames[] = {"reserved", "admitted", "evicted", "released",
-                                       "pending",  "finished", "deleted", "requeued"};
-
 std::string NanoText(Int128 nano) {
   const bool negative = nano < 0;
   std::string digits;
@@ -33,7 +30,7 @@ py::list TakeEvents(SharedEngine& shared) {
   return shared.Write([](Engine& engine) {
     py::list events;
     for (const Event& event : engine.state().events) {
-      events.append(py::make_tuple(kEventNames[static_cast<int>(event.kind)], event.workload, event.by));
+      events.append(py::make_tuple(NameOf(event.kind), event.workload, event.by));
     }
     engine.state().events.clear();
     return events;

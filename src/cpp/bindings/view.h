@@ -9,6 +9,14 @@
 
 namespace kueue::python {
 
+// What Python calls a kind of event.
+inline const char* NameOf(EventKind kind) {
+  static constexpr const char* kNames[] = {
+      "QuotaReserved", "Admitted", "Evicted",   "QuotaReleased",     "Pending",          "Finished",
+      "Deleted",       "Created",  "PodsReady", "PreemptionSkipped", "TargetsRecomputed"};
+  return kNames[static_cast<int>(kind)];
+}
+
 // (kind, workload id, id of the preemptor or -1), oldest first; they are forgotten.
 py::list TakeEvents(SharedEngine& shared);
 std::string KeyOf(SharedEngine& shared, WorkloadId id);

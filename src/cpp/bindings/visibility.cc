@@ -1,4 +1,4 @@
-// What a platform shows of an engine: who waits where, what each queue holds, what happened.
+// What a platform shows of queues and Cohorts: what they hold, and how many wait.
 #include <map>
 
 #include "bindings/engine.h"
@@ -6,8 +6,6 @@
 #include "bindings/pybind.h"
 #include "fairness/ledger.h"
 #include "fairness/share.h"
-#include "io/text.h"
-#include "lifecycle/queueing.h"
 
 namespace kueue::python {
 namespace {
@@ -17,7 +15,7 @@ using CellAmounts = std::map<CellId, Amount>;
 // Reserved and admitted amounts, and how many workloads they are of.
 struct Holdings {
   CellAmounts reserved, admitted;
-  int reserving_workloads = 0, admitted_workloads = 0;
+  int reserving_workloads = 0, admitted_workloads = 0, finished_workloads = 0;
 
   void Add(const Workload& workload) {
     ++reserving_workloads;
@@ -114,6 +112,7 @@ py::list LocalQueues(SharedEngine& shared) {
       const auto local = static_cast<size_t>(workload.local_queue);
       const NodeId node = state.local_queues[local].cluster_queue;
       if (workload.charged != kNoId && workload.charged == node) holdings[local].Add(workload);
+      if (!workload.deleted && workload.IsFinished()) ++holdings[local].finished_workloads;
       if (workload.queued == kNoId) continue;
       const bool waits = state.Queue(workload.queued).pending.IsInadmissible(state.workloads, id);
       ++(waits ? pending[local].second : pending[local].first);
@@ -129,6 +128,7 @@ py::list LocalQueues(SharedEngine& shared) {
           queue.ns, queue.name, queue.cluster_queue == kNoId ? "" : state.forest().Name(queue.cluster_queue),
           queue.IsRunning(), found, active, pending[local].first, pending[local].second,
           holdings[local].reserving_workloads, holdings[local].admitted_workloads,
+          holdings[local].finished_workloads,
           found ? Consumed(state, static_cast<LocalQueueId>(local), node) : py::none(),
           found ? ByFlavor(state, node, holdings[local]) : py::list()));
     }
@@ -136,21 +136,41 @@ py::list LocalQueues(SharedEngine& shared) {
   });
 }
 
+// By Cohort: all that the queues below it use
+// (pkg/cache/scheduler/cohort_metrics.go:subtreeReservationMemo). Nothing where Cohorts form a cycle.
+std::vector<CellAmounts> ReservationsBelow(const State& state) {
+  const Forest& forest = state.forest();
+  std::vector<CellAmounts> below(static_cast<size_t>(forest.size()));
+  for (NodeId queue : forest.Queues()) {
+    if (forest.HasCycle(queue)) continue;
+    for (CellId cell = 0; cell < state.quota.cells(); ++cell) {
+      const Amount used = state.quota.Usage(queue, cell);
+      if (used == Amount(0)) continue;
+      for (NodeId node = forest.Parent(queue); node != kNoId; node = forest.Parent(node)) {
+        below[static_cast<size_t>(node)][cell] += used;
+      }
+    }
+  }
+  return below;
+}
+
 py::list Cohorts(SharedEngine& shared) {
   return shared.Write([](Engine& engine) {
     State& state = engine.state();
     state.EnsureBuilt();
     const Forest& forest = state.forest();
+    const std::vector<CellAmounts> reservations = ReservationsBelow(state);
     py::list views;
     for (NodeId node = 0; node < forest.size(); ++node) {
       if (forest.IsClusterQueue(node) || !forest.Exists(node)) continue;
+      const CellAmounts& reserved = reservations[static_cast<size_t>(node)];
       py::list cells;
       for (CellId cell = 0; cell < state.quota.cells(); ++cell) {
-        if (!state.quota.IsDefined(node, cell) && state.quota.Usage(node, cell) == Amount(0)) continue;
+        const int64_t held = AmountOf(reserved, cell);
+        if (!state.quota.IsDefined(node, cell) && held == 0) continue;
         const auto& [flavor, resource] = state.cell_names[static_cast<size_t>(cell)];
         cells.append(py::make_tuple(state.flavor_names.Name(flavor), state.resource_names.Name(resource),
-                                    state.quota.Subtree(node, cell).value(),
-                                    state.quota.Usage(node, cell).value()));
+                                    state.quota.Subtree(node, cell).value(), held));
       }
       const NodeId parent = forest.Parent(node), root = forest.Root(node);
       views.append(py::make_tuple(forest.Name(node), parent == kNoId ? "" : forest.Name(parent),
@@ -161,66 +181,12 @@ py::list Cohorts(SharedEngine& shared) {
   });
 }
 
-// (namespace, name, LocalQueue, priority, creation, position in the LocalQueue) in the order of the queue;
-// None for a queue that does not exist.
-py::object PendingIn(SharedEngine& shared, const std::string& cluster_queue) {
-  return shared.Read([&](const Engine& engine) -> py::object {
-    const State& state = engine.state();
-    const NodeId node = state.forest().FindClusterQueue(cluster_queue);
-    if (node == kNoId || !state.forest().IsDeclared(node)) return py::none();
-    std::map<LocalQueueId, int> seen;
-    py::list views;
-    for (WorkloadId id : state.Queue(node).pending.Ordered(state.workloads, state.ledger_usage)) {
-      const Workload& workload = state.At(id);
-      const WorkloadSpec& spec = *workload.spec;
-      views.append(py::make_tuple(spec.ns, spec.name, spec.queue_name, spec.priority, workload.created,
-                                  seen[workload.local_queue]++));
-    }
-    return std::move(views);
-  });
-}
-
-constexpr const char* kEventNames[] = {"QuotaReserved", "Admitted", "Evicted", "QuotaReleased",
-                                       "Pending",       "Finished", "Deleted", "Requeued"};
-
-// What happened since the last time, oldest first; it is forgotten.
-py::list DrainEvents(SharedEngine& shared) {
-  return shared.Write([](Engine& engine) {
-    State& state = engine.state();
-    py::list views;
-    for (const Event& event : state.events) {
-      const WorkloadSpec& spec = *state.At(event.workload).spec;
-      const NodeId by_queue =
-          event.by == kNoId ? kNoId : state.Local(state.At(event.by).local_queue).cluster_queue;
-      views.append(py::make_tuple(
-          event.time, kEventNames[static_cast<int>(event.kind)], spec.Key(), spec.queue_name,
-          spec.priority_class, event.queue == kNoId ? "" : state.forest().Name(event.queue),
-          state.reasons.Name(event.reason), state.reasons.Name(event.preemption),
-          Render(state, event.message), event.by == kNoId ? "" : state.At(event.by).spec->Key(),
-          by_queue == kNoId ? "" : state.forest().Name(by_queue), event.queued_since));
-    }
-    state.events.clear();
-    return views;
-  });
-}
-
-// How many cycles had heads: those in which one got quota, and the others.
-py::tuple CycleCounts(SharedEngine& shared) {
-  return shared.Read([](const Engine& engine) {
-    const State& state = engine.state();
-    return py::make_tuple(state.successful_cycles, state.scheduling_cycle - state.successful_cycles);
-  });
-}
-
 }  // namespace
 
 void BindVisibility(py::module_& module) {
   AddMethod(module, "cluster_queue_status", &ClusterQueues);
   AddMethod(module, "local_queue_status", &LocalQueues);
   AddMethod(module, "cohort_status", &Cohorts);
-  AddMethod(module, "pending_workloads", &PendingIn, py::arg("cluster_queue"));
-  AddMethod(module, "drain_events", &DrainEvents);
-  AddMethod(module, "cycle_counts", &CycleCounts);
 }
 
 }  // namespace kueue::python

@@ -281,8 +281,9 @@ class References {
     ExpectAll(state_.to_wake, state_.queues.size(), "queues to be woken");
     for (const Event& event : state_.events) {
       Expect(IsWorkload(event.workload) && InOrNone(event.by, state_.workloads.size()) &&
-                 event.kind <= EventKind::kRequeued && InOrNone(event.queue, state_.queues.size()) &&
-                 In(event.reason, ReasonCount()) && In(event.preemption, ReasonCount()),
+                 event.kind <= EventKind::kTargetsRecomputed && InOrNone(event.queue, state_.queues.size()) &&
+                 In(event.reason, ReasonCount()) && In(event.preemption, ReasonCount()) &&
+                 In(event.cause, ReasonCount()),
              "events");
       CheckMessage(event.message);
     }

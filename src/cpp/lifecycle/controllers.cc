@@ -528,6 +528,7 @@ bool ReconcileJob(State& state, WorkloadId id) {
     if (known == nullptr || known->status != ready || known->reason != Id(reason)) {
       const Message& message = ready ? *all_ready : reason == Reason::kWaitForStart ? *not_ready : *failed;
       SetCondition(state, workload, ConditionType::kPodsReady, ready, reason, message);
+      if (ready) state.Record(EventKind::kPodsReady, id);
       AfterWrite(state, id);
       state.MarkDirty(id);
       return true;

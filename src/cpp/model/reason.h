@@ -39,7 +39,8 @@ inline constexpr const char* kConditionTypeNames[] = {"QuotaReserved", "Admitted
                                           X(InCohortReclamation) X(InCohortFairSharing)                   \
                                               X(InCohortReclaimWhileBorrowing) X(WaitForStart) X(Started) \
                                                   X(WaitForRecovery) X(Recovered) X(Succeeded) X(Failed)  \
-                                                      X(WorkloadSliceReplaced) X(FailedToStart)
+                                                      X(WorkloadSliceReplaced) X(FailedToStart)           \
+                                                          X(NewTargets) X(DeferredFit) X(Skipped)
 // clang-format on
 
 enum class Reason : int32_t {

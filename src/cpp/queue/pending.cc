@@ -269,6 +269,20 @@ void PendingQueue::Wake(Tables tables, absl::FunctionRef<bool(LocalQueueId)> may
   }
 }
 
+std::map<ClassId, std::pair<int, int>> PendingQueue::CountByClass(
+    const std::vector<Workload>& workloads) const {
+  std::map<ClassId, std::pair<int, int>> counts;
+  for (const Bucket& bucket : buckets_) {
+    if (bucket.active.empty() && bucket.parked.empty()) continue;
+    auto& [active, inadmissible] = counts[bucket.cls];
+    active += static_cast<int>(bucket.active.size());
+    inadmissible += static_cast<int>(bucket.parked.size());
+  }
+  for (WorkloadId id : delayed_) ++counts[At(workloads, id).cls].second;
+  if (inflight_ != kNoId) ++counts[At(workloads, inflight_).cls].first;
+  return counts;
+}
+
 std::vector<WorkloadId> PendingQueue::Ordered(const std::vector<Workload>& workloads,
                                               const std::vector<double>& usage) const {
   std::vector<WorkloadId> all(delayed_);

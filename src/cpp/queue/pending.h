@@ -3,6 +3,7 @@
 #ifndef KUEUE_QUEUE_PENDING_H_
 #define KUEUE_QUEUE_PENDING_H_
 
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,8 @@ class PendingQueue {
   // The active workloads as the heap holds them, which decides what follows once usage has changed; none unless
   // usage orders them.
   const std::vector<WorkloadId>& HeapOrder() const { return heap_.items(); }
+  // How many active and inadmissible workloads there are of each class, those in flight with the active ones.
+  std::map<ClassId, std::pair<int, int>> CountByClass(const std::vector<Workload>& workloads) const;
   bool HasActive() const { return !heads_.empty(); }
   int active_count() const { return active_count_; }
   int inadmissible_count() const { return inadmissible_count_; }

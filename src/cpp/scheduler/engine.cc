@@ -23,6 +23,7 @@ WorkloadId Engine::Submit(WorkloadSpec spec, const WorkloadStatus* status) {
   workload.spec = std::make_shared<const WorkloadSpec>(std::move(spec));
   state_.workloads.push_back(std::move(workload));
   if (status != nullptr) SetStatus(id, *status);
+  state_.Record(EventKind::kCreated, id);
   Workload& added = state_.At(id);
   state_.MarkDirty(id);
   if (added.IsFinished()) return id;

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -113,18 +114,24 @@ enum class EventKind : uint8_t {
   kPending,
   kFinished,
   kDeleted,
-  kRequeued
+  kCreated,
+  kPodsReady,
+  kPreemptionSkipped,  // it has targets, and others of the same cycle need them or their quota
+  kTargetsRecomputed   // since others of the same cycle have them, too
 };
 struct Event {
   EventKind kind;
   WorkloadId workload;
   WorkloadId by = kNoId;  // of an eviction by preemption: the preemptor
   Time time = 0;
+  int64_t cycle = 0;       // how many scheduling cycles had begun
   NodeId queue = kNoId;    // that gave the quota; else where the workload waits
   int32_t reason = 0;      // and message: of the condition that tells of the event
   int32_t preemption = 0;  // of an eviction by preemption: by which rule
+  int32_t cause = 0;       // of another eviction: what is behind its reason; of targets: what came of them
   Message message;
-  Time queued_since = 0;  // when the workload was created, or put back into its queue
+  Time queued_since = 0;      // when the workload was created, or last put back into its queue
+  std::optional<Time> since;  // when that began which this event ends
 };
 
 // A short cut to the classes that were made from one template object; forgotten when what fills templates in
@@ -219,14 +226,14 @@ struct State {
     if (Local(workload.local_queue).IsRunning()) NotifyRetry(QueueOf(workload));
   }
   void MarkDirty(WorkloadId id);
-  void Record(EventKind kind, WorkloadId workload) {
-    if (record_events) AddEvent(kind, workload);
+  void Record(EventKind kind, WorkloadId workload, Reason cause = Reason::kEmpty) {
+    if (record_events) AddEvent(kind, workload, cause);
   }
   // Lifecycle details for writing.
   Lifecycle& EditLife(Workload& workload);
 
  private:
-  void AddEvent(EventKind kind, WorkloadId workload);
+  void AddEvent(EventKind kind, WorkloadId workload, Reason cause);
   void RebuildActivity();
   void BumpGenerations();
 };

@@ -123,14 +123,14 @@ class Replay:
         result: Result = {}
         if idle:
             result["idle"] = True
-        if reserved := [self._reservation(workload) for workload in happened.get("reserved", ())]:
+        if reserved := [self._reservation(workload) for workload in happened.get("QuotaReserved", ())]:
             result["reserved"] = [entry for entry in reserved if entry]
-        for kind in ("admitted", "released"):
+        for kind, name in (("Admitted", "admitted"), ("QuotaReleased", "released")):
             if keys := [engine.key(workload) for workload in happened.get(kind, ())]:
-                result[kind] = keys
-        if evicted := [self._eviction(workload, by) for workload, by in happened.get("evicted", {}).items()]:
+                result[name] = keys
+        if evicted := [self._eviction(workload, by) for workload, by in happened.get("Evicted", {}).items()]:
             result["evicted"] = evicted
-        if pending := self._pending({*happened.get("pending", ()), *happened.get("reserved", ())}):
+        if pending := self._pending({*happened.get("Pending", ()), *happened.get("QuotaReserved", ())}):
             result["pending"] = pending
         result["queues"] = {
             queue: {"pending": keys, "inadmissible": inadmissible}

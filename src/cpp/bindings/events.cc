@@ -1,0 +1,142 @@
+// What a platform shows of workloads: who waits where and why, and what happened.
+#include <map>
+#include <tuple>
+
+#include "bindings/engine.h"
+#include "bindings/method.h"
+#include "bindings/pybind.h"
+#include "bindings/view.h"
+#include "io/text.h"
+
+namespace kueue::python {
+namespace {
+
+// (namespace, name, LocalQueue, priority, creation, position in the LocalQueue) in the order of the queue;
+// None for a queue that does not exist.
+py::object PendingIn(SharedEngine& shared, const std::string& cluster_queue) {
+  return shared.Read([&](const Engine& engine) -> py::object {
+    const State& state = engine.state();
+    const NodeId node = state.forest().FindClusterQueue(cluster_queue);
+    if (node == kNoId || !state.forest().IsDeclared(node)) return py::none();
+    std::map<LocalQueueId, int> seen;
+    py::list views;
+    for (WorkloadId id : state.Queue(node).pending.Ordered(state.workloads, state.ledger_usage)) {
+      const Workload& workload = state.At(id);
+      const WorkloadSpec& spec = *workload.spec;
+      views.append(py::make_tuple(spec.ns, spec.name, spec.queue_name, spec.priority, workload.created,
+                                  seen[workload.local_queue]++));
+    }
+    return std::move(views);
+  });
+}
+
+// What happened since the last time, oldest first; it is forgotten.
+py::list DrainEvents(SharedEngine& shared) {
+  return shared.Write([](Engine& engine) {
+    State& state = engine.state();
+    py::list views;
+    for (const Event& event : state.events) {
+      const WorkloadSpec& spec = *state.At(event.workload).spec;
+      const NodeId by_queue =
+          event.by == kNoId ? kNoId : state.Local(state.At(event.by).local_queue).cluster_queue;
+      views.append(py::make_tuple(
+          event.time, event.cycle, NameOf(event.kind), spec.Key(), spec.queue_name, spec.priority_class,
+          event.queue == kNoId ? "" : state.forest().Name(event.queue), state.reasons.Name(event.reason),
+          state.reasons.Name(event.cause), state.reasons.Name(event.preemption), Render(state, event.message),
+          event.by == kNoId ? "" : state.At(event.by).spec->Key(),
+          by_queue == kNoId ? "" : state.forest().Name(by_queue), event.queued_since, event.since));
+    }
+    state.events.clear();
+    return views;
+  });
+}
+
+// How many cycles had heads: those in which one got quota, and the others.
+py::tuple CycleCounts(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) {
+    const State& state = engine.state();
+    return py::make_tuple(state.successful_cycles, state.scheduling_cycle - state.successful_cycles);
+  });
+}
+
+// By ClusterQueue: (name, finished workloads, ((resource, amount), ...) that the pending ones ask for, how
+// many classes of these are active, how many inadmissible, how many there are). Resources by name, those of
+// quotas even if nobody asks (pkg/cache/queue: manager.go:AddFinishedWorkload,
+// pending_workloads.go:PendingResources, scheduling_hash_counts.go).
+py::list Backlogs(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) {
+    const State& state = engine.state();
+    std::vector<int> finished(state.queues.size());
+    for (const Workload& workload : state.workloads) {
+      const NodeId node = workload.deleted || !workload.IsFinished() ? kNoId : state.QueueOf(workload);
+      if (node != kNoId) ++finished[static_cast<size_t>(node)];
+    }
+    py::list views;
+    for (NodeId node : state.forest().Queues()) {
+      const ClusterQueue& queue = state.Queue(node);
+      std::map<std::string, Amount> asked;
+      for (const ResourceGroupIds& group : queue.groups) {
+        for (ResourceId resource : group.covered) asked[state.resource_names.Name(resource)] = Amount(0);
+      }
+      int active_classes = 0, inadmissible_classes = 0, classes = 0;
+      for (const auto& [cls, counts] : queue.pending.CountByClass(state.workloads)) {
+        const auto [active, inadmissible] = counts;
+        ++classes;
+        if (active > 0) ++active_classes;
+        if (inadmissible > 0) ++inadmissible_classes;
+        for (const PodSetTotals& pod_set : state.Class(cls).totals) {
+          for (const auto& [resource, amount] : pod_set.requests) {
+            asked[state.resource_names.Name(resource)] +=
+                Amount(SaturatingMul(amount, active + inadmissible));
+          }
+        }
+      }
+      py::list resources;
+      for (const auto& [name, amount] : asked) resources.append(py::make_tuple(name, amount.value()));
+      views.append(py::make_tuple(state.forest().Name(node), finished[static_cast<size_t>(node)], resources,
+                                  active_classes, inadmissible_classes, classes));
+    }
+    return views;
+  });
+}
+
+// ((namespace, LocalQueue, ClusterQueue, reason, underlying cause, how many), ...) of the workloads that are
+// neither admitted nor finished (pkg/cache/queue/unadmitted_workloads.go); those of no LocalQueue left out.
+py::list Unadmitted(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) {
+    const State& state = engine.state();
+    std::map<std::tuple<LocalQueueId, int32_t, int32_t>, int> counts;
+    for (const Workload& workload : state.workloads) {
+      if (workload.deleted || workload.IsAdmitted() || workload.IsFinished()) continue;
+      if (!state.Local(workload.local_queue).exists) continue;
+      const Condition* admitted = workload.Find(ConditionType::kAdmitted);
+      const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
+      auto reason = static_cast<int32_t>(Reason::kNoReservation);
+      auto cause = static_cast<int32_t>(Reason::kPendingEvaluation);
+      if (admitted != nullptr) reason = admitted->reason;
+      if (reserved != nullptr) cause = reserved->status ? 0 : reserved->reason;
+      ++counts[{workload.local_queue, reason, cause}];
+    }
+    py::list views;
+    for (const auto& [key, count] : counts) {
+      const LocalQueue& local = state.Local(std::get<0>(key));
+      const NodeId queue = local.cluster_queue;
+      views.append(py::make_tuple(local.ns, local.name, queue == kNoId ? "" : state.forest().Name(queue),
+                                  state.reasons.Name(std::get<1>(key)), state.reasons.Name(std::get<2>(key)),
+                                  count));
+    }
+    return views;
+  });
+}
+
+}  // namespace
+
+void BindEvents(py::module_& module) {
+  AddMethod(module, "pending_workloads", &PendingIn, py::arg("cluster_queue"));
+  AddMethod(module, "backlogs", &Backlogs);
+  AddMethod(module, "unadmitted_workloads", &Unadmitted);
+  AddMethod(module, "drain_events", &DrainEvents);
+  AddMethod(module, "cycle_counts", &CycleCounts);
+}
+
+}  // namespace kueue::python
