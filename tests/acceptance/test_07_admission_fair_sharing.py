@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 import kueuepy as kq
+from kueuepy.visibility_views import local_queues
 
 SECOND = 10**9
 DEFAULT = kq.ResourceFlavor("default")
@@ -132,8 +133,8 @@ def test_AF_04_usage_counts_cores_and_bytes(stage, weights, local_weight, usage)
     story = _stage(stage, 10, 10, quotas, weights=weights, local_weights=(local_weight, "1"), checks=["check"])
     story.submit("lq-a", 1, {"cpu": 4, "memory": "2Gi"}, name="waits")  # half of it is the penalty
     story.scheduler.settle()
-    queue = next(row for row in story.scheduler.engine.local_queue_status() if row[1] == "lq-a")
-    assert queue[-2][0] == usage
+    (told,) = [queue.consumed[0] for queue in local_queues(story.scheduler.engine) if queue.name == "lq-a"]
+    assert told == usage
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_it_runs_and_what_it_shows_has_a_picture(path):
         last = source.splitlines()[-1]
         exec(compile(source, path.name, "exec"), names)  # noqa: S102 - our own notebook
         if last.isidentifier() and not isinstance(names[last], dict):
-            assert names[last]._repr_html_().startswith(("<table", "<details"))
+            assert names[last]._repr_html_().startswith(("<table", "<details", "<figure"))
 
     assert time.perf_counter() - started < 10
 
