@@ -133,7 +133,9 @@ class ShareTable(Columns):
     """Shares: `name`, `kind`, `weight`, `share`, `rounded`, `resource`, `borrowed`, `lendable`.
 
     `rounded` is what Kueue's status shows as weightedShare (2^63 - 1 for infinity); amounts are of the dominant
-    resource.
+    resource, thousandths for cpu.
+
+    Source: KEP-1714; `pkg/cache/scheduler/fair_sharing.go:dominantResourceShare`.
     """
 
 

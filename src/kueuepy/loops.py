@@ -97,6 +97,9 @@ class Cycle(Sequence[Decision]):
 class Loop(msgspec.Struct, frozen=True):
     """Preemption that never ends: after `period` cycles everything is as it was.
 
+    Kueue has no such notion: its users see workloads preempted again and again (kubernetes-sigs/kueue#14543). Fair
+    preemption gets there most easily, classical preemption can as well.
+
     Attributes:
         period: The smallest number of cycles after which the same state comes again.
         workloads: The keys of those that are admitted or preempted again and again, sorted.
@@ -174,7 +177,8 @@ def settle(engine: _core.Engine, noted: Callable[[Cycle], Cycle], max_cycles: in
     """Runs cycles and controllers until no queue has a head, or until a state comes again.
 
     A state that comes again without a preemption in between is the end: heads that stay blocked. With one, it is a
-    loop. States are only compared when a cycle did not simply admit: admissions alone cannot go on for ever.
+    loop. States are only compared when a cycle did not simply admit: admissions alone cannot go on for ever. The first
+    state that comes again is in the loop, and no sooner than after one round, so that the period is the shortest.
     """
     seen: dict[int, int] = {}
     cycles: list[Cycle] = []

@@ -18,7 +18,11 @@ class FairSharingConfig(Collection, frozen=True):
     """Fair sharing between ClusterQueues and Cohorts; its presence turns it on (KEP-1714).
 
     Attributes:
-        preemption_strategies: Rules S2-a and S2-b of fair preemption, one of them or both in this order.
+        preemption_strategies: Rules S2-a and S2-b of fair preemption, one of them or both in this order
+            (`pkg/config/validation.go:validateFairSharing`). `LessThanOrEqualToFinalShare` lets a workload be taken if
+            the preemptor's share with the request is at most what the other's is without that workload;
+            `LessThanInitialShare` if it is less than what the other's is with it
+            (`pkg/scheduler/preemption/fairsharing/strategy.go`).
     """
 
     preemption_strategies: tuple[PreemptionStrategy, ...] = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
@@ -28,9 +32,11 @@ class AdmissionFairSharing(Value, frozen=True):
     """Fair sharing between LocalQueues by their usage in the past; its presence turns it on (KEP-4136).
 
     Attributes:
-        usage_half_life_time: After how many nanoseconds past usage counts half; 0 forgets it at once.
-        usage_sampling_interval: How many nanoseconds lie between two samples, more than 0.
-        resource_weights: How much a unit of a resource counts; 1 if not given.
+        usage_half_life_time: After how many nanoseconds past usage counts half; 0 forgets it at once
+            (`pkg/util/admissionfairsharing/admission_fair_sharing.go:CalculateDecayedConsumed`).
+        usage_sampling_interval: How many nanoseconds lie between two samples, more than 0; who gets quota owes that
+            much of its request at once (`CalculateEntryPenalty` there).
+        resource_weights: How much a core, a byte or a unit of a resource counts; 1 if not given.
     """
 
     usage_half_life_time: int = 0

@@ -18,8 +18,11 @@ AdmissionMode: TypeAlias = Literal["UsageBasedAdmissionFairSharing", "NoAdmissio
 class FairSharing(Value, frozen=True):
     """How much a ClusterQueue, Cohort or LocalQueue counts where shares are compared.
 
+    Source: KEP-1714, and KEP-4136 for LocalQueues; `pkg/cache/scheduler/fair_sharing.go:parseFairWeight`.
+
     Attributes:
-        weight: The divisor of its share, 0 or more. With 0 every use counts as an infinite share.
+        weight: The divisor of its share: 0, or more than a billionth. With 0, any borrowing of a ClusterQueue or Cohort
+            is an infinite share, and so is any usage of a LocalQueue, none included.
     """
 
     weight: QuantityText = "1"
