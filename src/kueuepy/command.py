@@ -7,7 +7,7 @@ import sys
 
 import msgspec
 
-from kueuepy.errors import KueueError
+from kueuepy.errors import InvalidSpecError, KueueError
 
 
 def _replay(args: argparse.Namespace) -> int:
@@ -17,7 +17,11 @@ def _replay(args: argparse.Namespace) -> int:
     out = sys.stdout.buffer
     for path in args.files:
         for scenario in read_scenarios(path):
-            out.write(encode({"name": scenario["name"], "results": replay(scenario)}) + b"\n")
+            try:
+                results = replay(scenario)
+            except KueueError as error:
+                raise InvalidSpecError(f'{path}: scenario "{scenario["name"]}": {error}') from None
+            out.write(encode({"name": scenario["name"], "results": results}) + b"\n")
     out.flush()
     return 0
 

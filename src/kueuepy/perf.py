@@ -10,7 +10,7 @@ import resource
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
@@ -30,6 +30,7 @@ from kueuepy.objects import (
     ResourceGroup,
     Workload,
 )
+from kueuepy.objects.queue import ReclaimWithinCohort, WithinClusterQueue  # noqa: TC001 - msgspec reads them
 from kueuepy.objects.quota import FlavorQuotas, ResourceQuota
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 _MILLISECOND = 1_000_000
 _MICROSECOND = 1_000
+_MOST_WORKLOADS = 10_000_000
+_Whole = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 
 
 class _Record(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -47,10 +50,10 @@ class WorkloadTemplate(_Record, frozen=True):
     """What the workloads of a set ask for, and how long they run."""
 
     class_name: str
-    runtime_ms: int
+    runtime_ms: _Whole
     request: str | int
     priority: int = 0
-    pod_count: int = 1
+    pod_count: Annotated[int, msgspec.Meta(ge=1, le=10**9)] = 1
     tas_constraint: str | None = None
     tas_level: str | None = None
     slice_size: int | None = None
@@ -59,8 +62,8 @@ class WorkloadTemplate(_Record, frozen=True):
 class WorkloadsSet(_Record, frozen=True):
     """`count` arrivals of each workload, the first after one interval."""
 
-    count: int
-    creation_interval_ms: int
+    count: _Whole
+    creation_interval_ms: _Whole
     workloads: tuple[WorkloadTemplate, ...]
 
 
@@ -68,19 +71,19 @@ class QueuesSet(_Record, frozen=True):
     """`count` ClusterQueues of one cohort, alike."""
 
     class_name: str
-    count: int
+    count: _Whole
     nominal_quota: str | int
     workloads_sets: tuple[WorkloadsSet, ...]
     borrowing_limit: str | int | None = None
-    reclaim_within_cohort: str = "Never"
-    within_cluster_queue: str = "Never"
+    reclaim_within_cohort: ReclaimWithinCohort = "Never"
+    within_cluster_queue: WithinClusterQueue = "Never"
 
 
 class CohortClass(_Record, frozen=True):
     """`count` cohorts, alike."""
 
     class_name: str
-    count: int
+    count: _Whole
     queues_sets: tuple[QueuesSet, ...]
 
 
@@ -110,7 +113,18 @@ def read_profile(path: str) -> Profile:
         raise InvalidSpecError(f"{path}: {error}; a profile is a generator file of Kueue's performance test") from None
     if profile.topology is not None or profile.resource_flavor is not None:
         raise UnsupportedError(f"{path}: topology: topology-aware scheduling is not modelled")
+    if (size := _size(profile)) > _MOST_WORKLOADS:
+        raise InvalidSpecError(f"{path}: makes {size:,} queues and workloads; at most {_MOST_WORKLOADS:,}")
     return profile
+
+
+def _size(profile: Profile) -> int:
+    """How many queues and workloads a profile makes."""
+    return sum(
+        cohorts.count * queues.count * (1 + sum(w.count * len(w.workloads) for w in queues.workloads_sets))
+        for cohorts in profile.cohorts
+        for queues in cohorts.queues_sets
+    )
 
 
 class Load:
@@ -136,9 +150,8 @@ class Load:
     def _add_queue(self, cohort: str, suffix: str, queues: QueuesSet) -> None:
         name = f"{cohort}-{suffix}"
         quota = ResourceQuota("cpu", queues.nominal_quota, queues.borrowing_limit)
-        preemption = msgspec.convert(
-            {"reclaimWithinCohort": queues.reclaim_within_cohort, "withinClusterQueue": queues.within_cluster_queue},
-            Preemption,
+        preemption = Preemption(
+            reclaim_within_cohort=queues.reclaim_within_cohort, within_cluster_queue=queues.within_cluster_queue
         )
         self.engine.apply(
             ClusterQueue(

@@ -9,6 +9,7 @@ from typing import ClassVar
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import checks, keys, naming, patch, topology_check
 from kueuepy.jobs.fields import Document, Section, without_nulls
+from kueuepy.jobs.forms import check_pod_spec
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.template import PodSetInfo, add_gate, inject, restore, sanitized
 from kueuepy.jobs.topology import PodIndex, topology_request
@@ -341,6 +342,7 @@ class BaseJob:
     def _pod_set(self, slot: Slot) -> PodSet:
         template = copy.deepcopy(slot.template.data)
         template.setdefault("spec", {})
+        check_pod_spec(template["spec"], f"{slot.template.owner}: {slot.template.at('spec')}")
         if not slot.keeps_metadata:
             template = {"spec": template["spec"]}
         self.amend(slot.name, template)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import checks, keys
 from kueuepy.jobs.fields import Document
+from kueuepy.jobs.forms import check_metadata
 from kueuepy.jobs.job import Job
 from kueuepy.jobs.ownership import is_managed, with_defaults
 from kueuepy.jobs.pod import Pod
@@ -54,7 +55,7 @@ def to_workload(
         UnsupportedError: Kueue doesn't know the kind.
     """
     classes = tuple(priority_classes)
-    new = _prepared(manifest, classes, config, queue_name_annotation=queue_name_annotation)
+    new = _prepared(_checked(manifest), classes, config, queue_name_annotation=queue_name_annotation)
     found = _held(new, config, tuple(related))
     if len(found) != 1:
         name = adapter_for(new, config=config).owner
@@ -171,9 +172,23 @@ def _passed_on(annotations: Document, config: Configuration) -> dict[str, str]:
     return passed | ({keys.ADMISSION_GATED_BY: gated_by} if gated_by else {})
 
 
-def _items(manifest: Document) -> Iterator[Document]:
-    """The manifest, or those in a list."""
+def _checked(manifest: Document) -> Document:
+    if not isinstance(manifest, dict):
+        raise InvalidSpecError(f"{manifest!r} is no manifest; it must be an object with kind and metadata")
     if manifest.get("kind") != "List":
+        check_metadata(manifest)
+    elif not isinstance(manifest.get("items") or [], list | tuple):
+        raise InvalidSpecError(f"List: items: is {manifest['items']!r}; it must be a list")
+    return manifest
+
+
+def _items(manifest: Document) -> Iterator[Document]:
+    """The manifest, or those in a list.
+
+    Raises:
+        InvalidSpecError: One is none.
+    """
+    if _checked(manifest).get("kind") != "List":
         yield manifest
         return
     for item in manifest.get("items") or ():

@@ -71,7 +71,7 @@ def find_ancestor(manifest: Document, owners: Iterable[Document], *, all_jobs: b
         reference = _controller(current)
         if reference is None or not _is_known_owner(reference):
             return topmost
-        kind = reference["apiVersion"], reference["kind"]
+        kind = _kind(reference)
         key = (*kind, _namespace(manifest), str(reference.get("name")))
         owner = by_key.get(key)
         if owner is None:
@@ -108,7 +108,7 @@ def with_defaults(
     """
     added = {}
     reference = _controller(manifest)
-    is_owned = reference is not None and _is_managed_kind((reference["apiVersion"], reference["kind"]))
+    is_owned = reference is not None and _is_managed_kind(_kind(reference))
     if is_owned or _is_suspended_by_parent(manifest):
         return manifest
     if has_default_queue and not _label(manifest, keys.QUEUE_NAME):
@@ -134,8 +134,12 @@ def _is_suspended_by_parent(manifest: Document) -> bool:
 
 def _is_known_owner(reference: Mapping[str, Any]) -> bool:
     # A ReplicaSet is what stands between a Pod and its Deployment.
-    kind = reference["apiVersion"], reference["kind"]
+    kind = _kind(reference)
     return _is_managed_kind(kind) or kind == _REPLICA_SET
+
+
+def _kind(reference: Mapping[str, Any]) -> tuple[str, str]:
+    return str(reference.get("apiVersion")), str(reference.get("kind"))
 
 
 def _is_managed_kind(kind: tuple[str, str]) -> bool:
@@ -143,17 +147,22 @@ def _is_managed_kind(kind: tuple[str, str]) -> bool:
 
 
 def _controller(manifest: Document) -> Mapping[str, Any] | None:
-    references = _metadata(manifest).get("ownerReferences") or ()
-    return next((reference for reference in references if reference.get("controller")), None)
+    references = _metadata(manifest).get("ownerReferences")
+    found = references if isinstance(references, list) else ()
+    return next((_mapping(reference) for reference in found if _mapping(reference).get("controller")), None)
 
 
 def _metadata(manifest: Document) -> Mapping[str, Any]:
-    metadata: Mapping[str, Any] = manifest.get("metadata") or {}
-    return metadata
+    return _mapping(manifest.get("metadata"))
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    """The value, or nothing: of objects that are no jobs, nobody has checked the types."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def _label(manifest: Document, key: str) -> str:
-    return str((_metadata(manifest).get("labels") or {}).get(key) or "")
+    return str(_mapping(_metadata(manifest).get("labels")).get(key) or "")
 
 
 def _namespace(manifest: Document) -> str:

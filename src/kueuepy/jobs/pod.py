@@ -10,6 +10,7 @@ from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob, Slot
 from kueuepy.jobs.checks import prebuilt_workload_name
 from kueuepy.jobs.fields import Document, Section
+from kueuepy.jobs.forms import check_pod_spec
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.role import role_hash
 from kueuepy.jobs.template import PodSetInfo, add_gate, has_gate, inject, remove_gate
@@ -36,7 +37,9 @@ class Pod(BaseJob):
     @property
     def role(self) -> str:
         """The pod's role in its group: what it is annotated with, or else a hash of what it asks for."""
-        return self.annotations.get(keys.ROLE_HASH) or role_hash(self.root.section("spec").data)
+        spec = self.root.section("spec")
+        check_pod_spec(spec.data, f"{spec.owner}: spec")
+        return self.annotations.get(keys.ROLE_HASH) or role_hash(spec.data)
 
     @property
     def phase(self) -> str:

@@ -15,6 +15,7 @@ from kueuepy.jobs.pod import Pod
 from kueuepy.jobs.topology import PodIndex
 
 _STATEFUL_SET = "statefulset"
+_MOST_PODS = 150_000  # of a cluster, as Kubernetes is built for
 
 
 class Deployment(Maker):
@@ -31,7 +32,7 @@ class Deployment(Maker):
     def jobs(self) -> Sequence[Pod]:
         """Its pods, held back; they are numbered here, where a cluster gives them random names."""
         template = self._section(self.suspended()).walk("spec.template")
-        pods = (self._pod(template, number) for number in range(self.root.section("spec").count("replicas", 1)))
+        pods = (self._pod(template, number) for number in range(replicas(self)))
         return [Pod(Pod(pod, config=self.config).suspended(), config=self.config) for pod in pods]
 
     def on_suspended(self, root: Section) -> None:
@@ -44,7 +45,12 @@ class Deployment(Maker):
     def _pod(self, template: Section, number: int) -> Document:
         metadata = copy.deepcopy(template.section("metadata").data)
         metadata.update(name=f"{self.name}-{number}", namespace=self.namespace)
-        return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": copy.deepcopy(template.data["spec"])}
+        return {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": metadata,
+            "spec": copy.deepcopy(template.section("spec").data),
+        }
 
 
 class StatefulSet(Maker):
@@ -81,7 +87,7 @@ class StatefulSet(Maker):
         Start them with the infos of the StatefulSet's Workload.
         """
         template = self._section(self.suspended()).walk("spec.template")
-        replicas = self.root.section("spec").count("replicas", 1)
+        count = replicas(self)
         passed = {key: self.labels[key] for key in (keys.QUEUE_NAME, keys.PRIORITY_CLASS) if self.labels.get(key)}
         items = [
             group_pod(
@@ -90,14 +96,14 @@ class StatefulSet(Maker):
                 self,
                 labels={keys.APPS_POD_INDEX: str(number)} | passed,
                 annotations={
-                    keys.POD_GROUP_TOTAL_COUNT: str(replicas),
+                    keys.POD_GROUP_TOTAL_COUNT: str(count),
                     keys.POD_GROUP_FAST_ADMISSION: "true",
                     keys.POD_GROUP_SERVING: "true",
                     keys.POD_GROUP_POD_INDEX_LABEL: keys.APPS_POD_INDEX,
                     keys.ROLE_HASH: "main",
                 },
             )
-            for number in range(replicas)
+            for number in range(count)
         ]
         return {"apiVersion": "v1", "kind": "List", "items": items}
 
@@ -117,6 +123,19 @@ class StatefulSet(Maker):
         metadata = self.root.section("spec").section("template").find("metadata")
         annotations = metadata.texts("annotations") if metadata else {}
         return annotations.get(keys.SUSPENDING_PARENT, _STATEFUL_SET) == _STATEFUL_SET
+
+
+def replicas(job: Maker) -> int:
+    """How many replicas there are, each of which becomes a pod here.
+
+    Raises:
+        InvalidSpecError: They are more than a cluster has pods.
+    """
+    spec = job.root.section("spec")
+    count = spec.count("replicas", 1)
+    if count > _MOST_PODS:
+        raise spec.error("replicas", f"is {count}; each becomes a pod, and they must be at most {_MOST_PODS}")
+    return count
 
 
 def group_workload_annotations(job: Maker) -> dict[str, str]:
@@ -139,5 +158,10 @@ def group_pod(
     metadata["labels"] = metadata.get("labels", {}) | {keys.MANAGED: "true"} | labels
     metadata["annotations"] = metadata.get("annotations", {}) | annotations
     metadata["annotations"] |= {keys.POD_GROUP_NAME: workload, keys.PREBUILT_WORKLOAD_NAME: workload}
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": copy.deepcopy(template.data["spec"])}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": copy.deepcopy(template.section("spec").data),
+    }
     return Pod(pod, config=job.config).suspended()

@@ -193,5 +193,8 @@ class Nodes(Scanner):
             if step not in places:
                 break
             found = places[step]
-            value = value[step]
+            try:
+                value = value[step]
+            except LookupError:  # gone: what was put right is not as it was written
+                break
         return found

@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import sys
+import zlib
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
@@ -19,6 +20,7 @@ from kueuepy.objects import (
     RequeuingStrategy,
     WaitForPodsReady,
 )
+from kueuepy.objects.status import CheckState  # noqa: TC001 - msgspec reads it
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +39,7 @@ def _open(path: str) -> IO[bytes]:
         raise ScenarioError(f"{path}: cannot be read: {error.strerror}") from None
     try:
         return io.BytesIO(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise ScenarioError(f"{path}: is no complete gzip file: {error}") from None
 
 
@@ -54,12 +56,97 @@ def read_scenarios(path: str) -> Iterator[dict[str, Any]]:
                 continue
             try:
                 scenario = decoder.decode(line)
-            except msgspec.DecodeError as error:
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise ScenarioError(f"{path}:{number}: {error}; a scenario is one JSON object a line") from None
-            for field in ("name", "objects", "steps"):
-                if field not in scenario:
-                    raise ScenarioError(f"{path}:{number}: a scenario needs the field {field!r}")
+            check_scenario(scenario, where=f"{path}:{number}")
             yield scenario
+
+
+class _Form(msgspec.Struct, rename="camel"):
+    """A part of a scenario; fields that it does not have are passed over."""
+
+
+class _Metadata(_Form):
+    name: str
+    namespace: str | None = None
+
+
+class _Object(_Form):
+    kind: str
+    metadata: _Metadata
+    spec: dict[str, Any] | None = None
+
+
+class _Check(_Form):
+    workload: str
+    state: CheckState
+    check: str | None = None
+    name: str | None = None
+    message: str | None = None
+    requeue_after_seconds: int | None = None
+
+
+class _Step(_Form):
+    at: Annotated[float, msgspec.Meta(ge=0, lt=10**9)]
+    apply: list[_Object] | None = None
+    submit: list[_Object] | None = None
+    finish: list[str] | None = None
+    delete: list[str] | None = None
+    checks: list[_Check] | None = None
+    pods_ready: list[str] | None = None
+    pods_failed: list[str] | None = None
+    settle: bool | None = None
+    cycle: bool | None = None
+
+
+class _FairSharing(_Form):
+    preemption_strategies: list[Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]] | None = None
+
+
+class _AdmissionFairSharing(_Form):
+    usage_half_life_time: str = "0s"
+    usage_sampling_interval: str = "5m"
+    resource_weights: dict[str, float] | None = None
+
+
+class _RequeuingStrategy(_Form):
+    timestamp: Literal["Eviction", "Creation"] = "Eviction"
+    backoff_base_seconds: int = 60
+    backoff_max_seconds: int = 3600
+    backoff_limit_count: int | None = None
+
+
+class _WaitForPodsReady(_Form):
+    timeout: str = "5m"
+    recovery_timeout: str | None = None
+    block_admission: bool = False
+    requeuing_strategy: _RequeuingStrategy | None = None
+
+
+class _Config(_Form):
+    fair_sharing: _FairSharing | None = None
+    admission_fair_sharing: _AdmissionFairSharing | None = None
+    wait_for_pods_ready: _WaitForPodsReady | None = None
+    feature_gates: dict[str, bool] | None = None
+
+
+class _Scenario(_Form):
+    name: str
+    objects: list[_Object]
+    steps: list[_Step]
+    config: _Config | None = None
+
+
+def check_scenario(scenario: object, *, where: str = "scenario") -> None:
+    """Does nothing if it is of the form that `replay` takes.
+
+    Raises:
+        ScenarioError: It is not; the message names the field.
+    """
+    try:
+        msgspec.convert(scenario, _Scenario)
+    except msgspec.ValidationError as error:
+        raise ScenarioError(f"{where}: {error}") from None
 
 
 def _duration(value: Any, field: str) -> int:

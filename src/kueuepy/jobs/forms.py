@@ -1,0 +1,83 @@
+"""The types of what is read of a manifest without a look at each field: metadata, and the templates of pods."""
+
+from typing import Any
+
+import msgspec
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.jobs.fields import Document
+
+_Quantities = dict[str, str | int | float] | None
+
+
+class _Form(msgspec.Struct, rename="camel"):
+    """A part of a manifest; fields that it does not have are passed over."""
+
+
+class _Owner(_Form):
+    kind: str
+    api_version: str
+    name: str | None = None
+    uid: str | None = None
+    controller: bool | None = None
+
+
+class _Metadata(_Form):
+    name: str | None = None
+    generate_name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    labels: dict[str, Any] | None = None
+    annotations: dict[str, Any] | None = None
+    owner_references: list[_Owner] | None = None
+
+
+class _Resources(_Form):
+    requests: _Quantities = None
+    limits: _Quantities = None
+
+
+class _Container(_Form):
+    env: list[dict[str, Any]] | None = None
+    ports: list[dict[str, Any]] | None = None
+    resources: _Resources | None = None
+
+
+class _PodSpec(_Form):
+    init_containers: list[_Container] | None = None
+    containers: list[_Container] | None = None
+    node_selector: dict[str, Any] | None = None
+    affinity: dict[str, Any] | None = None
+    tolerations: list[dict[str, Any]] | None = None
+    topology_spread_constraints: list[dict[str, Any]] | None = None
+    resource_claims: list[dict[str, Any]] | None = None
+    overhead: _Quantities = None
+    resources: _Resources | None = None
+
+
+def check_metadata(manifest: Document) -> None:
+    """Does nothing if a manifest's metadata have the types that the API has.
+
+    Raises:
+        InvalidSpecError: They have not; the message names the field.
+    """
+    metadata = manifest.get("metadata")
+    name = f' "{metadata.get("name")}"' if isinstance(metadata, dict) else ""
+    _check(metadata, _Metadata | None, f"{manifest.get('kind')}{name}: metadata")
+
+
+def check_pod_spec(spec: Document, where: str) -> None:
+    """Does nothing if the spec of pods has the types that the API has, in what is read of it.
+
+    Raises:
+        InvalidSpecError: It has not; the message names the field.
+    """
+    _check(spec, _PodSpec, where)
+
+
+def _check(value: Any, form: Any, where: str) -> None:
+    try:
+        msgspec.convert(value, form)
+    except msgspec.ValidationError as error:
+        problem, _, place = str(error).partition(" - at `$")
+        raise InvalidSpecError(f"{where}{place.rstrip('`')}: {problem[0].lower()}{problem[1:]}") from None
