@@ -8,6 +8,7 @@
 
 #include "cluster.h"
 #include "io/fingerprint.h"
+#include "io/persist.h"
 #include "io/text.h"
 #include "state/check.h"
 
@@ -100,6 +101,22 @@ TEST_F(EngineTest, ACohortThatIsItsOwnAncestorStopsItsQueues) {
   above.parent.clear();
   engine_.ApplyCohort(above, true);
   EXPECT_EQ(RunAll(engine_), Names{"waits"});
+}
+
+TEST_F(EngineTest, AQueueThatIsOnlyNamedIsNobodys) {
+  engine_.Submit(Job("runs", "a", "4"));
+  RunAll(engine_);
+  LocalQueueSpec lost;
+  lost.ns = "default";
+  lost.name = "lost";
+  lost.cluster_queue = "nowhere";
+  engine_.ApplyLocalQueue(lost);
+  EXPECT_EQ(Check(engine_.state()), Names());
+  engine_.Submit(Job("waits", "lost", "1"));
+  EXPECT_TRUE(LoadState(SaveState(engine_.state())).ok());
+  EXPECT_EQ(RunAll(engine_), Names{"runs"});
+  engine_.ApplyClusterQueue(QueueSpec("nowhere", "team", 0), true);
+  EXPECT_EQ(RunAll(engine_), (Names{"runs", "waits"}));
 }
 
 TEST_F(EngineTest, ShrunkenQuotaEvictsNobody) {

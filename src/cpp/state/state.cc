@@ -12,6 +12,14 @@ void GrowTo(std::vector<T>& values, int32_t size) {
   if (values.size() < static_cast<size_t>(size)) values.resize(static_cast<size_t>(size));
 }
 
+// A new node has no row in the tables of quota, and no place in the forest, until they are rebuilt.
+void GrowNodes(State& state) {
+  if (static_cast<size_t>(state.forest().size()) == state.queues.size()) return;
+  GrowTo(state.queues, state.forest().size());
+  GrowTo(state.cohorts, state.forest().size());
+  state.stale = true;
+}
+
 }  // namespace
 
 FlavorId State::InternFlavor(absl::string_view name) {
@@ -62,15 +70,13 @@ CheckId State::InternCheck(absl::string_view name) {
 
 NodeId State::InternClusterQueue(absl::string_view name) {
   const NodeId id = forest().InternClusterQueue(name);
-  GrowTo(queues, forest().size());
-  GrowTo(cohorts, forest().size());
+  GrowNodes(*this);
   return id;
 }
 
 NodeId State::InternCohort(absl::string_view name) {
   const NodeId id = forest().InternCohort(name);
-  GrowTo(queues, forest().size());
-  GrowTo(cohorts, forest().size());
+  GrowNodes(*this);
   return id;
 }
 
