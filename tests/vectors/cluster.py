@@ -110,6 +110,7 @@ def add_workload(made: Any, workload: Line, *, admitted: bool) -> None:
     made.apply(LocalQueue(local, namespace=namespace, cluster_queue=workload["cq"]))
     status = None
     if admitted:
+        made.set_now(workload["reserved"] * SECOND)
         conditions = [Condition("QuotaReserved", "True", last_transition_time=workload["reserved"] * SECOND)]
         if workload.get("evicted"):
             conditions.append(Condition("Evicted", "True", "Preempted"))
