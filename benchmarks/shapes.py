@@ -1,0 +1,83 @@
+"""What is measured: clusters and loads of a given shape, with the public objects."""
+
+from __future__ import annotations
+
+from kueuepy import ClusterQueue, LocalQueue, Namespace, PodSet, Preemption, ResourceFlavor, Workload
+from kueuepy._core import Engine
+from kueuepy.perf import CohortClass, Profile, QueuesSet, WorkloadsSet, WorkloadTemplate
+
+PREEMPTION = Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
+
+
+def engine(cohorts: int, queues: int, nominal_quota: int) -> tuple[Engine, list[str]]:
+    """An engine with so many cohorts of so many queues each, and the names of the queues."""
+    made = Engine()
+    made.apply(Namespace("default"))
+    made.apply(ResourceFlavor("default"))
+    names = [f"cohort-{cohort}-queue-{queue}" for cohort in range(cohorts) for queue in range(queues)]
+    for name in names:
+        quotas = {"default": {"cpu": nominal_quota}}
+        cohort = name.partition("-queue")[0]
+        made.apply(ClusterQueue.of(name, quotas, cohort_name=cohort, preemption=PREEMPTION))
+        made.apply(LocalQueue(name, cluster_queue=name))
+    return made, names
+
+
+def job(name: str, queue: str, cpu: int, *, priority: int = 0, created: int = 0) -> Workload:
+    """A workload of one pod."""
+    return Workload(
+        name,
+        queue_name=queue,
+        uid=name,
+        priority=priority,
+        creation_timestamp=created,
+        pod_sets=(PodSet.of(requests={"cpu": cpu}),),
+    )
+
+
+def fill(made: Engine, queues: list[str], each: int) -> None:
+    """Submits so many workloads of one cpu to each queue, in turn."""
+    for i in range(each):
+        for number, queue in enumerate(queues):
+            made.submit(job(f"{queue}-{i}", queue, 1, created=i * len(queues) + number))
+
+
+def run(made: Engine, most: int | None = None) -> dict[str, int]:
+    """Cycles, settling after each, until one neither admits nor evicts; what they came to."""
+    did = {"cycles": 0, "admitted": 0, "evicted": 0}
+    while most is None or did["cycles"] < most:
+        _, admitted, evicted, _ = made.cycle()
+        if admitted == evicted == 0:
+            break
+        made.settle()
+        did = {
+            "cycles": did["cycles"] + 1,
+            "admitted": did["admitted"] + admitted,
+            "evicted": did["evicted"] + evicted,
+        }
+    return did
+
+
+def profile(cohorts: int, queues: int, classes: dict[str, tuple[int, int, int, int, int]]) -> Profile:
+    """A load profile with the quotas and policies of Kueue's own performance test.
+
+    A class is its count, its interval of creation and its run time in milliseconds, its priority and its request.
+    """
+    sets = tuple(
+        WorkloadsSet(
+            count=count,
+            creation_interval_ms=interval,
+            workloads=(WorkloadTemplate(class_name=name, runtime_ms=runtime, priority=priority, request=request),),
+        )
+        for name, (count, interval, runtime, priority, request) in classes.items()
+    )
+    each = QueuesSet(
+        class_name="cq",
+        count=queues,
+        nominal_quota=20,
+        borrowing_limit=100,
+        reclaim_within_cohort="Any",
+        within_cluster_queue="LowerPriority",
+        workloads_sets=sets,
+    )
+    return Profile(cohorts=(CohortClass(class_name="cohort", count=cohorts, queues_sets=(each,)),))

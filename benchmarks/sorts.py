@@ -1,0 +1,35 @@
+"""A virtual run of a load, set beside the yardstick: Python's sort of 2,000,000 random floats.
+
+Kueue's own core took 22 such sorts for the load of its baseline test and 33 for that of its large-scale test.
+"""
+
+import random
+
+from callgrind import MARK, measure
+from shapes import profile
+
+from kueuepy._core import Engine
+from kueuepy.perf import Load
+
+
+def measure_load(script, reference_sorts, cohorts, queues, classes):
+    """Measures the run of a load; the reference took `reference_sorts` times the yardstick."""
+
+    def body():
+        run = Load(profile(cohorts, queues, classes)).start()
+        rng = random.Random(1)  # noqa: S311
+        values = [rng.random() for _ in range(2_000_000)]
+        mark = Engine()
+        mark.fingerprint()
+        while run.advance():
+            pass
+        mark.fingerprint()
+        values.sort()
+        mark.fingerprint()
+        return {name: run.stats[name] for name in ("workloads", "cycles", "admissions", "evictions", "finished")}
+
+    def figures(parts, _):
+        _, ours, sort, _ = parts
+        return {"instructions": ours, "sorts": ours / sort, "part of the reference": ours / sort / reference_sorts}
+
+    measure(script, body, figures, functions=[], marks=[MARK])
