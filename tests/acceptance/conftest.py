@@ -9,6 +9,15 @@ import kueuepy as kq
 SEEDS = Path(__file__).parents[2] / "examples" / "seeds"
 SECOND = 10**9
 
+# Stories go through more of the core than anything else does. These two time or start other programs.
+WITHOUT_SANITIZERS = {"test_13_command_line", "test_17_library"}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.parent == Path(__file__).parent and item.path.stem not in WITHOUT_SANITIZERS:
+            item.add_marker(pytest.mark.sanitizer)
+
 
 class Stage:
     """A Scheduler, with short words for what stories ask."""

@@ -13,6 +13,8 @@ from kueuepy.errors import InvalidSpecError, KueueError, StateError, Unsupported
 from kueuepy.journal import Journal
 from kueuepy.persist import to_bytes
 
+pytestmark = pytest.mark.sanitizer
+
 
 @pytest.fixture
 def written(tmp_path, cluster):

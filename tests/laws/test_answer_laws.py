@@ -1,9 +1,12 @@
 """What is asked, what is explained and what is decided agree."""
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kueuepy as kq
+
+pytestmark = pytest.mark.sanitizer
 
 _OF_THE_CYCLE = (
     "Workload no longer fits after processing another workload",

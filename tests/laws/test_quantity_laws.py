@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kueuepy._core import Quantity
 from kueuepy.errors import InvalidSpecError
+
+pytestmark = pytest.mark.sanitizer
 
 HIGHEST, LOWEST = 2**63 - 1, -(2**63)
 DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
