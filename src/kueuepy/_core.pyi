@@ -116,8 +116,12 @@ class Engine:
         state: CheckState,
         message: str | None = None,
         requeue_after_seconds: int | None = None,
+        pod_set_updates: str | None = None,
     ) -> None:
-        """An admission check says something of a workload."""
+        """An admission check says something of a workload.
+
+        What is not given stays as it is; seconds below 0 and updates without text (they are JSON) are none.
+        """
     def set_pods_ready(self, id: int, ready: bool) -> None:
         """The pods of a workload's job are ready, or not."""
     def set_reclaimable(self, id: int, reclaimable: Mapping[str, int]) -> None:

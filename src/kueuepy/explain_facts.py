@@ -32,8 +32,8 @@ DecisionView: TypeAlias = tuple[
 ]
 """Verdict, workload, ClusterQueue, reason, message, whether admitted, borrowing level, admission, targets, attempts."""
 
-CheckView: TypeAlias = tuple[str, CheckState, str, int, int | None, int | None]
-"""Name, state, message, time of the last transition, retries, seconds to wait after a retry."""
+CheckView: TypeAlias = tuple[str, CheckState, str, int, int | None, int | None, str]
+"""Name, state, message, time of the last transition, retries, seconds to wait after a retry, updates as JSON."""
 
 
 class LifeView(TypedDict):
@@ -45,6 +45,7 @@ class LifeView(TypedDict):
     past_execution_seconds: int | None
     reclaimable: dict[str, int]
     pods_ready: bool
+    active: bool
 
 
 class NodeView(TypedDict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -18,6 +18,7 @@ from kueuepy.objects import (
 
 if TYPE_CHECKING:
     from kueuepy import _core
+    from kueuepy.explain_facts import CheckView
     from kueuepy.objects import Workload
 
 
@@ -31,10 +32,16 @@ def live_workload(engine: _core.Engine, found: int, known: Workload) -> Workload
         admission=None if view is None else Admission(view[0], assignments(view[1])),
         requeue_state=None if again is None else RequeueState(again, life["requeue_at"]),
         reclaimable_pods=tuple(ReclaimablePod(name, count) for name, count in life["reclaimable"].items()),
-        admission_checks=tuple(AdmissionCheckState(*check) for check in life["checks"]),
+        admission_checks=tuple(_check(check) for check in life["checks"]),
         accumulated_past_execution_time_seconds=life["past_execution_seconds"],
     )
-    return msgspec.structs.replace(known, status=status)
+    return msgspec.structs.replace(known, status=status, active=life["active"])
+
+
+def _check(view: CheckView) -> AdmissionCheckState:
+    """One check, with what it adds to pod sets."""
+    added = msgspec.json.decode(view[6], type=tuple[dict[str, Any], ...]) if view[6] else ()
+    return AdmissionCheckState(*view[:6], added)
 
 
 def conditions(engine: _core.Engine, found: int) -> tuple[Condition, ...]:

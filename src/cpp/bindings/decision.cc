@@ -68,7 +68,7 @@ py::dict LifeOf(SharedEngine& shared, WorkloadId id) {
     for (const WorkloadCheck& check : life.checks) {
       checks.append(py::make_tuple(state.check_names.Name(check.check),
                                    kStates[static_cast<int>(check.state)], check.message, check.transition,
-                                   check.retry_count, check.requeue_after_seconds));
+                                   check.retry_count, check.requeue_after_seconds, check.pod_set_updates));
     }
     py::dict view;
     view["checks"] = checks;
@@ -77,6 +77,7 @@ py::dict LifeOf(SharedEngine& shared, WorkloadId id) {
     view["past_execution_seconds"] = life.past_execution_seconds;
     view["reclaimable"] = life.reclaimable;
     view["pods_ready"] = life.pods_ready;
+    view["active"] = state.At(id).spec->active;
     return view;
   });
 }

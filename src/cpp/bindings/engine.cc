@@ -171,14 +171,16 @@ void BindEngine(py::module_& module) {
       .def(
           "set_check",
           [](SharedEngine& shared, WorkloadId id, const std::string& check, const std::string& state,
-             std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds) {
+             std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds,
+             std::optional<std::string> pod_set_updates) {
             const CheckState parsed = ParseCheckState(state);
             WithWorkload(shared, id, [&](Engine& engine) {
-              engine.SetCheckState(id, check, parsed, std::move(message), requeue_after_seconds);
+              engine.SetCheckState(id, check, parsed, std::move(message), requeue_after_seconds,
+                                   std::move(pod_set_updates));
             });
           },
           py::arg("id"), py::arg("check"), py::arg("state"), py::arg("message") = py::none(),
-          py::arg("requeue_after_seconds") = py::none())
+          py::arg("requeue_after_seconds") = py::none(), py::arg("pod_set_updates") = py::none())
       .def(
           "set_pods_ready",
           [](SharedEngine& shared, WorkloadId id, bool ready) {

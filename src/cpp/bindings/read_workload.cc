@@ -40,6 +40,12 @@ PodSetSpec ReadPodSet(const py::handle& object, size_t index) {
   return pod_set;
 }
 
+// The JSON of a sequence of objects; empty for none.
+std::string JsonOf(const py::handle& sequence) {
+  if (py::len(sequence) == 0) return std::string();
+  return Text(py::module_::import("json").attr("dumps")(sequence));
+}
+
 CheckState ReadCheckState(const std::string& name) {
   if (name == "Ready") return CheckState::kReady;
   if (name == "Retry") return CheckState::kRetry;
@@ -96,7 +102,7 @@ WorkloadStatus ReadStatus(const py::handle& object) {
     status.checks.push_back(
         {TextOf(item, "name"), TextOf(item, "message"), ReadCheckState(TextOf(item, "state")),
          item.attr("last_transition_time").cast<Time>(), OptionalInt(item.attr("requeue_after_seconds")),
-         OptionalInt(item.attr("retry_count"))});
+         OptionalInt(item.attr("retry_count")), JsonOf(item.attr("pod_set_updates"))});
   }
   if (const py::object requeue = Field(object, "requeue_state"); !requeue.is_none()) {
     status.requeue_count = requeue.attr("count").cast<int64_t>();

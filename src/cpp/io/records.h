@@ -91,7 +91,8 @@ class Records {
   KUEUE_RECORD(PodSetAdmission, name, count, resources)
   KUEUE_RECORD(Admission, cluster_queue, pod_sets)
   KUEUE_RECORD(ScanProgress, tried, generation, cycle, cls)
-  KUEUE_RECORD(WorkloadCheck, check, state, message, transition, requeue_after_seconds, retry_count)
+  KUEUE_RECORD(WorkloadCheck, check, state, message, transition, requeue_after_seconds, retry_count,
+               pod_set_updates)
   KUEUE_RECORD(Lifecycle, checks, requeue_count, requeue_at, past_execution_seconds, reclaimable, pods_ready)
   KUEUE_RECORD(Workload, spec, local_queue, cls, priority, created, queue_time, conditions, admission,
                charged, charged_place, usage, queued, place, deleted, evaluated, progress, life)
@@ -127,11 +128,12 @@ class Records {
   KUEUE_RECORD(LedgerEntry, exists, consumed, penalties, last_update)
   KUEUE_RECORD(Event, kind, workload, by, time, cycle, queue, reason, preemption, cause, message,
                queued_since, since)
+  KUEUE_RECORD(WaitingCycle, start, passed)
   KUEUE_RECORD(State, config, requests, flavor_names, resource_names, namespace_names, local_queue_names,
                check_names, reasons, resource_order, cpu, pods, cells, cell_names, quota, queues, cohorts,
                flavors, local_queues, namespaces, checks, topologies, runtime_classes, ledger, ledger_usage,
                workloads, workload_of_key, classes, class_of_key, class_of_template, stale, changed_nodes,
-               to_wake, scheduling_cycle, successful_cycles, now, record_events, events, dirty, is_dirty)
+               to_wake, scheduling_cycle, successful_cycles, waiting, now, record_events, events, dirty, is_dirty)
 #undef KUEUE_RECORD
 
   // A short cut that is made anew: nothing of it is kept.

@@ -289,6 +289,20 @@ class References {
     }
     Expect(state_.is_dirty.size() <= state_.workloads.size(), "changed workloads");
     ExpectAll(state_.dirty, state_.is_dirty.size(), "changed workloads");
+    if (broken_.empty() && state_.waiting.start != nullptr) CheckWaiting(*state_.waiting.start);
+  }
+
+  // A cycle that waits goes on with numbers of the state that it started from.
+  void CheckWaiting(const State& start) {
+    const State& s = state_;
+    Expect(start.waiting.start == nullptr && state_.waiting.passed >= 0, "the waiting cycle");
+    Expect(start.workloads.size() <= s.workloads.size() && start.queues.size() <= s.queues.size() &&
+               start.flavors.size() <= s.flavors.size() && start.cell_names.size() <= s.cell_names.size() &&
+               start.resource_order.size() <= s.resource_order.size() &&
+               start.classes.size() <= s.classes.size() && start.reasons.size() <= s.reasons.size() &&
+               start.local_queues.size() <= s.local_queues.size(),
+           "the waiting cycle");
+    if (broken_.empty()) broken_ = References(start).FindBroken();
   }
 
   void CheckClass(const EquivalenceClass& cls) {

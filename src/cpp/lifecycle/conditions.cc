@@ -157,6 +157,7 @@ void Evict(State& state, WorkloadId id, Reason reason, Message message) {
                                    kCheckStateNames[static_cast<int>(check.state)]);
       check.retry_count = retried ? std::optional<int64_t>(check.retry_count.value_or(0) + 1) : std::nullopt;
       check.state = CheckState::kPending;
+      check.pod_set_updates.clear();
       check.transition = state.now;
     }
   }

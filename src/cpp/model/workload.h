@@ -96,6 +96,7 @@ struct WorkloadCheck {
   Time transition = 0;
   std::optional<int64_t> requeue_after_seconds;
   std::optional<int64_t> retry_count;
+  std::string pod_set_updates;  // JSON, only passed on; empty: none
 };
 
 // What most workloads never have.

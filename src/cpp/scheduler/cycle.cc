@@ -28,36 +28,55 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
     result_.idle = true;
     return result_;
   }
+  if (!IsResumed()) Remember();
   ++state_.scheduling_cycle;
   preemptor_.BeginCycle();
   for (Entry& entry : entries_) NominateEntry(entry);
   {
     // The cycle works on its own copy of the usage; what is admitted is charged for good afterwards.
     const Trial trial(state_.quota);
-    if (state_.config.fair_sharing) {
-      ProcessInFairOrder();
-    } else {
-      for (size_t index : ClassicalOrder()) ProcessEntry(entries_[index]);
+    Process();
+  }
+  End();
+  if (result_.admitted > 0 && passed_ == 0) ++live_.successful_cycles;
+  if (keep != nullptr) {
+    keep->clear();
+    for (const Entry& entry : entries_) {
+      if (entry.decided) keep->push_back(entry);
     }
   }
+  return result_;
+}
+
+void Cycle::Process() {
+  if (state_.config.fair_sharing) return ProcessInFairOrder();
+  for (size_t index : ClassicalOrder()) {
+    ProcessEntry(entries_[index]);
+    if (waits_) return;
+  }
+}
+
+// What was decided is written, and who got no quota is put back; the latter not before the cycle is over.
+void Cycle::End() {
   for (const Entry& entry : entries_) {
-    if (entry.requeue_reason != RequeueReason::kPendingPreemption) continue;
+    if (!entry.decided || entry.requeue_reason != RequeueReason::kPendingPreemption) continue;
     for (const Target& target : entry.targets) {
       // The write of an eviction counts as a change of the queue that is to lose the workload.
-      const Workload& victim = state_.At(target.workload);
-      if (victim.charged != kNoId) ++state_.Queue(victim.charged).generation;
+      const Workload& victim = live_.At(target.workload);
+      if (victim.charged != kNoId) ++live_.Queue(victim.charged).generation;
     }
   }
-  for (size_t index : admitted_) Admit(entries_[index]);
+  for (size_t index : admitted_) {
+    if (entries_[index].decided) Admit(entries_[index]);
+  }
+  if (waits_) return;
+  live_.waiting = WaitingCycle();
   for (Entry& entry : entries_) {
     if (entry.status != EntryStatus::kAssumed && entry.nominated) FinishEntry(entry);
   }
   for (Entry& entry : entries_) {
     if (!entry.nominated) FinishEntry(entry);
   }
-  if (result_.admitted > 0) ++state_.successful_cycles;
-  if (keep != nullptr) *keep = entries_;
-  return result_;
 }
 
 void Cycle::TakeHeads() {
@@ -67,7 +86,7 @@ void Cycle::TakeHeads() {
   for (NodeId node : state_.forest().Queues()) {
     if (!state_.IsInSnapshot(node)) continue;
     PendingQueue& pending = state_.Queue(node).pending;
-    const WorkloadId head = pending.Pop(state_.pending_tables(), owes);
+    const WorkloadId head = IsResumed() ? pending.inflight() : pending.Pop(state_.pending_tables(), owes);
     if (head == kNoId) continue;
     Entry entry;
     entry.workload = head;
@@ -218,7 +237,7 @@ void Cycle::ProcessInFairOrder() {
     entry_of.push_back(i);
   }
   Tournament tournament(state_, contenders);
-  while (tournament.HasNext()) ProcessEntry(entries_[entry_of[tournament.Pop()]]);
+  while (tournament.HasNext() && !waits_) ProcessEntry(entries_[entry_of[tournament.Pop()]]);
 }
 
 const Amounts& Cycle::NetUsage(const Entry& entry) const { return entry.assignment.usage; }
@@ -292,6 +311,7 @@ void Cycle::Recompute(Entry& entry) {
 
 void Cycle::ProcessEntry(Entry& entry) {
   preemptor_.Forget();
+  entry.decided = waiting_.start == nullptr;
   if (Overlaps(entry) && state_.config.gates.recompute_assignment_upon_preemption_targets_overlap)
     Recompute(entry);
   const Amounts& usage = NetUsage(entry);
@@ -343,6 +363,7 @@ void Cycle::ProcessEntry(Entry& entry) {
     IssuePreemptions(entry);
     return;
   }
+  if (MustWait(entry)) return Wait(entry);
   entry.status = EntryStatus::kAssumed;
   admitted_.push_back(static_cast<size_t>(&entry - entries_.data()));
 }
@@ -379,19 +400,26 @@ std::vector<NodeId> PathOf(const Forest& forest, NodeId node) {
 
 }  // namespace
 
+void Cycle::Preempt(State& state, const Entry& entry, const Target& target) {
+  const Workload& preemptor = state_.At(entry.workload);
+  Workload& victim = state.At(target.workload);
+  if (victim.IsEvicted() || victim.charged == kNoId) return;
+  PreemptedBy by{preemptor.spec->uid, preemptor.spec->job_uid, target.reason,
+                 PathOf(state.forest(), entry.queue), PathOf(state.forest(), victim.charged)};
+  const Message message = std::make_shared<const MessageBody>(std::move(by));
+  SetCondition(state, victim, ConditionType::kPreempted, true, ReasonOf(target.reason), message);
+  Evict(state, target.workload, Reason::kPreempted, message);
+  if (state.record_events) state.events.back().by = entry.workload;
+  if (&state != &live_) return;
+  ++result_.evicted;
+  result_.evicted_workloads.push_back(target.workload);
+}
+
 void Cycle::IssuePreemptions(Entry& entry) {
   const Workload& preemptor = state_.At(entry.workload);
   for (const Target& target : entry.targets) {
-    Workload& victim = state_.At(target.workload);
-    if (victim.IsEvicted()) continue;
-    PreemptedBy by{preemptor.spec->uid, preemptor.spec->job_uid, target.reason,
-                   PathOf(state_.forest(), entry.queue), PathOf(state_.forest(), victim.charged)};
-    const Message message = std::make_shared<const MessageBody>(std::move(by));
-    SetCondition(state_, victim, ConditionType::kPreempted, true, ReasonOf(target.reason), message);
-    Evict(state_, target.workload, Reason::kPreempted, message);
-    if (state_.record_events) state_.events.back().by = entry.workload;
-    ++result_.evicted;
-    result_.evicted_workloads.push_back(target.workload);
+    Preempt(state_, entry, target);
+    if (IsResumed() && entry.decided) Preempt(live_, entry, target);
   }
   Refused facts;
   if (entry.message) facts = std::get<Refused>(*entry.message);
@@ -404,8 +432,12 @@ void Cycle::IssuePreemptions(Entry& entry) {
 }
 
 void Cycle::Admit(Entry& entry) {
-  Workload& workload = state_.At(entry.workload);
-  const EquivalenceClass& cls = state_.Class(workload.cls);
+  Workload& workload = live_.At(entry.workload);
+  if (workload.deleted || workload.IsFinished()) {  // while the cycle waited
+    entry.decided = false;
+    return;
+  }
+  const EquivalenceClass& cls = state_.Class(state_.At(entry.workload).cls);
   auto admission = std::make_shared<Admission>();
   admission->cluster_queue = entry.queue;
   for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
@@ -418,40 +450,50 @@ void Cycle::Admit(Entry& entry) {
     }
     admission->pod_sets.push_back(std::move(admitted));
   }
-  RemoveFromQueue(state_, entry.workload);
-  SetQuotaReservation(state_, entry.workload, std::move(admission));
-  ChargeAdmission(state_, entry.workload);
+  RemoveFromQueue(live_, entry.workload);
+  SetQuotaReservation(live_, entry.workload, std::move(admission));
+  if (workload.spec->active) ChargeAdmission(live_, entry.workload);
   // The write-back of an admission updates the cache's entry, which counts as a removal and an addition.
-  ++state_.Queue(entry.queue).generation;
-  if (UsesAdmissionFairSharing(state_, entry.queue)) AddPenalty(state_, entry.workload);
-  if (HasAllRequiredChecks(state_.Queue(entry.queue), workload)) {
-    SyncAdmitted(state_, entry.workload);
-    if (workload.IsAdmitted() && UsesAdmissionFairSharing(state_, entry.queue))
-      SettlePenalty(state_, entry.workload);
+  ++live_.Queue(entry.queue).generation;
+  if (UsesAdmissionFairSharing(live_, entry.queue)) AddPenalty(live_, entry.workload);
+  if (HasAllRequiredChecks(live_.Queue(entry.queue), workload)) {
+    SyncAdmitted(live_, entry.workload);
+    if (workload.IsAdmitted() && UsesAdmissionFairSharing(live_, entry.queue))
+      SettlePenalty(live_, entry.workload);
   }
-  if (entry.replaced != kNoId) {
-    SetCondition(state_, state_.At(entry.replaced), ConditionType::kFinished, true,
-                 Reason::kWorkloadSliceReplaced,
-                 Say("Replaced to accommodate a workload (UID: " + workload.spec->uid +
-                     ", JobUID: " + workload.spec->job_uid + ") due to workload slice aggregation"));
-    LeaveEverything(state_, entry.replaced);
-    state_.Record(EventKind::kFinished, entry.replaced);
-  }
+  FinishReplaced(entry);
   ++result_.admitted;
   result_.admitted_workloads.push_back(entry.workload);
 }
 
+void Cycle::FinishReplaced(const Entry& entry) {
+  if (entry.replaced == kNoId || live_.At(entry.replaced).IsFinished()) return;
+  const WorkloadSpec& spec = *live_.At(entry.workload).spec;
+  SetCondition(live_, live_.At(entry.replaced), ConditionType::kFinished, true,
+               Reason::kWorkloadSliceReplaced,
+               Say("Replaced to accommodate a workload (UID: " + spec.uid + ", JobUID: " + spec.job_uid +
+                   ") due to workload slice aggregation"));
+  LeaveEverything(live_, entry.replaced);
+  live_.Record(EventKind::kFinished, entry.replaced);
+}
+
 // Puts an entry back and writes why it waits.
 void Cycle::FinishEntry(Entry& entry) {
-  Workload& workload = state_.At(entry.workload);
+  Workload& workload = live_.At(entry.workload);
+  entry.decided = entry.decided || !entry.nominated;
+  if (workload.deleted || workload.IsFinished()) return;  // while the cycle waited
   if (entry.status != EntryStatus::kNotNominated && entry.requeue_reason == RequeueReason::kGeneric) {
     entry.requeue_reason = RequeueReason::kFailedAfterNomination;
   }
   workload.evaluated = true;
-  Requeue(state_, entry.workload, entry.requeue_reason, entry.quota_reserved_reason);
+  if (IsResumed()) {
+    workload.progress = state_.At(entry.workload).progress;
+    Classify(live_, entry.workload);
+  }
+  Requeue(live_, entry.workload, entry.requeue_reason, entry.quota_reserved_reason);
   const Reason reason =
-      state_.config.gates.unadmitted_workloads_observability ? entry.quota_reserved_reason : Reason::kPending;
-  if (UnsetQuotaReservation(state_, entry.workload, reason, entry.message)) result_.moved = true;
+      live_.config.gates.unadmitted_workloads_observability ? entry.quota_reserved_reason : Reason::kPending;
+  if (UnsetQuotaReservation(live_, entry.workload, reason, entry.message)) result_.moved = true;
 }
 
 WorkloadId ReplacedSlice(const State& state, WorkloadId id, NodeId queue) {

@@ -23,6 +23,7 @@ struct Entry {
   NodeId queue = kNoId;
   bool is_preemptor = false;
   bool nominated = false;  // has an assignment; otherwise it was inadmissible before one was tried
+  bool decided = false;    // in this run of the cycle, not before it had to wait
   Assignment assignment;
   std::vector<Target> targets;
   WorkloadId replaced = kNoId;  // the elastic slice that it takes the place of
@@ -33,17 +34,26 @@ struct Entry {
 };
 
 struct CycleResult {
-  bool idle = false;   // no active queue had a head
+  bool idle = false;   // no active queue had a head, or the cycle under way still waits
   int admitted = 0;    // workloads that got quota
   int evicted = 0;     // workloads newly evicted
   bool moved = false;  // something else changed: a bucket, or the progress of a scan
   std::vector<WorkloadId> admitted_workloads, evicted_workloads;
 };
 
-// Takes one head from each active queue and runs the cycle. With `keep`, the entries are copied there.
+// Takes one head from each active queue and runs the cycle. With `keep`, the entries that it decided about
+// are copied there.
 class Cycle {
  public:
-  explicit Cycle(State& state) : state_(state), preemptor_(state) {}
+  explicit Cycle(State& state) : Cycle(state, state, WaitingCycle()) {}
+  // A cycle that waited, to be gone through again on a copy of the state that it started from: up to where it
+  // waited nothing happens in `live`, which has changed since; from there on both go on.
+  Cycle(State& start, State& live, WaitingCycle waiting)
+      : state_(start),
+        live_(live),
+        waiting_(std::move(waiting)),
+        passed_(waiting_.passed),
+        preemptor_(start) {}
   CycleResult Run(std::vector<Entry>* keep = nullptr);
 
   // What the cycle would answer for one workload of the queue alone, without changing anything.
@@ -51,6 +61,11 @@ class Cycle {
 
  private:
   void TakeHeads();
+  void Process();
+  void End();
+  void Remember();
+  bool MustWait(Entry& entry);
+  void Wait(Entry& entry);
   void NominateEntry(Entry& entry);
   bool Refuses(Entry& entry);
   void GetAssignments(Entry& entry, const NominationMapping* pinned);
@@ -66,13 +81,22 @@ class Cycle {
   void Recompute(Entry& entry);
   void Reserve(const Entry& entry);
   void IssuePreemptions(Entry& entry);
+  void Preempt(State& state, const Entry& entry, const Target& target);
   void Admit(Entry& entry);
+  void FinishReplaced(const Entry& entry);
   void FinishEntry(Entry& entry);
   const Amounts& NetUsage(const Entry& entry) const;
   void AddUsage(const Entry& entry, const Amounts& usage);
   void SetProgress(const Entry& entry);
 
-  State& state_;
+  bool IsResumed() const { return &live_ != &state_; }
+
+  State& state_;                        // what is decided on
+  State& live_;                         // where it happens; the same, unless the cycle had to wait
+  WaitingCycle waiting_;                // while it is gone through again: where it waited
+  std::shared_ptr<const State> start_;  // with blockAdmission: the state that it started from
+  const int passed_ = 0;                // admitted before it waited
+  bool waits_ = false;
   Preemptor preemptor_;
   std::vector<Entry> entries_;
   // Victims of this cycle, by the root of their tree: those of another tree free nothing here.
@@ -81,6 +105,9 @@ class Cycle {
   std::vector<size_t> admitted_;  // entries that were admitted
   CycleResult result_;
 };
+
+// Whether every workload that holds quota, of whatever queue, has its pods ready.
+bool AllPodsReady(const State& state);
 
 // The elastic slice that the workload replaces in this queue, if it is charged there.
 WorkloadId ReplacedSlice(const State& state, WorkloadId workload, NodeId queue);

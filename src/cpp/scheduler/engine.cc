@@ -69,7 +69,7 @@ void Engine::SetStatus(WorkloadId id, const WorkloadStatus& status) {
   Lifecycle& life = state_.EditLife(workload);
   for (const WorkloadStatus::CheckRecord& record : status.checks) {
     life.checks.push_back({state_.InternCheck(record.name), record.state, record.message, record.transition,
-                           record.requeue_after_seconds, record.retry_count});
+                           record.requeue_after_seconds, record.retry_count, record.pod_set_updates});
   }
   life.requeue_count = status.requeue_count;
   life.requeue_at = status.requeue_at;
@@ -156,7 +156,8 @@ void Engine::Delete(WorkloadId id) {
 }
 
 void Engine::SetCheckState(WorkloadId id, const std::string& name, CheckState check_state,
-                           std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds) {
+                           std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds,
+                           std::optional<std::string> pod_set_updates) {
   Workload& workload = state_.At(id);
   const CheckId check = state_.InternCheck(name);
   std::vector<WorkloadCheck>& checks = state_.EditLife(workload).checks;
@@ -174,7 +175,11 @@ void Engine::SetCheckState(WorkloadId id, const std::string& name, CheckState ch
   if (entry->state != check_state) entry->transition = state_.now;
   entry->state = check_state;
   if (message) entry->message = std::move(*message);
-  if (requeue_after_seconds) entry->requeue_after_seconds = requeue_after_seconds;
+  if (requeue_after_seconds) {
+    entry->requeue_after_seconds =
+        *requeue_after_seconds < 0 ? std::optional<int64_t>() : requeue_after_seconds;
+  }
+  if (pod_set_updates) entry->pod_set_updates = std::move(*pod_set_updates);
   state_.MarkDirty(id);
   AfterWrite(state_, id);
 }
@@ -201,8 +206,15 @@ void Engine::Settle() { kueue::Settle(state_); }
 
 CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
   WakeNotified(state_);
-  Cycle cycle(state_);
-  CycleResult result = cycle.Run(keep);
+  CycleResult result;
+  if (state_.waiting.start == nullptr) {
+    result = Cycle(state_).Run(keep);
+  } else if (AllPodsReady(state_)) {
+    State start = *state_.waiting.start;
+    result = Cycle(start, state_, state_.waiting).Run(keep);
+  } else {
+    result.idle = true;
+  }
   if (state_.config.admission_fair_sharing) Sample(state_);
   return result;
 }

@@ -32,6 +32,7 @@ struct WorkloadStatus {
     CheckState state = CheckState::kPending;
     Time transition = 0;
     std::optional<int64_t> requeue_after_seconds, retry_count;
+    std::string pod_set_updates;
   };
   std::vector<ConditionRecord> conditions;
   std::string cluster_queue;  // of the admission; empty: none
@@ -80,15 +81,18 @@ class Engine {
   // Its job is done: Succeeded, Failed or FailedToStart. Without a message the usual one of the reason.
   void Finish(WorkloadId id, Reason reason = Reason::kSucceeded, std::string message = "");
   void Delete(WorkloadId id);
+  // A check's controller wrote its state; what is not given stays as it is.
   void SetCheckState(WorkloadId id, const std::string& check, CheckState state,
                      std::optional<std::string> message = std::nullopt,
-                     std::optional<int64_t> requeue_after_seconds = std::nullopt);
+                     std::optional<int64_t> requeue_after_seconds = std::nullopt,
+                     std::optional<std::string> pod_set_updates = std::nullopt);
   void SetPodsReady(WorkloadId id, bool ready);
   void SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclaimable);
 
   // Lets the controllers run until nothing changes.
   void Settle();
-  // Retries what was notified, then runs one scheduling cycle if any active queue has a head.
+  // Retries what was notified, then runs one scheduling cycle if any active queue has a head. One that waits
+  // for pods goes on once all are ready.
   CycleResult RunCycle(std::vector<Entry>* keep = nullptr);
   // What a cycle would answer for this workload alone: it may be pending or not yet in any queue.
   Entry TryAdmit(WorkloadId id);

@@ -51,6 +51,8 @@ class WorkloadsCheck {
         Expect(state_.At(id).queued == node, id, "waits in a queue that it does not name");
       }
     }
+    if (state_.waiting.start != nullptr && pending.inflight() != kNoId)
+      ++waiting_[static_cast<size_t>(pending.inflight())];
     const WorkloadId preemptor = pending.preemptor;
     if (preemptor != kNoId)
       Expect(state_.At(preemptor).queued == node, preemptor, "is no longer the queue's preemptor");
@@ -71,7 +73,8 @@ class WorkloadsCheck {
     const Workload& workload = state_.At(id);
     const size_t index = static_cast<size_t>(id);
     const bool waits = workload.place != QueuePlace::kNowhere;
-    Expect(workload.place != QueuePlace::kInflight, id, "is in flight between two cycles");
+    Expect(workload.place != QueuePlace::kInflight || state_.waiting.start != nullptr, id,
+           "is in flight between two cycles");
     Expect(waiting_[index] == (waits ? 1 : 0), id, "is not in one place of one queue");
     Expect(waits == (workload.queued != kNoId), id, "names a queue without waiting in it, or the reverse");
     Expect(charged_[index] == (workload.charged != kNoId ? 1 : 0), id,
@@ -155,7 +158,8 @@ class WorkloadsCheck {
 
   void CheckClass(WorkloadId id) {
     const Workload& workload = state_.At(id);
-    if (workload.place == QueuePlace::kNowhere) return;
+    // One in flight is put into its class again when the cycle that waits is over.
+    if (workload.place == QueuePlace::kNowhere || workload.place == QueuePlace::kInflight) return;
     Expect(workload.cls != kNoId, id, "waits without a class");
     if (workload.cls == kNoId) return;
     const EquivalenceClass& cls = state_.Class(workload.cls);

@@ -140,6 +140,15 @@ struct TemplateClasses {
   absl::flat_hash_map<const PodTemplate*, std::vector<ClassId>> classes;
 };
 
+// A cycle under way that waits for pods to be ready (waitForPodsReady.blockAdmission): the state that it
+// started from, its heads taken, and how many workloads it has admitted. Going through it again comes to
+// where it waits.
+struct State;
+struct WaitingCycle {
+  std::shared_ptr<const State> start;  // null: no cycle waits
+  int passed = 0;
+};
+
 struct State {
   Config config;
   RequestsConfig requests;
@@ -174,6 +183,7 @@ struct State {
   std::set<NodeId> to_wake;           // roots (or lone queues) whose inadmissible workloads are to be retried
   int64_t scheduling_cycle = 0;
   int64_t successful_cycles = 0;  // of those, in which some workload got quota
+  WaitingCycle waiting;
   Time now = 0;
 
   bool record_events = false;

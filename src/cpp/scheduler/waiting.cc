@@ -1,0 +1,59 @@
+// A cycle that waits until all pods are ready (waitForPodsReady.blockAdmission). Kueue blocks its scheduler
+// in the midst of the cycle, then goes on with what it had found out; here the cycle ends, and is gone
+// through again on the state that it started from. Mirrors
+// pkg/scheduler/scheduler.go:waitForPodsReadyIfNeeded and
+// pkg/cache/scheduler/cache.go:PodsReadyForAllAdmittedWorkloads (kueue ff69552e79).
+#include <algorithm>
+
+#include "lifecycle/conditions.h"
+#include "scheduler/cycle.h"
+
+namespace kueue {
+
+bool AllPodsReady(const State& state) {
+  for (NodeId node : state.forest().Queues()) {
+    for (WorkloadId id : state.Queue(node).workloads) {
+      if (!state.At(id).IsTrue(ConditionType::kPodsReady)) return false;
+    }
+  }
+  return true;
+}
+
+void Cycle::Remember() {
+  const std::optional<WaitForPodsReady>& config = state_.config.wait_for_pods_ready;
+  if (!config || !config->block_admission) return;
+  auto start = std::make_shared<State>(state_);
+  start->record_events = false;
+  start->events.clear();
+  start_ = std::move(start);
+}
+
+// Whether the entry, which fits, has to wait. What was admitted in this cycle is not ready either.
+bool Cycle::MustWait(Entry& entry) {
+  if (waiting_.start != nullptr) {
+    if (static_cast<int>(admitted_.size()) < passed_) return false;
+    start_ = std::move(waiting_.start);
+    waiting_.start = nullptr;
+    entry.decided = true;
+  }
+  if (start_ == nullptr) return false;
+  const auto unready = [this](size_t index) {
+    const Entry& other = entries_[index];
+    return other.decided && !live_.At(other.workload).IsTrue(ConditionType::kPodsReady);
+  };
+  return !AllPodsReady(live_) || std::any_of(admitted_.begin(), admitted_.end(), unready);
+}
+
+void Cycle::Wait(Entry& entry) {
+  static const Message* const waiting =
+      new Message(Say("waiting for all admitted workloads to be in PodsReady condition"));
+  const bool granular = live_.config.gates.unadmitted_workloads_observability;
+  entry.message = *waiting;
+  entry.quota_reserved_reason = granular ? Reason::kWaitingForPodsReady : Reason::kWaiting;
+  if (UnsetQuotaReservation(live_, entry.workload, entry.quota_reserved_reason, entry.message))
+    result_.moved = true;
+  live_.waiting = {start_, static_cast<int>(admitted_.size())};
+  waits_ = true;
+}
+
+}  // namespace kueue
