@@ -10,6 +10,7 @@ Import it as `kq`. Everything public is here; it is loaded when it is first used
 | decisions | `Admitted`, `Preempting`, `Pending`, `Target`, `FlavorAttempt` |
 | questions | `Explanation`, `Cause`, `Answers`, `Question`, `Difference`, `Change`, `Outcome`, `who_must_leave` |
 | policies | `compare`, `Comparison` |
+| what it is held against | `fidelity`, `Fidelity` |
 | errors | `KueueError` and its kinds |
 | rooms | `kueuepy.jobs`, `kueuepy.manifest`, `kueuepy.objects`, `kueuepy.errors` |
 """
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     )
     from kueuepy.policy import Comparison, compare
     from kueuepy.scheduler import Scheduler
+    from kueuepy.statement import Fidelity, fidelity
     from kueuepy.whatif import Answers, Change, Difference, Outcome, who_must_leave
 
 __all__ = [
@@ -111,6 +113,7 @@ __all__ = [
     "Explanation",
     "FairSharing",
     "FairSharingConfig",
+    "Fidelity",
     "FlavorAttempt",
     "FlavorFungibility",
     "FlavorQuotas",
@@ -160,6 +163,7 @@ __all__ = [
     "compare",
     "dump",
     "errors",
+    "fidelity",
     "jobs",
     "load",
     "manifest",
@@ -175,6 +179,7 @@ _HOME = {
     "kueuepy.explain": "Explanation",
     "kueuepy.explain_cause": "Cause",
     "kueuepy.whatif": "Answers Change Difference Outcome who_must_leave",
+    "kueuepy.statement": "Fidelity fidelity",
     "kueuepy._core": "Question",
     "kueuepy.policy": "Comparison compare",
     "kueuepy.errors": (

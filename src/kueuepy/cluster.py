@@ -252,8 +252,8 @@ class Cluster:
 
     def __repr__(self) -> str:
         """How many objects of which kind."""
-        counts = {name: len(getattr(self._manifest, name)) for name in FIELD_OF.values()}
-        inside = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count)
+        counts = {kind.__name__: len(getattr(self._manifest, name)) for kind, name in FIELD_OF.items()}
+        inside = ", ".join(f"{count} {_plural(name, count)}" for name, count in counts.items() if count)
         return f"<Cluster: {inside or 'empty'}>"
 
     def _repr_html_(self) -> str:
@@ -261,6 +261,17 @@ class Cluster:
         from kueuepy.html import cluster_html  # noqa: PLC0415 - only a notebook asks
 
         return cluster_html(self)
+
+
+def _plural(name: str, count: int) -> str:
+    """The name of a kind, for one or for several.
+
+    >>> _plural("Topology", 1), _plural("Topology", 2), _plural("RuntimeClass", 2), _plural("Cohort", 2)
+    ('Topology', 'Topologies', 'RuntimeClasses', 'Cohorts')
+    """
+    if count == 1:
+        return name
+    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}{'es' if name.endswith('s') else 's'}"
 
 
 def load(source: Source, *, strict: bool = True, names: bool = True, limits: Limits = _LIMITS) -> Cluster:

@@ -59,14 +59,22 @@ def version() -> str:
         return "of a source tree"
 
 
+def told_version() -> str:
+    """The version, and that of Kueue whose decisions are right."""
+    from kueuepy.statement import COMMIT, VERSION  # noqa: PLC0415 - so that commands start quickly
+
+    return f"kueuepy {version()}, deciding as kubernetes-sigs/kueue at {COMMIT} ({VERSION})"
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of the commands that need no extra."""
     top = argparse.ArgumentParser(
         prog="kueuepy",
         description="Kueue's admission decisions, exactly, without a cluster.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,  # the version stays on one line
         epilog='The other commands need the extra: pip install "kueuepy[cli]"',
     )
-    top.add_argument("--version", action="version", version=f"kueuepy {version()}")
+    top.add_argument("--version", action="version", version=told_version())
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     replays = commands.add_parser(
         "replay",

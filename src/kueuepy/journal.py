@@ -36,7 +36,7 @@ class Journal:
 
     One process writes it at a time; anybody may read it with any SQLite client, even meanwhile. When the process is
     killed, the next `scheduler()` does the calls after the snapshot again, and holds each decision against the one that
-    is written.
+    is written::
 
         with Journal("admission.db") as journal:
             scheduler = journal.scheduler(cluster)  # the cluster only counts if the file is new

@@ -8,7 +8,7 @@ import typer
 from kueuepy.cli import PLAIN_COMMANDS, check, compare, convert, explain, run, whatif
 from kueuepy.cli.output import WRONG_INPUT, fail
 from kueuepy.command import main as plain
-from kueuepy.command import version
+from kueuepy.command import told_version
 from kueuepy.errors import KueueError
 
 app = typer.Typer(
@@ -27,7 +27,7 @@ Exit codes: 0 done, and the answer is good; 1 the input is wrong; 2 the command 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it
     if wanted:
-        typer.echo(f"kueuepy {version()}")
+        typer.echo(told_version())
         raise typer.Exit
 
 

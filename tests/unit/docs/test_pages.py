@@ -1,6 +1,7 @@
 """Every example on the pages of the documentation does what the page says."""
 
 import doctest
+import importlib
 import re
 import shlex
 from pathlib import Path
@@ -79,11 +80,20 @@ def test_no_page_has_an_example_in_another_language():
     assert found <= known
 
 
-def test_every_public_name_has_its_place_in_the_reference():
-    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
-    rooms = {"errors", "jobs", "manifest", "objects"}
+def _reference():
+    return "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
 
-    assert [name for name in kueuepy.__all__ if name not in rooms and f" kueuepy.{name}\n" not in text] == []
+
+def test_every_public_name_has_its_place_in_the_reference():
+    rooms = {"errors", "jobs", "manifest", "objects"}
+    assert [name for name in kueuepy.__all__ if name not in rooms and f" kueuepy.{name}\n" not in _reference()] == []
+
+
+@pytest.mark.parametrize("room", ["errors", "jobs", "lint", "manifest", "objects", "replay", "testing"])
+def test_every_public_name_of_a_room_has_its_place_in_the_reference(room):
+    text = _reference()
+    names = importlib.import_module(f"kueuepy.{room}").__all__
+    assert [n for n in names if f" kueuepy.{room}.{n}\n" not in text and f" kueuepy.{n}\n" not in text] == []
 
 
 def test_every_room_of_the_core_has_its_page():
@@ -98,6 +108,14 @@ def test_the_page_of_lint_lists_every_rule():
     rows = [line for line in text.splitlines() if line.startswith("| L")]
 
     assert rows == [f"| {rule.id} | {rule.severity} | {rule.title} |" for rule in RULES]
+
+
+def test_the_page_of_fidelity_lists_what_is_left_out():
+    rows = re.findall(
+        r"^\| ([^|]+) \| ([^|]+) \|$", (ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+
+    assert dict(rows).items() >= kueuepy.fidelity().left_out.items()
 
 
 def test_the_dictionary_names_files_that_exist():
