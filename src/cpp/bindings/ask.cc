@@ -45,7 +45,7 @@ class Visitor {
     absl::erase_if(state_.class_of_key, is_new);
     for (size_t i = classes_; i < state_.classes.size(); ++i) {
       for (const PodSetSpec& pod_set : state_.classes[i].pod_sets) {
-        state_.class_of_template.classes.erase(pod_set.pod_template.get());
+        state_.short_cuts.classes.erase(pod_set.pod_template.get());
       }
     }
     state_.classes.erase(state_.classes.begin() + static_cast<std::ptrdiff_t>(classes_),

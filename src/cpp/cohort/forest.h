@@ -39,6 +39,8 @@ class Forest {
   NodeId Parent(NodeId node) const { return nodes_[Index(node)].parent; }
   // The root above `node`, itself where it has no parent; kNoId below a cycle.
   NodeId Root(NodeId node) const { return nodes_[Index(node)].root; }
+  // The same as the parents are now, before a Rebuild().
+  NodeId RootByWalk(NodeId node) const;
   bool HasCycle(NodeId node) const { return nodes_[Index(node)].root == kNoId; }
   // Height as spec'd for borrowing levels: 0 for a childless Cohort, 1 above ClusterQueues only.
   int Height(NodeId node) const { return nodes_[Index(node)].height; }
@@ -68,7 +70,6 @@ class Forest {
   };
   static size_t Index(NodeId node) { return static_cast<size_t>(node); }
   NodeId Add(absl::string_view name, bool is_cluster_queue);
-  NodeId RootByWalk(NodeId node) const;
 
   std::vector<Node> nodes_;
   std::vector<NodeId> node_of_queue_, node_of_cohort_;  // by interned name

@@ -132,15 +132,15 @@ class Records {
   KUEUE_RECORD(State, config, requests, flavor_names, resource_names, namespace_names, local_queue_names,
                check_names, reasons, resource_order, cpu, pods, cells, cell_names, quota, queues, cohorts,
                flavors, local_queues, namespaces, checks, topologies, runtime_classes, ledger, ledger_usage,
-               workloads, workload_of_key, classes, class_of_key, class_of_template, stale, changed_nodes,
-               to_wake, scheduling_cycle, successful_cycles, waiting, now, record_events, events, dirty, is_dirty)
+               workloads, workload_of_key, classes, class_of_key, short_cuts, stale, changed_nodes, to_wake,
+               scheduling_cycle, successful_cycles, waiting, now, record_events, events, dirty, is_dirty)
 #undef KUEUE_RECORD
 
   // A short cut that is made anew: nothing of it is kept.
-  static std::string NameOf(const TemplateClasses&) { return "TemplateClasses"; }
-  static const char* FieldsOf(const TemplateClasses&) { return ""; }
+  static std::string NameOf(const ShortCuts&) { return "ShortCuts"; }
+  static const char* FieldsOf(const ShortCuts&) { return ""; }
   template <typename Use>
-  static void Visit(const TemplateClasses&, Use use) {
+  static void Visit(const ShortCuts&, Use use) {
     use();
   }
 

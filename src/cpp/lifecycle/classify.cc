@@ -17,8 +17,8 @@ ClassId KnownByTemplate(const State& state, const Workload& workload, const Name
   const std::vector<PodSetSpec>& pod_sets = workload.spec->pod_sets;
   if (pod_sets.size() != 1 || !space.limit_ranges.empty() || !workload.Life().reclaimable.empty())
     return kNoId;
-  const auto known = state.class_of_template.classes.find(pod_sets[0].pod_template.get());
-  if (known == state.class_of_template.classes.end()) return kNoId;
+  const auto known = state.short_cuts.classes.find(pod_sets[0].pod_template.get());
+  if (known == state.short_cuts.classes.end()) return kNoId;
   for (ClassId id : known->second) {
     const EquivalenceClass& cls = state.Class(id);
     const PodSetSpec &mine = pod_sets[0], &other = cls.pod_sets[0];
@@ -77,7 +77,7 @@ void Classify(State& state, WorkloadId id) {
     cls.pod_sets = spec.pod_sets;
     // The class keeps its own template alive, so that its address is no other's.
     if (cls.pod_sets.size() == 1 && cls.adjusted.empty()) {
-      state.class_of_template.classes[cls.pod_sets[0].pod_template.get()].push_back(entry->second);
+      state.short_cuts.classes[cls.pod_sets[0].pod_template.get()].push_back(entry->second);
     }
     state.classes.push_back(std::move(cls));
   }

@@ -72,12 +72,24 @@ void RemoveCondition(Workload& workload, ConditionType type) {
                    conditions.end());
 }
 
+namespace {
+
+Message QuotaReservedIn(State& state, NodeId queue) {
+  std::vector<Message>& known = state.short_cuts.reserved;
+  if (known.size() <= static_cast<size_t>(queue)) known.resize(static_cast<size_t>(queue) + 1);
+  Message& message = known[static_cast<size_t>(queue)];
+  if (message == nullptr) message = std::make_shared<const MessageBody>(ReservedIn{queue});
+  return message;
+}
+
+}  // namespace
+
 void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admission> admission) {
   Workload& workload = state.At(id);
   const bool had = workload.HasQuotaReservation();
-  const Message reserved = std::make_shared<const MessageBody>(ReservedIn{admission->cluster_queue});
+  SetCondition(state, workload, ConditionType::kQuotaReserved, true, Reason::kQuotaReserved,
+               QuotaReservedIn(state, admission->cluster_queue));
   workload.admission = std::move(admission);
-  SetCondition(state, workload, ConditionType::kQuotaReserved, true, Reason::kQuotaReserved, reserved);
   for (ConditionType type : {ConditionType::kEvicted, ConditionType::kPreempted}) {
     const Condition* active = workload.Find(type);
     if (active == nullptr || !active->status) continue;

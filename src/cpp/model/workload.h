@@ -120,7 +120,7 @@ struct Workload {
   int64_t priority = 0;  // effective
   Time created = 0;
   Time queue_time = 0;  // the timestamp that orders it
-  absl::InlinedVector<Condition, 2> conditions;
+  absl::InlinedVector<Condition, 3> conditions;
   std::shared_ptr<const Admission> admission;
   NodeId charged = kNoId;                                   // the queue whose quota it uses
   int32_t charged_place = -1;                               // its place in that queue's list

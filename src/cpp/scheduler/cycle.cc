@@ -440,15 +440,16 @@ void Cycle::Admit(Entry& entry) {
   const EquivalenceClass& cls = state_.Class(state_.At(entry.workload).cls);
   auto admission = std::make_shared<Admission>();
   admission->cluster_queue = entry.queue;
+  admission->pod_sets.reserve(entry.assignment.pod_sets.size());
   for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
-    PodSetAdmission admitted;
+    PodSetAdmission& admitted = admission->pod_sets.emplace_back();
+    admitted.resources.reserve(pod_set.requests.size());
     admitted.name = cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name;
     admitted.count = pod_set.count;
     for (const auto& [resource, amount] : pod_set.requests) {
       const FlavorChoice* choice = pod_set.Find(resource);
       if (choice != nullptr) admitted.resources.push_back({resource, choice->flavor, amount});
     }
-    admission->pod_sets.push_back(std::move(admitted));
   }
   RemoveFromQueue(live_, entry.workload);
   SetQuotaReservation(live_, entry.workload, std::move(admission));

@@ -336,7 +336,7 @@ void Engine::Readjust(absl::FunctionRef<bool(const Workload&)> concerns, absl::F
     before.emplace_back(id, AdjustedTemplates(state_, workload));
   }
   change();
-  state_.class_of_template.classes.clear();
+  state_.short_cuts.classes.clear();
   for (const auto& [id, templates] : before) {
     state_.MarkDirty(id);
     if (!IsAdmissible(state_, state_.At(id))) continue;

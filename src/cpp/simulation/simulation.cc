@@ -36,7 +36,7 @@ bool Simulation::Run(int64_t moments) {
       stats_.end = now;
     }
     for (; next_ < arrivals_.size() && arrivals_[next_].at == now; ++next_) {
-      Submit(arrivals_[next_], static_cast<int32_t>(next_));
+      Submit(static_cast<int32_t>(next_));
       stats_.end = now;
     }
     RunCycles();
@@ -44,10 +44,11 @@ bool Simulation::Run(int64_t moments) {
   return next_ < arrivals_.size() || !ends_.empty();
 }
 
-void Simulation::Submit(const Arrival& arrival, int32_t index) {
+void Simulation::Submit(int32_t index) {
+  Arrival& arrival = arrivals_[static_cast<size_t>(index)];
   WorkloadSpec spec = prototypes_[static_cast<size_t>(arrival.prototype)];
-  spec.name = arrival.name;
-  spec.uid = arrival.uid;
+  spec.name = std::move(arrival.name);
+  spec.uid = std::move(arrival.uid);
   spec.created = arrival.created;
   const WorkloadId id = engine_.Submit(std::move(spec));
   RunOf(id).arrival = index;

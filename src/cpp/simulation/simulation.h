@@ -55,7 +55,8 @@ class Simulation {
     int32_t arrival = -1, admissions = 0;
     bool admitted_before = false;
   };
-  void Submit(const Arrival& arrival, int32_t index);
+  // Its name and UID are its workload's from then on.
+  void Submit(int32_t index);
   void RunCycles();
   Progress& RunOf(WorkloadId id);
 

@@ -107,8 +107,8 @@ NodeId State::QueueOf(const Workload& workload) const {
 
 void State::NotifyRetry(NodeId queue) {
   if (queue == kNoId) return;
-  EnsureBuilt();
-  const NodeId root = forest().Root(queue);
+  // By walking, as a rebuild for each of many objects that come at once would cost their square.
+  const NodeId root = stale ? forest().RootByWalk(queue) : forest().Root(queue);
   if (root != kNoId) to_wake.insert(root);
 }
 

@@ -134,10 +134,11 @@ struct Event {
   std::optional<Time> since;  // when that began which this event ends
 };
 
-// A short cut to the classes that were made from one template object; forgotten when what fills templates in
-// changes. It is no part of what a state means: a loaded one starts without.
-struct TemplateClasses {
+// What need not be made anew each time; no part of what a state means: a loaded one starts without.
+struct ShortCuts {
+  // The classes made from one template object; forgotten when what fills templates in changes.
   absl::flat_hash_map<const PodTemplate*, std::vector<ClassId>> classes;
+  std::vector<Message> reserved;  // by queue: that quota is reserved in it
 };
 
 // A cycle under way that waits for pods to be ready (waitForPodsReady.blockAdmission): the state that it
@@ -175,7 +176,7 @@ struct State {
   absl::flat_hash_map<std::string, WorkloadId> workload_of_key;
   std::vector<EquivalenceClass> classes;
   absl::flat_hash_map<std::string, ClassId> class_of_key;
-  TemplateClasses class_of_template;
+  ShortCuts short_cuts;
 
   // Set by a change of configuration, worked off by Rebuild() before anything reads the numbers.
   bool stale = true;
