@@ -51,6 +51,7 @@ class SharedEngine {
 
   std::unique_ptr<SharedEngine> Fork() {
     const Lock lock(*this);
+    Build();
     shared_->users.fetch_add(1, std::memory_order_relaxed);
     return std::unique_ptr<SharedEngine>(new SharedEngine(shared_));
   }
@@ -76,6 +77,7 @@ class SharedEngine {
   template <typename Use>
   auto Read(Use use) {
     const Lock lock(*this);
+    Build();
     return use(static_cast<const Engine&>(*shared_->engine));
   }
 
@@ -110,6 +112,12 @@ class SharedEngine {
    private:
     SharedEngine& engine_;
   };
+
+  // What is derived from the objects is made when somebody looks, not with each of many that come at once. A
+  // state that forks share was built before it was shared; one in the midst of a change is left alone.
+  void Build() {
+    if (depth_ == 1) shared_->engine->state().EnsureBuilt();
+  }
 
   explicit SharedEngine(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
   void Leave() { shared_->users.fetch_sub(1, std::memory_order_release); }
