@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, overload
 
 import msgspec
@@ -119,17 +119,22 @@ class Settled(Sequence[Cycle]):
     """The cycles that were run until nothing changed.
 
     Attributes:
-        loop: The endless preemption that was found, or `None`.
+        loops: The endless preemption that was found, one for each tree of cohorts that goes round.
         finished: Whether nothing would change any more; not so with a loop, or when `max_cycles` were run.
     """
 
-    __slots__ = ("_cycles", "finished", "loop")
+    __slots__ = ("_cycles", "finished", "loops")
 
-    def __init__(self, cycles: Sequence[Cycle], loop: Loop | None, *, finished: bool) -> None:
+    def __init__(self, cycles: Sequence[Cycle], loops: Sequence[Loop], *, finished: bool) -> None:
         """Holds the cycles."""
         self._cycles = tuple(cycles)
-        self.loop = loop
+        self.loops = tuple(loops)
         self.finished = finished
+
+    @property
+    def loop(self) -> Loop | None:
+        """The first of the loops, or `None`."""
+        return self.loops[0] if self.loops else None
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -163,7 +168,8 @@ class Settled(Sequence[Cycle]):
         """What came of it, in numbers."""
         admitted = sum(cycle.admitted_count for cycle in self._cycles)
         evicted = sum(cycle.evicted_count for cycle in self._cycles)
-        state = f"; {self.loop}" if self.loop else "" if self.finished else "; not finished"
+        loops = "".join(f"; {loop}" for loop in self.loops)
+        state = loops or ("" if self.finished else "; not finished")
         return f"<Settled: {len(self)} cycles, {admitted} admitted, {evicted} preempted{state}>"
 
     def _repr_html_(self) -> str:
@@ -171,35 +177,3 @@ class Settled(Sequence[Cycle]):
         from kueuepy.html import settled_html  # noqa: PLC0415 - only a notebook asks
 
         return settled_html(self)
-
-
-def settle(engine: _core.Engine, noted: Callable[[Cycle], Cycle], max_cycles: int | None) -> Settled:
-    """Runs cycles and controllers until no queue has a head, or until a state comes again.
-
-    A state that comes again without a preemption in between is the end: heads that stay blocked. With one, it is a
-    loop. States are only compared when a cycle did not simply admit: admissions alone cannot go on for ever. The first
-    state that comes again is in the loop, and no sooner than after one round, so that the period is the shortest.
-    """
-    seen: dict[int, int] = {}
-    cycles: list[Cycle] = []
-    while max_cycles is None or len(cycles) < max_cycles:
-        engine.settle()
-        cycle = noted(Cycle(engine.decide()))
-        if cycle.idle:
-            return Settled(cycles, None, finished=True)
-        cycles.append(cycle)
-        if cycle.admitted_count and not cycle.evicted_count:
-            continue
-        before = seen.setdefault(engine.fingerprint(), len(cycles))
-        if before < len(cycles):
-            loop = _loop(cycles[before:])
-            return Settled(cycles, loop, finished=loop is None)
-    return Settled(cycles, None, finished=False)
-
-
-def _loop(cycles: Sequence[Cycle]) -> Loop | None:
-    if not any(cycle.evicted_count for cycle in cycles):
-        return None
-    moved = {decision.workload for cycle in cycles for decision in cycle.admitted}
-    moved |= {target.workload for cycle in cycles for d in cycle.preempting for target in d.targets}
-    return Loop(len(cycles), tuple(sorted(moved)), tuple(cycles))

@@ -221,15 +221,15 @@ class _Runner:
         touched = set(changed)
         while True:
             settled = self._scheduler.settle()
-            if settled.loop is not None:
-                self._loops.setdefault((settled.loop.period, settled.loop.workloads), settled.loop)
+            for loop in settled.loops:
+                self._loops.setdefault((loop.period, loop.workloads), loop)
             self._flavors = {decision.workload: decision.flavors for decision in settled.admitted}
             events = [event for event in drain_events(self._engine) if event.workload in self._jobs]
             for event in events:
                 self._note(event)
             touched.update(event.workload for event in events)
             admitted = [event.workload for event in events if event.kind == "Admitted"]
-            if self._configuration.wait_for_pods_ready is None or not admitted or settled.loop is not None:
+            if self._configuration.wait_for_pods_ready is None or not admitted or settled.loops:
                 break
             for key in admitted:
                 self._engine.set_pods_ready(self._jobs[key].id, True)  # noqa: FBT003 - the engine's way

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kueuepy import _core
 from kueuepy.decision import Admitted
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
-from kueuepy.loops import Cycle, Settled, settle
+from kueuepy.loops import Cycle, Settled
 from kueuepy.manifest import ManifestError, check, validate_update
 from kueuepy.objects import (
     SECOND,
@@ -22,6 +22,7 @@ from kueuepy.scheduler_input import Submitted, of_jobs, submissions
 from kueuepy.scheduler_questions import SchedulerQuestions
 from kueuepy.scheduler_store import Store
 from kueuepy.scheduler_time import Duration, Moment, duration_ns, moment_ns
+from kueuepy.settling import settle
 
 if TYPE_CHECKING:
     import os
@@ -239,12 +240,14 @@ class Scheduler(SchedulerQuestions):
         """Runs cycles and controllers until nothing changes any more at this time.
 
         Kueue can preempt for ever (kubernetes-sigs/kueue#14543). Then the same state comes again, and this returns
-        with the loop as data, after its first round.
+        with the loop as data: its shortest period, and who moves in it; one for each tree of cohorts that goes round.
 
         Args:
             max_cycles: The most cycles to run; none by default.
         """
-        return settle(self._engine, self._noted, max_cycles)
+        waits = self._configuration.wait_for_pods_ready
+        apart = waits is None or not waits.block_admission
+        return settle(self._engine, self._noted, max_cycles, apart=apart)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes all that it knows to a file, as plain data; one that is there already is replaced at once."""

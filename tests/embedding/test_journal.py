@@ -192,7 +192,7 @@ def test_an_interrupted_call_ends_the_journal_not_the_reading(tmp_path, cluster,
         scheduler.submit(workload("a"))
         before = to_bytes(scheduler)
 
-        def interrupted(*_args):
+        def interrupted(*_args, **_options):
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from kueuepy import Cluster, Cohort, Configuration, FairSharingConfig, ResourceFlavor, Scheduler
 from laws.rivals import one_by_one, rivals
 from laws.runs import admissions, story, told
 
@@ -69,3 +73,67 @@ def test_without_a_report_nothing_moves_any_more(seed):
 def test_the_stories_hold_loops_of_many_periods():
     loops = [settled.loop for seed in range(200) if (settled := one_by_one(*rivals(seed))[1]).loop]
     assert len({loop.period for loop in loops}) >= 4
+
+
+def side_by_side(seeds):
+    """The clusters and jobs of several stories as one cluster; each story keeps to trees of its own."""
+    objects, jobs = [], []
+    for number, seed in enumerate(seeds):
+        cluster, waiting = rivals(seed)
+        for obj in (*cluster.cohorts, *cluster.cluster_queues):
+            above = "parent_name" if isinstance(obj, Cohort) else "cohort_name"
+            changes = {"name": f"{obj.name}-{number}"}
+            if getattr(obj, above) is not None:
+                changes[above] = f"{getattr(obj, above)}-{number}"
+            objects.append(replace(obj, **changes))
+        jobs.append(
+            [replace(job, name=f"{job.name}-{number}", queue_name=f"{job.queue_name}-{number}") for job in waiting]
+        )
+    configuration = Configuration(fair_sharing=FairSharingConfig())
+    return Cluster(ResourceFlavor("default"), objects, configuration=configuration), [
+        job for together in zip(*jobs, strict=True) for job in together
+    ]
+
+
+@settings(max_examples=max(1, settings().max_examples // 4), phases=[Phase.generate])
+@given(st.lists(SEEDS, min_size=6, max_size=6))
+def test_each_tree_goes_round_with_a_period_of_its_own(seeds):
+    cluster, jobs = side_by_side(seeds)
+    scheduler = Scheduler(cluster, now=0)
+    for job in jobs:
+        scheduler.advance(1)
+        scheduler.submit(job)
+        settled = scheduler.settle(max_cycles=5000)
+        assert settled.finished or settled.loops
+        assert len(settled) < 500
+    together = 2 * max([loop.period for loop in settled.loops], default=2)
+    word = story(scheduler, cycles=together)
+    for loop in settled.loops:
+        mine = [[one for one in cycle if concerns(one, loop.workloads)] for cycle in word]
+        assert mine[: loop.period] == mine[loop.period : 2 * loop.period]
+        assert mine[: loop.period] != mine[1 : loop.period + 1]
+        assert {workload.rpartition("-")[2] for workload in loop.workloads} == {loop.workloads[0].rpartition("-")[2]}
+    assert set().union(*map(moves, word)) <= {workload for loop in settled.loops for workload in loop.workloads}
+
+
+def concerns(decision, workloads):
+    kind, workload, *more = decision
+    return workload in workloads or (kind == "preempting" and any(target in workloads for target, _ in more[0]))
+
+
+def test_periods_of_many_trees_are_not_multiplied():
+    """Nine trees, with periods of which the least common multiple is beyond any patience."""
+    found = [(seed, settled.loop) for seed in range(600) if (settled := one_by_one(*rivals(seed))[1]).loop]
+    by_period = {loop.period: seed for seed, loop in found if rivals(seed)[0].configuration.fair_sharing is not None}
+    seeds = list(by_period.values())
+    cluster, jobs = side_by_side(seeds)
+    scheduler = Scheduler(cluster, now=0)
+    multiple = 1
+    for job in jobs:
+        scheduler.advance(1)
+        scheduler.submit(job)
+        settled = scheduler.settle()
+        assert len(settled) < 500
+        multiple = max(multiple, math.lcm(*(loop.period for loop in settled.loops)))
+    assert multiple > 500
+    assert len(settled.loops) > 2

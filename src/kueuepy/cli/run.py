@@ -37,9 +37,9 @@ def run(
     if json:
         decided = [[plain(decision) for decision in cycle] for cycle in settled]
         waits = [dict(zip(("workload", "reason", "message"), _why(scheduler, key), strict=True)) for key in waiting]
-        loop = None if settled.loop is None else {"period": settled.loop.period, "workloads": settled.loop.workloads}
+        loops = [{"period": loop.period, "workloads": loop.workloads} for loop in settled.loops]
         usage = scheduler.engine.usage()
-        print_json({"cycles": decided, "waiting": waits, "usage": usage, "finished": settled.finished, "loop": loop})
+        print_json({"cycles": decided, "waiting": waits, "usage": usage, "finished": settled.finished, "loops": loops})
         return
     rows_table("What happened", ("cycle", "workload", "queue", "decision", "with what"), _events(settled), rows)
     why = (_why(scheduler, key) for key in waiting)
@@ -81,7 +81,7 @@ def _summary(settled: Settled, waiting: int) -> None:
     admitted, preempted = len(settled.admitted), len(settled.preempted)
     events = f"{counted(admitted, 'admission')}, {counted(preempted, 'preemption')}"
     say(f"{counted(len(settled), 'cycle')}: {events}, {counted(waiting, 'workload')} waiting", style="bold")
-    if settled.loop:
-        say(str(settled.loop), style="bold red")
-    elif not settled.finished:
+    for loop in settled.loops:
+        say(str(loop), style="bold red")
+    if not settled.loops and not settled.finished:
         say("more would happen in further cycles", style="yellow")

@@ -102,3 +102,42 @@ def test_classical_preemption_can_be_endless_too():
         (d.workload, target.reason) for cycle in settled.loop.cycles for d in cycle.preempting for target in d.targets
     ]
     assert sorted(reasons) == [("default/w5", "InClusterQueue"), ("default/w9", "InCohortReclamation")]
+
+
+JOBS = (("base", 0, 6, 0), ("borrower", 1, 13, 0), ("incoming", 0, 8, 10))
+
+
+def test_each_tree_that_goes_round_has_a_loop_of_its_own():
+    # Two cycles in the one and five in the other would be ten together.
+    policies = kq.Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
+    queues = [
+        queue(f"{tree}{i}", cpu, cohort_name=tree, preemption=policies)
+        for tree, cpus in (("m", (10, 10)), ("n", (3, 4)))
+        for i, cpu in enumerate(cpus)
+    ]
+    scheduler = kq.Scheduler(
+        kq.Cluster(DEFAULT, queues, configuration=kq.Configuration(fair_sharing=kq.FairSharingConfig()))
+    )
+    jobs = [(name, f"m{i}", cpu, priority) for name, i, cpu, priority in JOBS]
+    jobs += [("w0", "n1", 6, 2), ("w1", "n0", 3, 0), ("w2", "n0", 5, 2)]
+    settled = _settle_one_by_one(scheduler, *jobs)
+    told = [(loop.period, len(loop.cycles), loop.workloads) for loop in settled.loops]
+    assert told == [(2, 2, ("default/borrower",)), (5, 5, ("default/w0", "default/w1"))]
+    assert settled.loop is settled.loops[0]
+    assert repr(settled).count("endless preemption: every") == 2
+
+
+def test_while_two_trees_go_round_a_third_comes_to_rest():
+    policies = kq.Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
+    queues = [queue(f"{tree}{i}", 10, cohort_name=tree, preemption=policies) for tree in "mn" for i in range(2)]
+    alone = [queue("alone", 60, queueing_strategy="BestEffortFIFO")]
+    fair = kq.Configuration(fair_sharing=kq.FairSharingConfig())
+    scheduler = kq.Scheduler(kq.Cluster(DEFAULT, queues, alone, configuration=fair))
+    for tree in "mn":
+        _settle_one_by_one(scheduler, *((f"{name}-{tree}", f"{tree}{i}", cpu, p) for name, i, cpu, p in JOBS))
+    scheduler.submit(*(workload(f"alone-{n}", "alone", 1 + n % 7) for n in range(40)))
+    settled = scheduler.settle()
+    assert len(settled.loops) == 2
+    cycle = scheduler.cycle()
+    assert not any(decision.cluster_queue == "alone" for decision in cycle)
+    assert scheduler.engine.usage()["alone"]["default/cpu"] == 60000

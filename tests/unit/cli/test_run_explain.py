@@ -1,5 +1,7 @@
 """`run` and `explain`."""
 
+import kueuepy as kq
+
 
 def _two_teams(seeds, name="two-teams"):
     return seeds / "002" / f"{name}.yaml", seeds / "002" / "jobs.csv"
@@ -109,3 +111,24 @@ def test_explain_asks_which_of_several_is_meant(kueuepy, seeds, tmp_path):
 
     assert ran.code == 1
     assert '"x" may be default/x, other/x; give one of these' in ran.err
+
+
+def test_run_tells_of_preemption_that_never_ends(kueuepy, tmp_path):
+    policies = kq.Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
+    queues = [
+        kq.ClusterQueue.of(name, {"default": {"cpu": 10}}, cohort_name="loop", preemption=policies)
+        for name in ("reclaiming", "borrowing")
+    ]
+    configuration = kq.Configuration(fair_sharing=kq.FairSharingConfig())
+    scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("default"), queues, configuration=configuration))
+    for name, queue, cpu, priority in (("base", *queues[:1], 6, 0), ("borrower", *queues[1:], 13, 0)):
+        scheduler.submit({"name": name, "queue": queue.name, "cpu": cpu, "priority": priority})
+        scheduler.settle()
+    scheduler.submit({"name": "incoming", "queue": "reclaiming", "cpu": 8, "priority": 10})
+    running = [scheduler.workload(key) for key in scheduler.keys()]  # noqa: SIM118 - no dict
+    path = tmp_path / "cluster.yaml"
+    path.write_text(kq.dump(scheduler.cluster.replace(*running)), encoding="utf-8")
+
+    told = "endless preemption: every 2 cycles the same of default/borrower"
+    assert kueuepy("run", path).out.splitlines()[-1] == told
+    assert kueuepy("run", path, "--json").json["loops"] == [{"period": 2, "workloads": ["default/borrower"]}]
