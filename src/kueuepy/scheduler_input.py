@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest import from_dict
+from kueuepy.manifest.convert import object_name
 from kueuepy.objects import Workload
 
 if TYPE_CHECKING:
@@ -66,10 +67,10 @@ def _mapping(item: Mapping[str, Any], around: Surroundings) -> Iterator[Submitte
             found_any = True
             yield submitted
         if not found_any:
-            name = (item.get("metadata") or {}).get("name", "")
             raise InvalidSpecError(
-                f'{item.get("kind")} "{name}": is no job that Kueue manages; it needs the label '
-                "kueue.x-k8s.io/queue-name, a managed namespace, and no owner that has a Workload"
+                f"{object_name(item)}: is no job that Kueue manages; it needs the label kueue.x-k8s.io/queue-name "
+                "(an annotation counts beside objects of v1alpha2 only), a managed namespace, and no owner that has a "
+                "Workload"
             )
 
 

@@ -145,6 +145,16 @@ def test_Q_17_two_preemptors_may_share_a_victim(stage):
     assert story.running() == ["of-a", "of-b"]
 
 
+def test_Q_23_only_heads_are_judged_one_of_each_queue(stage):
+    story = stage(DEFAULT, _queue("a", 2), _queue("b", 2))
+    story.submit("a", 2, {"cpu": 3})
+    story.submit("b", 2)
+    judged = [[decision.workload for decision in story.scheduler.cycle()] for _ in range(2)]
+
+    assert judged == [["default/a-0000", "default/b-0000"], ["default/b-0001"]]
+    assert story.scheduler.workload("a-0001").status.conditions == ()  # parked with its equal, and never judged
+
+
 def test_Q_25_equals_are_told_apart_by_their_uid(stage):
     for uids, first in ((("1", "2"), "a"), (("2", "1"), "b")):
         story = stage(DEFAULT, _queue(cpu=1))

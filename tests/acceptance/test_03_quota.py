@@ -72,6 +72,29 @@ def test_QT_18_QT_19_a_cohort_that_must_not_borrow_lends_all_the_same(stage, que
     assert _most(_research(stage), queue) == most
 
 
+def test_QT_18_organisations_that_do_not_borrow_and_a_queue_for_what_is_left(stage):
+    closed = kq.ResourceGroup.of({"default": {"cpu": kq.Quota(0, borrowing_limit=0)}})
+    organisations = [kq.Cohort(name, parent_name="root", resource_groups=[closed]) for name in ("one", "two")]
+    queues = [_queue("of-one", 10, "one"), _queue("of-two", 10, "two"), _queue("special", 0, "root")]
+    for queue, most in (("of-one", 10), ("of-two", 10), ("special", 20)):
+        assert _most(stage(DEFAULT, kq.Cohort("root"), organisations, queues), queue) == most
+
+    story = stage(DEFAULT, kq.Cohort("root"), organisations, queues)
+    assert _most(story, "of-one", 4) == 4
+    assert _most(story, "special") == 16
+
+
+@pytest.mark.parametrize(("own", "limit", "lent", "others"), [(3, 4, 5, 6), (3, 9, 5, 6), (0, 2, 1, 0), (4, 0, 9, 9)])
+def test_QT_18_the_smaller_of_limit_and_what_is_lent_joins_its_own(stage, own, limit, lent, others):
+    queues = [
+        _queue("a", kq.Quota(own, borrowing_limit=limit)),
+        _queue("b", kq.Quota(lent + 2, lending_limit=lent)),
+        _queue("c", others),
+    ]
+    assert _most(stage(DEFAULT, queues[:2]), "a") == own + min(limit, lent)
+    assert _most(stage(DEFAULT, queues), "a") == own + min(limit, lent + others)
+
+
 def test_QT_18_whole_subtrees_borrow_from_each_other(stage):
     story = stage(
         DEFAULT,
@@ -139,6 +162,7 @@ def test_QT_25_what_a_held_queue_has_borrowed_cannot_be_reclaimed(stage):
         story.settle()
         assert len(story.evicted()) == victims
         assert ("own" in story.running()) is bool(victims)
+        assert ("12 more needed" in story.condition("own")[1]) is not bool(victims)
 
 
 def test_QT_26_the_quotas_of_a_first_cohort(stage):

@@ -64,12 +64,34 @@ def _term(operator, *values, key="instance-type"):
         ([_term("In", "arm"), _term("In", "spot")], "spot"),
         ([_term("Exists", key="zone")], "ondemand"),
         ([_term("In", "arm")], None),
+        ([_term("DoesNotExist", key="zone")], "ondemand"),
+        ([_term("DoesNotExist")], None),
+        ([_term("Exists")], "ondemand"),
+        (
+            [
+                {
+                    "matchExpressions": [
+                        *_term("NotIn", "ondemand")["matchExpressions"],
+                        *_term("Exists")["matchExpressions"],
+                    ]
+                }
+            ],
+            "spot",
+        ),
     ],
 )
 def test_FL_06_required_affinity_leaves_flavors_out(stage, terms, flavor):
     story = stage(_flavor("ondemand"), _flavor("spot"), _queue("q", "ondemand", "spot"))
 
     assert _with_affinity(story, *terms) == flavor
+
+
+@pytest.mark.parametrize(("operator", "flavor"), [("Gt", "new"), ("Lt", "old")])
+def test_FL_06_labels_are_compared_as_numbers(stage, operator, flavor):
+    flavors = [kq.ResourceFlavor(name, node_labels={"generation": n}) for name, n in (("old", "9"), ("new", "11"))]
+    story = stage(flavors, _queue("q", "old", "new"))
+
+    assert _with_affinity(story, _term(operator, "10", key="generation")) == flavor
 
 
 def test_FL_06_preferred_affinity_is_not_looked_at(stage):
@@ -189,6 +211,51 @@ def test_FL_18_what_is_in_the_way_is_said_in_kueues_words(stage):
         "couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor ondemand, 1 more needed, "
         "untolerated taint {spot true NoSchedule <nil>} in flavor spot"
     )
+
+
+def test_FL_18_each_reason_has_its_text(stage):
+    story = stage(_flavor("ondemand"), _queue("q", "ondemand"))
+    story.submit("q", 1, {"cpu": 3}, name="first")
+    story.submit("q", 1, {"cpu": 5}, name="never")
+    story.submit("q", 1, {"gpu": 1}, name="undeclared")
+    story.submit("q", 1, {"cpu": 1}, name="elsewhere", node_selector={"instance-type": "arm"})
+    story.submit("q", 1, {"cpu": 2}, name="waits")
+    story.settle()
+
+    names = ("never", "undeclared", "elsewhere", "waits")
+    texts = {name: story.condition(name)[1].partition("pod set main: ")[2] for name in names}
+    assert texts == {
+        "never": (
+            "insufficient quota for cpu in flavor ondemand, previously considered podsets requests (0) + current "
+            "podset request (5) > maximum capacity (4)"
+        ),
+        "undeclared": "resource gpu unavailable in ClusterQueue",
+        "elsewhere": "flavor ondemand doesn't match node affinity",
+        "waits": "insufficient unused quota for cpu in flavor ondemand, 1 more needed",
+    }
+
+
+@pytest.mark.parametrize(
+    ("gates", "written"),
+    [
+        ({}, None),
+        (
+            {"UnadmittedWorkloadsExplicitStatus": True},
+            "Bypassed scheduling evaluation because an equivalent workload recently failed",
+        ),
+    ],
+)
+def test_FL_18_the_real_reason_is_found_where_kueue_writes_none(stage, gates, written):
+    story = stage(_flavor("one"), _queue("q", "one"), configuration=kq.Configuration(feature_gates=gates))
+    story.submit("q", 1, {"cpu": 3}, name="first")
+    story.submit("q", 2, {"cpu": 2}, name="waits")
+    story.settle()
+
+    conditions = {c.type: c.message for c in story.scheduler.workload("waits-0001").status.conditions}
+    assert conditions.get("QuotaReserved") == written
+    told = story.scheduler.explain("waits-0001")
+    assert (told.reason, told.message) == story.condition("waits-0000")
+    assert told.message.endswith("insufficient unused quota for cpu in flavor one, 1 more needed")
 
 
 def test_FL_20_flavors_of_architecture_beside_one_of_memory(stage):

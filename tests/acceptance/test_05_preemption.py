@@ -1,10 +1,13 @@
 """Preemption, beyond what the example clusters show."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kueuepy as kq
+from kueuepy.metrics import Watch
 
 DEFAULT = kq.ResourceFlavor("default")
 ANY = kq.Preemption(reclaim_within_cohort="Any")
@@ -190,6 +193,7 @@ def test_PR_18_who_is_nearer_in_the_tree_has_the_advantage(stage):
 
 def test_PR_19_PR_27_every_preemption_says_by_which_rule(stage):
     story = stage(DEFAULT, _queue("a", 4), _queue("b", 4, kq.Preemption("Any", "LowerPriority")))
+    watch = Watch(story.scheduler)
     _come(story, "a", ("borrower", 8, 0))
     _come(story, "b", ("low", 4, 0))
     _come(story, "a", ("within-nominal", 4, 0))
@@ -197,6 +201,10 @@ def test_PR_19_PR_27_every_preemption_says_by_which_rule(stage):
 
     reasons = [story.condition(name, "Preempted")[0] for name in story.evicted()]
     assert reasons == ["InCohortReclamation", "InClusterQueue"]
+    counted = re.findall(
+        r'^kueue_preempted_workloads_total\{.*reason="(\w+)".*\} (\d+)$', watch.metrics_text(), re.MULTILINE
+    )
+    assert sorted(counted) == [("InClusterQueue", "1"), ("InCohortReclamation", "1")]
 
 
 def test_PR_20_the_preemptor_waits_until_its_victim_has_stopped(stage):

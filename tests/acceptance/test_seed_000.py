@@ -88,6 +88,7 @@ _TAINT = "{key: spot, value: 'true', effect: NoSchedule}"
         ("v1alpha1", f"labels: {{instance-type: spot}}\ntaints: [{_TAINT}]"),
         ("v1alpha1", f"metadata: {{name: spot, labels: {{instance-type: spot}}}}\ntaints: [{_TAINT}]"),
         ("v1alpha2", f"metadata: {{name: spot, labels: {{instance-type: spot}}}}\ntaints: [{_TAINT}]"),
+        ("v1alpha2", f"labels: {{instance-type: spot}}\ntaints: [{_TAINT}]"),
         ("v1beta2", f"spec: {{nodeLabels: {{instance-type: spot}}, nodeTaints: [{_TAINT}]}}"),
     ],
 )

@@ -27,6 +27,8 @@ def test_OBJ_05_OBJ_25_the_file_loads_in_either_order(manifest):
     turned = kq.manifest.load("---\n".join(reversed(documents)))
     assert {obj.key: obj for obj in turned.objects()} == {obj.key: obj for obj in found.objects()}
     assert [flavor.name for flavor in found.resource_flavors] == ["ondemand", "spot"]
+    (group,) = found.cluster_queues[0].resource_groups
+    assert [flavor.resources[0].nominal_quota for flavor in group.flavors] == [1000, 2000]
     assert found.local_queues == (kq.LocalQueue("training", namespace="team-ml", cluster_queue="research-pool"),)
 
 
@@ -77,8 +79,13 @@ def job():
     return kq.manifest.load([SEEDS / "research-pool.yaml", SEEDS / "sample-job.yaml"]).jobs[0]
 
 
-def test_Q_18_T_10_the_annotation_counts_beside_v1alpha2(job):
+def test_Q_18_T_10_the_annotation_counts_beside_v1alpha2_with_a_note(job):
     assert job["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "training"}
+    (note,) = kq.manifest.load([SEEDS / "research-pool.yaml", SEEDS / "sample-job.yaml"]).notes
+    assert "metadata.annotations[kueue.x-k8s.io/queue-name]: counts beside objects of v1alpha2; since v0.3" in str(note)
+    alone = kq.manifest.load(SEEDS / "sample-job.yaml")
+    assert "labels" not in alone.jobs[0]["metadata"]
+    assert "does not count; since v0.3 a label of that key names the queue" in str(alone.notes[0])
 
 
 def test_Q_18_the_label_wins_over_the_annotation(job):
@@ -111,6 +118,26 @@ def test_Q_22_FL_07_FL_08_one_change_starts_it_with_the_labels_of_its_flavor(poo
     assert patch["spec"]["suspend"] is False
     assert patch["spec"]["template"]["spec"] == {"nodeSelector": {"instance-type": flavor}}
     assert pool.used("research-pool", flavor=flavor) == 3
+
+
+def test_FL_07_a_label_that_the_pods_have_stays_and_all_is_restored_when_they_stop(pool, job):
+    manifest = kq.jobs.suspend({**job, "metadata": {**job["metadata"], "name": "sample"}})
+    manifest["spec"]["template"]["spec"]["nodeSelector"] = {"instance-type": "spot", "disk": "ssd"}
+    (key,) = pool.scheduler.submit(manifest)
+    pool.settle()
+
+    started = kq.jobs.apply_patch(manifest, pool.scheduler.start_patch(key))
+    assert started["spec"]["suspend"] is False
+    assert started["spec"]["template"]["spec"]["nodeSelector"] == {"instance-type": "spot", "disk": "ssd"}
+    assert started["spec"]["template"]["spec"]["tolerations"] == manifest["spec"]["template"]["spec"]["tolerations"]
+
+    (other,) = pool.scheduler.submit(kq.jobs.suspend({**job, "metadata": {**job["metadata"], "name": "plain"}}))
+    pool.settle()
+    before = pool.scheduler.parts.store.jobs.get(other)
+    running = kq.jobs.apply_patch(before, pool.scheduler.start_patch(other))
+    assert running["spec"]["template"]["spec"]["nodeSelector"] == {"instance-type": "ondemand"}
+    stop = kq.jobs.stop_patch(running, pool.scheduler.workload(other))
+    assert kq.jobs.apply_patch(running, stop)["spec"] == before["spec"]
 
 
 def test_Q_23_a_job_is_judged_when_it_is_at_the_head(pool):

@@ -46,12 +46,16 @@ def is_other(kind: str, group: str) -> bool:
     return (group, kind) in _OTHERS
 
 
+def is_annotated(job: dict[str, Any]) -> bool:
+    """Whether a job names its queue by an annotation alone, as it was in v1alpha2."""
+    return bool(_texts(job, "annotations").get(QUEUE_NAME)) and QUEUE_NAME not in _texts(job, "labels")
+
+
 def with_queue_label(job: dict[str, Any]) -> dict[str, Any]:
     """The job with its queue name as a label, where it is an annotation as it was in v1alpha2."""
-    name = _texts(job, "annotations").get(QUEUE_NAME)
-    labels = _texts(job, "labels")
-    if not name or QUEUE_NAME in labels:
+    if not is_annotated(job):
         return job
+    name, labels = _texts(job, "annotations")[QUEUE_NAME], _texts(job, "labels")
     return {**job, "metadata": {**job["metadata"], "labels": {**labels, QUEUE_NAME: name}}}
 
 

@@ -8,7 +8,7 @@ from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
 from kueuepy.manifest.convert import object_name, read_object, split_api_version
 from kueuepy.manifest.decoding import Findings
-from kueuepy.manifest.jobkinds import is_job, is_other, with_queue_label
+from kueuepy.manifest.jobkinds import QUEUE_NAME, is_annotated, is_job, is_other, with_queue_label
 from kueuepy.manifest.kinds import KINDS, KUEUE
 from kueuepy.manifest.leniency import complete_quotas
 from kueuepy.manifest.limits import Limits
@@ -22,6 +22,7 @@ from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
 from kueuepy.objects import Configuration, Object
 
+_ANNOTATION = ("metadata", "annotations", QUEUE_NAME)
 _ENOUGH = 50
 _DEFAULT_LIMITS = Limits()
 Pick: TypeAlias = Callable[[Item], bool]
@@ -69,6 +70,7 @@ class _Loader:
         self._objects: dict[tuple[str, str], tuple[Object, Item]] = {}
         self._configuration: tuple[Configuration, str, Item] | None = None
         self._jobs: list[dict[str, Any]] = []
+        self._annotated: list[tuple[Item, str]] = []
         self._others: list[dict[str, Any]] = []
         self._notes: list[Note] = []
         self._problems: list[tuple[str, Problem]] = []
@@ -103,6 +105,8 @@ class _Loader:
             self._read(item, doc, api_group, version)
         elif is_job(doc, api_group):
             self._jobs.append(doc)
+            if is_annotated(doc):
+                self._annotated.append((item, object_name(doc)))
         elif is_other(str(kind), api_group):
             self._others.append(doc)
         elif api_group == KUEUE:
@@ -171,8 +175,12 @@ class _Loader:
         if self._problems:
             raise ManifestError(self._problems)
         jobs = self._jobs
-        if self._versions.intersection(OLD_VERSIONS):
+        is_old = bool(self._versions.intersection(OLD_VERSIONS))
+        if is_old:
             jobs = [with_queue_label(job) for job in jobs]
+        counts = "counts beside objects of v1alpha2; since v0.3" if is_old else "does not count; since v0.3"
+        text = f"metadata.annotations[{QUEUE_NAME}]: {counts} a label of that key names the queue"
+        self._notes += [Note(item, _ANNOTATION, f"{name}: {text}") for item, name in self._annotated]
         return Manifest(
             **group(obj for obj, _ in self._objects.values()),
             configuration=configuration,

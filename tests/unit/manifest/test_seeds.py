@@ -128,7 +128,7 @@ def test_flavors_and_queues_in_one_piece():
         assert set(map(repr, manifest.resource_flavors)) == set(map(repr, expected[0]))
         assert (manifest.cluster_queues, manifest.local_queues) == expected[1:]
         assert manifest.jobs[0]["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "training"}
-        assert manifest.notes == ()
+        assert [note.path for note in manifest.notes] == [("metadata", "annotations", "kueue.x-k8s.io/queue-name")]
 
 
 def beta1(spec: str) -> ClusterQueue:
