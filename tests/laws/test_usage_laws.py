@@ -74,15 +74,15 @@ class History:
         now = self.engine.now
         for kind, found, _ in self.engine.take_events():
             key = self.engine.key(found)
-            if kind == "reserved" and DOORS[self.door(key)] == "shared":
+            if kind == "QuotaReserved" and DOORS[self.door(key)] == "shared":
                 self.ledger.reserve(self.door(key), key, self.requests(key), now)
-            elif kind == "admitted":
+            elif kind == "Admitted":
                 _, ((_, _, resources),) = self.engine.admission(found)
                 scale = {"cpu": NANO // 1000}
                 self.running[key] = {name: n * scale.get(name, NANO) for name, (_, n) in resources.items()}
                 if DOORS[self.door(key)] == "shared":
                     self.ledger.admit(self.door(key), key, self.uses(self.door(key)), now)
-            elif kind == "released":
+            elif kind == "QuotaReleased":
                 self.running.pop(key, None)
                 if not self.scheduler.workload(key).active:
                     self.ledger.forgive(self.door(key), key)
