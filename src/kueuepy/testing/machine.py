@@ -8,6 +8,8 @@ import msgspec
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from kueuepy.decision import Admitted
+from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.scheduler import Scheduler
 from kueuepy.testing.strategies import clusters, edits, workloads
 
@@ -22,7 +24,7 @@ _MOST_CYCLES = 60
 
 
 class SchedulerMachine(RuleBasedStateMachine):
-    """Submits, finishes and deletes workloads, edits quotas and policies, lets cycles run, forks.
+    """Submits, finishes and deletes workloads, edits quotas and policies, lets cycles run, asks, forks, saves, loads.
 
     Derive from it and add `@hypothesis.stateful.invariant()` methods that look at `self.scheduler`, or override
     `settled`, which is called where nothing changes any more. `YourMachine.TestCase` is what pytest runs:
@@ -111,6 +113,24 @@ class SchedulerMachine(RuleBasedStateMachine):
         self.scheduler.cycle()
         assert twin.engine.fingerprint() == before, "a fork changed with its original"
         self.scheduler = twin
+
+    @precondition(lambda self: self.scheduler.keys())
+    @rule(data=st.data())
+    def ask(self, data: DataObject) -> None:
+        """Somebody asks why a workload is where it is, and what would be decided; that changes nothing."""
+        before = self.scheduler.engine.fingerprint()
+        key = data.draw(st.sampled_from(self.scheduler.keys()), label="asked about")
+        explanation = self.scheduler.explain(key)
+        if explanation.verdict == "Fits":
+            assert isinstance(self.scheduler.try_admit(key), Admitted), "what fits would not be admitted"
+        assert self.scheduler.engine.fingerprint() == before, "a question changed something"
+
+    @rule()
+    def restart(self) -> None:
+        """The Scheduler is saved and loaded again; the machine goes on with what was loaded."""
+        before = self.scheduler.engine.fingerprint()
+        self.scheduler = from_bytes(to_bytes(self.scheduler))
+        assert self.scheduler.engine.fingerprint() == before, "what was saved is not what was loaded"
 
     @invariant()
     def sound(self) -> None:

@@ -12,9 +12,9 @@ class TestAnyHistory(SchedulerMachine.TestCase):
     settings = settings(settings.get_profile("dev"), max_examples=100, stateful_step_count=25)
 
 
-TestAnyHistory.pytestmark = [pytest.mark.sanitizer]
-
-
-@pytest.mark.slow
 class TestManyHistories(SchedulerMachine.TestCase):
     settings = settings(settings.get_profile("dev"), max_examples=2000, stateful_step_count=25)
+
+
+TestAnyHistory.pytestmark = [pytest.mark.sanitizer]
+TestManyHistories.pytestmark = [pytest.mark.slow, pytest.mark.sanitizer]
