@@ -170,7 +170,8 @@ class Settled(Sequence[Cycle]):
         evicted = sum(cycle.evicted_count for cycle in self._cycles)
         loops = "".join(f"; {loop}" for loop in self.loops)
         state = loops or ("" if self.finished else "; not finished")
-        return f"<Settled: {len(self)} cycles, {admitted} admitted, {evicted} preempted{state}>"
+        cycles = "1 cycle" if len(self) == 1 else f"{len(self)} cycles"
+        return f"<Settled: {cycles}, {admitted} admitted, {evicted} preempted{state}>"
 
     def _repr_html_(self) -> str:
         """The decisions of all cycles as a table, for notebooks."""
