@@ -7,6 +7,7 @@ Import it as `kq`. Everything public is here; it is loaded when it is first used
 | a cluster | `Cluster`, `load`, `dump` |
 | its objects | `ClusterQueue`, `Cohort`, `LocalQueue`, `ResourceFlavor`, `Workload`, `PodSet`, `Configuration`, … |
 | running it | `Scheduler`, `Cycle`, `Settled`, `Loop` |
+| admission checks | `CheckAnswer`, `CheckRequest`, `CheckController`, `Provisioning` |
 | decisions | `Admitted`, `Preempting`, `Pending`, `Target`, `FlavorAttempt` |
 | questions | `Explanation`, `Cause`, `Answers`, `Question`, `Difference`, `Change`, `Outcome`, `who_must_leave` |
 | policies | `compare`, `Comparison` |
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from kueuepy import errors, jobs, manifest, objects
     from kueuepy._core import Question
+    from kueuepy.checks import CheckAnswer, CheckController, CheckRequest, Provisioning
     from kueuepy.cluster import Cluster, dump, load
     from kueuepy.decision import Admitted, Decision, FlavorAttempt, Pending, Preempting, Target
     from kueuepy.errors import (
@@ -100,6 +102,9 @@ __all__ = [
     "BorrowWithinCohort",
     "Cause",
     "Change",
+    "CheckAnswer",
+    "CheckController",
+    "CheckRequest",
     "Cluster",
     "ClusterQueue",
     "Cohort",
@@ -137,6 +142,7 @@ __all__ = [
     "Preemption",
     "PriorityClass",
     "PriorityClassRef",
+    "Provisioning",
     "Question",
     "Quota",
     "ReclaimablePod",
@@ -172,6 +178,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "kueuepy.checks": "CheckAnswer CheckController CheckRequest Provisioning",
     "kueuepy.cluster": "Cluster dump load",
     "kueuepy.scheduler": "Scheduler",
     "kueuepy.loops": "Cycle Loop Settled",

@@ -101,8 +101,8 @@ class Engine:
         """An object is created or changed; `changed` tells whether its spec differs from what was applied before."""
     def delete_object(self, kind: str, namespace: str, name: str) -> None:
         """An object is deleted; the namespace is empty for kinds without one."""
-    def submit(self, workload: Workload) -> int:
-        """A workload is created; the answer is its id."""
+    def submit(self, workload: Workload, single_pod: bool = False) -> int:
+        """A workload is created, perhaps as that of one pod alone; the answer is its id."""
     def update(self, id: int, workload: Workload, changed: bool = True) -> None:
         """A workload was written; `changed` tells whether its spec differs."""
     def finish(self, id: int, reason: FinishReason = "Succeeded", message: str = "") -> None:
@@ -126,6 +126,8 @@ class Engine:
         """The pods of a workload's job are ready, or not."""
     def set_reclaimable(self, id: int, reclaimable: Mapping[str, int]) -> None:
         """So many pods of each pod set no longer need their quota."""
+    def set_stop_delay(self, delay: int) -> None:
+        """For how long, in nanoseconds, the job of an evicted workload takes to stop."""
     def set_now(self, now: int) -> None:
         """The time, in nanoseconds since the Unix epoch; it never goes back."""
     @property
@@ -178,6 +180,8 @@ class Engine:
         """The fields of `kueuepy.visibility_views.UnadmittedView`, of each."""
     def pending_workloads(self, cluster_queue: str) -> list[PendingView] | None:
         """Who waits in a ClusterQueue, in order; nothing for one that is not there."""
+    def pending_checks(self) -> list[tuple[int, str]]:
+        """The checks that wait for an answer: workload and name, of those that hold quota and are not evicted."""
     def fingerprint(self) -> int:
         """Equal for states from which the same cycles follow while the clock stands still."""
     # Questions.

@@ -8,6 +8,7 @@ import msgspec
 
 from kueuepy.objects import NamespacedObject, Object, Workload
 from kueuepy.objects.ready import ready
+from kueuepy.objects.status import FinishReason  # noqa: TC001 - msgspec reads it
 from kueuepy.persist import kind_of
 from kueuepy.scheduler_input import Submitted
 
@@ -34,6 +35,7 @@ class Submit(_Call, frozen=True):
     workload: Workload
     count: int
     job: dict[str, Any] | None = None
+    single_pod: bool = False
 
     @property
     def key(self) -> str:
@@ -42,7 +44,7 @@ class Submit(_Call, frozen=True):
 
     def do(self, scheduler: JournaledScheduler) -> None:
         """Submits it with the same number."""
-        scheduler.resubmit(Submitted(self.workload, self.job), self.count)
+        scheduler.resubmit(Submitted(self.workload, self.job, self.single_pod), self.count)
 
 
 class Apply(_Call, frozen=True):
@@ -103,9 +105,12 @@ class _OfWorkload(_Call, frozen=True):
 class Finish(_OfWorkload, frozen=True):
     """A workload's job is done."""
 
+    reason: FinishReason = "Succeeded"
+    message: str = ""
+
     def do(self, scheduler: JournaledScheduler) -> None:
         """Finishes it."""
-        scheduler.finish(self.workload)
+        scheduler.finish(self.workload, reason=self.reason, message=self.message)
 
 
 class Delete(_OfWorkload, frozen=True):
@@ -123,12 +128,20 @@ class SetCheck(_OfWorkload, frozen=True):
     state: str
     message: str | None = None
     requeue_after_seconds: int | None = None
+    pod_set_updates: tuple[dict[str, Any], ...] = ()
 
     def do(self, scheduler: JournaledScheduler) -> None:
         """Says it."""
         state: Any = self.state
         after = self.requeue_after_seconds
-        scheduler.set_check(self.workload, self.check, state, message=self.message, requeue_after=after)
+        scheduler.set_check(
+            self.workload,
+            self.check,
+            state,
+            message=self.message,
+            requeue_after=after,
+            pod_set_updates=self.pod_set_updates,
+        )
 
 
 class PodsReady(_OfWorkload, frozen=True):
@@ -149,6 +162,14 @@ class Reclaim(_OfWorkload, frozen=True):
     def do(self, scheduler: JournaledScheduler) -> None:
         """Says so."""
         scheduler.reclaim(self.workload, self.pods)
+
+
+class Controllers(_Call, frozen=True):
+    """Kueue's controllers ran, and those of admission checks are about to answer."""
+
+    def do(self, scheduler: JournaledScheduler) -> None:
+        """Lets them run."""
+        scheduler.engine.settle()
 
 
 class Advance(_Call, frozen=True):
@@ -179,7 +200,9 @@ class Settle(_Call, frozen=True):
         scheduler.settle(max_cycles=self.max_cycles)
 
 
-Call: TypeAlias = Submit | Apply | Remove | Finish | Delete | SetCheck | PodsReady | Reclaim | Advance | Cycle | Settle
+Call: TypeAlias = (
+    Submit | Apply | Remove | Finish | Delete | SetCheck | PodsReady | Reclaim | Controllers | Advance | Cycle | Settle
+)
 """What may stand in a journal."""
 
 encoder = msgspec.json.Encoder()

@@ -16,12 +16,12 @@ from kueuepy.scheduler import Scheduler
 from kueuepy.scheduler_time import Duration, duration_ns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kueuepy.journal import Journal
     from kueuepy.journal_file import DecisionRow
     from kueuepy.loops import Cycle, Settled
-    from kueuepy.objects.status import CheckState
+    from kueuepy.objects.status import CheckState, FinishReason
     from kueuepy.scheduler_input import Submitted
 
 _json = msgspec.json.Encoder(order="deterministic")
@@ -97,7 +97,7 @@ class JournaledScheduler(Scheduler):
             super().take(one)
             submitted = self._store.workloads.get(one.workload.key)
             assert submitted is not None
-            self._tell(calls.Submit(submitted, count, one.job))
+            self._tell(calls.Submit(submitted, count, one.job, one.single_pod))
 
     def apply(self, *objects: Object) -> None:
         """As `Scheduler.apply`; durable when it returns."""
@@ -112,13 +112,13 @@ class JournaledScheduler(Scheduler):
                 if not isinstance(obj, Workload):
                     self._tell(calls.Remove.of(obj))
 
-    def finish(self, *keys: str) -> None:
+    def finish(self, *keys: str, reason: FinishReason = "Succeeded", message: str = "") -> None:
         """As `Scheduler.finish`; durable when it returns."""
         with self._telling():
             for key in keys:
                 full = self._full(key)
-                super().finish(full)
-                self._tell(calls.Finish(full))
+                super().finish(full, reason=reason, message=message)
+                self._tell(calls.Finish(full, reason, message))
 
     def delete(self, *keys: str) -> None:
         """As `Scheduler.delete`; durable when it returns."""
@@ -136,12 +136,16 @@ class JournaledScheduler(Scheduler):
         *,
         message: str | None = None,
         requeue_after: Duration | None = None,
+        pod_set_updates: Iterable[Mapping[str, Any]] = (),
     ) -> None:
         """As `Scheduler.set_check`; durable when it returns."""
         with self._telling():
-            super().set_check(key, check_name, state, message=message, requeue_after=requeue_after)
+            added = tuple(dict(update) for update in pod_set_updates)
+            super().set_check(
+                key, check_name, state, message=message, requeue_after=requeue_after, pod_set_updates=added
+            )
             seconds = None if requeue_after is None else duration_ns(requeue_after) // SECOND
-            self._tell(calls.SetCheck(self._full(key), check_name, state, message, seconds))
+            self._tell(calls.SetCheck(self._full(key), check_name, state, message, seconds, added))
 
     def pods_ready(self, key: str, ready: bool = True) -> None:  # noqa: FBT001, FBT002 - reads well in either form
         """As `Scheduler.pods_ready`; durable when it returns."""
@@ -180,6 +184,9 @@ class JournaledScheduler(Scheduler):
         return f"{super().__repr__()[:-1]}, {self._journal!r}>"
 
     # Inside.
+
+    def _controlled(self) -> None:
+        self._tell(calls.Controllers())
 
     def _apply(self, obj: Object) -> None:
         super()._apply(obj)

@@ -95,7 +95,7 @@ class Cycle(Sequence[Decision]):
 
 
 class Loop(msgspec.Struct, frozen=True):
-    """Preemption that never ends: after `period` cycles everything is as it was.
+    """Preemption, or admission that a check takes back, that never ends: after `period` cycles all is as it was.
 
     Kueue has no such notion: its users see workloads preempted again and again (kubernetes-sigs/kueue#14543). Fair
     preemption gets there most easily, classical preemption can as well.
@@ -112,7 +112,8 @@ class Loop(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         """The loop in one sentence."""
-        return f"endless preemption: every {self.period} cycles the same of {', '.join(self.workloads)}"
+        what = "preemption" if any(cycle.evicted_count for cycle in self.cycles) else "retry"
+        return f"endless {what}: every {self.period} cycles the same of {', '.join(self.workloads)}"
 
 
 class Settled(Sequence[Cycle]):

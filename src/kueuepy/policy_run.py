@@ -314,4 +314,4 @@ def _planned(item: Any, around: Any) -> list[tuple[Workload, int | None]]:
         return [planned for row in rows for planned in _planned(row, around)]
     if isinstance(item, str | bytes):
         raise InvalidSpecError(f"compare: {item!r} is no job; load files with kueuepy.load and give its jobs")
-    return [(workload, None) for workload, _ in submissions([item], around)]
+    return [(workload, None) for workload, *_ in submissions([item], around)]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from kueuepy import _core
+from kueuepy.checks import CheckRequest, answer, check_updates
 from kueuepy.decision import Admitted
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.loops import Cycle, Settled
 from kueuepy.manifest import ManifestError, check, validate_update
 from kueuepy.objects import (
     SECOND,
+    AdmissionCheck,
     NamespacedObject,
     Node,
     Object,
@@ -20,16 +24,18 @@ from kueuepy.objects import (
 )
 from kueuepy.scheduler_input import Submitted, of_jobs, submissions
 from kueuepy.scheduler_questions import SchedulerQuestions
+from kueuepy.scheduler_status import live_workload
 from kueuepy.scheduler_store import Store
 from kueuepy.scheduler_time import Duration, Moment, duration_ns, moment_ns
 from kueuepy.settling import settle
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from kueuepy.checks import Check, CheckAnswer
     from kueuepy.cluster import Cluster
-    from kueuepy.objects.status import CheckState
+    from kueuepy.objects.status import CheckState, FinishReason
 
 _PASSIVE = (Node, PriorityClass, WorkloadPriorityClass)
 
@@ -53,23 +59,35 @@ class Scheduler(SchedulerQuestions):
     default/train {'main': {'cpu': 'default'}}
     """
 
-    def __init__(self, cluster: Cluster, *, now: Moment | None = None) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        *,
+        now: Moment | None = None,
+        checks: Mapping[str, Check] | None = None,
+        stopping: Duration = 0,
+    ) -> None:
         """Starts with everything in the cluster: objects, Workloads with their status, jobs.
 
         Args:
             cluster: What there is.
             now: The time at the start; without it the latest that a Workload of the cluster tells of, or 0 (1970).
+            checks: Who answers the admission checks, by controllerName (see `kueuepy.checks`); one that nobody answers
+                waits for `set_check`.
+            stopping: How long the pods of an evicted job take to end; until then the workload keeps its quota.
 
         Raises:
             InvalidSpecError: A job is not valid.
             NotFoundError: A job names a priority class that isn't there.
         """
+        self._checks = dict(checks or {})
         self._configuration = cluster.configuration
         self._related = cluster.manifest.others
         self._store = Store()
         self._count = 0
         self._engine = _core.Engine(self._configuration)
         self._engine.set_now(latest_time(cluster) if now is None else moment_ns(now))
+        self._engine.set_stop_delay(duration_ns(stopping))
         for obj in cluster.objects():
             if not isinstance(obj, Workload):
                 self._apply(obj)
@@ -95,7 +113,7 @@ class Scheduler(SchedulerQuestions):
             NotFoundError: A job names a priority class that isn't there.
         """
         new = list(submissions(items, self.surroundings()))
-        for workload, _ in new:
+        for workload, *_ in new:
             check(workload, feature_gates=self._configuration.feature_gates)
         return self._take(new)
 
@@ -135,8 +153,13 @@ class Scheduler(SchedulerQuestions):
             if not isinstance(obj, _PASSIVE):
                 self._engine.delete_object(type(obj).__name__, namespace, obj.name)
 
-    def finish(self, *keys: str) -> None:
+    def finish(self, *keys: str, reason: FinishReason = "Succeeded", message: str = "") -> None:
         """The jobs of these workloads are done; their quota is free.
+
+        Args:
+            keys: The workloads.
+            reason: `Succeeded`, `Failed`, or `FailedToStart` where `start_patch` found no way to start the job.
+            message: What the condition says; the usual words if empty.
 
         Raises:
             NotFoundError: There is no such workload.
@@ -147,7 +170,7 @@ class Scheduler(SchedulerQuestions):
             finished = self._engine.condition(found, "Finished")
             if finished is not None and finished[0]:
                 raise StateError(f'Workload "{self._engine.key(found)}": is finished already')
-            self._engine.finish(found)
+            self._engine.finish(found, reason, message)
 
     def delete(self, *keys: str) -> None:
         """The workloads are gone.
@@ -168,6 +191,7 @@ class Scheduler(SchedulerQuestions):
         *,
         message: str | None = None,
         requeue_after: Duration | None = None,
+        pod_set_updates: Iterable[Mapping[str, Any]] = (),
     ) -> None:
         """An admission check's controller says something of a workload.
 
@@ -176,14 +200,24 @@ class Scheduler(SchedulerQuestions):
             check_name: The AdmissionCheck.
             state: `Ready` lets it start, `Retry` and `Rejected` evict it.
             message: What the status says beside it; unchanged if not given.
-            requeue_after: With `Retry`, how long it waits before it queues again.
+            requeue_after: With `Retry`, how long it keeps its quota before it is evicted and queues again.
+            pod_set_updates: What the check adds to pod sets when the job starts, as in the manifest:
+                `{"name": "main", "nodeSelector": {…}}`. Eviction forgets it.
 
         Raises:
             NotFoundError: There is no such workload.
-            InvalidSpecError: There is no such state.
+            InvalidSpecError: There is no such state or pod set, or a check that is Ready changes its updates.
         """
-        wait = None if requeue_after is None else duration_ns(requeue_after) // SECOND
-        self._engine.set_check(self.id_of(key), check_name, state, message, wait)
+        found = self.id_of(key)
+        added = tuple(pod_set_updates)
+        check_updates(live_workload(self._engine, found, self._known(found)), check_name, state, added)
+        wait = -1 if requeue_after is None else duration_ns(requeue_after) // SECOND
+        updates = msgspec.json.encode(added).decode() if added else ""
+        self._engine.set_check(found, check_name, state, message, wait, updates)
+
+    def answer_checks(self, checks: Mapping[str, Check]) -> None:
+        """These answer the admission checks from now on, by controllerName; those of before do no longer."""
+        self._checks = dict(checks)
 
     def pods_ready(self, key: str, ready: bool = True) -> None:  # noqa: FBT001, FBT002 - reads well in either form
         """All pods of the workload's job are ready, or not all of them any more.
@@ -202,7 +236,8 @@ class Scheduler(SchedulerQuestions):
 
         Raises:
             NotFoundError: There is no such workload.
-            InvalidSpecError: A pod set is unknown, or has fewer pods.
+            InvalidSpecError: A pod set is unknown, or has fewer pods; or fewer than before, or none any more, are
+                reclaimable while the workload holds quota.
         """
         found = self.id_of(key)
         counts = {pod_set.name: pod_set.count for pod_set in self._known(found).pod_sets}
@@ -215,6 +250,13 @@ class Scheduler(SchedulerQuestions):
                     f'Workload "{self._engine.key(found)}": reclaimable pods of "{name}": is {count}; '
                     f"it must be a pod set's name and 0 to its count, of {counts}"
                 )
+        if self._engine.admission(found) is not None:
+            for name, before in self._engine.life(found)["reclaimable"].items():
+                if by_name.get(name, 0) < before:
+                    raise InvalidSpecError(
+                        f'Workload "{self._engine.key(found)}": reclaimable pods of "{name}": is '
+                        f"{by_name.get(name, 0)}; it must be {before} at least, as before, while quota is held"
+                    )
         self._engine.set_reclaimable(found, dict(by_name))
 
     # Time, and what Kueue does in it.
@@ -233,7 +275,7 @@ class Scheduler(SchedulerQuestions):
         Returns:
             The decision about each head, one for each ClusterQueue where somebody waits.
         """
-        self._engine.settle()
+        self._control()
         return self._noted(Cycle(self._engine.decide()))
 
     def settle(self, *, max_cycles: int | None = None) -> Settled:
@@ -246,8 +288,10 @@ class Scheduler(SchedulerQuestions):
             max_cycles: The most cycles to run; none by default.
         """
         waits = self._configuration.wait_for_pods_ready
-        apart = waits is None or not waits.block_admission
-        return settle(self._engine, self._noted, max_cycles, apart=apart)
+        apart = not self._checks and (waits is None or not waits.block_admission)
+        return settle(
+            self._engine, self._noted, max_cycles, control=self._control, apart=apart, retries=bool(self._checks)
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes all that it knows to a file, as plain data; one that is there already is replaced at once."""
@@ -279,6 +323,40 @@ class Scheduler(SchedulerQuestions):
         return scheduler_html(self)
 
     # Inside.
+
+    def _control(self) -> None:
+        """Lets Kueue's controllers run, and those of the admission checks, until none has anything more to say."""
+        self._engine.settle()
+        asks = bool(self._checks)
+        while asks and (answers := self._answers()):
+            self._controlled()
+            asks = any(said.state != "Pending" for _, _, said in answers)
+            for found, name, said in answers:
+                self.set_check(
+                    self._engine.key(found),
+                    name,
+                    said.state,
+                    message=said.message,
+                    requeue_after=said.requeue_after,
+                    pod_set_updates=said.pod_set_updates,
+                )
+            self._engine.settle()
+
+    def _answers(self) -> list[tuple[int, str, CheckAnswer]]:
+        """What the controllers of admission checks say now that they have not said before."""
+        answers = []
+        for found, name in self._engine.pending_checks():
+            declared = self._store.objects.get((AdmissionCheck, name))
+            if not isinstance(declared, AdmissionCheck) or declared.controller_name not in self._checks:
+                continue
+            controller = self._checks[declared.controller_name]
+            workload = live_workload(self._engine, found, self._known(found))
+            if (said := answer(controller, CheckRequest(workload, declared, self.now))) is not None:
+                answers.append((found, name, said))
+        return answers
+
+    def _controlled(self) -> None:
+        """Kueue's controllers ran before checks were answered."""
 
     def _find(self, obj: Object) -> Object | None:
         if isinstance(obj, Workload):

@@ -8,17 +8,19 @@ import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors import DuplicateError, NotFoundError, StateError
+from kueuepy.manifest.gates import enabled
 from kueuepy.objects import SECOND, LocalQueue, Namespace, PriorityClass, WorkloadPriorityClass
 from kueuepy.scheduler_input import Submitted, Surroundings
 from kueuepy.scheduler_status import live_workload
 from kueuepy.scheduler_store import Parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from typing_extensions import Self
 
     from kueuepy import _core
+    from kueuepy.checks import Check
     from kueuepy.objects import Configuration, Workload
     from kueuepy.scheduler_store import Store
 
@@ -33,6 +35,7 @@ class SchedulerState:
     _engine: _core.Engine
     _store: Store
     _count: int
+    _checks: Mapping[str, Check]
 
     @property
     def engine(self) -> _core.Engine:
@@ -78,7 +81,7 @@ class SchedulerState:
     @property
     def parts(self) -> Parts:
         """All that it consists of; whoever changes them changes it."""
-        return Parts(self._engine, self._configuration, self._related, self._count, self._store)
+        return Parts(self._engine, self._configuration, self._related, self._count, self._store, self._checks)
 
     @classmethod
     def of_parts(cls, parts: Parts) -> Self:
@@ -88,7 +91,7 @@ class SchedulerState:
         return scheduler
 
     def _consist_of(self, parts: Parts) -> None:
-        self._engine, self._configuration, self._related, self._count, self._store = parts
+        self._engine, self._configuration, self._related, self._count, self._store, self._checks = parts
 
     def id_of(self, key: str) -> int:
         """The engine's id of a workload, by its key or, in the namespace `default`, by its name.
@@ -110,13 +113,13 @@ class SchedulerState:
     def _take(self, new: Iterable[Submitted]) -> tuple[str, ...]:
         submitted = list(new)
         seen: set[str] = set()
-        for workload, _ in submitted:
+        for workload, *_ in submitted:
             if workload.key in seen or self._engine.find(workload.key) >= 0:
                 raise DuplicateError(f'Workload "{workload.key}": exists already; delete it first, or apply a change')
             seen.add(workload.key)
         for one in submitted:
             self.take(one)
-        return tuple(workload.key for workload, _ in submitted)
+        return tuple(workload.key for workload, *_ in submitted)
 
     def take(self, one: Submitted) -> None:
         """A workload comes as it is, with its status and without checks: what `submit` does after them.
@@ -126,14 +129,19 @@ class SchedulerState:
             InvalidSpecError: The engine cannot read it.
         """
         workload = self._identified(one.workload)
-        self._engine.submit(workload)
+        self._engine.submit(workload, one.single_pod)
         self._store.workloads.put(workload.key, workload)
         if one.job is not None:
             self._store.jobs.put(workload.key, one.job)
 
     def _identified(self, workload: Workload) -> Workload:
-        """The workload as an API server would store it: with a uid and a creation time."""
+        """The workload as an API server would store it: with a uid and a creation time.
+
+        Without the gate PartialAdmission it loses its minCounts (`pkg/webhooks/workload_webhook.go:Default`).
+        """
         self._count += 1
+        if not enabled(self._configuration.feature_gates, "PartialAdmission"):
+            workload = workload.without_min_counts()
         if workload.uid and workload.creation_timestamp is not None:
             return workload
         created = self._engine.now if workload.creation_timestamp is None else workload.creation_timestamp

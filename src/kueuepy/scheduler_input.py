@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 
 class Submitted(NamedTuple):
-    """A Workload, and the manifest of the job that it was made for, if it was."""
+    """A Workload, the manifest of the job that it was made for, if it was, and whether that is a single pod."""
 
     workload: Workload
     job: dict[str, Any] | None = None
+    single_pod: bool = False
 
 
 class Surroundings(NamedTuple):
@@ -76,7 +77,7 @@ def _mapping(item: Mapping[str, Any], around: Surroundings) -> Iterator[Submitte
 
 def of_jobs(jobs: Iterable[Mapping[str, Any]], around: Surroundings) -> Iterator[Submitted]:
     """The Workloads of those jobs that Kueue manages; pods of one group make one."""
-    from kueuepy.jobs import to_workloads  # noqa: PLC0415 - only jobs need it
+    from kueuepy.jobs import keys, to_workloads  # noqa: PLC0415 - only jobs need it
 
     manifests = [dict(job) for job in jobs]
     pods = [job for job in manifests if job.get("kind") == "Pod"]
@@ -91,5 +92,6 @@ def of_jobs(jobs: Iterable[Mapping[str, Any]], around: Surroundings) -> Iterator
             local_queues=around.local_queues,
         )
         job = batch[0] if len(batch) == len(found) == 1 else None
+        of_pods = batch[0].get("kind") in ("Pod", "Deployment")
         for workload in found:
-            yield Submitted(workload, job)
+            yield Submitted(workload, job, of_pods and keys.IS_GROUP_WORKLOAD not in workload.annotations)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from kueuepy.objects import Object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from kueuepy import _core
+    from kueuepy.checks import Check
     from kueuepy.decision import Admitted
     from kueuepy.objects import Configuration, Workload
 
@@ -135,3 +136,4 @@ class Parts(NamedTuple):
     related: tuple[dict[str, Any], ...]
     count: int  # type: ignore[assignment]
     store: Store
+    checks: Mapping[str, Check] = {}

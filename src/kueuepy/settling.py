@@ -19,11 +19,17 @@ _PARENT: Final = 2
 
 
 def settle(
-    engine: _core.Engine, noted: Callable[[Cycle], Cycle], max_cycles: int | None = None, *, apart: bool = True
+    engine: _core.Engine,
+    noted: Callable[[Cycle], Cycle],
+    max_cycles: int | None = None,
+    *,
+    control: Callable[[], None] | None = None,
+    apart: bool = True,
+    retries: bool = False,
 ) -> Settled:
     """Runs cycles and controllers until no queue has a head, or until a state comes again.
 
-    A state that comes again without a preemption in between is the end: heads that stay blocked. With one, it is a
+    A state that comes again without anybody moving in between is the end: heads that stay blocked. Otherwise it is a
     loop. States are only compared when a cycle did not simply admit: admissions alone cannot go on for ever. The first
     state that comes again is in the loop, and no sooner than after one round, so that the period is the shortest.
 
@@ -34,18 +40,21 @@ def settle(
         engine: The engine.
         noted: Is shown each cycle.
         max_cycles: The most cycles to run; none if `None`.
+        control: Lets the controllers run; the engine's own by default.
         apart: Whether trees are independent; not so where one waits for the pods of another (`blockAdmission`).
+        retries: Whether admission may be taken back at once, by those who answer admission checks.
     """
+    control = control or engine.settle
     seen: dict[int, int] = {}
     taken: Counter[str] = Counter()
     patience = _PATIENCE
     cycles: list[Cycle] = []
     while max_cycles is None or len(cycles) < max_cycles:
-        cycle = _cycle(engine, noted)
+        cycle = _cycle(engine, noted, control)
         if cycle.idle:
             return Settled(cycles, (), finished=True)
         cycles.append(cycle)
-        if cycle.admitted_count and not cycle.evicted_count:
+        if cycle.admitted_count and not cycle.evicted_count and not retries:
             continue
         before = seen.setdefault(engine.fingerprint(), len(cycles))
         if before < len(cycles):
@@ -61,19 +70,19 @@ def settle(
             if found is not None:
                 loops, more = found
                 room = more if max_cycles is None else min(more, max_cycles - len(cycles))
-                cycles += [_cycle(engine, noted) for _ in range(room)]
+                cycles += [_cycle(engine, noted, control) for _ in range(room)]
                 return Settled(cycles, loops, finished=False)
     return Settled(cycles, (), finished=False)
 
 
-def _cycle(engine: _core.Engine, noted: Callable[[Cycle], Cycle]) -> Cycle:
-    engine.settle()
+def _cycle(engine: _core.Engine, noted: Callable[[Cycle], Cycle], control: Callable[[], None]) -> Cycle:
+    control()
     return noted(Cycle(engine.decide()))
 
 
 def _round(engine: _core.Engine, cycles: Sequence[Cycle], *, apart: bool) -> tuple[Loop, ...]:
-    """The loops of one round of all; none if nobody is preempted in it."""
-    if not any(cycle.evicted_count for cycle in cycles):
+    """The loops of one round of all; none if nobody is admitted or preempted in it."""
+    if not any(cycle.evicted_count or cycle.admitted_count for cycle in cycles):
         return ()
     whole = Loop(len(cycles), _moved(cycles), tuple(cycles))
     trees = _Trees(engine)

@@ -69,7 +69,7 @@ def ask(scheduler: SchedulerState, items: Iterable[Any]) -> Answers:
         elif isinstance(item, str):
             subjects.append(scheduler.id_of(item))
         else:
-            subjects += [workload for workload, _ in submissions([item], scheduler.surroundings())]
+            subjects += [workload for workload, *_ in submissions([item], scheduler.surroundings())]
     return Answers(scheduler.engine.ask(subjects))
 
 
@@ -79,7 +79,7 @@ def question(scheduler: SchedulerState, item: Any) -> _core.Question:
         return item
     if isinstance(item, str):
         return _core.Question(scheduler.workload(item))
-    return _core.Question(one([workload for workload, _ in submissions([item], scheduler.surroundings())]))
+    return _core.Question(one([workload for workload, *_ in submissions([item], scheduler.surroundings())]))
 
 
 def one(found: Sequence[Any]) -> Any:
@@ -100,7 +100,7 @@ def largest_count(scheduler: SchedulerState, item: Any, *, pod_set: str | None, 
             raise InvalidSpecError("largest_count: of a Question only the first pod set grows; give the workload")
         return scheduler.engine.largest_count(item, 0, preempting)
     workload = scheduler.workload(item) if isinstance(item, str) else None
-    workload = workload or one([found for found, _ in submissions([item], scheduler.surroundings())])
+    workload = workload or one([found for found, *_ in submissions([item], scheduler.surroundings())])
     names = [known.name for known in workload.pod_sets]
     if pod_set is not None and pod_set not in names:
         raise NotFoundError(f'Workload "{workload.key}": "{pod_set}" names no pod set; it must be one of {names}')
@@ -235,7 +235,7 @@ def under(scheduler: SchedulerState, configuration: Configuration) -> Scheduler:
     keys = scheduler.keys()
     workloads = [scheduler.workload(key) for key in keys]
     cluster = Cluster(objects, configuration=configuration, names=False)
-    fresh = Scheduler(cluster, now=0)
+    fresh = Scheduler(cluster, now=0, checks=scheduler.parts.checks)
     fresh.engine.set_now(scheduler.engine.now)
     fresh.submit(*workloads)
     return fresh

@@ -82,6 +82,29 @@ py::dict LifeOf(SharedEngine& shared, WorkloadId id) {
   });
 }
 
+// The checks that somebody has to answer: those Pending of workloads that hold quota and are not on their way
+// out.
+py::list PendingChecks(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) {
+    const State& state = engine.state();
+    std::vector<WorkloadId> asked;
+    for (NodeId node : state.forest().Queues()) {
+      for (WorkloadId id : state.Queue(node).workloads) {
+        if (!state.At(id).IsEvicted() && HasCheckIn(state.At(id), CheckState::kPending)) asked.push_back(id);
+      }
+    }
+    std::sort(asked.begin(), asked.end());
+    py::list pending;
+    for (WorkloadId id : asked) {
+      for (const WorkloadCheck& check : state.At(id).Life().checks) {
+        if (check.state != CheckState::kPending) continue;
+        pending.append(py::make_tuple(id, state.check_names.Name(check.check)));
+      }
+    }
+    return pending;
+  });
+}
+
 Decisions Decide(const py::object& self) {
   SharedEngine& shared = self.cast<SharedEngine&>();
   CycleRecord record;
@@ -212,6 +235,7 @@ void BindDecision(py::module_& module) {
       .def_property_readonly("evicted", [](const Decisions& self) { return self.record.result.evicted; });
   AddMethod(module, "decide", &Decide);
   AddMethod(module, "life", &LifeOf, py::arg("id"));
+  AddMethod(module, "pending_checks", &PendingChecks);
   AddMethod(module, "fingerprint", [](SharedEngine& shared) {
     const py::gil_scoped_release release;
     return shared.Read([](const Engine& engine) { return Fingerprint(engine.state()); });

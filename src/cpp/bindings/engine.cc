@@ -66,8 +66,9 @@ void DeleteObject(SharedEngine& shared, const std::string& kind, const std::stri
   });
 }
 
-WorkloadId Submit(SharedEngine& shared, const py::handle& object) {
+WorkloadId Submit(SharedEngine& shared, const py::handle& object, bool single_pod) {
   WorkloadSpec spec = ReadWorkload(object);
+  spec.owned_by_single_pod = single_pod;
   const py::object status = object.attr("status");
   std::optional<WorkloadStatus> read;
   if (!status.is_none()) read = ReadStatus(status);
@@ -147,7 +148,16 @@ void BindEngine(py::module_& module) {
             });
           },
           py::arg("on"))
-      .def("submit", &Submit, py::arg("workload"))
+      .def("submit", &Submit, py::arg("workload"), py::arg("single_pod") = false)
+      .def(
+          "set_stop_delay",
+          [](SharedEngine& shared, Time delay) {
+            shared.Write([delay](Engine& engine) {
+              engine.SetStopDelay(delay);
+              return 0;
+            });
+          },
+          py::arg("delay"))
       .def(
           "update",
           [](SharedEngine& shared, WorkloadId id, const py::handle& object, bool changed) {

@@ -133,7 +133,8 @@ class Records {
                check_names, reasons, resource_order, cpu, pods, cells, cell_names, quota, queues, cohorts,
                flavors, local_queues, namespaces, checks, topologies, runtime_classes, ledger, ledger_usage,
                workloads, workload_of_key, classes, class_of_key, short_cuts, stale, changed_nodes, to_wake,
-               scheduling_cycle, successful_cycles, waiting, now, record_events, events, dirty, is_dirty)
+               scheduling_cycle, successful_cycles, waiting, stop_delay, now, record_events, events, dirty,
+               is_dirty)
 #undef KUEUE_RECORD
 
   // A short cut that is made anew: nothing of it is kept.

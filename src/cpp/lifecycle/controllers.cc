@@ -400,7 +400,7 @@ bool NeedsWatching(const State& state, const Workload& workload) {
   if (workload.deleted || workload.IsFinished()) return false;
   if (workload.Life().requeue_at || workload.HasQuotaReservation()) {
     return workload.Life().requeue_at || state.config.wait_for_pods_ready ||
-           workload.spec->maximum_execution_time_seconds;
+           workload.spec->maximum_execution_time_seconds || workload.IsEvicted();
   }
   const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
   return reserved != nullptr && IsStale(reserved->reason);
@@ -538,6 +538,7 @@ bool ReconcileJob(State& state, WorkloadId id) {
   if (workload.Life().pods_ready)
     state.EditLife(workload).pods_ready = false;  // a stopped job's pods are gone
   if (!workload.HasQuotaReservation()) return false;
+  if (state.now - workload.Find(ConditionType::kEvicted)->transition < state.stop_delay) return false;
   ReleaseEvicted(state, id);
   return true;
 }

@@ -298,14 +298,14 @@ void Cycle::Recompute(Entry& entry) {
   if (entry.assignment.mode == Mode::kFit) {
     entry.assignment.mode = Mode::kDeferredFit;
   }
-  if (state_.record_events) {
+  if (live_.record_events) {
     Reason outcome = Reason::kSkipped;
     if (entry.assignment.mode == Mode::kDeferredFit) {
       outcome = Reason::kDeferredFit;
     } else if (!entry.targets.empty() && !Overlaps(entry) && FitsNow(entry, NetUsage(entry))) {
       outcome = Reason::kNewTargets;
     }
-    state_.Record(EventKind::kTargetsRecomputed, entry.workload, outcome);
+    if (entry.decided) live_.Record(EventKind::kTargetsRecomputed, entry.workload, outcome);
   }
 }
 
@@ -346,7 +346,8 @@ void Cycle::ProcessEntry(Entry& entry) {
   const bool overlaps = Overlaps(entry);
   if (overlaps || !FitsNow(entry, usage)) {
     entry.status = EntryStatus::kSkipped;
-    if (overlaps || mode == Mode::kPreempt) state_.Record(EventKind::kPreemptionSkipped, entry.workload);
+    if (entry.decided && (overlaps || mode == Mode::kPreempt))
+      live_.Record(EventKind::kPreemptionSkipped, entry.workload);
     entry.message = overlaps ? *overlapping : *no_longer;
     entry.quota_reserved_reason = Reason::kWaitingForQuota;
     if (!state_.config.gates.flavor_fungibility_preserve_scan_progress) workload.progress = nullptr;

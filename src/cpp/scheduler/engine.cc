@@ -118,6 +118,7 @@ void Engine::Update(WorkloadId id, WorkloadSpec spec, bool changed) {
   if (moved) RemoveFromQueue(state_, id);
   const LocalQueueId local = state_.InternLocalQueue(spec.ns, spec.queue_name);
   const bool holds = workload.HasQuotaReservation();
+  spec.owned_by_single_pod = workload.spec->owned_by_single_pod;
   workload.spec = std::make_shared<const WorkloadSpec>(std::move(spec));
   workload.local_queue = local;
   state_.MarkDirty(id);

@@ -52,6 +52,8 @@ class Engine {
 
   State& state() { return state_; }
   const State& state() const { return state_; }
+  // How long the job of an evicted workload takes to stop; until then the workload keeps its quota.
+  void SetStopDelay(Time delay) { state_.stop_delay = delay; }
   void SetNow(Time now) { state_.now = now > state_.now ? now : state_.now; }
 
   // Objects, created or changed. `changed` tells whether the spec differs from what was applied before.

@@ -185,6 +185,7 @@ struct State {
   int64_t scheduling_cycle = 0;
   int64_t successful_cycles = 0;  // of those, in which some workload got quota
   WaitingCycle waiting;
+  Time stop_delay = 0;  // for how long the job of an evicted workload takes to stop
   Time now = 0;
 
   bool record_events = false;

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import field
+from msgspec.structs import replace
 
 from kueuepy.objects.base import NamespacedObject, QuantityText, Value
 from kueuepy.objects.flavor import Toleration
@@ -117,6 +118,12 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
     maximum_execution_time_seconds: int | None = None
     preemption_gates: tuple[str, ...] = ()
     status: WorkloadStatus | None = None
+
+    def without_min_counts(self) -> "Workload":
+        """The Workload whose pod sets are admitted in full or not at all."""
+        if all(pod_set.min_count is None for pod_set in self.pod_sets):
+            return self
+        return replace(self, pod_sets=tuple(replace(pod_set, min_count=None) for pod_set in self.pod_sets))
 
     def has_spec_of(self, other: "Workload") -> bool:
         """Whether the two differ in metadata and status at most."""
