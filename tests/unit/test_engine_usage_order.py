@@ -6,6 +6,8 @@ import pytest
 
 from kueuepy import _core
 from kueuepy.objects import (
+    AdmissionCheck,
+    AdmissionCheckStrategyRule,
     AdmissionFairSharing,
     ClusterQueue,
     Configuration,
@@ -101,3 +103,24 @@ def test_a_new_weight_puts_the_queue_in_order_at_once():
     made.finish(made.find("default/a1"))
     assert admitted_next(made, 2) == "a2"
     assert made.check() == []
+
+
+def test_a_penalty_of_nothing_is_not_pending():
+    # pkg/cache/queue/afs/entry_penalties.go:HasPendingPenalty looks at amounts.
+    made = engine(**SCOPE, admission_checks_strategy=(AdmissionCheckStrategyRule("check"),))
+    made.apply(AdmissionCheck("check", controller_name="controller"))
+    submit(made, "a1", "a")
+    made.set_now(SECOND)
+    made.cycle()
+    made.set_check(made.find("default/a1"), "check", "Ready")
+    made.settle()
+    before = made.consumed()["default/a"]
+    made.submit(Workload("a2", queue_name="a", pod_sets=(PodSet.of(requests={"cpu": 0}),)))
+    made.cycle()
+    assert made.admission(made.find("default/a2")) is not None
+    made.set_now(5 * SECOND)
+    made.settle()
+    assert made.consumed()["default/a"]["cpu"] == before["cpu"]
+    made.set_now(11 * SECOND)
+    made.settle()
+    assert made.consumed()["default/a"]["cpu"] != before["cpu"]

@@ -116,6 +116,16 @@ LedgerEntry& Entry(State& state, LocalQueueId local) {
   return entry;
 }
 
+// What asks for nothing, or counts for nothing without a half-life, owes nothing.
+bool OwesAnything(const LedgerEntry& entry) {
+  for (const auto& [workload, penalty] : entry.penalties) {
+    for (const auto& [resource, amount] : penalty) {
+      if (amount != 0) return true;
+    }
+  }
+  return false;
+}
+
 double WeightedUsage(const State& state, LocalQueueId local) {
   if (!state.config.admission_fair_sharing) return 0;
   const double weight = state.Local(local).exists ? state.Local(local).fair_weight : 1.0;
@@ -152,7 +162,7 @@ void RefreshLocalQueueUsage(State& state, LocalQueueId local) {
 }
 
 bool HasPendingPenalty(const State& state, LocalQueueId local) {
-  return state.Local(local).IsRunning() && !state.ledger[static_cast<size_t>(local)].penalties.empty();
+  return state.Local(local).IsRunning() && OwesAnything(state.ledger[static_cast<size_t>(local)]);
 }
 
 void AddPenalty(State& state, WorkloadId id) {
@@ -200,7 +210,7 @@ void Sample(State& state) {
     if (!queue.IsRunning() || queue.cluster_queue == kNoId) continue;
     if (!state.forest().IsActive(queue.cluster_queue)) continue;
     const bool due = !entry.exists || state.now - entry.last_update >= config.usage_sampling_interval;
-    if (!due && entry.penalties.empty()) continue;
+    if (!due && !OwesAnything(entry)) continue;
     Entry(state, local);
     if (config.usage_half_life_time == 0) {
       entry.consumed.clear();
