@@ -171,9 +171,10 @@ def holding_causes(facts: FactsView, decided: Admitted | None, life: LifeView, *
 
 def _held(cell: CellView) -> Cause:
     own = cell["path"][0]
-    borrowed = min(cell["asked"], max(0, own["usage"] - own["nominal"]))
-    numbers = {"flavor": cell["flavor"], "resource": cell["resource"], "amount": cell["asked"], "borrowed": borrowed}
-    return _cause("held", words.held(cell, borrowed), numbers, _loan(cell) if borrowed else ())
+    loan = max(0, own["usage"] - own["nominal"])
+    numbers = {"flavor": cell["flavor"], "resource": cell["resource"], "amount": cell["asked"]}
+    numbers["borrowed"] = min(cell["asked"], loan)
+    return _cause("held", words.held(cell, loan), numbers, _loan(cell) if loan else ())
 
 
 def _loan(cell: CellView) -> list[Cause]:

@@ -285,10 +285,12 @@ def share(facts: ShareView) -> str:
 
 
 def held(facts: CellView, borrowed: int) -> str:
-    """What it holds in one cell."""
+    """What it holds in one cell, and how much its queue borrows there in all."""
     resource = facts["resource"]
     text = f"{resource} {amount(resource, facts['asked'])} of flavor {facts['flavor']}"
-    return f"{text}, {amount(resource, borrowed)} of it borrowed" if borrowed else f"{text}, from its queue's own quota"
+    return (
+        f"{text}; its queue borrows {amount(resource, borrowed)}" if borrowed else f"{text}, from its queue's own quota"
+    )
 
 
 def attempt(made: FlavorAttempt) -> str:

@@ -1,0 +1,137 @@
+"""Explanations as people read them; `pytest tests/golden --regold` writes them anew, for a reviewer to read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kueuepy import (
+    BorrowWithinCohort,
+    Cluster,
+    ClusterQueue,
+    Cohort,
+    Configuration,
+    FairSharingConfig,
+    PodSet,
+    Preemption,
+    Quota,
+    ResourceFlavor,
+    ResourceGroup,
+    Scheduler,
+    Taint,
+    Workload,
+)
+
+HERE = Path(__file__).parent / "explanations"
+FLAVOR = ResourceFlavor("default")
+
+
+def _queue(name, cpu, **fields):
+    return ClusterQueue.of(name, {"default": {"cpu": cpu}}, **fields)
+
+
+def _pool(name, cpu=0, **fields):
+    return Cohort(name, resource_groups=[ResourceGroup.of({"default": {"cpu": cpu}})], **fields)
+
+
+def _after(cluster, *jobs):
+    """The Scheduler after jobs came one after the other: name, queue, cpus, priority."""
+    scheduler = Scheduler(cluster)
+    for name, queue, cpu, *priority in jobs:
+        pods = (PodSet.of(requests={"cpu": cpu}),)
+        scheduler.submit(Workload(name, queue_name=queue, priority=priority[0] if priority else 0, pod_sets=pods))
+        scheduler.advance(1)
+        scheduler.settle()
+    return scheduler
+
+
+def behind_a_blocked_head():
+    scheduler = _after(
+        Cluster(FLAVOR, _queue("q", 9, queueing_strategy="StrictFIFO")), ("old", "q", 10), ("new", "q", 3)
+    )
+    return scheduler, ("old", "new")
+
+
+def borrowing_spares_who_is_above_the_threshold():
+    policy = Preemption("LowerPriority", "LowerPriority", BorrowWithinCohort("LowerPriority", 100))
+    cluster = Cluster(
+        FLAVOR,
+        _queue("standard", Quota(0, 100), preemption=policy, cohort_name="c"),
+        _queue("best-effort", Quota(0, 100), preemption=policy, cohort_name="c"),
+        _queue("shared", Quota(100, 0), cohort_name="c"),
+    )
+    held = ((f"held-{priority}", "best-effort", 20, priority) for priority in (50, 100, 101, 250, 300))
+    return _after(cluster, *held, ("std", "standard", 60, 300)), ("std",)
+
+
+def limits_up_the_tree():
+    cluster = Cluster(
+        FLAVOR,
+        Cohort("root"),
+        _pool("left", Quota(2, borrowing_limit=3), parent_name="root"),
+        _pool("right", Quota(1, lending_limit=4), parent_name="root"),
+        _queue("l1", 3, cohort_name="left"),
+        _queue("l2", 2, cohort_name="left"),
+        _queue("r1", 6, cohort_name="right"),
+        _queue("r2", Quota(4, lending_limit=1), cohort_name="right"),
+    )
+    return _after(cluster, ("a", "l2", 4), ("b", "l1", 5), ("c", "l1", 4)), ("b", "c")
+
+
+def several_pod_sets_and_groups():
+    spot = ResourceFlavor("spot", node_taints=[Taint.of("spot=true:NoSchedule")])
+    groups = [
+        ResourceGroup.of({"spot": {"cpu": 9, "memory": "36Gi"}, "default": {"cpu": 6, "memory": "10Gi"}}),
+        ResourceGroup.of({"v1": {"gpu": 2}, "v2": {"gpu": 1}}),
+    ]
+    flavors = [spot, FLAVOR, ResourceFlavor("v1"), ResourceFlavor("v2")]
+    scheduler = Scheduler(Cluster(flavors, ClusterQueue("q", resource_groups=groups)))
+    held = PodSet.of("main", 2, requests={"cpu": 1, "memory": "4Gi", "gpu": 1})
+    driver = PodSet.of("driver", requests={"cpu": 1, "memory": "1Gi"})
+    workers = PodSet.of("workers", 2, requests={"cpu": 2, "memory": "3Gi", "gpu": 1})
+    scheduler.submit(Workload("held", queue_name="q", pod_sets=(held,)))
+    scheduler.submit(Workload("job", queue_name="q", pod_sets=(driver, workers)))
+    scheduler.settle()
+    return scheduler, ("held", "job")
+
+
+def reclaimed_and_reclaiming():
+    policy = Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
+    cluster = Cluster(FLAVOR, _queue("a", 4, cohort_name="c"), _queue("b", 4, cohort_name="c", preemption=policy))
+    scheduler = _after(cluster, ("a1", "a", 3), ("a2", "a", 3), ("b1", "b", 2, 5))
+    scheduler.submit(Workload("b2", queue_name="b", priority=1, pod_sets=(PodSet.of(requests={"cpu": 2}),)))
+    scheduler.cycle()
+    return scheduler, ("b2", "a2", "a1")
+
+
+def shares_compared():
+    policy = Preemption("Any", "LowerPriority")
+    queues = [_queue(name, 0, cohort_name="org", preemption=policy) for name in ("a", "b")]
+    cluster = Cluster(FLAVOR, _pool("org", 4), queues, configuration=Configuration(fair_sharing=FairSharingConfig()))
+    return _after(cluster, *((f"a{n}", "a", 1) for n in range(4)), ("b0", "b", 1), ("b1", "b", 2)), ("b0", "b1")
+
+
+STORIES = [
+    behind_a_blocked_head,
+    borrowing_spares_who_is_above_the_threshold,
+    limits_up_the_tree,
+    several_pod_sets_and_groups,
+    reclaimed_and_reclaiming,
+    shares_compared,
+]
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+def test_the_explanation_is_as_it_was_written_down(story, request):
+    scheduler, names = story()
+    told = "\n\n".join(str(scheduler.explain(name)) for name in names) + "\n"
+    path = HERE / f"{story.__name__}.txt"
+    if request.config.getoption("--regold"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(told, encoding="utf-8")
+    assert told == path.read_text(encoding="utf-8")
+
+
+def test_every_explanation_has_its_story():
+    assert {path.stem for path in HERE.glob("*.txt")} == {story.__name__ for story in STORIES}
