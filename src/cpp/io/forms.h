@@ -55,7 +55,7 @@ struct Form<Quantity> {
   static void Read(Archive& archive, Quantity* quantity) {
     if (archive.in().Array() != 4) return archive.in().Fail();
     const bool negative = archive.in().Bool();
-    const std::string digits = archive.template Take<std::string>();
+    const auto digits = archive.template Take<std::string>();
     const auto exponent = archive.template Take<int>();
     const auto format = archive.template Take<QuantityFormat>();
     const bool is_number =

@@ -8,7 +8,7 @@
 
 namespace kueue {
 
-__extension__ typedef __int128 Int128;
+__extension__ using Int128 = __int128;
 
 // a + b, clamped to the range of int64.
 inline int64_t SaturatingAdd(int64_t a, int64_t b) {

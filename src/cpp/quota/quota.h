@@ -13,7 +13,7 @@
 namespace Eigen {
 template <>
 struct NumTraits<kueue::Amount> : GenericNumTraits<kueue::Amount> {
-  enum {
+  enum {  // NOLINTBEGIN(readability-identifier-naming): Eigen's names
     IsInteger = 1,
     IsSigned = 1,
     IsComplex = 0,
@@ -21,7 +21,7 @@ struct NumTraits<kueue::Amount> : GenericNumTraits<kueue::Amount> {
     ReadCost = 1,
     AddCost = 3,
     MulCost = 3
-  };
+  };  // NOLINTEND(readability-identifier-naming)
 };
 }  // namespace Eigen
 
