@@ -22,8 +22,8 @@ def pytest_collection_modifyitems(items):
 class Stage:
     """A Scheduler, with short words for what stories ask."""
 
-    def __init__(self, cluster):
-        self.scheduler = kq.Scheduler(cluster)
+    def __init__(self, cluster, **options):
+        self.scheduler = kq.Scheduler(cluster, **options)
         self._created = 0
 
     def submit(self, queue, count=1, requests=None, *, name=None, pods=1, created=None, namespace="default", **fields):
@@ -73,6 +73,15 @@ class Stage:
         found = {c.type: c for c in self.scheduler.workload(key).status.conditions}[kind]
         return found.reason, found.message
 
+    def conditions(self, key):
+        """Every condition of a workload: its status and its reason, by type."""
+        return {c.type: (c.status, c.reason) for c in self.scheduler.workload(key).status.conditions}
+
+    def waiting(self):
+        """The reason of each workload that waits, by name."""
+        found = {key: self.conditions(key).get("QuotaReserved", ("", "")) for key in self._keys()}
+        return {key.partition("/")[2]: reason for key, (status, reason) in found.items() if status == "False"}
+
     def flavors(self, key):
         """The flavor of each resource of a workload's first pod set."""
         return self.scheduler.workload(key).status.admission.pod_set_assignments[0].flavors
@@ -90,8 +99,8 @@ class Stage:
 def stage():
     """A stage on a cluster of these objects."""
 
-    def build(*objects, configuration=None):
-        return Stage(kq.Cluster(*objects, configuration=configuration))
+    def build(*objects, configuration=None, **options):
+        return Stage(kq.Cluster(*objects, configuration=configuration), **options)
 
     return build
 

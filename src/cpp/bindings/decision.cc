@@ -131,6 +131,12 @@ std::pair<Reason, std::string> Obstacle(const State& state, const Workload& work
   if (HasAdmissionGate(state, workload)) {
     return {Reason::kAdmissionGated, absl::StrCat("Admission is gated by: ", workload.spec->admission_gate)};
   }
+  const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
+  const bool waits = state.waiting.start != nullptr && workload.place == QueuePlace::kInflight;
+  for (Reason said : {Reason::kOnHold, Reason::kWaitingForPodsReady, Reason::kWaiting}) {
+    if (reserved == nullptr || reserved->reason != static_cast<int32_t>(said)) continue;
+    if (said == Reason::kOnHold || waits) return {said, Render(state, reserved->message)};
+  }
   return {Reason::kEmpty, ""};
 }
 

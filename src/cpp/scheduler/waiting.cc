@@ -38,8 +38,10 @@ bool Cycle::MustWait(Entry& entry) {
   }
   if (start_ == nullptr) return false;
   const auto unready = [this](size_t index) {
-    const Entry& other = entries_[index];
-    return other.decided && !live_.At(other.workload).IsTrue(ConditionType::kPodsReady);
+    if (!entries_[index].decided) return false;
+    const Workload& other = live_.At(entries_[index].workload);
+    const bool gone = other.deleted || other.IsFinished() || !other.spec->active;  // while the cycle waited
+    return !gone && !other.IsTrue(ConditionType::kPodsReady);
   };
   return !AllPodsReady(live_) || std::any_of(admitted_.begin(), admitted_.end(), unready);
 }

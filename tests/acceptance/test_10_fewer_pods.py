@@ -1,0 +1,150 @@
+"""Reclaimable pods and elastic slices, by the numbers.
+
+No answers of a running Kueue are recorded for either. These tests rest on its source:
+
+- WL-06: `pkg/workload/workload.go:totalRequestsFromPodSets,totalRequestsFromAdmission`,
+  `pkg/webhooks/workload_webhook.go:validateReclaimablePodsUpdate`, `pkg/controller/core/workload_controller.go:Update`
+- WL-07: `pkg/workloadslicing/workloadslicing.go:ReplacedWorkloadSlice,FindReplacedSliceTarget,ScaledDown`,
+  `pkg/scheduler/flavorassigner/flavorassigner.go:findFlavorForPodSets,append,TotalRequestsFor`,
+  `pkg/scheduler/scheduler.go:processEntry,replaceWorkloadSlice`
+"""
+
+import pytest
+
+import kueuepy as kq
+
+DEFAULT = kq.ResourceFlavor("default")
+
+
+def _queue(cpu=9, name="q", **fields):
+    return kq.ClusterQueue.of(name, {"default": {"cpu": cpu}}, **fields)
+
+
+def _preempting(policy="LowerPriority"):
+    return kq.Preemption(within_cluster_queue=policy)
+
+
+def test_WL_06_of_four_pods_one_is_done_and_three_are_held(stage):
+    story = stage(DEFAULT, _queue(4))
+    story.submit("q", name="w", pods=4)
+    story.settle()
+    story.submit("q", name="next")
+    story.settle()
+    assert story.running() == ["w"]
+    story.scheduler.reclaim("w", 1)
+    assert story.used("q") == 3
+    story.settle()
+    assert story.running() == ["w", "next"]
+
+
+def test_WL_06_reclaimable_pods_only_grow_while_quota_is_held(stage):
+    story = stage(DEFAULT, _queue(4))
+    story.submit("q", name="w", pods=4)
+    story.scheduler.reclaim("w", 2)
+    story.scheduler.reclaim("w", 1)
+    story.settle()
+    assert story.used("q") == 3
+    with pytest.raises(kq.InvalidSpecError, match="it must be 1 at least"):
+        story.scheduler.reclaim("w", 0)
+    with pytest.raises(kq.InvalidSpecError, match="0 to its count"):
+        story.scheduler.reclaim("w", 5)
+    story.scheduler.reclaim("w", 4)
+    assert story.used("q") == 0
+
+
+def test_WL_06_of_a_part_that_was_admitted_only_what_goes_below_it_is_free(stage):
+    story = stage(DEFAULT, _queue(9))
+    story.submit("q", name="w", pods=20, min_count=5)
+    story.settle()
+    story.scheduler.reclaim("w", 11)
+    assert story.used("q") == 9
+    story.scheduler.reclaim("w", 13)
+    assert story.used("q") == 7
+
+
+def test_WL_06_a_workload_that_comes_back_asks_for_what_is_left(stage):
+    story = stage(DEFAULT, _queue(4, preemption=_preempting()))
+    story.submit("q", name="w", pods=4)
+    story.settle()
+    story.scheduler.reclaim("w", 3)
+    story.submit("q", name="high", requests={"cpu": 4}, priority=1)
+    story.settle()
+    story.scheduler.apply(_queue(5, preemption=_preempting()))
+    story.settle()
+
+    assert (story.running(), story.used("q")) == (["w", "high"], 5)
+
+
+def test_WL_06_without_the_gate_they_count_for_nothing(stage):
+    configuration = kq.Configuration(feature_gates={"ReclaimablePods": False})
+    story = stage(DEFAULT, _queue(4), configuration=configuration)
+    story.submit("q", name="w", pods=4)
+    story.settle()
+    story.scheduler.reclaim("w", 1)
+
+    assert story.used("q") == 4
+
+
+def _slice(name, pods, replaces=None, **fields):
+    annotations = {"kueue.x-k8s.io/elastic-job": "true"}
+    if replaces:
+        annotations["kueue.x-k8s.io/workload-slice-replacement-for"] = f"default/{replaces}"
+    pod_set = kq.PodSet.of(count=pods, requests={"cpu": 1})
+    return kq.Workload(name, queue_name="q", annotations=annotations, pod_sets=(pod_set,), **fields)
+
+
+def _elastic(stage, **quotas):
+    flavors = [kq.ResourceFlavor(name) for name in quotas]
+    story = stage(*flavors, kq.ClusterQueue.of("q", {name: {"cpu": cpu} for name, cpu in quotas.items()}))
+    story.scheduler.submit(_slice("s1", 3))
+    story.settle()
+    return story
+
+
+def test_WL_07_from_3_to_10_only_7_more_are_needed(stage):
+    story = _elastic(stage, one=10)
+    story.scheduler.submit(_slice("s2", 10, "s1", uid="u2", labels={"kueue.x-k8s.io/job-uid": "j"}))
+    story.settle()
+
+    assert (story.running(), story.used("q")) == (["s2"], 10)
+    assert story.condition("s1", "Finished") == (
+        "WorkloadSliceReplaced",
+        "Replaced to accommodate a workload (UID: u2, JobUID: j) due to workload slice aggregation",
+    )
+
+
+def test_WL_07_the_flavor_stays(stage):
+    story = _elastic(stage, one=3, two=100)
+    story.scheduler.submit(_slice("s2", 10, "s1"))
+    story.settle()
+
+    assert story.running() == ["s1"]
+    assert "could not assign two flavor since the original workload is assigned: one" in story.condition("s2")[1]
+
+
+def test_WL_07_down_in_place_and_up_by_what_is_held_then(stage):
+    story = _elastic(stage, one=4)
+    story.submit("q", name="waits", requests={"cpu": 3})
+    story.settle()
+    story.scheduler.apply(_slice("s1", 1))
+    assert story.used("q") == 1
+    story.settle()
+    assert story.running() == ["s1", "waits"]
+    story.scheduler.finish("waits")
+    story.scheduler.submit(_slice("s2", 4, "s1"))
+    story.settle()
+
+    assert (story.running(), story.used("q")) == (["s2"], 4)
+
+
+def test_WL_07_the_replaced_slice_counts_as_gone_for_who_comes_later_in_the_cycle(stage):
+    queues = [kq.ClusterQueue.of(name, {"one": {"cpu": 5}}, cohort_name="c") for name in ("q", "r")]
+    story = stage(kq.ResourceFlavor("one"), *queues)
+    story.scheduler.submit(_slice("s1", 3))
+    story.settle()
+    story.scheduler.submit(_slice("s2", 5, "s1"))
+    story.submit("r", name="other", requests={"cpu": 7})
+    story.scheduler.cycle()
+
+    # 5 of the slice and 7 more are 12 of 10: the slice that goes is taken off although only 2 were added for it.
+    assert (story.used("q"), story.used("r")) == (5, 7)

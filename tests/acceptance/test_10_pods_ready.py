@@ -1,0 +1,310 @@
+"""Pods that do not get ready: timeouts, backoffs, limits and blocked admission, by the numbers.
+
+No answers of a running Kueue are recorded for blockAdmission. Those tests rest on its source:
+
+- `pkg/scheduler/scheduler.go:waitForPodsReadyIfNeeded`
+- `pkg/cache/scheduler/cache.go:WaitForPodsReady,PodsReadyForAllAdmittedWorkloads`
+- `pkg/cache/scheduler/clusterqueue.go:addOrUpdateWorkload`
+- `pkg/workload/workload.go:GetQueueOrderTimestamp` (the order of those that come back)
+"""
+
+import msgspec
+import pytest
+
+import kueuepy as kq
+
+SECOND = 10**9
+DEFAULT = kq.ResourceFlavor("default")
+CHECK = kq.AdmissionCheck("check", controller_name="example.com/checks")
+CHECKED = [kq.AdmissionCheckStrategyRule("check")]
+
+
+def _queue(cpu=9, name="q", **fields):
+    return kq.ClusterQueue.of(name, {"default": {"cpu": cpu}}, **fields)
+
+
+def _preempting(policy="LowerPriority"):
+    return kq.Preemption(within_cluster_queue=policy)
+
+
+def _waiting_for_pods(timeout=300, recovery=None, *, block=False, **strategy):
+    return kq.Configuration(
+        wait_for_pods_ready=kq.WaitForPodsReady(
+            timeout=timeout * SECOND,
+            recovery_timeout=None if recovery is None else recovery * SECOND,
+            block_admission=block,
+            requeuing_strategy=kq.RequeuingStrategy(**strategy),
+        )
+    )
+
+
+def _names(decisions):
+    return [decision.workload.partition("/")[2] for decision in decisions]
+
+
+def _status(story, key):
+    return story.scheduler.workload(key).status
+
+
+def test_WL_04_the_backoff_doubles_from_60_to_3600_seconds(stage):
+    story = stage(DEFAULT, _queue(), configuration=_waiting_for_pods())
+    story.submit("q", name="w")
+    delays = []
+    for times in range(1, 9):
+        story.settle()
+        story.scheduler.advance(300)
+        story.scheduler.engine.settle()
+        state = _status(story, "w").requeue_state
+        delays.append(state.requeue_at / SECOND - story.scheduler.now)
+        assert (state.count, story.conditions("w")["Requeued"]) == (times, ("False", "PodsReadyTimeout"))
+        story.scheduler.advance(delays[-1])
+
+    assert delays == [60, 120, 240, 480, 960, 1920, 3600, 3600]
+
+
+@pytest.mark.parametrize(
+    ("base", "cap", "delays"), [(10, 25, [10, 20, 25, 25]), (100, 30, [100, 30, 30]), (5, 0, [5, 10, 20])]
+)
+def test_WL_04_base_and_cap_are_the_users_and_the_first_delay_has_no_cap(stage, base, cap, delays):
+    configuration = _waiting_for_pods(10, backoff_base_seconds=base, backoff_max_seconds=cap)
+    story = stage(DEFAULT, _queue(), configuration=configuration)
+    story.submit("q", name="w")
+    seen = []
+    for _ in delays:
+        story.settle()
+        story.scheduler.advance(10)
+        story.scheduler.engine.settle()
+        seen.append(_status(story, "w").requeue_state.requeue_at / SECOND - story.scheduler.now)
+        story.scheduler.advance(seen[-1])
+
+    assert seen == delays
+
+
+def test_WL_04_a_limit_of_2_deactivates_at_the_third_eviction(stage):
+    story = stage(DEFAULT, _queue(), configuration=_waiting_for_pods(backoff_limit_count=2))
+    story.submit("q", name="w")
+    reasons = []
+    for _ in range(3):
+        story.settle()
+        story.scheduler.advance(300)
+        story.scheduler.engine.settle()
+        reasons.append(story.condition("w", "Evicted")[0])
+        story.scheduler.advance(3600)
+
+    assert reasons == ["PodsReadyTimeout", "PodsReadyTimeout", "DeactivatedDueToRequeuingLimitExceeded"]
+    assert story.condition("w", "Evicted")[1] == (
+        "The workload is deactivated due to exceeding the maximum number of re-queuing retries"
+    )
+    assert not story.scheduler.workload("w").active
+    assert _status(story, "w").requeue_state is None
+
+
+def test_WL_04_a_limit_of_0_deactivates_at_once(stage):
+    story = stage(DEFAULT, _queue(), configuration=_waiting_for_pods(backoff_limit_count=0))
+    story.submit("q", name="w")
+    story.settle()
+    story.scheduler.advance(300)
+    story.scheduler.settle()
+
+    assert story.conditions("w")["Evicted"] == ("True", "DeactivatedDueToRequeuingLimitExceeded")
+
+
+@pytest.mark.parametrize(("recovery", "evicted"), [(None, []), (40, ["w"])])
+def test_WL_04_pods_that_fail_have_the_time_to_recover_that_is_set(stage, recovery, evicted):
+    story = stage(DEFAULT, _queue(), configuration=_waiting_for_pods(300, recovery))
+    story.submit("q", name="w")
+    story.settle()
+    story.scheduler.pods_ready("w")
+    story.settle()
+    story.scheduler.advance(1000)
+    story.scheduler.pods_ready("w", ready=False)
+    story.settle()
+    assert story.condition("w", "PodsReady")[0] == "WaitForRecovery"
+    story.scheduler.advance(39)
+    story.scheduler.settle()
+    assert story.evicted() == []
+    story.scheduler.advance(1)
+    story.scheduler.settle()
+    assert story.evicted() == evicted
+
+
+def test_WL_04_pods_that_recover_are_told_apart_from_those_that_start(stage):
+    story = stage(DEFAULT, _queue(), configuration=_waiting_for_pods())
+    story.submit("q", name="w")
+    story.settle()
+    for ready in (True, False, True):
+        story.scheduler.pods_ready("w", ready)
+        story.settle()
+
+    assert story.conditions("w")["PodsReady"] == ("True", "Recovered")
+
+
+@pytest.mark.parametrize(("timestamp", "running"), [("Eviction", ["second"]), ("Creation", ["first"])])
+def test_WL_04_who_was_sent_back_queues_by_the_time_of_its_eviction_or_its_creation(stage, timestamp, running):
+    configuration = _waiting_for_pods(timestamp=timestamp, backoff_base_seconds=1)
+    story = stage(DEFAULT, CHECK, _queue(1), configuration=configuration)
+    story.submit("q", name="first")
+    story.settle()
+    story.submit("q", name="second")
+    story.scheduler.advance(300)
+    story.scheduler.apply(_queue(1, stop_policy="Hold"))
+    story.scheduler.engine.settle()
+    story.scheduler.advance(1)
+    story.scheduler.engine.settle()
+    story.scheduler.apply(_queue(1))
+    story.scheduler.settle()
+
+    assert story.running() == running
+
+
+def _blocking(stage, *queues, gates=None):
+    configuration = msgspec.structs.replace(_waiting_for_pods(block=True), feature_gates=gates or {})
+    return stage(DEFAULT, *(queues or (_queue(name="a"), _queue(name="b"))), configuration=configuration)
+
+
+def test_WL_04_block_admission_admits_one_after_the_other(stage):
+    story = _blocking(stage)
+    story.submit("a", 2)
+    story.submit("b", 2)
+    order = []
+    while len(order) < 4:
+        story.settle()
+        (new,) = set(story.running()) - set(order)
+        order.append(new)
+        assert story.settle().decisions == ()
+        story.scheduler.pods_ready(new)
+
+    assert order == ["a-0000", "b-0000", "a-0001", "b-0001"]
+
+
+def test_WL_04_who_is_blocked_says_so_and_goes_before_who_comes_later(stage):
+    story = _blocking(stage)
+    story.submit("a", name="first")
+    story.submit("b", name="stale")
+    story.settle()
+    assert story.condition("stale") == (
+        "WaitingForPodsReady",
+        "waiting for all admitted workloads to be in PodsReady condition",
+    )
+    story.submit("b", name="urgent", requests={"cpu": 9}, priority=10)
+    story.scheduler.pods_ready("first")
+    assert _names(story.scheduler.cycle().admitted) == ["stale"]
+
+
+def test_WL_04_who_preempts_is_not_blocked_and_is_put_back_when_the_cycle_goes_on(stage):
+    story = _blocking(stage, _queue(name="a"), _queue(2, "b", preemption=_preempting()))
+    story.submit("b", name="low", requests={"cpu": 2})
+    story.settle()
+    story.scheduler.pods_ready("low")
+    story.submit("a", name="first")
+    story.settle()
+    story.submit("a", name="next")
+    story.submit("b", name="high", requests={"cpu": 2}, priority=1)
+    cycle = story.scheduler.cycle()
+    assert (_names(cycle.preempting), _names(cycle.pending)) == (["high"], ["next"])
+    assert story.evicted() == ["low"]
+
+    assert story.scheduler.cycle().idle
+    story.scheduler.pods_ready("first")
+    assert _names(story.scheduler.cycle().decisions) == ["next"]
+    assert story.waiting() == {"low": "PendingEvaluation", "high": "WaitingForPreemptedWorkloads"}
+    story.scheduler.pods_ready("next")
+    assert _names(story.scheduler.cycle().admitted) == ["high"]
+
+
+def test_WL_04_a_reservation_blocks_as_an_admission_does(stage):
+    checked = _queue(name="a", admission_checks_strategy=CHECKED)
+    story = _blocking(stage, CHECK, checked, _queue(name="b"))
+    story.submit("a", name="held")
+    story.settle()
+    story.submit("b", name="blocked")
+    story.settle()
+    assert story.waiting() == {"blocked": "WaitingForPodsReady"}
+
+    story.scheduler.delete("held")
+    story.settle()
+    assert story.running() == ["blocked"]
+
+
+def test_WL_04_who_is_gone_meanwhile_is_not_admitted_and_the_rest_of_the_cycle_goes_on(stage):
+    story = _blocking(stage, *(_queue(name=name) for name in "abcd"))
+    for name in "abcd":
+        story.submit(name, name=f"w-{name}")
+    story.settle()
+    fork = story.scheduler.fork()
+    story.scheduler.delete("w-b")
+    story.scheduler.pods_ready("w-a")
+    cycle = story.scheduler.cycle()
+    assert (_names(cycle.admitted), _names(cycle.pending)) == (["w-c"], ["w-d"])
+
+    fork.finish("w-b")
+    fork.apply(msgspec.structs.replace(fork.workload("w-c"), active=False, status=None))
+    fork.pods_ready("w-a")
+    fork.settle()
+    assert fork.engine.check() == []
+    assert [key for key in tuple(fork.keys()) if fork.workload(key).status.is_true("Admitted")] == [
+        "default/w-a",
+        "default/w-d",
+    ]
+
+
+def test_WL_04_with_fair_sharing_the_next_share_is_counted_with_who_was_admitted(stage):
+    configuration = msgspec.structs.replace(_waiting_for_pods(block=True), fair_sharing=kq.FairSharingConfig())
+    queues = [_queue(1, name, cohort_name="c") for name in ("a", "b", "c")]
+    story = stage(DEFAULT, *queues, configuration=configuration)
+    for name in "abc":
+        story.submit(name, 2, name=name)
+    order = []
+    for _ in range(3):
+        story.settle()
+        order += sorted(set(story.running()) - set(order))
+        story.scheduler.pods_ready(order[-1])
+
+    assert order == ["a-0000", "b-0000", "c-0000"]
+
+
+@pytest.mark.parametrize("gates", [{}, {"UnadmittedWorkloadsObservability": False}])
+def test_WL_04_a_cycle_that_waits_is_saved_with_everything_else(stage, tmp_path, gates):
+    story = _blocking(stage, gates=gates)
+    story.submit("a", name="first")
+    story.submit("b", name="stale")
+    story.settle()
+    assert story.condition("stale")[0] == ("Waiting" if gates else "WaitingForPodsReady")
+    story.scheduler.save(tmp_path / "saved")
+    again = kq.Scheduler.load(tmp_path / "saved")
+    for scheduler in (story.scheduler, again):
+        scheduler.pods_ready("first")
+        assert _names(scheduler.cycle().admitted) == ["stale"]
+    assert again.engine.save() == story.scheduler.engine.save()
+
+
+def test_WL_05_the_count_of_retries_stays_until_the_workload_is_deactivated(stage):
+    story = stage(DEFAULT, _queue(), configuration=_waiting_for_pods())
+    story.submit("q", name="w")
+    story.settle()
+    story.scheduler.advance(300)
+    story.scheduler.settle()
+    story.scheduler.advance(60)
+    story.scheduler.settle()
+    story.scheduler.pods_ready("w")
+    story.scheduler.settle()
+    assert _status(story, "w").requeue_state == kq.RequeueState(1, None)
+
+    known = msgspec.structs.replace(story.scheduler.workload("w"), status=None)
+    story.scheduler.apply(msgspec.structs.replace(known, active=False))
+    story.settle()
+    assert _status(story, "w").requeue_state is None
+    story.scheduler.apply(known)
+    story.settle()
+    assert story.is_true("w", "Admitted")
+    assert story.condition("w", "Requeued") == ("Reactivated", "The workload was reactivated")
+
+
+def test_WL_19_who_waits_for_the_pods_of_others_is_told_so(stage):
+    story = _blocking(stage)
+    story.submit("a", name="first")
+    story.submit("b", name="w")
+    story.settle()
+
+    assert story.waiting() == {"w": "WaitingForPodsReady"}
+    assert story.scheduler.explain("w").headline == "default/w waits: WaitingForPodsReady"

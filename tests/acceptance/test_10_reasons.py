@@ -1,0 +1,109 @@
+"""Why a workload waits, one situation for each reason; and what the jobs of a trace need."""
+
+import msgspec
+import pytest
+
+import kueuepy as kq
+
+DEFAULT = kq.ResourceFlavor("default")
+
+
+def _queue(cpu=9, name="q", **fields):
+    return kq.ClusterQueue.of(name, {"default": {"cpu": cpu}}, **fields)
+
+
+def _preempting(policy="LowerPriority"):
+    return kq.Preemption(within_cluster_queue=policy)
+
+
+def _reasons():
+    """A situation for each reason: what there is, and what makes the workload wait."""
+    on_hold = kq.Condition("QuotaReserved", "False", "OnHold", "Job is on hold", 0)
+    typed = kq.ResourceFlavor("default", node_labels={"type": "a"})
+    return {
+        "Deactivated": ([DEFAULT, _queue()], {"active": False}),
+        "OnHold": ([DEFAULT, _queue()], {"status": kq.WorkloadStatus(conditions=(on_hold,))}),
+        "Misconfigured": ([DEFAULT, _queue(namespace_selector=kq.LabelSelector({"team": "other"}))], {}),
+        "NoMatchingFlavor": ([typed, _queue()], {"node_selector": {"type": "b"}}),
+        "Suspended": ([DEFAULT, _queue(stop_policy="Hold")], {}),
+        "AdmissionGated": ([DEFAULT, _queue()], {"annotations": {"kueue.x-k8s.io/admission-gated-by": "a.b/c"}}),
+        "ExceedsMaxQuota": ([DEFAULT, _queue(1)], {"requests": {"cpu": 2}}),
+    }
+
+
+@pytest.mark.parametrize("reason", _reasons())
+def test_WL_19_why_a_workload_waits_by_itself(stage, reason):
+    objects, fields = _reasons()[reason]
+    story = stage(*objects)
+    story.submit("q", name="w", **fields)
+    story.settle()
+
+    assert story.waiting() == {"w": reason}
+    assert reason in str(story.scheduler.explain("w"))
+
+
+def test_WL_19_why_a_workload_waits_for_others(stage):
+    story = stage(DEFAULT, _queue(4, preemption=_preempting()), stopping=60)
+    story.submit("q", name="first", requests={"cpu": 3})
+    story.settle()
+    story.submit("q", name="small", requests={"cpu": 2})
+    story.settle()
+    assert story.waiting() == {"small": "WaitingForQuota"}
+    story.submit("q", name="high", requests={"cpu": 2}, priority=1)
+    story.settle()
+    assert story.waiting() == {"small": "WaitingForQuota", "high": "WaitingForPreemptedWorkloads"}
+
+
+def test_WL_19_pending_evaluation_is_what_an_eviction_leaves(stage):
+    story = stage(DEFAULT, _queue(1))
+    story.submit("q", name="w")
+    story.settle()
+    story.scheduler.apply(_queue(1, stop_policy="HoldAndDrain"))
+    story.scheduler.engine.settle()
+    assert story.waiting() == {"w": "Suspended"}
+    story.scheduler.apply(_queue(1))
+    story.scheduler.engine.settle()
+    assert story.condition("w") == (
+        "PendingEvaluation",
+        "Workload is pending evaluation in the scheduling queue",
+    )
+
+
+def test_WL_19_who_equals_one_that_failed_is_not_looked_at_and_shares_its_reason(stage):
+    story = stage(DEFAULT, _queue(1))
+    story.submit("q", 3)
+    story.settle()
+    assert story.waiting() == {"q-0001": "WaitingForQuota"}
+    assert story.conditions("q-0002") == {}
+    story.scheduler.apply(_queue(1, stop_policy="HoldAndDrain"))
+    story.scheduler.engine.settle()
+    story.scheduler.apply(_queue(1))
+    story.scheduler.engine.settle()
+    assert story.condition("q-0002") == (
+        "WaitingForQuota",
+        "Bypassed scheduling evaluation because an equivalent workload recently failed",
+    )
+
+
+def test_WL_20_a_job_that_depends_on_another_is_gated_until_that_one_is_done(stage):
+    story = stage(DEFAULT, _queue(9))
+    after = {"kueue.x-k8s.io/admission-gated-by": "example.com/after-prepare"}
+    story.submit("q", name="prepare")
+    story.submit("q", name="train", pods=8, annotations=after)
+    story.settle()
+    assert story.running() == ["prepare"]
+    story.scheduler.finish("prepare")
+    known = story.scheduler.workload("train")
+    story.scheduler.apply(msgspec.structs.replace(known, annotations={}, status=None))
+    story.settle()
+    assert (story.running(), story.used("q")) == (["train"], 8)
+
+
+def test_WL_20_a_job_that_repeats_comes_again_and_again(stage):
+    story = stage(DEFAULT, _queue(1))
+    for number in range(3):
+        story.submit("q", name=f"nightly-{number}")
+        story.settle()
+        assert story.running() == [f"nightly-{number}"]
+        story.scheduler.finish(f"nightly-{number}")
+        story.scheduler.advance("24h")

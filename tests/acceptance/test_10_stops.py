@@ -1,0 +1,217 @@
+"""Stopped queues, inactive workloads, limited time, and when quota is free, by the numbers.
+
+No answers of a running Kueue are recorded for stops of reserved workloads, both queues stopped at once, and jobs
+that take time to stop. Those tests rest on its source:
+
+- `pkg/controller/core/workload_controller.go:reconcileOnLocalQueueActiveState,reconcileOnClusterQueueActiveState`
+- `pkg/controller/core/localqueue_controller.go:Update`, `pkg/cache/queue/manager.go:ClusterQueueForWorkload`
+  (a stopped LocalQueue hides its ClusterQueue)
+- `pkg/controller/jobframework/reconciler.go:ReconcileGenericJob`, `pkg/workload/workload.go:OwnedBySinglePod`
+"""
+
+import msgspec
+import pytest
+
+import kueuepy as kq
+
+DEFAULT = kq.ResourceFlavor("default")
+CHECK = kq.AdmissionCheck("check", controller_name="example.com/checks")
+CHECKED = [kq.AdmissionCheckStrategyRule("check")]
+
+
+def _queue(cpu=9, name="q", **fields):
+    return kq.ClusterQueue.of(name, {"default": {"cpu": cpu}}, **fields)
+
+
+def _local(stop="None"):
+    return kq.LocalQueue("q", cluster_queue="q", stop_policy=stop)
+
+
+def _preempting(policy="LowerPriority"):
+    return kq.Preemption(within_cluster_queue=policy)
+
+
+def _status(story, key):
+    return story.scheduler.workload(key).status
+
+
+def test_WL_08_hold_lets_run_and_holds_back(stage):
+    story = stage(DEFAULT, _queue(9))
+    story.submit("q", 12)
+    story.settle()
+    story.scheduler.apply(_queue(9, stop_policy="Hold"))
+    story.settle()
+    assert (len(story.running()), story.evicted()) == (9, [])
+    story.scheduler.finish("q-0000")
+    story.settle()
+    assert len(story.running()) == 8
+    story.scheduler.apply(_queue(9))
+    story.settle()
+    assert len(story.running()) == 9
+
+
+def test_WL_08_drain_evicts_all_nine_and_refills_one_per_cycle(stage):
+    story = stage(DEFAULT, _queue(9))
+    story.submit("q", 12)
+    story.settle()
+    story.scheduler.apply(_queue(9, stop_policy="HoldAndDrain"))
+    story.settle()
+    assert (story.running(), len(story.evicted())) == ([], 9)
+    assert story.condition("q-0000", "Evicted") == ("ClusterQueueStopped", "The ClusterQueue is stopped")
+    story.scheduler.apply(_queue(9))
+    grown = []
+    for _ in range(10):
+        story.scheduler.cycle()
+        grown.append(len(story.running()))
+    assert grown == [1, 2, 3, 4, 5, 6, 7, 8, 9, 9]
+    assert story.conditions("q-0000")["Requeued"] == ("True", "ClusterQueueRestarted")
+
+
+def test_WL_09_a_stopped_local_queue_drains_its_own_workloads_only(stage):
+    others = kq.LocalQueue("other", cluster_queue="q")
+    story = stage(DEFAULT, _queue(9), _local(), others)
+    story.submit("q", 3)
+    story.submit("other", 3)
+    story.settle()
+    story.scheduler.apply(_local("HoldAndDrain"))
+    story.settle()
+    assert story.running() == [f"other-000{n}" for n in range(3)]
+    assert story.condition("q-0000", "Evicted") == ("LocalQueueStopped", "The LocalQueue is stopped")
+    assert story.condition("q-0000") == ("Suspended", "LocalQueue q is inactive")
+    story.scheduler.apply(_local())
+    story.settle()
+    assert len(story.running()) == 6
+    assert story.conditions("q-0000")["Requeued"] == ("True", "LocalQueueRestarted")
+
+
+def test_WL_09_hold_lets_run_and_holds_back(stage):
+    story = stage(DEFAULT, _queue(9), _local())
+    story.submit("q", 2)
+    story.settle()
+    story.scheduler.apply(_local("Hold"))
+    story.submit("q", name="late")
+    story.settle()
+
+    assert story.running() == ["q-0000", "q-0001"]
+    assert story.condition("late") == ("Suspended", "LocalQueue q is inactive")
+
+
+@pytest.mark.parametrize("policy", ["Hold", "HoldAndDrain"])
+@pytest.mark.parametrize("kind", ["ClusterQueue", "LocalQueue"])
+def test_WL_08_WL_09_a_reservation_is_taken_back_without_an_eviction(stage, kind, policy):
+    story = stage(DEFAULT, CHECK, _queue(admission_checks_strategy=CHECKED), _local())
+    story.submit("q", name="w")
+    story.settle()
+    if kind == "LocalQueue":
+        story.scheduler.apply(_local(policy))
+    else:
+        story.scheduler.apply(_queue(admission_checks_strategy=CHECKED, stop_policy=policy))
+    story.scheduler.engine.settle()
+
+    assert (story.running(), story.evicted()) == ([], [])
+    assert story.condition("w") == ("Suspended", f"{kind} q is inactive")
+    story.scheduler.apply(_local(), _queue(admission_checks_strategy=CHECKED))
+    story.settle()
+    assert story.running() == ["w"]
+
+
+def test_WL_09_behind_a_held_local_queue_the_cluster_queue_drains_nobody(stage):
+    story = stage(DEFAULT, _queue(9), _local())
+    story.submit("q", name="w")
+    story.settle()
+    story.scheduler.apply(_local("Hold"))
+    story.scheduler.apply(_queue(9, stop_policy="HoldAndDrain"))
+    story.settle()
+    assert story.running() == ["w"]
+    story.scheduler.apply(_local())
+    story.settle()
+    assert (story.running(), story.condition("w", "Evicted")[0]) == ([], "ClusterQueueStopped")
+
+
+def test_WL_10_an_inactive_workload_is_evicted_and_held(stage):
+    story = stage(DEFAULT, _queue(1))
+    story.submit("q", name="w")
+    story.submit("q", name="next")
+    story.settle()
+    known = msgspec.structs.replace(story.scheduler.workload("w"), status=None)
+    story.scheduler.apply(msgspec.structs.replace(known, active=False))
+    story.settle()
+    assert story.running() == ["next"]
+    assert story.condition("w", "Evicted") == ("Deactivated", "The workload is deactivated")
+    assert story.condition("w") == ("Deactivated", "The workload is deactivated")
+    story.scheduler.finish("next")
+    story.settle()
+    assert story.running() == []
+    story.scheduler.apply(known)
+    story.settle()
+    assert story.running() == ["w"]
+
+
+def test_WL_11_60_seconds_and_40_more_of_100_then_deactivated(stage):
+    story = stage(DEFAULT, _queue(1, preemption=_preempting()))
+    story.submit("q", name="w", maximum_execution_time_seconds=100)
+    story.settle()
+    story.scheduler.advance(59)
+    story.submit("q", name="high", priority=1)
+    story.settle()
+    assert _status(story, "w").accumulated_past_execution_time_seconds == 60
+    story.scheduler.finish("high")
+    story.scheduler.settle()
+    story.scheduler.advance(39)
+    story.scheduler.settle()
+    assert story.is_true("w", "Admitted")
+    story.scheduler.advance(1)
+    story.scheduler.settle()
+    assert story.condition("w", "Evicted") == (
+        "DeactivatedDueToMaximumExecutionTimeExceeded",
+        "The workload is deactivated due to exceeding the maximum execution time",
+    )
+
+
+def test_WL_11_who_ran_out_of_time_stays_parked_when_it_is_active_again(stage):
+    story = stage(DEFAULT, _queue(1))
+    story.submit("q", name="w", maximum_execution_time_seconds=10)
+    story.settle()
+    story.scheduler.advance(10)
+    story.settle()
+    assert not story.scheduler.workload("w").active
+    story.scheduler.apply(msgspec.structs.replace(story.scheduler.workload("w"), active=True, status=None))
+    story.settle()
+
+    assert story.running() == []
+    assert story.conditions("w")["Requeued"] == ("False", "DeactivatedDueToMaximumExecutionTimeExceeded")
+
+
+def test_WL_16_the_quota_is_free_when_the_pods_are_gone(stage):
+    story = stage(DEFAULT, _queue(1, preemption=_preempting()), stopping="30s")
+    story.submit("q", name="low")
+    story.settle()
+    story.submit("q", name="high", priority=1)
+    story.settle()
+    assert (story.running(), story.evicted()) == (["low"], ["low"])
+    assert story.waiting() == {"high": "WaitingForPreemptedWorkloads"}
+    story.scheduler.advance(29)
+    story.scheduler.settle()
+    assert story.running() == ["low"]
+    story.scheduler.advance(1)
+    story.scheduler.settle()
+    assert story.running() == ["high"]
+
+
+def test_WL_16_the_workload_of_a_single_pod_does_not_queue_again(stage):
+    story = stage(DEFAULT, _queue(1, preemption=_preempting()))
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "labels": {"kueue.x-k8s.io/queue-name": "q"}},
+        "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]},
+    }
+    (key,) = story.scheduler.submit(pod)
+    story.settle()
+    story.submit("q", name="high", priority=1)
+    story.settle()
+    story.scheduler.finish("high")
+    story.settle()
+
+    assert story.running() == []
+    assert story.conditions(key)["Requeued"] == ("False", "Preempted")
