@@ -51,7 +51,6 @@ class SharedEngine {
 
   std::unique_ptr<SharedEngine> Fork() {
     const Lock lock(*this);
-    Build();
     shared_->users.fetch_add(1, std::memory_order_relaxed);
     return std::unique_ptr<SharedEngine>(new SharedEngine(shared_));
   }
@@ -71,13 +70,15 @@ class SharedEngine {
       shared_ = std::move(own);
     }
     auto result = use(*shared_->engine);
+    // Whoever reads finds it built; and when it is built does not depend on who reads, as a journal's replay
+    // asks.
+    shared_->engine->state().EnsureBuilt();
     RequireSound(*shared_->engine);
     return result;
   }
   template <typename Use>
   auto Read(Use use) {
     const Lock lock(*this);
-    Build();
     return use(static_cast<const Engine&>(*shared_->engine));
   }
 
@@ -112,12 +113,6 @@ class SharedEngine {
    private:
     SharedEngine& engine_;
   };
-
-  // What is derived from the objects is made when somebody looks, not with each of many that come at once. A
-  // state that forks share was built before it was shared; one in the midst of a change is left alone.
-  void Build() {
-    if (depth_ == 1) shared_->engine->state().EnsureBuilt();
-  }
 
   explicit SharedEngine(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
   void Leave() { shared_->users.fetch_sub(1, std::memory_order_release); }
