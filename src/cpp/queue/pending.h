@@ -59,8 +59,8 @@ class PendingQueue {
   // Active and inadmissible workloads together, in the order of the queue as of now.
   std::vector<WorkloadId> Ordered(const std::vector<Workload>& workloads,
                                   const std::vector<double>& usage) const;
-  // The active workloads as the heap holds them, which decides what follows once usage has changed; none unless
-  // usage orders them.
+  // The active workloads as the heap holds them, which decides what follows once usage has changed; none
+  // unless usage orders them.
   const std::vector<WorkloadId>& HeapOrder() const { return heap_.items(); }
   // How many active and inadmissible workloads there are of each class, those in flight with the active ones.
   std::map<ClassId, std::pair<int, int>> CountByClass(const std::vector<Workload>& workloads) const;
