@@ -1,7 +1,7 @@
 # ruff: noqa: A002, PYI021 - the names are the core's; the docstrings are for readers of the stub
 """Kueue's admission, in C++. Use it through kueuepy."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, final
 
 import numpy as np
@@ -270,3 +270,38 @@ class VirtualRun:
     def fork(self) -> Engine: ...
     @property
     def stats(self) -> dict[str, Any]: ...
+
+@final
+class Plain:
+    """YAML or JSON of the plain kind, read the quick way; None stands for texts that are left to the exact one."""
+    def __init__(
+        self,
+        data: bytes,
+        start: int,
+        stop: int,
+        line: int,
+        resolve: Callable[[str], Any],
+        depth: int,
+        scalar_bytes: int,
+    ) -> None: ...
+    def open(self) -> bool | None:
+        """Reads up to the first item of a list object; false where the document is none, which is then read whole."""
+    def items(self, size: int) -> list[tuple[int, int, int, Any]] | None:
+        """The next items, of so many bytes or a few more: start, stop, line and value; at the end of the list, none."""
+    def pass_over(self) -> tuple[int, int, int] | None:
+        """Goes on behind an odd item: its start, stop and line."""
+    @property
+    def value(self) -> Any:
+        """What was read beside the items."""
+    @property
+    def is_json(self) -> bool:
+        """Whether it is JSON."""
+    @property
+    def is_in_list(self) -> bool:
+        """Whether there may be more items."""
+
+def has_controls(data: bytes) -> bool:
+    """Whether there are control characters beside tabs and line breaks."""
+
+def marks(data: bytes) -> tuple[list[int], int | None]:
+    """Where lines start that separate documents, and where one starts with %."""

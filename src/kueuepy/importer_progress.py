@@ -31,7 +31,7 @@ class Meter:
         if text is self._text or self._tell is None:
             return
         self._text = text
-        self._done += len(text.data)
+        self._done += text.size
         percent = 100 * self._done // self._total
         if percent > self._told and self._done < self._total:
             self._told = percent

@@ -6,16 +6,16 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kueuepy.errors import KueueError
-from kueuepy.manifest import Limits, Manifest, ManifestError, dump, from_dict, load, to_dict, validate
+from kueuepy.manifest import Limits, Manifest, dump, from_dict, load, to_dict, validate
+from kueuepy.manifest.reading import Item, read
 from kueuepy.manifest.scalars import WORDS
 from kueuepy.manifest.text import Text
 from kueuepy.manifest.writing import yaml_text
 from kueuepy.manifest.yamlblock import parse
-from kueuepy.manifest.yamlfast import quick_value
 from kueuepy.objects import (
     Admission,
     AdmissionCheck,
@@ -48,6 +48,12 @@ from kueuepy.objects import (
     WorkloadPriorityClass,
     WorkloadStatus,
 )
+from ways import quick_value
+
+
+def exact(text: str) -> Any:
+    return parse(Text("f.yaml", text.encode()), Limits(), strict=True)
+
 
 names = st.from_regex(r"[a-z0-9]{1,8}(-[a-z0-9]{1,4})?", fullmatch=True)
 words = st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,6}[A-Za-z0-9])?", fullmatch=True)
@@ -257,10 +263,11 @@ def as_written(value: Any) -> Any:
 
 @given(st.dictionaries(texts, values, min_size=1, max_size=4))
 def test_any_value_that_is_written_is_read(value: dict[str, Any]):
-    text = Text("f", yaml_text([value]).encode())
-    assert [parse(text, Limits(), strict=True)] == [as_written(value)]
-    quick = quick_value(text, 2**20)
-    assert quick is None or quick == (as_written(value),)
+    text = yaml_text([value])
+    assert exact(text) == as_written(value)
+    assert quick_value(text) in (None, (as_written(value),))
+    for indent in (None, 4):
+        assert quick_value(json.dumps(value, indent=indent)) in (None, (as_written(value),))
 
 
 plain = st.one_of(
@@ -272,22 +279,106 @@ plain = st.one_of(
     ),
 )
 lines = st.lists(
-    st.tuples(st.sampled_from(["", "  ", "- ", "? "]), plain, st.sampled_from([": ", ":", " "]), plain), max_size=5
+    st.tuples(
+        st.sampled_from(["", "  ", "    ", "- ", "  - ", "? "]), plain, st.sampled_from([": ", ":", " ", ""]), plain
+    ),
+    max_size=6,
 )
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.filter_too_much])
+def quick_is_exact(text: str) -> bool:
+    """Whether the quick way has an answer; where it has, the exact one has the same."""
+    quick = quick_value(text)
+    if quick is None:
+        return False
+    assert quick == (exact(text),)
+    return True
+
+
+@settings(max_examples=600)
 @given(lines)
 def test_the_two_ways_through_yaml_agree(parts: list[tuple[str, str, str, str]]):
-    text = Text("f", "\n".join("".join(part) for part in [*parts, ("", "", "", "")]).encode())
-    quick = quick_value(text, 2**20)
-    assume(quick is not None)
-    try:
-        exact = parse(text, Limits(), strict=True)
-    except ManifestError:
-        # rapidyaml makes something of texts that are not YAML at all.
-        assume(False)  # noqa: FBT003
-    assert quick == (exact,)
+    quick_is_exact("\n".join("".join(part) for part in [*parts, ("", "", "", "")]))
+
+
+breaks = st.sampled_from(["\n", " \n", "\n\n", "\n  \n\n"])
+wordy = st.sampled_from(["a", "b:c", "#d", "e#", "it''s", "-", "é", "12", "yes", '"', "\\"])
+
+
+@st.composite
+def scalars_as_written(draw: st.DrawFn, indent: int) -> str:
+    """A scalar as kubectl might write it, in one line or folded."""
+    words_ = draw(st.lists(wordy, min_size=1, max_size=5))
+    gap = st.just(" ") | breaks.map(lambda text: text + " " * draw(st.integers(max(indent - 1, 0), indent + 3)))
+    text = words_[0] + "".join(draw(gap) + word for word in words_[1:])
+    form = draw(st.integers(0, 4))
+    if form == 0:
+        return text
+    if form == 1:
+        return f"'{text}'"
+    if form == 2:
+        return '"' + text.replace("\\", draw(st.sampled_from(["\\n", "\\ ", "\\\n  ", "\\x41", '\\"']))) + '"'
+    if form == 3:
+        inner = "".join(" " * (indent + draw(st.integers(0, 2))) + word + draw(breaks) for word in words_)
+        return f"|{draw(st.sampled_from(['', '-', '+']))}\n{inner}".rstrip("\n")
+    return draw(st.sampled_from(["{}", "[]", "", "5", "1.5", "yes", "64Gi", "2026-01-31T10:00:00Z"]))
+
+
+@st.composite
+def blocks(draw: st.DrawFn, indent: int = 0, depth: int = 0) -> str:
+    """A mapping or a list of lines."""
+    lines_ = []
+    is_list = draw(st.booleans())
+    for number in range(draw(st.integers(1, 4))):
+        head = " " * indent + (
+            "-" if is_list else f"{draw(st.sampled_from(['a', 'k/b.c', 'items', 'template']))}{number}:"
+        )
+        if depth < 2 and draw(st.integers(0, 2)) == 0:
+            deeper = indent + draw(st.integers(1, 3)) if is_list else indent + draw(st.integers(0, 2))
+            body = "\n" + draw(blocks(deeper, depth + 1))
+        else:
+            body = " " + draw(scalars_as_written(indent + 1))
+        comment = draw(st.sampled_from(["", "", "", " # c", "\n# d"]))
+        lines_.append(head + body + comment)
+    return "\n".join(lines_)
+
+
+@settings(max_examples=400)
+@given(blocks(), st.sampled_from(["", "\n"]))
+def test_the_two_ways_agree_on_blocks(text: str, end: str):
+    quick = quick_value(text + end)
+    if quick is not None:
+        assert quick == (exact(text + end),)
+
+
+def test_the_quick_way_is_taken_where_it_should_be():
+    taken = [0, 0]
+
+    @settings(max_examples=200, database=None)
+    @given(blocks())
+    def count(text: str) -> None:
+        taken[quick_is_exact(text + "\n")] += 1
+
+    count()
+    assert taken[True] > sum(taken) / 10
+
+
+@settings(max_examples=300)
+@given(st.lists(objects, min_size=1, max_size=5, unique_by=lambda obj: (type(obj), obj.key)), *[st.booleans()] * 2)
+def test_items_of_a_list_are_read_one_by_one_as_they_are_read_whole(several: list[Object], as_json, is_odd):
+    parts = json.loads(json.dumps([to_dict(obj) for obj in several]))
+    listed = {"apiVersion": "v1", "items": parts, "kind": "List", "metadata": {}}
+    text = json.dumps(listed, indent=4) if as_json else yaml_text([listed])
+    if is_odd:  # an item goes the exact way
+        text = text.replace("metadata:\n", "metadata: # é\n", 1).replace('"name": "', '"name": "\\ud83d\\ude00', 1)
+        listed["items"][0]["metadata"]["name"] = ("\U0001f600" if as_json else "") + several[0].name
+    found = list(read("f.yaml", text.encode(), Limits(), strict=True))
+    assert [item.value for item in found] == listed["items"]
+    whole = Item(listed, Text("f.yaml", text.encode()))
+    paths = [("kind",), ("metadata", "name")]
+    for position, item in enumerate(found):
+        for path in paths:
+            assert item.where(path) == whole.where(("items", position, *path))
 
 
 VALID = dump(

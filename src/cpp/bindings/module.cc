@@ -12,6 +12,7 @@ void BindTesting(py::module_& module);
 void BindPersist(py::module_& module);
 void BindVisibility(py::module_& module);
 void BindEvents(py::module_& module);
+void BindPlain(py::module_& module);
 void BindSimulation(py::module_& module);
 }  // namespace kueue::python
 
@@ -29,5 +30,6 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   kueue::python::BindPersist(module);
   kueue::python::BindVisibility(module);
   kueue::python::BindEvents(module);
+  kueue::python::BindPlain(module);
   kueue::python::BindSimulation(module);
 }

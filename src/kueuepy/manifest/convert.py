@@ -74,10 +74,10 @@ def _body(kind: Kind, doc: Body, findings: Findings) -> Body | None:
     if "status" in kind.forms and doc.get("status") is not None:
         body["status"] = doc["status"]
     if kind.place and kind.group == KUEUE:
-        for name in doc.keys() - _ENVELOPE - {kind.place}:
-            findings.odd(
-                (str(name),), f"unknown field; {suggestion(str(name), ('metadata', 'spec', 'status'))}", "left out"
-            )
+        for name in doc:
+            if name not in _ENVELOPE and name != kind.place:
+                known = ("metadata", "spec", "status")
+                findings.odd((str(name),), f"unknown field; {suggestion(str(name), known)}", "left out")
     return body
 
 
@@ -86,22 +86,28 @@ def _metadata(kind: Kind, doc: Body, findings: Findings) -> Body | None:
     if not isinstance(metadata, dict):
         findings.problem(("metadata", "name"), "is required", "Required")
         return None
-    flat = {name: metadata[name] for name in _METADATA if metadata.get(name) is not None}
-    for name in _TIMES:
-        if metadata.get(name) is not None:
-            flat[name] = TIME.read(metadata[name], ("metadata", name), findings)
+    flat: Body = {}
+    for name, value in metadata.items():
+        if name in _METADATA:
+            if value is not None:
+                flat[name] = value
+        elif name in _TIMES:
+            if value is not None:
+                flat[name] = TIME.read(value, ("metadata", name), findings)
+        elif name not in _OTHER_METADATA:
+            known = _METADATA_FIELDS | _OTHER_METADATA
+            findings.odd(("metadata", str(name)), f"unknown field; {suggestion(str(name), known)}", "left out")
     if not flat.get("name"):
         flat.pop("name", None)
     if (not kind.namespaced and "namespace" in flat) or flat.get("namespace") == "":
         del flat["namespace"]
-    for name in metadata.keys() - _METADATA_FIELDS - _OTHER_METADATA:
-        known = _METADATA_FIELDS | _OTHER_METADATA
-        findings.odd(("metadata", str(name)), f"unknown field; {suggestion(str(name), known)}", "left out")
     return flat
 
 
 def _settle_paths(kind: Kind, findings: Findings, problems: int, notes: int) -> None:
     """Corrects the paths of fields that a record has elsewhere than the object, in what was found since."""
+    if len(findings.problems) == problems and len(findings.notes) == notes:
+        return
     findings.problems[problems:] = [_settled(kind, problem) for problem in findings.problems[problems:]]
     findings.notes[notes:] = [_settled(kind, problem) for problem in findings.notes[notes:]]
 

@@ -17,6 +17,26 @@ from kueuepy.objects.ready import ready
 T = TypeVar("T")
 
 
+class Sound:
+    """Values that need no second look, by what they are, not by what they equal."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self) -> None:
+        """Knows none yet."""
+        self._values: dict[int, Any] = {}
+
+    def __contains__(self, value: object) -> bool:
+        """Whether nothing was found in it."""
+        return self._values.get(id(value), self) is value
+
+    def add(self, value: Any) -> None:
+        """Nothing was found in it; it stays alive with this, so that its identity is no other's."""
+        if len(self._values) >= _MOST_SOUND:
+            self._values.clear()
+        self._values[id(value)] = value
+
+
 class Findings:
     """What is found while one object is read.
 
@@ -24,13 +44,15 @@ class Findings:
         strict: Whether an unknown field is a problem, not just a note.
         problems: What is wrong.
         notes: What was passed over or put right.
+        sound: Values in which nothing was found, and that many objects may have.
     """
 
-    __slots__ = ("notes", "problems", "strict")
+    __slots__ = ("notes", "problems", "sound", "strict")
 
-    def __init__(self, *, strict: bool = True) -> None:
+    def __init__(self, *, strict: bool = True, sound: Sound | None = None) -> None:
         """Starts without findings."""
         self.strict = strict
+        self.sound = Sound() if sound is None else sound
         self.problems: list[Problem] = []
         self.notes: list[Problem] = []
 
@@ -191,6 +213,7 @@ def _integer(raw: Any) -> int | None:
 
 
 _DIGITS = 20
+_MOST_SOUND = 4096
 _ENOUGH = 100
 
 

@@ -7,7 +7,7 @@ from kueuepy.errors import DuplicateError
 from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
 from kueuepy.manifest.convert import object_name, read_object, split_api_version
-from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.decoding import Findings, Sound
 from kueuepy.manifest.jobkinds import QUEUE_NAME, is_annotated, is_job, is_other, with_queue_label
 from kueuepy.manifest.kinds import KINDS, KUEUE
 from kueuepy.manifest.leniency import complete_quotas
@@ -61,6 +61,10 @@ def load(
         return loader.manifest()
 
 
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
+
+
 class _Loader:
     """What was read so far."""
 
@@ -76,6 +80,7 @@ class _Loader:
         self._problems: list[tuple[str, Problem]] = []
         self._versions: set[str] = set()
         self._generated = 0
+        self._sound = Sound()
 
     def take(self, item: Item) -> None:
         """Adds a document: an object, or a list of them."""
@@ -92,10 +97,10 @@ class _Loader:
     def _take_object(self, item: Item, doc: dict[str, Any]) -> None:
         api_group, version = split_api_version(doc)
         kind = doc.get("kind")
-        missing = [name for name in ("apiVersion", "kind") if not isinstance(doc.get(name), str) or not doc[name]]
-        for name in missing:
-            self._fail(item, Problem((name,), "Required", "is required"), object_name(doc))
-        if missing:
+        if not (_is_word(doc.get("apiVersion")) and _is_word(kind)):
+            for name in ("apiVersion", "kind"):
+                if not _is_word(doc.get(name)):
+                    self._fail(item, Problem((name,), "Required", "is required"), object_name(doc))
             return
         if api_group == KUEUE:
             self._versions.add(version)
@@ -128,7 +133,7 @@ class _Loader:
         self._configuration = (*found, item)
 
     def _read(self, item: Item, doc: dict[str, Any], api_group: str, version: str) -> None:
-        findings = Findings(strict=self._strict)
+        findings = Findings(strict=self._strict, sound=self._sound)
         doc = self._named(item, doc)
         body = to_v1beta2(api_group, version, doc, findings)
         obj = read_object(KINDS[api_group, str(body["kind"])], body, findings)
@@ -199,8 +204,9 @@ class _Loader:
             review_configuration(configuration, review, namespace)
             self._collect(review, item, "Configuration")
         gates = configuration.feature_gates if configuration and not self._problems else {}
+        sound = Sound()
         for obj, item in self._objects.values():
-            review = Review(strict=self._strict, gates=gates)
+            review = Review(strict=self._strict, gates=gates, sound=sound)
             review_object(obj, review)
             if review.problems or review.notes:
                 self._collect(review, item, called(obj))

@@ -1,33 +1,29 @@
 """Files and texts into the values of the objects in them, each with the way back to its line."""
 
 import re
+from codecs import getincrementaldecoder
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 import msgspec
 
+from kueuepy import _core
 from kueuepy.manifest.limits import Limits
 from kueuepy.manifest.problems import LimitError, ManifestError, Path
+from kueuepy.manifest.quick import Quick
 from kueuepy.manifest.scalars import number
 from kueuepy.manifest.text import Text
 from kueuepy.manifest.yamlblock import locate, parse
-from kueuepy.manifest.yamlfast import has_equal_keys, quick_value
 
-_MARKER = re.compile(rb"^(?:---|\.\.\.)(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _DIRECTIVE = re.compile(rb"^%", re.MULTILINE)
 _PREAMBLE = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\r?\n|%[^\n]*(?:\n|\Z))*")
 _CONTENT = re.compile(rb"^[ \t]*[^#\s]", re.MULTILINE)
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_ALLOWED_BYTES = bytes(sorted({9, 10, 13, *range(32, 127), *range(128, 256)}))
 _NODE_MARKS = (b":", b",", b"\n", b"[", b"{", b"- ")
-_ITEMS = re.compile(rb"^items:[ ]*\r?\n(?:[ ]*\r?\n)*(?P<indent>[ ]*)(?=- )", re.MULTILINE)
-_BATCH = 2**19
-_SMALL = 2**18
+_CHUNK = 2**20
 _LINE = b"\n"
 _JSON = msgspec.json.Decoder(float_hook=number)
-_JSON_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_JSON_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 class Item:
@@ -49,7 +45,7 @@ class Item:
 
     def where(self, path: Path = ()) -> str:
         """File and line of a field, or of the innermost part of its path that is written."""
-        if not self.text.data:
+        if not self.text.size:
             return self.text.name
         try:
             line = locate(self.text, self.prefix + path)
@@ -73,26 +69,22 @@ class Way(NamedTuple):
     Attributes:
         limits: How much it may hold.
         strict: Whether equal keys are an error.
-        quick: Whether rapidyaml may be tried. It writes to the standard error where it fails, and small files need no
-            haste.
     """
 
     limits: Limits
     strict: bool
-    quick: bool
 
 
 def read(name: str, data: bytes, limits: Limits, *, strict: bool) -> Iterator[Item]:
-    """The documents of a file, lists in large ones already taken apart.
+    """The documents of a file, lists already taken apart where they can be.
 
     Raises:
         ManifestError: The file is not YAML or JSON in UTF-8.
         LimitError: The file exceeds a limit.
     """
     _check_bytes(name, data, limits)
-    way = Way(limits, strict=strict, quick=len(data) > _SMALL)
     for text in _documents(name, data):
-        yield from _json(text, way) or _yaml(text, way)
+        yield from _document(text, Way(limits, strict=strict))
 
 
 def _check_bytes(name: str, data: bytes, limits: Limits) -> None:
@@ -102,29 +94,40 @@ def _check_bytes(name: str, data: bytes, limits: Limits) -> None:
     if nodes > limits.nodes:
         raise LimitError(name, "nodes", limits.nodes, f"the file may have {nodes:,} keys, values and items")
     text = Text(name, data)
-    if data.translate(None, _ALLOWED_BYTES) and (found := _CONTROL.search(data)):
+    if _core.has_controls(data) and (found := _CONTROL.search(data)):
         text.fail(found.start(), f"control character {found.group()[0]:#04x} is not allowed; write it as an escape")
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        text.fail(error.start, f"this is not UTF-8: {error.reason}")
+    if not data.isascii():
+        _check_utf8(text)
+
+
+def _check_utf8(text: Text) -> None:
+    """Whether the bytes are UTF-8, without a copy of them all."""
+    decoder = getincrementaldecoder("utf-8")()
+    for start in range(0, text.size, _CHUNK):
+        before = start - len(decoder.getstate()[0])
+        try:
+            decoder.decode(text.whole[start : start + _CHUNK], final=start + _CHUNK >= text.size)
+        except UnicodeDecodeError as error:
+            text.fail(before + error.start, f"this is not UTF-8: {error.reason}")
 
 
 def _documents(name: str, data: bytes) -> Iterator[Text]:
     """The texts between document markers that have any content."""
     data = data.removeprefix(b"\xef\xbb\xbf")
-    starts = [0, *(found.start() for found in _MARKER.finditer(data)), len(data)]
-    line = 1
-    for start, end in pairwise(starts):
+    starts, _ = _core.marks(data)
+    line, last = 1, 0
+    for start, end in pairwise([0, *starts, len(data)]):
+        line += data.count(_LINE, last, start)
+        last = start
         part = data[start:end]
         if part.startswith((b"---", b"...")):
             part = b"   " + part[3:]
         text = Text(name, _without_directives(part), line)
-        if found := _DIRECTIVE.search(text.data):
-            text.fail(found.start(), "a line starts with %, which only directives before a document do")
-        if _CONTENT.search(text.data):
+        _, directive = _core.marks(text.whole)
+        if directive is not None:
+            text.fail(directive, "a line starts with %, which only directives before a document do")
+        if _CONTENT.search(text.whole):
             yield text
-        line += data.count(_LINE, start, end)
 
 
 def _without_directives(part: bytes) -> bytes:
@@ -134,103 +137,90 @@ def _without_directives(part: bytes) -> bytes:
     return _DIRECTIVE.sub(b"#", part[:end]) + part[end:] if b"%" in part[:end] else part
 
 
-def _json(text: Text, way: Way) -> list[Item]:
-    """The objects of a JSON text; none if it is something else."""
-    if text.data.lstrip()[:1] != b"{":
-        return []
+def _document(text: Text, way: Way) -> Iterator[Item]:
+    """The value of a document, or the items of a list object."""
+    quick = Quick(text, way.limits)
+    if quick.is_odd:
+        yield from _exact(text, way)
+    elif not quick.is_list:
+        if quick.value is not None:
+            yield Item(quick.value, text)
+    elif quick.says_list():
+        yield from _listed(quick, text, way)
+    else:
+        yield from _gathered(quick, text, way)
+
+
+def _listed(quick: Quick, text: Text, way: Way) -> Iterator[Item]:
+    """The items of a list object, without the whole of it ever being there."""
+    for count, found in enumerate(_taken(quick, way)):
+        if found is None:
+            # A line that looked like an item was inside of one: only the whole text tells what is wrong, if anything.
+            for item in _exact(text, way):
+                yield from islice(item.items(), count, None)
+            return
+        yield found
+    if quick.value.get("kind") != "List":
+        text.fail(0, "a mapping with items must have a kind that ends in List")
+
+
+def _gathered(quick: Quick, text: Text, way: Way) -> Iterator[Item]:
+    """A mapping with items, of which it is not known whether it is a list object."""
+    items: list[Any] = []
+    for found in _taken(quick, way):
+        if found is None:
+            yield from _exact(text, way)
+            return
+        items.append(found.value)
+    yield Item({**quick.value, "items": items}, text)
+
+
+def _taken(quick: Quick, way: Way) -> Iterator[Item | None]:
+    """The items; `None`, and no more, where only the whole text can tell."""
+    prefix: Path = () if quick.is_json else (0,)
     try:
-        fields = _JSON_FIELDS.decode(text.data)
-        kind = fields.get("kind")
-        if kind is not None and bytes(kind).endswith(b'List"') and "items" in fields:
-            return _json_items(text, fields, way)
-        return _json_object(text, way)
-    except (msgspec.DecodeError, RecursionError, UnicodeError):
-        return []
+        for found in quick.items(lambda part: _item(part, way, is_json=quick.is_json)):
+            yield None if found is None else Item(found[0], found[1], prefix)
+    except (ManifestError, msgspec.DecodeError, RecursionError, UnicodeError):
+        yield None
 
 
-def _json_items(text: Text, fields: dict[str, msgspec.Raw], way: Way) -> list[Item]:
-    items: list[Item] = []
-    offset, line = 0, text.line
-    for raw in _JSON_ITEMS.decode(fields["items"]) if bytes(fields["items"]) != b"null" else []:
-        data = bytes(raw)
-        found = text.data.index(data, offset)
-        line += text.data.count(_LINE, offset, found)
-        offset = found
-        items += _json_object(Text(text.name, data, line), way)
-    return items
+def _item(part: Text, way: Way, *, is_json: bool) -> Any:
+    """The value of an odd item, read the exact way."""
+    if is_json:
+        return _json_value(part, way)
+    (value,) = parse(part, way.limits, strict=way.strict)
+    return value
 
 
-def _json_object(text: Text, way: Way) -> list[Item]:
-    """The value of a JSON text; by way of YAML, which JSON is, where a limit or a duplicate needs its place."""
-    value = _JSON.decode(text.data)
-    brackets = text.data.count(b"{") + text.data.count(b"[")
-    exact = len(text.data) > way.limits.scalar_bytes or brackets > way.limits.depth
-    if exact or (way.strict and has_equal_keys(msgspec.json.format(text.data, indent=-1), value)):
-        parse(text, way.limits, strict=way.strict)
-    return [Item(value, text)]
-
-
-def _yaml(text: Text, way: Way) -> Iterator[Item]:
-    if len(text.data) > _BATCH and (found := _ITEMS.search(text.data)):
+def _exact(text: Text, way: Way) -> Iterator[Item]:
+    """The value of a text; by way of JSON, if it is that and no more odd than JSON may be."""
+    if text.data.lstrip()[:1] == b"{":
         try:
-            yield from list(_split_list(text, found, way))
-        except ManifestError:
-            # A line that looked like an item was inside of one: the whole text tells what is wrong, if anything is.
+            yield Item(_json_value(text, way), text)
+        except (msgspec.DecodeError, RecursionError, UnicodeError):
             pass
         else:
             return
-    yield from _plain(text, way)
-
-
-def _plain(text: Text, way: Way) -> Iterator[Item]:
-    quick = quick_value(text, way.limits.scalar_bytes) if way.quick else None
-    value = quick[0] if quick else parse(text, way.limits, strict=way.strict)
+    value = parse(text, way.limits, strict=way.strict)
     if value is not None:
         yield Item(value, text)
 
 
-def _split_list(text: Text, found: re.Match[bytes], way: Way) -> Iterator[Item]:
-    """The items of a large list object, parsed in batches, so that no tree of the whole is ever built."""
-    data, indent = text.data, found.group("indent")
-    start = found.end() - len(indent)
-    end = _end_of_list(data, start, len(indent))
-    head = Text(text.name, data[:start] + data[end:], text.line)
-    for item in _plain(head, way):
-        if not (isinstance(item.value, dict) and str(item.value.get("kind")).endswith("List")):
-            head.fail(0, "a mapping with items must have a kind that ends in List")
-    line = text.line + data.count(_LINE, 0, start)
-    mark = _LINE + indent + b"- "
-    for batch in _batches(data, start, end, mark, _BATCH):
-        yield from _batch_items(Text(text.name, batch, line), mark, way)
-        line += batch.count(_LINE)
+def _json_value(text: Text, way: Way) -> Any:
+    """The value of a JSON text; by way of YAML, which JSON is, where a limit or a duplicate needs its place."""
+    data = text.data
+    value = _JSON.decode(data)
+    brackets = data.count(b"{") + data.count(b"[")
+    exact = len(data) > way.limits.scalar_bytes or brackets > way.limits.depth
+    if exact or (way.strict and has_equal_keys(data, value)):
+        parse(text, way.limits, strict=way.strict)
+    return value
 
 
-def _batch_items(text: Text, mark: bytes, way: Way) -> Iterator[Item]:
-    """The items of a batch: all at once if that is quick, else one by one."""
-    quick = quick_value(text, way.limits.scalar_bytes)
-    if quick and isinstance(quick[0], list):
-        for position, value in enumerate(quick[0]):
-            yield Item(value, text, (position,))
-        return
-    line = text.line
-    for part in _batches(text.data, 0, len(text.data), mark, 0):
-        for item in _plain(Text(text.name, part, line), way):
-            yield from (Item(value, item.text, (position,)) for position, value in enumerate(item.value))
-        line += part.count(_LINE)
+def has_equal_keys(data: bytes, value: Any) -> bool:
+    """Whether JSON had two equal keys in one mapping, of which the decoder kept one.
 
-
-def _end_of_list(data: bytes, start: int, indent: int) -> int:
-    """Where the lines of a list end that begins at `start`."""
-    less = rb"\n {0,%d}[^ \r\n#]|" % (indent - 1) if indent else b""
-    ending = re.compile(rb"%b\n {%d}[^ \-\r\n#]" % (less, indent))
-    found = ending.search(data, start)
-    return found.start() + 1 if found else len(data)
-
-
-def _batches(data: bytes, start: int, end: int, mark: bytes, size: int) -> Iterator[bytes]:
-    """The lines of a list in parts that begin with an item, and are longer than this size by no more than an item."""
-    while start < end:
-        cut = data.find(mark, start + size, end)
-        stop = end if cut < 0 else cut + 1
-        yield data[start:stop]
-        start = stop
+    Written back, the value has as many keys as the text had. A `":` inside a text counts on both sides.
+    """
+    return msgspec.json.format(data, indent=-1).count(b'":') != msgspec.json.encode(value).count(b'":')

@@ -10,20 +10,41 @@ class Text:
 
     Attributes:
         name: The file's name.
-        data: The bytes.
+        whole: The bytes that it is a part of.
+        start: Where it starts in them.
+        stop: Where it ends.
         line: The line of the first byte, from 1.
     """
 
-    def __init__(self, name: str, data: bytes, line: int = 1) -> None:
-        """Keeps the three."""
+    __slots__ = ("line", "name", "start", "stop", "whole")
+
+    def __init__(self, name: str, whole: bytes, line: int = 1, start: int = 0, stop: int | None = None) -> None:
+        """Keeps them; without start and stop it is all of the bytes."""
         self.name = name
-        self.data = data
+        self.whole = whole
         self.line = line
+        self.start = start
+        self.stop = len(whole) if stop is None else stop
+
+    @property
+    def data(self) -> bytes:
+        """Its bytes; a copy, if it is a part of others."""
+        return self.whole[self.start : self.stop]
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return self.stop - self.start
+
+    def part(self, start: int, stop: int, line: int) -> "Text":
+        """The part between two places of the bytes that it is a part of itself."""
+        return Text(self.name, self.whole, line, start, stop)
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of a byte, from 1."""
-        start = self.data.rfind(b"\n", 0, offset) + 1
-        return self.line + self.data.count(b"\n", 0, offset), offset - start + 1
+        data = self.data
+        start = data.rfind(b"\n", 0, offset) + 1
+        return self.line + data.count(b"\n", 0, offset), offset - start + 1
 
     def fail(self, offset: int, detail: str) -> NoReturn:
         """Raises the error of a file that is not YAML."""

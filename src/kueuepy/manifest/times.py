@@ -6,6 +6,8 @@ from datetime import datetime, timedelta, timezone
 SECOND = 10**9
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:[Zz]|([-+])(\d\d):?(\d\d))", re.ASCII)
+_USUAL_LENGTH = len("1970-01-01T00:00:00Z")
+_FIRST_DAY = _EPOCH.toordinal()
 _UNITS = {
     "ns": 1,
     "us": 10**3,
@@ -27,6 +29,8 @@ def parse_time(text: str) -> int | None:
     >>> parse_time("1970-01-01T00:00:01.5Z")
     1500000000
     """
+    if len(text) == _USUAL_LENGTH and text[4::3] == "--T::Z":
+        return _usual_time(text)
     found = _TIME.fullmatch(text)
     if not found:
         return None
@@ -39,6 +43,16 @@ def parse_time(text: str) -> int | None:
     if sign:
         seconds -= (1 if sign == "+" else -1) * (int(hours) * 3600 + int(minutes) * 60)
     return seconds * SECOND + int((fraction or "0").ljust(9, "0"))
+
+
+def _usual_time(text: str) -> int | None:
+    """The same of a text with its signs where Kubernetes writes them."""
+    try:
+        moment = datetime.fromisoformat(text[:-1])
+    except ValueError:
+        return None
+    seconds = ((moment.toordinal() - _FIRST_DAY) * 24 + moment.hour) * 3600 + moment.minute * 60 + moment.second
+    return seconds * SECOND
 
 
 def format_time(nanoseconds: int) -> str:

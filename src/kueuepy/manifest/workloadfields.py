@@ -30,11 +30,20 @@ def _read_pod_set(raw: Any, path: Path, findings: Findings) -> Any:
     template, request = raw.get("template"), raw.get("topologyRequest")
     if template is None:
         findings.problem((*path, "template"), "is required", "Required")
-    held = template and hold(PodTemplate, template, (*path, "template"), findings)
+    held = template and _held_template(template, path, findings)
     held_request = request and hold(TopologyRequest, request, (*path, "topologyRequest"), findings)
     if held is template and held_request is request:
         return raw
     return {**raw, "template": held or {}, "topologyRequest": held_request}
+
+
+def _held_template(template: Any, path: Path, findings: Findings) -> Any:
+    if template in findings.sound:
+        return template
+    held = hold(PodTemplate, template, (*path, "template"), findings)
+    if held is template:
+        findings.sound.add(template)
+    return held
 
 
 def _read_status(raw: Any, path: Path, findings: Findings) -> Any:

@@ -13,7 +13,7 @@ ResourceList: TypeAlias = dict[str, QuantityText]
 """Quantities by resource name, as in `resources.requests` of a container."""
 
 
-class Value(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
+class Value(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """A frozen record; its fields are Kueue's, in snake_case here and in camelCase in a manifest."""
 
 

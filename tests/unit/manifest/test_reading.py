@@ -9,7 +9,8 @@ from textwrap import dedent, indent
 import pytest
 
 from kueuepy.errors import DuplicateError, NotFoundError
-from kueuepy.manifest import ManifestError, load, to_dict
+from kueuepy.manifest import Limits, ManifestError, load, to_dict
+from kueuepy.manifest.reading import read
 from kueuepy.objects import Cohort, LocalQueue, Namespace
 
 COHORT = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: %s}\n"
@@ -344,3 +345,26 @@ def test_a_mapping_of_unknown_fields_has_an_end():
     with pytest.raises(ManifestError) as error:
         load(text)
     assert len(error.value.problems) == 50
+
+
+def test_items_of_a_list_come_before_the_rest_is_read():
+    text = "kind: List\nitems:\n" + "- a: 1\n" * 100_000 + "- [\n"
+    items = read("f.yaml", text.encode(), Limits(), strict=True)
+    assert next(items).value == {"a": 1}
+    with pytest.raises(ManifestError, match=r"f\.yaml:100003:3: the \"\[\" here is never closed"):
+        list(items)
+
+
+@pytest.mark.parametrize("kind", ["List", "Other"])
+def test_a_mapping_with_items_is_a_list_object_by_its_kind(kind):
+    for text in (f"items:\n- a: 1\nkind: {kind}\n", f'{{"items": [{{"a": 1}}], "kind": "{kind}"}}'):
+        (item,) = read("f.yaml", text.encode(), Limits(), strict=True)
+        listed = item.value == {"a": 1}
+        assert listed or item.value == {"items": [{"a": 1}], "kind": kind}
+        assert not listed or kind == "List"
+
+
+def test_a_kind_that_deceives_is_refused():
+    text = "items:\n- a: 1\nb: '\nkind: List\n'\n"
+    with pytest.raises(ManifestError, match="must have a kind that ends in List"):
+        list(read("f.yaml", text.encode(), Limits(), strict=True))

@@ -36,30 +36,42 @@ def review_pod_set(pod_set: PodSet, path: Path, review: Review) -> None:
 
 
 def _review_template(template: dict[str, Any], path: Path, review: Review) -> None:
-    metadata = template.get("metadata")
-    if metadata and review.enabled("WorkloadValidationForPodSetMetadata"):
-        review.labels(metadata.get("labels") or {}, (*path, "metadata", "labels"))
-        review.annotations(metadata.get("annotations") or {}, (*path, "metadata", "annotations"))
-    spec = template.get("spec") or {}
+    """A template's metadata and spec; one that many Workloads have is looked at once."""
+    metadata, spec = template.get("metadata"), template.get("spec")
+    for part, rules, field in ((metadata, _review_metadata, "metadata"), (spec, _review_spec, "spec")):
+        if not part or part in review.sound:
+            continue
+        before = len(review.problems) + len(review.notes)
+        rules(part, (*path, field), review)
+        if before == len(review.problems) + len(review.notes):
+            review.sound.add(part)
+
+
+def _review_metadata(metadata: dict[str, Any], path: Path, review: Review) -> None:
+    if review.enabled("WorkloadValidationForPodSetMetadata"):
+        review.labels(metadata.get("labels") or {}, (*path, "labels"))
+        review.annotations(metadata.get("annotations") or {}, (*path, "annotations"))
+
+
+def _review_spec(spec: dict[str, Any], path: Path, review: Review) -> None:
     for field in ("initContainers", "containers"):
         for position, container in enumerate(spec.get(field) or ()):
             if resources := container.get("resources"):
-                _review_resources(resources, (*path, "spec", field, position, "resources"), review)
+                _review_resources(resources, (*path, field, position, "resources"), review)
     if resources := spec.get("resources"):
-        _review_resources(resources, (*path, "spec", "resources"), review)
-    for name, value in (spec.get("overhead") or {}).items():
-        review.quantity(value, (*path, "spec", "overhead", name), negative=True)
+        _review_resources(resources, (*path, "resources"), review)
+    review.quantities(spec.get("overhead") or {}, (*path, "overhead"), negative=True)
 
 
 def _review_resources(resources: dict[str, Any], path: Path, review: Review) -> None:
     """Requests and limits are quantities, not negative, and none of pods, which Kueue counts itself."""
     negative = not review.enabled("WorkloadValidateResourcesAreNonNegative")
     for field in ("requests", "limits"):
-        for name, value in (resources.get(field) or {}).items():
-            place = (*path, field, name)
-            review.quantity(value, place, negative=negative)
-            if name == _RESERVED:
-                review.problem(place, "is reserved for Kueue's own count of pods; request other resources")
+        amounts = resources.get(field) or {}
+        review.quantities(amounts, (*path, field), negative=negative)
+        if _RESERVED in amounts:
+            detail = "is reserved for Kueue's own count of pods; request other resources"
+            review.problem((*path, field, _RESERVED), detail)
 
 
 def _review_topology(request: dict[str, Any], path: Path, review: Review) -> None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from kueuepy._core import Quantity
-from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.decoding import Findings, Sound
 from kueuepy.manifest.gates import enabled
 from kueuepy.manifest.problems import Path, shown
 from kueuepy.objects import QuantityText
@@ -37,9 +37,11 @@ class Review(Findings):
 
     __slots__ = ("gates",)
 
-    def __init__(self, *, strict: bool = True, gates: Mapping[str, bool] | None = None) -> None:
+    def __init__(
+        self, *, strict: bool = True, gates: Mapping[str, bool] | None = None, sound: Sound | None = None
+    ) -> None:
         """Starts without findings; lenient reviews note names of a wrong form, and refuse nothing for them."""
-        super().__init__(strict=strict)
+        super().__init__(strict=strict, sound=sound)
         self.gates = gates or {}
 
     def enabled(self, gate: str) -> bool:
@@ -59,8 +61,11 @@ class Review(Findings):
 
     def unique(self, names: Iterable[str], path: Path, field: str = "") -> None:
         """No two items of a list have the same name."""
+        listed = tuple(names)
         seen: set[str] = set()
-        for position, name in enumerate(names):
+        if len(set(listed)) == len(listed):
+            return
+        for position, name in enumerate(listed):
             if name in seen:
                 place = (*path, position, field) if field else (*path, position)
                 self.problem(place, f"{shown(name)} occurs twice; each may occur once", "Duplicate")
@@ -87,7 +92,7 @@ class Review(Findings):
 
     def subdomain(self, name: str | None, path: Path) -> None:
         """A name or a reference to one is a DNS subdomain; `None` is none."""
-        if name is not None and not (len(name) <= _SUBDOMAIN_LENGTH and DNS_SUBDOMAIN.fullmatch(name)):
+        if name is not None and not is_subdomain(name):
             detail = (
                 f"is {shown(name)}; it must be a DNS subdomain: at most {_SUBDOMAIN_LENGTH} of a-z, 0-9, - and ., "
                 "with a letter or digit at each end"
@@ -124,16 +129,25 @@ class Review(Findings):
     def labels(self, labels: Mapping[str, str], path: Path) -> None:
         """Keys and values are those of labels."""
         for key, value in labels.items():
-            self.label_key(key, (*path, key))
-            self.label_value(value, (*path, key))
+            if not (is_label_key(key) and is_label_value(value)):
+                self.label_key(key, (*path, key))
+                self.label_value(value, (*path, key))
 
     def annotations(self, annotations: Mapping[str, str], path: Path) -> None:
         """Keys are those of annotations, and all together is not too long."""
+        if not annotations:
+            return
         for key in annotations:
             self.label_key(key.lower(), (*path, key))
         size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
         if size > _ANNOTATIONS_BYTES:
             self.problem(path, f"has {size} bytes; at most {_ANNOTATIONS_BYTES} are allowed", "TooMany")
+
+    def quantities(self, values: Mapping[str, QuantityText | None], path: Path, *, negative: bool = False) -> None:
+        """Each value is such a quantity."""
+        for name, value in values.items():
+            if not _is_sound(value, negative):
+                self.quantity(value, (*path, name), negative=negative)
 
     def quantity(self, value: QuantityText | None, path: Path, *, negative: bool = False) -> Quantity | None:
         """A quantity as the API's schema has them, and not negative unless that is allowed."""
@@ -149,7 +163,14 @@ class Review(Findings):
         return found
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=65536, typed=True)
+def _is_sound(value: QuantityText | None, negative: bool) -> bool:  # noqa: FBT001 - a cache knows no names
+    """Whether `Review.quantity` finds nothing."""
+    found = None if value is None else parse_quantity(value)
+    return found is None or (not isinstance(found, str) and (negative or not found < ZERO))
+
+
+@lru_cache(maxsize=65536, typed=True)
 def parse_quantity(value: QuantityText) -> Quantity | str:
     """The quantity, or what is wrong with its text."""
     if isinstance(value, bool) or not isinstance(value, int | str):
@@ -169,10 +190,16 @@ def parse_lenient(value: QuantityText) -> Quantity | str:
 
 
 @lru_cache(maxsize=65536)
+def is_subdomain(name: str) -> bool:
+    """Whether a text is a DNS subdomain."""
+    return len(name) <= _SUBDOMAIN_LENGTH and bool(DNS_SUBDOMAIN.fullmatch(name))
+
+
+@lru_cache(maxsize=65536)
 def is_label_key(key: str) -> bool:
     """Whether a text can be a label's key."""
     prefix, slash, word = key.rpartition("/")
-    if slash and not (len(prefix) <= _SUBDOMAIN_LENGTH and DNS_SUBDOMAIN.fullmatch(prefix)):
+    if slash and not is_subdomain(prefix):
         return False
     return len(word) <= _LABEL_LENGTH and bool(_LABEL_WORD.fullmatch(word))
 

@@ -4,11 +4,12 @@ Source: `pkg/webhooks/workload_webhook.go`, `apis/kueue/v1beta2/workload_types.g
 """
 
 import re
+from functools import lru_cache
 
 from kueuepy.manifest.decoding import decode
 from kueuepy.manifest.problems import Path
 from kueuepy.manifest.validation.flavor import review_tolerations
-from kueuepy.manifest.validation.review import Review
+from kueuepy.manifest.validation.review import Review, is_label_key, is_subdomain, parse_quantity
 from kueuepy.objects import (
     Admission,
     AdmissionCheckState,
@@ -50,11 +51,20 @@ def review_status(workload: Workload, status: WorkloadStatus, review: Review) ->
 
 def _review_condition(condition: Condition, path: Path, review: Review) -> None:
     """A condition's type and reason; an empty reason is a condition that Kueue wrote without one."""
-    review.label_key(condition.type, (*path, "type"))
-    review.length(condition.message, _MAX_MESSAGE, (*path, "message"))
-    review.length(condition.reason, _MAX_REASON, (*path, "reason"))
-    if condition.reason and not _REASON.fullmatch(condition.reason):
-        review.problem((*path, "reason"), f'is "{condition.reason}"; it must be one word of letters, digits and _ , :')
+    if not is_label_key(condition.type):
+        review.label_key(condition.type, (*path, "type"))
+    if len(condition.message) > _MAX_MESSAGE:
+        review.length(condition.message, _MAX_MESSAGE, (*path, "message"))
+    if not _is_reason(condition.reason):
+        review.length(condition.reason, _MAX_REASON, (*path, "reason"))
+        if not _REASON.fullmatch(condition.reason):
+            detail = f'is "{condition.reason}"; it must be one word of letters, digits and _ , :'
+            review.problem((*path, "reason"), detail)
+
+
+@lru_cache(maxsize=4096)
+def _is_reason(reason: str) -> bool:
+    return not reason or (len(reason) <= _MAX_REASON and bool(_REASON.fullmatch(reason)))
 
 
 def _review_admission(workload: Workload, status: WorkloadStatus, admission: Admission, review: Review) -> None:
@@ -79,12 +89,17 @@ def _review_admission(workload: Workload, status: WorkloadStatus, admission: Adm
 def _review_assignment(assignment: PodSetAssignment, path: Path, review: Review, *, reserved: bool) -> None:
     review.int32(assignment.count, (*path, "count"), least=0)
     for resource, flavor in assignment.flavors.items():
-        review.subdomain(flavor, (*path, "flavors", resource))
+        if not is_subdomain(flavor):
+            review.subdomain(flavor, (*path, "flavors", resource))
+    review.quantities(assignment.resource_usage, (*path, "resourceUsage"), negative=True)
+    count = assignment.count or 0
+    if not reserved or count <= 1:
+        return
     for resource, usage in assignment.resource_usage.items():
-        place = (*path, "resourceUsage", resource)
-        quantity = review.quantity(usage, place, negative=True)
-        if quantity is not None and reserved and assignment.count and quantity.request(resource) % assignment.count:
-            review.problem(place, f"is {usage}; it must be a multiple of the count, {assignment.count}")
+        quantity = parse_quantity(usage)
+        if not isinstance(quantity, str) and quantity.request(resource) % count:
+            place = (*path, "resourceUsage", resource)
+            review.problem(place, f"is {usage}; it must be a multiple of the count, {count}")
 
 
 def _review_reclaimable(workload: Workload, status: WorkloadStatus, review: Review) -> None:

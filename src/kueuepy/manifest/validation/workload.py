@@ -79,9 +79,9 @@ def gates_of(workload: Workload) -> list[str]:
 def review_gated_by(workload: Workload, review: Review) -> None:
     """The gates in the annotation are paths with a domain, each once."""
     path = ("metadata", "annotations", _GATED_BY)
-    if not review.enabled("AdmissionGatedBy"):
-        return
     gates = gates_of(workload)
+    if not gates or not review.enabled("AdmissionGatedBy"):
+        return
     for gate in sorted({gate for gate in gates if gates.count(gate) > 1}):
         review.problem(path, f'names gate "{gate}" more than once; name each once')
     for gate in gates:

@@ -1,0 +1,318 @@
+#include "bindings/plain.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace kueue::python {
+
+Plain::Plain(py::bytes data, size_t start, size_t stop, size_t line, py::function resolve, size_t most_deep,
+             size_t longest)
+    : data_(std::move(data)),
+      begin_(PyBytes_AS_STRING(data_.ptr())),
+      end_(begin_ + stop),
+      at_(begin_ + start),
+      line_(line),
+      most_deep_(most_deep),
+      longest_(longest),
+      texts_(std::move(resolve)) {
+  const char* first = at_;
+  while (first != end_ && (*first == ' ' || *first == '\n')) ++first;
+  is_json_ = first != end_ && *first == '{';
+}
+
+bool Plain::Open() {
+  if (is_json_) return OpenJson();
+  FindContent();
+  if (indent_ < 0) return false;
+  if (IsDash() || !IsKey()) {
+    value_ = Node(indent_);
+    if (indent_ >= 0) throw Odd();
+    return false;
+  }
+  const int indent = indent_;
+  value_ = py::dict();
+  while (indent_ == indent) {
+    if (IsDash() || !IsKey()) throw Odd();
+    const py::object key = Key();
+    SkipBlanks();
+    if (AtLineEnd() && PyUnicode_CompareWithASCIIString(key.ptr(), "items") == 0) {
+      NextLine();
+      if (indent_ < indent || !IsDash()) throw Odd();
+      Put(value_, key, py::list());  // so that there is no second one
+      list_indent_ = indent_;
+      in_list_ = true;
+      return true;
+    }
+    Put(value_, key, ValueOf(key, indent));
+  }
+  if (indent_ >= 0) throw Odd();
+  return false;
+}
+
+bool Plain::NextYamlItem() {
+  if (indent_ == list_indent_ && IsDash()) return true;
+  in_list_ = false;
+  if (indent_ > list_indent_) throw Odd();
+  while (indent_ == 0) {
+    if (IsDash() || !IsKey()) throw Odd();
+    ReadPair(value_, 0);
+  }
+  if (indent_ >= 0) throw Odd();
+  return false;
+}
+
+py::list Plain::Items(size_t bytes) {
+  py::list items;
+  const char* const enough = static_cast<size_t>(end_ - at_) > bytes ? at_ + bytes : end_;
+  if (is_stuck_) throw Odd();
+  try {
+    while (in_list_ && at_ < enough && ReadItem(&items)) {
+    }
+  } catch (const Odd&) {
+    is_stuck_ = true;
+    if (items.empty()) throw;
+  }
+  return items;
+}
+
+bool Plain::ReadItem(py::list* items) {
+  if (!(is_json_ ? NextJsonItem() : NextYamlItem())) return false;
+  item_start_ = Offset(is_json_ ? at_ : at_ - indent_);
+  item_line_ = line_;
+  const py::object value = is_json_ ? JsonValue() : ListItem(list_indent_);
+  // The lines up to the next item belong to this one.
+  const char* const to = is_json_ || indent_ < 0 ? at_ : at_ - indent_;
+  items->append(py::make_tuple(item_start_, Offset(to), item_line_, value));
+  return true;
+}
+
+py::tuple Plain::PassOver() {
+  if (!in_list_) throw Odd();
+  is_stuck_ = false;
+  depth_ = pod_sets_ = 0;
+  at_ = begin_ + item_start_;
+  line_ = item_line_;
+  if (is_json_) {
+    PassOverJson();
+  } else {
+    const std::string next = "\n" + std::string(static_cast<size_t>(list_indent_), ' ') + "- ";
+    const absl::string_view rest(at_, static_cast<size_t>(end_ - at_));
+    const size_t found = rest.find(next);
+    if (found == absl::string_view::npos) throw Odd();
+    const char* const to = at_ + found + 1;
+    line_ += static_cast<size_t>(std::count(at_, to, '\n'));
+    at_ = to;
+    FindContent();
+  }
+  const size_t stop = Offset(is_json_ ? at_ : at_ - indent_);
+  return py::make_tuple(item_start_, stop, item_line_);
+}
+
+// --- lines
+
+void Plain::SkipBlanks() {
+  while (!AtEnd() && *at_ == ' ') ++at_;
+  if (Peek() == '\t') throw Odd();
+}
+
+void Plain::SkipComment() {
+  for (; !AtLineEnd(); ++at_) {
+    if (static_cast<unsigned char>(*at_) >= 0x80 || *at_ == '\r') throw Odd();
+  }
+}
+
+// Nothing but blanks and a comment may follow a value in its line.
+void Plain::FinishLine() {
+  const char* const from = at_;
+  SkipBlanks();
+  if (Peek() == '#' && at_ != from) SkipComment();
+  if (!AtLineEnd()) throw Odd();
+}
+
+// From the start of a line to the next content.
+void Plain::FindContent() {
+  for (;;) {
+    const char* const start = at_;
+    while (!AtEnd() && *at_ == ' ') ++at_;
+    indent_ = static_cast<int>(at_ - start);
+    if (AtEnd()) {
+      indent_ = -1;
+      return;
+    }
+    if (*at_ == '\t' || *at_ == '\r') throw Odd();
+    if (*at_ == '#') SkipComment();
+    if (AtEnd()) continue;
+    if (*at_ != '\n') return;
+    ++at_;
+    ++line_;
+  }
+}
+
+void Plain::NextLine() {
+  FinishLine();
+  if (AtEnd()) {
+    indent_ = -1;
+    return;
+  }
+  ++at_;
+  ++line_;
+  FindContent();
+}
+
+// --- collections of lines
+
+bool Plain::IsDash() const {
+  if (Peek() != '-') return false;
+  const char next = Peek(1);
+  return next == ' ' || next == '\n' || at_ + 1 == end_;
+}
+
+bool Plain::IsKey() const {
+  const char* place = at_;
+  if (*place == '"' || *place == '\'') {
+    const char quote = *place++;
+    while (place != end_ && *place != quote && *place != '\n' && *place != '\\') ++place;
+    if (place == end_ || *place != quote) return false;
+    ++place;
+    if (place != end_ && *place == quote) return false;  // a quote in quotes
+  } else {
+    const auto is_of_key = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+             c == '.' || c == '/' || c == '-';
+    };
+    while (place != end_ && is_of_key(*place)) ++place;
+    if (place == at_) return false;
+  }
+  if (place == end_ || *place != ':') return false;
+  return place + 1 == end_ || place[1] == ' ' || place[1] == '\n';
+}
+
+py::object Plain::Key() {
+  const char* const start = at_;
+  if (*at_ == '"' || *at_ == '\'') {
+    const char quote = *at_++;
+    while (*at_ != quote) ++at_;
+    const absl::string_view text(start + 1, static_cast<size_t>(at_ - start) - 1);
+    if (text.size() > longest_) throw Odd();
+    const py::object key = texts_.Text(text);
+    at_ += 2;
+    return key;
+  }
+  while (*at_ != ':') ++at_;
+  const absl::string_view text(start, static_cast<size_t>(at_ - start));
+  if (text.size() > longest_) throw Odd();
+  const py::object key = texts_.Key(text);
+  ++at_;
+  return key;
+}
+
+py::object Plain::Node(int indent) {
+  if (IsDash()) return List(indent);
+  if (!IsKey()) throw Odd();
+  return Map(indent);
+}
+
+py::object Plain::Map(int indent) {
+  const Deeper deeper(this);
+  const py::object map = py::dict();
+  do {
+    ReadPair(map, indent);
+    if (indent_ > indent) throw Odd();
+  } while (indent_ == indent && !IsDash() && IsKey());
+  if (indent_ == indent) throw Odd();
+  return map;
+}
+
+void Plain::ReadPair(const py::object& map, int indent) {
+  const py::object key = Key();
+  SkipBlanks();
+  Put(map, key, ValueOf(key, indent));
+}
+
+py::object Plain::ValueOf(const py::object& key, int indent) {
+  if (pod_sets_ > 0 && PyUnicode_CompareWithASCIIString(key.ptr(), "template") == 0) return Template(indent);
+  if (PyUnicode_CompareWithASCIIString(key.ptr(), "podSets") != 0) return MapValue(indent);
+  ++pod_sets_;
+  py::object value = MapValue(indent);
+  --pod_sets_;
+  return value;
+}
+
+// The template of a pod set: one object for all that are written alike, since a cluster runs the same pods
+// again and again, and nobody changes the template of a Workload.
+py::object Plain::Template(int indent) {
+  size_t lines = 0;
+  const char* const stop = EndOfLines(indent, &lines);
+  const Written written = WrittenAs(at_, stop, indent);
+  const auto known = templates_.find(written);
+  if (known != templates_.end()) {
+    at_ = stop;
+    line_ += lines;
+    FindContent();
+    return known->second;
+  }
+  py::object value = MapValue(indent);
+  const char* const end = indent_ < 0 ? at_ : at_ - indent_;
+  if (end == stop && templates_.size() < kMostTemplates) templates_.emplace(written, value);
+  return value;
+}
+
+// Where the lines end that are indented more than this, from the end of a line on.
+const char* Plain::EndOfLines(int indent, size_t* lines) const {
+  const char* place = at_;
+  for (;;) {
+    const void* const next = std::memchr(place, '\n', static_cast<size_t>(end_ - place));
+    if (next == nullptr) return end_;
+    const char* const line = static_cast<const char*>(next) + 1;
+    const char* first = line;
+    while (first != end_ && *first == ' ') ++first;
+    if (first != end_ && *first != '\n' && first - line <= indent) {
+      ++*lines;
+      return line;
+    }
+    if (line == end_) return end_;
+    ++*lines;
+    place = line;
+  }
+}
+
+// The value behind a colon and blanks; then the cursor is at the next content.
+py::object Plain::MapValue(int indent) {
+  if (Peek() == '#') SkipComment();
+  if (!AtLineEnd()) return Inline(indent);
+  NextLine();
+  if (indent_ > indent) return Node(indent_);
+  if (indent_ == indent && IsDash()) return List(indent);
+  return py::none();
+}
+
+py::object Plain::List(int indent) {
+  const Deeper deeper(this);
+  py::list list;
+  while (indent_ == indent && IsDash()) list.append(ListItem(indent));
+  if (indent_ > indent) throw Odd();
+  return std::move(list);
+}
+
+py::object Plain::ListItem(int indent) {
+  const char* const dash = at_++;
+  SkipBlanks();
+  if (Peek() == '#') SkipComment();
+  if (AtLineEnd()) {
+    NextLine();
+    return indent_ > indent ? Node(indent_) : py::none();
+  }
+  const int column = indent + static_cast<int>(at_ - dash);
+  if (!IsDash() && !IsKey()) return Inline(indent);
+  indent_ = column;
+  return Node(column);
+}
+
+void Plain::Put(const py::object& map, const py::object& key, const py::object& value) {
+  const Py_ssize_t before = PyDict_GET_SIZE(map.ptr());
+  if (PyDict_SetItem(map.ptr(), key.ptr(), value.ptr()) != 0) throw py::error_already_set();
+  if (PyDict_GET_SIZE(map.ptr()) == before) throw Odd();  // equal keys
+}
+
+}  // namespace kueue::python

@@ -1,0 +1,135 @@
+// YAML and JSON of the plain kind, as kubectl prints them, into Python values: a quick way beside the exact
+// one of kueuepy/manifest/yamlblock.py, which has the last word. Whatever is out of the ordinary is left to
+// that one: anchors, tags, folded blocks, flow collections in YAML, equal keys, odd escapes, tabs, numbers of
+// other bases, errors.
+#ifndef KUEUE_BINDINGS_PLAIN_H_
+#define KUEUE_BINDINGS_PLAIN_H_
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "bindings/plain_texts.h"
+#include "bindings/pybind.h"
+
+namespace kueue::python {
+
+// Reads one document. Of a list object it hands out the items a few at a time, so that the whole of a large
+// dump is never there at once.
+class Plain {
+ public:
+  Plain(py::bytes data, size_t start, size_t stop, size_t line, py::function resolve, size_t most_deep,
+        size_t longest);
+
+  // Reads up to the first item of a list object; false where the document is none, and then it is read whole.
+  // Raises Odd.
+  bool Open();
+  // The next items, of so many bytes or a few more, or as many as there are before an odd one: (start, stop,
+  // line, value) each. None of them at the end of the list; then the document is read to its end. Raises Odd.
+  py::list Items(size_t bytes);
+  // Goes on behind the item that is odd; (start, stop, line) of it. Raises Odd where its end cannot be seen.
+  py::tuple PassOver();
+
+  // What was read beside the items, or the whole value.
+  const py::object& value() const { return value_; }
+  bool is_json() const { return is_json_; }
+  bool is_in_list() const { return in_list_ || is_stuck_; }
+
+ private:
+  // Lines.
+  bool AtEnd() const { return at_ == end_; }
+  bool AtLineEnd() const { return at_ == end_ || *at_ == '\n'; }
+  char Peek(size_t ahead = 0) const { return static_cast<size_t>(end_ - at_) > ahead ? at_[ahead] : '\0'; }
+  void SkipBlanks();
+  void SkipComment();
+  void FinishLine();
+  void FindContent();
+  void NextLine();
+
+  // Collections of lines.
+  bool IsDash() const;
+  bool IsKey() const;
+  py::object Node(int indent);
+  py::object Map(int indent);
+  py::object List(int indent);
+  py::object ListItem(int indent);
+  py::object MapValue(int indent);
+  py::object Key();
+  void ReadPair(const py::object& map, int indent);
+  py::object ValueOf(const py::object& key, int indent);
+  py::object Template(int indent);
+  const char* EndOfLines(int indent, size_t* lines) const;
+
+  // Scalars.
+  py::object Inline(int parent);
+  absl::string_view PlainLine();
+  py::object PlainScalar(int parent);
+  py::object Quoted(char quote);
+  py::object LongQuoted(char quote, const char* from);
+  void Unescape(std::string* text);
+  void AppendCode(std::string* text, int digits);
+  py::object Literal(int parent);
+  size_t LiteralIndent(int parent) const;
+
+  // JSON.
+  void SkipSpace();
+  void Expect(char sign);
+  py::object JsonValue();
+  py::object JsonObject();
+  py::object JsonValueOf(const py::object& key);
+  py::object JsonTemplate();
+  py::object JsonArray();
+  py::object JsonText();
+  py::object JsonNumber();
+  bool OpenJson();
+  void ReadJsonPairs();
+  bool NextJsonItem();
+  void PassOverJson();
+  void PassOverJsonText();
+  bool NextYamlItem();
+  bool ReadItem(py::list* items);
+
+  void Put(const py::object& map, const py::object& key, const py::object& value);
+  // How a template is written: its length, which tells most of them apart, its indentation, its bytes.
+  using Written = std::tuple<size_t, int, absl::string_view>;
+  static Written WrittenAs(const char* from, const char* to, int indent) {
+    const auto size = static_cast<size_t>(to - from);
+    return {size, indent, absl::string_view(from, size)};
+  }
+  static constexpr size_t kMostTemplates = 4096;
+  size_t Offset(const char* place) const { return static_cast<size_t>(place - begin_); }
+
+  // One level of nesting, which is bounded as the stack is.
+  class Deeper {
+   public:
+    explicit Deeper(Plain* reader) : reader_(reader) {
+      if (reader_->depth_ >= reader_->most_deep_) throw Odd();
+      ++reader_->depth_;
+    }
+    ~Deeper() { --reader_->depth_; }
+    Deeper(const Deeper&) = delete;
+    Deeper& operator=(const Deeper&) = delete;
+
+   private:
+    Plain* reader_;
+  };
+
+  py::bytes data_;
+  const char *begin_, *end_, *at_;
+  size_t line_;
+  int indent_ = 0;  // of the line whose content is at at_; -1 at the end
+  size_t depth_ = 0, most_deep_, longest_;
+  size_t pod_sets_ = 0;  // in how many fields of this name the cursor is
+  std::map<Written, py::object> templates_;
+  Texts texts_;
+  py::object value_ = py::none();
+  bool is_json_ = false, in_list_ = false, is_first_ = true;
+  bool is_stuck_ = false;  // at an item that is odd
+  int list_indent_ = 0;
+  size_t item_start_ = 0, item_line_ = 0;
+};
+
+}  // namespace kueue::python
+
+#endif  // KUEUE_BINDINGS_PLAIN_H_

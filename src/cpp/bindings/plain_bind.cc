@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "bindings/plain.h"
+
+namespace kueue::python {
+namespace {
+
+// What `read` returns; None where the exact way must be taken.
+template <typename Read>
+py::object UnlessOdd(Read read) {
+  try {
+    return read();
+  } catch (const Odd&) {
+    return py::none();
+  }
+}
+
+// Whether there are control characters beside tabs and line breaks.
+bool HasControls(const py::bytes& data) {
+  const auto* const begin = reinterpret_cast<const unsigned char*>(PyBytes_AS_STRING(data.ptr()));
+  const Py_ssize_t size = PyBytes_GET_SIZE(data.ptr());
+  constexpr Py_ssize_t kAtOnce = 1 << 16;
+  for (Py_ssize_t start = 0; start < size; start += kAtOnce) {
+    const Py_ssize_t stop = std::min(start + kAtOnce, size);
+    unsigned found = 0;
+    for (Py_ssize_t i = start; i < stop; ++i) {
+      const unsigned char c = begin[i];
+      found |= static_cast<unsigned>((c < 0x20) & (c != '\t') & (c != '\n') & (c != '\r')) | (c == 0x7f);
+    }
+    if (found != 0) return true;
+  }
+  return false;
+}
+
+// Where lines start that separate documents, and where one starts with %; the latter is None if there is
+// none.
+py::tuple Marks(const py::bytes& data) {
+  const char* const begin = PyBytes_AS_STRING(data.ptr());
+  const char* const end = begin + PyBytes_GET_SIZE(data.ptr());
+  py::list marks;
+  py::object directive = py::none();
+  for (const char* line = begin; line != end;) {
+    const auto left = static_cast<size_t>(end - line);
+    if (*line == '%' && directive.is_none()) directive = py::int_(line - begin);
+    if (left >= 3 && (*line == '-' || *line == '.') && line[1] == *line && line[2] == *line &&
+        (left == 3 || std::strchr(" \t\r\n", line[3]) != nullptr)) {
+      marks.append(line - begin);
+    }
+    const void* const next = std::memchr(line, '\n', left);
+    if (next == nullptr) break;
+    line = static_cast<const char*>(next) + 1;
+  }
+  return py::make_tuple(marks, directive);
+}
+
+}  // namespace
+
+void BindPlain(py::module_& module) {
+  module.def("has_controls", &HasControls, py::arg("data"));
+  module.def("marks", &Marks, py::arg("data"));
+  py::class_<Plain>(module, "Plain")
+      .def(py::init<py::bytes, size_t, size_t, size_t, py::function, size_t, size_t>(), py::arg("data"),
+           py::arg("start"), py::arg("stop"), py::arg("line"), py::arg("resolve"), py::arg("depth"),
+           py::arg("scalar_bytes"))
+      .def("open",
+           [](Plain& reader) { return UnlessOdd([&]() -> py::object { return py::bool_(reader.Open()); }); })
+      .def(
+          "items",
+          [](Plain& reader, size_t size) {
+            return UnlessOdd([&]() -> py::object { return reader.Items(size); });
+          },
+          py::arg("size"))
+      .def("pass_over",
+           [](Plain& reader) { return UnlessOdd([&]() -> py::object { return reader.PassOver(); }); })
+      .def_property_readonly("value", [](const Plain& reader) { return reader.value(); })
+      .def_property_readonly("is_json", &Plain::is_json)
+      .def_property_readonly("is_in_list", &Plain::is_in_list);
+}
+
+}  // namespace kueue::python

@@ -1,0 +1,267 @@
+// JSON, as kubectl prints it.
+#include <cstring>
+
+#include "absl/strings/string_view.h"
+#include "bindings/plain.h"
+
+namespace kueue::python {
+
+bool Plain::OpenJson() {
+  value_ = py::dict();
+  SkipSpace();
+  Expect('{');
+  SkipSpace();
+  if (Peek() == '}') {
+    ++at_;
+  } else {
+    ReadJsonPairs();
+    if (in_list_) return true;
+  }
+  SkipSpace();
+  if (!AtEnd()) throw Odd();
+  return false;
+}
+
+// Pairs of the outermost object up to its end, or into the list of its items.
+void Plain::ReadJsonPairs() {
+  for (;;) {
+    SkipSpace();
+    const py::object key = JsonText();
+    SkipSpace();
+    Expect(':');
+    SkipSpace();
+    if (Peek() == '[' && PyUnicode_CompareWithASCIIString(key.ptr(), "items") == 0) {
+      Put(value_, key, py::list());  // so that there is no second one
+      ++at_;
+      in_list_ = true;
+      return;
+    }
+    Put(value_, key, JsonValue());
+    SkipSpace();
+    if (Peek() != ',') break;
+    ++at_;
+  }
+  Expect('}');
+}
+
+bool Plain::NextJsonItem() {
+  SkipSpace();
+  if (Peek() != ']') {
+    if (!is_first_) Expect(',');
+    is_first_ = false;
+    SkipSpace();
+    return true;
+  }
+  ++at_;
+  in_list_ = false;
+  SkipSpace();
+  if (Peek() == ',') {
+    ++at_;
+    ReadJsonPairs();
+    if (in_list_) throw Odd();
+  } else {
+    Expect('}');
+  }
+  SkipSpace();
+  if (!AtEnd()) throw Odd();
+  return false;
+}
+
+// From the start of a value to its end, by its brackets and quotes.
+void Plain::PassOverJson() {
+  size_t open = 0;
+  for (; !AtEnd(); ++at_) {
+    const char c = *at_;
+    if (c == ' ') continue;
+    if (c == '\n') {
+      ++line_;
+    } else if (c == '"') {
+      PassOverJsonText();
+    } else if (c == '{' || c == '[') {
+      ++open;
+    } else if (c == '}' || c == ']') {
+      if (open == 0) return;
+      if (--open == 0) {
+        ++at_;
+        return;
+      }
+    } else if (c == ',' && open == 0) {
+      return;
+    }
+  }
+  throw Odd();
+}
+
+// From the quote before a text to that behind it.
+void Plain::PassOverJsonText() {
+  for (;;) {
+    const char* const from = at_ + 1;
+    const void* const found = std::memchr(from, '"', static_cast<size_t>(end_ - from));
+    if (found == nullptr) throw Odd();
+    at_ = static_cast<const char*>(found);
+    const char* slash = at_;
+    while (slash != from && slash[-1] == '\\') --slash;
+    if ((at_ - slash) % 2 == 0) return;
+  }
+}
+
+void Plain::SkipSpace() {
+  for (; !AtEnd(); ++at_) {
+    if (*at_ == '\n') {
+      ++line_;
+    } else if (*at_ != ' ' && *at_ != '\t' && *at_ != '\r') {
+      return;
+    }
+  }
+}
+
+void Plain::Expect(char sign) {
+  if (Peek() != sign) throw Odd();
+  ++at_;
+}
+
+py::object Plain::JsonValue() {
+  const auto is_next = [this](absl::string_view word) {
+    if (static_cast<size_t>(end_ - at_) < word.size()) return false;
+    if (std::memcmp(at_, word.data(), word.size()) != 0) return false;
+    at_ += word.size();
+    return true;
+  };
+  switch (Peek()) {
+    case '{':
+      return JsonObject();
+    case '[':
+      return JsonArray();
+    case '"':
+      return JsonText();
+    case 't':
+      if (is_next("true")) return py::bool_(true);
+      throw Odd();
+    case 'f':
+      if (is_next("false")) return py::bool_(false);
+      throw Odd();
+    case 'n':
+      if (is_next("null")) return py::none();
+      throw Odd();
+    default:
+      return JsonNumber();
+  }
+}
+
+py::object Plain::JsonObject() {
+  const Deeper deeper(this);
+  const py::object object = py::dict();
+  ++at_;
+  SkipSpace();
+  if (Peek() == '}') {
+    ++at_;
+    return object;
+  }
+  for (;;) {
+    SkipSpace();
+    const py::object key = JsonText();
+    SkipSpace();
+    Expect(':');
+    SkipSpace();
+    Put(object, key, JsonValueOf(key));
+    SkipSpace();
+    if (Peek() != ',') break;
+    ++at_;
+  }
+  Expect('}');
+  return object;
+}
+
+py::object Plain::JsonValueOf(const py::object& key) {
+  if (pod_sets_ > 0 && PyUnicode_CompareWithASCIIString(key.ptr(), "template") == 0) return JsonTemplate();
+  if (PyUnicode_CompareWithASCIIString(key.ptr(), "podSets") != 0) return JsonValue();
+  ++pod_sets_;
+  py::object value = JsonValue();
+  --pod_sets_;
+  return value;
+}
+
+// As Template.
+py::object Plain::JsonTemplate() {
+  const char* const start = at_;
+  const size_t line = line_;
+  PassOverJson();
+  const Written written = WrittenAs(start, at_, 0);
+  const auto known = templates_.find(written);
+  if (known != templates_.end()) return known->second;
+  at_ = start;
+  line_ = line;
+  py::object value = JsonValue();
+  if (templates_.size() < kMostTemplates) templates_.emplace(written, value);
+  return value;
+}
+
+py::object Plain::JsonArray() {
+  const Deeper deeper(this);
+  py::list array;
+  ++at_;
+  SkipSpace();
+  if (Peek() == ']') {
+    ++at_;
+    return std::move(array);
+  }
+  for (;;) {
+    SkipSpace();
+    array.append(JsonValue());
+    SkipSpace();
+    if (Peek() != ',') break;
+    ++at_;
+  }
+  Expect(']');
+  return std::move(array);
+}
+
+py::object Plain::JsonText() {
+  Expect('"');
+  const char* const start = at_;
+  while (!AtEnd() && *at_ != '"' && *at_ != '\\' && static_cast<unsigned char>(*at_) >= 0x20) ++at_;
+  if (Peek() == '"') {
+    const absl::string_view text(start, static_cast<size_t>(at_++ - start));
+    if (text.size() > longest_) throw Odd();
+    return texts_.Text(text, /*checks_breaks=*/false);
+  }
+  std::string text(start, at_);
+  while (Peek() == '\\') {
+    if (Peek(1) == '\0' || std::strchr("\"\\/bfnrtu", Peek(1)) == nullptr) throw Odd();
+    Unescape(&text);
+    const char* const from = ++at_;
+    while (!AtEnd() && *at_ != '"' && *at_ != '\\' && static_cast<unsigned char>(*at_) >= 0x20) ++at_;
+    text.append(from, at_);
+  }
+  if (text.size() > longest_) throw Odd();
+  Expect('"');
+  return texts_.Text(text, /*checks_breaks=*/false);
+}
+
+py::object Plain::JsonNumber() {
+  const char* const start = at_;
+  bool is_integer = true;
+  for (; !AtEnd() && *at_ != '\0' && std::strchr("+-0123456789.eE", *at_) != nullptr; ++at_) {
+    is_integer = is_integer && *at_ != '.' && *at_ != 'e' && *at_ != 'E';
+  }
+  const absl::string_view text(start, static_cast<size_t>(at_ - start));
+  if (text.empty() || text.size() > longest_) throw Odd();
+  if (is_integer) {
+    if (text != "0" && !IsSimpleInteger(text)) throw Odd();
+    return texts_.Scalar(text);
+  }
+  // JSON wants digits on both sides of the point, and no plus or 0 before others.
+  const absl::string_view digits = text[0] == '-' ? text.substr(1) : text;
+  const size_t point = digits.find('.');
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (digits.empty() || !is_digit(digits[0]) ||
+      (digits.size() > 1 && digits[0] == '0' && is_digit(digits[1]))) {
+    throw Odd();
+  }
+  if (point != absl::string_view::npos && (point + 1 == digits.size() || !is_digit(digits[point + 1])))
+    throw Odd();
+  if (!is_digit(digits.back())) throw Odd();
+  return texts_.Number(text);
+}
+
+}  // namespace kueue::python

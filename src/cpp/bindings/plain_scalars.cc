@@ -1,0 +1,229 @@
+// Scalars in YAML: plain, in quotes, and blocks of text (kueuepy/manifest/yamlscalars.py).
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/string_view.h"
+#include "bindings/plain.h"
+
+namespace kueue::python {
+namespace {
+
+// Signs that begin no plain scalar, or something that is left to the exact way.
+bool BeginsNoText(char c) { return c == '\0' || std::memchr("#&*!|>'\"%@`,[]{}?:\t\r", c, 20) != nullptr; }
+
+// The text without the blanks at its end that were there after `kept` characters.
+void DropBlanks(std::string* text, size_t kept = 0) {
+  while (text->size() > kept && text->back() == ' ') text->pop_back();
+}
+
+void AppendBreaks(std::string* text, size_t breaks) {
+  if (breaks == 1) {
+    *text += ' ';
+  } else {
+    text->append(breaks - 1, '\n');
+  }
+}
+
+// What stands for the blanks and line breaks between two lines of a plain scalar.
+void AppendFold(std::string* text, const char* from, const char* to) {
+  if (std::find(from, to, '#') != to) throw Odd();  // a comment ends it
+  AppendBreaks(text, static_cast<size_t>(std::count(from, to, '\n')));
+}
+
+}  // namespace
+
+// A value in the line of its key or dash; then the cursor is at the next content. `parent` is the indentation
+// of the collection that it stands in.
+py::object Plain::Inline(int parent) {
+  const char first = *at_;
+  py::object value;
+  if (first == '"' || first == '\'') {
+    value = Quoted(first);
+  } else if (first == '|') {
+    return Literal(parent);
+  } else if ((first == '{' && Peek(1) == '}') || (first == '[' && Peek(1) == ']')) {
+    at_ += 2;
+    value = first == '{' ? py::object(py::dict()) : py::object(py::list());
+  } else {
+    return PlainScalar(parent);
+  }
+  NextLine();
+  return value;
+}
+
+// The rest of a line that a plain scalar stands in, up to a comment; then the cursor is behind its last
+// character.
+absl::string_view Plain::PlainLine() {
+  const char* const start = at_;
+  for (; !AtLineEnd(); ++at_) {
+    const char c = *at_;
+    if (c > '#' && c != ':') continue;
+    if (c == ':' && (at_ + 1 == end_ || at_[1] == ' ' || at_[1] == '\n')) throw Odd();
+    if (c == '\t' || c == '\r') throw Odd();
+    if (c == '#' && at_[-1] == ' ') break;
+  }
+  while (at_ != start && at_[-1] == ' ') --at_;
+  const absl::string_view line(start, static_cast<size_t>(at_ - start));
+  if (line.size() > longest_) throw Odd();
+  return line;
+}
+
+py::object Plain::PlainScalar(int parent) {
+  if (BeginsNoText(*at_) || IsDash()) throw Odd();
+  const absl::string_view line = PlainLine();
+  const char* last = at_;
+  NextLine();
+  if (indent_ <= parent) return texts_.Scalar(line);
+  std::string text(line);
+  while (indent_ > parent) {
+    AppendFold(&text, last, at_);
+    const absl::string_view next = PlainLine();
+    text.append(next.data(), next.size());
+    if (text.size() > longest_) throw Odd();
+    last = at_;
+    NextLine();
+  }
+  return texts_.Text(text);
+}
+
+py::object Plain::Quoted(char quote) {
+  const char* const start = ++at_;
+  while (!AtEnd()) {
+    const char c = *at_;
+    if (c == quote && (quote == '"' || Peek(1) != '\'')) break;
+    if (c == quote || c == '\n' || c == '\t' || c == '\r' || (c == '\\' && quote == '"')) {
+      return LongQuoted(quote, start);
+    }
+    ++at_;
+  }
+  if (AtEnd()) throw Odd();
+  const absl::string_view text(start, static_cast<size_t>(at_ - start));
+  if (text.size() > longest_) throw Odd();
+  ++at_;
+  return texts_.Text(text);
+}
+
+// A text in quotes with escapes or line breaks in it.
+py::object Plain::LongQuoted(char quote, const char* from) {
+  std::string text(from, static_cast<size_t>(at_ - from));
+  size_t kept = 0;  // what an escape has made is no blank that a line break swallows
+  for (;; ++at_) {
+    if (AtEnd() || text.size() > longest_) throw Odd();
+    const char c = *at_;
+    if (c == '\t' || c == '\r') throw Odd();
+    if (c == quote) {
+      if (quote == '"' || Peek(1) != '\'') break;
+      ++at_;
+      text += '\'';
+    } else if (c == '\\' && quote == '"') {
+      Unescape(&text);
+      kept = text.size();
+    } else if (c == '\n') {
+      DropBlanks(&text, kept);
+      size_t breaks = 0;
+      for (; !AtEnd() && (*at_ == '\n' || *at_ == ' '); ++at_) {
+        if (*at_ != '\n') continue;
+        ++breaks;
+        ++line_;
+      }
+      AppendBreaks(&text, breaks);
+      kept = text.size();
+      --at_;
+    } else {
+      text += c;
+    }
+  }
+  ++at_;
+  return texts_.Text(text);
+}
+
+// The escape whose backslash is at the cursor; then that is at its last character.
+void Plain::Unescape(std::string* text) {
+  ++at_;
+  static constexpr absl::string_view kCodes = "\"\\/ntrbf ", kMeanings = "\"\\/\n\t\r\b\f ";
+  const size_t known = kCodes.find(Peek());
+  if (Peek() != '\0' && known != absl::string_view::npos) {
+    *text += kMeanings[known];
+  } else if (Peek() == '\n') {
+    ++line_;
+    while (Peek(1) == ' ') ++at_;
+    if (Peek(1) == '\t') throw Odd();
+  } else if (Peek() == 'u') {
+    AppendCode(text, 4);
+  } else if (Peek() == 'x') {
+    AppendCode(text, 2);
+  } else {
+    throw Odd();
+  }
+}
+
+void Plain::AppendCode(std::string* text, int digits) {
+  unsigned code = 0;
+  for (int i = 0; i < digits; ++i) {
+    ++at_;
+    const char c = Peek();
+    const char* const hex = "0123456789abcdef";
+    const char lower = c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
+    const void* const found = c == '\0' ? nullptr : std::memchr(hex, lower, 16);
+    if (found == nullptr) throw Odd();
+    code = 16 * code + static_cast<unsigned>(static_cast<const char*>(found) - hex);
+  }
+  if ((code >= 0xD800 && code <= 0xDFFF) || code == 0x85 || code == 0x2028 || code == 0x2029) throw Odd();
+  if (code < 0x80) {
+    *text += static_cast<char>(code);
+  } else if (code < 0x800) {
+    *text += static_cast<char>(0xC0 | (code >> 6));
+    *text += static_cast<char>(0x80 | (code & 0x3F));
+  } else {
+    *text += static_cast<char>(0xE0 | (code >> 12));
+    *text += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
+    *text += static_cast<char>(0x80 | (code & 0x3F));
+  }
+}
+
+// How far the lines of a block are indented: as its first line that is not blank.
+size_t Plain::LiteralIndent(int parent) const {
+  const char* place = at_;
+  const char* start = at_;
+  for (; place != end_ && (*place == ' ' || *place == '\n'); ++place) {
+    if (*place == '\n') start = place + 1;
+  }
+  return std::max(static_cast<size_t>(place - start), static_cast<size_t>(parent + 1));
+}
+
+// A block of text with its line breaks.
+py::object Plain::Literal(int parent) {
+  ++at_;
+  const char chomp = Peek() == '-' || Peek() == '+' ? *at_++ : ' ';
+  while (Peek() == ' ') ++at_;
+  if (AtEnd() || *at_ != '\n') throw Odd();
+  ++at_;
+  ++line_;
+  const size_t indent = LiteralIndent(parent);
+  std::string text;
+  size_t breaks = 0;  // since the last line that is not empty
+  while (!AtEnd()) {
+    const void* const found = std::memchr(at_, '\n', static_cast<size_t>(end_ - at_));
+    if (found == nullptr) throw Odd();
+    const char* const stop = static_cast<const char*>(found);
+    const char* first = at_;
+    while (first != stop && *first == ' ') ++first;
+    if (static_cast<size_t>(first - at_) < indent && first != stop) break;
+    if (static_cast<size_t>(stop - at_) > indent) {
+      text.append(breaks, '\n');
+      text.append(at_ + indent, stop);
+      breaks = 0;
+    }
+    ++breaks;
+    at_ = stop + 1;
+    ++line_;
+  }
+  if (text.find('\r') != std::string::npos || text.size() > longest_) throw Odd();
+  if (text.empty()) throw Odd();
+  if (chomp == '+') text.append(breaks, '\n');
+  if (chomp == ' ') text += '\n';
+  FindContent();
+  return texts_.Text(text);
+}
+
+}  // namespace kueue::python
