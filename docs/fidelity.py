@@ -12,7 +12,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "fidelity.md"
 BEGIN, END = "<!-- begin: written by docs/fidelity.py -->\n", "<!-- end -->\n"
-_CITATION = re.compile(r"(?:pkg|apis|cmd|keps|k8s\.io)/[\w.-]+(?:/[\w.-]+)*(?:/?\{[\w,. ]+\})?(?:\.go)?")
+_CITATION = re.compile(
+    r"(?<![\w.-])(?:pkg|apis|cmd|keps|(?:sigs\.)?k8s\.io)/[\w.-]+(?:/[\w.-]+)*(?:/?\{[\w,. ]+\})?(?:\.go)?"
+)
 _COMMENT = re.compile(r"^\s*//+ ?(.*)$", re.MULTILINE)
 
 

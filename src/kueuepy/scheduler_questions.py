@@ -131,29 +131,42 @@ class SchedulerQuestions(SchedulerState):
     # Jobs.
 
     def start_patch(self, key: str) -> dict[str, Any]:
-        """The JSON merge patch by which Kueue starts the workload's job.
+        """The JSON merge patch by which Kueue starts the workload's job, which it has held back when it came.
 
         Raises:
             StateError: The workload was not submitted as a job, or is not admitted.
+            InvalidSpecError: What the admission adds contradicts the job.
         """
         from kueuepy.jobs import start_patch  # noqa: PLC0415 - only on use
 
-        job, workload, flavors = self._job(key), self.workload(key), self._store.objects.of(ResourceFlavor)
-        return start_patch(job, workload, flavors, config=self._configuration, related=self._related)
+        held, workload, flavors = self._held_job(key), self.workload(key), self._store.objects.of(ResourceFlavor)
+        return start_patch(held, workload, flavors, config=self._configuration, related=self._related)
 
-    def stop_patch(self, key: str) -> dict[str, Any] | None:
+    def stop_patch(self, key: str, *, running: dict[str, Any] | None = None) -> dict[str, Any] | None:
         """The JSON merge patch by which Kueue stops the workload's job; `None` for pods, which it deletes.
+
+        Args:
+            key: The workload's.
+            running: The job's manifest as it is now. Without it, an admitted workload's job is as `start_patch` starts
+                it; any other is held back, and nothing has to change.
 
         Raises:
             StateError: The workload was not submitted as a job.
         """
-        from kueuepy.jobs import stop_patch  # noqa: PLC0415 - only on use
+        from kueuepy.jobs import apply_patch, stop_patch  # noqa: PLC0415 - only on use
 
-        return stop_patch(self._job(key), self.workload(key), config=self._configuration, related=self._related)
+        workload = self.workload(key)
+        if running is None:
+            running = self._held_job(key)
+            if workload.status is not None and workload.status.is_true("Admitted"):
+                running = apply_patch(running, self.start_patch(key))
+        return stop_patch(running, workload, config=self._configuration, related=self._related)
 
-    def _job(self, key: str) -> dict[str, Any]:
+    def _held_job(self, key: str) -> dict[str, Any]:
+        from kueuepy.jobs import suspend  # noqa: PLC0415 - only on use
+
         full = self._engine.key(self.id_of(key))
         job = self._store.jobs.get(full)
         if job is None:
             raise StateError(f'Workload "{full}": was not submitted as a job; there is no manifest to patch')
-        return job
+        return suspend(job, config=self._configuration, related=self._related)

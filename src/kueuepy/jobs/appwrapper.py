@@ -11,6 +11,7 @@ from kueuepy.jobs.base import BaseJob, Slot
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.template import METADATA_FIELDS, PodSetInfo
+from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import PodSet
 
 
@@ -21,7 +22,7 @@ class AppWrapper(BaseJob):
     """
 
     kind = "AppWrapper"
-    api_versions = ("workload.codeflare.dev/v1beta2",)
+    api_versions = BUILT_IN["AppWrapper"]
     checks_groups = False
 
     def slots(self, root: Section) -> Sequence[Slot]:

@@ -13,6 +13,7 @@ from kueuepy.jobs.indexes import terminal_indexes
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.template import PodSetInfo
 from kueuepy.jobs.topology import PodIndex, parse_bool, parse_count
+from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import PodSet, ReclaimablePod
 
 _JOB_NAME = "batch.kubernetes.io/job-name"
@@ -32,7 +33,7 @@ class BatchJob(BaseJob):
     """A Job: one pod set `main`, which may be admitted in part or, if the Job is elastic, change its size."""
 
     kind = "Job"
-    api_versions = ("batch/v1",)
+    api_versions = BUILT_IN["Job"]
     is_elastic_kind = True
 
     def slots(self, root: Section) -> Sequence[Slot]:
@@ -146,7 +147,7 @@ class CronJob(Maker):
     """
 
     kind = "CronJob"
-    api_versions = ("batch/v1",)
+    api_versions = BUILT_IN["CronJob"]
 
     def slots(self, root: Section) -> Sequence[Slot]:
         """Those of the Job that it makes."""

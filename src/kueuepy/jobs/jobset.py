@@ -11,6 +11,7 @@ from kueuepy.jobs.batch import pods_per_job
 from kueuepy.jobs.fields import Section
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.topology import PodIndex
+from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import ReclaimablePod
 
 
@@ -45,7 +46,7 @@ class JobSet(BaseJob):
     """A JobSet: one pod set for each of its replicated jobs."""
 
     kind = "JobSet"
-    api_versions = ("jobset.x-k8s.io/v1alpha2",)
+    api_versions = BUILT_IN["JobSet"]
 
     def slots(self, root: Section) -> Sequence[Slot]:
         """The templates of the replicated jobs."""

@@ -12,6 +12,7 @@ from kueuepy.jobs.base import BaseJob, Slot
 from kueuepy.jobs.fields import Section
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.topology import PodIndex
+from kueuepy.manifest.jobkinds import BUILT_IN
 
 
 class KubeflowJob(BaseJob):
@@ -22,7 +23,6 @@ class KubeflowJob(BaseJob):
         replica_types: The types, in the order of the pod sets.
     """
 
-    api_versions = ("kubeflow.org/v1",)
     suspend_path = "spec.runPolicy"
     checks_groups = False
     replica_specs: ClassVar[str]
@@ -64,6 +64,7 @@ class PyTorchJob(KubeflowJob):
     """A PyTorchJob: pod sets `master` and `worker`."""
 
     kind = "PyTorchJob"
+    api_versions = BUILT_IN["PyTorchJob"]
     replica_specs = "pytorchReplicaSpecs"
 
 
@@ -71,6 +72,7 @@ class TFJob(KubeflowJob):
     """A TFJob: pod sets `chief`, `master`, `ps`, `worker` and `evaluator`."""
 
     kind = "TFJob"
+    api_versions = BUILT_IN["TFJob"]
     replica_specs = "tfReplicaSpecs"
     replica_types = ("Chief", "Master", "PS", "Worker", "Evaluator")
 
@@ -79,6 +81,7 @@ class XGBoostJob(KubeflowJob):
     """An XGBoostJob: pod sets `master` and `worker`."""
 
     kind = "XGBoostJob"
+    api_versions = BUILT_IN["XGBoostJob"]
     replica_specs = "xgbReplicaSpecs"
 
 
@@ -86,6 +89,7 @@ class PaddleJob(KubeflowJob):
     """A PaddleJob: pod sets `master` and `worker`."""
 
     kind = "PaddleJob"
+    api_versions = BUILT_IN["PaddleJob"]
     replica_specs = "paddleReplicaSpecs"
 
 
@@ -93,6 +97,7 @@ class JAXJob(KubeflowJob):
     """A JAXJob: pod set `worker`."""
 
     kind = "JAXJob"
+    api_versions = BUILT_IN["JAXJob"]
     replica_specs = "jaxReplicaSpecs"
     replica_types = ("Worker",)
     takes_prebuilt = False
@@ -102,7 +107,7 @@ class MPIJob(KubeflowJob):
     """An MPIJob: pod sets `launcher` and `worker`."""
 
     kind = "MPIJob"
-    api_versions = ("kubeflow.org/v2beta1",)
+    api_versions = BUILT_IN["MPIJob"]
     replica_specs = "mpiReplicaSpecs"
     replica_types = ("Launcher", "Worker")
     checks_groups = True

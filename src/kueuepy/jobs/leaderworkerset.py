@@ -10,6 +10,7 @@ from kueuepy.jobs.base import Maker, Slot
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.serving import group_pod, group_workload_annotations
 from kueuepy.jobs.topology import PodIndex
+from kueuepy.manifest.jobkinds import BUILT_IN
 
 LEADER = "leader"
 WORKER = "worker"
@@ -30,7 +31,7 @@ class LeaderWorkerSet(Maker):
     """
 
     kind = "LeaderWorkerSet"
-    api_versions = ("leaderworkerset.x-k8s.io/v1",)
+    api_versions = BUILT_IN["LeaderWorkerSet"]
     index = 0
 
     def slots(self, root: Section) -> Sequence[Slot]:

@@ -16,6 +16,7 @@ from kueuepy.jobs.role import role_hash
 from kueuepy.jobs.template import PodSetInfo, add_gate, has_gate, inject, remove_gate
 from kueuepy.jobs.topology import PodIndex
 from kueuepy.jobs.topology_check import is_subdomain
+from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import PodSet
 
 _TERMINATED = ("Succeeded", "Failed")
@@ -25,7 +26,7 @@ class Pod(BaseJob):
     """A Pod: pod set `main` of one pod. It waits behind a scheduling gate, and to stop it is to delete it."""
 
     kind = "Pod"
-    api_versions = ("v1",)
+    api_versions = BUILT_IN["Pod"]
     checks_groups = False
 
     @property

@@ -12,6 +12,7 @@ from kueuepy.jobs import keys
 from kueuepy.jobs.base import MAX_POD_SETS, BaseJob, Slot
 from kueuepy.jobs.fields import Document, Section, without_nulls
 from kueuepy.jobs.quantity import keep_max
+from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import Configuration
 
 HEAD = "head"
@@ -28,7 +29,6 @@ class RayKind(BaseJob):
         cluster_name_path: The section of the status with the name of the live RayCluster; empty if it is the job.
     """
 
-    api_versions = ("ray.io/v1",)
     is_elastic_kind = True
     cluster_path: ClassVar[str]
     cluster_name_path: ClassVar[str] = ""
@@ -138,6 +138,7 @@ class RayCluster(RayKind):
     """A RayCluster: pod set `head`, then one for each group of workers. It never finishes."""
 
     kind = "RayCluster"
+    api_versions = BUILT_IN["RayCluster"]
     cluster_path = "spec"
 
     def pods_ready(self) -> bool:
@@ -149,6 +150,7 @@ class RayService(RayKind):
     """A RayService: the pod sets of its cluster. It never finishes."""
 
     kind = "RayService"
+    api_versions = BUILT_IN["RayService"]
     cluster_path = "spec.rayClusterConfig"
     suspend_path = "spec.rayClusterConfig"
     cluster_name_path = "status.activeServiceStatus"

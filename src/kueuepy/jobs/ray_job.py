@@ -11,6 +11,7 @@ from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.ray_cluster import HEAD, RayKind
 from kueuepy.jobs.template import PodSetInfo
+from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import PodSet
 
 SUBMITTER = "submitter"
@@ -26,6 +27,7 @@ class RayJob(RayKind):
     """
 
     kind = "RayJob"
+    api_versions = BUILT_IN["RayJob"]
     cluster_path = "spec.rayClusterSpec"
     cluster_name_path = "status"
     gates_templates = False

@@ -19,6 +19,7 @@ from kueuepy.jobs.ray_job import RayJob
 from kueuepy.jobs.serving import Deployment, StatefulSet
 from kueuepy.jobs.spark import SparkApplication
 from kueuepy.jobs.trainjob import TrainJob
+from kueuepy.manifest import jobkinds
 from kueuepy.objects import Configuration
 
 
@@ -58,7 +59,7 @@ _types: dict[tuple[str, str], JobType] = {
 
 
 def register(job_type: JobType, kind: str, *api_versions: str) -> None:
-    """Makes `adapter_for` read a kind of your own, until the process ends.
+    """Makes a kind of your own a kind of job, for `adapter_for` and in every manifest, until the process ends.
 
     Args:
         job_type: The class that reads its manifests, such as one derived from `BaseJob`.
@@ -76,6 +77,7 @@ def register(job_type: JobType, kind: str, *api_versions: str) -> None:
             raise DuplicateError(f'kind "{kind}" of {version}: is registered already; a kind is read by one class')
     for version in api_versions:
         _types[version, kind] = job_type
+        jobkinds.add(version, kind)
 
 
 def is_known(api_version: str, kind: str) -> bool:

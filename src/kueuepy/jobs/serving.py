@@ -13,6 +13,7 @@ from kueuepy.jobs.base import Maker, Slot
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.pod import Pod
 from kueuepy.jobs.topology import PodIndex
+from kueuepy.manifest.jobkinds import BUILT_IN
 
 _STATEFUL_SET = "statefulset"
 _MOST_PODS = 150_000  # of a cluster, as Kubernetes is built for
@@ -22,7 +23,7 @@ class Deployment(Maker):
     """A Deployment: each of its pods is a job of its own, so that it may run with fewer than it asks for."""
 
     kind = "Deployment"
-    api_versions = ("apps/v1",)
+    api_versions = BUILT_IN["Deployment"]
 
     def slots(self, root: Section) -> Sequence[Slot]:
         """The template of one pod."""
@@ -57,7 +58,7 @@ class StatefulSet(Maker):
     """A StatefulSet: one Workload for all its replicas, in pod set `main`. It never finishes."""
 
     kind = "StatefulSet"
-    api_versions = ("apps/v1",)
+    api_versions = BUILT_IN["StatefulSet"]
 
     def slots(self, root: Section) -> Sequence[Slot]:
         """The template; the pod set has only its spec."""

@@ -19,6 +19,7 @@ from kueuepy.jobs.template import (
     merge_tolerations,
     remove_gate,
 )
+from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import PodSet
 
 _ROLES = (DRIVER, EXECUTOR)
@@ -33,7 +34,7 @@ class SparkApplication(BaseJob):
     """
 
     kind = "SparkApplication"
-    api_versions = ("sparkoperator.k8s.io/v1beta2",)
+    api_versions = BUILT_IN["SparkApplication"]
     takes_prebuilt = False
     checks_groups = False
 

@@ -14,6 +14,7 @@ from kueuepy.jobs.job import Finished
 from kueuepy.jobs.jobset import are_replicas_ready, replicated_job_slots, succeeded_pods
 from kueuepy.jobs.template import PodSetInfo
 from kueuepy.jobs.trainer_runtime import jobset_spec
+from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import PodSet, ReclaimablePod
 
 _GROUP = "trainer.kubeflow.org"
@@ -28,7 +29,7 @@ class TrainJob(BaseJob):
     """
 
     kind = "TrainJob"
-    api_versions = (f"{_GROUP}/v1alpha1",)
+    api_versions = BUILT_IN["TrainJob"]
     checks_groups = False
 
     def slots(self, root: Section) -> Sequence[Slot]:

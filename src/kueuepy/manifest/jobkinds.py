@@ -1,31 +1,32 @@
 """Which kinds are jobs, and which others admission may need; both are kept as they are written."""
 
-from typing import Any
+from typing import Any, Final
 
 QUEUE_NAME = "kueue.x-k8s.io/queue-name"
-_JOBS = {
-    ("batch", "Job"),
-    ("batch", "CronJob"),
-    ("jobset.x-k8s.io", "JobSet"),
-    ("ray.io", "RayCluster"),
-    ("ray.io", "RayJob"),
-    ("ray.io", "RayService"),
-    ("kubeflow.org", "PyTorchJob"),
-    ("kubeflow.org", "TFJob"),
-    ("kubeflow.org", "MPIJob"),
-    ("kubeflow.org", "XGBoostJob"),
-    ("kubeflow.org", "PaddleJob"),
-    ("kubeflow.org", "JAXJob"),
-    ("trainer.kubeflow.org", "TrainJob"),
-    ("workload.codeflare.dev", "AppWrapper"),
-    ("sparkoperator.k8s.io", "SparkApplication"),
+BUILT_IN: Final[dict[str, tuple[str, ...]]] = {
+    "AppWrapper": ("workload.codeflare.dev/v1beta2",),
+    "CronJob": ("batch/v1",),
+    "Deployment": ("apps/v1",),
+    "JAXJob": ("kubeflow.org/v1",),
+    "Job": ("batch/v1",),
+    "JobSet": ("jobset.x-k8s.io/v1alpha2",),
+    "LeaderWorkerSet": ("leaderworkerset.x-k8s.io/v1",),
+    "MPIJob": ("kubeflow.org/v2beta1",),
+    "PaddleJob": ("kubeflow.org/v1",),
+    "Pod": ("v1",),
+    "PyTorchJob": ("kubeflow.org/v1",),
+    "RayCluster": ("ray.io/v1",),
+    "RayJob": ("ray.io/v1",),
+    "RayService": ("ray.io/v1",),
+    "SparkApplication": ("sparkoperator.k8s.io/v1beta2",),
+    "StatefulSet": ("apps/v1",),
+    "TFJob": ("kubeflow.org/v1",),
+    "TrainJob": ("trainer.kubeflow.org/v1alpha1",),
+    "XGBoostJob": ("kubeflow.org/v1",),
 }
-_JOBS_IF_QUEUED = {
-    ("", "Pod"),
-    ("apps", "Deployment"),
-    ("apps", "StatefulSet"),
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
-}
+"""The API versions of every kind of job that Kueue manages; `kueuepy.jobs` has a class for each."""
+
+_IF_QUEUED = {"Deployment", "LeaderWorkerSet", "Pod", "StatefulSet"}
 _OTHERS = {
     ("kueue.x-k8s.io", "ProvisioningRequestConfig"),
     ("kueue.x-k8s.io", "MultiKueueConfig"),
@@ -35,10 +36,22 @@ _OTHERS = {
 }
 
 
+def _group(api_version: str) -> str:
+    return api_version.rpartition("/")[0]
+
+
+_jobs = {(_group(version), kind): kind in _IF_QUEUED for kind, versions in BUILT_IN.items() for version in versions}
+
+
+def add(api_version: str, kind: str) -> None:
+    """Makes a kind of the user's own a kind of job, until the process ends."""
+    _jobs.setdefault((_group(api_version), kind), False)
+
+
 def is_job(doc: dict[str, Any], group: str) -> bool:
     """Whether an object is a job; of kinds that mostly are none, only those with a queue name count."""
-    kind = (group, str(doc.get("kind")))
-    return kind in _JOBS or (kind in _JOBS_IF_QUEUED and QUEUE_NAME in _texts(doc, "labels"))
+    if_queued = _jobs.get((group, str(doc.get("kind"))))
+    return if_queued is not None and (not if_queued or QUEUE_NAME in _texts(doc, "labels"))
 
 
 def is_other(kind: str, group: str) -> bool:
