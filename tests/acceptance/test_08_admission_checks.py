@@ -3,7 +3,8 @@
 No answers of a running Kueue are recorded for retry delays, for checks of some flavors only, and for what checks add to
 pod sets. Those tests rest on its source:
 
-- AC-02: `pkg/workload/workload.go:AdmissionChecksForWorkload`, `pkg/util/admissioncheck:NewAdmissionChecks`,
+- AC-02: `pkg/workload/workload.go:AdmissionChecksForWorkload`,
+  `pkg/util/admissioncheck/admissioncheck.go:NewAdmissionChecks`,
   `pkg/controller/core/workload_controller.go:syncAdmissionCheckConditions`
 - AC-03: `pkg/cache/scheduler/clusterqueue.go:updateWithAdmissionChecks,inactiveReason`; at most 8 states by
   `apis/kueue/v1beta2/workload_types.go:WorkloadStatus`

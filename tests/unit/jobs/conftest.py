@@ -1,12 +1,12 @@
 """The example manifests, and admissions for them."""
 
-from pathlib import Path
-
 import msgspec
 import pytest
-import yaml
 
+from job_manifests import example as load_example
+from job_manifests import minimal_job
 from kueuepy.jobs import adapter_for, apply_patch, registry, start_patch, stop_patch, suspend, to_workloads
+from kueuepy.manifest import jobkinds
 from kueuepy.objects import (
     Admission,
     PodSetAssignment,
@@ -17,18 +17,11 @@ from kueuepy.objects import (
     WorkloadStatus,
 )
 
-EXAMPLES = Path(__file__).parents[3] / "examples" / "jobs"
-
 SPOT = ResourceFlavor(
     "spot", node_labels={"instance-type": "spot"}, tolerations=(Toleration("reserved", operator="Exists"),)
 )
 CLASSES = (WorkloadPriorityClass("high", value=1000), PriorityClass("batch-high", value=500))
 ON_DEMAND = ResourceFlavor("on-demand", node_labels={"instance-type": "ondemand"})
-
-
-def _load(name):
-    *related, manifest = yaml.safe_load_all((EXAMPLES / f"{name}.yaml").read_text(encoding="utf-8"))
-    return manifest, tuple(related)
 
 
 def _admit(workload, flavor="spot", **changes):
@@ -44,7 +37,7 @@ def example():
     """The manifest of an example; with `related=True` also what it refers to."""
 
     def read(name, *, related=False):
-        manifest, others = _load(name)
+        manifest, others = load_example(name)
         return (manifest, others) if related else manifest
 
     return read
@@ -66,7 +59,7 @@ def workloads():
     """The Workloads of an example."""
 
     def convert(name, **options):
-        manifest, related = _load(name)
+        manifest, related = load_example(name)
         return to_workloads([manifest], related=related, **{"priority_classes": CLASSES, **options})
 
     return convert
@@ -89,24 +82,7 @@ def run():
 @pytest.fixture
 def job():
     """A minimal Job; keyword arguments are fields of its spec."""
-
-    def make(*, labels=None, annotations=None, pod_annotations=None, pod=None, **spec):
-        template = {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}], **(pod or {})}}
-        if pod_annotations:
-            template["metadata"] = {"annotations": pod_annotations}
-        return {
-            "apiVersion": "batch/v1",
-            "kind": "Job",
-            "metadata": {
-                "name": "train",
-                "namespace": "team-a",
-                "labels": {"kueue.x-k8s.io/queue-name": "training"} | (labels or {}),
-                "annotations": annotations or {},
-            },
-            "spec": {"template": template, **spec},
-        }
-
-    return make
+    return minimal_job
 
 
 @pytest.fixture
@@ -118,3 +94,4 @@ def adapter():
 def _registry(monkeypatch):
     """What a test registers is forgotten after it."""
     monkeypatch.setattr(registry, "_types", dict(registry._types))
+    monkeypatch.setattr(jobkinds, "_jobs", dict(jobkinds._jobs))

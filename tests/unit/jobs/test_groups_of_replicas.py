@@ -46,14 +46,6 @@ def test_a_kubeflow_job_is_ready_when_it_runs(example):
     assert not adapter_for(example("tfjob")).pods_ready()
 
 
-def test_all_types_of_a_tf_job_come_in_the_order_of_the_kind(example):
-    manifest = example("tfjob")
-    worker = manifest["spec"]["tfReplicaSpecs"]["Worker"]
-    manifest["spec"]["tfReplicaSpecs"] = dict.fromkeys(("Evaluator", "Worker", "PS", "Master", "Chief"), worker)
-    names = [pod_set.name for pod_set in to_workload(manifest).pod_sets]
-    assert names == ["chief", "master", "ps", "worker", "evaluator"]
-
-
 def test_replicas_are_numbered_by_the_label_of_the_operator(workloads):
     (workload,) = workloads("pytorchjob")
     index = {"podIndexLabel": "training.kubeflow.org/replica-index"}

@@ -1,0 +1,355 @@
+"""Every kind of job, from a manifest as its users write it: pod sets, totals, start and stop.
+
+No answers of a running Kueue are recorded for jobs. Each test names the sources of Kueue that its numbers rest on; what
+pods are given when they start is `pkg/controller/jobframework/reconciler.go:getPodSetsInfoFromStatus`, how they are
+restored `pkg/podset/podset.go:RestorePodSpec`.
+"""
+
+import pytest
+
+import kueuepy as kq
+from job_manifests import EXAMPLES, NAMES, example
+
+from .kind import show
+
+RUNS = {"spec.suspend": False}
+RUN_POLICY = {"spec.runPolicy.suspend": False}
+
+
+def test_IN_01_IN_02_a_job_is_one_pod_set_and_starts_by_one_change():
+    """`pkg/controller/jobs/job/job_controller.go:PodSets,podsCount,RunWithPodSetsInfo,Suspend,RestorePodSetsInfo`."""
+    shown = show("job")
+    assert shown.pod_sets == {"main": (3, {"cpu": "1", "memory": "200Mi"})}
+    assert shown.totals == {"cpu": 3, "memory": 600}
+    # The pods tolerate spot nodes already; the flavor's own toleration comes after that.
+    assert (shown.places, shown.rest) == ({"spec.template": "main"}, RUNS)
+
+
+def test_IN_04_a_jobset_has_a_pod_set_for_each_replicated_job():
+    """`pkg/controller/jobs/jobset/jobset_controller.go:PodSets,podsCount`: replicas times pods of each Job."""
+    shown = show("jobset", topology=False)
+    assert shown.pod_sets == {
+        "leader": (1, {"cpu": "2", "memory": "4Gi"}),
+        "workers": (4 * 2, {"cpu": "8", "memory": "32Gi"}),
+    }
+    assert shown.totals == {"cpu": 2 + 64, "memory": (4 + 8 * 32) * 1024}
+    assert shown.places == {
+        "spec.replicatedJobs.0.template.spec.template": "leader",
+        "spec.replicatedJobs.1.template.spec.template": "workers",
+    }
+    assert shown.rest == RUNS
+
+
+def test_IN_04_the_workers_of_a_jobset_are_placed_by_their_topology():
+    """`pkg/controller/jobs/jobset/jobset_controller.go:PodSets`, `pkg/controller/jobframework/tas.go:Build`."""
+    _, workers = kq.jobs.to_workload(example("jobset")[0], priority_classes=CLASSES).pod_sets
+    assert workers.topology_request == {
+        "required": "cloud.example.com/rack",
+        "podIndexLabel": "batch.kubernetes.io/job-completion-index",
+        "subGroupIndexLabel": "jobset.sigs.k8s.io/job-index",
+        "subGroupCount": 4,
+    }
+
+
+def test_IN_05_a_ray_cluster_is_a_head_and_its_groups_of_workers():
+    """`pkg/controller/jobs/raycluster/common.go:BuildPodSets`: replicas times hosts of each group."""
+    shown = show("raycluster")
+    assert shown.pod_sets == {
+        "head": (1, {"cpu": "1", "memory": "2Gi"}),
+        "gpu": (3 * 4, {"cpu": "4", "memory": "16Gi"}),
+    }
+    assert shown.totals == {"cpu": 1 + 48, "memory": (2 + 192) * 1024, "nvidia.com/gpu": 12}
+    assert shown.places == {"spec.headGroupSpec.template": "head", "spec.workerGroupSpecs.0.template": "gpu"}
+    assert shown.rest == RUNS
+
+
+def test_IN_05_a_ray_cluster_has_at_most_17_groups():
+    """`pkg/controller/jobs/raycluster/raycluster_webhook.go:validateCreate`: 18 pod sets, one of which is the head."""
+    cluster, _ = example("raycluster")
+    (group,) = cluster["spec"]["workerGroupSpecs"]
+    cluster["spec"]["workerGroupSpecs"] = [group | {"groupName": f"g{i}"} for i in range(17)]
+    assert len(kq.jobs.to_workload(cluster).pod_sets) == 18
+    cluster["spec"]["workerGroupSpecs"].append(group)
+    with pytest.raises(kq.InvalidSpecError, match="has 18 groups; it must have at most 17"):
+        kq.jobs.to_workload(cluster)
+
+
+def test_IN_05_the_autoscaler_counts_in_the_head():
+    """`pkg/controller/jobs/raycluster/raycluster_webhook.go:validateCreate`, and `common.go` for the sidecar."""
+    cluster, _ = example("raycluster")
+    cluster["spec"]["enableInTreeAutoscaling"] = True
+    with pytest.raises(kq.InvalidSpecError, match="enableInTreeAutoscaling"):
+        kq.jobs.to_workload(cluster)
+    cluster["metadata"]["annotations"] = {"kueue.x-k8s.io/elastic-job": "true"}
+    containers = kq.jobs.to_workload(cluster).pod_sets[0].template["spec"]["containers"]
+    assert [c["name"] for c in containers] == ["ray-head", "autoscaler"]
+    assert containers[1]["resources"]["requests"] == {"cpu": "500m", "memory": "512Mi"}
+
+
+def test_IN_06_a_ray_job_also_has_its_submitter():
+    """`pkg/controller/jobs/rayjob/rayjob_controller.go:PodSets,RunWithPodSetsInfo`."""
+    shown = show("rayjob")
+    assert shown.pod_sets == {
+        "head": (1, {"cpu": "2", "memory": "4Gi"}),
+        "small": (2, {"cpu": "4"}),
+        "large": (1, {"cpu": "16"}),
+        "submitter": (1, {"cpu": "500m", "memory": "200Mi"}),
+    }
+    assert shown.totals == {"cpu": 2 + 8 + 16 + 0.5, "memory": 4096 + 200}
+    cluster = "spec.rayClusterSpec"
+    assert shown.places == {
+        f"{cluster}.headGroupSpec.template": "head",
+        f"{cluster}.workerGroupSpecs.0.template": "small",
+        f"{cluster}.workerGroupSpecs.1.template": "large",
+        "spec.submitterPodTemplate": "submitter",
+    }
+    # The template that KubeRay would use is written down, so that it can be placed.
+    container = "spec.submitterPodTemplate.spec.containers.0"
+    assert shown.rest == RUNS | {
+        f"{container}.name": "ray-job-submitter",
+        f"{container}.image": "registry.example.com/ray:2.41",
+        f"{container}.resources.requests.cpu": "500m",
+        f"{container}.resources.requests.memory": "200Mi",
+        f"{container}.resources.limits.cpu": "1",
+        f"{container}.resources.limits.memory": "1Gi",
+        "spec.submitterPodTemplate.spec.restartPolicy": "Never",
+    }
+
+
+def test_IN_06_a_submitter_beside_the_head_counts_in_it():
+    """`pkg/controller/jobs/rayjob/rayjob_controller.go:PodSets`: SidecarMode."""
+    beside, _ = example("rayjob")
+    beside["spec"]["submissionMode"] = "SidecarMode"
+    pod_sets = kq.jobs.to_workload(beside).pod_sets
+    assert [p.name for p in pod_sets] == ["head", "small", "large"]
+    assert pod_sets[0].template["spec"]["containers"][1]["resources"]["requests"] == {"cpu": "500m", "memory": "200Mi"}
+
+
+def test_IN_06_a_ray_service_is_the_cluster_that_serves():
+    """`pkg/controller/jobs/rayservice/rayservice_controller.go:PodSets,RunWithPodSetsInfo,Suspend`."""
+    shown = show("rayservice")
+    assert shown.pod_sets == {
+        "head": (1, {"cpu": "2", "memory": "4Gi"}),
+        "replicas": (2, {"cpu": "8", "memory": "16Gi"}),
+    }
+    assert shown.totals == {"cpu": 2 + 16, "memory": 36 * 1024}
+    cluster = "spec.rayClusterConfig"
+    assert shown.places == {
+        f"{cluster}.headGroupSpec.template": "head",
+        f"{cluster}.workerGroupSpecs.0.template": "replicas",
+    }
+    assert shown.rest == {f"{cluster}.suspend": False}
+
+
+REPLICAS = {
+    "pytorchjob": (
+        {"master": (1, {"cpu": "4", "memory": "16Gi"}), "worker": (4, {"cpu": "8", "memory": "64Gi"})},
+        {"cpu": 4 + 32, "memory": (16 + 256) * 1024, "nvidia.com/gpu": 8},
+        "pytorchReplicaSpecs",
+    ),
+    "xgboostjob": (
+        {"master": (1, {"cpu": "1", "memory": "2Gi"}), "worker": (2, {"cpu": "4", "memory": "8Gi"})},
+        {"cpu": 1 + 8, "memory": (2 + 16) * 1024},
+        "xgbReplicaSpecs",
+    ),
+    "paddlejob": (
+        {"worker": (2, {"cpu": "4", "memory": "16Gi"})},
+        {"cpu": 8, "memory": 32 * 1024, "nvidia.com/gpu": 2},
+        "paddleReplicaSpecs",
+    ),
+    "tfjob": (
+        {"ps": (2, {"cpu": "2", "memory": "8Gi"}), "worker": (4, {"cpu": "4", "memory": "16Gi"})},
+        {"cpu": 4 + 16, "memory": (16 + 64) * 1024},
+        "tfReplicaSpecs",
+    ),
+    "jaxjob": (
+        {"worker": (3, {"cpu": "16", "memory": "64Gi"})},
+        {"cpu": 48, "memory": 192 * 1024, "nvidia.com/gpu": 24},
+        "jaxReplicaSpecs",
+    ),
+    "mpijob": (
+        {"launcher": (1, {"cpu": "2"}), "worker": (4, {"cpu": "16", "memory": "64Gi"})},
+        {"cpu": 2 + 64, "memory": 256 * 1024},
+        "mpiReplicaSpecs",
+    ),
+}
+TYPES = {"ps": "PS"}
+
+
+def _shows_its_replicas(name):
+    pod_sets, totals, field = REPLICAS[name]
+    shown = show(name)
+    assert list(shown.pod_sets.items()) == list(pod_sets.items())
+    assert shown.totals == totals
+    assert shown.places == {f"spec.{field}.{TYPES.get(one, one.title())}.template": one for one in pod_sets}
+    assert shown.rest == RUN_POLICY
+
+
+@pytest.mark.parametrize("name", ["pytorchjob", "xgboostjob", "paddlejob"])
+def test_IN_07_pytorch_xgboost_and_paddle_have_masters_and_workers(name):
+    """`pkg/controller/jobs/kubeflow/kubeflowjob/kubeflowjob_controller.go:PodSets`, types in that order by
+    `pkg/controller/jobs/kubeflow/jobs/{pytorchjob/pytorchjob,xgboostjob/xgboostjob,paddlejob/paddlejob}_controller.go:
+    OrderedReplicaTypes`.
+    """
+    _shows_its_replicas(name)
+
+
+@pytest.mark.parametrize("name", ["tfjob", "jaxjob", "mpijob"])
+def test_IN_08_tf_jax_and_mpi_have_the_types_of_their_kind(name):
+    """`pkg/controller/jobs/kubeflow/jobs/{tfjob/tfjob,jaxjob/jaxjob}_controller.go:OrderedReplicaTypes`,
+    `pkg/controller/jobs/mpijob/mpijob_controller.go:PodSets,orderedReplicaTypes`.
+    """
+    _shows_its_replicas(name)
+
+
+def test_IN_08_all_types_of_a_tf_job_come_in_the_order_of_the_kind():
+    """`pkg/controller/jobs/kubeflow/jobs/tfjob/tfjob_controller.go:OrderedReplicaTypes`."""
+    job, _ = example("tfjob")
+    (replicas, *_) = job["spec"]["tfReplicaSpecs"].values()
+    job["spec"]["tfReplicaSpecs"] = dict.fromkeys(("Worker", "Evaluator", "PS", "Master", "Chief"), replicas)
+    names = [pod_set.name for pod_set in kq.jobs.to_workload(job).pod_sets]
+    assert names == ["chief", "master", "ps", "worker", "evaluator"]
+
+
+def test_IN_09_a_train_job_becomes_the_jobset_of_its_runtime():
+    """`pkg/controller/jobs/trainjob/trainjob_controller.go:PodSets,RunWithPodSetsInfo,RestorePodSetsInfo`."""
+    shown = show("trainjob")
+    assert shown.pod_sets == {
+        "dataset-initializer": (1, {"cpu": "500m"}),
+        "node": (4, {"cpu": "8", "memory": "64Gi"}),
+    }
+    assert shown.totals == {"cpu": 0.5 + 32, "memory": 256 * 1024, "nvidia.com/gpu": 8}
+    # It starts by a patch of its runtime, which is its own and was empty.
+    jobs = "spec.runtimePatches.0.trainingRuntimeSpec.template.spec"
+    assert shown.places == {
+        f"{jobs}.replicatedJobs.0.template.spec.template": "dataset-initializer",
+        f"{jobs}.replicatedJobs.1.template.spec.template": "node",
+    }
+    names = {f"{jobs}.replicatedJobs.0.name": "dataset-initializer", f"{jobs}.replicatedJobs.1.name": "node"}
+    assert shown.rest == RUNS | {jobs: None} | names
+
+
+def test_IN_09_the_runtime_of_a_train_job_has_to_be_there():
+    """`pkg/controller/jobs/trainjob/trainjob_controller.go:getChildJobSet`."""
+    manifest, _ = example("trainjob")
+    with pytest.raises(kq.NotFoundError, match='"torch-distributed" names no ClusterTrainingRuntime'):
+        kq.jobs.to_workload(manifest)
+
+
+def test_IN_10_an_app_wrapper_has_the_pod_sets_of_its_components():
+    """`pkg/controller/jobs/appwrapper/appwrapper_controller.go:PodSets,RunWithPodSetsInfo`."""
+    shown = show("appwrapper")
+    assert shown.pod_sets == {
+        "pipeline-0": (2, {"cpu": "1", "memory": "2Gi"}),
+        "pipeline-1": (3, {"cpu": "500m"}),
+    }
+    assert shown.totals == {"cpu": 2 + 1.5, "memory": 4096}
+    assert shown.places == {
+        "spec.components.1.podSetInfos.0": "pipeline-0",
+        "spec.components.2.podSetInfos.0": "pipeline-1",
+    }
+    assert shown.rest == RUNS
+
+
+def test_IN_10_a_spark_application_is_a_driver_and_executors():
+    """`pkg/controller/jobs/sparkapplication/sparkapplication_controller.go:PodSets,RunWithPodSetsInfo`,
+    `pkg/controller/jobs/sparkapplication/sparkapplication_podset.go`.
+    """
+    shown = show("sparkapplication")
+    assert shown.pod_sets == {
+        "driver": (1, {"cpu": "500m", "memory": "1Gi"}),
+        "executor": (3, {"cpu": "2", "memory": "4Gi"}),
+    }
+    assert shown.totals == {"cpu": 0.5 + 6, "memory": (1 + 12) * 1024, "nvidia.com/gpu": 3}
+    assert shown.places == {"spec.driver": "driver", "spec.executor": "executor"}
+    assert shown.rest == RUNS | {
+        "spec.driver.template.spec.containers.0.name": "spark-kubernetes-driver",
+        "spec.executor.template.spec.containers.0.name": "spark-kubernetes-executor",
+    }
+
+
+def test_IN_11_a_pod_is_ungated_to_start_and_deleted_to_stop():
+    """`pkg/controller/jobs/pod/pod_controller.go:PodSets,Run,Stop`, `pod_webhook.go:Default` beside it."""
+    shown = show("pod", stops=False)
+    assert shown.pod_sets == {"main": (1, {"cpu": "2", "memory": "8Gi"})}
+    assert shown.totals == {"cpu": 2, "memory": 8192}
+    assert shown.places == {"": "main"}
+    assert shown.rest == {"spec.schedulingGates.0.name": None, "spec.schedulingGates.1.name": None}
+
+
+def test_IN_11_a_group_of_pods_is_one_workload_with_a_pod_set_for_each_role():
+    """`pkg/controller/jobs/pod/pod_controller.go:constructGroupPodSets,ConstructComposableWorkload`,
+    `pkg/util/pod/pod.go:GenerateRoleHash`.
+    """
+    shown = show("podgroup", stops=False)
+    assert shown.pod_sets == {"4ebdd4a6": (2, {"cpu": "1", "memory": "1Gi"}), "dc85db45": (1, {"cpu": "1"})}
+    assert shown.totals == {"cpu": 3, "memory": 2048}
+    assert shown.places == {"items.0": "dc85db45", "items.1": "4ebdd4a6", "items.2": "4ebdd4a6"}
+    gates = [f"items.{i}.spec.schedulingGates.{j}.name" for i in range(3) for j in range(2)]
+    assert shown.rest == dict.fromkeys(gates)
+    (group,) = shown.workloads
+    assert (group.name, group.annotations) == ("train", {"kueue.x-k8s.io/is-group-workload": "true"})
+
+
+def test_IN_12_each_pod_of_a_deployment_is_a_workload():
+    """`pkg/controller/jobs/deployment/deployment_webhook.go:Default`: the queue goes to the pods."""
+    shown = show("deployment")
+    assert shown.pod_sets == {"main": (1, {"cpu": "250m", "memory": "128Mi"})}
+    assert (len(shown.workloads), shown.totals) == (3, {"cpu": 0.75, "memory": 384})
+
+
+def test_IN_12_a_stateful_set_is_one_workload_of_its_replicas():
+    """`pkg/controller/jobs/statefulset/statefulset_reconciler.go:constructWorkload`; its pods are started."""
+    shown = show("statefulset")
+    assert shown.pod_sets == {"main": (3, {"cpu": "1", "memory": "4Gi"})}
+    assert (len(shown.workloads), shown.totals) == (1, {"cpu": 3, "memory": 12 * 1024})
+    assert (shown.places, shown.rest) == ({}, {})
+
+
+def test_IN_12_each_replica_of_a_leader_worker_set_is_a_workload():
+    """`pkg/controller/jobs/leaderworkerset/leaderworkerset_reconciler.go:podSets`: a leader, and size - 1 workers."""
+    shown = show("leaderworkerset")
+    assert shown.pod_sets == {
+        "leader": (1, {"cpu": "4", "memory": "16Gi"}),
+        "worker": (5 - 1, {"cpu": "8", "memory": "64Gi"}),
+    }
+    assert len(shown.workloads) == 2
+    assert shown.totals == {"cpu": 2 * (4 + 32), "memory": 2 * (16 + 256) * 1024, "nvidia.com/gpu": 64}
+
+
+def test_IN_13_a_cron_job_makes_jobs_that_wait_by_themselves():
+    """`pkg/controller/jobs/job/job_controller.go`: Kueue manages the Jobs that it makes, named as `k8s.io/kubernetes`
+    does it: after the minute they are due.
+    """
+    shown = show("cronjob")
+    assert shown.pod_sets == {"main": (2, {"cpu": "500m", "memory": "1Gi"})}
+    assert shown.totals == {"cpu": 1, "memory": 2048}
+    assert (shown.places, shown.rest) == ({}, {})
+    assert shown.workloads[0].queue_name == "reports"
+    made = kq.jobs.adapter_for(example("cronjob")[0]).job(1_714_530_600 * 10**9)
+    assert made["metadata"]["name"] == "nightly-28575510"
+    assert made["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "reports"}
+
+
+CLASSES = [kq.WorkloadPriorityClass("high", value=1000), kq.PriorityClass("batch-high", value=500)]
+
+
+def test_IN_there_is_an_example_of_every_kind():
+    assert {kind for _, kind in kq.jobs.kinds()} <= {example(name)[0]["kind"] for name in NAMES}
+
+
+def test_IN_the_directory_of_examples_is_a_cluster_that_holds_them_all():
+    scheduler = kq.Scheduler(kq.load(EXAMPLES))
+    assert (
+        len(scheduler.keys()) == len(NAMES) + 2 + 1
+    )  # three pods of a Deployment, two of a LeaderWorkerSet's replicas
+    scheduler.settle()
+    waiting = [key for key in scheduler.keys() if not scheduler.workload(key).status.is_true("Admitted")]  # noqa: SIM118
+    assert [key.partition("/")[2].partition("-")[0] for key in waiting] == ["jobset"]  # there is no topology
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_IN_a_job_that_is_held_back_already_is_not_changed_again(name):
+    manifest, related = example(name)
+    held = kq.jobs.suspend(manifest, related=related)
+    assert kq.jobs.suspend(held, related=related) == held
