@@ -57,7 +57,7 @@ def _decision_html(decision: Admitted | Preempting | Pending) -> str:
     return decision_html(decision)
 
 
-class Admitted(msgspec.Struct, frozen=True):
+class Admitted(msgspec.Struct, frozen=True, gc=False):
     """Quota is reserved for the workload; it starts unless admission checks are outstanding.
 
     Attributes:

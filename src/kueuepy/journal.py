@@ -158,7 +158,7 @@ class Journal:
         checksum = file.checksum(self._checksum, row, decisions)
         with self.group(), self._writing() as connection:
             first = self._decision + 1
-            numbered = [(i, number, *decision) for i, decision in enumerate(decisions, first)]
+            numbered = ((i, number, *decision) for i, decision in enumerate(decisions, first))
             connection.executemany("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", numbered)
             connection.execute("INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?)", (*row, checksum))
             self._number, self._checksum = number, checksum

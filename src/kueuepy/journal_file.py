@@ -18,10 +18,12 @@ import struct
 from typing import TYPE_CHECKING, Literal, TypeAlias
 from zlib import crc32
 
+import msgspec
+
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 APPLICATION_ID = 0x4B554555
@@ -41,14 +43,12 @@ Durability: TypeAlias = Literal["power", "process"]
 CallRow: TypeAlias = tuple[int, int, str, str, str, int]
 DecisionRow: TypeAlias = tuple[int, str, str, str, str, str, str]
 """cycle, verdict, workload, cluster_queue, reason, flavors, targets"""
+_encoder = msgspec.msgpack.Encoder()
 
 
-def checksum(before: int, row: Sequence[object], decisions: Iterable[DecisionRow]) -> int:
+def checksum(before: int, row: Sequence[object], decisions: Sequence[DecisionRow]) -> int:
     """The checksum of a call with its decisions, after the row with the checksum `before`."""
-    text = "\x1f".join(map(str, row))
-    for decision in decisions:
-        text += "\x1e" + "\x1f".join(map(str, decision))
-    return crc32(text.encode("utf-8", "surrogatepass"), before)
+    return crc32(_encoder.encode((row, decisions)), before)
 
 
 def create(path: Path, at: int, state: bytes) -> None:

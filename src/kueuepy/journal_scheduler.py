@@ -231,14 +231,12 @@ def _rows(cycles: Sequence[Cycle], number: int) -> list[DecisionRow]:
     for at, cycle in enumerate(busy, number - len(busy) + 1):
         for decision in cycle:
             flavors = targets = reason = ""
-            match decision:
-                case Admitted():
-                    flavors = _json.encode({pod_set.name: pod_set.flavors for pod_set in decision.pod_sets}).decode()
-                case Preempting():
-                    reason = decision.reason
+            if isinstance(decision, Admitted):
+                flavors = _json.encode(decision.flavors).decode()
+            else:
+                reason = decision.reason
+                if isinstance(decision, Preempting):
                     targets = _json.encode([target.workload for target in decision.targets]).decode()
-                case _:
-                    reason = decision.reason
             verdict = type(decision).__name__
             rows.append((at, verdict, decision.workload, decision.cluster_queue, reason, flavors, targets))
     return rows
