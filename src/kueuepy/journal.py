@@ -226,7 +226,7 @@ class Journal:
         connection = file.open_for_reading(self.path)
         try:
             reading = file.Reading(connection, self.path)
-            scheduler = JournaledScheduler.of_parts(from_bytes(reading.state, name=str(self.path)).parts)
+            scheduler = JournaledScheduler.of_parts(self._saved(reading.state).parts)
             scheduler.begin(None)
             self._snapshot = reading.last
             for body, decisions in reading.calls():
@@ -236,13 +236,19 @@ class Journal:
                         "with the release that wrote it, and compact it there"
                     )
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            raise InvalidSpecError(f"{self.path}: is damaged: {error}; it is left as it is") from None
+            raise file.damaged(self.path, error) from None
         finally:
             connection.close()
         self._number, self._checksum, self._decision = reading.last, reading.checksum, reading.decision
         self._connection = file.open_for_writing(self.path, self.durability)
         scheduler.begin(self)
         return scheduler
+
+    def _saved(self, state: bytes) -> Scheduler:
+        try:
+            return from_bytes(state, name="its snapshot")
+        except (InvalidSpecError, UnsupportedError) as error:
+            raise type(error)(f"{self.path}: {error}; it is left as it is") from None
 
     def _decoded(self, body: str) -> Call:
         try:

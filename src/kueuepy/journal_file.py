@@ -15,6 +15,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import struct
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 from zlib import crc32
 
@@ -24,7 +26,6 @@ from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 APPLICATION_ID = 0x4B554555
 VERSION = 1
@@ -52,9 +53,25 @@ def checksum(before: int, row: Sequence[object], decisions: Sequence[DecisionRow
 
 
 def create(path: Path, at: int, state: bytes) -> None:
-    """Makes a journal that begins with this state; it is there as a whole, or not at all."""
+    """Makes a journal that begins with this state; it is there as a whole, or not at all.
+
+    Raises:
+        StateError: It cannot be written.
+    """
     draft = path.with_name(f".{path.name}.new")
-    draft.unlink(missing_ok=True)
+    try:
+        draft.unlink(missing_ok=True)
+        _write(draft, at, state)
+        draft.replace(path)
+        sync_directory(path.parent)
+    except (sqlite3.Error, OSError) as error:
+        for suffix in ("", "-journal", "-wal", "-shm"):
+            with suppress(OSError):
+                Path(f"{draft}{suffix}").unlink()
+        raise StateError(f"{path}: cannot be made: {error}") from error
+
+
+def _write(draft: Path, at: int, state: bytes) -> None:
     connection = sqlite3.connect(draft, isolation_level=None)
     try:
         connection.executescript(
@@ -64,8 +81,6 @@ def create(path: Path, at: int, state: bytes) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
     finally:
         connection.close()
-    draft.replace(path)
-    sync_directory(path.parent)
 
 
 def sync_directory(path: Path) -> None:
@@ -83,16 +98,20 @@ def lock(path: Path) -> sqlite3.Connection:
     """Holds a journal for this process alone, until the connection is closed or the process is gone.
 
     Raises:
-        StateError: Another Journal holds it.
+        StateError: Another Journal holds it, or there is no place for the lock.
     """
-    # Of several that try at once, SQLite turns all but one away at once, and that one waits until they are gone.
-    connection = sqlite3.connect(f"{path}-lock", timeout=0.1, isolation_level=None, check_same_thread=False)
+    connection = None
     try:
+        # Of several that try at once, SQLite turns all but one away, and that one waits until they are gone.
+        connection = sqlite3.connect(f"{path}-lock", timeout=0.1, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = MEMORY")
         connection.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error as error:
-        connection.close()
-        raise StateError(f"{path}: is in use by another Journal ({error}); only one may write it") from None
+        if connection is not None:
+            connection.close()
+        if "locked" in str(error):
+            raise StateError(f"{path}: is in use by another Journal ({error}); only one may write it") from None
+        raise StateError(f"{path}: cannot be locked: {error}") from None
     return connection
 
 
@@ -124,25 +143,41 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     """The database, which the connection cannot change.
 
     Raises:
-        InvalidSpecError: SQLite finds it damaged.
+        InvalidSpecError: SQLite finds it damaged, or cannot read it.
     """
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    connection = None
     try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
         found = connection.execute("PRAGMA quick_check").fetchone()[0]
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        found = str(error)
+        if connection is not None:
+            connection.close()
+        raise damaged(path, error) from None
     if found != "ok":
         connection.close()
-        raise InvalidSpecError(f"{path}: is damaged: {found}; it is left as it is")
+        raise damaged(path, found)
     return connection
 
 
+def damaged(path: Path, why: object) -> InvalidSpecError:
+    """What is wrong with a journal; the disk may be to blame for an OperationalError, or the file."""
+    what = "cannot be read, or is damaged" if isinstance(why, sqlite3.OperationalError) else "is damaged"
+    return InvalidSpecError(f"{path}: {what}: {why}; it is left as it is")
+
+
 def open_for_writing(path: Path, durability: Durability) -> sqlite3.Connection:
-    """The database; after a commit, the death of the process loses nothing, or that of the machine doesn't either."""
-    connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'power' else 'NORMAL'}")
-    connection.execute("PRAGMA wal_autocheckpoint = 8192")
+    """The database; after a commit, the death of the process loses nothing, or that of the machine doesn't either.
+
+    Raises:
+        StateError: It cannot be opened.
+    """
+    try:
+        connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'power' else 'NORMAL'}")
+        connection.execute("PRAGMA wal_autocheckpoint = 8192")
+    except sqlite3.Error as error:
+        raise StateError(f"{path}: cannot be opened for writing: {error}") from error
     return connection
 
 
@@ -196,4 +231,4 @@ class Reading:
             raise self._damaged("a row holds other things than were written")
 
     def _damaged(self, what: str) -> InvalidSpecError:
-        return InvalidSpecError(f"{self._path}: is damaged: {what}; it is left as it is")
+        return damaged(self._path, what)

@@ -123,6 +123,7 @@ def test_no_flipped_bit_gives_another_state(tmp_path, written):
             assert opened(flipped) == states[-1], f"a bit of byte {position} counts, and is not noticed"
         except KueueError:
             refused += 1
+            assert flipped.read_bytes() == bytes(data)
         shutil.rmtree(flipped.parent)
     assert refused > 100
 
@@ -145,12 +146,16 @@ def test_a_changed_row_is_refused(written, change):
     connection.execute(change)
     connection.commit()
     connection.close()
-    with pytest.raises(InvalidSpecError, match=r"is damaged|is cut off"):
+    before = path.read_bytes()
+    with pytest.raises(InvalidSpecError, match=r"(is damaged|is cut off).* it is left as it is"):
         opened(path)
+    assert path.read_bytes() == before
 
 
 def test_other_decisions_than_written_are_refused(written, monkeypatch):
     path, _ = written
     monkeypatch.setattr("kueuepy.journal_scheduler._rows", lambda *_: [])
+    before = path.read_bytes()
     with pytest.raises(StateError, match="this release decides otherwise at call 2"):
         opened(path)
+    assert path.read_bytes() == before

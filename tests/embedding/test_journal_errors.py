@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
+import shutil
 import sqlite3
+import subprocess
+import sys
+import tempfile
 import traceback
+from pathlib import Path
 
 import pytest
 
@@ -137,3 +143,33 @@ def test_a_failed_snapshot_changes_nothing(tmp_path, cluster, monkeypatch):
         monkeypatch.undo()
         with Journal(path) as again:
             assert to_bytes(again.scheduler()) == before
+
+
+HERE = Path(__file__).parent
+MEMORY = Path("/dev/shm")  # noqa: S108 - a thousand journals are made sooner there
+
+
+@pytest.mark.skipif(sys.platform != "linux" or shutil.which("cc") is None, reason="needs Linux and a C compiler")
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer stands in the same place")
+def test_every_write_may_fail_in_every_way(tmp_path):
+    """Each write, sync and new file of a journal's story fails: for ever and once, as full and as broken."""
+    library = tmp_path / "failing.so"
+    build = ["cc", "-shared", "-fPIC", "-O1", "-o", library, HERE / "failing.c", "-ldl"]
+    subprocess.run(build, check=True)  # noqa: S603 - our own
+    with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
+        done = subprocess.run(  # noqa: S603 - our own
+            [sys.executable, HERE / "failing.py", library, folder],
+            env={**os.environ, "LD_PRELOAD": str(library)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    (writes,) = {outcomes.pop("writes") for outcomes in found.values()}
+    assert writes > 100
+    for way in ("the disk stays full", "the disk stays broken"):
+        # At last, when the journal is closed, nobody waits for an answer any more.
+        assert found[way]["refused"] + found[way]["ended"] >= writes - 10
+        assert found[way]["ended"] > writes / 3
+    assert found["a write is short"] == {"went on": writes}
