@@ -48,6 +48,7 @@ class Journal:
     Attributes:
         path: The file.
         durability: What is survived: `"process"` the death of the process, `"power"` that of the machine, too.
+        lock: Is held by each call on the Journal or its Scheduler, and through a group.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, durability: Durability = "power") -> None:
@@ -74,7 +75,7 @@ class Journal:
         self._scheduler: JournaledScheduler | None = None
         self._failure = ""
         self._depth = 0
-        self._lock = RLock()
+        self.lock = RLock()
         self._number = self._decision = self._checksum = self._snapshot = 0
 
     def scheduler(self, cluster: Cluster | None = None, *, now: Moment | None = None) -> JournaledScheduler:
@@ -89,7 +90,7 @@ class Journal:
             InvalidSpecError: The file is damaged; it is left as it is.
             UnsupportedError: A later version has written it.
         """
-        with self._lock:
+        with self.lock:
             self._check()
             if self._scheduler is None:
                 if not self.path.exists():
@@ -117,7 +118,7 @@ class Journal:
         Raises:
             StateError: They cannot be written.
         """
-        with self._lock:
+        with self.lock:
             self._check()
             self._depth += 1
             try:
@@ -143,7 +144,7 @@ class Journal:
                 connection.execute("DELETE FROM calls")
                 connection.execute("DELETE FROM decisions")
             self._snapshot, self._decision, self._checksum = self._number, 0, crc32(state)
-        with self._lock, self._writing(begin=False) as connection:
+        with self.lock, self._writing(begin=False) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def write(self, call: Call, at: int, decisions: list[DecisionRow]) -> None:
@@ -170,7 +171,7 @@ class Journal:
 
     def close(self) -> None:
         """Gives the file back; the Scheduler can still be read."""
-        with self._lock:
+        with self.lock:
             for connection in (self._connection, self._held):
                 if connection is not None and self._process == os.getpid():
                     connection.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -35,13 +34,13 @@ class JournaledScheduler(Scheduler):
     """
 
     _journal: Journal | None = None
-    _lock: RLock
     _redone: list[DecisionRow]
 
     def begin(self, journal: Journal | None) -> None:
         """Writes to this journal from now on; to none while calls are done again."""
         self._journal = journal
-        self._lock = RLock()
+        if journal is not None:
+            self.lock = journal.lock  # one for both: there is no order to take two in
         self._redone = []
 
     @property
@@ -52,7 +51,8 @@ class JournaledScheduler(Scheduler):
 
     def fork(self) -> Scheduler:  # type: ignore[override]
         """An ordinary Scheduler with the same state, at once."""
-        return Scheduler.of_parts(self.parts).fork()
+        with self.lock:
+            return Scheduler.of_parts(self.parts).fork()
 
     def redo(self, call: calls.Call) -> list[DecisionRow]:
         """Does a call again, and tells what it came to."""
@@ -207,7 +207,7 @@ class JournaledScheduler(Scheduler):
         if self._journal is None:
             yield
             return
-        with self._lock, self._journal.group():
+        with self._journal.group():
             try:
                 yield
             except KueueError:

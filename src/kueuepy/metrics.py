@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from kueuepy.metrics_counters import Counters
@@ -42,6 +43,7 @@ class Watch:
             history: How many events it remembers at most, the last ones; all by default.
         """
         self._scheduler = scheduler
+        self._lock = RLock()
         self._events: deque[Event] = deque(maxlen=history)
         self._counters = Counters(scheduler)
         scheduler.engine.record_events(True)  # noqa: FBT003 - the core's own name
@@ -49,8 +51,9 @@ class Watch:
     @property
     def events(self) -> tuple[Event, ...]:
         """The events so far, oldest first."""
-        self.poll()
-        return tuple(self._events)
+        with self._lock:
+            self.poll()
+            return tuple(self._events)
 
     @property
     def table(self) -> EventTable:
@@ -59,9 +62,10 @@ class Watch:
 
     def poll(self) -> list[Event]:
         """The events since the last time; they count from now on."""
-        new = list(drain_events(self._scheduler.engine))
-        self._counters.count(new)
-        self._events.extend(new)
+        with self._lock:
+            new = list(drain_events(self._scheduler.engine))
+            self._counters.count(new)
+            self._events.extend(new)
         return new
 
     def metrics_text(self) -> str:
@@ -71,5 +75,6 @@ class Watch:
         `standalone`. Series of LocalQueues, of Cohorts, of unadmitted workloads and of scheduling hashes are there as
         the feature gates say.
         """
-        self.poll()
-        return exposition([*self._counters.series, *gauges(self._scheduler)])
+        with self._lock:
+            self.poll()
+            return exposition([*self._counters.series, *gauges(self._scheduler)])

@@ -47,8 +47,14 @@ class _Saved(msgspec.Struct, frozen=True):
 
 def to_bytes(scheduler: Scheduler) -> bytes:
     """All that a Scheduler knows, as MessagePack; a Scheduler of the same history gives the same bytes."""
-    parts = scheduler.parts
-    saved = _Saved(
+    with scheduler.lock:
+        saved = _saved(scheduler.parts)
+    payload = msgspec.msgpack.encode(saved)
+    return msgspec.msgpack.encode(_Envelope(FORMAT, VERSION, hashlib.sha256(payload).digest(), payload))
+
+
+def _saved(parts: Parts) -> _Saved:
+    return _Saved(
         engine=parts.engine.save(),
         configuration=parts.configuration,
         count=parts.count,
@@ -58,8 +64,6 @@ def to_bytes(scheduler: Scheduler) -> bytes:
         jobs={w.key: job for w in parts.store.workloads.values() if (job := parts.store.jobs.get(w.key)) is not None},
         admitted=list(parts.store.admitted.values()),
     )
-    payload = msgspec.msgpack.encode(saved)
-    return msgspec.msgpack.encode(_Envelope(FORMAT, VERSION, hashlib.sha256(payload).digest(), payload))
 
 
 def from_bytes(data: bytes, *, name: str = "saved state") -> Scheduler:

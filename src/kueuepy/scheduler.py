@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,16 +17,14 @@ from kueuepy.objects import (
     SECOND,
     AdmissionCheck,
     NamespacedObject,
-    Node,
     Object,
-    PriorityClass,
     Workload,
-    WorkloadPriorityClass,
 )
-from kueuepy.scheduler_input import Submitted, of_jobs, submissions
+from kueuepy.scheduler_base import alone
+from kueuepy.scheduler_input import Submitted, latest_time, of_jobs, submissions
 from kueuepy.scheduler_questions import SchedulerQuestions
 from kueuepy.scheduler_status import live_workload
-from kueuepy.scheduler_store import Store
+from kueuepy.scheduler_store import PASSIVE, Store
 from kueuepy.scheduler_time import Duration, Moment, duration_ns, moment_ns
 from kueuepy.settling import settle
 
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from kueuepy.checks import Check, CheckAnswer
     from kueuepy.cluster import Cluster
     from kueuepy.objects.status import CheckState, FinishReason
-
-_PASSIVE = (Node, PriorityClass, WorkloadPriorityClass)
 
 
 class Scheduler(SchedulerQuestions):
@@ -80,6 +77,7 @@ class Scheduler(SchedulerQuestions):
             InvalidSpecError: A job is not valid.
             NotFoundError: A job names a priority class that isn't there.
         """
+        self.lock = RLock()
         self._checks = dict(checks or {})
         self._configuration = cluster.configuration
         self._related = cluster.manifest.others
@@ -96,6 +94,7 @@ class Scheduler(SchedulerQuestions):
 
     # What happens to it.
 
+    @alone
     def submit(self, *items: Any) -> tuple[str, ...]:
         """New workloads; either all of them are taken, or none.
 
@@ -117,6 +116,7 @@ class Scheduler(SchedulerQuestions):
             check(workload, feature_gates=self._configuration.feature_gates)
         return self._take(new)
 
+    @alone
     def apply(self, *objects: Object) -> None:
         """Creates the objects, or changes those of the same kind and name, as `kubectl apply` does.
 
@@ -136,6 +136,7 @@ class Scheduler(SchedulerQuestions):
             else:
                 self._apply(obj)
 
+    @alone
     def remove(self, *objects: Object) -> None:
         """Deletes the objects of these kinds and names.
 
@@ -150,9 +151,10 @@ class Scheduler(SchedulerQuestions):
                 raise NotFoundError(f'{type(obj).__name__} "{obj.key}": there is no such object')
             namespace = obj.namespace if isinstance(obj, NamespacedObject) else ""
             self._store.objects.drop((type(obj), obj.key))
-            if not isinstance(obj, _PASSIVE):
+            if not isinstance(obj, PASSIVE):
                 self._engine.delete_object(type(obj).__name__, namespace, obj.name)
 
+    @alone
     def finish(self, *keys: str, reason: FinishReason = "Succeeded", message: str = "") -> None:
         """The jobs of these workloads are done; their quota is free.
 
@@ -172,6 +174,7 @@ class Scheduler(SchedulerQuestions):
                 raise StateError(f'Workload "{self._engine.key(found)}": is finished already')
             self._engine.finish(found, reason, message)
 
+    @alone
     def delete(self, *keys: str) -> None:
         """The workloads are gone.
 
@@ -183,6 +186,7 @@ class Scheduler(SchedulerQuestions):
             self._store.forget(self._engine.key(found))
             self._engine.delete(found)
 
+    @alone
     def set_check(
         self,
         key: str,
@@ -215,10 +219,12 @@ class Scheduler(SchedulerQuestions):
         updates = msgspec.json.encode(added).decode() if added else ""
         self._engine.set_check(found, check_name, state, message, wait, updates)
 
+    @alone
     def answer_checks(self, checks: Mapping[str, Check]) -> None:
         """These answer the admission checks from now on, by controllerName; those of before do no longer."""
         self._checks = dict(checks)
 
+    @alone
     def pods_ready(self, key: str, ready: bool = True) -> None:  # noqa: FBT001, FBT002 - reads well in either form
         """All pods of the workload's job are ready, or not all of them any more.
 
@@ -227,6 +233,7 @@ class Scheduler(SchedulerQuestions):
         """
         self._engine.set_pods_ready(self.id_of(key), ready)
 
+    @alone
     def reclaim(self, key: str, pods: int | Mapping[str, int]) -> None:
         """Pods of the workload no longer need their quota.
 
@@ -261,6 +268,7 @@ class Scheduler(SchedulerQuestions):
 
     # Time, and what Kueue does in it.
 
+    @alone
     def advance(self, duration: Duration) -> None:
         """Time passes; what is due then happens with the next `cycle` or `settle`.
 
@@ -269,6 +277,7 @@ class Scheduler(SchedulerQuestions):
         """
         self._engine.set_now(self._engine.now + duration_ns(duration))
 
+    @alone
     def cycle(self) -> Cycle:
         """Lets the controllers catch up, then runs one scheduling cycle.
 
@@ -278,6 +287,7 @@ class Scheduler(SchedulerQuestions):
         self._control()
         return self._noted(Cycle(self._engine.decide()))
 
+    @alone
     def settle(self, *, max_cycles: int | None = None) -> Settled:
         """Runs cycles and controllers until nothing changes any more at this time.
 
@@ -366,7 +376,7 @@ class Scheduler(SchedulerQuestions):
     def _apply(self, obj: Object) -> None:
         known = self._store.objects.get((type(obj), obj.key))
         self._store.objects.put((type(obj), obj.key), obj)
-        if not isinstance(obj, _PASSIVE):
+        if not isinstance(obj, PASSIVE):
             self._engine.apply(obj, known != obj)
 
     def _apply_workload(self, obj: Workload) -> None:
@@ -384,13 +394,3 @@ class Scheduler(SchedulerQuestions):
                 if isinstance(decision, Admitted):
                     self._store.admitted.put(decision.workload, decision)
         return cycle
-
-
-def latest_time(cluster: Cluster) -> int:
-    """The latest time that a Workload of the cluster tells of."""
-    times = [0]
-    for workload in cluster.workloads:
-        times.append(workload.creation_timestamp or 0)
-        if workload.status is not None:
-            times += [condition.last_transition_time for condition in workload.status.conditions]
-    return max(times)

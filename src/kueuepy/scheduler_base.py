@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
@@ -15,7 +17,7 @@ from kueuepy.scheduler_status import live_workload
 from kueuepy.scheduler_store import Parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from typing_extensions import Self
 
@@ -24,12 +26,32 @@ if TYPE_CHECKING:
     from kueuepy.objects import Configuration, Workload
     from kueuepy.scheduler_store import Store
 
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound="SchedulerState")
+
 _UID = "00000000-0000-4000-8000-{:012d}"
 
 
-class SchedulerState:
-    """An engine, the objects and Workloads that it was given, and how to find one's way in it."""
+def alone(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """The method, during which no other thread's call on the same Scheduler runs."""
 
+    @wraps(method)
+    def run(self: S, /, *args: P.args, **options: P.kwargs) -> R:
+        with self.lock:
+            return method(self, *args, **options)
+
+    return run
+
+
+class SchedulerState:
+    """An engine, the objects and Workloads that it was given, and how to find one's way in it.
+
+    Attributes:
+        lock: Is held by each call; whoever holds it finds nothing changed between two calls.
+    """
+
+    lock: RLock
     _configuration: Configuration
     _related: tuple[dict[str, Any], ...]
     _engine: _core.Engine
@@ -48,6 +70,7 @@ class SchedulerState:
         return self._configuration
 
     @property
+    @alone
     def cluster(self) -> Cluster:
         """The declared objects as they are now, without Workloads."""
         objects = tuple(self._store.objects.values())
@@ -58,6 +81,7 @@ class SchedulerState:
         """The time, in seconds since the Unix epoch."""
         return self._engine.now / SECOND
 
+    @alone
     def workload(self, key: str) -> Workload:
         """The Workload with the status that it has now: conditions, admission, checks.
 
@@ -67,10 +91,12 @@ class SchedulerState:
         found = self.id_of(key)
         return live_workload(self._engine, found, self._known(found))
 
+    @alone
     def keys(self) -> tuple[str, ...]:
         """The keys of all workloads, in the order of submission, finished ones included."""
         return self._store.workloads.keys()
 
+    @alone
     def fork(self) -> Self:
         """A Scheduler with the same state, at once; what happens to one of the two is not seen by the other."""
         parts = self.parts
@@ -91,6 +117,7 @@ class SchedulerState:
         return scheduler
 
     def _consist_of(self, parts: Parts) -> None:
+        self.lock = RLock()
         self._engine, self._configuration, self._related, self._count, self._store, self._checks = parts
 
     def id_of(self, key: str) -> int:
@@ -121,6 +148,7 @@ class SchedulerState:
             self.take(one)
         return tuple(workload.key for workload, *_ in submitted)
 
+    @alone
     def take(self, one: Submitted) -> None:
         """A workload comes as it is, with its status and without checks: what `submit` does after them.
 

@@ -11,6 +11,7 @@ from kueuepy.manifest.convert import object_name
 from kueuepy.objects import Workload
 
 if TYPE_CHECKING:
+    from kueuepy.cluster import Cluster
     from kueuepy.objects import Configuration, LocalQueue, Namespace, PriorityClass, WorkloadPriorityClass
 
 
@@ -95,3 +96,13 @@ def of_jobs(jobs: Iterable[Mapping[str, Any]], around: Surroundings) -> Iterator
         of_pods = batch[0].get("kind") in ("Pod", "Deployment")
         for workload in found:
             yield Submitted(workload, job, of_pods and keys.IS_GROUP_WORKLOAD not in workload.annotations)
+
+
+def latest_time(cluster: Cluster) -> int:
+    """The latest time that a Workload of the cluster tells of."""
+    times = [0]
+    for workload in cluster.workloads:
+        times.append(workload.creation_timestamp or 0)
+        if workload.status is not None:
+            times += [condition.last_transition_time for condition in workload.status.conditions]
+    return max(times)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import StateError
 from kueuepy.objects import ResourceFlavor
-from kueuepy.scheduler_base import SchedulerState
+from kueuepy.scheduler_base import SchedulerState, alone
 from kueuepy.scheduler_input import submissions
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class SchedulerQuestions(SchedulerState):
     """Questions that change nothing."""
 
+    @alone
     def explain(self, item: Any) -> Explanation:
         """Why the workload waits, is admitted, or was preempted.
 
@@ -57,18 +58,21 @@ class SchedulerQuestions(SchedulerState):
         decision: Decision = one(self.try_admit_many([item]))
         return decision
 
+    @alone
     def try_admit_many(self, items: Iterable[Any]) -> Answers:
         """`try_admit` for each of many workloads, each considered alone; much faster than one by one."""
         from kueuepy.whatif import ask  # noqa: PLC0415 - only on use
 
         return ask(self, items)
 
+    @alone
     def question(self, item: Any) -> _core.Question:
         """A workload read once, to be asked about again and again."""
         from kueuepy.whatif import question  # noqa: PLC0415 - only on use
 
         return question(self, item)
 
+    @alone
     def largest_count(self, item: Any, *, pod_set: str | None = None, preempting: bool = False) -> int:
         """The largest number of pods with which the workload would be admitted now; 0 if not even one would.
 
@@ -81,6 +85,7 @@ class SchedulerQuestions(SchedulerState):
 
         return largest_count(self, item, pod_set=pod_set, preempting=preempting)
 
+    @alone
     def whatif(self, *edits: Edit) -> Difference:
         """What would be decided otherwise after edits, both sides settled; nothing changes here.
 
@@ -130,6 +135,7 @@ class SchedulerQuestions(SchedulerState):
 
     # Jobs.
 
+    @alone
     def start_patch(self, key: str) -> dict[str, Any]:
         """The JSON merge patch by which Kueue starts the workload's job, which it has held back when it came.
 
@@ -142,6 +148,7 @@ class SchedulerQuestions(SchedulerState):
         held, workload, flavors = self._held_job(key), self.workload(key), self._store.objects.of(ResourceFlavor)
         return start_patch(held, workload, flavors, config=self._configuration, related=self._related)
 
+    @alone
     def stop_patch(self, key: str, *, running: dict[str, Any] | None = None) -> dict[str, Any] | None:
         """The JSON merge patch by which Kueue stops the workload's job; `None` for pods, which it deletes.
 

@@ -7,14 +7,16 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
+from pkgutil import resolve_name
 
 import pytest
 
 import kueuepy as kq
 from crash.steps import cluster, step
-from kueuepy.errors import StateError
-from kueuepy.persist import to_bytes
+from kueuepy.errors import NotFoundError, StateError
+from kueuepy.journal import Journal
+from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.visibility_events import drain_events
 
 pytestmark = pytest.mark.threads
@@ -113,6 +115,72 @@ def test_eight_threads_that_read_write_and_fork_one_engine_break_nothing():
     assert engine.check() == []
 
 
+def pausing(monkeypatch, where):
+    """Others get a turn whenever this function is through."""
+    module, _, name = where.rpartition(".")
+    known = getattr(resolve_name(module), name)
+
+    def paused(*args, **options):
+        result = known(*args, **options)
+        time.sleep(1e-4)
+        return result
+
+    monkeypatch.setattr(where, paused)
+
+
+def test_eight_threads_on_one_scheduler_take_no_number_twice(monkeypatch):
+    pausing(monkeypatch, "kueuepy.scheduler_base.enabled")
+    scheduler = kq.Scheduler(cluster())
+    in_threads(lambda number: [scheduler.submit({"name": f"t{number}-{i}", "queue": "a", "cpu": 1}) for i in range(30)])
+    uids = {scheduler.workload(key).uid for key in scheduler.keys()}  # noqa: SIM118 - a Scheduler is no mapping
+    assert len(uids) == 30 * THREADS
+
+
+def test_what_one_thread_deletes_another_finds_whole_or_not_at_all(monkeypatch):
+    pausing(monkeypatch, "kueuepy.scheduler_store.Store.forget")
+    scheduler = kq.Scheduler(cluster())
+
+    def work(number):
+        for i in range(60):
+            if number % 2:
+                scheduler.submit({"name": f"t{number}", "queue": "a", "cpu": 1})
+                scheduler.cycle()
+                scheduler.delete(f"t{number}")
+                continue
+            for other in range(1, THREADS, 2):
+                with suppress(NotFoundError):
+                    assert scheduler.workload(f"t{other}").queue_name == "a"
+            if i % 5 == 0:
+                assert from_bytes(to_bytes(scheduler)).engine.check() == []
+                assert scheduler.fork().engine.check() == []
+        return True
+
+    assert all(in_threads(work))
+
+
+def test_eight_threads_on_one_journal_come_back_as_they_were(tmp_path):
+    """Calls alone and in groups: who has the group has the Scheduler, too."""
+    with Journal(tmp_path / "j.db", durability="process") as journal:
+        scheduler = journal.scheduler(cluster())
+
+        def work(number):
+            for i in range(15):
+                name = f"t{number}-{i}"
+                with journal.group() if number % 2 else nullcontext():
+                    scheduler.submit({"name": name, "queue": "abc"[i % 3], "cpu": 1})
+                    scheduler.cycle()
+                if i % 3 == 0:
+                    scheduler.finish(name)
+                if number == 0 and i % 5 == 0:
+                    journal.compact()
+            return True
+
+        assert all(in_threads(work))
+        before = to_bytes(scheduler)
+    with Journal(tmp_path / "j.db") as again:
+        assert to_bytes(again.scheduler()) == before
+
+
 def test_a_fork_is_a_snapshot_whatever_happens_to_the_engine():
     engine = kq.Scheduler(cluster()).engine
     for one in workloads(0):
@@ -198,16 +266,15 @@ def test_a_finalizer_may_ask_the_engine_in_the_midst_of_a_call_and_not_change_it
     def visit():
         seen.append((engine.now, len(engine.save()), engine.find("default/w0-0")))
         for change in (lambda: engine.set_now(1), engine.settle, engine.cycle, lambda: engine.delete(0)):
-            try:
+            with pytest.raises(StateError, match="in the midst of another call of the same thread"):
                 change()
-            except StateError as error:
-                refused.append(str(error))
+            refused.append(change)
 
     with collected_within(visit):
         answer = ask()
     assert answer == expected
     assert seen == [(0, len(state), 0)]
-    assert refused == ["this engine is in the midst of another call of the same thread"] * 4
+    assert len(refused) == 4
     assert engine.save() == state
     engine.set_now(1)  # afterwards it takes calls again
 
