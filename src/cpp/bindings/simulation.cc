@@ -41,13 +41,13 @@ class VirtualRun {
     simulation_ = std::make_unique<Simulation>(engine_, std::move(specs), std::move(read));
   }
 
-  // Runs for a while; whether anything is left.
-  bool Advance() {
+  // Runs for a while, not beyond a time; whether anything is left until then.
+  bool Advance(Time until) {
     const py::gil_scoped_release release;
-    return simulation_->Run(kMomentsAtOnce);
+    return simulation_->Run(kMomentsAtOnce, until);
   }
   void Run() {
-    while (Advance()) {
+    while (Advance(INT64_MAX)) {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     }
   }
@@ -84,7 +84,7 @@ void BindSimulation(py::module_& module) {
       .def(py::init<SharedEngine&, const py::list&, const py::list&>(), "engine"_a, "prototypes"_a,
            "arrivals"_a)
       .def("run", &VirtualRun::Run)
-      .def("advance", &VirtualRun::Advance)
+      .def("advance", &VirtualRun::Advance, "until"_a = INT64_MAX)
       .def("fork", &VirtualRun::Fork)
       .def_property_readonly("stats", &VirtualRun::Stats);
 }

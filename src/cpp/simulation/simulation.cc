@@ -22,11 +22,18 @@ Simulation::Progress& Simulation::RunOf(WorkloadId id) {
   return runs_[static_cast<size_t>(id)];
 }
 
-bool Simulation::Run(int64_t moments) {
+std::optional<Time> Simulation::Next() const {
+  std::optional<Time> next;
+  if (!ends_.empty()) next = ends_.top().at;
+  if (next_ < arrivals_.size()) next = std::min(next.value_or(INT64_MAX), arrivals_[next_].at);
+  return next;
+}
+
+bool Simulation::Run(int64_t moments, Time until) {
   for (; moments > 0; --moments) {
-    if (next_ == arrivals_.size() && ends_.empty()) return false;
-    Time now = ends_.empty() ? INT64_MAX : ends_.top().at;
-    if (next_ < arrivals_.size()) now = std::min(now, arrivals_[next_].at);
+    const std::optional<Time> next = Next();
+    if (!next || *next > until) return false;
+    const Time now = *next;
     engine_.SetNow(now);
     for (; !ends_.empty() && ends_.top().at == now; ends_.pop()) {
       const End end = ends_.top();
@@ -41,7 +48,8 @@ bool Simulation::Run(int64_t moments) {
     }
     RunCycles();
   }
-  return next_ < arrivals_.size() || !ends_.empty();
+  const std::optional<Time> next = Next();
+  return next && *next <= until;
 }
 
 void Simulation::Submit(int32_t index) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <vector>
 
@@ -37,8 +38,8 @@ class Simulation {
   // `prototypes` are workloads without name, UID and creation time. Arrivals are sorted by time (stably).
   Simulation(Engine& engine, std::vector<WorkloadSpec> prototypes, std::vector<Arrival> arrivals);
 
-  // Runs up to `moments` moments; returns whether anything is left.
-  bool Run(int64_t moments);
+  // Runs up to `moments` moments, none of them after `until`; returns whether one is left.
+  bool Run(int64_t moments, Time until = INT64_MAX);
   const SimulationStats& stats() const { return stats_; }
 
  private:
@@ -59,6 +60,7 @@ class Simulation {
   void Submit(int32_t index);
   void RunCycles();
   Progress& RunOf(WorkloadId id);
+  std::optional<Time> Next() const;  // the next moment at which anything happens
 
   Engine& engine_;
   std::vector<WorkloadSpec> prototypes_;
