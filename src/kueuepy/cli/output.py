@@ -46,7 +46,13 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
         shown.add_column(column, justify="right" if numeric else "left", header_style="bold", overflow="fold")
     for line in lines:
         shown.add_row(*map(Text, line))
-    _console().print(shown)
+    console = _console()
+    if console.is_terminal:
+        console.print(shown)
+        return
+    with console.capture() as captured:
+        console.print(shown)
+    sys.stdout.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
 
 
 def _is_number(text: str) -> bool:
