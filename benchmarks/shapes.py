@@ -6,6 +6,17 @@ from kueuepy import ClusterQueue, LocalQueue, Namespace, PodSet, Preemption, Res
 from kueuepy._core import Engine
 from kueuepy.perf import CohortClass, Profile, QueuesSet, WorkloadsSet, WorkloadTemplate
 
+LARGE = {
+    "cohorts": 10,
+    "queues": 100,
+    "classes": {
+        "small": (35, 60, 150, 50, 1),
+        "medium": (11, 300, 350, 100, 5),
+        "large": (4, 700, 700, 200, 20),
+    },
+}
+"""The load of Kueue's large-scale performance test."""
+
 PREEMPTION = Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
 
 
@@ -81,3 +92,14 @@ def profile(cohorts: int, queues: int, classes: dict[str, tuple[int, int, int, i
         workloads_sets=sets,
     )
     return Profile(cohorts=(CohortClass(class_name="cohort", count=cohorts, queues_sets=(each,)),))
+
+
+def names_of(made: Profile) -> list[str]:
+    """The names of the queues of a load, in the order in which they are made."""
+    return [
+        f"{cohorts.class_name}-{cohort}-{queues.class_name}-{queue}"
+        for cohorts in made.cohorts
+        for cohort in range(cohorts.count)
+        for queues in cohorts.queues_sets
+        for queue in range(queues.count)
+    ]

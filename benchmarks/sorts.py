@@ -12,24 +12,30 @@ from kueuepy._core import Engine
 from kueuepy.perf import Load
 
 
+def sort_marked(mark):
+    """The yardstick, which `mark` makes a part of its own."""
+    mark.fingerprint()
+    rng = random.Random(1)  # noqa: S311
+    values = [rng.random() for _ in range(2_000_000)]
+    mark.fingerprint()
+    values.sort()
+    mark.fingerprint()
+
+
 def measure_load(script, reference_sorts, cohorts, queues, classes):
     """Measures the run of a load; the reference took `reference_sorts` times the yardstick."""
 
     def body():
         run = Load(profile(cohorts, queues, classes)).start()
-        rng = random.Random(1)  # noqa: S311
-        values = [rng.random() for _ in range(2_000_000)]
         mark = Engine()
         mark.fingerprint()
         while run.advance():
             pass
-        mark.fingerprint()
-        values.sort()
-        mark.fingerprint()
+        sort_marked(mark)
         return {name: run.stats[name] for name in ("workloads", "cycles", "admissions", "evictions", "finished")}
 
     def figures(parts, _):
-        _, ours, sort, _ = parts
+        _, ours, _, sort, _ = parts
         return {"instructions": ours, "sorts": ours / sort, "part of the reference": ours / sort / reference_sorts}
 
     measure(script, body, figures, functions=[], marks=[MARK])

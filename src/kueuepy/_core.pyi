@@ -189,6 +189,8 @@ class Engine:
         """The facts of an explanation; nothing changes."""
     def ask(self, items: Iterable[Workload | Question | int]) -> Answers:
         """What a cycle would answer about each workload alone; nothing changes."""
+    def ask_one(self, item: Workload | Question | int) -> DecisionView:
+        """The same about one workload."""
     def largest_count(self, question: Question, pod_set: int, preempting: bool) -> int:
         """A count of the pod set that would be admitted while one more would not; 0 if not even one would."""
     def must_leave(self) -> list[str]:

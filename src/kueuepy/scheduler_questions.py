@@ -53,10 +53,9 @@ class SchedulerQuestions(SchedulerState):
             InvalidSpecError: It is not valid, or is several workloads.
             NotFoundError: There is no such workload.
         """
-        from kueuepy.whatif import one  # noqa: PLC0415 - only on use
+        from kueuepy.whatif import ask_one  # noqa: PLC0415 - only on use
 
-        decision: Decision = one(self.try_admit_many([item]))
-        return decision
+        return ask_one(self, item)
 
     @alone
     def try_admit_many(self, items: Iterable[Any]) -> Answers:

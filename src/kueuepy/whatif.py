@@ -23,6 +23,9 @@ Edit: TypeAlias = "Object | Configuration | Callable[[Scheduler], object]"
 """An object to apply, a Configuration to run under, or a function that changes the Scheduler which it is given."""
 
 
+_ASKED_AS_THEY_ARE = (_core.Question, Workload)
+
+
 # --- a workload ------------------------------------------------------------------------------------------------------
 
 
@@ -62,15 +65,21 @@ class Answers(Sequence[Decision]):
 
 def ask(scheduler: SchedulerState, items: Iterable[Any]) -> Answers:
     """What a cycle would answer about each item alone."""
-    subjects: list[_core.Question | Workload | int] = []
-    for item in items:
-        if isinstance(item, _core.Question | Workload):
-            subjects.append(item)
-        elif isinstance(item, str):
-            subjects.append(scheduler.id_of(item))
-        else:
-            subjects += [workload for workload, *_ in submissions([item], scheduler.surroundings())]
-    return Answers(scheduler.engine.ask(subjects))
+    return Answers(scheduler.engine.ask([subject for item in items for subject in _subjects(scheduler, item)]))
+
+
+def ask_one(scheduler: SchedulerState, item: Any) -> Decision:
+    """What a cycle would answer about one item alone."""
+    return from_record(scheduler.engine.ask_one(one(_subjects(scheduler, item))))
+
+
+def _subjects(scheduler: SchedulerState, item: Any) -> Sequence[_core.Question | Workload | int]:
+    """What the engine is to be asked about: a job may be several workloads."""
+    if isinstance(item, _ASKED_AS_THEY_ARE):
+        return (item,)
+    if isinstance(item, str):
+        return (scheduler.id_of(item),)
+    return [workload for workload, *_ in submissions([item], scheduler.surroundings())]
 
 
 def question(scheduler: SchedulerState, item: Any) -> _core.Question:

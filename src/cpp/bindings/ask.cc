@@ -36,20 +36,11 @@ class Visitor {
     workload.queue_time = workload.created;
     workload.spec = std::move(spec);
     state.workloads.push_back(std::move(workload));
-    Classify(state, id_);
+    ClassifyVisitor(state, id_);
   }
   ~Visitor() {
     state_.workloads.pop_back();
-    if (state_.classes.size() == classes_) return;
-    const auto is_new = [this](const auto& entry) { return static_cast<size_t>(entry.second) >= classes_; };
-    absl::erase_if(state_.class_of_key, is_new);
-    for (size_t i = classes_; i < state_.classes.size(); ++i) {
-      for (const PodSetSpec& pod_set : state_.classes[i].pod_sets) {
-        state_.short_cuts.classes.erase(pod_set.pod_template.get());
-      }
-    }
-    state_.classes.erase(state_.classes.begin() + static_cast<std::ptrdiff_t>(classes_),
-                         state_.classes.end());
+    if (state_.classes.size() > classes_) state_.classes.pop_back();
   }
   Visitor(const Visitor&) = delete;
   Visitor& operator=(const Visitor&) = delete;
@@ -108,6 +99,20 @@ AnswerRecord AnswerFor(State& state, const Subject& subject) {
   return AnswerFor(state, visitor.id());
 }
 
+py::tuple View(SharedEngine& shared, const AnswerRecord& answer) {
+  return shared.Read([&answer](const Engine& engine) {
+    const State& state = engine.state();
+    const DecisionRecord& decision = answer.decision;
+    py::object admission = py::none();
+    if (decision.admission) admission = ViewAdmission(state, *decision.admission);
+    return py::make_tuple(VerdictName(decision.verdict), answer.key,
+                          decision.queue == kNoId ? "" : state.forest().Name(decision.queue),
+                          state.reasons.Name(decision.reason), answer.message, decision.admitted,
+                          decision.borrowing, admission, ViewTargets(state, decision.targets),
+                          ViewAttempts(state, decision));
+  });
+}
+
 // The answers with the engine that can name what is in them; each is named when it is looked at.
 struct Answers {
   py::object engine;
@@ -115,19 +120,22 @@ struct Answers {
 
   py::tuple At(size_t index) const {
     if (index >= records.size()) throw py::index_error();
-    const auto& [key, decision, message] = records[index];
-    return engine.cast<SharedEngine&>().Read([&](const Engine& reader) {
-      const State& state = reader.state();
-      py::object admission = py::none();
-      if (decision.admission) admission = ViewAdmission(state, *decision.admission);
-      return py::make_tuple(VerdictName(decision.verdict), key,
-                            decision.queue == kNoId ? "" : state.forest().Name(decision.queue),
-                            state.reasons.Name(decision.reason), message, decision.admitted,
-                            decision.borrowing, admission, ViewTargets(state, decision.targets),
-                            ViewAttempts(state, decision));
-    });
+    return View(engine.cast<SharedEngine&>(), records[index]);
   }
 };
+
+py::tuple AskOne(SharedEngine& shared, const py::handle& item) {
+  const Subject subject = ReadSubject(item);
+  AnswerRecord answer;
+  {
+    const py::gil_scoped_release release;
+    answer = shared.Write([&subject](Engine& engine) {
+      engine.state().EnsureBuilt();
+      return AnswerFor(engine.state(), subject);
+    });
+  }
+  return View(shared, answer);
+}
 
 Answers Ask(const py::object& self, const py::iterable& items) {
   std::vector<Subject> subjects;
@@ -212,6 +220,7 @@ void BindAsk(py::module_& module) {
           },
           py::arg("index"));
   AddMethod(module, "ask", &Ask, py::arg("items"));
+  AddMethod(module, "ask_one", &AskOne, py::arg("item"));
   AddMethod(module, "must_leave", &MustLeaveOf);
   AddMethod(module, "largest_count", &LargestCount, py::arg("question"), py::arg("pod_set"),
             py::arg("preempting"));

@@ -31,57 +31,93 @@ ClassId KnownByTemplate(const State& state, const Workload& workload, const Name
   return kNoId;
 }
 
-}  // namespace
-
-void Classify(State& state, WorkloadId id) {
-  Workload& workload = state.At(id);
-  const WorkloadSpec& spec = *workload.spec;
-  const Namespace& space =
-      state.namespaces[static_cast<size_t>(state.Local(workload.local_queue).namespace_id)];
-  workload.priority = spec.priority + (state.config.gates.priority_boost ? spec.priority_boost : 0);
-  if (const ClassId known = KnownByTemplate(state, workload, space); known != kNoId) {
-    workload.cls = known;
-    return;
-  }
+// A class, and its pods as the scheduler sees them.
+struct Made {
   EquivalenceClass cls;
-  cls.priority = workload.priority;
-  std::string key = absl::StrCat(workload.priority, ";");
+  std::vector<PodTemplate> adjusted;
+};
+
+Made Make(State& state, const Workload& workload, const Namespace& space) {
+  const WorkloadSpec& spec = *workload.spec;
+  Made made;
+  made.cls.priority = workload.priority;
+  made.cls.pod_sets = spec.pod_sets;
   std::vector<std::string> errors;
   for (size_t i = 0; i < spec.pod_sets.size(); ++i) {
     const PodSetSpec& pod_set = spec.pod_sets[i];
-    const PodTemplate adjusted = Adjust(*pod_set.pod_template, state.runtime_classes, space.limit_ranges);
+    made.adjusted.push_back(Adjust(*pod_set.pod_template, state.runtime_classes, space.limit_ranges));
+    const PodTemplate& adjusted = made.adjusted.back();
     PodSetTotals totals;
     totals.count = CountAfterReclaim(state, workload, pod_set);
+    for (const auto& [name, amount] : PerPodRequests(adjusted, state.requests)) {
+      totals.requests.emplace_back(state.InternResource(name), SaturatingMul(amount, totals.count));
+    }
+    const std::string path = absl::StrCat("spec.podSets[", i, "].template.spec");
+    for (std::string& error : ValidateResources(adjusted, path)) errors.push_back(std::move(error));
+    made.cls.totals.push_back(std::move(totals));
+    made.cls.can_be_partially_admitted =
+        made.cls.can_be_partially_admitted || (pod_set.min_count && *pod_set.min_count < pod_set.count);
+  }
+  if (!errors.empty()) made.cls.resource_error = Aggregate(errors);
+  if (!space.limit_ranges.empty()) made.cls.adjusted = made.adjusted;
+  return made;
+}
+
+// What tells the class from all others.
+std::string KeyOf(const Made& made, const Namespace& space) {
+  std::string key = absl::StrCat(made.cls.priority, ";");
+  for (size_t i = 0; i < made.cls.pod_sets.size(); ++i) {
+    const PodSetSpec& pod_set = made.cls.pod_sets[i];
+    const PodSetTotals& totals = made.cls.totals[i];
     absl::StrAppend(&key, totals.count, ";", pod_set.count, ";", pod_set.min_count.value_or(-1), ";");
     Append(key, pod_set.name);
     Append(key, pod_set.group);
     Append(key, pod_set.topology_request);
-    Append(key, SpecShape(adjusted));
-    for (const auto& [name, amount] : PerPodRequests(adjusted, state.requests)) {
-      totals.requests.emplace_back(state.InternResource(name), SaturatingMul(amount, totals.count));
-      absl::StrAppend(&key, totals.requests.back().first, "=", totals.requests.back().second, ";");
-    }
-    const std::string path = absl::StrCat("spec.podSets[", i, "].template.spec");
-    for (std::string& error : ValidateResources(adjusted, path)) errors.push_back(std::move(error));
-    cls.totals.push_back(std::move(totals));
-    cls.can_be_partially_admitted =
-        cls.can_be_partially_admitted || (pod_set.min_count && *pod_set.min_count < pod_set.count);
-    if (!space.limit_ranges.empty()) cls.adjusted.push_back(adjusted);
+    Append(key, SpecShape(made.adjusted[i]));
+    for (const auto& [resource, amount] : totals.requests) absl::StrAppend(&key, resource, "=", amount, ";");
   }
-  if (!errors.empty()) cls.resource_error = Aggregate(errors);
-  Append(key, cls.resource_error);
-  if (!cls.adjusted.empty()) Append(key, space.name);
+  Append(key, made.cls.resource_error);
+  if (!made.cls.adjusted.empty()) Append(key, space.name);
+  return key;
+}
+
+// Prioritizes the workload; whether its template tells its class.
+bool IsKnown(State& state, Workload& workload, const Namespace& space) {
+  const WorkloadSpec& spec = *workload.spec;
+  workload.priority = spec.priority + (state.config.gates.priority_boost ? spec.priority_boost : 0);
+  workload.cls = KnownByTemplate(state, workload, space);
+  return workload.cls != kNoId;
+}
+
+const Namespace& SpaceOf(const State& state, const Workload& workload) {
+  return state.namespaces[static_cast<size_t>(state.Local(workload.local_queue).namespace_id)];
+}
+
+}  // namespace
+
+void Classify(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  const Namespace& space = SpaceOf(state, workload);
+  if (IsKnown(state, workload, space)) return;
+  Made made = Make(state, workload, space);
   auto [entry, inserted] =
-      state.class_of_key.try_emplace(std::move(key), static_cast<ClassId>(state.classes.size()));
+      state.class_of_key.try_emplace(KeyOf(made, space), static_cast<ClassId>(state.classes.size()));
   if (inserted) {
-    cls.pod_sets = spec.pod_sets;
     // The class keeps its own template alive, so that its address is no other's.
-    if (cls.pod_sets.size() == 1 && cls.adjusted.empty()) {
-      state.short_cuts.classes[cls.pod_sets[0].pod_template.get()].push_back(entry->second);
+    if (made.cls.pod_sets.size() == 1 && made.cls.adjusted.empty()) {
+      state.short_cuts.classes[made.cls.pod_sets[0].pod_template.get()].push_back(entry->second);
     }
-    state.classes.push_back(std::move(cls));
+    state.classes.push_back(std::move(made.cls));
   }
   workload.cls = entry->second;
+}
+
+void ClassifyVisitor(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  const Namespace& space = SpaceOf(state, workload);
+  if (IsKnown(state, workload, space)) return;
+  workload.cls = static_cast<ClassId>(state.classes.size());
+  state.classes.push_back(Make(state, workload, space).cls);
 }
 
 }  // namespace kueue

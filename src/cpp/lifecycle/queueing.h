@@ -18,6 +18,8 @@ enum class RequeueReason : uint8_t {
 
 // The class of workloads that the scheduler cannot tell from this one, with its totals; also its priority.
 void Classify(State& state, WorkloadId id);
+// For one that is only asked about: a class that nobody else will find, the last one, unless it is known.
+void ClassifyVisitor(State& state, WorkloadId id);
 // The same for one that may be queued: it keeps its place there.
 void Reclassify(State& state, WorkloadId id);
 

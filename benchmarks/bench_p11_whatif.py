@@ -1,0 +1,66 @@
+"""P11: questions to the state in which the large-scale load is at half time, and forks of it."""
+
+from collections import Counter
+
+from callgrind import MARK, measure
+from shapes import LARGE, job, names_of, profile
+from sorts import sort_marked
+
+from kueuepy import Configuration, Scheduler
+from kueuepy._core import Engine
+from kueuepy.perf import Load
+from kueuepy.scheduler_store import Parts, Store
+
+QUESTIONS = 10_000
+FORKS = 1_000
+# What the load consists of, and something more urgent than all of it: cpus and priority.
+ASKED = ((1, 50), (5, 100), (20, 200), (20, 300))
+
+
+def half_time():
+    """A Scheduler on the state after half of the virtual time that the load takes."""
+    whole = Load(profile(**LARGE)).start()
+    whole.run()
+    run = Load(profile(**LARGE)).start()
+    while run.advance(whole.stats["end"] // 2):
+        pass
+    return Scheduler.of_parts(Parts(run.fork(), Configuration(), (), 0, Store(), {}))
+
+
+def questions(scheduler):
+    """Workloads for every queue, of every kind in turn, each read once."""
+    queues = names_of(profile(**LARGE))
+    for number in range(QUESTIONS):
+        cpu, priority = ASKED[number // len(queues) % len(ASKED)]
+        queue = queues[number % len(queues)]
+        yield scheduler.question(job(f"asked-{number}", queue, cpu, priority=priority, created=scheduler.engine.now))
+
+
+def body():
+    scheduler = half_time()
+    asked = list(questions(scheduler))
+    mark = Engine()
+    mark.fingerprint()
+    one_by_one = [type(scheduler.try_admit(item)).__name__ for item in asked]
+    mark.fingerprint()
+    at_once = scheduler.try_admit_many(asked).verdicts
+    mark.fingerprint()
+    for _ in range(FORKS):
+        scheduler.fork()
+    sort_marked(mark)
+    assert one_by_one == list(at_once)
+    return dict(sorted(Counter(one_by_one).items()))
+
+
+def figures(parts, _):
+    _, one_by_one, at_once, forks, _, sort, _ = parts
+    return {
+        "instructions per question": one_by_one / QUESTIONS,
+        "instructions per question of many": at_once / QUESTIONS,
+        "instructions per fork": forks / FORKS,
+        "sorts for all questions": one_by_one / sort,
+    }
+
+
+if __name__ == "__main__":
+    measure(__file__, body, figures, functions=[], marks=[MARK])
