@@ -182,9 +182,11 @@ DecisionRecord Asked(const State& state, const Entry& entry) {
   }
   record.reason = static_cast<int32_t>(
       record.verdict == Verdict::kAdmitted ? Reason::kQuotaReserved : Reason::kWaitingForPreemptedWorkloads);
+  const ClassId id = state.At(entry.workload).cls;
+  if (record.verdict == Verdict::kPreempting) record.message = PendingPreemptions(entry, id);
   auto admission = std::make_shared<Admission>();
   admission->cluster_queue = entry.queue;
-  const EquivalenceClass& cls = state.Class(state.At(entry.workload).cls);
+  const EquivalenceClass& cls = state.Class(id);
   for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
     PodSetAdmission& given = admission->pod_sets.emplace_back();
     given.name = cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name;

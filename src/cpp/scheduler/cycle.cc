@@ -401,6 +401,14 @@ std::vector<NodeId> PathOf(const Forest& forest, NodeId node) {
 
 }  // namespace
 
+Message PendingPreemptions(const Entry& entry, ClassId cls) {
+  Refused facts;
+  if (entry.message) facts = std::get<Refused>(*entry.message);
+  facts.cls = cls;
+  facts.pending_preemptions = static_cast<int>(entry.targets.size());
+  return std::make_shared<const MessageBody>(std::move(facts));
+}
+
 void Cycle::Preempt(State& state, const Entry& entry, const Target& target) {
   const Workload& preemptor = state_.At(entry.workload);
   Workload& victim = state.At(target.workload);
@@ -422,11 +430,7 @@ void Cycle::IssuePreemptions(Entry& entry) {
     Preempt(state_, entry, target);
     if (IsResumed() && entry.decided) Preempt(live_, entry, target);
   }
-  Refused facts;
-  if (entry.message) facts = std::get<Refused>(*entry.message);
-  facts.cls = preemptor.cls;
-  facts.pending_preemptions = static_cast<int>(entry.targets.size());
-  entry.message = std::make_shared<const MessageBody>(std::move(facts));
+  entry.message = PendingPreemptions(entry, preemptor.cls);
   entry.requeue_reason = RequeueReason::kPendingPreemption;
   entry.quota_reserved_reason = Reason::kWaitingForPreemptedWorkloads;
   state_.At(entry.workload).progress = nullptr;

@@ -106,6 +106,9 @@ class Cycle {
   CycleResult result_;
 };
 
+// What an entry with targets says while they have not left.
+Message PendingPreemptions(const Entry& entry, ClassId cls);
+
 // Whether every workload that holds quota, of whatever queue, has its pods ready.
 bool AllPodsReady(const State& state);
 
