@@ -43,6 +43,7 @@ class SchedulerQuestions(SchedulerState):
         decided = self._store.admitted.get(self._engine.key(found))
         return explain(self._engine, found, decided, fair=self._configuration.fair_sharing is not None)
 
+    @alone
     def try_admit(self, item: Any) -> Decision:
         """What a cycle would answer if this workload alone were considered now; nothing changes.
 
