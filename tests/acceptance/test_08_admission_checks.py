@@ -270,6 +270,20 @@ def test_AC_05_a_delayed_retry_keeps_its_quota_until_the_delay_is_over(stage):
     assert (_state(story, "w").retry_count, _state(story, "w").requeue_after_seconds) == (1, 30)
 
 
+def test_AC_05_a_delay_for_who_was_deactivated_is_none(stage):
+    """Kueue writes the time and deletes it, in turns, until it has come: nothing is left of it in the end."""
+    story = _one_check(stage)
+    story.submit("q", name="w")
+    story.settle()
+    story.scheduler.set_check("w", "check", "Rejected")
+    story.settle()
+    story.scheduler.set_check("w", "check", "Retry", requeue_after=60)
+    story.settle()
+
+    assert story.scheduler.workload("w").status.requeue_state is None
+    assert story.conditions("w")["Requeued"] == ("False", "DeactivatedDueToAdmissionCheck")
+
+
 def test_AC_05_of_several_delays_the_longest_counts_and_retries_are_counted(stage):
     story = stage(DEFAULT, *_checks("a", "b"), _queue(("a",), ("b",)))
     story.submit("q", name="w")

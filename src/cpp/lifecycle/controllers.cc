@@ -56,6 +56,9 @@ bool PropagateRetryTime(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const std::optional<Time> retry = RetryTime(workload);
   if (!retry || *retry <= state.now) return false;
+  // Kueue writes the time and, once the workload is inactive and evicted, deletes it again, without end until
+  // the time has come; here there is none.
+  if (!workload.spec->active && workload.IsEvicted()) return false;
   const std::optional<Time>& stored = workload.Life().requeue_at;
   if (stored && *stored >= *retry) return false;
   state.EditLife(workload).requeue_at = retry;
