@@ -58,12 +58,17 @@ class CheckRequest(NamedTuple):
     Attributes:
         workload: The workload, with the quota that it holds in its status.
         check: The AdmissionCheck.
-        now: The time, in seconds since the Unix epoch.
+        time: The time, in nanoseconds since the Unix epoch.
     """
 
     workload: Workload
     check: AdmissionCheck
-    now: float
+    time: int
+
+    @property
+    def now(self) -> float:
+        """The time, in seconds since the Unix epoch."""
+        return self.time / SECOND
 
     @property
     def state(self) -> AdmissionCheckState:
@@ -74,10 +79,17 @@ class CheckRequest(NamedTuple):
     @property
     def since(self) -> float:
         """When the workload got its quota, in seconds since the Unix epoch."""
+        return self._since / SECOND
+
+    @property
+    def elapsed(self) -> float:
+        """For how long the workload has had its quota, in seconds, and exactly: the difference of two times is not."""
+        return (self.time - self._since) / SECOND
+
+    @property
+    def _since(self) -> int:
         assert self.workload.status is not None
-        return (
-            next(c.last_transition_time for c in self.workload.status.conditions if c.type == "QuotaReserved") / SECOND
-        )
+        return next(c.last_transition_time for c in self.workload.status.conditions if c.type == "QuotaReserved")
 
 
 class CheckController(Protocol):
@@ -191,7 +203,7 @@ class Provisioning:
 
     def review(self, request: CheckRequest) -> CheckAnswer | None:
         """`Ready` after the delay, or `Retry` and in the end `Rejected`."""
-        if request.now - request.since < self._delay:
+        if request.elapsed < self._delay:
             return None
         attempt = (request.state.retry_count or 0) + 1
         if self._fails is None or not self._fails(request.workload, attempt):

@@ -361,7 +361,7 @@ class Scheduler(SchedulerQuestions):
                 continue
             controller = self._checks[declared.controller_name]
             workload = live_workload(self._engine, found, self._known(found))
-            if (said := answer(controller, CheckRequest(workload, declared, self.now))) is not None:
+            if (said := answer(controller, CheckRequest(workload, declared, self._engine.now))) is not None:
                 answers.append((found, name, said))
         return answers
 
