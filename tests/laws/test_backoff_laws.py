@@ -1,0 +1,231 @@
+"""Timeouts, backoffs and limits, to the nanosecond, over random configurations and lives."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from kueuepy import (
+    AdmissionCheck,
+    AdmissionCheckStrategyRule,
+    Cluster,
+    ClusterQueue,
+    Configuration,
+    PodSet,
+    Provisioning,
+    RequeuingStrategy,
+    ResourceFlavor,
+    Scheduler,
+    WaitForPodsReady,
+    Workload,
+)
+
+pytestmark = pytest.mark.sanitizer
+SECOND = 10**9
+CHECKS = ("one", "two")
+STARTS = st.integers(0, 2 * 10**18)
+SPANS = st.integers(1, 100 * SECOND)
+many = settings(max_examples=10 * settings().max_examples)
+
+
+class Clock:
+    """A Scheduler with one workload, looked at just before and just at the times at which something is due."""
+
+    def __init__(self, start: int, *, checks=(), waits=None, checked_by=None, **fields) -> None:
+        rules = [AdmissionCheckStrategyRule(check) for check in checks]
+        cluster = Cluster(
+            ResourceFlavor("default"),
+            [AdmissionCheck(check, controller_name="example.com/check") for check in checks],
+            ClusterQueue.of("q", {"default": {"cpu": 1}}, admission_checks_strategy=rules),
+            configuration=Configuration(wait_for_pods_ready=waits),
+        )
+        answers = {} if checked_by is None else {"example.com/check": checked_by}
+        self.scheduler = Scheduler(cluster, now=0, checks=answers)
+        self.engine = self.scheduler.engine
+        self.engine.set_now(start)
+        self.scheduler.submit(Workload("w", queue_name="q", pod_sets=(PodSet.of(requests={"cpu": 1}),), **fields))
+        self.scheduler.settle()
+
+    @property
+    def status(self):
+        return self.scheduler.workload("w").status
+
+    @property
+    def life(self):
+        return self.engine.life(0)
+
+    def reason(self, condition: str) -> str:
+        return self.engine.condition(0, condition)[1]
+
+    def is_true(self, condition: str) -> bool:
+        found = self.engine.condition(0, condition)
+        return found is not None and found[0]
+
+    def reach(self, time: int) -> None:
+        """It becomes so late, and nothing but what is due by then has happened."""
+        self.engine.set_now(time)
+        self.scheduler.settle()
+
+    def controllers_at(self, time: int) -> None:
+        """It becomes so late, and the controllers run, but no cycle does."""
+        self.engine.set_now(time)
+        self.engine.settle()
+
+
+@st.composite
+def strategies(draw):
+    return RequeuingStrategy(
+        backoff_base_seconds=draw(st.integers(1, 5000)),
+        backoff_max_seconds=draw(st.one_of(st.just(0), st.integers(1, 5000))),
+        backoff_limit_count=draw(st.one_of(st.none(), st.integers(0, 8))),
+    )
+
+
+def backoff(strategy: RequeuingStrategy, n: int) -> int:
+    """The n-th wait: the base doubles with each, and from the second on has a cap, unless that is 0."""
+    wait = strategy.backoff_base_seconds * 2 ** (n - 1)
+    is_capped = n > 1 and strategy.backoff_max_seconds > 0
+    return SECOND * (min(wait, strategy.backoff_max_seconds) if is_capped else wait)
+
+
+ATTEMPTS = st.lists(st.tuples(st.sampled_from(["never", "lost", "lost twice"]), SPANS, SPANS), min_size=1, max_size=9)
+
+
+@many
+@given(STARTS, strategies(), SPANS, SPANS, ATTEMPTS)
+def test_pods_that_are_not_ready_send_back_with_doubled_waits_until_the_limit(
+    start, strategy, timeout, recovery, attempts
+):
+    waits = WaitForPodsReady(timeout=timeout, recovery_timeout=recovery, requeuing_strategy=strategy)
+    clock, ran, limit = Clock(start, waits=waits), 0, strategy.backoff_limit_count
+    for n, (kind, *spans) in enumerate(attempts, 1):
+        admitted = clock.engine.now
+        due = admitted + timeout
+        if kind != "never":
+            clock.reach(admitted + min(spans[0], timeout - 1))
+            due = _lose(clock, spans[1], recovery)
+        if kind == "lost twice":
+            clock.reach(due - 1)
+            due = _lose(clock, spans[0], recovery)
+        clock.reach(due - 1)
+        assert clock.is_true("Admitted")
+        clock.controllers_at(due)
+        ran += (due - admitted) // SECOND
+        assert (clock.is_true("QuotaReserved"), clock.life["past_execution_seconds"]) == (False, ran)
+        if limit is not None and n > limit:
+            assert clock.reason("Evicted") == "DeactivatedDueToRequeuingLimitExceeded"
+            assert (clock.life["active"], clock.status.requeue_state) == (False, None)
+            clock.reach(due + 10**6 * SECOND)
+            assert clock.engine.queues() == {}
+            return
+        again = due + backoff(strategy, n)
+        state = clock.status.requeue_state
+        assert (clock.reason("Evicted"), state.count, state.requeue_at) == ("PodsReadyTimeout", n, again)
+        clock.reach(again - 1)
+        assert not clock.is_true("QuotaReserved")
+        clock.reach(again)
+        assert (clock.is_true("Admitted"), clock.reason("Requeued")) == (True, "BackoffFinished")
+
+
+def _lose(clock: Clock, span: int, recovery: int) -> int:
+    """The pods are ready, and after a while not any more; when that has lasted too long."""
+    clock.scheduler.pods_ready("w")
+    clock.scheduler.settle()
+    clock.reach(clock.engine.now + span)
+    assert clock.is_true("PodsReady")
+    clock.scheduler.pods_ready("w", ready=False)
+    clock.scheduler.settle()
+    assert clock.reason("PodsReady") == "WaitForRecovery"
+    return clock.engine.now + recovery
+
+
+@many
+@given(STARTS, st.integers(1, 1000), st.lists(SPANS, max_size=12))
+def test_whole_seconds_of_all_runs_count_towards_the_maximum_execution_time(start, limit, runs):
+    clock, ran = Clock(start, maximum_execution_time_seconds=limit), 0
+    for run in runs:
+        admitted = clock.engine.now
+        left = (limit - ran) * SECOND
+        clock.reach(admitted + min(run, left - 1))
+        assert clock.is_true("Admitted")
+        workload = replace(clock.scheduler.workload("w"), status=None)
+        clock.scheduler.apply(replace(workload, active=False))
+        clock.scheduler.settle()
+        ran += min(run, left - 1) // SECOND
+        assert clock.life["past_execution_seconds"] == ran
+        clock.scheduler.apply(replace(workload, active=True))
+        clock.scheduler.settle()
+        assert clock.reason("Requeued") == "Reactivated"
+    due = clock.engine.now + (limit - ran) * SECOND
+    clock.reach(due - 1)
+    assert clock.is_true("Admitted")
+    clock.reach(due)
+    assert clock.reason("Evicted") == "DeactivatedDueToMaximumExecutionTimeExceeded"
+    assert not clock.is_true("QuotaReserved")
+
+
+ANSWERS = st.lists(
+    st.tuples(st.integers(0, 20 * SECOND), st.sampled_from(CHECKS), st.one_of(st.none(), st.integers(0, 30))),
+    min_size=1,
+    max_size=4,
+)
+
+
+@many
+@given(STARTS, st.lists(ANSWERS, min_size=1, max_size=5))
+def test_a_check_that_asks_to_retry_later_is_obeyed_after_the_longest_wait(start, rounds):
+    clock, counts = Clock(start, checks=CHECKS), dict.fromkeys(CHECKS, 0)
+    for answers in rounds:
+        due, asked, since = 0, {}, {}
+        for pause, check, wait in answers:
+            now = clock.engine.now + pause
+            if asked and now >= due:
+                break
+            clock.reach(now)
+            clock.scheduler.set_check("w", check, "Retry", requeue_after=wait)
+            since.setdefault(check, now)  # it is in this state since then, whatever it says later
+            if wait is not None:
+                asked[check] = wait
+            # A time that was written down is not taken back by a later and shorter one.
+            due = max([due, now, *(since[name] + seconds * SECOND for name, seconds in asked.items())])
+            clock.controllers_at(now)
+            if due == now:
+                break
+        if due > clock.engine.now:
+            clock.controllers_at(due - 1)
+            assert (clock.is_true("QuotaReserved"), clock.is_true("Evicted")) == (True, False)
+            assert clock.life["requeue_at"] == due
+        clock.controllers_at(due)
+        for check in since:
+            counts[check] += 1
+        assert clock.reason("Evicted") == "AdmissionCheck"
+        assert [c.state for c in clock.status.admission_checks] == ["Pending", "Pending"]
+        assert [c.retry_count or 0 for c in clock.status.admission_checks] == list(counts.values())
+        clock.reach(due)
+        assert (clock.reason("QuotaReserved"), clock.reason("Requeued")) == ("QuotaReserved", "BackoffFinished")
+
+
+@many
+@given(STARTS, st.integers(0, 100), strategies(), st.integers(0, 8))
+def test_an_autoscaler_that_fails_is_asked_again_with_doubled_waits_until_the_limit(start, delay, strategy, failures):
+    limit = strategy.backoff_limit_count or 0
+    model = Provisioning(
+        delay,
+        fails=lambda _, n: n <= failures,
+        backoff_base=strategy.backoff_base_seconds,
+        backoff_max=strategy.backoff_max_seconds,
+        backoff_limit=limit,
+    )
+    clock = Clock(start, checks=CHECKS[:1], checked_by=model)
+    for n in range(1, min(failures, limit) + 1):
+        failed = clock.engine.now + delay * SECOND
+        clock.reach(failed)
+        assert clock.status.admission_checks[0].state == "Retry"
+        clock.reach(failed + backoff(strategy, n) - 1)
+        assert (clock.is_true("QuotaReserved"), clock.life["checks"][0][4] or 0) == (True, n - 1)
+        clock.reach(failed + backoff(strategy, n))
+    clock.reach(clock.engine.now + delay * SECOND)
+    assert clock.is_true("Admitted") == (failures <= limit)
+    assert clock.life["active"] == (failures <= limit)

@@ -1,0 +1,277 @@
+"""The life of a workload: one state at a time, and each of them ends or waits for something that has a name."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from laws.lives import MOST_CYCLES, QUEUES, Lives
+
+pytestmark = pytest.mark.sanitizer
+SEEDS = st.integers(0, 2**32)
+STEPS = 60
+HOLDING = ("Reserved", "Admitted", "Stopping")
+# Six workloads each; a story takes milliseconds.
+many = settings(max_examples=10 * settings().max_examples, phases=[Phase.generate])
+
+
+def states(lives: Lives) -> dict[str, list[str]]:
+    """Every state that each workload is in, each by a test of its own."""
+    queues = lives.scheduler.engine.queues().values()
+    heap = {key for waiting, parked in queues for key in set(waiting) - set(parked)}
+    parked = {key for _, parked in queues for key in parked}
+    return {key: _states(lives, key, is_queued=key in heap, is_parked=key in parked) for key in lives.keys()}  # noqa: SIM118 - no dict
+
+
+def _states(lives: Lives, key: str, *, is_queued: bool, is_parked: bool) -> list[str]:
+    workload, engine = lives.scheduler.workload(key), lives.scheduler.engine
+    finished, holds, evicted, admitted = (
+        lives.says(key, name) for name in ("Finished", "QuotaReserved", "Evicted", "Admitted")
+    )
+    gated, is_active = bool(workload.annotations), workload.active
+    nowhere = is_active and not (finished or holds or gated or is_queued or is_parked)
+    backs_off = (engine.life(engine.find(key))["requeue_at"] or 0) > engine.now
+    suspended = lives.locals[workload.queue_name].stop_policy != "None"
+    found = {
+        "Finished": finished,
+        "Stopping": holds and evicted and not finished,
+        "Admitted": holds and admitted and not evicted and not finished,
+        "Reserved": holds and not admitted and not evicted and not finished,
+        "Deactivated": not is_active and not holds and not finished,
+        "Gated": gated and is_active and not holds and not finished,
+        "Queued": is_queued,
+        "Parked": is_parked,
+        "Backoff": nowhere and backs_off,
+        "Suspended": nowhere and not backs_off and suspended,
+        "Blocked": nowhere and not backs_off and not suspended,
+    }
+    return [name for name, is_it in found.items() if is_it]
+
+
+def sole_states(lives: Lives) -> dict[str, str]:
+    """The state of each workload; exactly one."""
+    found = states(lives)
+    assert {key: names for key, names in found.items() if len(names) != 1} == {}
+    return {key: name for key, (name,) in found.items()}
+
+
+def reason(lives: Lives, key: str, condition: str = "QuotaReserved") -> str:
+    """The reason of a condition; empty if it is not there."""
+    found = lives.scheduler.engine.condition(lives.scheduler.id_of(key), condition)
+    return "" if found is None else found[1]
+
+
+@many
+@given(SEEDS)
+def test_every_workload_is_in_exactly_one_state_after_every_step(seed):
+    lives = Lives(seed)
+    for _ in range(STEPS):
+        lives.step()
+        lives.scheduler.engine.settle()
+        assert lives.scheduler.engine.check() == []
+        now = sole_states(lives)
+        for key, state in now.items():
+            holds = state in HOLDING
+            assert (lives.scheduler.workload(key).status.admission is not None) == (holds or state == "Finished")
+            assert holds or state == "Finished" or not (lives.says(key, "Admitted") or lives.says(key, "PodsReady"))
+
+
+@many
+@given(SEEDS)
+def test_quota_is_used_by_who_holds_it_and_by_nobody_else(seed):
+    lives = Lives(seed)
+    for _ in range(STEPS):
+        lives.step()
+        lives.scheduler.engine.settle()
+        held = Counter(dict.fromkeys(lives.scheduler.engine.usage(), 0))
+        for key, state in sole_states(lives).items():
+            workload = lives.scheduler.workload(key)
+            # The quota of who is deactivated is free at once.
+            if state in HOLDING and workload.active:
+                done = sum(pods.count for pods in workload.status.reclaimable_pods)
+                held[workload.queue_name] += 1000 * (sum(p.count for p in workload.pod_sets) - done)
+        used = {queue: cells.get("default/cpu", 0) for queue, cells in lives.scheduler.engine.usage().items()}
+        assert {queue: held[queue] for queue in used} == used
+
+
+ALLOWED = {
+    "Created": "",
+    "QuotaReserved": "waiting",
+    "Admitted": "reserved evicted",
+    "PodsReady": "admitted evicted",
+    "Evicted": "waiting reserved admitted",
+    "QuotaReleased": "reserved admitted evicted",
+    "Pending": "waiting reserved admitted evicted",
+    "Finished": "waiting reserved admitted evicted",
+    "Deleted": "waiting reserved admitted evicted finished",
+}
+AFTER = {
+    "Created": "waiting",
+    "QuotaReserved": "reserved",
+    "Admitted": "admitted",
+    "QuotaReleased": "waiting",
+    "Finished": "finished",
+    "Deleted": "gone",
+}
+
+
+@many
+@given(SEEDS)
+def test_events_tell_of_one_step_after_the_other(seed):
+    lives, at = Lives(seed), {}
+    lives.scheduler.engine.record_events(on=True)
+    for _ in range(STEPS):
+        lives.step()
+        lives.scheduler.engine.settle()
+        for _, _, kind, key, *_ in lives.scheduler.engine.drain_events():
+            if kind in ALLOWED:
+                assert at.get(key, "") in ALLOWED[kind].split(" "), (kind, at)
+                holds = at.get(key) in ("reserved", "admitted")
+                stays = at.get(key) == "evicted" and kind == "Admitted"  # its checks say so while its job stops
+                after = at[key] if stays else AFTER.get(kind)
+                at[key] = after or ("evicted" if kind == "Evicted" and holds else at[key])
+        names = {"Admitted": "admitted", "Reserved": "reserved", "Stopping": "evicted", "Finished": "finished"}
+        now = {key: names.get(state, "waiting") for key, state in sole_states(lives).items()}
+        assert {key: state for key, state in at.items() if state != "gone"} == now
+
+
+# --- every path ends or waits for an event that has a name.
+
+ENDS, FOR_GOOD, NAMELESS = "ends", "nothing: Kueue lets it not come back", "no event has a name for"
+PASSIVE = {"quota", "its turn", "the pods of others are ready"}
+
+
+def awaited(lives: Lives) -> dict[str, str]:
+    """What has to happen before each workload goes on, when nothing else changes any more."""
+    now = sole_states(lives)
+    queues = lives.scheduler.engine.queues().values()
+    heads = {next((key for key in waiting if key not in parked), None) for waiting, parked in queues}
+    waits = lives.scheduler.configuration.wait_for_pods_ready
+    # A cycle may stand still at a workload that is not ready yet, and the scheduler with it.
+    blocks = waits is not None and waits.block_admission
+    blocks = blocks and any(state in HOLDING and not lives.says(key, "PodsReady") for key, state in now.items())
+    assert blocks or "Blocked" not in now.values(), "a cycle waits for nobody"
+    return {
+        key: "the pods of others are ready"
+        if state == "Queued" and blocks
+        else "its turn"
+        if state == "Queued" and key not in heads
+        else _awaited(lives, key, state)
+        for key, state in now.items()
+    }
+
+
+def _awaited(lives: Lives, key: str, state: str) -> str:
+    engine, why = lives.scheduler.engine, reason(lives, key)
+    backs_off = (engine.life(engine.find(key))["requeue_at"] or 0) > engine.now
+    checks = {check.state for check in lives.scheduler.workload(key).status.admission_checks}
+    queue = lives.queues[lives.scheduler.workload(key).queue_name]
+    requeued = engine.condition(engine.find(key), "Requeued")
+    match state:
+        case "Finished":
+            return ENDS
+        case "Stopping":
+            return "its pods are gone"
+        case "Admitted":
+            return "its job is done"
+        case "Reserved":
+            return "time" if backs_off else "its checks say more"
+        case "Deactivated":
+            # Who runs out of time while its job stops is told to be deactivated for ever, and so it is, each time anew
+            # (`pkg/controller/core/workload_controller.go:Reconcile,reconcileMaxExecutionTime`).
+            return FOR_GOOD if lives.says(key, "DeactivationTarget") else "its user activates it"
+        case "Gated":
+            return "its user takes the gate away"
+        case "Backoff":
+            return "time"
+        case "Suspended":
+            return "the LocalQueue goes on"
+        case "Blocked":
+            return "the pods of others are ready"
+    if queue.stop_policy != "None":
+        return "the ClusterQueue goes on"
+    if state == "Parked" and backs_off:
+        return "time"
+    if requeued is not None and not requeued[0]:
+        if requeued[1].startswith("DeactivatedDueTo"):
+            return FOR_GOOD
+    elif checks & {"Retry", "Rejected"}:
+        return "its checks say more"
+    elif why in ("WaitingForQuota", "WaitingForPreemptedWorkloads", ""):
+        return "quota"
+    elif state == "Parked" and why == "PendingEvaluation":
+        # A check said Retry when its turn came; that it says more does not bring it back into the queue by itself
+        # (`pkg/cache/queue/cluster_queue.go:PushOrUpdate`).
+        return "its ClusterQueue changes"
+    return f"{NAMELESS} {state}, {why}, {requeued}"
+
+
+def let_it_happen(lives: Lives, key: str, event: str) -> None:
+    """What a workload waits for happens."""
+    scheduler, workload = lives.scheduler, lives.scheduler.workload(key)
+    match event:
+        case "its job is done":
+            scheduler.pods_ready(key)
+            scheduler.finish(key)
+        case "its checks say more":
+            for check in workload.status.admission_checks:
+                scheduler.set_check(key, check.name, "Ready")
+        case "its user activates it":
+            lives.change(key, active=True)
+        case "its user takes the gate away":
+            lives.change(key, annotations={})
+        case "the LocalQueue goes on":
+            lives.stop(lives.locals, workload.queue_name, "None")
+        case "the ClusterQueue goes on":
+            lives.stop(lives.queues, workload.queue_name, "None")
+        case "its ClusterQueue changes":
+            lives.grow(workload.queue_name)
+        case "time" | "its pods are gone":
+            scheduler.advance(30)
+
+
+@many
+@given(SEEDS)
+def test_every_life_waits_for_an_event_that_has_a_name_and_ends_when_they_happen(seed):
+    lives = Lives(seed)
+    for _ in range(STEPS):
+        lives.step()
+    for _ in range(60):
+        lives.scheduler.settle(max_cycles=MOST_CYCLES)
+        events = awaited(lives)
+        assert {key: event for key, event in events.items() if event.startswith(NAMELESS)} == {}
+        if set(events.values()) <= {ENDS, FOR_GOOD}:
+            break
+        assert set(events.values()) - {ENDS, FOR_GOOD, *PASSIVE}, f"they wait for nobody: {events}"
+        for key, event in events.items():
+            let_it_happen(lives, key, event)
+    else:
+        pytest.fail(f"these lives do not end: {events}")
+    for name in QUEUES:
+        lives.stop(lives.queues, name, "None")
+    assert lives.scheduler.engine.usage() == {name: {} for name in QUEUES}
+    lives.scheduler.delete(*lives.keys())
+    assert (lives.scheduler.keys(), lives.scheduler.engine.queues()) == ((), {})
+
+
+def test_the_stories_hold_every_state_and_every_event():
+    seen, named = set(), set()
+    for seed in range(150):
+        lives = Lives(seed)
+        for _ in range(STEPS):
+            lives.step()
+            lives.scheduler.settle(max_cycles=MOST_CYCLES)
+            seen |= set(sole_states(lives).values())
+            named |= set(awaited(lives).values())
+    assert seen == {
+        *("Finished", "Stopping", "Admitted", "Reserved", "Deactivated", "Gated"),
+        *("Queued", "Parked", "Backoff", "Suspended", "Blocked"),
+    }
+    assert named - {"its ClusterQueue changes"} == {
+        *(ENDS, FOR_GOOD, *PASSIVE, "time", "its pods are gone", "its job is done", "its checks say more"),
+        *("its user activates it", "its user takes the gate away", "the LocalQueue goes on"),
+        "the ClusterQueue goes on",
+    }
