@@ -88,12 +88,17 @@ def cpp(session: nox.Session) -> None:
 
 @nox.session
 def tsan(session: nox.Session) -> None:
-    """The C++ tests, and pytest's `threads` tests, under ThreadSanitizer."""
+    """The C++ tests, and pytest's `threads` tests, under ThreadSanitizer, after it has found a race that is there."""
     _install(session, "build", "test")
     environment = _build(session, "tsan")
-    session.run("ctest", "--preset", "tsan", external=True)
-    environment |= _preload("libtsan.so") | {"HYPOTHESIS_PROFILE": "slow-build"}
-    session.run("python", "-m", "pytest", "-m", "threads", *session.posargs, env=environment)
+    options = {"TSAN_OPTIONS": "halt_on_error=1", "HYPOTHESIS_PROFILE": "slow-build"}
+    session.run("ctest", "--preset", "tsan", env=options, external=True)
+    environment |= _preload("libtsan.so") | options
+    race = str(ROOT / "build" / "tsan" / "race.so")
+    session.run("gcc", "-fsanitize=thread", "-shared", "-fPIC", "tests/embedding/race.c", "-o", race, external=True)
+    session.run("python", "tests/embedding/race.py", race, env=environment, success_codes=[66], silent=True)
+    # What it finds is told on standard error, which pytest would keep for itself.
+    session.run("python", "-m", "pytest", "-m", "threads", "--capture=no", *session.posargs, env=environment)
 
 
 @nox.session

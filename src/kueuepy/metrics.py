@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kueuepy.metrics_counters import Counters
 from kueuepy.metrics_gauges import gauges
-from kueuepy.metrics_text import exposition
+from kueuepy.metrics_text import Series, exposition
 from kueuepy.visibility_events import Event, EventTable, drain_events, event_table
 
 if TYPE_CHECKING:
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 class Watch:
     """Sees all that happens in a Scheduler from now on: its events, and the metrics that follow from them.
 
-    These are all series of Kueue but those of real time, of pods' gates, of MultiKueue and of the build:
+    These are all series of Kueue but those of real time, of pods' gates, of slices, of MultiKueue and of the build:
     `admission_attempt_duration_seconds`, `workload_creation_latency_seconds`, `pod_scheduling_gate_removal_seconds`,
-    `multikueue_*`, `build_info`. There is one Watch to a Scheduler, since it takes the events away.
+    `replaced_workload_slices_total`, `multikueue_*`, `build_info`. There is one Watch to a Scheduler, since it takes
+    the events away.
 
     >>> from kueuepy import Cluster, ClusterQueue, PodSet, ResourceFlavor, Scheduler, Workload
     >>> scheduler = Scheduler(Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}})))
@@ -76,5 +77,10 @@ class Watch:
         the feature gates say.
         """
         with self._lock:
+            return exposition(self.series())
+
+    def series(self) -> list[Series]:
+        """All series at this moment, those without a number included."""
+        with self._lock:
             self.poll()
-            return exposition([*self._counters.series, *gauges(self._scheduler)])
+            return [*self._counters.series, *gauges(self._scheduler)]

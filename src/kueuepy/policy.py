@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kueuepy.cluster import Cluster
+    from kueuepy.kpis import Kpis
     from kueuepy.picture import Picture
 
 _HEADER = (
@@ -105,6 +106,11 @@ class Comparison(msgspec.Struct, frozen=True):
         """Each ClusterQueue under both; `None` where it is not active."""
         names = dict.fromkeys((*self.before.queues, *self.after.queues))
         return {name: (self.before.queues.get(name), self.after.queues.get(name)) for name in names}
+
+    @property
+    def kpis(self) -> dict[str, Kpis]:
+        """The figures of both runs, by the name of the policy: utilisation, goodput, waits, evenness and so on."""
+        return dict(zip(self.names, (self.before.kpis, self.after.kpis), strict=True))
 
     def rows(self) -> list[tuple[str, ...]]:
         """Two rows of text for each ClusterQueue, one for each policy."""

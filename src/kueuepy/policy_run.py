@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kueuepy._core import Quantity
+from kueuepy.decision import assignments
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND, Workload
 from kueuepy.policy_history import HistoryTable, Move, Recorder
@@ -19,7 +21,9 @@ from kueuepy.visibility_views import local_queues
 
 if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
+    from kueuepy.kpis import Kpis
     from kueuepy.loops import Loop
+    from kueuepy.objects import PodSetAssignment
     from kueuepy.visibility_events import Event
 
 _END, _ARRIVAL, _WAKE = range(3)  # in this order at one time
@@ -35,6 +39,10 @@ class JobOutcome(msgspec.Struct, frozen=True):
         waited: For how many seconds it waited in all, until the end of the run if it still waits.
         evictions: How often it was evicted.
         reason: Why it waits at the end, or was deactivated, in Kueue's word; empty otherwise.
+        arrived: When it came, in seconds after the start of the run.
+        finished: When its job was done; `None` if it never was.
+        lost: What it held until it was evicted, and has to do again: amount times seconds, by `flavor/resource`;
+            thousandths for cpu.
     """
 
     cluster_queue: str
@@ -43,6 +51,9 @@ class JobOutcome(msgspec.Struct, frozen=True):
     waited: float
     evictions: int
     reason: str
+    arrived: float = 0.0
+    finished: float | None = None
+    lost: dict[str, float] = {}
 
 
 class QueueOutcome(msgspec.Struct, frozen=True):
@@ -94,6 +105,13 @@ class Run(msgspec.Struct, frozen=True):
     loops: tuple[Loop, ...]
     scheduler: Scheduler
 
+    @property
+    def kpis(self) -> Kpis:
+        """The figures by which policies are compared."""
+        from kueuepy.kpis import kpis  # noqa: PLC0415 - only on use
+
+        return kpis(self)
+
 
 class _Job:
     """A job under way."""
@@ -108,6 +126,29 @@ class _Job:
         self.term = 0  # counts how often it got quota or lost it
         self.waited = self.evictions = 0
         self.flavors: dict[str, dict[str, str]] = {}
+        self.arrived = arrived
+        self.finished: int | None = None
+        self.amounts: dict[str, int] = {}  # what it holds, by flavor/resource
+        self.lost: dict[str, int] = {}  # the same times nanoseconds, of executions that were evicted
+
+    def reserve(self, now: int, admission: Iterable[PodSetAssignment]) -> None:
+        """It gets quota."""
+        self.waited += now - self.waits_since if self.waits_since is not None else 0
+        self.started, self.waits_since, self.holds, self.term = now, None, True, self.term + 1
+        self.flavors, self.amounts = {}, {}
+        for pod_set in admission:
+            self.flavors[pod_set.name] = pod_set.flavors
+            for resource, flavor in pod_set.flavors.items():
+                cell, held = f"{flavor}/{resource}", Quantity(pod_set.resource_usage[resource]).request(resource)
+                self.amounts[cell] = self.amounts.get(cell, 0) + held
+
+    def lose(self, now: int) -> None:
+        """It is evicted; what it has done is lost."""
+        if self.holds and self.started is not None:
+            for cell, amount in self.amounts.items():
+                self.lost[cell] = self.lost.get(cell, 0) + amount * (now - self.started)
+        self.evictions += 1
+        self.holds, self.waits_since, self.term = False, now, self.term + 1
 
 
 def run(cluster: Cluster, jobs: Iterable[Any]) -> Run:
@@ -127,7 +168,7 @@ class _Runner:
         self._moves: list[Move] = []
         self._events: list[tuple[int, int, int, Any]] = []
         self._number = count()
-        self._flavors: dict[str, dict[str, dict[str, str]]] = {}  # of those that were just admitted
+        self._given: dict[str, Sequence[PodSetAssignment]] = {}  # to those that were just admitted
         self._loops: dict[tuple[int, tuple[str, ...]], Loop] = {}
         around = self._scheduler.surroundings()
         for item in items:
@@ -209,11 +250,11 @@ class _Runner:
         job = self._jobs[key] = _Job(found, self._engine.now, workload, queue, duration)
         view = self._engine.admission(found)
         if view is not None:
-            job.started, job.waits_since, job.holds, job.flavors = self._engine.now, None, True, _flavors(view)
+            job.reserve(self._engine.now, assignments(view[1]))
 
     def _end(self, key: str) -> None:
         job = self._jobs[key]
-        job.holds, job.term = False, job.term + 1
+        job.holds, job.term, job.finished = False, job.term + 1, self._engine.now
         self._scheduler.finish(key)
 
     def _settle(self, changed: Iterable[str] = ()) -> None:
@@ -223,7 +264,7 @@ class _Runner:
             settled = self._scheduler.settle()
             for loop in settled.loops:
                 self._loops.setdefault((loop.period, loop.workloads), loop)
-            self._flavors = {decision.workload: decision.flavors for decision in settled.admitted}
+            self._given = {decision.workload: decision.pod_sets for decision in settled.admitted}
             events = [event for event in drain_events(self._engine) if event.workload in self._jobs]
             for event in events:
                 self._note(event)
@@ -255,13 +296,10 @@ class _Runner:
         kind, key, queue, reason = event.kind, event.workload, event.cluster_queue, event.reason
         job, now = self._jobs[key], self._engine.now
         if kind == "QuotaReserved":
-            job.waited += now - job.waits_since if job.waits_since is not None else 0
-            job.started, job.waits_since, job.holds, job.term = now, None, True, job.term + 1
-            job.flavors = self._flavors.get(key, {})
+            job.reserve(now, self._given.get(key, ()))
             self._moves.append(Move(self._seconds(now), key, queue, kind, job.flavors))
         elif kind == "Evicted":
-            job.evictions += 1
-            job.holds, job.waits_since, job.term = False, now, job.term + 1
+            job.lose(now)
             if reason.startswith("Deactivated"):
                 job.over, job.waits_since = reason, None
             self._moves.append(
@@ -276,7 +314,13 @@ class _Runner:
             waited += engine.now - job.waits_since
             reason = reserved[1] if reserved is not None else ""
         started = None if job.started is None else self._seconds(job.started)
-        return JobOutcome(job.cluster_queue, started, job.flavors, waited / SECOND, job.evictions, reason)
+        finished = None if job.finished is None else self._seconds(job.finished)
+        lost = {cell: amount / SECOND for cell, amount in job.lost.items()}
+        arrived = self._seconds(job.arrived)
+        waits = waited / SECOND
+        return JobOutcome(
+            job.cluster_queue, started, job.flavors, waits, job.evictions, reason, arrived, finished, lost
+        )
 
     def _queue(self, name: str, outcomes: list[JobOutcome], usage: dict[str, int], share: float) -> QueueOutcome:
         waits = [outcome.waited for outcome in outcomes]
@@ -294,10 +338,6 @@ class _Runner:
             longest=max(waits, default=0.0),
             evictions=sum(outcome.evictions for outcome in outcomes),
         )
-
-
-def _flavors(view: tuple[str, list[Any]]) -> dict[str, dict[str, str]]:
-    return {name: {resource: flavor for resource, (flavor, _) in resources.items()} for name, _, resources in view[1]}
 
 
 def _planned(item: Any, around: Any) -> list[tuple[Workload, int | None]]:
