@@ -8,13 +8,15 @@ import msgspec
 
 from kueuepy.explain_cause import Cause  # noqa: TC001 - msgspec reads it
 from kueuepy.explain_causes import history_causes, holding_causes, waiting_causes
+from kueuepy.explain_obstacles import delays, fewer_pods, releases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from kueuepy import _core
     from kueuepy.decision import Admitted
     from kueuepy.explain_facts import ConditionView, FactsView
+    from kueuepy.objects import Workload
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -43,7 +45,9 @@ class Explanation(msgspec.Struct, frozen=True):
     @property
     def headline(self) -> str:
         """The whole in one line."""
-        state = _HEADLINES.get(self.verdict, self.verdict)
+        held_back = any(cause.kind in ("behind", "back-off") for cause in self.causes)
+        verdict = "FitsLater" if self.verdict == "Fits" and held_back else self.verdict
+        state = _HEADLINES.get(verdict, verdict)
         return f"{self.workload} {state}" + (f": {self.reason}" if self.reason and self.verdict == "Pending" else "")
 
     def find(self, kind: str) -> tuple[Cause, ...]:
@@ -72,6 +76,7 @@ _HEADLINES = {
     "Admitted": "is admitted",
     "QuotaReserved": "has quota, and waits for admission checks",
     "Fits": "waits, and fits now",
+    "FitsLater": "waits, though it would fit",
     "Evicted": "is evicted, and still holds its quota",
     "Finished": "is finished",
 }
@@ -84,7 +89,14 @@ def _lines(causes: tuple[Cause, ...], indent: str) -> Iterator[str]:
         yield from _lines(cause.causes, f"{indent}{'   ' if last else '│  '}")
 
 
-def explain(engine: _core.Engine, found: int, decided: Admitted | None, *, fair: bool) -> Explanation:
+def explain(
+    engine: _core.Engine,
+    found: int,
+    decided: Admitted | None,
+    *,
+    fair: bool,
+    known: Callable[[str], Workload | None],
+) -> Explanation:
     """The explanation of a workload of the engine; nothing changes.
 
     Args:
@@ -92,6 +104,7 @@ def explain(engine: _core.Engine, found: int, decided: Admitted | None, *, fair:
         found: The workload's id.
         decided: How it was admitted last, if that is known.
         fair: Whether shares matter: fair sharing is on.
+        known: The Workload of a key as it was submitted, if it was.
     """
     facts = engine.explain(found)
     conditions = engine.conditions(found)
@@ -104,7 +117,14 @@ def explain(engine: _core.Engine, found: int, decided: Admitted | None, *, fair:
     elif "Finished" in conditions and conditions["Finished"][0]:
         verdict = "Finished"
     else:
-        causes += waiting_causes(facts, _position(engine, facts), _head(engine, facts), fair=fair)
+        causes += waiting_causes(
+            facts,
+            _position(engine, facts),
+            _head(engine, facts),
+            before=delays(engine, found, facts),
+            after=[*_fewer_pods(facts, known), *releases(engine, facts, known)],
+            fair=fair,
+        )
         verdict = "Fits" if verdict == "Admitted" else verdict
     blocked_reason, blocked_text = facts["blocked"]
     waits = verdict in ("Pending", "Preempting", "Fits")
@@ -119,6 +139,10 @@ def explain(engine: _core.Engine, found: int, decided: Admitted | None, *, fair:
         (written[1], written[2]),
         causes,
     )
+
+
+def _fewer_pods(facts: FactsView, known: Callable[[str], Workload | None]) -> list[Cause]:
+    return fewer_pods(facts, known(facts["workload"])) if facts["verdict"] == "Pending" else []
 
 
 def _holding_verdict(conditions: dict[str, ConditionView]) -> str:

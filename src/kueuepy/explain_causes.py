@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kueuepy import explain_words as words
 from kueuepy.explain_cause import cause as _cause
 from kueuepy.explain_facts import missing, shortages
+from kueuepy.explain_obstacles import obstacles, ways_out
 from kueuepy.explain_remedies import remedies
 
 if TYPE_CHECKING:
@@ -31,66 +32,69 @@ _MOST_ALIKE = 3  # workloads of one queue that stay for one reason are told toge
 # --- a workload that waits -----------------------------------------------------------------------------------------
 
 
-def waiting_causes(facts: FactsView, position: int | None, head: str | None, *, fair: bool) -> tuple[Cause, ...]:
-    """Why it waits, and what would have to happen; `head` is who must go first, if anybody."""
-    causes: list[Cause] = []
+def waiting_causes(
+    facts: FactsView,
+    position: int | None,
+    head: str | None,
+    *,
+    before: list[Cause],
+    after: list[Cause],
+    fair: bool,
+) -> tuple[Cause, ...]:
+    """Why it waits, and what would have to happen; `head` is who must go first, if anybody.
+
+    What time alone brings is told `before`; what concerns the whole request `after` its flavors.
+    """
+    causes = list(before)
     if head is not None:
         causes.append(_cause("behind", words.behind(head, facts["cluster_queue"]), {"workload": head}))
-    reason, text = facts["blocked"]
-    if text:
-        causes.append(_cause("obstacle", text, {"reason": reason}, _inactivity(facts)))
-    elif not facts["nominated"]:
-        causes.append(_cause("obstacle", facts["message"], {"reason": facts["reason"]}))
+    causes += obstacles(facts)
     for pod_set in facts["pod_sets"]:
-        causes += _pod_set(pod_set, alone=len(facts["pod_sets"]) == 1)
+        causes += _pod_set(pod_set, alone=len(facts["pod_sets"]) == 1, fair=fair)
     if facts["contested"]:
         causes.append(_preemption(facts))
     if fair:
         causes += shares(facts)
     if position is not None:
         causes.append(_cause("position", words.position(position, facts["cluster_queue"]), {"position": position}))
-    if facts["verdict"] == "Pending":
+    causes += after
+    if ways := ways_out(facts):
+        causes += ways
+    elif facts["verdict"] == "Pending":
         causes += remedies(facts)
     return tuple(causes)
 
 
-def _inactivity(facts: FactsView) -> list[Cause]:
-    if facts["inactivity"] is None:
-        return []
-    reason, message = facts["inactivity"]
-    return [_cause("inactive", words.inactive(facts["cluster_queue"], message), {"reason": reason})]
-
-
-def _pod_set(pod_set: PodSetView, *, alone: bool) -> list[Cause]:
+def _pod_set(pod_set: PodSetView, *, alone: bool, fair: bool) -> list[Cause]:
     causes = [
         _cause("undeclared", words.undeclared(resource), {"resource": resource}) for resource in pod_set["undeclared"]
     ]
-    causes += [_flavor(flavor, uncovered=bool(pod_set["undeclared"])) for flavor in pod_set["flavors"]]
+    causes += [_flavor(flavor, uncovered=bool(pod_set["undeclared"]), fair=fair) for flavor in pod_set["flavors"]]
     if alone:
         return causes
     return [_cause("pod set", words.pod_set(pod_set), {"name": pod_set["name"], "count": pod_set["count"]}, causes)]
 
 
-def _flavor(flavor: FlavorView, *, uncovered: bool) -> Cause:
+def _flavor(flavor: FlavorView, *, uncovered: bool, fair: bool) -> Cause:
     numbers = ("flavor", "mode", "borrowing_level", "reason", "tried", "chosen")
     facts = {name: value for name, value in flavor.items() if name in numbers}
     if flavor["ineligible"]:
         inner = [_cause("eligibility", flavor["ineligible"], {"flavor": flavor["flavor"]})]
     else:
         cells = sorted(flavor["cells"], key=itemgetter("resource"))
-        inner = [_cell(cell) for cell in cells if cell["short"] or flavor["chosen"]]
+        inner = [_cell(cell, fair=fair) for cell in cells if cell["short"] or flavor["chosen"]]
     return _cause("flavor", words.flavor(flavor, uncovered=uncovered), facts, inner)
 
 
-def _cell(cell: CellView) -> Cause:
+def _cell(cell: CellView, *, fair: bool) -> Cause:
     numbers = ("flavor", "resource", "asked", "before", "available", "potential", "where", "limit")
     facts = {**{name: value for name, value in cell.items() if name in numbers}, "missing": missing(cell)}
     if cell["short"]:
         facts["shortages"] = tuple(shortages(cell))
-    return _cause("resource", words.cell(cell), facts, _shortage(cell) if cell["short"] else ())
+    return _cause("resource", words.cell(cell), facts, _shortage(cell, fair=fair) if cell["short"] else ())
 
 
-def _shortage(cell: CellView) -> list[Cause]:
+def _shortage(cell: CellView, *, fair: bool) -> list[Cause]:
     causes = [
         _cause(
             "node",
@@ -104,8 +108,8 @@ def _shortage(cell: CellView) -> list[Cause]:
         for holder in cell["holders"]
         if holder["name"] != cell["path"][0]["name"]
     ]
-    if cell["short"] and not cell["may_preempt"] and not words.is_impossible(cell):
-        causes.append(_cause("no preemption", words.NO_PREEMPTION))
+    if _is_barred(cell):
+        causes.append(_cause("no preemption", words.no_preemption(cell, fair=fair)))
     if cell["one_would_do"]:
         named = tuple(cell["one_would_do"][:_MOST_NAMED])
         text = words.one_would_do(named, more=len(cell["one_would_do"]) > _MOST_NAMED)
@@ -113,14 +117,31 @@ def _shortage(cell: CellView) -> list[Cause]:
     return causes
 
 
+def _is_barred(cell: CellView) -> bool:
+    """Whether it is short, and preemption is not considered for it."""
+    return cell["short"] and not cell["may_preempt"] and not words.is_impossible(cell)
+
+
+def _barred(facts: FactsView) -> list[str]:
+    """The resources for which nobody is preempted, if every flavor that preemption is considered for has one."""
+    contested = [
+        [cell["resource"] for cell in flavor["cells"] if _is_barred(cell)]
+        for pod_set in facts["pod_sets"]
+        for flavor in pod_set["flavors"]
+        if flavor["tried"] and any(cell["short"] and cell["may_preempt"] for cell in flavor["cells"])
+    ]
+    return sorted({resource for barred in contested for resource in barred}) if all(contested) else []
+
+
 def _preemption(facts: FactsView) -> Cause:
+    barred = _barred(facts)
     alike: dict[tuple[str, str], list[CandidateView]] = {}
     for candidate in facts["candidates"]:
         alike.setdefault((candidate["verdict"], candidate["cluster_queue"]), []).append(candidate)
     causes: list[Cause] = []
     for (verdict, queue), group in alike.items():
         if verdict == "Taken" or len(group) <= _MOST_ALIKE or any(c["comparisons"] for c in group):
-            causes += map(_candidate, group)
+            causes += [_candidate(candidate, barred) for candidate in group]
         else:
             told = {"verdict": verdict, "cluster_queue": queue, "workloads": tuple(c["workload"] for c in group)}
             causes.append(_cause("candidates", words.candidates(group), told))
@@ -130,12 +151,12 @@ def _preemption(facts: FactsView) -> Cause:
     return _cause("preemption", words.preemption(facts), {"counts": facts["counts"]}, causes)
 
 
-def _candidate(candidate: CandidateView) -> Cause:
+def _candidate(candidate: CandidateView, barred: list[str]) -> Cause:
     inner = [_cause("comparison", words.comparison(made), made) for made in candidate["comparisons"]]
     numbers = ("workload", "cluster_queue", "verdict", "reason", "priority")
     return _cause(
         "candidate",
-        words.candidate(candidate),
+        words.candidate(candidate, barred),
         {name: value for name, value in candidate.items() if name in numbers},
         inner,
     )

@@ -26,11 +26,6 @@ if TYPE_CHECKING:
         ShareView,
     )
 
-NO_PREEMPTION = (
-    "preemption is not considered: even with others gone it would have to borrow from its whole cohort, "
-    "and borrowWithinCohort is Never"
-)
-
 _MODES = {
     "NoFit": "does not fit",
     "NoCandidates": "does not fit, and nobody can be preempted for it",
@@ -81,6 +76,17 @@ def flavor(facts: FlavorView, *, uncovered: bool = False) -> str:
         return f"{facts['flavor']}: not tried, since {why} ended the search"
     borrows = ", by borrowing" if facts["borrowing_level"] and facts["mode"] in ("Fit", "Preempt", "Reclaim") else ""
     return f"{facts['flavor']}: {_MODES[facts['mode']]}{borrows}"
+
+
+def no_preemption(facts: CellView, *, fair: bool) -> str:
+    """Why preemption is not considered for a resource."""
+    own, resource = facts["path"][0], facts["resource"]
+    asked, nominal = amount(resource, facts["asked"]), amount(resource, own["nominal"])
+    policy = "reclaimWithinCohort" if fair else "borrowWithinCohort"
+    return (
+        f"preemption is not considered: {asked} is more than the nominalQuota of {own['name']}, {nominal}, so that "
+        f"even with others gone it would have to borrow from its whole cohort, and {policy} is Never"
+    )
 
 
 def pod_set(facts: PodSetView) -> str:
@@ -175,6 +181,30 @@ def inactive(queue: str, message: str) -> str:
     return f"ClusterQueue {queue}: {message}"
 
 
+def backoff(seconds: float, evictions: int, queue: str) -> str:
+    """For how long it has to wait before it queues again."""
+    after = "an eviction" if evictions == 1 else f"{evictions} evictions"
+    return f"backs off for another {seconds:g} s, after {after}; only then it queues in ClusterQueue {queue}"
+
+
+def release(workload: str, seconds: float) -> str:
+    """When a workload has to end."""
+    return f"{workload} ends in {seconds:g} s at the latest: its maximumExecutionTimeSeconds are over then"
+
+
+def fewer_pods(facts: PodSetView, least: int) -> str:
+    """That not even the smallest number of pods fits."""
+    asked = ", ".join(
+        f"{name} {amount(name, value // facts['count'] * least)}" for name, value in sorted(facts["requests"].items())
+    )
+    return f"not even {least} of the {facts['count']} pods of pod set {facts['name']}, its minCount, fit: {asked}"
+
+
+def considered(count: int) -> str:
+    """Above what would have to happen for it to be looked at."""
+    return "it would be looked at if" + (" all of these held" if count > 1 else "")
+
+
 def undeclared(resource: str) -> str:
     """A resource without quota."""
     return f"{resource}: no resource group of the ClusterQueue covers it"
@@ -231,9 +261,14 @@ def preemption(facts: FactsView) -> str:
     return "preemption cannot help" if facts["counts"] else "preemption cannot help: nobody else holds what is short"
 
 
-def candidate(facts: CandidateView) -> str:
-    """Why one workload leaves or stays."""
+def candidate(facts: CandidateView, barred: Sequence[str] = ()) -> str:
+    """Why one workload leaves or stays; `barred` are short resources that nobody is preempted for."""
     name = f"{facts['workload']} in {facts['cluster_queue']}, priority {facts['priority']}"
+    if facts["verdict"] == "NotEnough" and barred:
+        also = " and ".join(barred)
+        return (
+            f"{name}: stays: {also} {'are' if barred[1:] else 'is'} short as well, and nobody may be preempted for that"
+        )
     if facts["verdict"] == "Taken":
         reason = facts["reason"] or ""
         return f"{name}: leaves, {reason}: {_REASONS[reason]}"
@@ -242,16 +277,20 @@ def candidate(facts: CandidateView) -> str:
 
 def candidates(group: Sequence[CandidateView]) -> str:
     """Why several workloads of one queue stay."""
-    first, verdict = group[0], _VERDICTS[group[0]["verdict"]]
-    plural = verdict.replace("stays: it is", "stay: they are").replace("stays: it may", "stay: they may")
+    first = group[0]
+    return f"{first['workload']} and {len(group) - 1} more in {first['cluster_queue']} {_stay(first['verdict'])}"
+
+
+def _stay(verdict: str) -> str:
+    plural = _VERDICTS[verdict].replace("stays: it is", "stay: they are").replace("stays: it may", "stay: they may")
     plural = plural.replace("stays: its priority is equal, and it is", "stay: their priority is equal, and they are")
-    plural = plural.replace("stays: its priority is", "stay: their priorities are").replace("stays:", "stay:")
-    return f"{first['workload']} and {len(group) - 1} more in {first['cluster_queue']} {plural}"
+    return plural.replace("stays: its priority is", "stay: their priorities are").replace("stays:", "stay:")
 
 
 def hidden(count: int, counts: dict[str, int]) -> str:
     """Candidates that are not shown one by one."""
-    return f"and {count} more; in all: " + ", ".join(f"{number} {name}" for name, number in counts.items())
+    told = [f"{number} {'leave' if name == 'Taken' else _stay(name)}" for name, number in counts.items()]
+    return f"and {count} more; in all, {'; '.join(told)}"
 
 
 def comparison(facts: ComparisonView) -> str:
@@ -296,7 +335,8 @@ def held(facts: CellView, borrowed: int) -> str:
 def attempt(made: FlavorAttempt) -> str:
     """A flavor that was looked at before the one that was taken."""
     why = f" ({made.reason})" if made.reason else ""
-    return f"not {made.flavor}: when it was admitted, it {_MODES[made.mode].replace('does not', 'did not')}{why}"
+    did = _MODES[made.mode].replace("does not", "did not").replace("can be", "could be")
+    return f"not {made.flavor}: when it was admitted, it {did}{why}"
 
 
 def check(name: str, state: str, message: str) -> str:

@@ -41,7 +41,8 @@ class SchedulerQuestions(SchedulerState):
             return trial.explain(trial._take(submissions([item], self.surroundings()))[0])  # noqa: SLF001 - its own class
         found = self.id_of(item)
         decided = self._store.admitted.get(self._engine.key(found))
-        return explain(self._engine, found, decided, fair=self._configuration.fair_sharing is not None)
+        fair = self._configuration.fair_sharing is not None
+        return explain(self._engine, found, decided, fair=fair, known=self._store.workloads.get)
 
     @alone
     def try_admit(self, item: Any) -> Decision:

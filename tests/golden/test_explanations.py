@@ -13,15 +13,20 @@ from kueuepy import (
     Cohort,
     Configuration,
     FairSharingConfig,
+    LabelSelector,
+    LocalQueue,
     PodSet,
     Preemption,
     Quota,
+    RequeuingStrategy,
     ResourceFlavor,
     ResourceGroup,
     Scheduler,
     Taint,
+    WaitForPodsReady,
     Workload,
 )
+from kueuepy.objects import SECOND
 
 HERE = Path(__file__).parent / "explanations"
 FLAVOR = ResourceFlavor("default")
@@ -112,7 +117,71 @@ def shares_compared():
     return _after(cluster, *((f"a{n}", "a", 1) for n in range(4)), ("b0", "b", 1), ("b1", "b", 2)), ("b0", "b1")
 
 
+def a_resource_nobody_is_preempted_for():
+    reclaim = Preemption(reclaim_within_cohort="Any")
+    queues = [
+        ClusterQueue.of("gpus", {"default": {"cpu": 0, "gpu": 1}}, cohort_name="k", preemption=reclaim),
+        ClusterQueue.of("cpus", {"default": {"cpu": 2, "gpu": 0}}, cohort_name="k"),
+    ]
+    scheduler = Scheduler(Cluster(FLAVOR, queues))
+    both = (PodSet.of(requests={"cpu": 2, "gpu": 1}),)
+    for name, queue in (("held", "cpus"), ("new", "gpus")):
+        scheduler.submit(Workload(name, queue_name=queue, pod_sets=both))
+        scheduler.settle()
+    return scheduler, ("new",)
+
+
+def never_looked_at():
+    closed = LabelSelector(match_labels={"team": "x"})
+    queues = [
+        _queue("stopped", 9, stop_policy="Hold"),
+        _queue("open", 9),
+        _queue("closed", 9, namespace_selector=closed),
+    ]
+    scheduler = Scheduler(Cluster(FLAVOR, queues))
+    scheduler.apply(LocalQueue("held", cluster_queue="open", stop_policy="Hold"))
+    scheduler.apply(LocalQueue("lost", cluster_queue="nowhere"))
+    for queue in ("stopped", "held", "lost", "closed", "unknown"):
+        scheduler.submit(Workload(f"in-{queue}", queue_name=queue, pod_sets=(PodSet.of(requests={"cpu": 1}),)))
+    scheduler.submit(Workload("off", queue_name="open", active=False, pod_sets=(PodSet.of(requests={"cpu": 1}),)))
+    scheduler.settle()
+    return scheduler, ("in-stopped", "in-held", "in-lost", "in-closed", "in-unknown", "off")
+
+
+def what_time_brings():
+    wait = WaitForPodsReady(timeout=60 * SECOND, requeuing_strategy=RequeuingStrategy(backoff_base_seconds=60))
+    scheduler = Scheduler(Cluster(FLAVOR, _queue("q", 9), configuration=Configuration(wait_for_pods_ready=wait)))
+    scheduler.submit(Workload("slow", queue_name="q", pod_sets=(PodSet.of(requests={"cpu": 9}),)))
+    scheduler.settle()
+    scheduler.advance(61)
+    scheduler.settle()
+    limited = (PodSet.of(requests={"cpu": 5}),)
+    scheduler.submit(Workload("limited", queue_name="q", maximum_execution_time_seconds=50, pod_sets=limited))
+    scheduler.settle()
+    many = (PodSet.of(count=8, min_count=6, requests={"cpu": 1}),)
+    scheduler.submit(Workload("elastic", queue_name="q", pod_sets=many))
+    scheduler.settle()
+    return scheduler, ("slow", "elastic")
+
+
+def many_of_one_kind():
+    cluster = Cluster(FLAVOR, _queue("a", 60, cohort_name="k"), _queue("b", 60, cohort_name="k"))
+    scheduler = Scheduler(cluster)
+    for number in range(60):
+        for queue in "ab":
+            pods = (PodSet.of(requests={"cpu": 1}),)
+            scheduler.submit(Workload(f"{queue}-{number:02d}", queue_name=queue, pod_sets=pods))
+    scheduler.settle()
+    scheduler.submit(Workload("new", queue_name="a", pod_sets=(PodSet.of(requests={"cpu": 1}),)))
+    scheduler.settle()
+    return scheduler, ("new",)
+
+
 STORIES = [
+    a_resource_nobody_is_preempted_for,
+    never_looked_at,
+    what_time_brings,
+    many_of_one_kind,
     behind_a_blocked_head,
     borrowing_spares_who_is_above_the_threshold,
     limits_up_the_tree,
