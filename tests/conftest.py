@@ -7,7 +7,11 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from kueuepy.jobs import registry
+from kueuepy.manifest import jobkinds
 
 # Tests share modules: `from oracle.quota import Tree`.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -26,3 +30,10 @@ def pytest_addoption(parser):
         action="store_true",
         help="write the transcripts of tests/golden, and what commands print on the pages of docs, anew",
     )
+
+
+@pytest.fixture
+def own_kinds(monkeypatch):
+    """The kinds of jobs that a test registers are forgotten after it."""
+    monkeypatch.setattr(registry, "_types", dict(registry._types))
+    monkeypatch.setattr(jobkinds, "_jobs", dict(jobkinds._jobs))

@@ -10,7 +10,6 @@ import yaml
 import kueuepy as kq
 from job_manifests import CLUSTER, example, minimal_job
 from kueuepy.jobs import BaseJob, PodSetPath, Slot, path_kind, register
-from kueuepy.manifest import jobkinds
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 
@@ -80,13 +79,6 @@ def test_IN_02_a_job_that_was_evicted_is_stopped_from_where_it_is(scheduler):
     assert kq.jobs.apply_patch(running, scheduler.stop_patch(key, running=running)) == held
 
 
-@pytest.fixture
-def forgetting(monkeypatch):
-    """What a test registers is forgotten after it."""
-    monkeypatch.setattr(kq.jobs.registry, "_types", dict(kq.jobs.registry._types))
-    monkeypatch.setattr(jobkinds, "_jobs", dict(jobkinds._jobs))
-
-
 SWEEP = """
 apiVersion: example.com/v1
 kind: Sweep
@@ -112,7 +104,7 @@ class _Batch(BaseJob):
 BY_PATHS = path_kind("Sweep", "example.com/v1", [PodSetPath("trial", "spec.template", count="spec.size")])
 
 
-@pytest.mark.usefixtures("forgetting")
+@pytest.mark.usefixtures("own_kinds")
 @pytest.mark.parametrize("kind", [BY_PATHS, _Batch], ids=["paths", "class"])
 def test_IN_03_a_kind_of_ones_own_is_read_from_manifests_and_lives_as_any_other(kind):
     """`pkg/controller/jobframework/interface.go:GenericJob`: all that Kueue has to know of a kind."""

@@ -28,6 +28,7 @@ def _with(language):
 
 
 @_with("pycon")
+@pytest.mark.usefixtures("own_kinds")
 def test_examples_in_python(page, monkeypatch):
     monkeypatch.chdir(ROOT)
     text = "\n".join(_blocks(page, "pycon"))

@@ -5,8 +5,7 @@ import pytest
 
 from job_manifests import example as load_example
 from job_manifests import minimal_job
-from kueuepy.jobs import adapter_for, apply_patch, registry, start_patch, stop_patch, suspend, to_workloads
-from kueuepy.manifest import jobkinds
+from kueuepy.jobs import adapter_for, apply_patch, start_patch, stop_patch, suspend, to_workloads
 from kueuepy.objects import (
     Admission,
     PodSetAssignment,
@@ -91,7 +90,5 @@ def adapter():
 
 
 @pytest.fixture(autouse=True)
-def _registry(monkeypatch):
-    """What a test registers is forgotten after it."""
-    monkeypatch.setattr(registry, "_types", dict(registry._types))
-    monkeypatch.setattr(jobkinds, "_jobs", dict(jobkinds._jobs))
+def _registry(own_kinds):
+    pass
