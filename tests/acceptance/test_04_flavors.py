@@ -3,6 +3,7 @@
 import pytest
 
 import kueuepy as kq
+from kueuepy.lint import lint
 
 
 def _flavor(name, **fields):
@@ -111,6 +112,36 @@ def test_FL_10_FL_12_borrowing_may_end_the_search(stage, when, flavor):
     story.settle()
 
     assert story.flavors("job") == {"cpu": flavor}
+
+
+@pytest.mark.parametrize(
+    ("when", "quota", "tried"),
+    [
+        ("MayStopSearch", 4, ["one"]),
+        ("TryNextFlavor", 4, ["one"]),
+        ("MayStopSearch", 0, ["one"]),
+        ("TryNextFlavor", 0, ["one", "two"]),
+    ],
+)
+def test_FL_10_the_search_ends_at_a_fit_unless_it_borrows_and_another_may_not(stage, when, quota, tried):
+    fungibility = kq.FlavorFungibility(when_can_borrow=when)
+    quotas = {"one": {"cpu": quota}, "two": {"cpu": 4}}
+    queue = kq.ClusterQueue.of("a", quotas, cohort_name="c", flavor_fungibility=fungibility)
+    story = stage(_flavor("one"), _flavor("two"), queue, _queue("b", "one", cohort_name="c"))
+    story.submit("a", 1, {"cpu": 4}, name="job")
+    (decision,) = story.scheduler.cycle()
+
+    assert [attempt.flavor for attempt in decision.attempts] == tried
+    assert {attempt.mode for attempt in decision.attempts} == {"Fit"}
+
+
+def test_FL_09_labels_that_do_not_tell_nodes_apart_are_found():
+    same = [kq.ResourceFlavor(name, node_labels={"type": "gpu"}) for name in ("a", "b")]
+    found = [finding.object for finding in lint(kq.Cluster(same, _queue("q", "a", "b"))) if finding.rule == "L10"]
+    apart = lint(kq.Cluster(_flavor("a"), _flavor("b"), _queue("q", "a", "b")))
+
+    assert found == ['ResourceFlavor "a"']
+    assert "L10" not in {finding.rule for finding in apart}
 
 
 @pytest.mark.parametrize(("when", "victims", "low"), [("TryNextFlavor", [], "one"), ("MayStopSearch", ["low"], "two")])

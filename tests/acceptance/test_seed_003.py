@@ -3,6 +3,7 @@
 import pytest
 
 import kueuepy as kq
+from kueuepy.lint import lint
 
 
 def test_OBJ_08_the_objects_are_of_v1beta2(manifest):
@@ -110,3 +111,20 @@ def test_FS_08_T_05_borrow_within_cohort_does_nothing_under_fair_sharing(seed):
 
     assert ends[0] == ends[1]
     assert len(ends[0]) == 4
+
+
+@pytest.mark.parametrize(("limit", "warned"), [(None, True), (0, False)])
+def test_PR_23_a_queue_of_notebooks_that_others_may_preempt_is_warned_of(manifest, limit, warned):
+    found = manifest("003/notebooks")
+    queues = [
+        kq.ClusterQueue.of(
+            queue.name,
+            {"default-flavor": {"cpu": kq.Quota(quota, borrowing_limit=limit if queue.name == "notebooks" else None)}},
+            cohort_name=queue.cohort_name,
+            preemption=queue.preemption,
+        )
+        for queue, quota in zip(found.cluster_queues, (9, 12), strict=True)
+    ]
+    findings = lint(kq.Cluster(found.resource_flavors, queues))
+
+    assert (("L3", 'ClusterQueue "notebooks"') in [(one.rule, one.object) for one in findings]) is warned

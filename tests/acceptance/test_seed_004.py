@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import kueuepy as kq
+from kueuepy.visibility_status import local_queue_status
 
 SEEDS = Path(__file__).parents[2] / "examples" / "seeds" / "004"
 TOLERANT = {"tolerations": [kq.Toleration("spot", "Exists", effect="NoSchedule")]}
@@ -145,3 +146,28 @@ def test_Q_23_a_job_is_judged_when_it_is_at_the_head(pool):
     (decision,) = pool.scheduler.cycle()
 
     assert decision.workload == "team-ml/job-0000"
+
+
+def test_OBJ_14_the_local_queues_of_a_namespace_and_how_many_wait_there(pool):
+    _submit(pool, 1000, **TOLERANT)
+    pool.scheduler.apply(kq.LocalQueue("elsewhere", namespace="other", cluster_queue="research-pool"))
+
+    queues = local_queue_status(pool.scheduler)
+    of_team = {key: status for key, status in queues.items() if key.startswith("team-ml/")}
+    assert list(of_team) == ["team-ml/training"]
+    (status,) = of_team.values()
+    assert (status.pending_workloads, status.admitted_workloads) == (1, 999)
+    assert status.flavors == ("ondemand", "spot")
+
+
+def test_WL_17_while_it_is_held_back_a_job_may_be_altered_and_its_change_is_what_starts(pool, job):
+    manifest = kq.jobs.suspend({**job, "metadata": {**job["metadata"], "name": "sample"}})
+    manifest["spec"]["template"]["spec"]["nodeSelector"] = {"disk": "ssd"}
+    manifest["spec"]["parallelism"] = manifest["spec"]["completions"] = 2
+    (key,) = pool.scheduler.submit(manifest)
+    pool.settle()
+
+    started = kq.jobs.apply_patch(manifest, pool.scheduler.start_patch(key))
+    assert started["spec"]["parallelism"] == 2
+    assert started["spec"]["template"]["spec"]["nodeSelector"] == {"disk": "ssd", "instance-type": "ondemand"}
+    assert pool.used("research-pool", flavor="ondemand") == 2
