@@ -17,6 +17,7 @@ from kueuepy.scheduler_time import Duration, duration_ns
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from kueuepy.checks import CheckAnswer
     from kueuepy.journal import Journal
     from kueuepy.journal_file import DecisionRow
     from kueuepy.loops import Cycle, Settled
@@ -30,11 +31,14 @@ class JournaledScheduler(Scheduler):
     """A Scheduler whose every call is durable before it returns; made by `Journal.scheduler`.
 
     Calls of several threads are done and written one after the other. A fork is an ordinary Scheduler: what happens to
-    it is nobody's business. What is told to `engine` directly is not written down.
+    it is nobody's business. What is told to `engine` directly is not written down. What functions answer of admission
+    checks is; the functions themselves are given anew at each start, by `answer_checks`.
     """
 
     _journal: Journal | None = None
     _redone: list[DecisionRow]
+    _one_by_one = False
+    _unanswered: BaseException | None = None
 
     def begin(self, journal: Journal | None) -> None:
         """Writes to this journal from now on; to none while calls are done again."""
@@ -175,8 +179,14 @@ class JournaledScheduler(Scheduler):
     def settle(self, *, max_cycles: int | None = None) -> Settled:
         """As `Scheduler.settle`; the decisions are durable when it returns."""
         with self._telling():
-            settled = super().settle(max_cycles=max_cycles)
-            self._tell(calls.Settle(max_cycles), settled)
+            # What checks answer comes between cycles, and must be done again there.
+            self._one_by_one = bool(self._checks)
+            try:
+                settled = super().settle(max_cycles=max_cycles)
+                if not self._one_by_one:
+                    self._tell(calls.Settle(max_cycles), settled)
+            finally:
+                self._one_by_one = False
             return settled
 
     def __repr__(self) -> str:
@@ -185,8 +195,22 @@ class JournaledScheduler(Scheduler):
 
     # Inside.
 
+    def _noted(self, cycle: Cycle) -> Cycle:
+        noted = super()._noted(cycle)
+        if self._one_by_one:
+            self._tell(calls.Cycle(), [noted])
+        return noted
+
     def _controlled(self) -> None:
         self._tell(calls.Controllers())
+
+    def _answers(self) -> list[tuple[int, str, CheckAnswer]]:
+        try:
+            return super()._answers()
+        except BaseException as error:
+            self._controlled()  # they ran before the question
+            self._unanswered = error
+            raise
 
     def _apply(self, obj: Object) -> None:
         super()._apply(obj)
@@ -213,8 +237,11 @@ class JournaledScheduler(Scheduler):
             except KueueError:
                 raise
             except BaseException as error:
-                self._journal.give_up(f"a call was interrupted: {error!r}")
+                if error is not self._unanswered:  # that of a check's function leaves nothing half done
+                    self._journal.give_up(f"a call was interrupted: {error!r}")
                 raise
+            finally:
+                self._unanswered = None
 
     def _tell(self, call: calls.Call, cycles: Sequence[Cycle] = ()) -> None:
         rows = _rows(cycles, sum(self._engine.cycle_counts()))

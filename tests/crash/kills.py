@@ -22,12 +22,14 @@ from typing import TYPE_CHECKING, NamedTuple
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import kueuepy as kq
-from crash.steps import cluster, step
+from crash.steps import approve, cluster, step
 from kueuepy.journal import Journal
 from kueuepy.persist import to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from kueuepy.checks import Check
 
 KILLS_PER_JOURNAL = 25
 _LONGEST = 0.05  # seconds until the kill
@@ -53,6 +55,7 @@ def kills(count: int, seed: int) -> Iterator[Killed]:
 
 def _of_one_journal(path: Path, seed: int, count: int) -> Iterator[Killed]:
     unharmed = kq.Scheduler(cluster())
+    unharmed.answer_checks(_answering(seed))
     done = 0
     chosen = random.Random(seed)  # noqa: S311 - no secret
     for _ in range(count):
@@ -97,6 +100,7 @@ def _child(path: Path, seed: int, done: int, writer: int) -> None:
     """Journals calls until it is killed."""
     try:
         scheduler = Journal(path, durability="process" if seed % 2 else "power").scheduler(cluster())
+        scheduler.answer_checks(_answering(seed))
         while True:
             done += 1
             step(scheduler, seed, done)
@@ -104,6 +108,11 @@ def _child(path: Path, seed: int, done: int, writer: int) -> None:
     except BaseException:  # noqa: BLE001 - it must not come back into the parent's code
         traceback.print_exc()
         os._exit(1)
+
+
+def _answering(seed: int) -> dict[str, Check]:
+    """Half of the histories have a function that answers the admission check."""
+    return {"example.com/approval": approve} if seed // KILLS_PER_JOURNAL % 2 else {}
 
 
 def main(count: int, seed: int = 1) -> None:

@@ -26,6 +26,12 @@ def cluster() -> kq.Cluster:
     return kq.Cluster(kq.ResourceFlavor("default"), approval, queues, configuration=configuration)
 
 
+def approve(workload: kq.Workload) -> str | None:
+    """What is said of the check, by the number of the step that the workload came with."""
+    number = int(workload.name.strip("w").partition("-")[0])
+    return (None, "Ready", "Retry", "Ready", "Pending")[number % 5]
+
+
 def step(scheduler: kq.Scheduler, seed: int, number: int) -> str:
     """Does what comes at this step, in one call; tells what it was."""
     chosen = random.Random(f"{seed}/{number}")  # noqa: S311 - no secret

@@ -12,6 +12,7 @@ import threading
 import pytest
 
 import kueuepy as kq
+from crash import steps
 from embedding.cases import workload
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.journal import Journal
@@ -164,6 +165,76 @@ def test_a_child_process_may_not_write_its_parents_journal(tmp_path, cluster):
                 os._exit(0)
             os._exit(1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+CONTROLLER = "example.com/approval"
+
+
+@pytest.fixture
+def checked():
+    """Queue b of three asks for an approval."""
+    return steps.cluster()
+
+
+def lives(scheduler, seed=3):
+    for number in range(60):
+        steps.step(scheduler, seed, number)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_functions_answer_of_checks_is_done_again_where_it_was(tmp_path, checked, seed):
+    asked = []
+
+    def approve(workload):
+        asked.append(workload.key)
+        return steps.approve(workload)
+
+    alone = kq.Scheduler(checked, checks={CONTROLLER: steps.approve})
+    lives(alone, seed)
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(checked)
+        scheduler.answer_checks({CONTROLLER: approve})
+        lives(scheduler, seed)
+        assert to_bytes(scheduler) == to_bytes(alone)
+    assert asked
+    with Journal(tmp_path / "j.db") as again:
+        assert to_bytes(again.scheduler()) == to_bytes(alone)
+
+
+def test_four_admissions_between_four_answers_come_back(tmp_path, checked):
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(checked)
+        scheduler.answer_checks({CONTROLLER: lambda _: "Ready"})
+        scheduler.submit({"name": f"w{i}", "queue": "b", "cpu": 2} for i in range(4))
+        assert len(scheduler.settle().admitted) == 4
+        before = to_bytes(scheduler)
+    with Journal(tmp_path / "j.db") as again:
+        assert to_bytes(again.scheduler()) == before
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+@pytest.mark.parametrize("call", ["cycle", "settle"])
+def test_a_function_that_fails_leaves_nothing_half_done(tmp_path, checked, error, call):
+    def fail(workload):
+        if workload.name == "w1":
+            raise error("no idea")
+        return "Ready"
+
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(checked)
+        scheduler.answer_checks({CONTROLLER: fail})
+        scheduler.submit({"name": f"w{i}", "queue": "b", "cpu": 2} for i in range(3))
+        if call == "cycle":
+            scheduler.cycle()
+            scheduler.cycle()
+        with pytest.raises(error, match="no idea"):
+            getattr(scheduler, call)()
+        scheduler.advance(60)
+        scheduler.answer_checks({})
+        scheduler.settle()
+        before = to_bytes(scheduler)
+    with Journal(tmp_path / "j.db") as again:
+        assert to_bytes(again.scheduler()) == before
 
 
 def test_a_fork_is_not_journalled(tmp_path, cluster):
