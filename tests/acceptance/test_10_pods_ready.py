@@ -248,6 +248,23 @@ def test_WL_04_who_is_gone_meanwhile_is_not_admitted_and_the_rest_of_the_cycle_g
     ]
 
 
+def test_WL_04_a_cycle_waits_at_who_is_gone_meanwhile_and_says_nothing_of_it(stage):
+    story = _blocking(stage, *(_queue(name=name) for name in "abcd"))
+    for name in "abcd":
+        story.submit(name, name=f"w-{name}")
+    story.settle()
+    story.scheduler.delete("w-c")
+    story.scheduler.pods_ready("w-a")
+    story.scheduler.engine.record_events(on=True)
+    assert [_names(decisions) for decisions in (story.scheduler.cycle().decisions, story.scheduler.cycle())] == [
+        ["w-b"],
+        [],
+    ]
+    assert "default/w-c" not in {event[3] for event in story.scheduler.engine.drain_events()}
+    story.scheduler.pods_ready("w-b")
+    assert _names(story.scheduler.cycle().decisions) == ["w-d"]
+
+
 def test_WL_04_with_fair_sharing_the_next_share_is_counted_with_who_was_admitted(stage):
     configuration = msgspec.structs.replace(_waiting_for_pods(block=True), fair_sharing=kq.FairSharingConfig())
     queues = [_queue(1, name, cohort_name="c") for name in ("a", "b", "c")]

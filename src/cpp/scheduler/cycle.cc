@@ -439,7 +439,7 @@ void Cycle::IssuePreemptions(Entry& entry) {
 void Cycle::Admit(Entry& entry) {
   Workload& workload = live_.At(entry.workload);
   if (workload.deleted || workload.IsFinished()) {  // while the cycle waited
-    entry.decided = false;
+    if (entry.requeue_reason != RequeueReason::kPendingPreemption) entry.decided = false;
     return;
   }
   const EquivalenceClass& cls = state_.Class(state_.At(entry.workload).cls);
@@ -487,7 +487,10 @@ void Cycle::FinishReplaced(const Entry& entry) {
 void Cycle::FinishEntry(Entry& entry) {
   Workload& workload = live_.At(entry.workload);
   entry.decided = entry.decided || !entry.nominated;
-  if (workload.deleted || workload.IsFinished()) return;  // while the cycle waited
+  if (workload.deleted || workload.IsFinished()) {  // while the cycle waited
+    if (entry.requeue_reason != RequeueReason::kPendingPreemption) entry.decided = false;
+    return;
+  }
   if (entry.status != EntryStatus::kNotNominated && entry.requeue_reason == RequeueReason::kGeneric) {
     entry.requeue_reason = RequeueReason::kFailedAfterNomination;
   }

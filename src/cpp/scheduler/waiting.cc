@@ -52,8 +52,12 @@ void Cycle::Wait(Entry& entry) {
   const bool granular = live_.config.gates.unadmitted_workloads_observability;
   entry.message = *waiting;
   entry.quota_reserved_reason = granular ? Reason::kWaitingForPodsReady : Reason::kWaiting;
-  if (UnsetQuotaReservation(live_, entry.workload, entry.quota_reserved_reason, entry.message))
+  const Workload& workload = live_.At(entry.workload);
+  if (workload.deleted || workload.IsFinished()) {  // while the cycle waited; it waits again all the same
+    entry.decided = false;
+  } else if (UnsetQuotaReservation(live_, entry.workload, entry.quota_reserved_reason, entry.message)) {
     result_.moved = true;
+  }
   live_.waiting = {start_, static_cast<int>(admitted_.size())};
   waits_ = true;
 }
