@@ -74,7 +74,7 @@ def test_OBJ_03_flavors_in_another_order_or_shared_in_part_are_refused():
             _queue(cpu, other)
 
 
-def test_OBJ_03_an_underscore_is_no_name_of_an_object(seed):
+def test_OBJ_03_T_09_an_underscore_is_no_name_of_an_object(seed):
     with pytest.raises(kq.InvalidSpecError, match="on_demand"):
         seed("000/codependent")
 

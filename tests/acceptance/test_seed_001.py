@@ -218,7 +218,7 @@ def test_FL_12_the_next_flavor_rather_than_borrowing(seed):
     assert story.flavors("job") == {"cpu": "flavor1"}
 
 
-def test_WL_08_QT_25_a_queue_on_hold_admits_nothing_and_lends_on(seed):
+def test_WL_08_QT_25_T_19_a_queue_on_hold_admits_nothing_and_lends_on(seed):
     story = seed("001/stop")
     story.submit("team-a-cq", 1)
     story.submit("team-b-cq", 25)
