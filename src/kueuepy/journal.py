@@ -78,12 +78,13 @@ class Journal:
         self.lock = RLock()
         self._number = self._decision = self._checksum = self._snapshot = 0
 
-    def scheduler(self, cluster: Cluster | None = None, *, now: Moment | None = None) -> JournaledScheduler:
+    def scheduler(self, cluster: Cluster | Scheduler | None = None, *, now: Moment | None = None) -> JournaledScheduler:
         """The Scheduler as it was when the last call returned; a new one if the file is new.
 
         Args:
-            cluster: What a new one starts from. If the file is not new, it only counts what it holds.
-            now: The time at the start of a new one.
+            cluster: What a new one starts from: a cluster, or a Scheduler as it is, such as one that was imported. If
+                the file is not new, it only counts what it holds.
+            now: The time at the start of a new one from a cluster.
 
         Raises:
             StateError: The file is new and no cluster is given, or this release decides otherwise than is written.
@@ -96,7 +97,7 @@ class Journal:
                 if not self.path.exists():
                     if cluster is None:
                         raise StateError(f"{self.path}: is new; give the Cluster to start from")
-                    fresh = Scheduler(cluster, now=now)
+                    fresh = cluster if isinstance(cluster, Scheduler) else Scheduler(cluster, now=now)
                     file.create(self.path, fresh.engine.now, to_bytes(fresh))
                 self._scheduler = self._recover()
             return self._scheduler
@@ -144,8 +145,9 @@ class Journal:
                 connection.execute("DELETE FROM calls")
                 connection.execute("DELETE FROM decisions")
             self._snapshot, self._decision, self._checksum = self._number, 0, crc32(state)
-        with self.lock, self._writing(begin=False) as connection:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            if self._depth == 1:
+                self._commit()
+                self._shorten()
 
     def write(self, call: Call, at: int, decisions: list[DecisionRow]) -> None:
         """Writes a call that was done, and what it came to; for the Scheduler.
@@ -208,6 +210,13 @@ class Journal:
         if self._connection is not None and self._connection.in_transaction and not self._failure:
             with self._writing(begin=False) as connection:
                 connection.execute("COMMIT")
+
+    def _shorten(self) -> None:
+        """Gives the room of the log back, unless somebody reads just now: nobody is waited for."""
+        with self._writing(begin=False) as connection:
+            connection.execute("PRAGMA busy_timeout = 0")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.execute(f"PRAGMA busy_timeout = {file.PATIENCE * 1000}")
 
     @contextmanager
     def _writing(self, *, begin: bool = True) -> Iterator[sqlite3.Connection]:

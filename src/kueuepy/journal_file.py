@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 APPLICATION_ID = 0x4B554555
 VERSION = 1
+PATIENCE = 30
+"""Seconds to wait for a client that writes, though only one Journal may."""
 _MAGIC = b"SQLite format 3\0"
 _HEADER = 100
 _SCHEMA = """
@@ -172,7 +174,7 @@ def open_for_writing(path: Path, durability: Durability) -> sqlite3.Connection:
         StateError: It cannot be opened.
     """
     try:
-        connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'power' else 'NORMAL'}")
         connection.execute("PRAGMA wal_autocheckpoint = 8192")

@@ -33,6 +33,20 @@ def test_a_new_journal_starts_from_the_cluster(tmp_path, cluster):
         assert to_bytes(scheduler) == to_bytes(kq.Scheduler(cluster))
 
 
+def test_a_new_journal_starts_from_a_scheduler_as_it_is(tmp_path, cluster):
+    started = kq.Scheduler(cluster, now=1000)
+    started.submit(*(workload(f"w{i}") for i in range(5)))
+    started.settle()
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(started)
+        assert to_bytes(scheduler) == to_bytes(started)
+        scheduler.finish("w0")
+        before = to_bytes(scheduler)
+        assert started.workload("w0").status.is_true("Admitted")
+    with Journal(tmp_path / "j.db") as again:
+        assert to_bytes(again.scheduler()) == before
+
+
 def test_a_new_journal_needs_a_cluster(tmp_path):
     with Journal(tmp_path / "j.db") as journal, pytest.raises(StateError, match="is new; give the Cluster"):
         journal.scheduler()
@@ -94,6 +108,35 @@ def test_a_compacted_journal_holds_the_same_state_and_no_calls(tmp_path, cluster
     assert [row[0] for row in rows(tmp_path / "j.db", "SELECT key FROM calls")] == ["default/w3"]
     with Journal(tmp_path / "j.db") as again:
         assert to_bytes(again.scheduler()) == before
+
+
+def test_within_a_group_a_snapshot_is_of_the_same_transaction(tmp_path, cluster):
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(cluster)
+        with journal.group():
+            scheduler.submit(workload("a"))
+            journal.compact()
+            scheduler.cycle()
+            assert rows(tmp_path / "j.db", "SELECT call FROM snapshot") == [(0,)]
+        assert rows(tmp_path / "j.db", "SELECT call FROM snapshot") == [(1,)]
+        before = to_bytes(scheduler)
+    with Journal(tmp_path / "j.db") as again:
+        assert to_bytes(again.scheduler()) == before
+
+
+def test_a_snapshot_waits_for_no_reader(tmp_path, cluster):
+    with Journal(tmp_path / "j.db") as journal:
+        scheduler = journal.scheduler(cluster)
+        scheduler.submit(workload("a"))
+        reader = sqlite3.connect(tmp_path / "j.db", isolation_level=None)
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM calls").fetchone() == (1,)
+        journal.compact()
+        assert reader.execute("SELECT count(*) FROM calls").fetchone() == (1,)
+        reader.close()
+        assert journal._connection.execute("PRAGMA busy_timeout").fetchone() == (30_000,)
+        journal.compact()
+        assert (tmp_path / "j.db-wal").stat().st_size == 0
 
 
 def test_any_sqlite_client_reads_it_meanwhile(tmp_path, cluster):
