@@ -150,9 +150,9 @@ class Scheduler(SchedulerQuestions):
             if self._store.objects.get((type(obj), obj.key)) is None:
                 raise NotFoundError(f'{type(obj).__name__} "{obj.key}": there is no such object')
             namespace = obj.namespace if isinstance(obj, NamespacedObject) else ""
-            self._store.objects.drop((type(obj), obj.key))
             if not isinstance(obj, PASSIVE):
                 self._engine.delete_object(type(obj).__name__, namespace, obj.name)
+            self._store.objects.drop((type(obj), obj.key))
 
     @alone
     def finish(self, *keys: str, reason: FinishReason = "Succeeded", message: str = "") -> None:
@@ -183,8 +183,9 @@ class Scheduler(SchedulerQuestions):
         """
         for key in keys:
             found = self.id_of(key)
-            self._store.forget(self._engine.key(found))
+            full = self._engine.key(found)
             self._engine.delete(found)
+            self._store.forget(full)
 
     @alone
     def set_check(
@@ -375,17 +376,17 @@ class Scheduler(SchedulerQuestions):
 
     def _apply(self, obj: Object) -> None:
         known = self._store.objects.get((type(obj), obj.key))
-        self._store.objects.put((type(obj), obj.key), obj)
         if not isinstance(obj, PASSIVE):
             self._engine.apply(obj, known != obj)
+        self._store.objects.put((type(obj), obj.key), obj)
 
     def _apply_workload(self, obj: Workload) -> None:
         known = self._store.workloads.get(obj.key)
         if known is None:
             self._take([Submitted(obj)])
             return
-        self._store.workloads.put(obj.key, obj)
         self._engine.update(self.id_of(obj.key), obj, changed=not obj.has_spec_of(known))
+        self._store.workloads.put(obj.key, obj)
 
     def _noted(self, cycle: Cycle) -> Cycle:
         """Remembers how workloads were admitted, for explanations."""
