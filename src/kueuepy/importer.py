@@ -8,10 +8,11 @@ import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors import KueueError
-from kueuepy.importer_pods import QUEUE_NAME, PodImport, Rules
+from kueuepy.importer_pods import PodImport, Rules
 from kueuepy.importer_progress import Meter, Progress, terminal_bar
 from kueuepy.importer_report import Imported, ImportReport, Outcome, import_report
 from kueuepy.manifest import Limits, collector, load
+from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.scheduler import Scheduler
 from kueuepy.scheduler_input import Submitted, latest_time, of_jobs
 from kueuepy.scheduler_time import Moment, moment_ns

@@ -12,6 +12,7 @@ import msgspec
 from kueuepy import _core
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.importer_report import Imported
+from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.objects import (
     Admission,
     ClusterQueue,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     from kueuepy.cluster import Cluster
 
-QUEUE_NAME = "kueue.x-k8s.io/queue-name"
 _OVER = ("Succeeded", "Failed")
 
 

@@ -78,23 +78,22 @@ def _mapping(item: Mapping[str, Any], around: Surroundings) -> Iterator[Submitte
 
 def of_jobs(jobs: Iterable[Mapping[str, Any]], around: Surroundings) -> Iterator[Submitted]:
     """The Workloads of those jobs that Kueue manages; pods of one group make one."""
-    from kueuepy.jobs import keys, to_workloads  # noqa: PLC0415 - only jobs need it
+    from kueuepy.jobs import keys  # noqa: PLC0415 - only jobs need it
+    from kueuepy.jobs.convert import with_manifests  # noqa: PLC0415 - only jobs need it
 
     manifests = [dict(job) for job in jobs]
-    pods = [job for job in manifests if job.get("kind") == "Pod"]
-    single = [[job] for job in manifests if job.get("kind") != "Pod"]
-    for batch in (*single, *([pods] if pods else [])):
-        found = to_workloads(
-            batch,
-            priority_classes=around.priority_classes,
-            config=around.configuration,
-            related=(*around.related, *(job for job in manifests if job not in batch)),
-            namespaces=around.namespaces,
-            local_queues=around.local_queues,
-        )
-        job = batch[0] if len(batch) == len(found) == 1 else None
-        of_pods = batch[0].get("kind") in ("Pod", "Deployment")
-        for workload in found:
+    found = with_manifests(
+        manifests,
+        priority_classes=around.priority_classes,
+        config=around.configuration,
+        related=(*around.related, *manifests),
+        namespaces=around.namespaces,
+        local_queues=around.local_queues,
+    )
+    for manifest, workloads in found:
+        job = manifest if len(workloads) == 1 else None
+        of_pods = manifest.get("kind") in ("Pod", "Deployment")
+        for workload in workloads:
             yield Submitted(workload, job, of_pods and keys.IS_GROUP_WORKLOAD not in workload.annotations)
 
 

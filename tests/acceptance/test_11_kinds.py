@@ -8,9 +8,9 @@ restored `pkg/podset/podset.go:RestorePodSpec`.
 import pytest
 
 import kueuepy as kq
-from job_manifests import EXAMPLES, NAMES, example
+from job_manifests import CLUSTER, EXAMPLES, NAMES, example
 
-from .kind import show
+from .kind import changed, show
 
 RUNS = {"spec.suspend": False}
 RUN_POLICY = {"spec.runPolicy.suspend": False}
@@ -321,14 +321,22 @@ def test_IN_13_a_cron_job_makes_jobs_that_wait_by_themselves():
     """`pkg/controller/jobs/job/job_controller.go`: Kueue manages the Jobs that it makes, named as `k8s.io/kubernetes`
     does it: after the minute they are due.
     """
-    shown = show("cronjob")
-    assert shown.pod_sets == {"main": (2, {"cpu": "500m", "memory": "1Gi"})}
-    assert shown.totals == {"cpu": 1, "memory": 2048}
-    assert (shown.places, shown.rest) == ({}, {})
-    assert shown.workloads[0].queue_name == "reports"
-    made = kq.jobs.adapter_for(example("cronjob")[0]).job(1_714_530_600 * 10**9)
+    cron_job = kq.jobs.adapter_for(example("cronjob")[0])
+    made = cron_job.job(1_714_530_600 * 10**9)
     assert made["metadata"]["name"] == "nightly-28575510"
     assert made["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "reports"}
+    scheduler = kq.Scheduler(kq.load([CLUSTER, EXAMPLES / "cronjob.yaml"]))
+    (key,) = scheduler.keys()
+    scheduler.settle()
+    (pod_set,) = scheduler.workload(key).pod_sets
+    assert (pod_set.name, pod_set.count) == ("main", 2)
+    used = scheduler.engine.usage()["cluster-total"]
+    assert (used["spot/cpu"], used["spot/memory"]) == (2 * 500, 2 * 2**30)
+    # It is not the CronJob that is started and stopped.
+    held = kq.jobs.suspend(cron_job.jobs()[0].manifest)
+    started = kq.jobs.apply_patch(held, scheduler.start_patch(key))
+    assert changed(held, started)["spec.suspend"] is False
+    assert kq.jobs.apply_patch(started, scheduler.stop_patch(key)) == held
 
 
 CLASSES = [kq.WorkloadPriorityClass("high", value=1000), kq.PriorityClass("batch-high", value=500)]
@@ -346,6 +354,15 @@ def test_IN_the_directory_of_examples_is_a_cluster_that_holds_them_all():
     scheduler.settle()
     waiting = [key for key in scheduler.keys() if not scheduler.workload(key).status.is_true("Admitted")]  # noqa: SIM118
     assert [key.partition("/")[2].partition("-")[0] for key in waiting] == ["jobset"]  # there is no topology
+
+
+def test_IN_11_each_group_of_pods_of_a_cluster_starts_as_one():
+    """`pkg/controller/jobs/pod/pod_controller.go:Run`: all pods of the group."""
+    scheduler = kq.Scheduler(kq.load([CLUSTER, EXAMPLES / "podgroup.yaml", EXAMPLES / "pod.yaml"]))
+    scheduler.settle()
+    assert len(scheduler.start_patch("team-a/train")["items"]) == 3
+    (alone,) = set(scheduler.keys()) - {"team-a/train"}
+    assert scheduler.start_patch(alone)["spec"]["nodeSelector"] == {"instance-type": "spot"}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,7 +11,7 @@ from kueuepy.jobs import checks, keys
 from kueuepy.jobs.fields import Document
 from kueuepy.jobs.forms import check_metadata
 from kueuepy.jobs.job import Job
-from kueuepy.jobs.ownership import is_managed, with_defaults
+from kueuepy.jobs.ownership import Owners, is_managed, with_defaults
 from kueuepy.jobs.pod import Pod
 from kueuepy.jobs.priority import AnyPriorityClass, resolve_priority
 from kueuepy.jobs.registry import adapter_for
@@ -94,6 +94,32 @@ def to_workloads(
         NotFoundError: A priority class, or an object that a job refers to, is not given.
         UnsupportedError: Kueue doesn't know a kind.
     """
+    found = with_manifests(
+        manifests,
+        priority_classes=priority_classes,
+        config=config,
+        related=related,
+        queue_name_annotation=queue_name_annotation,
+        namespaces=namespaces,
+        local_queues=local_queues,
+    )
+    return tuple(workload for _, workloads in found for workload in workloads)
+
+
+def with_manifests(
+    manifests: Iterable[Document],
+    *,
+    priority_classes: Iterable[AnyPriorityClass],
+    config: Configuration,
+    related: Iterable[Document],
+    queue_name_annotation: bool = False,
+    namespaces: Iterable[Namespace],
+    local_queues: Iterable[LocalQueue],
+) -> Iterator[tuple[Document, tuple[Workload, ...]]]:
+    """What `to_workloads` makes, job by job: its manifest with the defaults that it gets, and its Workloads.
+
+    The pods of a group are one manifest of kind List; instead of a CronJob there is the Job that it makes.
+    """
     classes, others, known = tuple(priority_classes), tuple(related), tuple(namespaces)
     defaults = {queue.namespace for queue in local_queues if queue.name == _DEFAULT_QUEUE}
     new = [
@@ -101,10 +127,10 @@ def to_workloads(
         for manifest in manifests
         for item in _items(manifest)
     ]
-    managed = [item for item in new if is_managed(item, config=config, owners=(*new, *others), namespaces=known)]
-    return tuple(
-        _workload(job, classes, config) for item in _grouped(managed, config) for job in _held(item, config, others)
-    )
+    owners = Owners((*others, *new))
+    managed = [item for item in new if is_managed(item, config=config, owners=owners, namespaces=known)]
+    for item in _grouped(managed, config):
+        yield item, tuple(_workload(job, classes, config) for job in _held(item, config, others))
 
 
 def _prepared(

@@ -7,10 +7,12 @@ Sources: `pkg/controller/constants/constants.go`, `pkg/constants/constants.go`, 
 
 from typing import Final
 
+from kueuepy.manifest import jobkinds
+
 PREFIX: Final = "kueue.x-k8s.io/"
 
 # What users write on a job.
-QUEUE_NAME: Final = f"{PREFIX}queue-name"
+QUEUE_NAME: Final = jobkinds.QUEUE_NAME
 PRIORITY_CLASS: Final = f"{PREFIX}priority-class"
 MAX_EXEC_TIME_SECONDS: Final = f"{PREFIX}max-exec-time-seconds"
 PREBUILT_WORKLOAD_NAME: Final = f"{PREFIX}prebuilt-workload-name"

@@ -23,11 +23,23 @@ _UNMANAGED = {("v1", "List"), ("batch/v1", "CronJob")}
 """Kinds that are read here, but that Kueue knows nothing of."""
 
 
+class Owners:
+    """Manifests by the names by which those that they own refer to them."""
+
+    def __init__(self, manifests: Iterable[Document]) -> None:
+        """Of two manifests of one object the later counts."""
+        self._by_key = {_key(manifest): manifest for manifest in manifests}
+
+    def find(self, key: tuple[str, ...]) -> Document | None:
+        """The manifest of an object, or `None`."""
+        return self._by_key.get(key)
+
+
 def is_managed(
     manifest: Document,
     *,
     config: Configuration,
-    owners: Iterable[Document] = (),
+    owners: Iterable[Document] | Owners = (),
     namespaces: Iterable[Namespace] = (),
 ) -> bool:
     """Whether a job gets a Workload of its own: it asks for a queue or all jobs are managed, and no owner has one.
@@ -51,7 +63,9 @@ def is_managed(
     return bool(_label(manifest, keys.QUEUE_NAME)) or config.manage_jobs_without_queue_name
 
 
-def find_ancestor(manifest: Document, owners: Iterable[Document], *, all_jobs: bool = False) -> Document | None:
+def find_ancestor(
+    manifest: Document, owners: Iterable[Document] | Owners, *, all_jobs: bool = False
+) -> Document | None:
     """The topmost owner of a job that Kueue manages, or `None`.
 
     An owner is managed if it has a queue name, or if all jobs are. The search ends at an owner of a kind that Kueue
@@ -61,7 +75,7 @@ def find_ancestor(manifest: Document, owners: Iterable[Document], *, all_jobs: b
         NotFoundError: An owner of a known kind is not among the owners.
         InvalidSpecError: Owners go in a circle, or too far up.
     """
-    by_key = {_key(owner): owner for owner in owners}
+    known = owners if isinstance(owners, Owners) else Owners(owners)
     current, topmost = manifest, None
     seen: list[tuple[str, ...]] = []
     while True:
@@ -73,7 +87,7 @@ def find_ancestor(manifest: Document, owners: Iterable[Document], *, all_jobs: b
             return topmost
         kind = _kind(reference)
         key = (*kind, _namespace(manifest), str(reference.get("name")))
-        owner = by_key.get(key)
+        owner = known.find(key)
         if owner is None:
             raise NotFoundError(
                 f'{_describe(current)}: metadata.ownerReferences: "{key[-1]}" names no {kind[1]}; it must be given'

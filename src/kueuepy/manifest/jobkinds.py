@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-QUEUE_NAME = "kueue.x-k8s.io/queue-name"
+QUEUE_NAME: Final = "kueue.x-k8s.io/queue-name"
 BUILT_IN: Final[dict[str, tuple[str, ...]]] = {
     "AppWrapper": ("workload.codeflare.dev/v1beta2",),
     "CronJob": ("batch/v1",),
