@@ -79,7 +79,7 @@ def _flavor(flavor: FlavorView, *, uncovered: bool, fair: bool) -> Cause:
     numbers = ("flavor", "mode", "borrowing_level", "reason", "tried", "chosen")
     facts = {name: value for name, value in flavor.items() if name in numbers}
     if flavor["ineligible"]:
-        inner = [_cause("eligibility", flavor["ineligible"], {"flavor": flavor["flavor"]})]
+        inner = [_cause("eligibility", why, {"flavor": flavor["flavor"]}) for why in flavor["ineligible"]]
     else:
         cells = sorted(flavor["cells"], key=itemgetter("resource"))
         inner = [_cell(cell, fair=fair) for cell in cells if cell["short"] or flavor["chosen"]]
@@ -153,7 +153,7 @@ def _preemption(facts: FactsView) -> Cause:
 
 def _candidate(candidate: CandidateView, barred: list[str]) -> Cause:
     inner = [_cause("comparison", words.comparison(made), made) for made in candidate["comparisons"]]
-    numbers = ("workload", "cluster_queue", "verdict", "reason", "priority")
+    numbers = ("workload", "cluster_queue", "verdict", "reason", "leaving", "priority")
     return _cause(
         "candidate",
         words.candidate(candidate, barred),

@@ -106,7 +106,7 @@ class FlavorView(TypedDict):
     mode: str
     borrowing_level: int
     reason: str
-    ineligible: str | None
+    ineligible: list[str]
     cells: list[CellView]
 
 
@@ -133,12 +133,13 @@ class ComparisonView(TypedDict):
 
 
 class CandidateView(TypedDict):
-    """A workload that holds what is contested, and why it leaves or stays."""
+    """A workload that holds what is contested, and why it leaves or stays; `leaving`: it is evicted already."""
 
     workload: str
     cluster_queue: str
     verdict: str
     reason: PreemptionReason | None
+    leaving: bool
     priority: int
     holds: dict[tuple[str, str], int]
     comparisons: list[ComparisonView]

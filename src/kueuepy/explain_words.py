@@ -54,6 +54,11 @@ _VERDICTS = {
         "stays: the request has to borrow, and its priority is above the maxPriorityThreshold of borrowWithinCohort"
     ),
 }
+_WAYS_ON = {
+    "not found": "it existed",
+    "supports only Topology": "the pods asked for a topology",
+    "does not support Topology": "the pods asked for no topology",
+}
 _REASONS = {
     "InClusterQueue": "of lower rank in the same queue",
     "InCohortReclamation": "its queue borrows what is reclaimed",
@@ -227,7 +232,7 @@ def choices(resources: Sequence[str], pod_set: str, count: int) -> str:
 
 def remedy(flavor: FlavorView) -> str:
     """What would have to happen in one flavor."""
-    parts = [_eligible(flavor["ineligible"])] if flavor["ineligible"] else []
+    parts = [_eligible(why) for why in flavor["ineligible"]]
     parts += [_more(cell) for cell in sorted(flavor["cells"], key=itemgetter("resource")) if cell["short"]]
     return f"{flavor['flavor']}: {', and '.join(parts)}"
 
@@ -235,7 +240,10 @@ def remedy(flavor: FlavorView) -> str:
 def _eligible(why: str) -> str:
     taint = re.match(r"untolerated taint \{(.*) <nil>\} in flavor", why)
     if taint is None:
-        return "node selector and affinity of the pods allowed its labels"
+        return next(
+            (way for said, way in _WAYS_ON.items() if said in why),
+            "node selector and affinity of the pods allowed its labels",
+        )
     key, _, rest = taint[1].partition(" ")
     value, _, effect = rest.rpartition(" ")
     return f"the pods tolerated its taint {key}{'=' if value else ''}{value}:{effect}"
@@ -271,7 +279,8 @@ def candidate(facts: CandidateView, barred: Sequence[str] = ()) -> str:
         )
     if facts["verdict"] == "Taken":
         reason = facts["reason"] or ""
-        return f"{name}: leaves, {reason}: {_REASONS[reason]}"
+        already = "is leaving" if facts["leaving"] else "leaves"
+        return f"{name}: {already}, {reason}: {_REASONS[reason]}"
     return f"{name}: {_VERDICTS[facts['verdict']]}"
 
 

@@ -177,7 +177,33 @@ def many_of_one_kind():
     return scheduler, ("new",)
 
 
+def nowhere_to_go():
+    spot = ResourceFlavor(
+        "spot", node_labels={"type": "spot"}, node_taints=[Taint.of("spot=true:NoSchedule"), Taint.of("old:NoExecute")]
+    )
+    quotas = {"spot": {"cpu": 9}, "on-demand": {"cpu": 9}}
+    flavors = [spot, ResourceFlavor("on-demand", node_labels={"type": "on-demand"})]
+    scheduler = Scheduler(Cluster(flavors, ClusterQueue.of("q", quotas)))
+    pods = (PodSet.of(requests={"cpu": 1}, node_selector={"type": "gpu"}),)
+    scheduler.submit(Workload("job", queue_name="q", pod_sets=pods))
+    scheduler.settle()
+    return scheduler, ("job",)
+
+
+def while_the_preempted_stop():
+    queue = _queue("q", 4, preemption=Preemption(within_cluster_queue="LowerPriority"))
+    scheduler = Scheduler(Cluster(FLAVOR, queue), stopping=30)
+    for name, priority in (("low", 0), ("high", 2), ("middle", 1)):
+        pods = (PodSet.of(requests={"cpu": 4}),)
+        scheduler.submit(Workload(name, queue_name="q", priority=priority, pod_sets=pods))
+        scheduler.advance(1)
+        scheduler.settle()
+    return scheduler, ("high", "middle", "low")
+
+
 STORIES = [
+    nowhere_to_go,
+    while_the_preempted_stop,
     a_resource_nobody_is_preempted_for,
     never_looked_at,
     what_time_brings,

@@ -94,8 +94,8 @@ class Viewer {
   py::dict View(const FlavorFacts& facts) const {
     py::list cells;
     for (const CellFacts& cell : facts.cells) cells.append(View(cell));
-    py::object ineligible = py::none();
-    if (facts.ineligible) ineligible = py::str(Render(state_, *facts.ineligible));
+    py::list ineligible;
+    for (const Refusal& refusal : facts.ineligible) ineligible.append(Render(state_, refusal));
     const bool tried = facts.tried;
     return py::dict(
         "flavor"_a = Flavor(facts.flavor), "resource_group"_a = facts.resource_group, "tried"_a = tried,
@@ -148,6 +148,7 @@ class Viewer {
     if (facts.verdict == CandidateVerdict::kTaken) reason = py::str(ReasonName(facts.reason));
     return py::dict("workload"_a = Key(facts.workload), "cluster_queue"_a = Node(facts.queue),
                     "verdict"_a = kVerdictNames[static_cast<int>(facts.verdict)], "reason"_a = reason,
+                    "leaving"_a = state_.At(facts.workload).IsEvicted(),
                     "priority"_a = state_.At(facts.workload).priority, "holds"_a = holds,
                     "comparisons"_a = comparisons);
   }

@@ -47,6 +47,31 @@ bool MatchesNodeSelection(const PodTemplate& pod, const std::map<std::string, st
   return pod.affinity_terms.empty() || any_matches;
 }
 
+// Tells what keeps the pod set off the flavor, one thing after the other, until `enough` says so.
+template <typename Enough>
+void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor, Enough enough) {
+  const auto refusal = [id](RefusalKind kind, std::string text = {}) {
+    return Refusal{kind, id, kNoId, {}, {}, {}, std::move(text)};
+  };
+  if (flavor == nullptr) {
+    enough(refusal(RefusalKind::kFlavorNotFound));
+    return;
+  }
+  if (flavor->topology_name.empty() == pod_set.requests_topology) {
+    const bool required = !pod_set.requests_topology;
+    if (enough(refusal(required ? RefusalKind::kTopologyRequired : RefusalKind::kTopologyUnsupported)))
+      return;
+  }
+  for (const Taint& taint : flavor->node_taints) {
+    if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;
+    if (IsTolerated(taint, *pod_set.pod_template, *flavor)) continue;
+    const std::string text = absl::StrCat("{", taint.key, " ", taint.value, " ", taint.effect, " <nil>}");
+    if (enough(refusal(RefusalKind::kUntoleratedTaint, text))) return;
+  }
+  if (flavor->node_labels.empty() || MatchesNodeSelection(*pod_set.pod_template, flavor->node_labels)) return;
+  enough(refusal(RefusalKind::kNodeAffinity));
+}
+
 }  // namespace
 
 bool SatisfiesRequirement(const std::map<std::string, std::string>& labels, const std::string& key,
@@ -85,24 +110,21 @@ bool Tolerates(const Toleration& toleration, const Taint& taint) {
 }
 
 std::optional<Refusal> Ineligibility(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor) {
-  const auto refuse = [id](RefusalKind kind, std::string text = {}) {
-    return Refusal{kind, id, kNoId, {}, {}, {}, std::move(text)};
-  };
-  if (flavor == nullptr) return refuse(RefusalKind::kFlavorNotFound);
-  if (!flavor->topology_name.empty() && !pod_set.requests_topology)
-    return refuse(RefusalKind::kTopologyRequired);
-  if (flavor->topology_name.empty() && pod_set.requests_topology)
-    return refuse(RefusalKind::kTopologyUnsupported);
-  for (const Taint& taint : flavor->node_taints) {
-    if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;
-    if (IsTolerated(taint, *pod_set.pod_template, *flavor)) continue;
-    return refuse(RefusalKind::kUntoleratedTaint,
-                  absl::StrCat("{", taint.key, " ", taint.value, " ", taint.effect, " <nil>}"));
-  }
-  if (flavor->node_labels.empty() || MatchesNodeSelection(*pod_set.pod_template, flavor->node_labels)) {
-    return std::nullopt;
-  }
-  return refuse(RefusalKind::kNodeAffinity);
+  std::optional<Refusal> first;
+  Refuse(pod_set, id, flavor, [&first](Refusal refusal) {
+    first = std::move(refusal);
+    return true;
+  });
+  return first;
+}
+
+std::vector<Refusal> Ineligibilities(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor) {
+  std::vector<Refusal> all;
+  Refuse(pod_set, id, flavor, [&all](Refusal refusal) {
+    all.push_back(std::move(refusal));
+    return false;
+  });
+  return all;
 }
 
 }  // namespace kueue

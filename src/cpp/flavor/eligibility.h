@@ -4,6 +4,7 @@
 #define KUEUE_FLAVOR_ELIGIBILITY_H_
 
 #include <optional>
+#include <vector>
 
 #include "model/message.h"
 #include "model/queue.h"
@@ -15,6 +16,8 @@ bool Tolerates(const Toleration& toleration, const Taint& taint);
 
 // The first thing that keeps the pod set off the flavor; nothing where it may run there.
 std::optional<Refusal> Ineligibility(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor);
+// All of them.
+std::vector<Refusal> Ineligibilities(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor);
 
 // Whether the labels satisfy the requirement (In, NotIn, Exists, DoesNotExist, Gt, Lt).
 bool SatisfiesRequirement(const std::map<std::string, std::string>& labels, const std::string& key,

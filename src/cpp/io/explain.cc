@@ -178,9 +178,9 @@ class FlavorExplainer {
       for (const FlavorChoice& choice : assignment.flavors)
         flavor.chosen = flavor.chosen || choice.flavor == id;
       for (int member : group) {
-        if (flavor.ineligible) break;
-        flavor.ineligible = Ineligibility(cls_.pod_sets[static_cast<size_t>(member)], id, state_.Flavor(id));
-        if (flavor.ineligible) flavor.ineligible->flavor = id;
+        if (!flavor.ineligible.empty()) break;
+        flavor.ineligible =
+            Ineligibilities(cls_.pod_sets[static_cast<size_t>(member)], id, state_.Flavor(id));
       }
       for (const auto& request : requests) {
         if (!in_group(request)) continue;

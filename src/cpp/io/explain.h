@@ -53,11 +53,11 @@ struct CellFacts {
 struct FlavorFacts {
   FlavorId flavor;
   int resource_group;
-  bool tried = false;     // the search looked at it
-  bool chosen = false;    // for some resource
-  FlavorAttempt attempt;  // where it was tried
-  std::optional<Refusal> ineligible;
-  std::vector<CellFacts> cells;  // of the resources asked for
+  bool tried = false;               // the search looked at it
+  bool chosen = false;              // for some resource
+  FlavorAttempt attempt;            // where it was tried
+  std::vector<Refusal> ineligible;  // all that keeps the pods off
+  std::vector<CellFacts> cells;     // of the resources asked for
 };
 
 struct PodSetFacts {

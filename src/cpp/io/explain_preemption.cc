@@ -11,7 +11,7 @@ std::vector<CellId> Contested(const Facts& facts) {
   std::vector<CellId> contested;
   for (const PodSetFacts& pod_set : facts.pod_sets) {
     for (const FlavorFacts& flavor : pod_set.flavors) {
-      if (!flavor.tried || flavor.ineligible) continue;
+      if (!flavor.tried || !flavor.ineligible.empty()) continue;
       for (const CellFacts& cell : flavor.cells) {
         if (!cell.IsShort() || !cell.may_preempt) continue;
         if (std::find(contested.begin(), contested.end(), cell.cell) == contested.end())
