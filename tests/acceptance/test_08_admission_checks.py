@@ -321,7 +321,7 @@ def _provisioned(stage, **options):
     return stage(DEFAULT, check, _queue(("check",)), checks={controller: kq.Provisioning(**options)})
 
 
-def test_AC_06_capacity_arrives_after_a_delay(stage):
+def test_AC_06_WL_18_capacity_arrives_after_a_delay(stage):
     story = _provisioned(stage, delay="5m")
     story.submit("q", name="w")
     story.settle()

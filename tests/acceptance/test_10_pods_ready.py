@@ -177,6 +177,24 @@ def test_WL_04_block_admission_admits_one_after_the_other(stage):
     assert order == ["a-0000", "b-0000", "a-0001", "b-0001"]
 
 
+@pytest.mark.parametrize(("block", "together"), [(False, 2), (True, 1)])
+def test_WL_04_of_two_jobs_of_20_pods_the_second_waits_until_all_pods_of_the_first_have_a_place(stage, block, together):
+    """The nodes have 8429Mi, which hold 26 of the 40 pods; the quota is twice that. Two half started jobs never end."""
+    queue = kq.ClusterQueue.of("q", {"default": {"memory": "16858Mi"}})
+    story = stage(DEFAULT, queue, configuration=_waiting_for_pods(300, block=block))
+    story.submit("q", 2, pods=20, requests={"memory": "316Mi"}, name="job")
+    story.settle()
+    assert story.running() == ["job-0000", "job-0001"][:together]
+    wanted = 20 * 316 * together
+    assert story.used("q", "memory") == wanted * 2**20
+    assert (wanted <= 8429) == block
+    for job in ("job-0000", "job-0001") if block else ():
+        assert story.running() == [job]
+        story.scheduler.pods_ready(job)
+        story.scheduler.finish(job)
+        story.settle()
+
+
 def test_WL_04_who_is_blocked_says_so_and_goes_before_who_comes_later(stage):
     story = _blocking(stage)
     story.submit("a", name="first")

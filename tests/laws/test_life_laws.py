@@ -15,7 +15,7 @@ SEEDS = st.integers(0, 2**32)
 STEPS = 60
 HOLDING = ("Reserved", "Admitted", "Stopping")
 # Six workloads each; a story takes milliseconds.
-many = settings(max_examples=10 * settings().max_examples, phases=[Phase.generate])
+many = settings(max_examples=5 * settings().max_examples, phases=[Phase.generate])
 
 
 def states(lives: Lives) -> dict[str, list[str]]:
