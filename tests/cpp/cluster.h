@@ -34,15 +34,17 @@ inline std::shared_ptr<const PodTemplate> Pod(absl::string_view cpu) {
   return pod;
 }
 
-inline WorkloadSpec Job(const std::string& name, const std::string& queue, absl::string_view cpu,
-                        int64_t priority = 0) {
+inline WorkloadObject Job(const std::string& name, const std::string& queue, absl::string_view cpu,
+                          int64_t priority = 0) {
   WorkloadSpec spec;
-  spec.name = spec.uid = name;
   spec.queue_name = queue;
   spec.priority = priority;
   spec.pod_sets.emplace_back();
   spec.pod_sets.back().pod_template = Pod(cpu);
-  return spec;
+  WorkloadObject job;
+  job.name = job.uid = name;
+  job.spec = std::make_shared<const WorkloadSpec>(std::move(spec));
+  return job;
 }
 
 // An engine whose ClusterQueues have a LocalQueue of the same name each.
@@ -72,7 +74,7 @@ inline std::vector<std::string> RunAll(Engine& engine) {
   std::vector<std::string> holding;
   for (const Workload& workload : engine.state().workloads) {
     if (workload.HasQuotaReservation() && !workload.IsFinished() && !workload.deleted) {
-      holding.push_back(workload.spec->name);
+      holding.push_back(workload.name);
     }
   }
   return holding;

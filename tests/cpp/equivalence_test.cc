@@ -57,9 +57,9 @@ TEST(SpecShape, NoNameCanImitateAnother) {
 class EquivalenceTest : public testing::Test {
  protected:
   EquivalenceTest() : engine_(Cluster({QueueSpec("a", "", 1000)})) {}
-  ClassId ClassOf(WorkloadSpec spec) {
-    spec.name = spec.uid = "w" + std::to_string(++submitted_);
-    return engine_.state().At(engine_.Submit(std::move(spec))).cls;
+  ClassId ClassOf(WorkloadObject job) {
+    job.name = job.uid = "w" + std::to_string(++submitted_);
+    return engine_.state().At(engine_.Submit(std::move(job))).cls;
   }
 
   Engine engine_;
@@ -67,7 +67,7 @@ class EquivalenceTest : public testing::Test {
 };
 
 TEST_F(EquivalenceTest, EqualSpecsAreOneClassWhereverTheTemplateLives) {
-  const WorkloadSpec shared = Job("", "a", "1");
+  const WorkloadObject shared = Job("", "a", "1");
   const ClassId first = ClassOf(shared);
   EXPECT_EQ(ClassOf(shared), first);
   EXPECT_EQ(ClassOf(Job("", "a", "1000m")), first);
@@ -76,9 +76,11 @@ TEST_F(EquivalenceTest, EqualSpecsAreOneClassWhereverTheTemplateLives) {
 
 TEST_F(EquivalenceTest, WhateverTheSchedulerCanSeeMakesAnother) {
   const auto changed = [](void (*change)(WorkloadSpec&)) {
-    WorkloadSpec spec = Job("", "a", "1");
-    change(spec);
-    return spec;
+    WorkloadObject job = Job("", "a", "1");
+    auto spec = std::make_shared<WorkloadSpec>(*job.spec);
+    change(*spec);
+    job.spec = std::move(spec);
+    return job;
   };
   ClassOf(Job("", "a", "1"));
   ClassOf(Job("", "a", "1", /*priority=*/1));
@@ -96,14 +98,14 @@ TEST_F(EquivalenceTest, WhateverTheSchedulerCanSeeMakesAnother) {
 }
 
 TEST_F(EquivalenceTest, ADefaultOfTheNamespaceMakesAnother) {
-  const WorkloadSpec spec = Job("", "a", "1");
-  const ClassId before = ClassOf(spec);
+  const WorkloadObject job = Job("", "a", "1");
+  const ClassId before = ClassOf(job);
   LimitRange limits;
   limits.items.emplace_back();
   limits.items[0].type = "Container";
   limits.items[0].default_request.emplace("memory", Quantity(5));
   engine_.ApplyLimitRange("default", "limits", limits);
-  const ClassId after = ClassOf(spec);
+  const ClassId after = ClassOf(job);
   EXPECT_NE(after, before);
   EXPECT_EQ(engine_.state().Class(after).totals[0].requests.size(), 2u);
 }

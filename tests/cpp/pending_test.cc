@@ -22,9 +22,8 @@ class PendingTest : public testing::Test {
                  PendingQueue::As as = PendingQueue::As::kActive) {
     const auto id = static_cast<WorkloadId>(workloads_.size());
     Workload workload;
-    auto spec = std::make_shared<WorkloadSpec>();
-    spec->uid = std::to_string(100 - id);  // the later workload has the lower UID
-    workload.spec = std::move(spec);
+    workload.uid = std::to_string(100 - id);  // the later workload has the lower UID
+    workload.spec = std::make_shared<WorkloadSpec>();
     workload.cls = cls;
     workload.priority = priority;
     workload.queue_time = time;

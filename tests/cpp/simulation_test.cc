@@ -20,7 +20,7 @@ Arrival At(Time second, Time runtime, int32_t prototype, const std::string& name
 
 TEST(Simulation, OneAfterTheOther) {
   Engine engine = Cluster({QueueSpec("a", "", 1000)});
-  Simulation run(engine, {Job("", "a", "1")}, {At(3, 10, 0, "second"), At(1, 10, 0, "first")});
+  Simulation run(engine, {Job("", "a", "1").spec}, {At(3, 10, 0, "second"), At(1, 10, 0, "first")});
   EXPECT_TRUE(run.Run(1));
   EXPECT_EQ(run.stats().admissions, 1);
   EXPECT_FALSE(run.Run(100));
@@ -32,7 +32,7 @@ TEST(Simulation, OneAfterTheOther) {
 
 TEST(Simulation, APreemptedJobRunsFromTheStartAgain) {
   Engine engine = Cluster({QueueSpec("a", "", 1000)});
-  Simulation run(engine, {Job("", "a", "1"), Job("", "a", "1", 5)},
+  Simulation run(engine, {Job("", "a", "1").spec, Job("", "a", "1", 5).spec},
                  {At(0, 10, 0, "low"), At(4, 2, 1, "high")});
   EXPECT_FALSE(run.Run(100));
   EXPECT_EQ(run.stats().evictions, 1);
@@ -45,7 +45,8 @@ TEST(Simulation, EverythingThatFitsFinishesAndHoldsNothing) {
   Engine engine = Cluster({QueueSpec("a", "team", 3000), QueueSpec("b", "team", 2000)});
   std::vector<Arrival> arrivals;
   for (int i = 0; i < 60; ++i) arrivals.push_back(At(i / 4, 1 + i % 7, i % 3, "w" + std::to_string(i)));
-  Simulation run(engine, {Job("", "a", "1"), Job("", "b", "2", 1), Job("", "b", "500m", 2)}, arrivals);
+  Simulation run(engine, {Job("", "a", "1").spec, Job("", "b", "2", 1).spec, Job("", "b", "500m", 2).spec},
+                 arrivals);
   for (int64_t moment = 0; run.Run(1); ++moment) {
     ASSERT_LT(moment, 1000);
     ASSERT_EQ(Check(engine.state()), std::vector<std::string>());

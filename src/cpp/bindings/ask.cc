@@ -15,7 +15,7 @@ namespace {
 
 // A workload read once.
 struct Question {
-  std::shared_ptr<const WorkloadSpec> spec;
+  WorkloadObject object;
 };
 
 // An answer, with its text: the classes of questions are forgotten.
@@ -28,13 +28,15 @@ struct AnswerRecord {
 // A workload that takes part for as long as this lives, in no queue and known to nobody.
 class Visitor {
  public:
-  Visitor(State& state, std::shared_ptr<const WorkloadSpec> spec)
+  Visitor(State& state, const WorkloadObject& object)
       : state_(state), classes_(state.classes.size()), id_(static_cast<WorkloadId>(state.workloads.size())) {
     Workload workload;
-    workload.local_queue = state.InternLocalQueue(spec->ns, spec->queue_name);
-    workload.created = spec->created.value_or(state.now);
+    workload.local_queue = state.InternLocalQueue(object.spec->ns, object.spec->queue_name);
+    workload.created = object.created.value_or(state.now);
     workload.queue_time = workload.created;
-    workload.spec = std::move(spec);
+    workload.name = object.name;
+    workload.uid = object.uid;
+    workload.spec = object.spec;
     state.workloads.push_back(std::move(workload));
     ClassifyVisitor(state, id_);
   }
@@ -54,7 +56,7 @@ class Visitor {
 
 AnswerRecord AnswerFor(State& state, WorkloadId id) {
   AnswerRecord answer;
-  answer.key = state.At(id).spec->Key();
+  answer.key = state.At(id).Key();
   const auto [reason, text] = Obstacle(state, state.At(id));
   if (!text.empty()) {
     answer.decision.queue = state.QueueOf(state.At(id));
@@ -80,22 +82,22 @@ AnswerRecord AnswerFor(State& state, WorkloadId id) {
 
 // What is to be asked: a new workload, or one that the engine has.
 struct Subject {
-  std::shared_ptr<const WorkloadSpec> spec;
-  WorkloadId id = kNoId;
+  WorkloadObject object;
+  WorkloadId id = kNoId;  // of one that the engine has
 };
 
 Subject ReadSubject(const py::handle& item) {
-  if (py::isinstance<Question>(item)) return {item.cast<const Question&>().spec, kNoId};
-  if (py::isinstance<py::int_>(item)) return {nullptr, item.cast<WorkloadId>()};
-  return {std::make_shared<const WorkloadSpec>(ReadWorkload(item)), kNoId};
+  if (py::isinstance<Question>(item)) return {item.cast<const Question&>().object, kNoId};
+  if (py::isinstance<py::int_>(item)) return {{}, item.cast<WorkloadId>()};
+  return {ReadWorkload(item), kNoId};
 }
 
 AnswerRecord AnswerFor(State& state, const Subject& subject) {
-  if (subject.spec == nullptr) {
+  if (subject.object.spec == nullptr) {
     if (WorkloadOf(state, subject.id).cls == kNoId) Classify(state, subject.id);
     return AnswerFor(state, subject.id);
   }
-  const Visitor visitor(state, subject.spec);
+  const Visitor visitor(state, subject.object);
   return AnswerFor(state, visitor.id());
 }
 
@@ -152,10 +154,12 @@ Answers Ask(const py::object& self, const py::iterable& items) {
   return answers;
 }
 
-bool WouldDo(State& state, WorkloadSpec spec, size_t pod_set, int64_t count, bool preempting) {
-  spec.pod_sets[pod_set].count = count;
-  spec.pod_sets[pod_set].min_count.reset();
-  const Visitor visitor(state, std::make_shared<const WorkloadSpec>(std::move(spec)));
+bool WouldDo(State& state, WorkloadObject object, size_t pod_set, int64_t count, bool preempting) {
+  auto spec = std::make_shared<WorkloadSpec>(*object.spec);
+  spec->pod_sets[pod_set].count = count;
+  spec->pod_sets[pod_set].min_count.reset();
+  object.spec = std::move(spec);
+  const Visitor visitor(state, object);
   const DecisionRecord decision = AnswerFor(state, visitor.id()).decision;
   return decision.verdict == Verdict::kAdmitted || (preempting && decision.verdict == Verdict::kPreempting);
 }
@@ -163,14 +167,14 @@ bool WouldDo(State& state, WorkloadSpec spec, size_t pod_set, int64_t count, boo
 // A count that would do while one more would not, found by doubling and halving; `most` where nothing ends
 // it.
 int64_t LargestCount(SharedEngine& shared, const Question& question, size_t pod_set, bool preempting) {
-  if (pod_set >= question.spec->pod_sets.size()) {
+  if (pod_set >= question.object.spec->pod_sets.size()) {
     ThrowIfError(absl::NotFoundError(absl::StrCat("the workload has no pod set ", pod_set)));
   }
   constexpr int64_t most = INT32_MAX;
   const py::gil_scoped_release release;
   return shared.Write([&](Engine& engine) -> int64_t {
     const auto does = [&](int64_t count) {
-      return WouldDo(engine.state(), *question.spec, pod_set, count, preempting);
+      return WouldDo(engine.state(), question.object, pod_set, count, preempting);
     };
     engine.state().EnsureBuilt();
     int64_t low = 0, high = 1;
@@ -195,7 +199,7 @@ py::list MustLeaveOf(SharedEngine& shared) {
   }
   return shared.Read([&leaving](const Engine& engine) {
     py::list keys;
-    for (WorkloadId id : leaving) keys.append(engine.state().At(id).spec->Key());
+    for (WorkloadId id : leaving) keys.append(engine.state().At(id).Key());
     return keys;
   });
 }
@@ -204,11 +208,9 @@ py::list MustLeaveOf(SharedEngine& shared) {
 
 void BindAsk(py::module_& module) {
   py::class_<Question>(module, "Question", "A workload read once, to be asked about again and again.")
-      .def(py::init([](const py::object& workload) {
-             return Question{std::make_shared<const WorkloadSpec>(ReadWorkload(workload))};
-           }),
+      .def(py::init([](const py::object& workload) { return Question{ReadWorkload(workload)}; }),
            py::arg("workload"))
-      .def_property_readonly("key", [](const Question& self) { return self.spec->Key(); });
+      .def_property_readonly("key", [](const Question& self) { return self.object.Key(); });
   py::class_<Answers>(module, "Answers", "Answers to questions, named when they are looked at.")
       .def("__len__", [](const Answers& self) { return self.records.size(); })
       .def("__getitem__", &Answers::At, py::arg("index"))

@@ -40,7 +40,7 @@ py::tuple View(SharedEngine& shared, const DecisionRecord& record) {
     const State& state = engine.state();
     py::object admission = py::none();
     if (record.admission) admission = ViewAdmission(state, *record.admission);
-    return py::make_tuple(VerdictName(record.verdict), state.At(record.workload).spec->Key(),
+    return py::make_tuple(VerdictName(record.verdict), state.At(record.workload).Key(),
                           state.forest().Name(record.queue), state.reasons.Name(record.reason),
                           Render(state, record.message), record.admitted, record.borrowing, admission,
                           ViewTargets(state, record.targets), ViewAttempts(state, record));
@@ -228,7 +228,7 @@ py::tuple ViewAttempts(const State& state, const DecisionRecord& record) {
 py::tuple ViewTargets(const State& state, const std::vector<TargetRecord>& targets) {
   py::tuple view(targets.size());
   for (size_t i = 0; i < targets.size(); ++i) {
-    view[i] = py::make_tuple(state.At(targets[i].workload).spec->Key(), ReasonName(targets[i].reason),
+    view[i] = py::make_tuple(state.At(targets[i].workload).Key(), ReasonName(targets[i].reason),
                              targets[i].queue == kNoId ? "" : state.forest().Name(targets[i].queue));
   }
   return view;

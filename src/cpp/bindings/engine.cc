@@ -67,16 +67,16 @@ void DeleteObject(SharedEngine& shared, const std::string& kind, const std::stri
 }
 
 WorkloadId Submit(SharedEngine& shared, const py::handle& object, bool single_pod) {
-  WorkloadSpec spec = ReadWorkload(object);
-  spec.owned_by_single_pod = single_pod;
+  WorkloadObject read = ReadWorkload(object);
+  read.owned_by_single_pod = single_pod;
   const py::object status = object.attr("status");
-  std::optional<WorkloadStatus> read;
-  if (!status.is_none()) read = ReadStatus(status);
+  std::optional<WorkloadStatus> known;
+  if (!status.is_none()) known = ReadStatus(status);
   return shared.Write([&](Engine& engine) {
-    if (engine.state().FindWorkload(spec.Key()) != kNoId) {
-      ThrowIfError(absl::AlreadyExistsError(absl::StrCat("Workload \"", spec.Key(), "\" exists already")));
+    if (engine.state().FindWorkload(read.Key()) != kNoId) {
+      ThrowIfError(absl::AlreadyExistsError(absl::StrCat("Workload \"", read.Key(), "\" exists already")));
     }
-    return engine.Submit(std::move(spec), read ? &*read : nullptr);
+    return engine.Submit(std::move(read), known ? &*known : nullptr);
   });
 }
 
@@ -161,8 +161,8 @@ void BindEngine(py::module_& module) {
       .def(
           "update",
           [](SharedEngine& shared, WorkloadId id, const py::handle& object, bool changed) {
-            WorkloadSpec spec = ReadWorkload(object);
-            WithWorkload(shared, id, [&](Engine& engine) { engine.Update(id, std::move(spec), changed); });
+            WorkloadObject read = ReadWorkload(object);
+            WithWorkload(shared, id, [&](Engine& engine) { engine.Update(id, std::move(read), changed); });
           },
           py::arg("id"), py::arg("workload"), py::arg("changed") = true)
       .def(

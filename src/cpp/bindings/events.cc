@@ -23,7 +23,7 @@ py::object PendingIn(SharedEngine& shared, const std::string& cluster_queue) {
     for (WorkloadId id : state.Queue(node).pending.Ordered(state.workloads, state.ledger_usage)) {
       const Workload& workload = state.At(id);
       const WorkloadSpec& spec = *workload.spec;
-      views.append(py::make_tuple(spec.ns, spec.name, spec.queue_name, spec.priority, workload.created,
+      views.append(py::make_tuple(spec.ns, workload.name, spec.queue_name, spec.priority, workload.created,
                                   seen[workload.local_queue]++));
     }
     return std::move(views);
@@ -36,14 +36,15 @@ py::list DrainEvents(SharedEngine& shared) {
     State& state = engine.state();
     py::list views;
     for (const Event& event : state.events) {
-      const WorkloadSpec& spec = *state.At(event.workload).spec;
+      const Workload& workload = state.At(event.workload);
+      const WorkloadSpec& spec = *workload.spec;
       const NodeId by_queue =
           event.by == kNoId ? kNoId : state.Local(state.At(event.by).local_queue).cluster_queue;
       views.append(py::make_tuple(
-          event.time, event.cycle, NameOf(event.kind), spec.Key(), spec.queue_name, spec.priority_class,
+          event.time, event.cycle, NameOf(event.kind), workload.Key(), spec.queue_name, spec.priority_class,
           event.queue == kNoId ? "" : state.forest().Name(event.queue), state.reasons.Name(event.reason),
           state.reasons.Name(event.cause), state.reasons.Name(event.preemption), Render(state, event.message),
-          event.by == kNoId ? "" : state.At(event.by).spec->Key(),
+          event.by == kNoId ? "" : state.At(event.by).Key(),
           by_queue == kNoId ? "" : state.forest().Name(by_queue), event.queued_since, event.since));
     }
     state.events.clear();

@@ -61,7 +61,7 @@ class Viewer {
   }
 
  private:
-  std::string Key(WorkloadId id) const { return state_.At(id).spec->Key(); }
+  std::string Key(WorkloadId id) const { return state_.At(id).Key(); }
   std::string Node(NodeId node) const { return node == kNoId ? "" : state_.forest().Name(node); }
   const char* Kind(NodeId node) const {
     return state_.forest().IsClusterQueue(node) ? "ClusterQueue" : "Cohort";
@@ -198,7 +198,7 @@ py::dict Explain(SharedEngine& shared, WorkloadId id) {
     const auto& [reason, text] = explained.blocked;
     view["blocked"] = py::make_tuple(state.reasons.Name(static_cast<int32_t>(reason)), text);
     view["inactivity"] = Inactive(state, explained.facts.queue);
-    view["preemptor"] = explained.preemptor == kNoId ? "" : state.At(explained.preemptor).spec->Key();
+    view["preemptor"] = explained.preemptor == kNoId ? "" : state.At(explained.preemptor).Key();
     view["verdict"] = VerdictName(explained.record.verdict);
     view["reason"] = state.reasons.Name(explained.record.reason);
     view["message"] = Render(state, explained.record.message);

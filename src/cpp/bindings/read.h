@@ -21,7 +21,7 @@ LocalQueueSpec ReadLocalQueue(const py::handle& object);
 AdmissionCheckSpec ReadCheck(const py::handle& object);
 LimitRange ReadLimitRange(const py::handle& object);
 RuntimeClass ReadRuntimeClass(const py::handle& object);
-WorkloadSpec ReadWorkload(const py::handle& object);
+WorkloadObject ReadWorkload(const py::handle& object);
 WorkloadStatus ReadStatus(const py::handle& status);
 Config ReadConfig(const py::handle& configuration);
 RequestsConfig ReadRequestsConfig(const py::handle& configuration);

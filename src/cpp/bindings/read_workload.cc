@@ -54,12 +54,9 @@ CheckState ReadCheckState(const std::string& name) {
 
 }  // namespace
 
-WorkloadSpec ReadWorkload(const py::handle& object) {
+WorkloadObject ReadWorkload(const py::handle& object) {
   WorkloadSpec spec;
   spec.ns = TextOf(object, "namespace");
-  spec.name = TextOf(object, "name");
-  spec.uid = TextOf(object, "uid");
-  if (spec.uid.empty()) spec.uid = spec.ns + "." + spec.name;
   spec.queue_name = TextOf(object, "queue_name");
   const py::object labels = Field(object, "labels"), annotations = Field(object, "annotations");
   spec.job_uid = Annotation(labels, "kueue.x-k8s.io/job-uid");
@@ -73,11 +70,16 @@ WorkloadSpec ReadWorkload(const py::handle& object) {
   }
   spec.active = Field(object, "active").cast<bool>();
   spec.maximum_execution_time_seconds = OptionalInt(Field(object, "maximum_execution_time_seconds"));
-  spec.created = OptionalInt(Field(object, "creation_timestamp"));
   for (const py::handle& pod_set : Field(object, "pod_sets")) {
     spec.pod_sets.push_back(ReadPodSet(pod_set, spec.pod_sets.size()));
   }
-  return spec;
+  WorkloadObject read;
+  read.name = TextOf(object, "name");
+  read.uid = TextOf(object, "uid");
+  if (read.uid.empty()) read.uid = spec.ns + "." + read.name;
+  read.created = OptionalInt(Field(object, "creation_timestamp"));
+  read.spec = std::make_shared<const WorkloadSpec>(std::move(spec));
+  return read;
 }
 
 WorkloadStatus ReadStatus(const py::handle& object) {

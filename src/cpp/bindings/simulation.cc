@@ -24,10 +24,9 @@ class VirtualRun {
  public:
   VirtualRun(SharedEngine& shared, const py::list& prototypes, const py::list& arrivals)
       : engine_(shared.Read([](const Engine& engine) { return engine; })) {
-    std::vector<WorkloadSpec> specs;
+    std::vector<std::shared_ptr<const WorkloadSpec>> specs;
     for (const py::handle& item : prototypes) {
-      specs.push_back(ReadWorkload(item));
-      ShareTemplates(item, specs.back());
+      specs.push_back(WithSharedTemplates(item, *ReadWorkload(item).spec));
     }
     std::vector<Arrival> read;
     read.reserve(arrivals.size());
@@ -64,12 +63,13 @@ class VirtualRun {
 
  private:
   // One template for all pod sets that are one object in Python.
-  void ShareTemplates(const py::handle& object, WorkloadSpec& spec) {
+  std::shared_ptr<const WorkloadSpec> WithSharedTemplates(const py::handle& object, WorkloadSpec spec) {
     size_t i = 0;
     for (const py::handle& pod_set : object.attr("pod_sets")) {
       std::shared_ptr<const PodTemplate>& mine = spec.pod_sets[i++].pod_template;
       mine = templates_.try_emplace(pod_set.ptr(), mine).first->second;
     }
+    return std::make_shared<const WorkloadSpec>(std::move(spec));
   }
 
   Engine engine_;

@@ -133,7 +133,7 @@ py::dict Workloads(SharedEngine& shared) {
       if (workload.deleted) continue;
       const NodeId node = workload.charged != kNoId ? workload.charged : state.QueueOf(workload);
       const Condition* condition = workload.Find(ConditionType::kQuotaReserved);
-      keys.append(workload.spec->Key());
+      keys.append(workload.Key());
       queue.push_back(node == kNoId ? -1 : queues.Code(state.forest().Name(node)));
       local_queue.push_back(local_queues.Code(workload.spec->ns + "/" + workload.spec->queue_name));
       status.push_back(statuses.Code(StatusOf(state, id)));
@@ -169,7 +169,7 @@ py::dict Positions(SharedEngine& shared) {
       int32_t place = 0;
       for (WorkloadId id : pending.Ordered(state.workloads, state.ledger_usage)) {
         const Workload& workload = state.At(id);
-        keys.append(workload.spec->Key());
+        keys.append(workload.Key());
         queue.push_back(queues.Code(state.forest().Name(node)));
         local_queue.push_back(local_queues.Code(workload.spec->ns + "/" + workload.spec->queue_name));
         position.push_back(place++);

@@ -145,7 +145,7 @@ class Tables {
     for (const auto& [cell, amount] : request) query.request.push_back({Intern(cell), Amount(amount)});
     std::vector<std::pair<std::string, std::string>> targets;
     for (const Target& target : Preemptor(state_).Search(query)) {
-      targets.emplace_back(state_.At(target.workload).spec->name,
+      targets.emplace_back(state_.At(target.workload).name,
                            state_.reasons.Name(static_cast<int32_t>(ReasonOf(target.reason))));
     }
     return targets;

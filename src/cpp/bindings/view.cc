@@ -38,7 +38,7 @@ py::list TakeEvents(SharedEngine& shared) {
 }
 
 std::string KeyOf(SharedEngine& shared, WorkloadId id) {
-  return shared.Read([id](const Engine& engine) { return WorkloadOf(engine.state(), id).spec->Key(); });
+  return shared.Read([id](const Engine& engine) { return WorkloadOf(engine.state(), id).Key(); });
 }
 
 py::object ConditionOf(SharedEngine& shared, WorkloadId id, const std::string& type) {
@@ -87,7 +87,7 @@ py::dict QueuesOf(SharedEngine& shared) {
       const PendingQueue& pending = state.Queue(node).pending;
       py::list keys, inadmissible;
       for (WorkloadId id : pending.Ordered(state.workloads, state.ledger_usage)) {
-        const py::str key(state.At(id).spec->Key());
+        const py::str key(state.At(id).Key());
         keys.append(key);
         if (pending.IsInadmissible(state.workloads, id)) inadmissible.append(key);
       }

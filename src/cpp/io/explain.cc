@@ -262,7 +262,7 @@ WorkloadId PreemptorOf(const State& state, WorkloadId id) {
   const PreemptedBy* by = std::get_if<PreemptedBy>(preempted->message.get());
   if (by == nullptr) return kNoId;
   for (size_t i = 0; i < state.workloads.size(); ++i) {
-    if (state.workloads[i].spec->uid == by->preemptor_uid) return static_cast<WorkloadId>(i);
+    if (state.workloads[i].uid == by->preemptor_uid) return static_cast<WorkloadId>(i);
   }
   return kNoId;
 }

@@ -82,9 +82,8 @@ class Records {
 
   // model/workload.h
   KUEUE_RECORD(PodSetSpec, name, count, min_count, pod_template, group, requests_topology, topology_request)
-  KUEUE_RECORD(WorkloadSpec, ns, name, uid, queue_name, job_uid, admission_gate, replaces, priority,
-               priority_boost, priority_class, active, owned_by_single_pod, maximum_execution_time_seconds,
-               created, pod_sets)
+  KUEUE_RECORD(WorkloadSpec, ns, queue_name, job_uid, admission_gate, replaces, priority, priority_boost,
+               priority_class, active, maximum_execution_time_seconds, pod_sets)
   KUEUE_RECORD(Condition, type, status, reason, message, transition)
   KUEUE_RECORD(PodSetTotals, count, requests)
   KUEUE_RECORD(PodSetAdmission::Resource, resource, flavor, usage)
@@ -94,8 +93,9 @@ class Records {
   KUEUE_RECORD(WorkloadCheck, check, state, message, transition, requeue_after_seconds, retry_count,
                pod_set_updates)
   KUEUE_RECORD(Lifecycle, checks, requeue_count, requeue_at, past_execution_seconds, reclaimable, pods_ready)
-  KUEUE_RECORD(Workload, spec, local_queue, cls, priority, created, queue_time, conditions, admission,
-               charged, charged_place, usage, queued, place, deleted, evaluated, progress, life)
+  KUEUE_RECORD(Workload, name, uid, spec, local_queue, cls, priority, created, queue_time, conditions,
+               admission, charged, charged_place, usage, queued, place, owned_by_single_pod, deleted,
+               evaluated, progress, life)
 
   // cohort/forest.h, quota/quota.h
   KUEUE_RECORD(Forest::Node, name, is_cluster_queue, declared, exists, active, parent, root, height,

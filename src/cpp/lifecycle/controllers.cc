@@ -381,7 +381,7 @@ bool ReconcilePodsReadyTimeout(State& state, WorkloadId id) {
   const Time until = state.now + Backoff(config, count);
   if (!life.requeue_at || *life.requeue_at < until) life.requeue_at = until;
   Evict(state, id, Reason::kPodsReadyTimeout,
-        Say(absl::StrCat("Exceeded the PodsReady timeout ", workload.spec->Key())));
+        Say(absl::StrCat("Exceeded the PodsReady timeout ", workload.Key())));
   return true;
 }
 
@@ -452,7 +452,7 @@ void ReleaseEvicted(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const Condition evicted = *workload.Find(ConditionType::kEvicted);
   const bool by_pod =
-      state.config.gates.skip_reassignment_for_pod_owned_workloads && workload.spec->owned_by_single_pod;
+      state.config.gates.skip_reassignment_for_pod_owned_workloads && workload.owned_by_single_pod;
   const bool requeued =
       (evicted.reason == Id(Reason::kPreempted) || evicted.reason == Id(Reason::kNodeFailures)) && !by_pod;
   SetCondition(state, workload, ConditionType::kRequeued, requeued, static_cast<Reason>(evicted.reason),
@@ -554,8 +554,8 @@ void Settle(State& state) {
     state.dirty.clear();
     for (WorkloadId id : round) state.is_dirty[static_cast<size_t>(id)] = false;
     std::sort(round.begin(), round.end(), [&state](WorkloadId a, WorkloadId b) {
-      const WorkloadSpec &left = *state.At(a).spec, &right = *state.At(b).spec;
-      if (left.ns != right.ns) return left.ns + "/" < right.ns + "/";
+      const Workload &left = state.At(a), &right = state.At(b);
+      if (left.spec->ns != right.spec->ns) return left.spec->ns + "/" < right.spec->ns + "/";
       return left.name != right.name ? left.name < right.name : a < b;
     });
     for (WorkloadId id : round) {

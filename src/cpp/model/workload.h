@@ -28,9 +28,9 @@ struct PodSetSpec {
   std::string topology_request;  // canonical text, part of the equivalence class
 };
 
+// What is declared of a workload; those that are declared alike may share it.
 struct WorkloadSpec {
-  std::string ns = "default", name, uid;
-  std::string queue_name;
+  std::string ns = "default", queue_name;
   std::string job_uid;         // label kueue.x-k8s.io/job-uid
   std::string admission_gate;  // annotation kueue.x-k8s.io/admission-gated-by
   std::string replaces;        // annotation of an elastic job's slice: namespace/name of the replaced one
@@ -38,12 +38,18 @@ struct WorkloadSpec {
   int64_t priority_boost = 0;  // annotation, with the gate PriorityBoost
   std::string priority_class;  // group/kind/name of the reference
   bool active = true;
-  bool owned_by_single_pod = false;
   std::optional<int64_t> maximum_execution_time_seconds;
-  std::optional<Time> created;
   std::vector<PodSetSpec> pod_sets;
+};
 
-  std::string Key() const { return ns + "/" + name; }
+// A workload as it is submitted.
+struct WorkloadObject {
+  std::string name, uid;
+  std::optional<Time> created;
+  bool owned_by_single_pod = false;
+  std::shared_ptr<const WorkloadSpec> spec;
+
+  std::string Key() const { return spec->ns + "/" + name; }
 };
 
 struct Condition {
@@ -114,6 +120,7 @@ struct Lifecycle {
 enum class QueuePlace : uint8_t { kNowhere, kQueued, kDelayed, kInflight };
 
 struct Workload {
+  std::string name, uid;
   std::shared_ptr<const WorkloadSpec> spec;
   LocalQueueId local_queue = kNoId;
   ClassId cls = kNoId;
@@ -127,11 +134,13 @@ struct Workload {
   absl::InlinedVector<std::pair<CellId, Amount>, 2> usage;  // what it charges
   NodeId queued = kNoId;                                    // the queue it waits in
   QueuePlace place = QueuePlace::kNowhere;
+  bool owned_by_single_pod = false;
   bool deleted = false;
   bool evaluated = false;  // has been the head of a cycle since its last change
   std::shared_ptr<const ScanProgress> progress;
   std::shared_ptr<const Lifecycle> life;
 
+  std::string Key() const { return spec->ns + "/" + name; }
   const Condition* Find(ConditionType type) const {
     for (const Condition& condition : conditions) {
       if (condition.type == type) return &condition;

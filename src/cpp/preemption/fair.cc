@@ -170,7 +170,7 @@ class FairSearch {
       }
     }
     std::sort(candidates.begin(), candidates.end(), [this](const Candidate& a, const Candidate& b) {
-      return state_.At(a.workload).spec->uid < state_.At(b.workload).spec->uid;
+      return state_.At(a.workload).uid < state_.At(b.workload).uid;
     });
     std::stable_sort(candidates.begin(), candidates.end(), CandidateOrder(state_, query_.queue));
     return candidates;

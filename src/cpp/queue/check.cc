@@ -27,7 +27,7 @@ class PendingQueueInspector {
   using Bucket = PendingQueue::Bucket;
 
   const Workload& At(WorkloadId id) const { return workloads_[static_cast<size_t>(id)]; }
-  const std::string& Key(WorkloadId id) const { return At(id).spec->name; }
+  const std::string& Key(WorkloadId id) const { return At(id).name; }
 
   template <typename... Parts>
   void Expect(bool holds, const Parts&... parts) {

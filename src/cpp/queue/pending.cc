@@ -16,7 +16,7 @@ const Workload& At(const std::vector<Workload>& workloads, WorkloadId id) {
 bool GoesBefore(const Workload& a, const Workload& b) {
   if (a.priority != b.priority) return a.priority > b.priority;
   if (a.queue_time != b.queue_time) return a.queue_time < b.queue_time;
-  return a.spec->uid < b.spec->uid;
+  return a.uid < b.uid;
 }
 
 int32_t PendingQueue::BucketOf(const Workload& workload) {

@@ -82,8 +82,8 @@ class Run {
   static bool Less(const std::vector<Workload>& workloads, const Item& a, const Item& b) {
     if (a.time != b.time) return a.time < b.time;
     if (a.workload == b.workload) return false;
-    const std::string& left = workloads[static_cast<size_t>(a.workload)].spec->uid;
-    const std::string& right = workloads[static_cast<size_t>(b.workload)].spec->uid;
+    const std::string& left = workloads[static_cast<size_t>(a.workload)].uid;
+    const std::string& right = workloads[static_cast<size_t>(b.workload)].uid;
     if (const int order = left.compare(right); order != 0) return order < 0;
     return a.workload < b.workload;
   }

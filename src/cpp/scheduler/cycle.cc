@@ -413,8 +413,8 @@ void Cycle::Preempt(State& state, const Entry& entry, const Target& target) {
   const Workload& preemptor = state_.At(entry.workload);
   Workload& victim = state.At(target.workload);
   if (victim.IsEvicted() || victim.charged == kNoId) return;
-  PreemptedBy by{preemptor.spec->uid, preemptor.spec->job_uid, target.reason,
-                 PathOf(state.forest(), entry.queue), PathOf(state.forest(), victim.charged)};
+  PreemptedBy by{preemptor.uid, preemptor.spec->job_uid, target.reason, PathOf(state.forest(), entry.queue),
+                 PathOf(state.forest(), victim.charged)};
   const Message message = std::make_shared<const MessageBody>(std::move(by));
   SetCondition(state, victim, ConditionType::kPreempted, true, ReasonOf(target.reason), message);
   Evict(state, target.workload, Reason::kPreempted, message);
@@ -474,10 +474,10 @@ void Cycle::Admit(Entry& entry) {
 
 void Cycle::FinishReplaced(const Entry& entry) {
   if (entry.replaced == kNoId || live_.At(entry.replaced).IsFinished()) return;
-  const WorkloadSpec& spec = *live_.At(entry.workload).spec;
+  const Workload& by = live_.At(entry.workload);
   SetCondition(live_, live_.At(entry.replaced), ConditionType::kFinished, true,
                Reason::kWorkloadSliceReplaced,
-               Say("Replaced to accommodate a workload (UID: " + spec.uid + ", JobUID: " + spec.job_uid +
+               Say("Replaced to accommodate a workload (UID: " + by.uid + ", JobUID: " + by.spec->job_uid +
                    ") due to workload slice aggregation"));
   LeaveEverything(live_, entry.replaced);
   live_.Record(EventKind::kFinished, entry.replaced);

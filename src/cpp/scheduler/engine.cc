@@ -12,24 +12,27 @@
 
 namespace kueue {
 
-WorkloadId Engine::Submit(WorkloadSpec spec, const WorkloadStatus* status) {
+WorkloadId Engine::Submit(WorkloadObject object, const WorkloadStatus* status) {
   const WorkloadId id = static_cast<WorkloadId>(state_.workloads.size());
-  Workload workload;
-  workload.local_queue = state_.InternLocalQueue(spec.ns, spec.queue_name);
-  workload.created = spec.created.value_or(state_.now);
+  const WorkloadSpec& spec = *object.spec;
+  state_.workload_of_key[object.Key()] = id;
+  const LocalQueueId local = state_.InternLocalQueue(spec.ns, spec.queue_name);
+  Workload& workload = state_.workloads.emplace_back();
+  workload.local_queue = local;
+  workload.created = object.created.value_or(state_.now);
   workload.queue_time = workload.created;
   workload.priority = spec.priority + (state_.config.gates.priority_boost ? spec.priority_boost : 0);
-  state_.workload_of_key[spec.Key()] = id;
-  workload.spec = std::make_shared<const WorkloadSpec>(std::move(spec));
-  state_.workloads.push_back(std::move(workload));
+  workload.name = std::move(object.name);
+  workload.uid = std::move(object.uid);
+  workload.owned_by_single_pod = object.owned_by_single_pod;
+  workload.spec = std::move(object.spec);
   if (status != nullptr) SetStatus(id, *status);
   state_.Record(EventKind::kCreated, id);
-  Workload& added = state_.At(id);
   state_.MarkDirty(id);
-  if (added.IsFinished()) return id;
-  if (IsAdmissible(state_, added)) {
+  if (workload.IsFinished()) return id;
+  if (IsAdmissible(state_, workload)) {
     AddOrUpdate(state_, id, /*changed=*/true);
-  } else if (added.HasQuotaReservation() && added.admission && added.spec->active) {
+  } else if (workload.HasQuotaReservation() && workload.admission && workload.spec->active) {
     Classify(state_, id);
     ChargeAdmission(state_, id);
   }
@@ -106,8 +109,9 @@ bool ScaledDown(const WorkloadSpec& before, const WorkloadSpec& after) {
 
 }  // namespace
 
-void Engine::Update(WorkloadId id, WorkloadSpec spec, bool changed) {
+void Engine::Update(WorkloadId id, WorkloadObject object, bool changed) {
   Workload& workload = state_.At(id);
+  const WorkloadSpec& spec = *object.spec;
   const bool was_active = workload.spec->active, active = spec.active;
   const bool moved = workload.spec->queue_name != spec.queue_name;
   if (moved) DropPenalty(state_, id);
@@ -118,8 +122,8 @@ void Engine::Update(WorkloadId id, WorkloadSpec spec, bool changed) {
   if (moved) RemoveFromQueue(state_, id);
   const LocalQueueId local = state_.InternLocalQueue(spec.ns, spec.queue_name);
   const bool holds = workload.HasQuotaReservation();
-  spec.owned_by_single_pod = workload.spec->owned_by_single_pod;
-  workload.spec = std::make_shared<const WorkloadSpec>(std::move(spec));
+  workload.uid = std::move(object.uid);
+  workload.spec = std::move(object.spec);
   workload.local_queue = local;
   state_.MarkDirty(id);
   if (workload.IsFinished()) return;
@@ -152,7 +156,7 @@ void Engine::Delete(WorkloadId id) {
   Workload& workload = state_.At(id);
   workload.deleted = true;
   LeaveEverything(state_, id);
-  state_.workload_of_key.erase(workload.spec->Key());
+  state_.workload_of_key.erase(workload.Key());
   state_.Record(EventKind::kDeleted, id);
 }
 

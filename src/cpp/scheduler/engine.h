@@ -77,9 +77,9 @@ class Engine {
   void DeleteRuntimeClass(const std::string& name);
 
   // A workload was created; its key must be new.
-  WorkloadId Submit(WorkloadSpec spec, const WorkloadStatus* status = nullptr);
+  WorkloadId Submit(WorkloadObject object, const WorkloadStatus* status = nullptr);
   // It was written; `changed` tells whether its spec differs.
-  void Update(WorkloadId id, WorkloadSpec spec, bool changed = true);
+  void Update(WorkloadId id, WorkloadObject object, bool changed = true);
   // Its job is done: Succeeded, Failed or FailedToStart. Without a message the usual one of the reason.
   void Finish(WorkloadId id, Reason reason = Reason::kSucceeded, std::string message = "");
   void Delete(WorkloadId id);

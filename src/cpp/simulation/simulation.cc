@@ -6,7 +6,8 @@
 
 namespace kueue {
 
-Simulation::Simulation(Engine& engine, std::vector<WorkloadSpec> prototypes, std::vector<Arrival> arrivals)
+Simulation::Simulation(Engine& engine, std::vector<std::shared_ptr<const WorkloadSpec>> prototypes,
+                       std::vector<Arrival> arrivals)
     : engine_(engine), prototypes_(std::move(prototypes)), arrivals_(std::move(arrivals)) {
   std::stable_sort(arrivals_.begin(), arrivals_.end(),
                    [](const Arrival& a, const Arrival& b) { return a.at < b.at; });
@@ -54,11 +55,12 @@ bool Simulation::Run(int64_t moments, Time until) {
 
 void Simulation::Submit(int32_t index) {
   Arrival& arrival = arrivals_[static_cast<size_t>(index)];
-  WorkloadSpec spec = prototypes_[static_cast<size_t>(arrival.prototype)];
-  spec.name = std::move(arrival.name);
-  spec.uid = std::move(arrival.uid);
-  spec.created = arrival.created;
-  const WorkloadId id = engine_.Submit(std::move(spec));
+  WorkloadObject object;
+  object.name = std::move(arrival.name);
+  object.uid = std::move(arrival.uid);
+  object.created = arrival.created;
+  object.spec = prototypes_[static_cast<size_t>(arrival.prototype)];
+  const WorkloadId id = engine_.Submit(std::move(object));
   RunOf(id).arrival = index;
   ++stats_.workloads;
 }

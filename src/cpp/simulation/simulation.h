@@ -36,7 +36,8 @@ struct SimulationStats {
 class Simulation {
  public:
   // `prototypes` are workloads without name, UID and creation time. Arrivals are sorted by time (stably).
-  Simulation(Engine& engine, std::vector<WorkloadSpec> prototypes, std::vector<Arrival> arrivals);
+  Simulation(Engine& engine, std::vector<std::shared_ptr<const WorkloadSpec>> prototypes,
+             std::vector<Arrival> arrivals);
 
   // Runs up to `moments` moments, none of them after `until`; returns whether one is left.
   bool Run(int64_t moments, Time until = INT64_MAX);
@@ -63,7 +64,7 @@ class Simulation {
   std::optional<Time> Next() const;  // the next moment at which anything happens
 
   Engine& engine_;
-  std::vector<WorkloadSpec> prototypes_;
+  std::vector<std::shared_ptr<const WorkloadSpec>> prototypes_;
   std::vector<Arrival> arrivals_;
   size_t next_ = 0;
   int64_t sequence_ = 0;

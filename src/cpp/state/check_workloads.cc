@@ -25,7 +25,7 @@ class WorkloadsCheck {
       CheckPlace(id);
       if (state_.At(id).deleted) continue;
       ++living;
-      Expect(state_.FindWorkload(state_.At(id).spec->Key()) == id, id, "is not found by its key");
+      Expect(state_.FindWorkload(state_.At(id).Key()) == id, id, "is not found by its key");
       CheckConditions(id);
       CheckClass(id);
     }
@@ -36,7 +36,7 @@ class WorkloadsCheck {
 
  private:
   void Expect(bool holds, WorkloadId id, absl::string_view text) {
-    if (!holds) problems_.push_back(absl::StrCat("workload ", state_.At(id).spec->Key(), " ", text));
+    if (!holds) problems_.push_back(absl::StrCat("workload ", state_.At(id).Key(), " ", text));
   }
 
   void CheckPending(NodeId node) {
