@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
     from kueuepy import _core
     from kueuepy.explain_cause import Cause
-    from kueuepy.explain_facts import FactsView
+    from kueuepy.explain_facts import FactsView, LifeView
     from kueuepy.objects import Workload
 
+_FAILED_CHECKS = "The workload has failed admission checks"
 _MISSING = " doesn't exist"
 _NAMESPACE = "workload namespace doesn't match ClusterQueue selector"
 _WAYS_OUT_OF_INACTIVITY = {
@@ -67,6 +68,8 @@ def _ways_out(facts: FactsView) -> Iterator[str]:
     elif facts["inactivity"] is not None:
         message = facts["inactivity"][1]
         yield from (way.format(queue) for said, way in _WAYS_OUT_OF_INACTIVITY.items() if said in message)
+    elif not text and facts["message"] == _FAILED_CHECKS:
+        yield "its admission checks were set back to Pending, which follows its eviction"
     elif not text and facts["message"] == _NAMESPACE:
         yield f"the namespaceSelector of ClusterQueue {queue} matched the labels of its namespace"
 
@@ -75,8 +78,17 @@ def _ways_out(facts: FactsView) -> Iterator[str]:
 
 
 def delays(engine: _core.Engine, found: int, facts: FactsView) -> list[Cause]:
-    """The back-off after an eviction, as long as it lasts."""
+    """Checks that turned it away, and the back-off after an eviction, as long as that lasts."""
     life = engine.life(found)
+    checks = [
+        _cause("check", words.check(name, state, message), {"name": name, "state": state})
+        for name, state, message, *_ in life["checks"]
+        if state in ("Retry", "Rejected")
+    ]
+    return [*checks, *_backoff(engine, life, facts)]
+
+
+def _backoff(engine: _core.Engine, life: LifeView, facts: FactsView) -> list[Cause]:
     until = life["requeue_at"]
     if until is None or until <= engine.now:
         return []

@@ -31,13 +31,13 @@ def remedies(facts: FactsView) -> list[Cause]:
 
 
 def _parts(facts: FactsView) -> Iterator[tuple[PodSetView, list[FlavorView]]]:
-    """Pod sets with the flavors of a resource group, of which none fits."""
+    """Pod sets with the flavors of a resource group, of which none that was tried fits."""
     for pod_set in facts["pod_sets"]:
         groups: dict[int, list[FlavorView]] = {}
         for flavor in pod_set["flavors"]:
             groups.setdefault(flavor["resource_group"], []).append(flavor)
         for flavors in groups.values():
-            if not any(_fits(flavor) for flavor in flavors):
+            if not any(_fits(flavor) and flavor["tried"] for flavor in flavors):
                 yield pod_set, flavors
 
 

@@ -233,6 +233,8 @@ def choices(resources: Sequence[str], pod_set: str, count: int) -> str:
 def remedy(flavor: FlavorView) -> str:
     """What would have to happen in one flavor."""
     parts = [_eligible(why) for why in flavor["ineligible"]]
+    if not parts and not any(cell["short"] for cell in flavor["cells"]):
+        return f"{flavor['flavor']}: the search came to it: each evaluation goes on where the last one stopped"
     parts += [_more(cell) for cell in sorted(flavor["cells"], key=itemgetter("resource")) if cell["short"]]
     return f"{flavor['flavor']}: {', and '.join(parts)}"
 

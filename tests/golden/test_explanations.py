@@ -13,6 +13,7 @@ from kueuepy import (
     Cohort,
     Configuration,
     FairSharingConfig,
+    FlavorFungibility,
     LabelSelector,
     LocalQueue,
     PodSet,
@@ -201,7 +202,21 @@ def while_the_preempted_stop():
     return scheduler, ("high", "middle", "low")
 
 
+def the_search_has_not_come_to_it():
+    fungibility = FlavorFungibility(when_can_preempt="MayStopSearch")
+    policy = Preemption(within_cluster_queue="LowerPriority")
+    quotas = {"one": {"cpu": 4}, "two": {"cpu": 4}}
+    queue = ClusterQueue.of("q", quotas, preemption=policy, flavor_fungibility=fungibility)
+    scheduler = Scheduler(Cluster(ResourceFlavor("one"), ResourceFlavor("two"), queue))
+    sets = (PodSet.of("a", requests={"cpu": 4}), PodSet.of("b", requests={"cpu": 5}))
+    for name, priority, pods in (("low", 0, sets[:1]), ("high", 1, sets)):
+        scheduler.submit(Workload(name, queue_name="q", priority=priority, pod_sets=pods))
+        scheduler.settle()
+    return scheduler, ("high",)
+
+
 STORIES = [
+    the_search_has_not_come_to_it,
     nowhere_to_go,
     while_the_preempted_stop,
     a_resource_nobody_is_preempted_for,

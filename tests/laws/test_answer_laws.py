@@ -119,3 +119,15 @@ def test_the_answer_is_what_a_cycle_decides_of_it_alone(situation):
     trial.submit(stranger)
     (decided,) = trial.cycle()
     assert asked == decided
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(_situations())
+def test_who_waits_is_told_what_would_help(situation):
+    scheduler, stranger = situation
+    scheduler.submit(stranger)
+    for key in scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping
+        told = scheduler.explain(key)
+        assert bool(told.find("remedies")) is (told.verdict == "Pending")
+        leaving = [c.facts["workload"] for c in told.find("candidate") if c.facts["verdict"] == "Taken"]
+        assert bool(leaving) is (told.verdict == "Preempting")
