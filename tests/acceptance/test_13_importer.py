@@ -1,9 +1,15 @@
 """Section 13: running pods hold quota, by mapping rules as those of Kueue's importer."""
 
+from pathlib import Path
+
+import kueuepy as kq
 from embedding.dumps import dump, local_queue, outcomes, pod
+from kueuepy.cli import main
 from kueuepy.importer import import_cluster
 from kueuepy.importer_pods import by_label
 from kueuepy.visibility_status import cluster_queue_status
+
+LIVE = Path(__file__).parents[2] / "examples" / "live"
 
 
 def test_CL_07_running_pods_hold_quota_by_mapping_rules():
@@ -59,3 +65,21 @@ def test_CL_07_pods_are_left_alone_without_rules():
     found = import_cluster(dump(pod("first", labels={"src": "a"})))
     assert list(found.report) == []
     assert any("does not bear on admission" in note for note in found.notes)
+
+
+def test_CL_07_the_command_only_looks_unless_it_is_told_to_save(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    dump_file, rules = str(LIVE / "dump.yaml"), ["--rules", str(LIVE / "rules.yaml")]
+    assert main(["import", dump_file, *rules]) == 3
+    told = capsys.readouterr().out
+    assert "1 admitted, 1 pending, 1 imported, 1 not placed" in told
+    assert "default/stray  no mapping found" in told
+    assert list(tmp_path.iterdir()) == []
+
+    assert main(["import", dump_file, *rules, "--save", "state"]) == 3
+    scheduler = kq.Scheduler.load(tmp_path / "state")
+    usage = cluster_queue_status(scheduler)["research"].flavors_usage[0].resources[0]
+    assert (usage.name, usage.total) == ("cpu", "7")
+    assert main(["import", dump_file]) == 0
+    assert main(["import", dump_file, "--rules", dump_file]) == 1
+    assert "must be one list of rules" in capsys.readouterr().err

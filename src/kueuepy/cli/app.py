@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kueuepy.cli import PLAIN_COMMANDS, check, compare, convert, explain, run, whatif
+from kueuepy.cli import PLAIN_COMMANDS, check, compare, convert, explain, importing, run, whatif
 from kueuepy.cli.output import WRONG_INPUT, fail
 from kueuepy.command import main as plain
 from kueuepy.command import told_version
@@ -47,6 +47,9 @@ app.command("run", short_help="What becomes of these jobs, and why?", epilog=run
 app.command("explain", short_help="Why does a workload wait?", epilog=explain.EXAMPLES)(explain.explain)
 app.command("whatif", short_help="Would a job be admitted? What would a change do?", epilog=whatif.EXAMPLES)(
     whatif.whatif
+)
+app.command("import", short_help="What does a live cluster's dump come to?", epilog=importing.EXAMPLES)(
+    importing.import_
 )
 app.command("compare", short_help="How do jobs fare under two policies?", epilog=compare.EXAMPLES)(compare.compare)
 

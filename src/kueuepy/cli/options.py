@@ -41,9 +41,13 @@ def read(files: list[str], *, lenient: bool) -> Manifest:
     Raises:
         KueueError: A file cannot be read, or is not valid.
     """
-    sources: list[One] = [sys.stdin.buffer if name == "-" else _Path(name) for name in files]
     with progress(f"reading {counted(len(files), 'file')}"):
-        return load(sources, strict=not lenient)
+        return load(paths(files), strict=not lenient)
+
+
+def paths(files: list[str]) -> "list[One]":
+    """The files of a command line; `-` is standard input."""
+    return [sys.stdin.buffer if name == "-" else _Path(name) for name in files]
 
 
 class _Path:

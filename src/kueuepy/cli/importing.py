@@ -1,0 +1,77 @@
+"""`kueuepy import`: what a live cluster's dump comes to, and the state that one may start from."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from kueuepy.cli.options import Json, Rows, examples, paths
+from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, say, table
+from kueuepy.errors import InvalidSpecError
+from kueuepy.importer import import_cluster
+from kueuepy.importer_pods import rules_of
+from kueuepy.manifest import Limits
+from kueuepy.manifest.sources import items
+
+EXAMPLES = examples(
+    "kueuepy import examples/live/dump.yaml --rules examples/live/rules.yaml",
+    "kubectl get clusterqueues,localqueues,resourceflavors,workloads -A -o json | kueuepy import - --save state",
+)
+
+
+def import_(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE", help="What kubectl prints, YAML or JSON; directories; - for standard input."),
+    ],
+    *,
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            "--rules", metavar="FILE", help="Which running pods belong to which LocalQueue, as Kueue's importer has it."
+        ),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", metavar="FILE", help="Where to write the state; nowhere by default.")
+    ] = None,
+    rows: Rows = 40,
+    json: Json = False,
+) -> None:
+    """Read what kubectl prints of a live cluster, and say what becomes of each Workload, job and running pod.
+
+    Nothing is written without --save. The state is for kueuepy.Scheduler.load.
+
+    Exits with 3 if something could not be placed.
+    """
+    found = import_cluster(paths(files), rules=() if rules is None else rules_of(_mapping(rules)))
+    if save is not None:
+        found.scheduler.save(save)
+    problems = found.report.problems
+    if json:
+        told = found.report.rows()
+        print_json({"counts": found.report.counts, "objects": told, "notes": found.notes})
+    else:
+        for note in found.notes:
+            say(f"note: {note}", stderr=True)
+        say(", ".join(f"{number:,} {what}" for what, number in found.report.counts.items()) or "nothing", style="bold")
+        if problems:
+            shown = [(row.kind, row.key, row.reason) for row in problems[:rows]]
+            table(f"{counted(len(problems), 'object')} not placed", ("kind", "name", "why"), shown)
+        say("nothing is written" if save is None else f"{save}: written")
+    if problems:
+        raise typer.Exit(ANSWER_IS_NO)
+
+
+def _mapping(name: str) -> list[dict[str, Any]]:
+    """The rules in a mapping file: one list.
+
+    Raises:
+        InvalidSpecError: There is something else in it.
+    """
+    documents = [item.value for item in items(Path(name), Limits(), strict=True)]
+    try:
+        (found,) = msgspec.convert(documents, tuple[list[dict[str, Any]]])
+    except msgspec.ValidationError:
+        raise InvalidSpecError(f"{name}: must be one list of rules") from None
+    return found
