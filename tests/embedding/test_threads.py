@@ -6,6 +6,7 @@ import gc
 import sys
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from pkgutil import resolve_name
@@ -16,6 +17,7 @@ import kueuepy as kq
 from crash.steps import cluster, step
 from kueuepy.errors import NotFoundError, StateError
 from kueuepy.journal import Journal
+from kueuepy.metrics import Watch
 from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.visibility_events import drain_events
 
@@ -156,6 +158,28 @@ def test_what_one_thread_deletes_another_finds_whole_or_not_at_all(monkeypatch):
         return True
 
     assert all(in_threads(work))
+
+
+def test_eight_threads_on_one_watch_count_each_event_once(monkeypatch):
+    pausing(monkeypatch, "kueuepy.metrics.drain_events")
+    scheduler = kq.Scheduler(cluster())
+    watch = Watch(scheduler)
+
+    def work(number):
+        for i in range(10):
+            scheduler.submit({"name": f"t{number}-{i}", "queue": "a", "cpu": "100m"})
+            scheduler.settle()
+            assert watch.metrics_text()
+        return True
+
+    assert all(in_threads(work))
+    assert Counter(event.kind for event in watch.events) == {
+        "Created": 10 * THREADS,
+        "QuotaReserved": 10 * THREADS,
+        "Admitted": 10 * THREADS,
+    }
+    told = 'kueue_admitted_workloads_total{cluster_queue="a",priority_class="",replica_role="standalone"} 80\n'
+    assert told in watch.metrics_text()
 
 
 def test_eight_threads_on_one_journal_come_back_as_they_were(tmp_path):
