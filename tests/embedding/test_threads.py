@@ -160,8 +160,7 @@ def test_what_one_thread_deletes_another_finds_whole_or_not_at_all(monkeypatch):
     assert all(in_threads(work))
 
 
-def test_eight_threads_on_one_watch_count_each_event_once(monkeypatch):
-    pausing(monkeypatch, "kueuepy.metrics.drain_events")
+def test_eight_threads_on_one_watch_count_each_event_once():
     scheduler = kq.Scheduler(cluster())
     watch = Watch(scheduler)
 
