@@ -8,6 +8,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from kueuepy.persist import from_bytes, to_bytes
 from laws.lives import MOST_CYCLES, QUEUES, Lives
 
 pytestmark = pytest.mark.sanitizer
@@ -16,6 +17,7 @@ STEPS = 60
 HOLDING = ("Reserved", "Admitted", "Stopping")
 # Six workloads each; a story takes milliseconds.
 many = settings(max_examples=5 * settings().max_examples, phases=[Phase.generate])
+few = settings(phases=[Phase.generate])
 
 
 def states(lives: Lives) -> dict[str, list[str]]:
@@ -136,6 +138,24 @@ def test_events_tell_of_one_step_after_the_other(seed):
         names = {"Admitted": "admitted", "Reserved": "reserved", "Stopping": "evicted", "Finished": "finished"}
         now = {key: names.get(state, "waiting") for key, state in sole_states(lives).items()}
         assert {key: state for key, state in at.items() if state != "gone"} == now
+
+
+@few
+@given(SEEDS)
+def test_a_life_goes_on_after_a_restart_and_no_fork_disturbs_it(seed):
+    lives, restarted, forked = Lives(seed), Lives(seed), Lives(seed)
+    for number in range(STEPS):
+        for one in (lives, restarted, forked):
+            one.step()
+        if number % 3 == 0:
+            restarted.scheduler = from_bytes(to_bytes(restarted.scheduler))
+        if number % 3 == 1:
+            other, forked.scheduler = forked.scheduler, forked.scheduler.fork()
+            other.advance(100)
+            other.settle(max_cycles=MOST_CYCLES)
+        saved = lives.scheduler.engine.save()
+        assert saved == restarted.scheduler.engine.save() == forked.scheduler.engine.save()
+    assert lives.log == restarted.log == forked.log
 
 
 # --- every path ends or waits for an event that has a name.
