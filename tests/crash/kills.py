@@ -84,6 +84,7 @@ def _kill(path: Path, seed: int, done: int, delay: float, *, awake: bool) -> int
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
+        os.close(reader)  # so that it ends with its parent: nobody else listens
         _child(path, seed, done, writer)
     os.close(writer)
     told = os.read(reader, 8) if awake else b""
