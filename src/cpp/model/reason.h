@@ -49,6 +49,7 @@ enum class Reason : int32_t {
   KUEUE_REASONS(KUEUE_REASON_VALUE)
 #undef KUEUE_REASON_VALUE
 };
+constexpr int32_t Id(Reason reason) { return static_cast<int32_t>(reason); }
 
 // The reasons above in the order of their values; others, read from a live cluster, follow them.
 Interner KnownReasons();

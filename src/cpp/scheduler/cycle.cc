@@ -11,11 +11,6 @@
 #include "preemption/fit.h"
 
 namespace kueue {
-namespace {
-
-Message Once(const char* text) { return Say(text); }
-
-}  // namespace
 
 CycleResult Cycle::Run(std::vector<Entry>* keep) {
   result_ = {};
@@ -96,114 +91,6 @@ void Cycle::TakeHeads() {
   }
 }
 
-Entry Cycle::Nominate(WorkloadId workload, NodeId queue) {
-  state_.EnsureBuilt();
-  preemptor_.BeginCycle();
-  Entry entry;
-  entry.workload = workload;
-  entry.queue = queue;
-  NominateEntry(entry);
-  return entry;
-}
-
-void Cycle::NominateEntry(Entry& entry) {
-  if (Refuses(entry)) return;
-  entry.nominated = true;
-  entry.replaced = ReplacedSlice(state_, entry.workload, entry.queue);
-  GetAssignments(entry, nullptr);
-}
-
-bool Cycle::Refuses(Entry& entry) {
-  const Workload& workload = state_.At(entry.workload);
-  if (HasCheckIn(workload, CheckState::kRetry) || HasCheckIn(workload, CheckState::kRejected)) {
-    entry.message = Once("The workload has failed admission checks");
-    entry.quota_reserved_reason = Reason::kPendingEvaluation;
-    return true;
-  }
-  const Inadmissibility error = ValidateAdmissibility(state_, workload, entry.queue);
-  if (error.text.empty()) return false;
-  entry.message = Say(error.text);
-  entry.quota_reserved_reason = Reason::kMisconfigured;
-  if (error.namespace_mismatch) entry.requeue_reason = RequeueReason::kNamespaceMismatch;
-  return true;
-}
-
-bool Cycle::IsProgressOutdated(const Workload& workload, NodeId queue) const {
-  const ScanProgress& progress = *workload.progress;
-  if (state_.config.gates.flavor_fungibility_preserve_scan_progress) {
-    if (state_.config.gates.scheduling_equivalence_hashing && progress.cls != workload.cls) return true;
-    if (state_.scheduling_cycle - progress.cycle <= 1) return false;
-  }
-  return state_.Queue(queue).generation > progress.generation;
-}
-
-void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
-  Workload& workload = state_.At(entry.workload);
-  if (workload.progress && IsProgressOutdated(workload, entry.queue)) workload.progress = nullptr;
-  FlavorAssigner assigner(state_, preemptor_, entry.queue, entry.workload, entry.replaced, pinned);
-  entry.assignment = assigner.Assign();
-  entry.targets.clear();
-  if (entry.assignment.mode == Mode::kPreempt) {
-    entry.targets = preemptor_.Targets(entry.queue, entry.workload, entry.assignment, entry.replaced);
-  }
-  if (entry.assignment.mode != Mode::kFit && entry.targets.empty()) TryPartialAdmission(entry, assigner);
-  entry.message = entry.assignment.Facts(workload.cls);
-  SetProgress(entry);
-}
-
-// Mirrors pkg/scheduler/flavorassigner/podset_reducer.go: the smallest reduction that a binary search finds.
-bool Cycle::TryPartialAdmission(Entry& entry, FlavorAssigner& assigner) {
-  const EquivalenceClass& cls = state_.Class(state_.At(entry.workload).cls);
-  if (!state_.config.gates.partial_admission || !cls.can_be_partially_admitted) return false;
-  int64_t all = 0;
-  for (const PodSetSpec& pod_set : cls.pod_sets)
-    all += pod_set.count - pod_set.min_count.value_or(pod_set.count);
-  bool found = false;
-  for (int64_t low = 0, high = all + 1; low < high;) {
-    const int64_t middle = low + (high - low) / 2;
-    std::vector<int64_t> counts;
-    for (const PodSetSpec& pod_set : cls.pod_sets) {
-      const int64_t delta = pod_set.count - pod_set.min_count.value_or(pod_set.count);
-      counts.push_back(pod_set.count - static_cast<int64_t>(static_cast<absl::int128>(delta) * middle /
-                                                            std::max<int64_t>(all, 1)));
-    }
-    Assignment assignment = assigner.Assign(&counts);
-    std::vector<Target> targets;
-    if (assignment.mode == Mode::kPreempt) {
-      targets = preemptor_.Targets(entry.queue, entry.workload, assignment, entry.replaced);
-    }
-    if (assignment.mode == Mode::kFit || !targets.empty()) {
-      entry.assignment = std::move(assignment);
-      entry.targets = std::move(targets);
-      found = true;
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return found;
-}
-
-// Remembers where the scan of flavors stopped, if it stopped early anywhere.
-void Cycle::SetProgress(const Entry& entry) {
-  Workload& workload = state_.At(entry.workload);
-  if (!entry.assignment.HasPendingFlavors()) {
-    workload.progress = nullptr;
-    return;
-  }
-  auto progress = std::make_shared<ScanProgress>();
-  progress->generation = state_.Queue(entry.queue).generation;
-  progress->cycle = state_.scheduling_cycle;
-  progress->cls = workload.cls;
-  for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
-    progress->tried.emplace_back();
-    for (const FlavorChoice& choice : pod_set.flavors) {
-      progress->tried.back().emplace_back(choice.resource, choice.tried);
-    }
-  }
-  workload.progress = std::move(progress);
-}
-
 std::vector<size_t> Cycle::ClassicalOrder() const {
   std::vector<size_t> order;
   for (size_t i = 0; i < entries_.size(); ++i) {
@@ -231,7 +118,7 @@ void Cycle::ProcessInFairOrder() {
     const Entry& entry = entries_[i];
     if (!entry.nominated) continue;
     const Workload& workload = state_.At(entry.workload);
-    const Amounts& usage = NetUsage(entry);
+    const Amounts& usage = entry.assignment.usage;
     contenders.push_back({entry.queue, workload.priority, workload.queue_time, entry.is_preemptor,
                           usage.data(), usage.size()});
     entry_of.push_back(i);
@@ -240,11 +127,9 @@ void Cycle::ProcessInFairOrder() {
   while (tournament.HasNext() && !waits_) ProcessEntry(entries_[entry_of[tournament.Pop()]]);
 }
 
-const Amounts& Cycle::NetUsage(const Entry& entry) const { return entry.assignment.usage; }
-
-void Cycle::AddUsage(const Entry& entry, const Amounts& usage) {
-  for (const CellAmount& entry_usage : usage)
-    state_.quota.Add(entry.queue, entry_usage.cell, entry_usage.amount);
+void Cycle::AddUsage(const Entry& entry) {
+  for (const CellAmount& usage : entry.assignment.usage)
+    state_.quota.Add(entry.queue, usage.cell, usage.amount);
 }
 
 // Whether the slice that an entry replaces counts among its targets.
@@ -262,7 +147,7 @@ std::vector<WorkloadId>& Cycle::PreemptedAround(const Entry& entry) {
   return preempted_[state_.forest().Root(entry.queue)];
 }
 
-bool Cycle::FitsNow(const Entry& entry, const Amounts& usage) {
+bool Cycle::FitsNow(const Entry& entry) {
   const Trial trial(state_.quota);
   for (WorkloadId victim : PreemptedAround(entry)) Discharge(state_, victim);
   bool replaces = TakesOver(entry) && !is_preempted_.contains(entry.replaced);
@@ -271,6 +156,7 @@ bool Cycle::FitsNow(const Entry& entry, const Amounts& usage) {
     replaces = replaces && target.workload != entry.replaced;
   }
   if (replaces) Discharge(state_, entry.replaced);
+  const Amounts& usage = entry.assignment.usage;
   return std::all_of(usage.begin(), usage.end(), [&](const CellAmount& needed) {
     return needed.amount <= state_.quota.Available(entry.queue, needed.cell);
   });
@@ -302,7 +188,7 @@ void Cycle::Recompute(Entry& entry) {
     Reason outcome = Reason::kSkipped;
     if (entry.assignment.mode == Mode::kDeferredFit) {
       outcome = Reason::kDeferredFit;
-    } else if (!entry.targets.empty() && !Overlaps(entry) && FitsNow(entry, NetUsage(entry))) {
+    } else if (!entry.targets.empty() && !Overlaps(entry) && FitsNow(entry)) {
       outcome = Reason::kNewTargets;
     }
     if (entry.decided) live_.Record(EventKind::kTargetsRecomputed, entry.workload, outcome);
@@ -314,7 +200,6 @@ void Cycle::ProcessEntry(Entry& entry) {
   entry.decided = waiting_.start == nullptr;
   if (Overlaps(entry) && state_.config.gates.recompute_assignment_upon_preemption_targets_overlap)
     Recompute(entry);
-  const Amounts& usage = NetUsage(entry);
   const Mode mode = entry.assignment.mode;
   Workload& workload = state_.At(entry.workload);
   if (mode == Mode::kNoFit) {
@@ -336,7 +221,7 @@ void Cycle::ProcessEntry(Entry& entry) {
     entry.quota_reserved_reason = Reason::kWaitingForPreemptedWorkloads;
     entry.requeue_reason = RequeueReason::kPendingPreemption;
     workload.progress = nullptr;
-    AddUsage(entry, usage);
+    AddUsage(entry);
     return;
   }
   static const Message* const overlapping =
@@ -344,7 +229,7 @@ void Cycle::ProcessEntry(Entry& entry) {
   static const Message* const no_longer =
       new Message(Say("Workload no longer fits after processing another workload"));
   const bool overlaps = Overlaps(entry);
-  if (overlaps || !FitsNow(entry, usage)) {
+  if (overlaps || !FitsNow(entry)) {
     entry.status = EntryStatus::kSkipped;
     if (entry.decided && (overlaps || mode == Mode::kPreempt))
       live_.Record(EventKind::kPreemptionSkipped, entry.workload);
@@ -359,7 +244,7 @@ void Cycle::ProcessEntry(Entry& entry) {
   for (const Target& target : entry.targets) {
     if (is_preempted_.insert(target.workload).second) PreemptedAround(entry).push_back(target.workload);
   }
-  AddUsage(entry, usage);
+  AddUsage(entry);
   if (mode == Mode::kPreempt) {
     IssuePreemptions(entry);
     return;
@@ -389,128 +274,6 @@ void Cycle::Reserve(const Entry& entry) {
     }
     state_.quota.Add(entry.queue, needed.cell, reserved);
   }
-}
-
-namespace {
-
-std::vector<NodeId> PathOf(const Forest& forest, NodeId node) {
-  std::vector<NodeId> path;
-  for (; node != kNoId; node = forest.Parent(node)) path.push_back(node);
-  return path;
-}
-
-}  // namespace
-
-Message PendingPreemptions(const Entry& entry, ClassId cls) {
-  Refused facts;
-  if (entry.message) facts = std::get<Refused>(*entry.message);
-  facts.cls = cls;
-  facts.pending_preemptions = static_cast<int>(entry.targets.size());
-  return std::make_shared<const MessageBody>(std::move(facts));
-}
-
-void Cycle::Preempt(State& state, const Entry& entry, const Target& target) {
-  const Workload& preemptor = state_.At(entry.workload);
-  Workload& victim = state.At(target.workload);
-  if (victim.IsEvicted() || victim.charged == kNoId) return;
-  PreemptedBy by{preemptor.uid, preemptor.spec->job_uid, target.reason, PathOf(state.forest(), entry.queue),
-                 PathOf(state.forest(), victim.charged)};
-  const Message message = std::make_shared<const MessageBody>(std::move(by));
-  SetCondition(state, victim, ConditionType::kPreempted, true, ReasonOf(target.reason), message);
-  Evict(state, target.workload, Reason::kPreempted, message);
-  if (state.record_events) state.events.back().by = entry.workload;
-  if (&state != &live_) return;
-  ++result_.evicted;
-  result_.evicted_workloads.push_back(target.workload);
-}
-
-void Cycle::IssuePreemptions(Entry& entry) {
-  const Workload& preemptor = state_.At(entry.workload);
-  for (const Target& target : entry.targets) {
-    Preempt(state_, entry, target);
-    if (IsResumed() && entry.decided) Preempt(live_, entry, target);
-  }
-  entry.message = PendingPreemptions(entry, preemptor.cls);
-  entry.requeue_reason = RequeueReason::kPendingPreemption;
-  entry.quota_reserved_reason = Reason::kWaitingForPreemptedWorkloads;
-  state_.At(entry.workload).progress = nullptr;
-}
-
-void Cycle::Admit(Entry& entry) {
-  Workload& workload = live_.At(entry.workload);
-  if (workload.deleted || workload.IsFinished()) {  // while the cycle waited
-    if (entry.requeue_reason != RequeueReason::kPendingPreemption) entry.decided = false;
-    return;
-  }
-  const EquivalenceClass& cls = state_.Class(state_.At(entry.workload).cls);
-  auto admission = std::make_shared<Admission>();
-  admission->cluster_queue = entry.queue;
-  admission->pod_sets.reserve(entry.assignment.pod_sets.size());
-  for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
-    PodSetAdmission& admitted = admission->pod_sets.emplace_back();
-    admitted.resources.reserve(pod_set.requests.size());
-    admitted.name = cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name;
-    admitted.count = pod_set.count;
-    for (const auto& [resource, amount] : pod_set.requests) {
-      const FlavorChoice* choice = pod_set.Find(resource);
-      if (choice != nullptr) admitted.resources.push_back({resource, choice->flavor, amount});
-    }
-  }
-  RemoveFromQueue(live_, entry.workload);
-  SetQuotaReservation(live_, entry.workload, std::move(admission));
-  if (workload.spec->active) ChargeAdmission(live_, entry.workload);
-  // The write-back of an admission updates the cache's entry, which counts as a removal and an addition.
-  ++live_.Queue(entry.queue).generation;
-  if (UsesAdmissionFairSharing(live_, entry.queue)) AddPenalty(live_, entry.workload);
-  if (HasAllRequiredChecks(live_.Queue(entry.queue), workload)) {
-    SyncAdmitted(live_, entry.workload);
-    if (workload.IsAdmitted() && UsesAdmissionFairSharing(live_, entry.queue))
-      SettlePenalty(live_, entry.workload);
-  }
-  FinishReplaced(entry);
-  ++result_.admitted;
-  result_.admitted_workloads.push_back(entry.workload);
-}
-
-void Cycle::FinishReplaced(const Entry& entry) {
-  if (entry.replaced == kNoId || live_.At(entry.replaced).IsFinished()) return;
-  const Workload& by = live_.At(entry.workload);
-  SetCondition(live_, live_.At(entry.replaced), ConditionType::kFinished, true,
-               Reason::kWorkloadSliceReplaced,
-               Say("Replaced to accommodate a workload (UID: " + by.uid + ", JobUID: " + by.spec->job_uid +
-                   ") due to workload slice aggregation"));
-  LeaveEverything(live_, entry.replaced);
-  live_.Record(EventKind::kFinished, entry.replaced);
-}
-
-// Puts an entry back and writes why it waits.
-void Cycle::FinishEntry(Entry& entry) {
-  Workload& workload = live_.At(entry.workload);
-  entry.decided = entry.decided || !entry.nominated;
-  if (workload.deleted || workload.IsFinished()) {  // while the cycle waited
-    if (entry.requeue_reason != RequeueReason::kPendingPreemption) entry.decided = false;
-    return;
-  }
-  if (entry.status != EntryStatus::kNotNominated && entry.requeue_reason == RequeueReason::kGeneric) {
-    entry.requeue_reason = RequeueReason::kFailedAfterNomination;
-  }
-  workload.evaluated = true;
-  if (IsResumed()) {
-    workload.progress = state_.At(entry.workload).progress;
-    Classify(live_, entry.workload);
-  }
-  Requeue(live_, entry.workload, entry.requeue_reason, entry.quota_reserved_reason);
-  const Reason reason =
-      live_.config.gates.unadmitted_workloads_observability ? entry.quota_reserved_reason : Reason::kPending;
-  if (UnsetQuotaReservation(live_, entry.workload, reason, entry.message)) result_.moved = true;
-}
-
-WorkloadId ReplacedSlice(const State& state, WorkloadId id, NodeId queue) {
-  const std::string& key = state.At(id).spec->replaces;
-  if (key.empty() || !state.config.gates.elastic_jobs_via_workload_slices) return kNoId;
-  const WorkloadId replaced = state.FindWorkload(key);
-  if (replaced == kNoId || state.At(replaced).charged != queue) return kNoId;
-  return state.At(replaced).spec->ns == state.At(id).spec->ns ? replaced : kNoId;
 }
 
 }  // namespace kueue

@@ -74,7 +74,7 @@ class Cycle {
   std::vector<size_t> ClassicalOrder() const;
   void ProcessInFairOrder();
   void ProcessEntry(Entry& entry);
-  bool FitsNow(const Entry& entry, const Amounts& usage);
+  bool FitsNow(const Entry& entry);
   bool TakesOver(const Entry& entry) const;
   bool Overlaps(const Entry& entry) const;
   std::vector<WorkloadId>& PreemptedAround(const Entry& entry);
@@ -85,8 +85,7 @@ class Cycle {
   void Admit(Entry& entry);
   void FinishReplaced(const Entry& entry);
   void FinishEntry(Entry& entry);
-  const Amounts& NetUsage(const Entry& entry) const;
-  void AddUsage(const Entry& entry, const Amounts& usage);
+  void AddUsage(const Entry& entry);
   void SetProgress(const Entry& entry);
 
   bool IsResumed() const { return &live_ != &state_; }

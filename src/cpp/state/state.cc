@@ -127,8 +127,6 @@ Lifecycle& State::EditLife(Workload& workload) {
 
 namespace {
 
-int32_t Id(Reason reason) { return static_cast<int32_t>(reason); }
-
 // The condition that tells of an event.
 const Condition* Telling(const Workload& workload, EventKind kind) {
   switch (kind) {

@@ -1,0 +1,164 @@
+// Holding quota: admission checks, stopped queues, pods that don't get ready, the limit of execution time.
+// Mirrors pkg/controller/core/workload_controller.go (kueue ff69552e79).
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lifecycle/conditions.h"
+#include "lifecycle/controllers.h"
+#include "lifecycle/steps.h"
+
+namespace kueue {
+namespace {
+
+std::string ChecksMessage(const State& state, const Workload& workload, CheckState check_state,
+                          const char* name) {
+  std::string parts;
+  int count = 0;
+  for (const WorkloadCheck& check : workload.Life().checks) {
+    if (check.state != check_state) continue;
+    absl::StrAppend(&parts, count++ == 0 ? "" : "; ", "\"", state.check_names.Name(check.check), "\"");
+    if (!check.message.empty()) absl::StrAppend(&parts, " (", check.message, ")");
+  }
+  return absl::StrCat(count > 1 ? "AdmissionChecks" : "AdmissionCheck", " in ", name, " state: ", parts);
+}
+
+// Withdraws a reservation that is not (yet) an admission.
+void Withdraw(State& state, WorkloadId id, Reason granular, std::string text) {
+  const Reason reason =
+      state.config.gates.unadmitted_workloads_observability ? granular : Reason::kInadmissible;
+  UnsetQuotaReservation(state, id, reason, Say(std::move(text)));
+  ReturnToPending(state, id);
+}
+
+// What a stopped or missing queue of either kind does to a workload that holds quota.
+bool ActOnQueue(State& state, WorkloadId id, bool exists, StopPolicy policy, const char* kind,
+                const std::string& name, Reason stopped) {
+  const Workload& workload = state.At(id);
+  if (workload.IsAdmitted()) {
+    if (policy != StopPolicy::kHoldAndDrain || workload.IsEvicted()) return false;
+    Evict(state, id, stopped, Say(absl::StrCat("The ", kind, " is stopped")));
+    return true;
+  }
+  if (!exists) {
+    Withdraw(state, id, Reason::kMisconfigured, absl::StrCat(kind, " ", name, " is terminating or missing"));
+    return true;
+  }
+  if (policy == StopPolicy::kNone) return false;
+  Withdraw(state, id, Reason::kSuspended, absl::StrCat(kind, " ", name, " is stopped"));
+  return true;
+}
+
+bool HasTimedOut(const State& state, const Workload& workload) {
+  const WaitForPodsReady& config = *state.config.wait_for_pods_ready;
+  const Condition* ready = workload.Find(ConditionType::kPodsReady);
+  if (ready != nullptr && ready->status) return false;
+  if (ready == nullptr || ready->reason == Id(Reason::kWaitForStart)) {
+    return state.now - workload.Find(ConditionType::kAdmitted)->transition >= config.timeout;
+  }
+  return ready->reason == Id(Reason::kWaitForRecovery) && config.recovery_timeout &&
+         state.now - ready->transition >= *config.recovery_timeout;
+}
+
+// The n-th backoff: the base, then doubling up to the cap, which does not apply to the first (no jitter
+// here).
+Time Backoff(const WaitForPodsReady& config, int64_t n) {
+  Time delay = config.backoff_base_seconds * kSecond;
+  const Time cap = config.backoff_max_seconds > 0 ? config.backoff_max_seconds * kSecond : INT64_MAX;
+  for (int64_t i = 1; i < n && delay < cap; ++i) delay = delay > cap / 2 ? cap : 2 * delay;
+  return n > 1 ? std::min(delay, cap) : delay;
+}
+
+}  // namespace
+
+bool SyncChecks(State& state, WorkloadId id, NodeId node) {
+  Workload& workload = state.At(id);
+  const std::vector<CheckId> required = RequiredChecks(state.Queue(node), workload);
+  const std::vector<WorkloadCheck>& listed = workload.Life().checks;
+  if (required.empty() && listed.empty()) return false;
+  std::vector<WorkloadCheck> synced;
+  bool added = false;
+  for (CheckId check : required) {
+    const auto known = std::find_if(listed.begin(), listed.end(),
+                                    [check](const WorkloadCheck& entry) { return entry.check == check; });
+    if (known != listed.end()) {
+      synced.push_back(*known);
+    } else {
+      WorkloadCheck fresh;
+      fresh.check = check;
+      fresh.transition = state.now;
+      synced.push_back(fresh);
+      added = true;
+    }
+  }
+  if (!added && synced.size() == listed.size()) return false;
+  state.EditLife(workload).checks = std::move(synced);
+  AfterWrite(state, id);
+  return true;
+}
+
+bool EvictByChecks(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  if (workload.IsEvicted()) return false;
+  if (HasCheckIn(workload, CheckState::kRejected)) {
+    SetCondition(state, workload, ConditionType::kDeactivationTarget, true, Reason::kAdmissionCheck,
+                 Say(ChecksMessage(state, workload, CheckState::kRejected, "Rejected")));
+    return true;
+  }
+  if (!HasCheckIn(workload, CheckState::kRetry)) return false;
+  Evict(state, id, Reason::kAdmissionCheck,
+        Say("Evicted due to " + ChecksMessage(state, workload, CheckState::kRetry, "Retry")));
+  return true;
+}
+
+bool ActOnQueues(State& state, WorkloadId id) {
+  const LocalQueue& local = state.Local(state.At(id).local_queue);
+  if (ActOnQueue(state, id, local.exists, local.exists ? local.stop_policy : StopPolicy::kNone, "LocalQueue",
+                 state.At(id).spec->queue_name, Reason::kLocalQueueStopped)) {
+    return true;
+  }
+  const NodeId node = ManagedQueue(state, state.At(id));
+  if (node == kNoId) return false;
+  const bool exists = state.forest().IsDeclared(node) && !state.Queue(node).terminating;
+  const StopPolicy policy =
+      state.forest().IsDeclared(node) ? state.Queue(node).spec.stop_policy : StopPolicy::kNone;
+  return ActOnQueue(state, id, exists, policy, "ClusterQueue", state.forest().Name(node),
+                    Reason::kClusterQueueStopped);
+}
+
+bool ReconcilePodsReadyTimeout(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  if (!state.config.wait_for_pods_ready || !workload.IsAdmitted() || !workload.spec->active ||
+      workload.IsEvicted()) {
+    return false;
+  }
+  if (!HasTimedOut(state, workload)) return false;
+  const WaitForPodsReady& config = *state.config.wait_for_pods_ready;
+  const int64_t count = workload.Life().requeue_count.value_or(0) + 1;
+  if (config.backoff_limit_count && count > *config.backoff_limit_count) {
+    return SetCondition(state, workload, ConditionType::kDeactivationTarget, true,
+                        Reason::kRequeuingLimitExceeded,
+                        Say("exceeding the maximum number of re-queuing retries"));
+  }
+  Lifecycle& life = state.EditLife(workload);
+  life.requeue_count = count;
+  const Time until = state.now + Backoff(config, count);
+  if (!life.requeue_at || *life.requeue_at < until) life.requeue_at = until;
+  Evict(state, id, Reason::kPodsReadyTimeout,
+        Say(absl::StrCat("Exceeded the PodsReady timeout ", workload.Key())));
+  return true;
+}
+
+bool ReconcileExecutionTime(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  if (!workload.IsAdmitted() || !workload.spec->maximum_execution_time_seconds) return false;
+  const Time past = workload.Life().past_execution_seconds.value_or(0) * kSecond;
+  const Time running = state.now - workload.Find(ConditionType::kAdmitted)->transition;
+  if (*workload.spec->maximum_execution_time_seconds * kSecond - past - running > 0) return false;
+  if (workload.IsTrue(ConditionType::kDeactivationTarget)) return false;
+  SetCondition(state, workload, ConditionType::kDeactivationTarget, true,
+               Reason::kMaximumExecutionTimeExceeded, Say("exceeding the maximum execution time"));
+  if (workload.Life().past_execution_seconds) state.EditLife(workload).past_execution_seconds = std::nullopt;
+  return true;
+}
+
+}  // namespace kueue

@@ -1,0 +1,103 @@
+// Leaving and coming back: backoffs, deactivation and reactivation.
+// Mirrors pkg/controller/core/workload_controller.go (kueue ff69552e79).
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lifecycle/conditions.h"
+#include "lifecycle/controllers.h"
+#include "lifecycle/queueing.h"
+#include "lifecycle/steps.h"
+
+namespace kueue {
+namespace {
+
+// The latest time that a check in Retry asks to wait for.
+std::optional<Time> RetryTime(const Workload& workload) {
+  std::optional<Time> latest;
+  for (const WorkloadCheck& check : workload.Life().checks) {
+    if (check.state != CheckState::kRetry || !check.requeue_after_seconds) continue;
+    const Time time = check.transition + *check.requeue_after_seconds * kSecond;
+    latest = std::max(latest.value_or(time), time);
+  }
+  return latest;
+}
+
+Reason DeactivationReason(int32_t cause) {
+  if (cause == Id(Reason::kAdmissionCheck)) return Reason::kDeactivatedDueToAdmissionCheck;
+  if (cause == Id(Reason::kRequeuingLimitExceeded)) return Reason::kDeactivatedDueToRequeuingLimitExceeded;
+  return Reason::kDeactivatedDueToMaximumExecutionTimeExceeded;
+}
+
+}  // namespace
+
+bool PropagateRetryTime(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  const std::optional<Time> retry = RetryTime(workload);
+  if (!retry || *retry <= state.now) return false;
+  // Kueue writes the time and, once the workload is inactive and evicted, deletes it again, without end until
+  // the time has come; here there is none.
+  if (!workload.spec->active && workload.IsEvicted()) return false;
+  const std::optional<Time>& stored = workload.Life().requeue_at;
+  if (stored && *stored >= *retry) return false;
+  state.EditLife(workload).requeue_at = retry;
+  AfterWrite(state, id);
+  return true;
+}
+
+Outcome ReconcileActive(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  if (workload.IsTrue(ConditionType::kDeactivationTarget)) {
+    auto spec = std::make_shared<WorkloadSpec>(*workload.spec);
+    spec->active = false;
+    workload.spec = std::move(spec);
+    LeaveEverything(state, id);
+    return Outcome::kChanged;
+  }
+  if (workload.Life().requeue_at) {
+    if (*workload.Life().requeue_at > state.now) return Outcome::kWait;
+    if (!workload.HasQuotaReservation()) {
+      state.EditLife(workload).requeue_at = std::nullopt;
+      AddOrUpdate(state, id, /*changed=*/false);
+      return Outcome::kChanged;
+    }
+  }
+  static const Message* const reactivated = new Message(Say("The workload was reactivated"));
+  static const Message* const finished = new Message(Say("The workload backoff was finished"));
+  if (IsRequeuedFalseBecause(workload, Reason::kDeactivated)) {
+    SetRequeued(state, id, true, Reason::kReactivated, *reactivated);
+    return Outcome::kChanged;
+  }
+  if (IsRequeuedFalseBecause(workload, Reason::kPodsReadyTimeout) ||
+      IsRequeuedFalseBecause(workload, Reason::kAdmissionCheck)) {
+    if (workload.Life().requeue_at) state.EditLife(workload).requeue_at = std::nullopt;
+    SetRequeued(state, id, true, Reason::kBackoffFinished, *finished);
+    return Outcome::kChanged;
+  }
+  return Outcome::kGoOn;
+}
+
+Outcome ReconcileInactive(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  const bool evict = !workload.IsEvicted();
+  const bool has_requeue_state = workload.Life().requeue_at || workload.Life().requeue_count;
+  if (!evict && !has_requeue_state) return Outcome::kGoOn;
+  const Condition* target = workload.Find(ConditionType::kDeactivationTarget);
+  Reason reason = Reason::kDeactivated;
+  Message message = Say("The workload is deactivated");
+  if (target != nullptr) {
+    reason = DeactivationReason(target->reason);
+    const Literal* why = target->message ? std::get_if<Literal>(target->message.get()) : nullptr;
+    message = Say(absl::StrCat("The workload is deactivated due to ", why != nullptr ? why->text : ""));
+    RemoveCondition(workload, ConditionType::kDeactivationTarget);
+  }
+  if (has_requeue_state) {
+    Lifecycle& life = state.EditLife(workload);
+    life.requeue_at = std::nullopt;
+    life.requeue_count = std::nullopt;
+  }
+  if (evict) Evict(state, id, reason, message);
+  AfterWrite(state, id);
+  return Outcome::kChanged;
+}
+
+}  // namespace kueue

@@ -1,0 +1,127 @@
+// The first half of a cycle: each head gets flavors and, where it must, victims.
+// Mirrors pkg/scheduler/scheduler.go:nominate (kueue ff69552e79).
+#include <algorithm>
+
+#include "lifecycle/admissibility.h"
+#include "lifecycle/conditions.h"
+#include "scheduler/cycle.h"
+
+namespace kueue {
+
+WorkloadId ReplacedSlice(const State& state, WorkloadId id, NodeId queue) {
+  const std::string& key = state.At(id).spec->replaces;
+  if (key.empty() || !state.config.gates.elastic_jobs_via_workload_slices) return kNoId;
+  const WorkloadId replaced = state.FindWorkload(key);
+  if (replaced == kNoId || state.At(replaced).charged != queue) return kNoId;
+  return state.At(replaced).spec->ns == state.At(id).spec->ns ? replaced : kNoId;
+}
+
+Entry Cycle::Nominate(WorkloadId workload, NodeId queue) {
+  state_.EnsureBuilt();
+  preemptor_.BeginCycle();
+  Entry entry;
+  entry.workload = workload;
+  entry.queue = queue;
+  NominateEntry(entry);
+  return entry;
+}
+
+void Cycle::NominateEntry(Entry& entry) {
+  if (Refuses(entry)) return;
+  entry.nominated = true;
+  entry.replaced = ReplacedSlice(state_, entry.workload, entry.queue);
+  GetAssignments(entry, nullptr);
+}
+
+bool Cycle::Refuses(Entry& entry) {
+  const Workload& workload = state_.At(entry.workload);
+  if (HasCheckIn(workload, CheckState::kRetry) || HasCheckIn(workload, CheckState::kRejected)) {
+    entry.message = Say("The workload has failed admission checks");
+    entry.quota_reserved_reason = Reason::kPendingEvaluation;
+    return true;
+  }
+  const Inadmissibility error = ValidateAdmissibility(state_, workload, entry.queue);
+  if (error.text.empty()) return false;
+  entry.message = Say(error.text);
+  entry.quota_reserved_reason = Reason::kMisconfigured;
+  if (error.namespace_mismatch) entry.requeue_reason = RequeueReason::kNamespaceMismatch;
+  return true;
+}
+
+bool Cycle::IsProgressOutdated(const Workload& workload, NodeId queue) const {
+  const ScanProgress& progress = *workload.progress;
+  if (state_.config.gates.flavor_fungibility_preserve_scan_progress) {
+    if (state_.config.gates.scheduling_equivalence_hashing && progress.cls != workload.cls) return true;
+    if (state_.scheduling_cycle - progress.cycle <= 1) return false;
+  }
+  return state_.Queue(queue).generation > progress.generation;
+}
+
+void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
+  Workload& workload = state_.At(entry.workload);
+  if (workload.progress && IsProgressOutdated(workload, entry.queue)) workload.progress = nullptr;
+  FlavorAssigner assigner(state_, preemptor_, entry.queue, entry.workload, entry.replaced, pinned);
+  entry.assignment = assigner.Assign();
+  entry.targets.clear();
+  if (entry.assignment.mode == Mode::kPreempt) {
+    entry.targets = preemptor_.Targets(entry.queue, entry.workload, entry.assignment, entry.replaced);
+  }
+  if (entry.assignment.mode != Mode::kFit && entry.targets.empty()) TryPartialAdmission(entry, assigner);
+  entry.message = entry.assignment.Facts(workload.cls);
+  SetProgress(entry);
+}
+
+// Mirrors pkg/scheduler/flavorassigner/podset_reducer.go: the smallest reduction that a binary search finds.
+bool Cycle::TryPartialAdmission(Entry& entry, FlavorAssigner& assigner) {
+  const EquivalenceClass& cls = state_.Class(state_.At(entry.workload).cls);
+  if (!state_.config.gates.partial_admission || !cls.can_be_partially_admitted) return false;
+  int64_t all = 0;
+  for (const PodSetSpec& pod_set : cls.pod_sets)
+    all += pod_set.count - pod_set.min_count.value_or(pod_set.count);
+  bool found = false;
+  for (int64_t low = 0, high = all + 1; low < high;) {
+    const int64_t middle = low + (high - low) / 2;
+    std::vector<int64_t> counts;
+    for (const PodSetSpec& pod_set : cls.pod_sets) {
+      const int64_t delta = pod_set.count - pod_set.min_count.value_or(pod_set.count);
+      counts.push_back(pod_set.count - static_cast<int64_t>(static_cast<absl::int128>(delta) * middle /
+                                                            std::max<int64_t>(all, 1)));
+    }
+    Assignment assignment = assigner.Assign(&counts);
+    std::vector<Target> targets;
+    if (assignment.mode == Mode::kPreempt) {
+      targets = preemptor_.Targets(entry.queue, entry.workload, assignment, entry.replaced);
+    }
+    if (assignment.mode == Mode::kFit || !targets.empty()) {
+      entry.assignment = std::move(assignment);
+      entry.targets = std::move(targets);
+      found = true;
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return found;
+}
+
+// Remembers where the scan of flavors stopped, if it stopped early anywhere.
+void Cycle::SetProgress(const Entry& entry) {
+  Workload& workload = state_.At(entry.workload);
+  if (!entry.assignment.HasPendingFlavors()) {
+    workload.progress = nullptr;
+    return;
+  }
+  auto progress = std::make_shared<ScanProgress>();
+  progress->generation = state_.Queue(entry.queue).generation;
+  progress->cycle = state_.scheduling_cycle;
+  progress->cls = workload.cls;
+  for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
+    progress->tried.emplace_back();
+    for (const FlavorChoice& choice : pod_set.flavors) {
+      progress->tried.back().emplace_back(choice.resource, choice.tried);
+    }
+  }
+  workload.progress = std::move(progress);
+}
+
+}  // namespace kueue

@@ -1,0 +1,123 @@
+// What a cycle writes: preemptions, admissions, and why the others wait.
+// Mirrors pkg/scheduler/{scheduler,preemption/preemption}.go (kueue ff69552e79).
+#include "fairness/ledger.h"
+#include "lifecycle/conditions.h"
+#include "lifecycle/controllers.h"
+#include "scheduler/cycle.h"
+
+namespace kueue {
+namespace {
+
+std::vector<NodeId> PathOf(const Forest& forest, NodeId node) {
+  std::vector<NodeId> path;
+  for (; node != kNoId; node = forest.Parent(node)) path.push_back(node);
+  return path;
+}
+
+}  // namespace
+
+Message PendingPreemptions(const Entry& entry, ClassId cls) {
+  Refused facts;
+  if (entry.message) facts = std::get<Refused>(*entry.message);
+  facts.cls = cls;
+  facts.pending_preemptions = static_cast<int>(entry.targets.size());
+  return std::make_shared<const MessageBody>(std::move(facts));
+}
+
+void Cycle::Preempt(State& state, const Entry& entry, const Target& target) {
+  const Workload& preemptor = state_.At(entry.workload);
+  Workload& victim = state.At(target.workload);
+  if (victim.IsEvicted() || victim.charged == kNoId) return;
+  PreemptedBy by{preemptor.uid, preemptor.spec->job_uid, target.reason, PathOf(state.forest(), entry.queue),
+                 PathOf(state.forest(), victim.charged)};
+  const Message message = std::make_shared<const MessageBody>(std::move(by));
+  SetCondition(state, victim, ConditionType::kPreempted, true, ReasonOf(target.reason), message);
+  Evict(state, target.workload, Reason::kPreempted, message);
+  if (state.record_events) state.events.back().by = entry.workload;
+  if (&state != &live_) return;
+  ++result_.evicted;
+  result_.evicted_workloads.push_back(target.workload);
+}
+
+void Cycle::IssuePreemptions(Entry& entry) {
+  const Workload& preemptor = state_.At(entry.workload);
+  for (const Target& target : entry.targets) {
+    Preempt(state_, entry, target);
+    if (IsResumed() && entry.decided) Preempt(live_, entry, target);
+  }
+  entry.message = PendingPreemptions(entry, preemptor.cls);
+  entry.requeue_reason = RequeueReason::kPendingPreemption;
+  entry.quota_reserved_reason = Reason::kWaitingForPreemptedWorkloads;
+  state_.At(entry.workload).progress = nullptr;
+}
+
+void Cycle::Admit(Entry& entry) {
+  Workload& workload = live_.At(entry.workload);
+  if (workload.deleted || workload.IsFinished()) {  // while the cycle waited
+    if (entry.requeue_reason != RequeueReason::kPendingPreemption) entry.decided = false;
+    return;
+  }
+  const EquivalenceClass& cls = state_.Class(state_.At(entry.workload).cls);
+  auto admission = std::make_shared<Admission>();
+  admission->cluster_queue = entry.queue;
+  admission->pod_sets.reserve(entry.assignment.pod_sets.size());
+  for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
+    PodSetAdmission& admitted = admission->pod_sets.emplace_back();
+    admitted.resources.reserve(pod_set.requests.size());
+    admitted.name = cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name;
+    admitted.count = pod_set.count;
+    for (const auto& [resource, amount] : pod_set.requests) {
+      const FlavorChoice* choice = pod_set.Find(resource);
+      if (choice != nullptr) admitted.resources.push_back({resource, choice->flavor, amount});
+    }
+  }
+  RemoveFromQueue(live_, entry.workload);
+  SetQuotaReservation(live_, entry.workload, std::move(admission));
+  if (workload.spec->active) ChargeAdmission(live_, entry.workload);
+  // The write-back of an admission updates the cache's entry, which counts as a removal and an addition.
+  ++live_.Queue(entry.queue).generation;
+  if (UsesAdmissionFairSharing(live_, entry.queue)) AddPenalty(live_, entry.workload);
+  if (HasAllRequiredChecks(live_.Queue(entry.queue), workload)) {
+    SyncAdmitted(live_, entry.workload);
+    if (workload.IsAdmitted() && UsesAdmissionFairSharing(live_, entry.queue))
+      SettlePenalty(live_, entry.workload);
+  }
+  FinishReplaced(entry);
+  ++result_.admitted;
+  result_.admitted_workloads.push_back(entry.workload);
+}
+
+void Cycle::FinishReplaced(const Entry& entry) {
+  if (entry.replaced == kNoId || live_.At(entry.replaced).IsFinished()) return;
+  const Workload& by = live_.At(entry.workload);
+  SetCondition(live_, live_.At(entry.replaced), ConditionType::kFinished, true,
+               Reason::kWorkloadSliceReplaced,
+               Say("Replaced to accommodate a workload (UID: " + by.uid + ", JobUID: " + by.spec->job_uid +
+                   ") due to workload slice aggregation"));
+  LeaveEverything(live_, entry.replaced);
+  live_.Record(EventKind::kFinished, entry.replaced);
+}
+
+// Puts an entry back and writes why it waits.
+void Cycle::FinishEntry(Entry& entry) {
+  Workload& workload = live_.At(entry.workload);
+  entry.decided = entry.decided || !entry.nominated;
+  if (workload.deleted || workload.IsFinished()) {  // while the cycle waited
+    if (entry.requeue_reason != RequeueReason::kPendingPreemption) entry.decided = false;
+    return;
+  }
+  if (entry.status != EntryStatus::kNotNominated && entry.requeue_reason == RequeueReason::kGeneric) {
+    entry.requeue_reason = RequeueReason::kFailedAfterNomination;
+  }
+  workload.evaluated = true;
+  if (IsResumed()) {
+    workload.progress = state_.At(entry.workload).progress;
+    Classify(live_, entry.workload);
+  }
+  Requeue(live_, entry.workload, entry.requeue_reason, entry.quota_reserved_reason);
+  const Reason reason =
+      live_.config.gates.unadmitted_workloads_observability ? entry.quota_reserved_reason : Reason::kPending;
+  if (UnsetQuotaReservation(live_, entry.workload, reason, entry.message)) result_.moved = true;
+}
+
+}  // namespace kueue
