@@ -83,7 +83,7 @@ def cpp(session: nox.Session) -> None:
     }
     session.run("ctest", "--preset", "asan", env=options, external=True)
     environment |= _preload("libasan.so", "libubsan.so") | options
-    session.run("python", "-m", "pytest", "-m", "sanitizer", *session.posargs, env=environment)
+    session.run("python", "-m", "pytest", "-m", "sanitizer", "-n", "auto", *session.posargs, env=environment)
 
 
 @nox.session

@@ -9,8 +9,8 @@ import kueuepy as kq
 SEEDS = Path(__file__).parents[2] / "examples" / "seeds"
 SECOND = 10**9
 
-# Stories go through more of the core than anything else does. These two time or start other programs.
-WITHOUT_SANITIZERS = {"test_13_command_line", "test_17_library"}
+# Stories go through more of the core than anything else does. These start other programs, or take minutes there.
+WITHOUT_SANITIZERS = {"test_13_command_line", "test_17_library", "test_18_gaps"}
 
 
 def pytest_collection_modifyitems(items):
