@@ -232,6 +232,13 @@ def perf(
 
 
 def _peak_rss_mb() -> float:
-    """The process's largest resident size so far; Linux tells it in KiB, macOS in bytes."""
+    """The largest resident size of this program so far.
+
+    Linux counts the program that started this one into `ru_maxrss`, so that the high-water mark is read instead.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        kib = next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        return int(kib) / 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1024 if sys.platform != "darwin" else 1024 * 1024)
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
