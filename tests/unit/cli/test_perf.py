@@ -36,19 +36,8 @@ def test_every_workload_is_admitted_once_more_than_it_is_evicted_and_finishes():
 def test_the_same_run_is_printed_with_the_same_keys_but_for_its_time_and_memory():
     first, again, fair = run(), run(), run("--fair-sharing")
 
-    assert list(first) == (
-        [
-            "workloads",
-            "cycles",
-            "admissions",
-            "evictions",
-            "finished",
-            "virtual_ms",
-            "wall_s",
-            "mean_first_wait_ms",
-            "peak_rss_mb",
-        ]
-    )
+    counts = ["workloads", "cycles", "admissions", "evictions", "finished", "virtual_ms"]
+    assert list(first) == [*counts, "wall_s", "mean_first_wait_ms", "peak_rss_mb"]
     differ = {key for key in first if first[key] != again[key]}
     assert differ <= {"wall_s", "peak_rss_mb"}
     assert fair["finished"] == first["finished"]
