@@ -12,20 +12,11 @@ No answers of a running Kueue are recorded for either. These tests rest on its s
 import pytest
 
 import kueuepy as kq
-
-DEFAULT = kq.ResourceFlavor("default")
-
-
-def _queue(cpu=9, name="q", **fields):
-    return kq.ClusterQueue.of(name, {"default": {"cpu": cpu}}, **fields)
-
-
-def _preempting(policy="LowerPriority"):
-    return kq.Preemption(within_cluster_queue=policy)
+from acceptance.life import DEFAULT, preempting, queue
 
 
 def test_WL_06_of_four_pods_one_is_done_and_three_are_held(stage):
-    story = stage(DEFAULT, _queue(4))
+    story = stage(DEFAULT, queue(4))
     story.submit("q", name="w", pods=4)
     story.settle()
     story.submit("q", name="next")
@@ -38,7 +29,7 @@ def test_WL_06_of_four_pods_one_is_done_and_three_are_held(stage):
 
 
 def test_WL_06_reclaimable_pods_only_grow_while_quota_is_held(stage):
-    story = stage(DEFAULT, _queue(4))
+    story = stage(DEFAULT, queue(4))
     story.submit("q", name="w", pods=4)
     story.scheduler.reclaim("w", 2)
     story.scheduler.reclaim("w", 1)
@@ -53,7 +44,7 @@ def test_WL_06_reclaimable_pods_only_grow_while_quota_is_held(stage):
 
 
 def test_WL_06_of_a_part_that_was_admitted_only_what_goes_below_it_is_free(stage):
-    story = stage(DEFAULT, _queue(9))
+    story = stage(DEFAULT, queue(9))
     story.submit("q", name="w", pods=20, min_count=5)
     story.settle()
     story.scheduler.reclaim("w", 11)
@@ -63,13 +54,13 @@ def test_WL_06_of_a_part_that_was_admitted_only_what_goes_below_it_is_free(stage
 
 
 def test_WL_06_a_workload_that_comes_back_asks_for_what_is_left(stage):
-    story = stage(DEFAULT, _queue(4, preemption=_preempting()))
+    story = stage(DEFAULT, queue(4, preemption=preempting()))
     story.submit("q", name="w", pods=4)
     story.settle()
     story.scheduler.reclaim("w", 3)
     story.submit("q", name="high", requests={"cpu": 4}, priority=1)
     story.settle()
-    story.scheduler.apply(_queue(5, preemption=_preempting()))
+    story.scheduler.apply(queue(5, preemption=preempting()))
     story.settle()
 
     assert (story.running(), story.used("q")) == (["w", "high"], 5)
@@ -77,7 +68,7 @@ def test_WL_06_a_workload_that_comes_back_asks_for_what_is_left(stage):
 
 def test_WL_06_without_the_gate_they_count_for_nothing(stage):
     configuration = kq.Configuration(feature_gates={"ReclaimablePods": False})
-    story = stage(DEFAULT, _queue(4), configuration=configuration)
+    story = stage(DEFAULT, queue(4), configuration=configuration)
     story.submit("q", name="w", pods=4)
     story.settle()
     story.scheduler.reclaim("w", 1)

@@ -12,49 +12,22 @@ import msgspec
 import pytest
 
 import kueuepy as kq
-
-SECOND = 10**9
-DEFAULT = kq.ResourceFlavor("default")
-CHECK = kq.AdmissionCheck("check", controller_name="example.com/checks")
-CHECKED = [kq.AdmissionCheckStrategyRule("check")]
-
-
-def _queue(cpu=9, name="q", **fields):
-    return kq.ClusterQueue.of(name, {"default": {"cpu": cpu}}, **fields)
-
-
-def _preempting(policy="LowerPriority"):
-    return kq.Preemption(within_cluster_queue=policy)
-
-
-def _waiting_for_pods(timeout=300, recovery=None, *, block=False, **strategy):
-    return kq.Configuration(
-        wait_for_pods_ready=kq.WaitForPodsReady(
-            timeout=timeout * SECOND,
-            recovery_timeout=None if recovery is None else recovery * SECOND,
-            block_admission=block,
-            requeuing_strategy=kq.RequeuingStrategy(**strategy),
-        )
-    )
+from acceptance.life import CHECK, CHECKED, DEFAULT, SECOND, preempting, queue, status, waiting_for_pods
 
 
 def _names(decisions):
     return [decision.workload.partition("/")[2] for decision in decisions]
 
 
-def _status(story, key):
-    return story.scheduler.workload(key).status
-
-
 def test_WL_04_the_backoff_doubles_from_60_to_3600_seconds(stage):
-    story = stage(DEFAULT, _queue(), configuration=_waiting_for_pods())
+    story = stage(DEFAULT, queue(), configuration=waiting_for_pods())
     story.submit("q", name="w")
     delays = []
     for times in range(1, 9):
         story.settle()
         story.scheduler.advance(300)
         story.scheduler.engine.settle()
-        state = _status(story, "w").requeue_state
+        state = status(story, "w").requeue_state
         delays.append(state.requeue_at / SECOND - story.scheduler.now)
         assert (state.count, story.conditions("w")["Requeued"]) == (times, ("False", "PodsReadyTimeout"))
         story.scheduler.advance(delays[-1])
@@ -66,22 +39,22 @@ def test_WL_04_the_backoff_doubles_from_60_to_3600_seconds(stage):
     ("base", "cap", "delays"), [(10, 25, [10, 20, 25, 25]), (100, 30, [100, 30, 30]), (5, 0, [5, 10, 20])]
 )
 def test_WL_04_base_and_cap_are_the_users_and_the_first_delay_has_no_cap(stage, base, cap, delays):
-    configuration = _waiting_for_pods(10, backoff_base_seconds=base, backoff_max_seconds=cap)
-    story = stage(DEFAULT, _queue(), configuration=configuration)
+    configuration = waiting_for_pods(10, backoff_base_seconds=base, backoff_max_seconds=cap)
+    story = stage(DEFAULT, queue(), configuration=configuration)
     story.submit("q", name="w")
     seen = []
     for _ in delays:
         story.settle()
         story.scheduler.advance(10)
         story.scheduler.engine.settle()
-        seen.append(_status(story, "w").requeue_state.requeue_at / SECOND - story.scheduler.now)
+        seen.append(status(story, "w").requeue_state.requeue_at / SECOND - story.scheduler.now)
         story.scheduler.advance(seen[-1])
 
     assert seen == delays
 
 
 def test_WL_04_a_limit_of_2_deactivates_at_the_third_eviction(stage):
-    story = stage(DEFAULT, _queue(), configuration=_waiting_for_pods(backoff_limit_count=2))
+    story = stage(DEFAULT, queue(), configuration=waiting_for_pods(backoff_limit_count=2))
     story.submit("q", name="w")
     reasons = []
     for _ in range(3):
@@ -96,11 +69,11 @@ def test_WL_04_a_limit_of_2_deactivates_at_the_third_eviction(stage):
         "The workload is deactivated due to exceeding the maximum number of re-queuing retries"
     )
     assert not story.scheduler.workload("w").active
-    assert _status(story, "w").requeue_state is None
+    assert status(story, "w").requeue_state is None
 
 
 def test_WL_04_a_limit_of_0_deactivates_at_once(stage):
-    story = stage(DEFAULT, _queue(), configuration=_waiting_for_pods(backoff_limit_count=0))
+    story = stage(DEFAULT, queue(), configuration=waiting_for_pods(backoff_limit_count=0))
     story.submit("q", name="w")
     story.settle()
     story.scheduler.advance(300)
@@ -111,7 +84,7 @@ def test_WL_04_a_limit_of_0_deactivates_at_once(stage):
 
 @pytest.mark.parametrize(("recovery", "evicted"), [(None, []), (40, ["w"])])
 def test_WL_04_pods_that_fail_have_the_time_to_recover_that_is_set(stage, recovery, evicted):
-    story = stage(DEFAULT, _queue(), configuration=_waiting_for_pods(300, recovery))
+    story = stage(DEFAULT, queue(), configuration=waiting_for_pods(300, recovery))
     story.submit("q", name="w")
     story.settle()
     story.scheduler.pods_ready("w")
@@ -129,7 +102,7 @@ def test_WL_04_pods_that_fail_have_the_time_to_recover_that_is_set(stage, recove
 
 
 def test_WL_04_pods_that_recover_are_told_apart_from_those_that_start(stage):
-    story = stage(DEFAULT, _queue(), configuration=_waiting_for_pods())
+    story = stage(DEFAULT, queue(), configuration=waiting_for_pods())
     story.submit("q", name="w")
     story.settle()
     for ready in (True, False, True):
@@ -141,25 +114,25 @@ def test_WL_04_pods_that_recover_are_told_apart_from_those_that_start(stage):
 
 @pytest.mark.parametrize(("timestamp", "running"), [("Eviction", ["second"]), ("Creation", ["first"])])
 def test_WL_04_who_was_sent_back_queues_by_the_time_of_its_eviction_or_its_creation(stage, timestamp, running):
-    configuration = _waiting_for_pods(timestamp=timestamp, backoff_base_seconds=1)
-    story = stage(DEFAULT, CHECK, _queue(1), configuration=configuration)
+    configuration = waiting_for_pods(timestamp=timestamp, backoff_base_seconds=1)
+    story = stage(DEFAULT, CHECK, queue(1), configuration=configuration)
     story.submit("q", name="first")
     story.settle()
     story.submit("q", name="second")
     story.scheduler.advance(300)
-    story.scheduler.apply(_queue(1, stop_policy="Hold"))
+    story.scheduler.apply(queue(1, stop_policy="Hold"))
     story.scheduler.engine.settle()
     story.scheduler.advance(1)
     story.scheduler.engine.settle()
-    story.scheduler.apply(_queue(1))
+    story.scheduler.apply(queue(1))
     story.scheduler.settle()
 
     assert story.running() == running
 
 
 def _blocking(stage, *queues, gates=None):
-    configuration = msgspec.structs.replace(_waiting_for_pods(block=True), feature_gates=gates or {})
-    return stage(DEFAULT, *(queues or (_queue(name="a"), _queue(name="b"))), configuration=configuration)
+    configuration = msgspec.structs.replace(waiting_for_pods(block=True), feature_gates=gates or {})
+    return stage(DEFAULT, *(queues or (queue(name="a"), queue(name="b"))), configuration=configuration)
 
 
 def test_WL_04_block_admission_admits_one_after_the_other(stage):
@@ -181,7 +154,7 @@ def test_WL_04_block_admission_admits_one_after_the_other(stage):
 def test_WL_04_of_two_jobs_of_20_pods_the_second_waits_until_all_pods_of_the_first_have_a_place(stage, block, together):
     """The nodes have 8429Mi, which hold 26 of the 40 pods; the quota is twice that. Two half started jobs never end."""
     queue = kq.ClusterQueue.of("q", {"default": {"memory": "16858Mi"}})
-    story = stage(DEFAULT, queue, configuration=_waiting_for_pods(300, block=block))
+    story = stage(DEFAULT, queue, configuration=waiting_for_pods(300, block=block))
     story.submit("q", 2, pods=20, requests={"memory": "316Mi"}, name="job")
     story.settle()
     assert story.running() == ["job-0000", "job-0001"][:together]
@@ -210,7 +183,7 @@ def test_WL_04_who_is_blocked_says_so_and_goes_before_who_comes_later(stage):
 
 
 def test_WL_04_who_preempts_is_not_blocked_and_is_put_back_when_the_cycle_goes_on(stage):
-    story = _blocking(stage, _queue(name="a"), _queue(2, "b", preemption=_preempting()))
+    story = _blocking(stage, queue(name="a"), queue(2, "b", preemption=preempting()))
     story.submit("b", name="low", requests={"cpu": 2})
     story.settle()
     story.scheduler.pods_ready("low")
@@ -231,8 +204,8 @@ def test_WL_04_who_preempts_is_not_blocked_and_is_put_back_when_the_cycle_goes_o
 
 
 def test_WL_04_a_reservation_blocks_as_an_admission_does(stage):
-    checked = _queue(name="a", admission_checks_strategy=CHECKED)
-    story = _blocking(stage, CHECK, checked, _queue(name="b"))
+    checked = queue(name="a", admission_checks_strategy=CHECKED)
+    story = _blocking(stage, CHECK, checked, queue(name="b"))
     story.submit("a", name="held")
     story.settle()
     story.submit("b", name="blocked")
@@ -245,7 +218,7 @@ def test_WL_04_a_reservation_blocks_as_an_admission_does(stage):
 
 
 def test_WL_04_who_is_gone_meanwhile_is_not_admitted_and_the_rest_of_the_cycle_goes_on(stage):
-    story = _blocking(stage, *(_queue(name=name) for name in "abcd"))
+    story = _blocking(stage, *(queue(name=name) for name in "abcd"))
     for name in "abcd":
         story.submit(name, name=f"w-{name}")
     story.settle()
@@ -267,7 +240,7 @@ def test_WL_04_who_is_gone_meanwhile_is_not_admitted_and_the_rest_of_the_cycle_g
 
 
 def test_WL_04_a_cycle_waits_at_who_is_gone_meanwhile_and_says_nothing_of_it(stage):
-    story = _blocking(stage, *(_queue(name=name) for name in "abcd"))
+    story = _blocking(stage, *(queue(name=name) for name in "abcd"))
     for name in "abcd":
         story.submit(name, name=f"w-{name}")
     story.settle()
@@ -284,8 +257,8 @@ def test_WL_04_a_cycle_waits_at_who_is_gone_meanwhile_and_says_nothing_of_it(sta
 
 
 def test_WL_04_with_fair_sharing_the_next_share_is_counted_with_who_was_admitted(stage):
-    configuration = msgspec.structs.replace(_waiting_for_pods(block=True), fair_sharing=kq.FairSharingConfig())
-    queues = [_queue(1, name, cohort_name="c") for name in ("a", "b", "c")]
+    configuration = msgspec.structs.replace(waiting_for_pods(block=True), fair_sharing=kq.FairSharingConfig())
+    queues = [queue(1, name, cohort_name="c") for name in ("a", "b", "c")]
     story = stage(DEFAULT, *queues, configuration=configuration)
     for name in "abc":
         story.submit(name, 2, name=name)
@@ -314,7 +287,7 @@ def test_WL_04_a_cycle_that_waits_is_saved_with_everything_else(stage, tmp_path,
 
 
 def test_WL_05_the_count_of_retries_stays_until_the_workload_is_deactivated(stage):
-    story = stage(DEFAULT, _queue(), configuration=_waiting_for_pods())
+    story = stage(DEFAULT, queue(), configuration=waiting_for_pods())
     story.submit("q", name="w")
     story.settle()
     story.scheduler.advance(300)
@@ -323,12 +296,12 @@ def test_WL_05_the_count_of_retries_stays_until_the_workload_is_deactivated(stag
     story.scheduler.settle()
     story.scheduler.pods_ready("w")
     story.scheduler.settle()
-    assert _status(story, "w").requeue_state == kq.RequeueState(1, None)
+    assert status(story, "w").requeue_state == kq.RequeueState(1, None)
 
     known = msgspec.structs.replace(story.scheduler.workload("w"), status=None)
     story.scheduler.apply(msgspec.structs.replace(known, active=False))
     story.settle()
-    assert _status(story, "w").requeue_state is None
+    assert status(story, "w").requeue_state is None
     story.scheduler.apply(known)
     story.settle()
     assert story.is_true("w", "Admitted")

@@ -4,16 +4,7 @@ import msgspec
 import pytest
 
 import kueuepy as kq
-
-DEFAULT = kq.ResourceFlavor("default")
-
-
-def _queue(cpu=9, name="q", **fields):
-    return kq.ClusterQueue.of(name, {"default": {"cpu": cpu}}, **fields)
-
-
-def _preempting(policy="LowerPriority"):
-    return kq.Preemption(within_cluster_queue=policy)
+from acceptance.life import DEFAULT, preempting, queue
 
 
 def _reasons():
@@ -21,13 +12,13 @@ def _reasons():
     on_hold = kq.Condition("QuotaReserved", "False", "OnHold", "Job is on hold", 0)
     typed = kq.ResourceFlavor("default", node_labels={"type": "a"})
     return {
-        "Deactivated": ([DEFAULT, _queue()], {"active": False}),
-        "OnHold": ([DEFAULT, _queue()], {"status": kq.WorkloadStatus(conditions=(on_hold,))}),
-        "Misconfigured": ([DEFAULT, _queue(namespace_selector=kq.LabelSelector({"team": "other"}))], {}),
-        "NoMatchingFlavor": ([typed, _queue()], {"node_selector": {"type": "b"}}),
-        "Suspended": ([DEFAULT, _queue(stop_policy="Hold")], {}),
-        "AdmissionGated": ([DEFAULT, _queue()], {"annotations": {"kueue.x-k8s.io/admission-gated-by": "a.b/c"}}),
-        "ExceedsMaxQuota": ([DEFAULT, _queue(1)], {"requests": {"cpu": 2}}),
+        "Deactivated": ([DEFAULT, queue()], {"active": False}),
+        "OnHold": ([DEFAULT, queue()], {"status": kq.WorkloadStatus(conditions=(on_hold,))}),
+        "Misconfigured": ([DEFAULT, queue(namespace_selector=kq.LabelSelector({"team": "other"}))], {}),
+        "NoMatchingFlavor": ([typed, queue()], {"node_selector": {"type": "b"}}),
+        "Suspended": ([DEFAULT, queue(stop_policy="Hold")], {}),
+        "AdmissionGated": ([DEFAULT, queue()], {"annotations": {"kueue.x-k8s.io/admission-gated-by": "a.b/c"}}),
+        "ExceedsMaxQuota": ([DEFAULT, queue(1)], {"requests": {"cpu": 2}}),
     }
 
 
@@ -43,7 +34,7 @@ def test_WL_19_why_a_workload_waits_by_itself(stage, reason):
 
 
 def test_WL_19_why_a_workload_waits_for_others(stage):
-    story = stage(DEFAULT, _queue(4, preemption=_preempting()), stopping=60)
+    story = stage(DEFAULT, queue(4, preemption=preempting()), stopping=60)
     story.submit("q", name="first", requests={"cpu": 3})
     story.settle()
     story.submit("q", name="small", requests={"cpu": 2})
@@ -55,13 +46,13 @@ def test_WL_19_why_a_workload_waits_for_others(stage):
 
 
 def test_WL_19_pending_evaluation_is_what_an_eviction_leaves(stage):
-    story = stage(DEFAULT, _queue(1))
+    story = stage(DEFAULT, queue(1))
     story.submit("q", name="w")
     story.settle()
-    story.scheduler.apply(_queue(1, stop_policy="HoldAndDrain"))
+    story.scheduler.apply(queue(1, stop_policy="HoldAndDrain"))
     story.scheduler.engine.settle()
     assert story.waiting() == {"w": "Suspended"}
-    story.scheduler.apply(_queue(1))
+    story.scheduler.apply(queue(1))
     story.scheduler.engine.settle()
     assert story.condition("w") == (
         "PendingEvaluation",
@@ -70,14 +61,14 @@ def test_WL_19_pending_evaluation_is_what_an_eviction_leaves(stage):
 
 
 def test_WL_19_who_equals_one_that_failed_is_not_looked_at_and_shares_its_reason(stage):
-    story = stage(DEFAULT, _queue(1))
+    story = stage(DEFAULT, queue(1))
     story.submit("q", 3)
     story.settle()
     assert story.waiting() == {"q-0001": "WaitingForQuota"}
     assert story.conditions("q-0002") == {}
-    story.scheduler.apply(_queue(1, stop_policy="HoldAndDrain"))
+    story.scheduler.apply(queue(1, stop_policy="HoldAndDrain"))
     story.scheduler.engine.settle()
-    story.scheduler.apply(_queue(1))
+    story.scheduler.apply(queue(1))
     story.scheduler.engine.settle()
     assert story.condition("q-0002") == (
         "WaitingForQuota",
@@ -86,7 +77,7 @@ def test_WL_19_who_equals_one_that_failed_is_not_looked_at_and_shares_its_reason
 
 
 def test_WL_20_a_job_that_depends_on_another_is_gated_until_that_one_is_done(stage):
-    story = stage(DEFAULT, _queue(9))
+    story = stage(DEFAULT, queue(9))
     after = {"kueue.x-k8s.io/admission-gated-by": "example.com/after-prepare"}
     story.submit("q", name="prepare")
     story.submit("q", name="train", pods=8, annotations=after)
@@ -100,7 +91,7 @@ def test_WL_20_a_job_that_depends_on_another_is_gated_until_that_one_is_done(sta
 
 
 def test_WL_20_a_job_that_repeats_comes_again_and_again(stage):
-    story = stage(DEFAULT, _queue(1))
+    story = stage(DEFAULT, queue(1))
     for number in range(3):
         story.submit("q", name=f"nightly-{number}")
         story.settle()

@@ -11,16 +11,11 @@ import msgspec
 import pytest
 
 import kueuepy as kq
-
-DEFAULT = kq.ResourceFlavor("default")
-
-
-def _queue(cpu=9, name="q", **fields):
-    return kq.ClusterQueue.of(name, {"default": {"cpu": cpu}}, **fields)
+from acceptance.life import DEFAULT, queue
 
 
 def test_WL_13_a_gated_workload_is_not_queued_until_the_gate_is_gone(stage):
-    story = stage(DEFAULT, _queue(1))
+    story = stage(DEFAULT, queue(1))
     gate = {"kueue.x-k8s.io/admission-gated-by": "example.com/a,example.com/b"}
     story.submit("q", name="gated", annotations=gate, priority=5)
     story.submit("q", name="free")
@@ -42,12 +37,12 @@ def test_WL_13_a_gated_workload_is_not_queued_until_the_gate_is_gone(stage):
 
 def test_WL_13_a_gate_is_not_added_later_and_counts_only_with_its_feature_gate(stage):
     gate = {"kueue.x-k8s.io/admission-gated-by": "example.com/a"}
-    story = stage(DEFAULT, _queue(), configuration=kq.Configuration(feature_gates={"AdmissionGatedBy": False}))
+    story = stage(DEFAULT, queue(), configuration=kq.Configuration(feature_gates={"AdmissionGatedBy": False}))
     story.submit("q", name="w", annotations=gate)
     story.settle()
     assert story.running() == ["w"]
 
-    story = stage(DEFAULT, _queue())
+    story = stage(DEFAULT, queue())
     story.submit("q", name="w")
     known = story.scheduler.workload("w")
     with pytest.raises(kq.InvalidSpecError, match="admission-gated-by"):
@@ -55,7 +50,7 @@ def test_WL_13_a_gate_is_not_added_later_and_counts_only_with_its_feature_gate(s
 
 
 def test_WL_13_a_gated_workload_without_a_queue_does_not_keep_the_controllers_busy(stage):
-    story = stage(DEFAULT, _queue())
+    story = stage(DEFAULT, queue())
     gate = {"kueue.x-k8s.io/admission-gated-by": "example.com/a"}
     story.submit("missing", name="w", annotations=gate)
     story.settle()
@@ -108,7 +103,7 @@ def test_WL_14_what_a_pod_asks_for(stage, rule):
     pod, cpu = PODS[rule]
     limits = kq.LimitRange("l", limits=(kq.LimitRangeItem(type="Container", default_request={"cpu": "250m"}),))
     ranges = [limits] if rule == "defaults of the namespace" else []
-    story = stage(DEFAULT, _queue(100), kq.RuntimeClass("sandboxed", overhead={"cpu": "500m"}), *ranges)
+    story = stage(DEFAULT, queue(100), kq.RuntimeClass("sandboxed", overhead={"cpu": "500m"}), *ranges)
     pod_set = kq.PodSet("main", 2, template={"spec": pod})
     story.scheduler.submit(kq.Workload("w", queue_name="q", pod_sets=(pod_set,)))
     story.settle()
@@ -121,7 +116,7 @@ def _limits(**fields):
 
 
 def test_WL_14_requests_above_limits_are_refused_in_kueues_words(stage):
-    story = stage(DEFAULT, _queue())
+    story = stage(DEFAULT, queue())
     pod_set = kq.PodSet.of(requests={"cpu": 2}, limits={"cpu": 1})
     story.scheduler.submit(kq.Workload("w", queue_name="q", pod_sets=(pod_set,)))
     story.settle()
@@ -140,7 +135,7 @@ def test_WL_14_requests_above_limits_are_refused_in_kueues_words(stage):
     [({"max": {"cpu": 1}}, "above the limitRange max"), ({"min": {"cpu": 3}}, "below the limitRange min")],
 )
 def test_WL_14_the_namespace_says_how_much_a_container_may_ask_for(stage, bounds, words):
-    story = stage(DEFAULT, _queue(), _limits(**bounds))
+    story = stage(DEFAULT, queue(), _limits(**bounds))
     story.submit("q", name="w", requests={"cpu": 2})
     story.settle()
 
@@ -154,7 +149,7 @@ def test_WL_14_the_namespace_says_how_much_a_container_may_ask_for(stage, bounds
 
 
 def test_WL_14_a_default_limit_below_the_request_is_seen_by_the_scheduler_only(stage):
-    story = stage(DEFAULT, _queue(), _limits(default={"cpu": 1}))
+    story = stage(DEFAULT, queue(), _limits(default={"cpu": 1}))
     story.submit("q", name="w", requests={"cpu": 2})
     (decision,) = story.scheduler.cycle()
     assert decision.message.startswith("resources validation failed")
@@ -165,7 +160,7 @@ def test_WL_14_a_default_limit_below_the_request_is_seen_by_the_scheduler_only(s
 
 
 def test_WL_14_a_default_that_changes_counts_for_those_that_wait(stage):
-    story = stage(DEFAULT, _queue(1), _limits(default_request={"cpu": 2}))
+    story = stage(DEFAULT, queue(1), _limits(default_request={"cpu": 2}))
     pod_set = kq.PodSet("main", template={"spec": {"containers": [_container()]}})
     story.scheduler.submit(kq.Workload("w", queue_name="q", pod_sets=(pod_set,)))
     story.settle()
@@ -177,7 +172,7 @@ def test_WL_14_a_default_that_changes_counts_for_those_that_wait(stage):
 
 def test_WL_14_the_overhead_of_a_runtime_class_that_changes_or_goes_counts_for_those_that_wait(stage):
     heavy = kq.RuntimeClass("sandboxed", overhead={"cpu": 1})
-    story = stage(DEFAULT, _queue(1), heavy)
+    story = stage(DEFAULT, queue(1), heavy)
     spec = {"containers": [_container(cpu="1")], "runtimeClassName": "sandboxed"}
     story.scheduler.submit(kq.Workload("w", queue_name="q", pod_sets=(kq.PodSet("main", template={"spec": spec}),)))
     story.settle()

@@ -3,38 +3,11 @@
 import pytest
 
 import kueuepy as kq
-
-SECOND = 10**9
-DEFAULT = kq.ResourceFlavor("default")
-CHECK = kq.AdmissionCheck("check", controller_name="example.com/checks")
-CHECKED = [kq.AdmissionCheckStrategyRule("check")]
-
-
-def _queue(cpu=9, name="q", **fields):
-    return kq.ClusterQueue.of(name, {"default": {"cpu": cpu}}, **fields)
-
-
-def _preempting(policy="LowerPriority"):
-    return kq.Preemption(within_cluster_queue=policy)
-
-
-def _waiting_for_pods(timeout=300, recovery=None, *, block=False, **strategy):
-    return kq.Configuration(
-        wait_for_pods_ready=kq.WaitForPodsReady(
-            timeout=timeout * SECOND,
-            recovery_timeout=None if recovery is None else recovery * SECOND,
-            block_admission=block,
-            requeuing_strategy=kq.RequeuingStrategy(**strategy),
-        )
-    )
-
-
-def _status(story, key):
-    return story.scheduler.workload(key).status
+from acceptance.life import CHECK, CHECKED, DEFAULT, preempting, queue, status, waiting_for_pods
 
 
 def test_WL_01_from_pending_to_finished(stage):
-    story = stage(DEFAULT, CHECK, _queue(admission_checks_strategy=CHECKED), configuration=_waiting_for_pods())
+    story = stage(DEFAULT, CHECK, queue(admission_checks_strategy=CHECKED), configuration=waiting_for_pods())
     story.submit("q", name="w")
     assert story.conditions("w") == {}
 
@@ -59,7 +32,7 @@ def test_WL_01_from_pending_to_finished(stage):
 
 
 def test_WL_01_preempted_requeued_and_admitted_again(stage):
-    story = stage(DEFAULT, _queue(preemption=_preempting()))
+    story = stage(DEFAULT, queue(preemption=preempting()))
     story.submit("q", name="low", requests={"cpu": 9})
     story.settle()
     story.submit("q", name="high", requests={"cpu": 9}, priority=1)
@@ -81,7 +54,7 @@ def test_WL_01_preempted_requeued_and_admitted_again(stage):
 
 
 def test_WL_02_a_job_starts_with_all_its_pods_or_not_at_all(stage):
-    story = stage(DEFAULT, _queue(2))
+    story = stage(DEFAULT, queue(2))
     story.submit("q", name="gang", pods=3)
     story.settle()
 
@@ -90,7 +63,7 @@ def test_WL_02_a_job_starts_with_all_its_pods_or_not_at_all(stage):
 
 
 def test_WL_02_pod_sets_are_admitted_together(stage):
-    story = stage(DEFAULT, _queue(4))
+    story = stage(DEFAULT, queue(4))
     sets = kq.PodSet.of("driver", requests={"cpu": 1}), kq.PodSet.of("workers", 4, requests={"cpu": 1})
     story.scheduler.submit(kq.Workload("spark", queue_name="q", pod_sets=sets))
     story.settle()
@@ -99,28 +72,28 @@ def test_WL_02_pod_sets_are_admitted_together(stage):
 
 
 def test_WL_03_partial_admission_takes_9_of_20(stage):
-    story = stage(DEFAULT, _queue(9))
+    story = stage(DEFAULT, queue(9))
     story.submit("q", name="elastic", pods=20, min_count=5)
     story.settle()
 
-    (assignment,) = _status(story, "elastic").admission.pod_set_assignments
+    (assignment,) = status(story, "elastic").admission.pod_set_assignments
     assert (assignment.count, story.used("q")) == (9, 9)
 
 
 def test_WL_03_the_full_size_by_preemption_comes_before_less(stage):
-    story = stage(DEFAULT, _queue(9, preemption=_preempting()))
+    story = stage(DEFAULT, queue(9, preemption=preempting()))
     story.submit("q", name="low", requests={"cpu": 5})
     story.settle()
     story.submit("q", name="elastic", pods=9, min_count=4, priority=1)
     story.settle()
 
     assert story.evicted() == ["low"]
-    assert _status(story, "elastic").admission.pod_set_assignments[0].count == 9
+    assert status(story, "elastic").admission.pod_set_assignments[0].count == 9
 
 
 @pytest.mark.parametrize(("gates", "running"), [({}, ["elastic"]), ({"PartialAdmission": False}, [])])
 def test_WL_03_without_the_gate_the_minimum_is_dropped(stage, gates, running):
-    story = stage(DEFAULT, _queue(9), configuration=kq.Configuration(feature_gates=gates))
+    story = stage(DEFAULT, queue(9), configuration=kq.Configuration(feature_gates=gates))
     story.submit("q", name="elastic", pods=20, min_count=5)
     story.settle()
 

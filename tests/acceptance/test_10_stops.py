@@ -13,52 +13,37 @@ import msgspec
 import pytest
 
 import kueuepy as kq
-
-DEFAULT = kq.ResourceFlavor("default")
-CHECK = kq.AdmissionCheck("check", controller_name="example.com/checks")
-CHECKED = [kq.AdmissionCheckStrategyRule("check")]
-
-
-def _queue(cpu=9, name="q", **fields):
-    return kq.ClusterQueue.of(name, {"default": {"cpu": cpu}}, **fields)
+from acceptance.life import CHECK, CHECKED, DEFAULT, preempting, queue, status
 
 
 def _local(stop="None"):
     return kq.LocalQueue("q", cluster_queue="q", stop_policy=stop)
 
 
-def _preempting(policy="LowerPriority"):
-    return kq.Preemption(within_cluster_queue=policy)
-
-
-def _status(story, key):
-    return story.scheduler.workload(key).status
-
-
 def test_WL_08_hold_lets_run_and_holds_back(stage):
-    story = stage(DEFAULT, _queue(9))
+    story = stage(DEFAULT, queue(9))
     story.submit("q", 12)
     story.settle()
-    story.scheduler.apply(_queue(9, stop_policy="Hold"))
+    story.scheduler.apply(queue(9, stop_policy="Hold"))
     story.settle()
     assert (len(story.running()), story.evicted()) == (9, [])
     story.scheduler.finish("q-0000")
     story.settle()
     assert len(story.running()) == 8
-    story.scheduler.apply(_queue(9))
+    story.scheduler.apply(queue(9))
     story.settle()
     assert len(story.running()) == 9
 
 
 def test_WL_08_drain_evicts_all_nine_and_refills_one_per_cycle(stage):
-    story = stage(DEFAULT, _queue(9))
+    story = stage(DEFAULT, queue(9))
     story.submit("q", 12)
     story.settle()
-    story.scheduler.apply(_queue(9, stop_policy="HoldAndDrain"))
+    story.scheduler.apply(queue(9, stop_policy="HoldAndDrain"))
     story.settle()
     assert (story.running(), len(story.evicted())) == ([], 9)
     assert story.condition("q-0000", "Evicted") == ("ClusterQueueStopped", "The ClusterQueue is stopped")
-    story.scheduler.apply(_queue(9))
+    story.scheduler.apply(queue(9))
     grown = []
     for _ in range(10):
         story.scheduler.cycle()
@@ -69,7 +54,7 @@ def test_WL_08_drain_evicts_all_nine_and_refills_one_per_cycle(stage):
 
 def test_WL_09_a_stopped_local_queue_drains_its_own_workloads_only(stage):
     others = kq.LocalQueue("other", cluster_queue="q")
-    story = stage(DEFAULT, _queue(9), _local(), others)
+    story = stage(DEFAULT, queue(9), _local(), others)
     story.submit("q", 3)
     story.submit("other", 3)
     story.settle()
@@ -85,7 +70,7 @@ def test_WL_09_a_stopped_local_queue_drains_its_own_workloads_only(stage):
 
 
 def test_WL_09_hold_lets_run_and_holds_back(stage):
-    story = stage(DEFAULT, _queue(9), _local())
+    story = stage(DEFAULT, queue(9), _local())
     story.submit("q", 2)
     story.settle()
     story.scheduler.apply(_local("Hold"))
@@ -99,28 +84,28 @@ def test_WL_09_hold_lets_run_and_holds_back(stage):
 @pytest.mark.parametrize("policy", ["Hold", "HoldAndDrain"])
 @pytest.mark.parametrize("kind", ["ClusterQueue", "LocalQueue"])
 def test_WL_08_WL_09_a_reservation_is_taken_back_without_an_eviction(stage, kind, policy):
-    story = stage(DEFAULT, CHECK, _queue(admission_checks_strategy=CHECKED), _local())
+    story = stage(DEFAULT, CHECK, queue(admission_checks_strategy=CHECKED), _local())
     story.submit("q", name="w")
     story.settle()
     if kind == "LocalQueue":
         story.scheduler.apply(_local(policy))
     else:
-        story.scheduler.apply(_queue(admission_checks_strategy=CHECKED, stop_policy=policy))
+        story.scheduler.apply(queue(admission_checks_strategy=CHECKED, stop_policy=policy))
     story.scheduler.engine.settle()
 
     assert (story.running(), story.evicted()) == ([], [])
     assert story.condition("w") == ("Suspended", f"{kind} q is inactive")
-    story.scheduler.apply(_local(), _queue(admission_checks_strategy=CHECKED))
+    story.scheduler.apply(_local(), queue(admission_checks_strategy=CHECKED))
     story.settle()
     assert story.running() == ["w"]
 
 
 def test_WL_09_behind_a_held_local_queue_the_cluster_queue_drains_nobody(stage):
-    story = stage(DEFAULT, _queue(9), _local())
+    story = stage(DEFAULT, queue(9), _local())
     story.submit("q", name="w")
     story.settle()
     story.scheduler.apply(_local("Hold"))
-    story.scheduler.apply(_queue(9, stop_policy="HoldAndDrain"))
+    story.scheduler.apply(queue(9, stop_policy="HoldAndDrain"))
     story.settle()
     assert story.running() == ["w"]
     story.scheduler.apply(_local())
@@ -129,7 +114,7 @@ def test_WL_09_behind_a_held_local_queue_the_cluster_queue_drains_nobody(stage):
 
 
 def test_WL_10_an_inactive_workload_is_evicted_and_held(stage):
-    story = stage(DEFAULT, _queue(1))
+    story = stage(DEFAULT, queue(1))
     story.submit("q", name="w")
     story.submit("q", name="next")
     story.settle()
@@ -148,13 +133,13 @@ def test_WL_10_an_inactive_workload_is_evicted_and_held(stage):
 
 
 def test_WL_11_60_seconds_and_40_more_of_100_then_deactivated(stage):
-    story = stage(DEFAULT, _queue(1, preemption=_preempting()))
+    story = stage(DEFAULT, queue(1, preemption=preempting()))
     story.submit("q", name="w", maximum_execution_time_seconds=100)
     story.settle()
     story.scheduler.advance(59)
     story.submit("q", name="high", priority=1)
     story.settle()
-    assert _status(story, "w").accumulated_past_execution_time_seconds == 60
+    assert status(story, "w").accumulated_past_execution_time_seconds == 60
     story.scheduler.finish("high")
     story.scheduler.settle()
     story.scheduler.advance(39)
@@ -169,7 +154,7 @@ def test_WL_11_60_seconds_and_40_more_of_100_then_deactivated(stage):
 
 
 def test_WL_11_who_ran_out_of_time_stays_parked_when_it_is_active_again(stage):
-    story = stage(DEFAULT, _queue(1))
+    story = stage(DEFAULT, queue(1))
     story.submit("q", name="w", maximum_execution_time_seconds=10)
     story.settle()
     story.scheduler.advance(10)
@@ -183,7 +168,7 @@ def test_WL_11_who_ran_out_of_time_stays_parked_when_it_is_active_again(stage):
 
 
 def test_WL_16_the_quota_is_free_when_the_pods_are_gone(stage):
-    story = stage(DEFAULT, _queue(1, preemption=_preempting()), stopping="30s")
+    story = stage(DEFAULT, queue(1, preemption=preempting()), stopping="30s")
     story.submit("q", name="low")
     story.settle()
     story.submit("q", name="high", priority=1)
@@ -199,7 +184,7 @@ def test_WL_16_the_quota_is_free_when_the_pods_are_gone(stage):
 
 
 def test_WL_16_the_workload_of_a_single_pod_does_not_queue_again(stage):
-    story = stage(DEFAULT, _queue(1, preemption=_preempting()))
+    story = stage(DEFAULT, queue(1, preemption=preempting()))
     pod = {
         "apiVersion": "v1",
         "kind": "Pod",

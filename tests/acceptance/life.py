@@ -1,0 +1,35 @@
+"""What the stories of section 10 are about: one ClusterQueue, and what it is asked to do with its workloads."""
+
+import kueuepy as kq
+
+SECOND = 10**9
+DEFAULT = kq.ResourceFlavor("default")
+CHECK = kq.AdmissionCheck("check", controller_name="example.com/checks")
+CHECKED = [kq.AdmissionCheckStrategyRule("check")]
+
+
+def queue(cpu=9, name="q", **fields):
+    """A ClusterQueue with so many CPUs of its own."""
+    return kq.ClusterQueue.of(name, {"default": {"cpu": cpu}}, **fields)
+
+
+def preempting(policy="LowerPriority"):
+    """Preemption within the ClusterQueue."""
+    return kq.Preemption(within_cluster_queue=policy)
+
+
+def waiting_for_pods(timeout=300, recovery=None, *, block=False, **strategy):
+    """A configuration in which pods must become ready within so many seconds."""
+    return kq.Configuration(
+        wait_for_pods_ready=kq.WaitForPodsReady(
+            timeout=timeout * SECOND,
+            recovery_timeout=None if recovery is None else recovery * SECOND,
+            block_admission=block,
+            requeuing_strategy=kq.RequeuingStrategy(**strategy),
+        )
+    )
+
+
+def status(story, key):
+    """The status of a workload."""
+    return story.scheduler.workload(key).status
