@@ -12,7 +12,8 @@ No answers of a running Kueue are recorded for either. These tests rest on its s
 import pytest
 
 import kueuepy as kq
-from acceptance.life import DEFAULT, preempting, queue
+
+from .life import DEFAULT, preempting, queue
 
 
 def test_WL_06_of_four_pods_one_is_done_and_three_are_held(stage):

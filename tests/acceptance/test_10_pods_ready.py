@@ -12,7 +12,8 @@ import msgspec
 import pytest
 
 import kueuepy as kq
-from acceptance.life import CHECK, CHECKED, DEFAULT, SECOND, preempting, queue, status, waiting_for_pods
+
+from .life import CHECK, CHECKED, DEFAULT, SECOND, preempting, queue, status, waiting_for_pods
 
 
 def _names(decisions):

@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 import kueuepy as kq
-from acceptance.life import DEFAULT, preempting, queue
+
+from .life import DEFAULT, preempting, queue
 
 
 def _reasons():

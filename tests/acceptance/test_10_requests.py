@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 import kueuepy as kq
-from acceptance.life import DEFAULT, queue
+
+from .life import DEFAULT, queue
 
 
 def test_WL_13_a_gated_workload_is_not_queued_until_the_gate_is_gone(stage):

@@ -3,7 +3,8 @@
 import pytest
 
 import kueuepy as kq
-from acceptance.life import CHECK, CHECKED, DEFAULT, preempting, queue, status, waiting_for_pods
+
+from .life import CHECK, CHECKED, DEFAULT, preempting, queue, status, waiting_for_pods
 
 
 def test_WL_01_from_pending_to_finished(stage):

@@ -13,7 +13,8 @@ import msgspec
 import pytest
 
 import kueuepy as kq
-from acceptance.life import CHECK, CHECKED, DEFAULT, preempting, queue, status
+
+from .life import CHECK, CHECKED, DEFAULT, preempting, queue, status
 
 
 def _local(stop="None"):
