@@ -80,6 +80,7 @@ class Plain {
   py::object JsonValueOf(const py::object& key);
   py::object JsonTemplate();
   py::object JsonArray();
+  py::object JsonKey();
   py::object JsonText();
   py::object JsonNumber();
   bool OpenJson();

@@ -22,14 +22,20 @@ bool Plain::OpenJson() {
   return false;
 }
 
+// The key of a pair, up to its value.
+py::object Plain::JsonKey() {
+  SkipSpace();
+  py::object key = JsonText();
+  SkipSpace();
+  Expect(':');
+  SkipSpace();
+  return key;
+}
+
 // Pairs of the outermost object up to its end, or into the list of its items.
 void Plain::ReadJsonPairs() {
   for (;;) {
-    SkipSpace();
-    const py::object key = JsonText();
-    SkipSpace();
-    Expect(':');
-    SkipSpace();
+    const py::object key = JsonKey();
     if (Peek() == '[' && PyUnicode_CompareWithASCIIString(key.ptr(), "items") == 0) {
       Put(value_, key, py::list());  // so that there is no second one
       ++at_;
@@ -158,11 +164,7 @@ py::object Plain::JsonObject() {
     return object;
   }
   for (;;) {
-    SkipSpace();
-    const py::object key = JsonText();
-    SkipSpace();
-    Expect(':');
-    SkipSpace();
+    const py::object key = JsonKey();
     Put(object, key, JsonValueOf(key));
     SkipSpace();
     if (Peek() != ',') break;

@@ -104,6 +104,7 @@ class Engine {
  private:
   void ChangeActivity(std::vector<NodeId> before);
   std::vector<NodeId> ActiveQueues();
+  void Attach(NodeId node, const std::string& parent);
   void SetQuotas(NodeId node, const std::vector<ResourceGroup>& groups);
   void ChangeLimitRange(const std::string& ns, absl::FunctionRef<void(Namespace&)> change);
   void ChangeRuntimeClass(const std::string& name, absl::FunctionRef<void()> change);

@@ -148,18 +148,22 @@ void ChargeHolders(State& state, NodeId queue) {
 
 }  // namespace
 
-void Engine::ApplyClusterQueue(ClusterQueueSpec spec, bool changed) {
-  const NodeId node = state_.InternClusterQueue(spec.name);
+// Declares a node below the cohort of that name, if there is a name; the tree that it leaves changes, too.
+void Engine::Attach(NodeId node, const std::string& parent) {
+  const NodeId to = parent.empty() ? kNoId : state_.InternCohort(parent);
   Forest& forest = state_.forest();
-  const bool created = !forest.IsDeclared(node);
-  if (!created && !changed) return;
-  const NodeId old_parent = forest.Parent(node);
-  const NodeId parent = spec.cohort.empty() ? kNoId : state_.InternCohort(spec.cohort);
-  forest.SetDeclared(node, true);
-  forest.SetParent(node, parent);
-  for (NodeId touched : {node, old_parent}) {
+  for (NodeId touched : {node, forest.Parent(node)}) {
     if (touched != kNoId) state_.changed_nodes.push_back(touched);
   }
+  forest.SetDeclared(node, true);
+  forest.SetParent(node, to);
+}
+
+void Engine::ApplyClusterQueue(ClusterQueueSpec spec, bool changed) {
+  const NodeId node = state_.InternClusterQueue(spec.name);
+  const bool created = !state_.forest().IsDeclared(node);
+  if (!created && !changed) return;
+  Attach(node, spec.cohort);
   ClusterQueue& queue = state_.Queue(node);
   queue.spec = std::move(spec);
   queue.terminating = false;
@@ -195,15 +199,8 @@ void Engine::DeleteClusterQueue(const std::string& name) {
 
 void Engine::ApplyCohort(CohortSpec spec, bool changed) {
   const NodeId node = state_.InternCohort(spec.name);
-  Forest& forest = state_.forest();
-  if (forest.IsDeclared(node) && !changed) return;
-  const NodeId old_parent = forest.Parent(node);
-  const NodeId parent = spec.parent.empty() ? kNoId : state_.InternCohort(spec.parent);
-  forest.SetDeclared(node, true);
-  forest.SetParent(node, parent);
-  for (NodeId touched : {node, old_parent}) {
-    if (touched != kNoId) state_.changed_nodes.push_back(touched);
-  }
+  if (state_.forest().IsDeclared(node) && !changed) return;
+  Attach(node, spec.parent);
   state_.cohorts[static_cast<size_t>(node)] = std::move(spec);
   SetQuotas(node, state_.cohorts[static_cast<size_t>(node)].resource_groups);
   state_.stale = true;
