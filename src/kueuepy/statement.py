@@ -22,7 +22,7 @@ EFFECTIVE_GATES = frozenset(_EFFECTIVE.split())
 
 LEFT_OUT = {
     "topology-aware scheduling": "read and validated; quota decides, and pods are placed nowhere",
-    "the controllers of admission checks, MultiKueue": "not run; a check is what it is set to, or what a function given for it answers (provisioning has a model)",
+    "the controllers of admission checks, MultiKueue": "not run; a check is as it is set, or answered by `checks`",
     "dynamic resource allocation": "resource claims count nothing",
     "concurrent admission, preemption gates and other alpha features": "read and validated; without effect",
     "pods, nodes and their failures": "a job's pods are ready, failed or done when they are said to be",
