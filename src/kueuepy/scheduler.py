@@ -90,7 +90,7 @@ class Scheduler(SchedulerQuestions):
             if not isinstance(obj, Workload):
                 self._apply(obj)
         self._take(Submitted(workload) for workload in cluster.workloads)
-        self._take(of_jobs(cluster.jobs, self.surroundings()))
+        self._take(self._checked(of_jobs(cluster.jobs, self.surroundings())))
 
     # What happens to it.
 
@@ -111,10 +111,7 @@ class Scheduler(SchedulerQuestions):
             InvalidSpecError: Something is not valid.
             NotFoundError: A job names a priority class that isn't there.
         """
-        new = list(submissions(items, self.surroundings()))
-        for workload, *_ in new:
-            check(workload, feature_gates=self._configuration.feature_gates)
-        return self._take(new)
+        return self._take(self._checked(submissions(items, self.surroundings())))
 
     @alone
     def apply(self, *objects: Object) -> None:

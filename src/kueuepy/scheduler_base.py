@@ -10,6 +10,7 @@ import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors import DuplicateError, NotFoundError, StateError
+from kueuepy.manifest import check
 from kueuepy.manifest.gates import enabled
 from kueuepy.objects import SECOND, LocalQueue, Namespace, PriorityClass, WorkloadPriorityClass
 from kueuepy.scheduler_input import Submitted, Surroundings
@@ -136,6 +137,13 @@ class SchedulerState:
         if known is None:
             raise StateError(f'Workload "{self._engine.key(found)}": was given to the engine directly')
         return known
+
+    def _checked(self, new: Iterable[Submitted]) -> list[Submitted]:
+        """The same, once each Workload is found to be valid."""
+        found = list(new)
+        for workload, *_ in found:
+            check(workload, feature_gates=self._configuration.feature_gates)
+        return found
 
     def _take(self, new: Iterable[Submitted]) -> tuple[str, ...]:
         submitted = list(new)

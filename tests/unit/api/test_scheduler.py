@@ -199,3 +199,18 @@ def test_a_change_of_the_objects_is_seen_by_what_reads_jobs_and_not_by_forks():
     scheduler.remove(kq.WorkloadPriorityClass("high", value=7))
     with pytest.raises(kq.NotFoundError, match="high"):
         scheduler.question({**row, "metadata": {**row["metadata"], "name": "k"}})
+
+
+def test_a_job_of_the_cluster_is_held_to_the_same_rules_as_one_that_is_submitted(team):
+    container = {"name": "c", "resources": {"requests": {"cpu": -5}}}
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "less", "labels": {"kueue.x-k8s.io/queue-name": "team-a"}},
+        "spec": {"template": {"spec": {"containers": [container]}}},
+    }
+    with pytest.raises(kq.InvalidSpecError) as submitted:
+        kq.Scheduler(team).submit(job)
+    with pytest.raises(kq.InvalidSpecError) as given:
+        kq.Scheduler(kq.Cluster(*team.objects(), jobs=[job]))
+    assert str(given.value) == str(submitted.value)
