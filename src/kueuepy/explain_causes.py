@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kueuepy import explain_words as words
 from kueuepy.explain_cause import cause as _cause
-from kueuepy.explain_facts import missing, shortages
+from kueuepy.explain_facts import less, missing, number, positive, shortages
 from kueuepy.explain_obstacles import obstacles, ways_out
 from kueuepy.explain_remedies import remedies
 
@@ -192,24 +192,24 @@ def holding_causes(facts: FactsView, decided: Admitted | None, life: LifeView, *
 
 def _held(cell: CellView) -> Cause:
     own = cell["path"][0]
-    loan = max(0, own["usage"] - own["nominal"])
+    loan = positive(less(own["usage"], own["nominal"]))
     numbers = {"flavor": cell["flavor"], "resource": cell["resource"], "amount": cell["asked"]}
-    numbers["borrowed"] = min(cell["asked"], loan)
-    return _cause("held", words.held(cell, loan), numbers, _loan(cell) if loan else ())
+    numbers["borrowed"] = min(cell["asked"], loan, key=number)
+    return _cause("held", words.held(cell, loan), numbers, _loan(cell) if number(loan) else ())
 
 
 def _loan(cell: CellView) -> list[Cause]:
     """Who lends what the queue borrows: all below the lowest Cohort that does not borrow itself."""
     own, *above = cell["path"]
-    borrowing = takewhile(lambda node: node["subtree"] is not None and node["usage"] > node["subtree"], above)
+    borrowing = takewhile(lambda node: number(node["usage"]) > number(node["subtree"]), above)
     within = above[: len(list(borrowing)) + 1]
     names, resource = {node["name"] for node in within}, cell["resource"]
     causes = [
         _cause("lender", words.lender(holder, resource), holder)
         for holder in cell["holders"]
-        if holder["lends"] and holder["name"] != own["name"] and holder["meets"] in names
+        if number(holder["lends"]) and holder["name"] != own["name"] and holder["meets"] in names
     ]
-    causes += [_cause("pool", words.pool(node, resource), node) for node in within if node["nominal"]]
+    causes += [_cause("pool", words.pool(node, resource), node) for node in within if number(node["nominal"])]
     return [*causes, *(_cause("node", words.node(node, cell), node) for node in cell["path"])]
 
 

@@ -1,6 +1,7 @@
 """The shapes of what the core hands over: dicts and tuples, named here once for the stub and for those who read them.
 
-Amounts are integers, thousandths for cpu and units for everything else; `None` is unlimited.
+Amounts are integers, thousandths for cpu and units for everything else; `None` is unlimited, which is also what the
+largest numbers and sums of such count as.
 """
 
 from __future__ import annotations
@@ -9,6 +10,11 @@ from typing import Literal, NamedTuple, TypeAlias, TypedDict
 
 from kueuepy.decision_kinds import FlavorMode, PendingReason, PreemptionReason
 from kueuepy.objects.status import CheckState
+
+Amount: TypeAlias = int | None
+"""So much of a resource; `None` is unlimited."""
+
+_UNLIMITED, _LEAST = 2**63 - 1, -(2**63)
 
 ConditionView: TypeAlias = tuple[bool, str, str, int]
 """Status, reason, message, time of the last transition."""
@@ -53,13 +59,13 @@ class NodeView(TypedDict):
 
     name: str
     kind: Literal["ClusterQueue", "Cohort"]
-    nominal: int
-    subtree: int | None
-    usage: int
-    guaranteed: int
-    borrowing_limit: int | None
-    lending_limit: int | None
-    available: int | None
+    nominal: Amount
+    subtree: Amount
+    usage: Amount
+    guaranteed: Amount
+    borrowing_limit: Amount
+    lending_limit: Amount
+    available: Amount
 
 
 class HolderView(TypedDict):
@@ -72,10 +78,10 @@ class HolderView(TypedDict):
     name: str
     kind: Literal["ClusterQueue", "Cohort"]
     meets: str
-    nominal: int
-    usage: int
-    borrowed: int
-    lends: int
+    nominal: Amount
+    usage: Amount
+    borrowed: Amount
+    lends: Amount
 
 
 class CellView(TypedDict):
@@ -83,10 +89,10 @@ class CellView(TypedDict):
 
     flavor: str
     resource: str
-    before: int
-    asked: int
-    available: int | None
-    potential: int | None
+    before: Amount
+    asked: Amount
+    available: Amount
+    potential: Amount
     short: bool
     where: str
     limit: Literal["quota", "borrowingLimit"]
@@ -115,7 +121,7 @@ class PodSetView(TypedDict):
 
     name: str
     count: int
-    requests: dict[str, int]
+    requests: dict[str, Amount]
     undeclared: list[str]
     flavors: list[FlavorView]
 
@@ -141,7 +147,7 @@ class CandidateView(TypedDict):
     reason: PreemptionReason | None
     leaving: bool
     priority: int
-    holds: dict[tuple[str, str], int]
+    holds: dict[tuple[str, str], Amount]
     comparisons: list[ComparisonView]
 
 
@@ -154,8 +160,8 @@ class ShareView(TypedDict):
     share: float
     rounded: int
     resource: str
-    borrowed: int | None
-    lendable: int | None
+    borrowed: Amount
+    lendable: Amount
     borrowing: bool
 
 
@@ -186,17 +192,46 @@ class Shortage(NamedTuple):
 
     node: str
     limit: Literal["quota", "borrowingLimit"]
-    amount: int
+    amount: Amount
 
 
-def missing(cell: CellView) -> int:
+def number(amount: Amount) -> int:
+    """An amount as a number that can be compared: unlimited is the largest.
+
+    >>> number(3), number(None) > 2**62
+    (3, True)
+    """
+    return _UNLIMITED if amount is None else amount
+
+
+def less(amount: Amount, by: Amount) -> Amount:
+    """One amount without another.
+
+    Source: `pkg/resources/amount.go:Sub`.
+
+    >>> less(5, 3), less(None, 3), less(None, None), less(3, None), less(2**62, -(2**62))
+    (2, None, 0, -9223372036854775808, None)
+    """
+    if amount is None:
+        return 0 if by is None else None
+    found = _LEAST if by is None else max(_LEAST, amount - by)
+    return found if found < _UNLIMITED else None
+
+
+def missing(cell: CellView) -> Amount:
     """How much would have to become free; more than what is asked for where more is used than there is."""
-    free = cell["path"][0]["available"]
-    return 0 if free is None else max(0, cell["asked"] - free)
+    return positive(less(cell["asked"], cell["path"][0]["available"]))
+
+
+def positive(amount: Amount) -> Amount:
+    """The amount, or 0 if it is less."""
+    return None if amount is None else max(0, amount)
 
 
 def shortages(cell: CellView) -> list[Shortage]:
     """The nodes, from the queue up, whose quota or borrowingLimit would all have to grow for the request to fit.
+
+    What is unlimited cannot grow: there may be none though the request is short, where others use all that can be.
 
     Mirrors `pkg/cache/scheduler/resource_node.go:available`, read backwards.
     """
@@ -206,15 +241,16 @@ def shortages(cell: CellView) -> list[Shortage]:
         if node["subtree"] is None:
             break
         if parent is None:
-            short = needed - (node["subtree"] - node["usage"])
+            short = less(needed, less(node["subtree"], node["usage"]))
             limit: Literal["quota", "borrowingLimit"] = "quota"
         else:
-            needed -= max(0, node["guaranteed"] - node["usage"])
+            needed = less(needed, positive(less(node["guaranteed"], node["usage"])))
             if node["borrowing_limit"] is None:
                 continue
-            drawn = max(0, node["usage"] - node["guaranteed"])
-            short = needed - (node["subtree"] - node["guaranteed"] - drawn + node["borrowing_limit"])
+            drawn = positive(less(node["usage"], node["guaranteed"]))
+            stored = less(less(node["subtree"], node["guaranteed"]), drawn)
+            short = less(less(needed, stored), node["borrowing_limit"])
             limit = "borrowingLimit"
-        if short > 0:
+        if number(short) > 0:
             found.append(Shortage(node["name"], limit, short))
     return found

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from kueuepy import _core
-from kueuepy.explain_facts import missing, shortages
+from kueuepy.explain_facts import less, missing, number, shortages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,21 +103,21 @@ def pod_set(facts: PodSetView) -> str:
 
 def is_impossible(facts: CellView) -> bool:
     """Whether more is asked for than there could ever be."""
-    return facts["potential"] is not None and facts["asked"] > facts["potential"]
+    return number(facts["asked"]) > number(facts["potential"])
 
 
 def cell(facts: CellView) -> str:
     """What is asked for of one resource, against what there is."""
     resource = facts["resource"]
-    earlier = f" ({amount(resource, facts['before'])} of it for other pod sets)" if facts["before"] else ""
+    earlier = f" ({amount(resource, facts['before'])} of it for other pod sets)" if number(facts["before"]) else ""
     asked = f"{resource}: asks {amount(resource, facts['asked'])}{earlier}"
     if is_impossible(facts):
         return f"{asked}, can never have more than {amount(resource, facts['potential'])}"
     available = amount(resource, facts["available"])
     if not facts["short"]:
         return f"{asked}, may have {available}"
-    over = missing(facts) - facts["asked"]
-    beyond = f", with the {amount(resource, over)} that are used beyond quota" if over > 0 else ""
+    over = less(missing(facts), facts["asked"])
+    beyond = f", with the {amount(resource, over)} that are used beyond quota" if number(over) > 0 else ""
     return f"{asked}, may have {available}: {amount(resource, missing(facts))} short{beyond}"
 
 
@@ -136,8 +136,8 @@ def node(facts: NodeView, of: CellView, *, binds: bool = False) -> str:
     if facts["lending_limit"] is not None:
         parts.append(f"lendingLimit {text('lending_limit')}, so {text('guaranteed')} for itself")
     free = facts["available"]
-    over = free is not None and free < 0
-    parts.append(f"{amount(resource, -free if over and free else free)} {'too much' if over else 'left'}")
+    over = number(free) < 0
+    parts.append(f"{amount(resource, less(0, free) if over else free)} {'too much' if over else 'left'}")
     limit = "its borrowingLimit" if of["limit"] == "borrowingLimit" else "its quota"
     counts = f"  ← {limit} is what counts" if binds else ""
     return f"{facts['kind']} {facts['name']}: {', '.join(parts)}{counts}"
@@ -200,7 +200,8 @@ def release(workload: str, seconds: float) -> str:
 def fewer_pods(facts: PodSetView, least: int) -> str:
     """That not even the smallest number of pods fits."""
     asked = ", ".join(
-        f"{name} {amount(name, value // facts['count'] * least)}" for name, value in sorted(facts["requests"].items())
+        f"{name} {amount(name, None if value is None else value // facts['count'] * least)}"
+        for name, value in sorted(facts["requests"].items())
     )
     return f"not even {least} of the {facts['count']} pods of pod set {facts['name']}, its minCount, fit: {asked}"
 
@@ -256,8 +257,11 @@ def _more(facts: CellView) -> str:
     if is_impossible(facts):
         most, asked = amount(resource, facts["potential"]), amount(resource, facts["asked"])
         return f"quotas and limits were raised, so that {asked} {resource} is possible; now it is {most}"
-    first, *others = shortages(facts)
     needed = missing(facts)
+    short = shortages(facts)
+    if not short:
+        return f"{amount(resource, needed)} {resource} became free in {facts['where']}"
+    first, *others = short
     grown = [f"its {first.limit} grew by {'that' if first.amount == needed else amount(resource, first.amount)}"]
     grown += [f"the {limit} of {name} by {amount(resource, by)}" for name, limit, by in others]
     return f"{amount(resource, needed)} {resource} became free in {first.node}, or {' and '.join(grown)}"
@@ -334,12 +338,14 @@ def share(facts: ShareView) -> str:
     return f"{name}, by {facts['resource']}: borrows {borrowed} of {lendable} lendable{weight}"
 
 
-def held(facts: CellView, borrowed: int) -> str:
+def held(facts: CellView, borrowed: int | None) -> str:
     """What it holds in one cell, and how much its queue borrows there in all."""
     resource = facts["resource"]
     text = f"{resource} {amount(resource, facts['asked'])} of flavor {facts['flavor']}"
     return (
-        f"{text}; its queue borrows {amount(resource, borrowed)}" if borrowed else f"{text}, from its queue's own quota"
+        f"{text}; its queue borrows {amount(resource, borrowed)}"
+        if number(borrowed)
+        else f"{text}, from its queue's own quota"
     )
 
 

@@ -131,3 +131,49 @@ def test_who_waits_is_told_what_would_help(situation):
         assert bool(told.find("remedies")) is (told.verdict == "Pending")
         leaving = [c.facts["workload"] for c in told.find("candidate") if c.facts["verdict"] == "Taken"]
         assert bool(leaving) is (told.verdict == "Preempting")
+
+
+_VAST = st.sampled_from([0, 1, 5, 2**53, 2**61, 2**62 - 1, 2**62, 2**62 + 1, 2**63 - 2, 2**63 - 1])
+
+
+def _vast_quota(draw):
+    nominal, borrowing, lending = draw(_VAST), draw(st.none() | _VAST), draw(st.none() | _VAST)
+    return kq.ResourceQuota("memory", nominal, borrowing, None if lending is None else min(lending, nominal))
+
+
+@st.composite
+def _vast_schedulers(draw):
+    """Queues in a tree, with quotas, limits and requests up to the largest numbers, where sums are unlimited."""
+    queues = [
+        kq.ClusterQueue(
+            name,
+            cohort_name=cohort,
+            resource_groups=(kq.ResourceGroup(("memory",), (kq.FlavorQuotas("one", (_vast_quota(draw),)),)),),
+            preemption=draw(_POLICIES),
+        )
+        for name, cohort in (("a", "left"), ("b", "left"), ("c", "top"))
+    ]
+    sharing = draw(st.sampled_from([None, kq.FairSharingConfig()]))
+    configuration = kq.Configuration(fair_sharing=sharing)
+    scheduler = kq.Scheduler(
+        kq.Cluster(kq.ResourceFlavor("one"), kq.Cohort("left", parent_name="top"), queues, configuration=configuration)
+    )
+    jobs = st.tuples(st.sampled_from("abc"), _VAST, st.integers(1, 4), st.integers(0, 2), st.booleans())
+    for i, (queue, memory, count, priority, fewer) in enumerate(draw(st.lists(jobs, min_size=1, max_size=6))):
+        pods = (kq.PodSet.of(count=count, requests={"memory": memory}, min_count=1 if fewer and count > 1 else None),)
+        scheduler.advance(1)
+        scheduler.submit(kq.Workload(f"w{i}", queue_name=queue, priority=priority, pod_sets=pods))
+        if draw(st.booleans()):
+            scheduler.settle(max_cycles=3)
+    return scheduler
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(_vast_schedulers())
+def test_amounts_of_every_size_are_explained(scheduler):
+    for key in scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping
+        told = scheduler.explain(key)
+        assert bool(told.find("remedies")) is (told.verdict == "Pending")
+        for cell in told.find("resource"):
+            if cell.causes:  # it is short
+                assert cell.facts["missing"] is None or cell.facts["missing"] > 0

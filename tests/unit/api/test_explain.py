@@ -175,3 +175,20 @@ def test_a_workload_that_waits_behind_others_is_told_that_it_fits(team):
     assert explanation.find("position")[0].facts == {"position": 1}
     scheduler.finish("one")
     assert scheduler.explain("one").verdict == "Finished"
+
+
+def test_more_than_any_quota_is_no_limit():
+    scheduler = kq.Scheduler(kq.Cluster(DEFAULT, queue("team-a", 9)))
+    scheduler.submit(workload("vast", "team-a", cpu=2**63 - 1))
+    told = str(scheduler.explain("default/vast"))
+    assert "cpu: asks no limit, can never have more than 9" in told
+
+
+def test_where_others_use_all_that_can_be_no_quota_can_grow():
+    scheduler = kq.Scheduler(kq.Cluster(DEFAULT, [queue(name, 2**53, cohort_name="all") for name in "abc"]))
+    scheduler.submit(*(workload(f"w-{name}", name, cpu=2**53, pods=1) for name in "abc"))
+    scheduler.settle()
+    assert scheduler.explain("default/w-a").verdict == "Admitted"
+    told = scheduler.explain("default/w-c")
+    assert "used no limit, 0 left" in str(told)
+    assert [cause.text.endswith("cpu became free in all") for cause in told.find("remedy")] == [True]
