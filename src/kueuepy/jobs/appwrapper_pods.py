@@ -12,6 +12,7 @@ from typing import Any
 from kueuepy.jobs import keys
 from kueuepy.jobs.batch import pods_per_job
 from kueuepy.jobs.fields import Document, Section
+from kueuepy.jobs.forms import check_template
 from kueuepy.jobs.topology import PodIndex
 
 _ANNOTATION = "workload.codeflare.dev.appwrapper/tas-"
@@ -64,12 +65,13 @@ def pod_template(component: Section, path: str) -> Document:
     """The pod template at a path in a component: the part of it that Kueue looks at, with the API's defaults.
 
     Raises:
-        InvalidSpecError: There is none.
+        InvalidSpecError: There is none, or it has other types than the API has.
     """
     found = _value_at(component, path)
     spec = found.get("spec") if isinstance(found, dict) else None
     if not isinstance(spec, dict):
         raise component.error("podSets", f'has the path "{path}"; it must lead to a pod template with a spec')
+    check_template(found, f"{component.owner}: {component.path}.{path}")
     metadata = found.get("metadata") or {}
     kept = {key: dict(metadata[key]) for key in ("labels", "annotations") if metadata.get(key)}
     result: Document = {"metadata": kept} if kept else {}

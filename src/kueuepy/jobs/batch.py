@@ -160,11 +160,13 @@ class CronJob(Maker):
             scheduled: The time, in nanoseconds since the Unix epoch, which the Job is named after; without it the Job
                 has the name of the CronJob.
         """
-        template = copy.deepcopy(self.root.section("spec").section("jobTemplate").data)
+        section = self.root.section("spec").section("jobTemplate")
+        given = section.find("metadata")
+        template = copy.deepcopy(section.data)
         minutes = "" if scheduled is None else f"-{scheduled // 10**9 // _SECONDS_PER_MINUTE}"
         owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": self.name, "controller": True, "uid": self.uid}
         metadata = {"name": f"{self.name}{minutes}", "namespace": self.namespace, "ownerReferences": [owner]}
-        template["metadata"] = template.get("metadata", {}) | metadata
+        template["metadata"] = ({} if given is None else given.data) | metadata
         return {"apiVersion": "batch/v1", "kind": "Job"} | template
 
     def jobs(self) -> tuple[BatchJob]:

@@ -38,6 +38,9 @@ class _Resources(_Form):
 
 
 class _Container(_Form):
+    name: str | None = None
+    image: str | None = None
+    image_pull_policy: str | None = None
     env: list[dict[str, Any]] | None = None
     ports: list[dict[str, Any]] | None = None
     resources: _Resources | None = None
@@ -64,6 +67,16 @@ def check_metadata(manifest: Document) -> None:
     metadata = manifest.get("metadata")
     name = f' "{metadata.get("name")}"' if isinstance(metadata, dict) else ""
     _check(metadata, _Metadata | None, f"{manifest.get('kind')}{name}: metadata")
+
+
+def check_template(template: Document, where: str) -> None:
+    """Does nothing if a pod template has the types that the API has, in what is read of it.
+
+    Raises:
+        InvalidSpecError: It has not; the message names the field.
+    """
+    _check(template.get("metadata"), _Metadata | None, f"{where}.metadata")
+    check_pod_spec(template["spec"], f"{where}.spec")
 
 
 def check_pod_spec(spec: Document, where: str) -> None:

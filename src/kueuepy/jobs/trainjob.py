@@ -51,7 +51,9 @@ class TrainJob(BaseJob):
         if reference.text("apiGroup", _GROUP) != _GROUP or kind not in (_NAMESPACED, _CLUSTER_WIDE):
             raise reference.error("kind", f'is "{kind}"; it must be {_CLUSTER_WIDE} or {_NAMESPACED} of {_GROUP}')
         for manifest in self.related:
-            metadata = manifest.get("metadata") or {}
+            metadata = manifest.get("metadata")
+            if not isinstance(metadata, dict):
+                continue
             namespace = metadata.get("namespace", "default") if kind == _NAMESPACED else self.namespace
             if (manifest.get("kind"), metadata.get("name"), namespace) == (kind, name, self.namespace):
                 return Section(f'{kind} "{name}"', "", without_nulls(manifest))
