@@ -108,11 +108,12 @@ def _settle_paths(kind: Kind, findings: Findings, problems: int, notes: int) -> 
     """Corrects the paths of fields that a record has elsewhere than the object, in what was found since."""
     if len(findings.problems) == problems and len(findings.notes) == notes:
         return
-    findings.problems[problems:] = [_settled(kind, problem) for problem in findings.problems[problems:]]
-    findings.notes[notes:] = [_settled(kind, problem) for problem in findings.notes[notes:]]
+    findings.problems[problems:] = [settled(kind, problem) for problem in findings.problems[problems:]]
+    findings.notes[notes:] = [settled(kind, problem) for problem in findings.notes[notes:]]
 
 
-def _settled(kind: Kind, problem: Problem) -> Problem:
+def settled(kind: Kind, problem: Problem) -> Problem:
+    """The problem at the path that its field has in the object, not in the record."""
     place = (kind.place,) if kind.place else ()
     path = problem.path
     if path[: len(place)] != place or len(path) == len(place):

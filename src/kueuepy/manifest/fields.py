@@ -11,7 +11,7 @@ import msgspec
 from kueuepy.manifest.decoding import Findings, decode, hold
 from kueuepy.manifest.problems import Path
 from kueuepy.manifest.shapes import many, optional, shape
-from kueuepy.manifest.times import format_time, parse_time
+from kueuepy.manifest.times import LATEST, LONGEST, format_time, parse_time
 
 Read = Callable[[Any, Path, Findings], Any]
 Write = Callable[[Any], Any]
@@ -95,6 +95,9 @@ def read_time(raw: Any, path: Path, findings: Findings) -> int | None:
     time = parse_time(raw) if isinstance(raw, str) else None
     if time is None:
         findings.problem(path, f'is "{raw}"; it must be a time such as 2026-01-31T12:00:00Z')
+    elif abs(time) > LONGEST:
+        findings.problem(path, f'is "{raw}"; it must be a time that fits 64 bits of nanoseconds, {LATEST} at most')
+        return None
     return time
 
 

@@ -4,6 +4,9 @@ import re
 from datetime import datetime, timedelta, timezone
 
 SECOND = 10**9
+LONGEST = 2**63 - 1
+"""The most nanoseconds that are counted, as in Go; since 1970, they last until `LATEST`."""
+LATEST = "2262-04-11T23:47:16Z"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:[Zz]|([-+])(\d\d):?(\d\d))", re.ASCII)
 _USUAL_LENGTH = len("1970-01-01T00:00:00Z")

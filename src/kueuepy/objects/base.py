@@ -1,7 +1,7 @@
 """What every object has: a name, and the part of Kubernetes' metadata that Kueue reads."""
 
 from functools import cache
-from typing import TypeAlias, get_origin
+from typing import Annotated, TypeAlias, get_origin
 
 import msgspec
 from msgspec import field
@@ -11,6 +11,9 @@ QuantityText: TypeAlias = str | int
 
 ResourceList: TypeAlias = dict[str, QuantityText]
 """Quantities by resource name, as in `resources.requests` of a container."""
+
+Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""An integer of 64 bits, such as a time in nanoseconds: from 1677-09-21 to 2262-04-11 they fit."""
 
 
 class Value(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True, gc=False):
@@ -58,8 +61,8 @@ class Object(Named, frozen=True, kw_only=True):
     labels: dict[str, str] = field(default_factory=dict)
     annotations: dict[str, str] = field(default_factory=dict)
     uid: str = ""
-    creation_timestamp: int | None = None
-    deletion_timestamp: int | None = None
+    creation_timestamp: Int64 | None = None
+    deletion_timestamp: Int64 | None = None
 
     @property
     def key(self) -> str:

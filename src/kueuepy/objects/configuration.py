@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import field
 
-from kueuepy.objects.base import Collection, ResourceList, Value
+from kueuepy.objects.base import Collection, Int64, ResourceList, Value
 from kueuepy.objects.selector import LabelSelector, LabelSelectorRequirement
 
 SECOND = 10**9
@@ -39,8 +39,8 @@ class AdmissionFairSharing(Value, frozen=True):
         resource_weights: How much a core, a byte or a unit of a resource counts; 1 if not given.
     """
 
-    usage_half_life_time: int = 0
-    usage_sampling_interval: int = 300 * SECOND
+    usage_half_life_time: Int64 = 0
+    usage_sampling_interval: Int64 = 300 * SECOND
     resource_weights: dict[str, float] = field(default_factory=dict)
 
 
@@ -55,9 +55,9 @@ class RequeuingStrategy(Value, frozen=True):
     """
 
     timestamp: Literal["Creation", "Eviction"] = "Eviction"
-    backoff_base_seconds: int = 60
-    backoff_max_seconds: int = 3600
-    backoff_limit_count: int | None = None
+    backoff_base_seconds: Int64 = 60
+    backoff_max_seconds: Int64 = 3600
+    backoff_limit_count: Int64 | None = None
 
 
 class WaitForPodsReady(Value, frozen=True):
@@ -70,8 +70,8 @@ class WaitForPodsReady(Value, frozen=True):
         requeuing_strategy: How evicted workloads come back.
     """
 
-    timeout: int = 1800 * SECOND
-    recovery_timeout: int | None = None
+    timeout: Int64 = 1800 * SECOND
+    recovery_timeout: Int64 | None = None
     block_admission: bool = False
     requeuing_strategy: RequeuingStrategy = RequeuingStrategy()
 

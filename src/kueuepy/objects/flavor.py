@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 from msgspec import field
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.objects.base import Object, Value
+from kueuepy.objects.base import Int64, Object, Value
 
 TaintEffect: TypeAlias = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 TolerationOperator: TypeAlias = Literal["", "Equal", "Exists"]
@@ -56,7 +56,7 @@ class Toleration(Value, frozen=True):
     operator: TolerationOperator = ""
     value: str = ""
     effect: TaintEffect | Literal[""] = ""
-    toleration_seconds: int | None = None
+    toleration_seconds: Int64 | None = None
 
     @classmethod
     def of(cls, text: str) -> "Toleration":

@@ -4,7 +4,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import field
 
-from kueuepy.objects.base import Collection, ResourceList, Value
+from kueuepy.objects.base import Collection, Int64, ResourceList, Value
 
 ConditionStatus: TypeAlias = Literal["True", "False", "Unknown"]
 CheckState: TypeAlias = Literal["Pending", "Ready", "Retry", "Rejected"]
@@ -26,7 +26,7 @@ class Condition(Value, frozen=True):
     status: ConditionStatus
     reason: str = ""
     message: str = ""
-    last_transition_time: int = 0
+    last_transition_time: Int64 = 0
 
 
 class PodSetAssignment(Value, frozen=True):
@@ -70,7 +70,7 @@ class RequeueState(Value, frozen=True):
     """
 
     count: int = 0
-    requeue_at: int | None = None
+    requeue_at: Int64 | None = None
 
 
 class ReclaimablePod(Value, frozen=True):
@@ -101,9 +101,9 @@ class AdmissionCheckState(Collection, frozen=True):
     name: str
     state: CheckState
     message: str = ""
-    last_transition_time: int = 0
-    retry_count: int | None = None
-    requeue_after_seconds: int | None = None
+    last_transition_time: Int64 = 0
+    retry_count: Int64 | None = None
+    requeue_after_seconds: Int64 | None = None
     pod_set_updates: tuple[dict[str, Any], ...] = ()
 
 
@@ -127,7 +127,7 @@ class WorkloadStatus(Collection, frozen=True, kw_only=True):
     requeue_state: RequeueState | None = None
     reclaimable_pods: tuple[ReclaimablePod, ...] = ()
     admission_checks: tuple[AdmissionCheckState, ...] = ()
-    accumulated_past_execution_time_seconds: int | None = None
+    accumulated_past_execution_time_seconds: Int64 | None = None
     unhealthy_nodes: tuple[str, ...] = ()
 
     def is_true(self, condition_type: str) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from kueuepy.manifest.convert import read_object, to_dict
-from kueuepy.manifest.kinds import BY_CLASS
+from kueuepy.manifest.convert import read_object, settled, to_dict
+from kueuepy.manifest.kinds import BY_CLASS, Kind
 from kueuepy.manifest.problems import ManifestError, Problem
 from kueuepy.manifest.validation import flavor, other, queue, update, workload
 from kueuepy.manifest.validation.configuration import review_configuration
@@ -32,6 +32,7 @@ from kueuepy.objects import (
     Workload,
     WorkloadPriorityClass,
 )
+from kueuepy.objects.readable import Fault, fault_of
 
 __all__ = ["check", "review_object", "validate", "validate_update"]
 
@@ -62,7 +63,10 @@ def validate(obj: Object | Configuration, *, feature_gates: Mapping[str, bool] |
     """
     review = Review(gates=feature_gates)
     if isinstance(obj, Configuration):
-        review_configuration(obj, review)
+        if fault := fault_of(obj):
+            review.problem(*fault)
+        else:
+            review_configuration(obj, review)
     elif _has_its_types(obj, review):
         review_object(obj, review)
     return review.problems
@@ -115,9 +119,24 @@ def _review_metadata(obj: Object, review: Review) -> None:
 
 def _has_its_types(obj: Object, review: Review) -> bool:
     """Whether the fields of an object built in Python have the types that its class gives them."""
-    try:
-        doc = to_dict(obj)
-    except (TypeError, ValueError, AttributeError, msgspec.MsgspecError) as error:
-        review.problem((), f"has a field of a wrong type: {error}")
+    kind = BY_CLASS.get(type(obj))
+    if kind is None:
+        review.problem((), f"is of the class {type(obj).__name__}; it must be one of Kueue's objects, such as Workload")
         return False
-    return read_object(BY_CLASS[type(obj)], doc, review) is not None
+    try:
+        found = read_object(kind, to_dict(obj), review)
+    except (TypeError, ValueError, AttributeError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
+        fault = fault_of(obj)
+        named = fault if fault and fault[0] else ((), f"has a field of a wrong type: {error}")
+        _review_fault(kind, named, review)
+        return False
+    if found is not None:
+        _review_fault(kind, fault_of(obj), review)  # a manifest's null counts as absent, a record's None does not
+    return not review.problems
+
+
+def _review_fault(kind: Kind, fault: Fault | None, review: Review) -> None:
+    if fault is not None:
+        path, detail = fault
+        place = (kind.place,) if path and kind.place else ()
+        review.problems.append(settled(kind, Problem((*place, *path), "Invalid", detail)))

@@ -1,0 +1,117 @@
+"""Whether a value can be read again once it is written: fields have their types, and what is free is plain data."""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, TypeAlias, TypeVar, get_args
+
+import msgspec
+
+from kueuepy.objects.ready import ready
+
+T = TypeVar("T")
+Fault: TypeAlias = tuple[tuple[str | int, ...], str]
+"""A field, as it is called when written, and what is wrong with it."""
+
+_EXPECTED = re.compile(r"Expected `([^`]+)`(?: ([<>]=) (-?\d+))?(?:, got `([^`]+)`)?(?: - at `\$([^`]*)`)?")
+_ENUM = re.compile(r"Invalid enum value (.+?) - at `\$([^`]*)`")
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
+_WORDS = {
+    "str": "a text",
+    "int": "an integer",
+    "float": "a number",
+    "bool": "a truth value",
+    "null": "null",
+    "None": "null",
+    "object": "a mapping",
+    "array": "a list",
+}
+_PLAIN = (
+    "it must be plain data: texts in Unicode, numbers, truth values, null, lists, and mappings of texts to these; "
+    f"integers are {-(2**63)} to {2**64 - 1}"
+)
+_ERRORS = (TypeError, ValueError, OverflowError, RecursionError)
+_json = msgspec.json.Encoder()
+_packed = msgspec.msgpack.Encoder()
+
+
+def fault_of(value: Any) -> Fault | None:
+    """What keeps a record or a mapping from being read again as it was written; `None` if nothing does.
+
+    JSON knows fewer types than MessagePack: where both come to the same, there is nothing but plain data.
+    """
+    cls: Any = type(value)
+    try:
+        read = _packed.encode(_from_json(cls).decode(_json.encode(value)))
+        packed = _packed.encode(value)
+        if read != packed and read != _packed.encode(_from_packed(cls).decode(packed)):
+            return (), f"holds something that JSON has no form for; {_PLAIN}"
+    except msgspec.ValidationError as error:
+        return _said(str(error), cls)
+    except _ERRORS as error:
+        return (), f"cannot be written ({error}); {_PLAIN}"
+    return None
+
+
+def read_again(record: T) -> T:
+    """The record as it will be read once it is written; in it, all that is like a text, list or mapping is a plain one.
+
+    Raises:
+        ValueError: It cannot be read again; its arguments are those of a `Fault`.
+    """
+    cls: Any = type(record)
+    try:
+        read: T = _from_packed(cls).decode(msgspec.msgpack.encode(record, enc_hook=_made_plain))
+    except msgspec.ValidationError as error:
+        raise ValueError(*_said(str(error), cls)) from None
+    except _ERRORS as error:
+        raise ValueError((), f"cannot be written ({error}); {_PLAIN}") from None
+    if (fault := fault_of(read)) is not None:
+        raise ValueError(*fault)
+    return read
+
+
+def _made_plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Iterable):
+        return list(value)
+    raise TypeError(f"{value!r} is a {type(value).__name__}")
+
+
+@cache
+def _from_json(cls: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(ready(cls))
+
+
+@cache
+def _from_packed(cls: Any) -> msgspec.msgpack.Decoder[Any]:
+    return msgspec.msgpack.Decoder(ready(cls))
+
+
+def _said(error: str, cls: Any) -> Fault:
+    """The error of a decoder in our words."""
+    if found := _ENUM.fullmatch(error):
+        value, path = found[1], _steps(found[2])
+        return path, f"is {value}; it must be one of {', '.join(_allowed(cls, path)) or 'those of its type'}"
+    found = _EXPECTED.fullmatch(error)
+    if not found:
+        return (), error
+    wanted, sign, limit, got, path = found[1], found[2], found[3], found[4], _steps(found[5] or "")
+    if sign:
+        return path, f"is out of range; it must be {limit} at {'most' if sign == '<=' else 'least'}"
+    words = " or ".join(_WORDS.get(word, word) for word in wanted.split(" | "))
+    holds = "holds a value that is" if "[...]" in (found[5] or "") else "is"
+    return path, f"{holds} {_WORDS.get(got, got)}; it must be {words}"
+
+
+def _steps(path: str) -> tuple[str | int, ...]:
+    return tuple(name or int(position) for name, position in _STEP.findall(path))
+
+
+def _allowed(cls: Any, path: tuple[str | int, ...]) -> list[str]:
+    """What a field of a record itself may be, if it may be one of some words."""
+    types = {field.encode_name: field.type for field in msgspec.structs.fields(cls)}
+    return [str(word) for word in get_args(types.get(path[0]))] if len(path) == 1 and path[0] in types else []
