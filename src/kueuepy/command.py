@@ -102,8 +102,6 @@ def main(argv: list[str] | None = None) -> int:
     args = parser().parse_args(argv)
     try:
         result: int = args.run(args)
-    except BrokenPipeError:
-        return 0
     except KueueError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1

@@ -9,6 +9,8 @@ wrong; 3, the answer is no: `check` found something, a job would not be admitted
 import sys
 from collections.abc import Sequence
 
+from kueuepy.cli import streams
+
 PLAIN_COMMANDS = ("replay", "perf")
 """The commands of `kueuepy.command`, which need nothing but a plain install."""
 
@@ -21,6 +23,10 @@ _HELP: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["--version"])
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    return streams.guarded(lambda: _run(arguments))
+
+
+def _run(arguments: list[str]) -> int:
     if arguments and arguments[0] in PLAIN_COMMANDS:
         return _plain(arguments)
     try:

@@ -1,6 +1,5 @@
 """The commands put together, and errors turned into messages and exit codes."""
 
-import sys
 from typing import Annotated
 
 import typer
@@ -78,9 +77,6 @@ def main(arguments: list[str]) -> int:
         result = app(arguments, prog_name="kueuepy")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else WRONG_INPUT
-    except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has seen enough
-        return 0
     except KueueError as error:
         fail(error)
         return WRONG_INPUT

@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from kueuepy.cli.options import ExitCode, Json, Lenient, examples, read
-from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say
+from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say, writing
 from kueuepy.cli.story import jobs_of
 from kueuepy.cluster import Cluster
 from kueuepy.policy import Comparison
@@ -64,7 +64,8 @@ def compare(
             for decision in found.decisions:
                 say(f"  {decision}")
     if picture is not None:
-        found.picture("share").save(picture)
+        with writing(picture):
+            found.picture("share").save(picture)
     if exit_code and found.changes:
         raise typer.Exit(ANSWER_IS_NO)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from kueuepy.cli.options import Files, Json, Lenient, examples, read
-from kueuepy.cli.output import print_json, say
+from kueuepy.cli.output import print_json, say, writing
 from kueuepy.manifest import Limits, dump
 from kueuepy.manifest.sources import items
 
@@ -40,5 +40,6 @@ def convert(
     elif output is None:
         typer.echo(text, nl=False)
     else:
-        output.write_text(text, encoding="utf-8")
+        with writing(output):
+            output.write_text(text, encoding="utf-8")
         say(f"{output}: written in {to}", stderr=True)

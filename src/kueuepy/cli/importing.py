@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from kueuepy.cli.options import Json, Rows, examples, paths
-from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, say, table
+from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, say, table, writing
 from kueuepy.errors import InvalidSpecError
 from kueuepy.importer import import_cluster
 from kueuepy.importer_pods import rules_of
@@ -46,7 +46,8 @@ def import_(
     """
     found = import_cluster(paths(files), rules=() if rules is None else rules_of(_mapping(rules)))
     if save is not None:
-        found.scheduler.save(save)
+        with writing(save):
+            found.scheduler.save(save)
     problems = found.report.problems
     if json:
         told = found.report.rows()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kueuepy.cli.output import counted, progress
+from kueuepy.errors import NotFoundError
 from kueuepy.manifest import Manifest, load
 
 if TYPE_CHECKING:
@@ -46,7 +47,13 @@ def read(files: list[str], *, lenient: bool) -> Manifest:
 
 
 def paths(files: list[str]) -> "list[One]":
-    """The files of a command line; `-` is standard input."""
+    """The files of a command line; `-` is standard input.
+
+    Raises:
+        NotFoundError: Standard input is closed.
+    """
+    if "-" in files and sys.stdin is None:
+        raise NotFoundError("standard input: cannot be read: it is closed")
     return [sys.stdin.buffer if name == "-" else _Path(name) for name in files]
 
 

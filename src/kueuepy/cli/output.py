@@ -1,9 +1,12 @@
 """What commands print: tables for people, JSON for programs; colour and progress on terminals only."""
 
+import errno
 import math
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -82,6 +85,21 @@ def progress(what: str) -> Iterator[None]:
         return
     with console.status(what):
         yield
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Around what writes to a file: an error names the file that the user named.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    try:
+        if Path(path).is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def counted(number: int, what: str) -> str:

@@ -1,0 +1,87 @@
+"""Standard output and standard error, such that no command has to look after them.
+
+Who reads the output may stop: the rest is dropped, and the command ends as it would have. A text that the encoding has
+no signs for is written as far as it goes. Output that cannot be written at all, to a full disk or a closed descriptor,
+is an error like any other; what goes wrong with standard error is passed over, since nobody could be told.
+"""
+
+import errno
+import io
+import os
+import sys
+from collections.abc import Callable
+from typing import IO, Any, TextIO
+
+_WRONG_OUTPUT = 1
+_STDOUT = "standard output"
+
+
+class _Raw(io.RawIOBase):
+    """What a stream writes to, with the errors that are passed over."""
+
+    def __init__(self, target: Any, passed_over: type[OSError]) -> None:
+        """Writes to a target without a buffer; `None` is a closed descriptor."""
+        self._target = target
+        self._passed_over = passed_over
+        self.drops = False
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return self._target is not None and self._target.isatty()
+
+    def fileno(self) -> int:
+        if self._target is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        found: int = self._target.fileno()
+        return found
+
+    def write(self, data: Any) -> int | None:
+        if not self.drops:
+            try:
+                if self._target is None:
+                    raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+                written: int | None = self._target.write(data)
+            except self._passed_over:
+                self.drops = True
+            else:
+                return written
+        return len(data)
+
+
+def _guarded(stream: TextIO | None, passed_over: type[OSError], errors: str) -> tuple[Any, _Raw | None]:
+    """A stream in place of the given one; that itself where it has no bytes below it."""
+    if stream is not None and not hasattr(stream, "buffer"):
+        return stream, None
+    buffer: IO[bytes] | None = None
+    if stream is not None:
+        stream.flush()
+        buffer = stream.buffer
+    raw = _Raw(getattr(buffer, "raw", buffer), passed_over)
+    encoding = "utf-8" if stream is None else stream.encoding
+    lines = stream is not None and bool(stream.line_buffering)
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, line_buffering=lines), raw
+
+
+def guarded(run: Callable[[], int]) -> int:
+    """Runs a command, and returns its exit code; 1 where something that it writes cannot be written."""
+    given = sys.stdout, sys.stderr
+    out, out_raw = _guarded(given[0], BrokenPipeError, "replace")
+    err, err_raw = _guarded(given[1], OSError, "backslashreplace")
+    sys.stdout, sys.stderr = out, err
+    try:
+        code = run()
+        out.flush()
+    except OSError as error:
+        name = error.filename if isinstance(error.filename, str) else _STDOUT
+        err.write(f"error: {name}: cannot be written: {error.strerror or error}\n")
+        code = _WRONG_OUTPUT
+    finally:
+        sys.stdout, sys.stderr = given
+        if err_raw is not None:
+            err.flush()
+        for raw in (out_raw, err_raw):
+            if raw is not None:
+                raw.drops = True
+    return code
