@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -95,6 +95,10 @@ class Cluster:
             check_names(complete)
         object.__setattr__(self, "_declared", declared)
         object.__setattr__(self, "_manifest", complete)
+
+    def __reduce__(self) -> tuple[Callable[[Manifest], Cluster], tuple[Manifest]]:
+        """What was declared: from it a copy, or a pickle in another process, completes itself again."""
+        return _unchecked, (self._declared,)
 
     def __setattr__(self, name: str, value: object) -> None:
         """A Cluster never changes."""
@@ -261,6 +265,11 @@ class Cluster:
         from kueuepy.html import cluster_html  # noqa: PLC0415 - only a notebook asks
 
         return cluster_html(self)
+
+
+def _unchecked(declared: Manifest) -> Cluster:
+    """The Cluster of a manifest whose names have been looked up, or were not to be."""
+    return Cluster.from_manifest(declared, names=False)
 
 
 def _plural(name: str, count: int) -> str:

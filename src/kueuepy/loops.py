@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, cast, overload
 
 import msgspec
 
 from kueuepy.decision import Admitted, Decision, Pending, Preempting, from_record
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kueuepy import _core
+
+
+class _Counts(msgspec.Struct, frozen=True):
+    """The numbers of a cycle whose decisions were made in another process."""
+
+    idle: bool
+    admitted: int
+    evicted: int
+    heads: int
+
+    def __len__(self) -> int:
+        return self.heads
 
 
 class Cycle(Sequence[Decision]):
@@ -23,8 +37,13 @@ class Cycle(Sequence[Decision]):
 
     def __init__(self, decided: _core.Decisions) -> None:
         """Holds what the engine has decided."""
-        self._decided = decided
+        self._decided: _core.Decisions | _Counts = decided
         self._made: tuple[Decision, ...] | None = None
+
+    def __reduce__(self) -> tuple[Callable[..., Cycle], tuple[_Counts, tuple[Decision, ...]]]:
+        """The numbers and all decisions, for a copy in another process."""
+        counts = _Counts(self.idle, self.admitted_count, self.evicted_count, len(self))
+        return _made_already, (counts, self.decisions)
 
     @property
     def idle(self) -> bool:
@@ -45,7 +64,8 @@ class Cycle(Sequence[Decision]):
     def decisions(self) -> tuple[Decision, ...]:
         """All decisions."""
         if self._made is None:
-            self._made = tuple(from_record(self._decided[i]) for i in range(len(self._decided)))
+            decided = cast("_core.Decisions", self._decided)
+            self._made = tuple(from_record(decided[i]) for i in range(len(decided)))
         return self._made
 
     @property
@@ -92,6 +112,12 @@ class Cycle(Sequence[Decision]):
         from kueuepy.html import cycle_html  # noqa: PLC0415 - only a notebook asks
 
         return cycle_html(self)
+
+
+def _made_already(counts: _Counts, decisions: tuple[Decision, ...]) -> Cycle:
+    cycle = Cycle.__new__(Cycle)
+    cycle._decided, cycle._made = counts, decisions  # noqa: SLF001 - of this module
+    return cycle
 
 
 class Loop(msgspec.Struct, frozen=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 import msgspec
@@ -149,8 +150,11 @@ class Change(msgspec.Struct, frozen=True):
     after: Outcome
 
 
-class Difference(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Difference:
     """What an edit changes, both sides settled.
+
+    A pickle of it has both Schedulers as they were saved, without functions that answer checks.
 
     Attributes:
         changes: The workloads for which something else is decided, in the order of submission.
@@ -172,6 +176,12 @@ class Difference(msgspec.Struct, frozen=True):
         """The workloads that have quota without the edit only."""
         return tuple(c.workload for c in self.changes if c.before.flavors and not c.after.flavors)
 
+    def __reduce__(self) -> tuple[Callable[..., Difference], tuple[tuple[Change, ...], bytes, bytes]]:
+        """The changes and both states, for a copy in another process."""
+        from kueuepy.persist import to_bytes  # noqa: PLC0415 - only on use
+
+        return _restored, (self.changes, to_bytes(self.before), to_bytes(self.after))
+
     def __len__(self) -> int:
         """For how many workloads something else is decided."""
         return len(self.changes)
@@ -188,6 +198,12 @@ class Difference(msgspec.Struct, frozen=True):
         return table(
             ("workload", "before", "after"), [(c.workload, _told(c.before), _told(c.after)) for c in self.changes]
         )
+
+
+def _restored(changes: tuple[Change, ...], before: bytes, after: bytes) -> Difference:
+    from kueuepy.persist import from_bytes  # noqa: PLC0415 - only on use
+
+    return Difference(changes, from_bytes(before), from_bytes(after))
 
 
 def _told(outcome: Outcome) -> str:

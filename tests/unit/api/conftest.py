@@ -1,5 +1,7 @@
 """Small clusters that the tests of the API share."""
 
+from pathlib import Path
+
 import pytest
 
 import kueuepy as kq
@@ -15,6 +17,12 @@ def workload(name, queue_name, cpu=1, **fields):
     pods = fields.pop("pods", 1)
     pod_set = kq.PodSet.of(count=pods, requests={"cpu": cpu}, min_count=fields.pop("min_count", None))
     return kq.Workload(name, queue_name=queue_name, pod_sets=(pod_set,), **fields)
+
+
+@pytest.fixture
+def seeds_file():
+    """A file with two teams."""
+    return Path(__file__).parents[3] / "examples/seeds/002/two-teams.yaml"
 
 
 @pytest.fixture

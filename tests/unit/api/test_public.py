@@ -1,5 +1,6 @@
 import doctest
 import importlib
+import pydoc
 import subprocess
 import sys
 import time
@@ -76,3 +77,8 @@ def test_thousands_of_questions_a_second():
     for _ in range(100):
         scheduler.fork()
     assert (time.process_time() - start) / 100 < 0.0005
+
+
+@pytest.mark.parametrize("name", kq.__all__)
+def test_help_is_there_for_every_name(name):
+    assert pydoc.render_doc(getattr(kq, name))
