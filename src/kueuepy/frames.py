@@ -8,7 +8,7 @@ from kueuepy import _core
 from kueuepy.errors import NotFoundError, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -68,11 +68,16 @@ class Columns:
         """How many rows there are."""
         return len(next(iter(self._columns.values()), ()))
 
+    def __iter__(self) -> Iterator[Any]:
+        """The rows, in order."""
+        return iter(self._row(i) for i in range(len(self)))
+
     def rows(self, limit: int | None = None) -> list[dict[str, Any]]:
         """The rows as dicts, the first ones only if a limit is given."""
-        count = len(self) if limit is None else min(limit, len(self))
-        plain = {name: column[:count] if isinstance(column, list) else column for name, column in self._columns.items()}
-        return [{name: _plain(column[i]) for name, column in plain.items()} for i in range(count)]
+        return [self._row(i) for i in range(len(self) if limit is None else min(limit, len(self)))]
+
+    def _row(self, i: int) -> dict[str, Any]:
+        return {name: _plain(column[i]) for name, column in self._columns.items()}
 
     def to_pandas(self) -> Any:
         """A DataFrame; names are categories.

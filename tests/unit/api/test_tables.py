@@ -105,3 +105,11 @@ def test_a_missing_library_is_named(busy, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "polars", None)
     with pytest.raises(kq.UnsupportedError, match="pip install polars"):
         busy.usage.to_polars()
+
+
+def test_a_table_has_its_rows_one_after_the_other(busy):
+    for table in (busy.usage, busy.quota, busy.shares, busy.queues, busy.workloads):
+        assert list(table) == table.rows()
+        assert table.rows()[0] in table
+        assert "name" not in table
+    assert busy.workloads.rows(limit=2) == list(busy.workloads)[:2]
