@@ -143,7 +143,7 @@ def rows_table(
         total = len(rows)
     if not total:
         return
-    table(title, columns, islice(rows, limit))
+    table(title, columns, islice(rows, min(limit, total)))
     if total > limit:
         say(f"… and {total - limit} more; --rows {total} shows all", style="dim")
     say("")

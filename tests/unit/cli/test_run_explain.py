@@ -32,6 +32,10 @@ def test_run_shows_so_many_rows_and_says_how_many_more(kueuepy, seeds):
     assert "… and 4 more; --rows 6 shows all" in ran.out
 
 
+def test_more_rows_than_there_could_be_are_all_rows(kueuepy, seeds):
+    assert kueuepy("run", "--rows", 10**20, *_two_teams(seeds)) == kueuepy("run", *_two_teams(seeds))
+
+
 def test_run_stops_after_so_many_cycles(kueuepy, seeds):
     ran = kueuepy("run", "--cycles", "1", *_two_teams(seeds))
 
