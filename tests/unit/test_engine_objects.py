@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import msgspec
 import pytest
 
 from kueuepy import _core
@@ -12,11 +13,13 @@ from kueuepy.objects import (
     Admission,
     ClusterQueue,
     Condition,
+    LabelSelector,
     LocalQueue,
     Namespace,
     PodSet,
     PodSetAssignment,
     ResourceFlavor,
+    Taint,
     Workload,
     WorkloadStatus,
 )
@@ -61,12 +64,10 @@ def test_objects_may_come_in_any_order(objects):
     assert made.check() == []
 
 
-@pytest.mark.parametrize("kind", ["ClusterQueue", "LocalQueue", "ResourceFlavor", "Namespace"])
+@pytest.mark.parametrize("kind", ["ClusterQueue", "LocalQueue", "ResourceFlavor"])
 def test_what_goes_may_come_back(kind):
     made = engine(OBJECTS)
-    namespace, name = {"LocalQueue": ("default", "q"), "Namespace": ("", "default"), "ResourceFlavor": ("", "f")}.get(
-        kind, ("", "q")
-    )
+    namespace, name = {"LocalQueue": ("default", "q"), "ResourceFlavor": ("", "f")}.get(kind, ("", "q"))
     made.delete_object(kind, namespace, name)
     assert made.check() == []
     made.finish(made.find("default/holds"))
@@ -97,3 +98,80 @@ def test_what_goes_may_come_back(kind):
 def test_an_id_that_no_workload_has_is_an_error(ask, unknown):
     with pytest.raises(NotFoundError, match=f"no workload has the id {unknown}"):
         ask(engine(OBJECTS), unknown)
+
+
+def test_a_deleted_cluster_queue_lends_its_quota_until_its_last_workload_has_left():
+    lender = ClusterQueue.of("lender", {"f": {"cpu": 4}}, cohort_name="c")
+    borrower = ClusterQueue.of("borrower", {"f": {"cpu": 1}}, cohort_name="c")
+    holds, waits, first, second = (
+        Workload(name, queue_name=queue, creation_timestamp=created, pod_sets=(PodSet.of(requests={"cpu": cpu}),))
+        for created, (name, queue, cpu) in enumerate(
+            [("holds", "lender", 1), ("waits", "lender", 9), ("first", "borrower", 3), ("second", "borrower", 2)]
+        )
+    )
+    made = engine([Namespace("default"), ResourceFlavor("f"), lender, borrower])
+    for name in ("lender", "borrower"):
+        made.apply(LocalQueue(name, cluster_queue=name))
+    made.submit(holds)
+    made.submit(waits)
+    made.settle()
+    made.cycle()
+    made.settle()
+
+    made.delete_object("ClusterQueue", "", "lender")
+    made.settle()
+    made.submit(first)
+    made.cycle()
+    made.settle()
+    assert made.usage() == {"borrower": {"f/cpu": 3000}}  # of a queue that is not active, nothing is told
+    assert made.check() == []
+
+    made.finish(made.find("default/holds"))
+    made.finish(made.find("default/first"))
+    made.settle()
+    made.submit(second)
+    assert made.cycle()[1] == 0
+    made.settle()
+    assert made.usage() == {"borrower": {}}
+    assert made.condition(made.find("default/waits"), "QuotaReserved")[2] == "ClusterQueue lender doesn't exist"
+    assert made.check() == []
+
+
+def parked(*objects):
+    """An engine in which `waits` is parked after a cycle of its own, and what a cycle after a change admits."""
+    made = engine([*objects, LocalQueue("q", cluster_queue="q"), Workload("waits", queue_name="q", pod_sets=PODS)])
+    made.settle()
+    assert made.cycle()[1] == 0
+    made.settle()
+    assert made.cycle()[0]  # nobody is left to be looked at
+
+    def after(*changes):
+        for change in changes:
+            made.apply(change)
+        made.settle()
+        idle, admitted, *_ = made.cycle()
+        made.settle()
+        assert made.check() == []
+        return "asleep" if idle else "admitted" if admitted else "woken"
+
+    return after
+
+
+def test_a_namespace_wakes_by_its_labels_not_when_it_is_created():
+    """`pkg/controller/core/clusterqueue_controller.go:cqNamespaceHandler`."""
+    own = LabelSelector({"team": "a"})
+    queue = ClusterQueue.of("q", {"f": {"cpu": 4}}, namespace_selector=own)
+    late = parked(ResourceFlavor("f"), queue)
+    assert late(Namespace("default", labels={"team": "a"})) == "asleep"
+    known = parked(ResourceFlavor("f"), queue, Namespace("default"))
+    assert known(Namespace("default", labels={"room": "b"})) == "asleep"
+    assert known(Namespace("default", labels={"team": "a"})) == "admitted"
+
+
+def test_a_flavor_wakes_only_by_what_pods_are_matched_with():
+    """`pkg/controller/core/resourceflavor_controller.go:flavorSchedulingFieldsChanged`."""
+    tainted = ResourceFlavor("f", node_taints=(Taint("gpu", "", "NoSchedule"),))
+    after = parked(Namespace("default"), tainted, ClusterQueue.of("q", {"f": {"cpu": 4}}))
+    assert after(tainted) == "asleep"
+    assert after(msgspec.structs.replace(tainted, node_labels={"zone": "a"})) == "woken"
+    assert after(ResourceFlavor("f")) == "admitted"

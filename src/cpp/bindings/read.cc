@@ -242,6 +242,7 @@ Config ReadConfig(const py::handle& configuration) {
   for (const auto& [name, value] : configuration.attr("feature_gates").cast<std::map<std::string, bool>>()) {
     config.gates.Set(name, value);
   }
+  if (!config.gates.admission_fair_sharing) config.admission_fair_sharing.reset();
   return config;
 }
 

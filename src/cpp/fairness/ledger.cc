@@ -153,7 +153,7 @@ double WeightedUsage(const State& state, LocalQueueId local) {
 }  // namespace
 
 bool UsesAdmissionFairSharing(const State& state, NodeId queue) {
-  return state.config.admission_fair_sharing && state.config.gates.admission_fair_sharing && queue != kNoId &&
+  return state.config.admission_fair_sharing && queue != kNoId &&
          state.Queue(queue).spec.usage_based_admission_fair_sharing;
 }
 

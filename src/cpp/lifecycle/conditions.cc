@@ -96,6 +96,7 @@ void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admi
     const Message before = std::make_shared<const MessageBody>(Previously{active->message});
     SetCondition(state, workload, type, false, Reason::kQuotaReserved, before);
   }
+  workload.queue_time = QueueOrderTime(state, workload);  // an eviction that is over orders it no more
   if (!had) state.Record(EventKind::kReserved, id);
   state.MarkDirty(id);
 }

@@ -21,6 +21,7 @@ void AddOrUpdate(State& state, WorkloadId id, bool changed) {
   }
   PendingQueue& pending = state.Queue(node).pending;
   if (workload.place == QueuePlace::kInflight) return;
+  if (!state.config.gates.flavor_fungibility_preserve_scan_progress) workload.progress = nullptr;
   const bool queued = workload.place != QueuePlace::kNowhere;
   const bool inadmissible = queued && pending.IsInadmissible(state.workloads, id);
   if (queued && !inadmissible) {
@@ -70,6 +71,7 @@ void RemoveFromQueue(State& state, WorkloadId id) {
   if (workload.queued == kNoId) return;
   PendingQueue& pending = state.Queue(workload.queued).pending;
   pending.Erase(state.pending_tables(), id);
+  workload.progress = nullptr;
   if (pending.preemptor == id) {
     pending.preemptor = kNoId;
     pending.sticky = false;
@@ -145,9 +147,13 @@ void AddFromLocalQueue(State& state, LocalQueueId local_id) {
   }
 }
 
-void RemoveFromLocalQueue(State& state, LocalQueueId local_id) {
+void RemoveFromLocalQueue(State& state, LocalQueueId local_id, Progress progress) {
   for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
-    if (state.At(id).local_queue == local_id && state.At(id).queued != kNoId) RemoveFromQueue(state, id);
+    Workload& workload = state.At(id);
+    if (workload.local_queue != local_id || workload.queued == kNoId) continue;
+    std::shared_ptr<const ScanProgress> kept = workload.progress;
+    RemoveFromQueue(state, id);
+    if (progress == Progress::kKept) workload.progress = std::move(kept);
   }
 }
 

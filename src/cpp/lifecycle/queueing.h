@@ -26,13 +26,16 @@ void Reclassify(State& state, WorkloadId id);
 // Adds the workload to its queue, or follows a change of it; nothing where it may not wait or its queue is
 // unknown. `changed` says whether its spec, reclaimable pods, or Evicted or Requeued condition changed.
 void AddOrUpdate(State& state, WorkloadId id, bool changed);
-// Takes it out of the queue and forgets it as a preemptor.
+// Takes it out of the queue and forgets it as a preemptor, and how far its scan of flavors had come.
 void RemoveFromQueue(State& state, WorkloadId id);
 // Puts a popped workload back after a cycle.
 void Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason);
 // Every admissible workload of the LocalQueue comes (back) into its ClusterQueue's heap.
 void AddFromLocalQueue(State& state, LocalQueueId queue);
-void RemoveFromLocalQueue(State& state, LocalQueueId queue);
+// They go with it; how far their scans of flavors had come is kept where it only moves to another
+// ClusterQueue.
+enum class Progress : uint8_t { kForgotten, kKept };
+void RemoveFromLocalQueue(State& state, LocalQueueId queue, Progress progress);
 // Retries the inadmissible workloads of all trees that were notified since the last time.
 void WakeNotified(State& state);
 

@@ -53,13 +53,10 @@ void Cycle::Process() {
 
 // What was decided is written, and who got no quota is put back; the latter not before the cycle is over.
 void Cycle::End() {
-  for (const Entry& entry : entries_) {
-    if (!entry.decided || entry.requeue_reason != RequeueReason::kPendingPreemption) continue;
-    for (const Target& target : entry.targets) {
-      // The write of an eviction counts as a change of the queue that is to lose the workload.
-      const Workload& victim = live_.At(target.workload);
-      if (victim.charged != kNoId) ++live_.Queue(victim.charged).generation;
-    }
+  for (WorkloadId victim : result_.evicted_workloads) {
+    // The write of an eviction counts as a change of the queue that is to lose the workload.
+    const NodeId queue = live_.At(victim).charged;
+    if (queue != kNoId) ++live_.Queue(queue).generation;
   }
   for (size_t index : admitted_) {
     if (entries_[index].decided) Admit(entries_[index]);

@@ -126,8 +126,8 @@ void Engine::Update(WorkloadId id, WorkloadObject object, bool changed) {
   workload.spec = std::move(object.spec);
   workload.local_queue = local;
   state_.MarkDirty(id);
-  if (workload.IsFinished()) return;
-  if (!active) {
+  if (workload.IsFinished() && !changed) return;
+  if (workload.IsFinished() || !active) {
     LeaveEverything(state_, id);
     workload.priority = priority;
     return;
@@ -138,7 +138,7 @@ void Engine::Update(WorkloadId id, WorkloadObject object, bool changed) {
   }
   workload.priority = priority;
   RefreshCharge(state_, id);
-  if (wakes || !was_active) state_.NotifyRetryFor(workload);
+  if (wakes) state_.NotifyRetryFor(workload);
 }
 
 void Engine::Finish(WorkloadId id, Reason reason, std::string message) {
@@ -207,7 +207,11 @@ void Engine::SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclai
   }
 }
 
-void Engine::Settle() { kueue::Settle(state_); }
+void Engine::Settle() {
+  do {
+    kueue::Settle(state_);
+  } while (RemoveTerminated());
+}
 
 CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
   WakeNotified(state_);

@@ -104,7 +104,11 @@ class Engine {
  private:
   void ChangeActivity(std::vector<NodeId> before);
   std::vector<NodeId> ActiveQueues();
+  void TouchTree(NodeId node);
   void Attach(NodeId node, const std::string& parent);
+  void Detach(NodeId node);
+  bool IsKept(NodeId node, const ClusterQueueSpec& spec);
+  bool RemoveTerminated();
   void SetQuotas(NodeId node, const std::vector<ResourceGroup>& groups);
   void ChangeLimitRange(const std::string& ns, absl::FunctionRef<void(Namespace&)> change);
   void ChangeRuntimeClass(const std::string& name, absl::FunctionRef<void()> change);

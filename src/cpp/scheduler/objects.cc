@@ -1,10 +1,11 @@
-// What a created, changed or deleted object does to the engine. The triggers of retries are those of
-// pkg/controller/core and pkg/cache/queue/manager.go (kueue ff69552e79).
+// What a created, changed or deleted object does to the engine, but for ClusterQueues and Cohorts (trees.cc).
+// The triggers of retries are those of pkg/controller/core and pkg/cache/queue/manager.go (kueue ff69552e79).
 #include <algorithm>
 
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/queueing.h"
+#include "scheduler/changes.h"
 #include "scheduler/engine.h"
 
 namespace kueue {
@@ -56,10 +57,11 @@ void Engine::MarkQueueDirty(NodeId node) {
 void Engine::ApplyFlavor(ResourceFlavor spec) {
   const std::vector<NodeId> before = ActiveQueues();
   const FlavorId id = state_.InternFlavor(spec.name);
-  const bool existed = state_.Flavor(id) != nullptr;
+  const ResourceFlavor* known = state_.Flavor(id);
+  const bool matches_anew = known != nullptr && !MatchAlike(*known, spec);
   state_.flavors[static_cast<size_t>(id)].spec = std::make_shared<const ResourceFlavor>(std::move(spec));
   ChangeActivity(before);
-  if (!existed) return;
+  if (!matches_anew) return;
   for (NodeId node : state_.forest().Queues()) {
     const std::vector<FlavorId>& flavors = state_.Queue(node).flavors;
     if (std::find(flavors.begin(), flavors.end(), id) != flavors.end()) state_.NotifyRetry(node);
@@ -72,159 +74,12 @@ void Engine::DeleteFlavor(const std::string& name) {
   ChangeActivity(before);
 }
 
-void Engine::SetQuotas(NodeId node, const std::vector<ResourceGroup>& groups) {
-  // Interned first: a new cell may move the tables.
-  for (const ResourceGroup& group : groups) {
-    for (const FlavorQuotas& flavor : group.flavors) {
-      const FlavorId flavor_id = state_.InternFlavor(flavor.name);
-      for (const ResourceQuota& resource : flavor.resources) {
-        state_.InternCell(flavor_id, state_.InternResource(resource.name));
-      }
-    }
-  }
-  state_.quota.Resize(static_cast<int>(state_.cell_names.size()));
-  state_.quota.ClearNode(node);
-  for (const ResourceGroup& group : groups) {
-    for (const FlavorQuotas& flavor : group.flavors) {
-      for (const ResourceQuota& resource : flavor.resources) {
-        const CellId cell =
-            state_.Cell(state_.InternFlavor(flavor.name), state_.InternResource(resource.name));
-        state_.quota.SetCell(node, cell, resource.nominal, resource.borrowing_limit, resource.lending_limit);
-      }
-    }
-  }
-}
-
-namespace {
-
-void InternGroups(State& state, ClusterQueue& queue) {
-  queue.groups.clear();
-  queue.flavors.clear();
-  queue.covers_pods = false;
-  for (const ResourceGroup& group : queue.spec.resource_groups) {
-    ResourceGroupIds ids;
-    for (const std::string& resource : group.covered_resources) {
-      ids.covered.push_back(state.InternResource(resource));
-      queue.covers_pods = queue.covers_pods || resource == "pods";
-    }
-    for (const FlavorQuotas& flavor : group.flavors) {
-      ids.flavors.push_back(state.InternFlavor(flavor.name));
-      queue.flavors.push_back(ids.flavors.back());
-    }
-    queue.groups.push_back(std::move(ids));
-  }
-}
-
-void InternChecks(State& state, ClusterQueue& queue) {
-  queue.checks.clear();
-  std::vector<CheckRule> rules = queue.spec.admission_checks;
-  std::sort(rules.begin(), rules.end(),
-            [](const CheckRule& a, const CheckRule& b) { return a.name < b.name; });
-  for (const CheckRule& rule : rules) {
-    CheckIds ids{state.InternCheck(rule.name), {}};
-    for (const std::string& flavor : rule.on_flavors) ids.flavors.push_back(state.InternFlavor(flavor));
-    if (rule.on_flavors.empty()) ids.flavors = queue.flavors;
-    queue.checks.push_back(std::move(ids));
-  }
-}
-
-}  // namespace
-
-namespace {
-
-// Workloads that hold quota of a queue may be known before it is
-// (pkg/cache/scheduler/cache.go:AddClusterQueue).
-void ChargeHolders(State& state, NodeId queue) {
-  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
-    const Workload& workload = state.At(id);
-    if (workload.deleted || workload.IsFinished() || !workload.spec->active || workload.charged != kNoId)
-      continue;
-    if (!workload.HasQuotaReservation() || !workload.admission) continue;
-    if (workload.admission->cluster_queue != queue) continue;
-    Classify(state, id);
-    ChargeAdmission(state, id);
-  }
-}
-
-}  // namespace
-
-// Declares a node below the cohort of that name, if there is a name; the tree that it leaves changes, too.
-void Engine::Attach(NodeId node, const std::string& parent) {
-  const NodeId to = parent.empty() ? kNoId : state_.InternCohort(parent);
-  Forest& forest = state_.forest();
-  for (NodeId touched : {node, forest.Parent(node)}) {
-    if (touched != kNoId) state_.changed_nodes.push_back(touched);
-  }
-  forest.SetDeclared(node, true);
-  forest.SetParent(node, to);
-}
-
-void Engine::ApplyClusterQueue(ClusterQueueSpec spec, bool changed) {
-  const NodeId node = state_.InternClusterQueue(spec.name);
-  const bool created = !state_.forest().IsDeclared(node);
-  if (!created && !changed) return;
-  Attach(node, spec.cohort);
-  ClusterQueue& queue = state_.Queue(node);
-  queue.spec = std::move(spec);
-  queue.terminating = false;
-  InternGroups(state_, queue);
-  InternChecks(state_, queue);
-  SetQuotas(node, queue.spec.resource_groups);
-  state_.stale = true;
-  if (created) {
-    queue.pending.by_usage = UsesAdmissionFairSharing(state_, node);
-    for (LocalQueueId id = 0; id < static_cast<LocalQueueId>(state_.local_queues.size()); ++id) {
-      if (state_.Local(id).cluster_queue == node) AddFromLocalQueue(state_, id);
-    }
-    ChargeHolders(state_, node);
-  }
-  state_.NotifyRetry(node);
-  MarkQueueDirty(node);
-}
-
-void Engine::DeleteClusterQueue(const std::string& name) {
-  const NodeId node = state_.forest().FindClusterQueue(name);
-  if (node == kNoId || !state_.forest().IsDeclared(node)) return;
-  ClusterQueue& queue = state_.Queue(node);
-  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state_.workloads.size()); ++id) {
-    if (state_.At(id).queued == node) RemoveFromQueue(state_, id);
-  }
-  state_.changed_nodes.push_back(node);
-  if (state_.forest().Parent(node) != kNoId) state_.changed_nodes.push_back(state_.forest().Parent(node));
-  queue.terminating = true;
-  state_.stale = true;
-  state_.EnsureBuilt();
-  MarkQueueDirty(node);
-}
-
-void Engine::ApplyCohort(CohortSpec spec, bool changed) {
-  const NodeId node = state_.InternCohort(spec.name);
-  if (state_.forest().IsDeclared(node) && !changed) return;
-  Attach(node, spec.parent);
-  state_.cohorts[static_cast<size_t>(node)] = std::move(spec);
-  SetQuotas(node, state_.cohorts[static_cast<size_t>(node)].resource_groups);
-  state_.stale = true;
-  state_.NotifyRetry(node);
-}
-
-void Engine::DeleteCohort(const std::string& name) {
-  const NodeId node = state_.forest().FindCohort(name);
-  if (node == kNoId || !state_.forest().IsDeclared(node)) return;
-  state_.changed_nodes.push_back(node);
-  if (state_.forest().Parent(node) != kNoId) state_.changed_nodes.push_back(state_.forest().Parent(node));
-  state_.forest().SetDeclared(node, false);
-  state_.forest().SetParent(node, kNoId);
-  state_.cohorts[static_cast<size_t>(node)] = CohortSpec();
-  state_.quota.ClearNode(node);
-  state_.stale = true;
-}
-
 void Engine::ApplyLocalQueue(LocalQueueSpec spec) {
   const LocalQueueId id = state_.InternLocalQueue(spec.ns, spec.name);
   const NodeId node = spec.cluster_queue.empty() ? kNoId : state_.InternClusterQueue(spec.cluster_queue);
   LocalQueue& queue = state_.Local(id);
   const bool was_running = queue.IsRunning(), moved = queue.exists && queue.cluster_queue != node;
-  if (was_running && moved) RemoveFromLocalQueue(state_, id);
+  if (was_running && moved) RemoveFromLocalQueue(state_, id, Progress::kKept);
   queue.exists = true;
   queue.cluster_queue = node;
   queue.stop_policy = spec.stop_policy;
@@ -233,14 +88,14 @@ void Engine::ApplyLocalQueue(LocalQueueSpec spec) {
   RefreshLocalQueueUsage(state_, id);
   if (reweighted && node != kNoId) state_.Queue(node).pending.Reorder(state_.pending_tables());
   if (queue.IsRunning() && (!was_running || moved)) AddFromLocalQueue(state_, id);
-  if (!queue.IsRunning()) RemoveFromLocalQueue(state_, id);
+  if (!queue.IsRunning()) RemoveFromLocalQueue(state_, id, Progress::kForgotten);
   MarkLocalQueueDirty(id);
 }
 
 void Engine::DeleteLocalQueue(const std::string& ns, const std::string& name) {
   const LocalQueueId id = state_.InternLocalQueue(ns, name);
   state_.Local(id).exists = false;
-  RemoveFromLocalQueue(state_, id);
+  RemoveFromLocalQueue(state_, id, Progress::kForgotten);
   state_.ledger[static_cast<size_t>(id)] = LedgerEntry();
   RefreshLocalQueueUsage(state_, id);
   MarkLocalQueueDirty(id);
@@ -254,10 +109,12 @@ void Engine::ApplyNamespace(const std::string& name, std::map<std::string, std::
     if (MayUse(state_, node, id)) matched.push_back(node);
   }
   Namespace& space = state_.namespaces[static_cast<size_t>(id)];
+  const bool existed = space.exists;
   space.exists = true;
   space.labels = std::move(labels);
   for (NodeId node : state_.forest().Queues()) {
-    if (std::find(matched.begin(), matched.end(), node) == matched.end() && MayUse(state_, node, id)) {
+    if (existed && std::find(matched.begin(), matched.end(), node) == matched.end() &&
+        MayUse(state_, node, id)) {
       state_.NotifyRetry(node);
     }
   }

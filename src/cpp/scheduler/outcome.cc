@@ -117,7 +117,9 @@ void Cycle::FinishEntry(Entry& entry) {
   Requeue(live_, entry.workload, entry.requeue_reason, entry.quota_reserved_reason);
   const Reason reason =
       live_.config.gates.unadmitted_workloads_observability ? entry.quota_reserved_reason : Reason::kPending;
-  if (UnsetQuotaReservation(live_, entry.workload, reason, entry.message)) result_.moved = true;
+  if (!UnsetQuotaReservation(live_, entry.workload, reason, entry.message)) return;
+  result_.moved = true;
+  AfterWrite(live_, entry.workload);
 }
 
 }  // namespace kueue
