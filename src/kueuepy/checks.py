@@ -102,6 +102,21 @@ class CheckController(Protocol):
 Check: TypeAlias = CheckController | Callable[[Workload], CheckAnswer | CheckState | None]
 """Who answers a check: a function of the workload, or a controller. `None` is `Pending`: it is asked again."""
 
+
+def checks_of(checks: Mapping[str, Check]) -> dict[str, Check]:
+    """Those who answer admission checks, by controllerName.
+
+    Raises:
+        InvalidSpecError: They are no mapping of texts to functions or controllers.
+    """
+    if not isinstance(checks, Mapping):
+        raise InvalidSpecError(f"checks: is {checks!r}; it must be a mapping of controllerNames to functions")
+    for name, check in checks.items():
+        if not isinstance(name, str) or not (callable(check) or callable(getattr(check, "review", None))):
+            raise InvalidSpecError(f"checks: {name!r}: is {check!r}; it must be a text, and a function or a controller")
+    return dict(checks)
+
+
 _STATES = ("Pending", "Ready", "Retry", "Rejected")
 
 

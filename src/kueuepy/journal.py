@@ -14,10 +14,10 @@ import msgspec
 
 from kueuepy import journal_file as file
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
-from kueuepy.journal_calls import decoder, encoder
 from kueuepy.journal_scheduler import JournaledScheduler
 from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.scheduler import Scheduler
+from kueuepy.scheduler_calls import decoder, encoder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from kueuepy.cluster import Cluster
-    from kueuepy.journal_calls import Call
     from kueuepy.journal_file import DecisionRow, Durability
+    from kueuepy.scheduler_calls import Call
     from kueuepy.scheduler_time import Moment
 
 

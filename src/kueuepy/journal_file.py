@@ -121,11 +121,14 @@ def check_header(path: Path) -> None:
     """Whether the file is a journal of a version that this release reads; nothing is changed.
 
     Raises:
-        InvalidSpecError: It is something else.
+        InvalidSpecError: It is something else, or cannot be read.
         UnsupportedError: It is of a later version.
     """
-    with path.open("rb") as file:
-        header = file.read(_HEADER)
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER)
+    except OSError as error:
+        raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}; it must be a file") from error
     if len(header) < _HEADER or not header.startswith(_MAGIC):
         raise InvalidSpecError(f"{path}: is no journal of kueuepy, or is cut off; it is left as it is")
     version, application = struct.unpack_from(">i4xi", header, 60)

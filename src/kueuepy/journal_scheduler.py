@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from kueuepy import journal_calls as calls
+from kueuepy import scheduler_calls as calls
 from kueuepy.decision import Admitted, Preempting
 from kueuepy.errors import KueueError, NotFoundError
-from kueuepy.objects import SECOND, Object, Workload
+from kueuepy.objects import Object, Workload
 from kueuepy.scheduler import Scheduler
-from kueuepy.scheduler_time import Duration, duration_ns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from kueuepy.checks import CheckAnswer
     from kueuepy.journal import Journal
     from kueuepy.journal_file import DecisionRow
     from kueuepy.loops import Cycle, Settled
-    from kueuepy.objects.status import CheckState, FinishReason
     from kueuepy.scheduler_input import Submitted
 
 _json = msgspec.json.Encoder(order="deterministic")
@@ -38,6 +36,8 @@ class JournaledScheduler(Scheduler):
     _journal: Journal | None = None
     _redone: list[DecisionRow]
     _one_by_one = False
+    _busy = False
+    _touched = False
     _unanswered: BaseException | None = None
 
     def begin(self, journal: Journal | None) -> None:
@@ -89,96 +89,9 @@ class JournaledScheduler(Scheduler):
 
     # What is told, and written.
 
-    def submit(self, *items: Any) -> tuple[str, ...]:
-        """As `Scheduler.submit`; durable when it returns."""
-        with self._telling():
-            return super().submit(*items)
-
-    def take(self, one: Submitted) -> None:
-        """As `Scheduler.take`; durable when it returns."""
-        with self._telling():
-            count = self._count
-            super().take(one)
-            submitted = self._store.workloads.get(one.workload.key)
-            assert submitted is not None
-            self._tell(calls.Submit(submitted, count, one.job, one.single_pod))
-
-    def apply(self, *objects: Object) -> None:
-        """As `Scheduler.apply`; durable when it returns."""
-        with self._telling():
-            super().apply(*objects)
-
-    def remove(self, *objects: Object) -> None:
-        """As `Scheduler.remove`; durable when it returns."""
-        with self._telling():
-            for obj in objects:
-                super().remove(obj)
-                if not isinstance(obj, Workload):
-                    self._tell(calls.Remove.of(obj))
-
-    def finish(self, *keys: str, reason: FinishReason = "Succeeded", message: str = "") -> None:
-        """As `Scheduler.finish`; durable when it returns."""
-        with self._telling():
-            for key in keys:
-                full = self._full(key)
-                super().finish(full, reason=reason, message=message)
-                self._tell(calls.Finish(full, reason, message))
-
-    def delete(self, *keys: str) -> None:
-        """As `Scheduler.delete`; durable when it returns."""
-        with self._telling():
-            for key in keys:
-                full = self._full(key)
-                super().delete(full)
-                self._tell(calls.Delete(full))
-
-    def set_check(
-        self,
-        key: str,
-        check_name: str,
-        state: CheckState,
-        *,
-        message: str | None = None,
-        requeue_after: Duration | None = None,
-        pod_set_updates: Iterable[Mapping[str, Any]] = (),
-    ) -> None:
-        """As `Scheduler.set_check`; durable when it returns."""
-        with self._telling():
-            added = tuple(dict(update) for update in pod_set_updates)
-            super().set_check(
-                key, check_name, state, message=message, requeue_after=requeue_after, pod_set_updates=added
-            )
-            seconds = None if requeue_after is None else duration_ns(requeue_after) // SECOND
-            self._tell(calls.SetCheck(self._full(key), check_name, state, message, seconds, added))
-
-    def pods_ready(self, key: str, ready: bool = True) -> None:  # noqa: FBT001, FBT002 - reads well in either form
-        """As `Scheduler.pods_ready`; durable when it returns."""
-        with self._telling():
-            super().pods_ready(key, ready)
-            self._tell(calls.PodsReady(self._full(key), ready))
-
-    def reclaim(self, key: str, pods: int | Mapping[str, int]) -> None:
-        """As `Scheduler.reclaim`; durable when it returns."""
-        with self._telling():
-            super().reclaim(key, pods)
-            self._tell(calls.Reclaim(self._full(key), pods if isinstance(pods, int) else dict(pods)))
-
-    def advance(self, duration: Duration) -> None:
-        """As `Scheduler.advance`; durable when it returns."""
-        with self._telling():
-            super().advance(duration)
-            self._tell(calls.Advance(self._engine.now))
-
-    def cycle(self) -> Cycle:
-        """As `Scheduler.cycle`; the decisions are durable when it returns."""
-        with self._telling():
-            cycle = super().cycle()
-            self._tell(calls.Cycle(), [cycle])
-            return cycle
-
     def settle(self, *, max_cycles: int | None = None) -> Settled:
         """As `Scheduler.settle`; the decisions are durable when it returns."""
-        with self._telling():
+        with self.lock, self._telling():
             # What checks answer comes between cycles, and must be done again there.
             self._one_by_one = bool(self._checks)
             try:
@@ -222,9 +135,6 @@ class JournaledScheduler(Scheduler):
         if not is_new:
             self._tell(calls.Apply.of(obj))
 
-    def _full(self, key: str) -> str:
-        return self._engine.key(self.id_of(key))
-
     @contextmanager
     def _telling(self) -> Iterator[None]:
         """Around all that changes something: written when it ends, even if it ends half-way by an error."""
@@ -232,16 +142,24 @@ class JournaledScheduler(Scheduler):
             yield
             return
         with self._journal.group():
+            if self._busy:  # with a call that this one is a part of
+                yield
+                return
+            self._busy, self._touched = True, False
             try:
                 yield
             except KueueError:
                 raise
             except BaseException as error:
-                if error is not self._unanswered:  # that of a check's function leaves nothing half done
+                # That of a check's function leaves nothing half done.
+                if self._touched and error is not self._unanswered:
                     self._journal.give_up(f"a call was interrupted: {error!r}")
                 raise
             finally:
-                self._unanswered = None
+                self._busy, self._unanswered = False, None
+
+    def _touch(self) -> None:
+        self._touched = True
 
     def _tell(self, call: calls.Call, cycles: Sequence[Cycle] = ()) -> None:
         rows = _rows(cycles, sum(self._engine.cycle_counts()))

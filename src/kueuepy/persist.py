@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import msgspec
 
 from kueuepy import _core, objects
 from kueuepy.decision import Admitted  # noqa: TC001 - msgspec reads it
-from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError
+from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, UnsupportedError
 from kueuepy.objects import Configuration, Object, Workload
 from kueuepy.objects.ready import ready
 from kueuepy.scheduler import Scheduler
@@ -46,10 +47,17 @@ class _Saved(msgspec.Struct, frozen=True):
 
 
 def to_bytes(scheduler: Scheduler) -> bytes:
-    """All that a Scheduler knows, as MessagePack; a Scheduler of the same history gives the same bytes."""
-    with scheduler.lock:
-        saved = _saved(scheduler.parts)
-    payload = msgspec.msgpack.encode(saved)
+    """All that a Scheduler knows, as MessagePack; a Scheduler of the same history gives the same bytes.
+
+    Raises:
+        InvalidSpecError: An object of a file has numbers that no 64 bits hold, where admission does not read them.
+    """
+    try:
+        with scheduler.lock:
+            saved = _saved(scheduler.parts)
+        payload = msgspec.msgpack.encode(saved)
+    except (OverflowError, UnicodeEncodeError) as error:
+        raise InvalidSpecError(f"Scheduler: cannot be written: {error}") from None
     return msgspec.msgpack.encode(_Envelope(FORMAT, VERSION, hashlib.sha256(payload).digest(), payload))
 
 
@@ -92,17 +100,27 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> Scheduler:
 
 
 def save(scheduler: Scheduler, path: str | os.PathLike[str]) -> None:
-    """Writes all that a Scheduler knows to a file; one that is there already is replaced as a whole, or not at all."""
+    """Writes all that a Scheduler knows to a file; one that is there already is replaced as a whole, or not at all.
+
+    Raises:
+        StateError: The file cannot be written.
+    """
     target = Path(path)
+    if target.is_dir():
+        raise StateError(f"{target}: cannot be written: it is a directory")
     draft = target.with_name(f".{target.name}.{os.getpid()}.new")
+    data = to_bytes(scheduler)
     try:
         with draft.open("wb") as file:
-            file.write(to_bytes(scheduler))
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(target)
+    except OSError as error:
+        raise StateError(f"{target}: cannot be written: {error.strerror}") from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 def load(path: str | os.PathLike[str]) -> Scheduler:

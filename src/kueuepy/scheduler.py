@@ -5,39 +5,35 @@ from __future__ import annotations
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from kueuepy import _core
-from kueuepy.checks import CheckRequest, answer, check_updates
+from kueuepy import scheduler_calls as calls
+from kueuepy.checks import CheckRequest, answer, checks_of
 from kueuepy.decision import Admitted
-from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
+from kueuepy.errors import NotFoundError
 from kueuepy.loops import Cycle, Settled
 from kueuepy.manifest import ManifestError, check, validate_update
 from kueuepy.objects import (
-    SECOND,
     AdmissionCheck,
-    NamespacedObject,
     Object,
     Workload,
 )
-from kueuepy.scheduler_base import alone
-from kueuepy.scheduler_input import Submitted, latest_time, of_jobs, submissions
-from kueuepy.scheduler_questions import SchedulerQuestions
+from kueuepy.scheduler_base import alone, changing
+from kueuepy.scheduler_input import Submitted, latest_time, of_jobs, plain, submissions
 from kueuepy.scheduler_status import live_workload
 from kueuepy.scheduler_store import PASSIVE, Store
-from kueuepy.scheduler_time import Duration, Moment, duration_ns, moment_ns
+from kueuepy.scheduler_time import Duration, Moment, duration_ns, later, moment_ns
+from kueuepy.scheduler_workloads import SchedulerWorkloads, each_once, expect_object
 from kueuepy.settling import settle
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from kueuepy.checks import Check, CheckAnswer
     from kueuepy.cluster import Cluster
-    from kueuepy.objects.status import CheckState, FinishReason
 
 
-class Scheduler(SchedulerQuestions):
+class Scheduler(SchedulerWorkloads):
     """Kueue on a cluster of its own: it owns a copy, and nothing that happens to it changes the Cluster it came from.
 
     Time stands still until `advance`. Between cycles Kueue's controllers run: evicted workloads give their quota back
@@ -78,9 +74,9 @@ class Scheduler(SchedulerQuestions):
             NotFoundError: A job names a priority class that isn't there.
         """
         self.lock = RLock()
-        self._checks = dict(checks or {})
+        self._checks = checks_of(checks or {})
         self._configuration = cluster.configuration
-        self._related = cluster.manifest.others
+        self._related = tuple(map(plain, cluster.manifest.others))
         self._store = Store()
         self._count = 0
         self._engine = _core.Engine(self._configuration)
@@ -94,7 +90,7 @@ class Scheduler(SchedulerQuestions):
 
     # What happens to it.
 
-    @alone
+    @changing
     def submit(self, *items: Any) -> tuple[str, ...]:
         """New workloads; either all of them are taken, or none.
 
@@ -113,7 +109,7 @@ class Scheduler(SchedulerQuestions):
         """
         return self._take(self._checked(submissions(items, self.surroundings())))
 
-    @alone
+    @changing
     def apply(self, *objects: Object) -> None:
         """Creates the objects, or changes those of the same kind and name, as `kubectl apply` does.
 
@@ -121,171 +117,77 @@ class Scheduler(SchedulerQuestions):
             InvalidSpecError: An object, or the change of it, is not valid.
         """
         for obj in objects:
+            expect_object("apply", obj)
             known = self._find(obj)
             gates = self._configuration.feature_gates
             if known is None:
                 check(obj, feature_gates=gates)
             elif problems := validate_update(known, obj, feature_gates=gates):
                 raise ManifestError([(f'{type(obj).__name__} "{obj.key}"', problem) for problem in problems])
+        self._touch()
         for obj in objects:
             if isinstance(obj, Workload):
                 self._apply_workload(obj)
             else:
                 self._apply(obj)
 
-    @alone
+    @changing
     def remove(self, *objects: Object) -> None:
-        """Deletes the objects of these kinds and names.
+        """Deletes the objects of these kinds and names; either all of them, or none.
 
         Raises:
             NotFoundError: There is no such object.
+            InvalidSpecError: One is no object, or is named twice.
         """
+        for obj in objects:
+            expect_object("remove", obj)
+            if self._find(obj) is None:
+                raise NotFoundError(f'{type(obj).__name__} "{obj.key}": there is no such object')
+        each_once("remove", (f'{type(obj).__name__} "{obj.key}"' for obj in objects))
+        self._touch()
         for obj in objects:
             if isinstance(obj, Workload):
                 self.delete(obj.key)
-                continue
-            if self._store.objects.get((type(obj), obj.key)) is None:
-                raise NotFoundError(f'{type(obj).__name__} "{obj.key}": there is no such object')
-            namespace = obj.namespace if isinstance(obj, NamespacedObject) else ""
-            if not isinstance(obj, PASSIVE):
-                self._engine.delete_object(type(obj).__name__, namespace, obj.name)
-            self._store.objects.drop((type(obj), obj.key))
-
-    @alone
-    def finish(self, *keys: str, reason: FinishReason = "Succeeded", message: str = "") -> None:
-        """The jobs of these workloads are done; their quota is free.
-
-        Args:
-            keys: The workloads.
-            reason: `Succeeded`, `Failed`, or `FailedToStart` where `start_patch` found no way to start the job.
-            message: What the condition says; the usual words if empty.
-
-        Raises:
-            NotFoundError: There is no such workload.
-            StateError: It is finished already.
-        """
-        for key in keys:
-            found = self.id_of(key)
-            finished = self._engine.condition(found, "Finished")
-            if finished is not None and finished[0]:
-                raise StateError(f'Workload "{self._engine.key(found)}": is finished already')
-            self._engine.finish(found, reason, message)
-
-    @alone
-    def delete(self, *keys: str) -> None:
-        """The workloads are gone.
-
-        Raises:
-            NotFoundError: There is no such workload.
-        """
-        for key in keys:
-            found = self.id_of(key)
-            full = self._engine.key(found)
-            self._engine.delete(found)
-            self._store.forget(full)
-
-    @alone
-    def set_check(
-        self,
-        key: str,
-        check_name: str,
-        state: CheckState,
-        *,
-        message: str | None = None,
-        requeue_after: Duration | None = None,
-        pod_set_updates: Iterable[Mapping[str, Any]] = (),
-    ) -> None:
-        """An admission check's controller says something of a workload.
-
-        Args:
-            key: The workload.
-            check_name: The AdmissionCheck.
-            state: `Ready` lets it start, `Retry` and `Rejected` evict it.
-            message: What the status says beside it; unchanged if not given.
-            requeue_after: With `Retry`, how long it keeps its quota before it is evicted and queues again.
-            pod_set_updates: What the check adds to pod sets when the job starts, as in the manifest:
-                `{"name": "main", "nodeSelector": {…}}`. Eviction forgets it.
-
-        Raises:
-            NotFoundError: There is no such workload.
-            InvalidSpecError: There is no such state or pod set, or a check that is Ready changes its updates.
-        """
-        found = self.id_of(key)
-        added = tuple(pod_set_updates)
-        check_updates(live_workload(self._engine, found, self._known(found)), check_name, state, added)
-        wait = -1 if requeue_after is None else duration_ns(requeue_after) // SECOND
-        updates = msgspec.json.encode(added).decode() if added else ""
-        self._engine.set_check(found, check_name, state, message, wait, updates)
+            else:
+                self._remove(obj)
 
     @alone
     def answer_checks(self, checks: Mapping[str, Check]) -> None:
-        """These answer the admission checks from now on, by controllerName; those of before do no longer."""
-        self._checks = dict(checks)
-
-    @alone
-    def pods_ready(self, key: str, ready: bool = True) -> None:  # noqa: FBT001, FBT002 - reads well in either form
-        """All pods of the workload's job are ready, or not all of them any more.
+        """These answer the admission checks from now on, by controllerName; those of before do no longer.
 
         Raises:
-            NotFoundError: There is no such workload.
+            InvalidSpecError: They are no mapping of names to functions or controllers.
         """
-        self._engine.set_pods_ready(self.id_of(key), ready)
-
-    @alone
-    def reclaim(self, key: str, pods: int | Mapping[str, int]) -> None:
-        """Pods of the workload no longer need their quota.
-
-        Args:
-            key: The workload.
-            pods: How many in all so far, by pod set; a number alone is of the only pod set.
-
-        Raises:
-            NotFoundError: There is no such workload.
-            InvalidSpecError: A pod set is unknown, or has fewer pods; or fewer than before, or none any more, are
-                reclaimable while the workload holds quota.
-        """
-        found = self.id_of(key)
-        counts = {pod_set.name: pod_set.count for pod_set in self._known(found).pod_sets}
-        by_name = {next(iter(counts)): pods} if isinstance(pods, int) and len(counts) == 1 else pods
-        if isinstance(by_name, int):
-            raise InvalidSpecError(f'Workload "{self._engine.key(found)}": has {len(counts)} pod sets; name them')
-        for name, count in by_name.items():
-            if not 0 <= count <= counts.get(name, -1):
-                raise InvalidSpecError(
-                    f'Workload "{self._engine.key(found)}": reclaimable pods of "{name}": is {count}; '
-                    f"it must be a pod set's name and 0 to its count, of {counts}"
-                )
-        if self._engine.admission(found) is not None:
-            for name, before in self._engine.life(found)["reclaimable"].items():
-                if by_name.get(name, 0) < before:
-                    raise InvalidSpecError(
-                        f'Workload "{self._engine.key(found)}": reclaimable pods of "{name}": is '
-                        f"{by_name.get(name, 0)}; it must be {before} at least, as before, while quota is held"
-                    )
-        self._engine.set_reclaimable(found, dict(by_name))
+        self._checks = checks_of(checks)
 
     # Time, and what Kueue does in it.
 
-    @alone
+    @changing
     def advance(self, duration: Duration) -> None:
         """Time passes; what is due then happens with the next `cycle` or `settle`.
 
         Raises:
-            InvalidSpecError: It is no duration, or below 0.
+            InvalidSpecError: It is no duration, is below 0, or goes beyond the last time that fits 64 bits.
         """
-        self._engine.set_now(self._engine.now + duration_ns(duration))
+        call = calls.Advance(later(self._engine.now, duration))
+        self._touch()
+        self._engine.set_now(call.now)
+        self._tell(call)
 
-    @alone
+    @changing
     def cycle(self) -> Cycle:
         """Lets the controllers catch up, then runs one scheduling cycle.
 
         Returns:
             The decision about each head, one for each ClusterQueue where somebody waits.
         """
+        self._touch()
         self._control()
-        return self._noted(Cycle(self._engine.decide()))
+        cycle = self._noted(Cycle(self._engine.decide()))
+        self._tell(calls.Cycle(), [cycle])
+        return cycle
 
-    @alone
+    @changing
     def settle(self, *, max_cycles: int | None = None) -> Settled:
         """Runs cycles and controllers until nothing changes any more at this time.
 
@@ -294,7 +196,12 @@ class Scheduler(SchedulerQuestions):
 
         Args:
             max_cycles: The most cycles to run; none by default.
+
+        Raises:
+            InvalidSpecError: `max_cycles` is no integer.
         """
+        max_cycles = calls.Settle(max_cycles).checked().max_cycles
+        self._touch()
         waits = self._configuration.wait_for_pods_ready
         apart = not self._checks and (waits is None or not waits.block_admission)
         return settle(
@@ -302,7 +209,11 @@ class Scheduler(SchedulerQuestions):
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes all that it knows to a file, as plain data; one that is there already is replaced at once."""
+        """Writes all that it knows to a file, as plain data; one that is there already is replaced at once.
+
+        Raises:
+            StateError: The file cannot be written.
+        """
         from kueuepy.persist import save  # noqa: PLC0415 - only on use
 
         save(self, path)
@@ -376,6 +287,13 @@ class Scheduler(SchedulerQuestions):
         if not isinstance(obj, PASSIVE):
             self._engine.apply(obj, known != obj)
         self._store.objects.put((type(obj), obj.key), obj)
+
+    def _remove(self, obj: Object) -> None:
+        call = calls.Remove.of(obj)
+        if not isinstance(obj, PASSIVE):
+            self._engine.delete_object(call.kind, call.namespace, call.name)
+        self._store.objects.drop((type(obj), obj.key))
+        self._tell(call)
 
     def _apply_workload(self, obj: Workload) -> None:
         known = self._store.workloads.get(obj.key)

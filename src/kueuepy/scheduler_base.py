@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
+from kueuepy import scheduler_calls as calls
 from kueuepy.cluster import Cluster
 from kueuepy.errors import DuplicateError, NotFoundError, StateError
 from kueuepy.manifest import check
@@ -18,12 +20,13 @@ from kueuepy.scheduler_status import live_workload
 from kueuepy.scheduler_store import Parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from typing_extensions import Self
 
     from kueuepy import _core
     from kueuepy.checks import Check
+    from kueuepy.loops import Cycle
     from kueuepy.objects import Configuration, Workload
     from kueuepy.scheduler_store import Store
 
@@ -40,6 +43,17 @@ def alone(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P],
     @wraps(method)
     def run(self: S, /, *args: P.args, **options: P.kwargs) -> R:
         with self.lock:
+            return method(self, *args, **options)
+
+    return run
+
+
+def changing(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """The same of a method that changes something, which a Journal hears of."""
+
+    @wraps(method)
+    def run(self: S, /, *args: P.args, **options: P.kwargs) -> R:
+        with self.lock, self._telling():
             return method(self, *args, **options)
 
     return run
@@ -156,7 +170,7 @@ class SchedulerState:
             self.take(one)
         return tuple(workload.key for workload, *_ in submitted)
 
-    @alone
+    @changing
     def take(self, one: Submitted) -> None:
         """A workload comes as it is, with its status and without checks: what `submit` does after them.
 
@@ -164,11 +178,14 @@ class SchedulerState:
             DuplicateError: A workload of this key exists already.
             InvalidSpecError: The engine cannot read it.
         """
+        self._touch()
+        count = self._count
         workload = self._identified(one.workload)
         self._engine.submit(workload, one.single_pod)
         self._store.workloads.put(workload.key, workload)
         if one.job is not None:
             self._store.jobs.put(workload.key, one.job)
+        self._tell(calls.Submit(workload, count, one.job, one.single_pod))
 
     def _identified(self, workload: Workload) -> Workload:
         """The workload as an API server would store it: with a uid and a creation time.
@@ -194,3 +211,15 @@ class SchedulerState:
             objects.of(LocalQueue),
             self._related,
         )
+
+    # What a Journal hears of.
+
+    def _telling(self) -> AbstractContextManager[None]:
+        """Around each call that changes something."""
+        return nullcontext()
+
+    def _touch(self) -> None:
+        """All that may be wrong with a call was found: from here on an error would leave something half done."""
+
+    def _tell(self, call: calls.Call, cycles: Sequence[Cycle] = ()) -> None:
+        """A call was done, and came to these cycles."""

@@ -9,6 +9,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest import from_dict
 from kueuepy.manifest.convert import object_name
 from kueuepy.objects import Workload
+from kueuepy.objects.readable import fault_of
 
 if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
@@ -81,7 +82,7 @@ def of_jobs(jobs: Iterable[Mapping[str, Any]], around: Surroundings) -> Iterator
     from kueuepy.jobs import keys  # noqa: PLC0415 - only jobs need it
     from kueuepy.jobs.convert import with_manifests  # noqa: PLC0415 - only jobs need it
 
-    manifests = [dict(job) for job in jobs]
+    manifests = [plain(job) for job in jobs]
     found = with_manifests(
         manifests,
         priority_classes=around.priority_classes,
@@ -95,6 +96,18 @@ def of_jobs(jobs: Iterable[Mapping[str, Any]], around: Surroundings) -> Iterator
         of_pods = manifest.get("kind") in ("Pod", "Deployment")
         for workload in workloads:
             yield Submitted(workload, job, of_pods and keys.IS_GROUP_WORKLOAD not in workload.annotations)
+
+
+def plain(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest, which can be written and read again.
+
+    Raises:
+        InvalidSpecError: There is more in it than plain data.
+    """
+    copied = dict(manifest)
+    if (fault := fault_of(copied)) is not None:
+        raise InvalidSpecError(f"{object_name(copied)}: {fault[1]}")
+    return copied
 
 
 def latest_time(cluster: Cluster) -> int:

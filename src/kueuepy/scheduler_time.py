@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.manifest.times import parse_duration, parse_time
+from kueuepy.manifest.times import LATEST, LONGEST, parse_duration, parse_time
 from kueuepy.objects import SECOND
 
 Duration: TypeAlias = float | str | timedelta
@@ -17,6 +17,7 @@ Duration: TypeAlias = float | str | timedelta
 Moment: TypeAlias = float | str | datetime
 """Seconds since the Unix epoch, a text such as `"2026-08-01T12:00:00Z"`, or a datetime with a time zone."""
 
+_MOST = f"{LONGEST // SECOND} seconds"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -27,7 +28,7 @@ def duration_ns(value: Duration) -> int:
     (7200000000000, 500000000)
 
     Raises:
-        InvalidSpecError: It is none, or below 0.
+        InvalidSpecError: It is none, below 0, or too long for 64 bits.
     """
     if isinstance(value, timedelta):
         read: int | None = value // timedelta(microseconds=1) * 1000
@@ -37,6 +38,10 @@ def duration_ns(value: Duration) -> int:
         read = _seconds(value)
     if read is None or read < 0:
         raise InvalidSpecError(f"duration: is {value!r}; it must be seconds, 0 or more, or such as '1h30m'")
+    if read > LONGEST:
+        raise InvalidSpecError(
+            f"duration: is {value!r}; it must be {LONGEST // SECOND} seconds at most, some 292 years"
+        )
     return read
 
 
@@ -44,7 +49,7 @@ def moment_ns(value: Moment) -> int:
     """A time in nanoseconds since the Unix epoch.
 
     Raises:
-        InvalidSpecError: It is none.
+        InvalidSpecError: It is none, before 1970, or too late for 64 bits.
     """
     if isinstance(value, datetime):
         read = (value - _EPOCH) // timedelta(microseconds=1) * 1000 if value.tzinfo else None
@@ -52,12 +57,30 @@ def moment_ns(value: Moment) -> int:
         read = parse_time(value)
     else:
         read = _seconds(value)
-    if read is None:
+    if read is None or read < 0:
         raise InvalidSpecError(
-            f"time: is {value!r}; it must be seconds since 1970, such as '2026-08-01T12:00:00Z', "
+            f"time: is {value!r}; it must be seconds since 1970, 0 or more, such as '2026-08-01T12:00:00Z', "
             "or a datetime with a time zone"
         )
+    if read > LONGEST:
+        raise InvalidSpecError(
+            f"time: is {value!r}; it must be {LATEST} at most, second {LONGEST // SECOND} since 1970"
+        )
     return read
+
+
+def later(now: int, duration: Duration) -> int:
+    """The time, in nanoseconds, when a duration has passed.
+
+    Raises:
+        InvalidSpecError: It is no duration, or the time is too late for 64 bits.
+    """
+    then = now + duration_ns(duration)
+    if then > LONGEST:
+        raise InvalidSpecError(
+            f"duration: is {duration!r}; it must end at {LATEST} at most, now is second {now / SECOND:g}"
+        )
+    return then
 
 
 def _seconds(value: object) -> int | None:

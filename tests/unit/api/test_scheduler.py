@@ -214,3 +214,32 @@ def test_a_job_of_the_cluster_is_held_to_the_same_rules_as_one_that_is_submitted
     with pytest.raises(kq.InvalidSpecError) as given:
         kq.Scheduler(kq.Cluster(*team.objects(), jobs=[job]))
     assert str(given.value) == str(submitted.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"now": -1}, "time: is -1; it must be seconds since 1970, 0 or more"),
+        ({"now": True}, "time: is True; it must be seconds since 1970"),
+        ({"now": 1e10}, "time: is 10000000000.0; it must be 2262-04-11T23:47:16Z at most, second 9223372036 since"),
+        ({"now": "9999-01-01T00:00:00Z"}, "it must be 2262-04-11T23:47:16Z at most"),
+        ({"now": datetime(2300, 1, 1, tzinfo=timezone.utc)}, "it must be 2262-04-11T23:47:16Z at most"),
+        ({"stopping": 1e10}, "duration: is 10000000000.0; it must be 9223372036 seconds at most"),
+        ({"stopping": timedelta(days=200_000)}, "it must be 9223372036 seconds at most"),
+        ({"stopping": "-1s"}, "duration: is '-1s'; it must be seconds, 0 or more"),
+        ({"checks": 5}, "checks: is 5; it must be a mapping"),
+    ],
+)
+def test_times_that_the_clock_cannot_show_are_refused(team, options, message):
+    with pytest.raises(kq.InvalidSpecError) as error:
+        kq.Scheduler(team, **options)
+    assert message in str(error.value)
+
+
+def test_the_clock_goes_to_the_last_second_that_fits(team):
+    scheduler = kq.Scheduler(team, now="2262-04-11T23:47:15Z")
+    scheduler.advance(1)
+    assert scheduler.now == 9223372036
+    with pytest.raises(kq.InvalidSpecError, match="it must end at 2262-04-11T23:47:16Z at most"):
+        scheduler.advance(1)
+    assert scheduler.now == 9223372036

@@ -5,7 +5,7 @@ from types import MappingProxyType
 import pytest
 
 import kueuepy as kq
-from kueuepy import journal_calls as calls
+from kueuepy import scheduler_calls as calls
 from kueuepy.manifest import validate
 from kueuepy.objects.readable import fault_of, read_again
 

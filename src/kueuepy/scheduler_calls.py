@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
+from kueuepy.errors import InvalidSpecError
+from kueuepy.manifest.problems import path_text
 from kueuepy.objects import NamespacedObject, Object, Workload
+from kueuepy.objects.readable import read_again
 from kueuepy.objects.ready import ready
-from kueuepy.objects.status import FinishReason  # noqa: TC001 - msgspec reads it
-from kueuepy.persist import kind_of
+from kueuepy.objects.status import CheckState, FinishReason  # noqa: TC001 - msgspec reads it
 from kueuepy.scheduler_input import Submitted
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from kueuepy.journal_scheduler import JournaledScheduler
+
+_WORD = re.compile("(?<=[a-z])(?=[A-Z])")
 
 
 class _Call(msgspec.Struct, frozen=True, tag_field="call", tag=str.lower, omit_defaults=True):
@@ -23,6 +30,19 @@ class _Call(msgspec.Struct, frozen=True, tag_field="call", tag=str.lower, omit_d
     def key(self) -> str:
         """The workload or object that it is about."""
         return ""
+
+    def checked(self) -> Self:
+        """The call as it will be read once it is written: whatever is done and written can be done again.
+
+        Raises:
+            InvalidSpecError: An argument has a wrong type.
+        """
+        try:
+            return read_again(self)
+        except ValueError as error:
+            path, detail = error.args
+            where = ": ".join(filter(None, (_WORD.sub("_", type(self).__name__).lower(), path_text(path))))
+            raise InvalidSpecError(f"{where}: {detail}") from None
 
     def do(self, scheduler: JournaledScheduler) -> None:
         """Does it again."""
@@ -66,6 +86,8 @@ class Apply(_Call, frozen=True):
 
     def do(self, scheduler: JournaledScheduler) -> None:
         """Applies it without checks, which it has passed."""
+        from kueuepy.persist import kind_of  # noqa: PLC0415 - it knows the Scheduler, which knows calls
+
         scheduler.reapply(msgspec.json.decode(self.object, type=ready(kind_of(self.kind))))
 
 
@@ -88,12 +110,16 @@ class Remove(_Call, frozen=True):
 
     def do(self, scheduler: JournaledScheduler) -> None:
         """Removes the object of that name."""
+        from kueuepy.persist import kind_of  # noqa: PLC0415 - it knows the Scheduler, which knows calls
+
         fields = {"namespace": self.namespace} if self.namespace else {}
         found = scheduler.declared(kind_of(self.kind), f"{self.namespace}/{self.name}" if fields else self.name)
         scheduler.remove(found)
 
 
-class _OfWorkload(_Call, frozen=True):
+class OfWorkload(_Call, frozen=True):
+    """A call about a workload that is there."""
+
     workload: str
 
     @property
@@ -102,7 +128,7 @@ class _OfWorkload(_Call, frozen=True):
         return self.workload
 
 
-class Finish(_OfWorkload, frozen=True):
+class Finish(OfWorkload, frozen=True):
     """A workload's job is done."""
 
     reason: FinishReason = "Succeeded"
@@ -113,7 +139,7 @@ class Finish(_OfWorkload, frozen=True):
         scheduler.finish(self.workload, reason=self.reason, message=self.message)
 
 
-class Delete(_OfWorkload, frozen=True):
+class Delete(OfWorkload, frozen=True):
     """A workload is gone."""
 
     def do(self, scheduler: JournaledScheduler) -> None:
@@ -121,30 +147,28 @@ class Delete(_OfWorkload, frozen=True):
         scheduler.delete(self.workload)
 
 
-class SetCheck(_OfWorkload, frozen=True):
+class SetCheck(OfWorkload, frozen=True):
     """An admission check's controller said something."""
 
     check: str
-    state: str
+    state: CheckState
     message: str | None = None
     requeue_after_seconds: int | None = None
     pod_set_updates: tuple[dict[str, Any], ...] = ()
 
     def do(self, scheduler: JournaledScheduler) -> None:
         """Says it."""
-        state: Any = self.state
-        after = self.requeue_after_seconds
         scheduler.set_check(
             self.workload,
             self.check,
-            state,
+            self.state,
             message=self.message,
-            requeue_after=after,
+            requeue_after=self.requeue_after_seconds,
             pod_set_updates=self.pod_set_updates,
         )
 
 
-class PodsReady(_OfWorkload, frozen=True):
+class PodsReady(OfWorkload, frozen=True):
     """A workload's pods are ready, or not."""
 
     ready: bool
@@ -154,7 +178,7 @@ class PodsReady(_OfWorkload, frozen=True):
         scheduler.pods_ready(self.workload, self.ready)
 
 
-class Reclaim(_OfWorkload, frozen=True):
+class Reclaim(OfWorkload, frozen=True):
     """Pods of a workload need their quota no longer."""
 
     pods: int | dict[str, int]
