@@ -12,6 +12,7 @@ import msgspec
 from kueuepy._core import Quantity
 from kueuepy.decision import assignments
 from kueuepy.errors import InvalidSpecError
+from kueuepy.manifest.times import LATEST, LONGEST
 from kueuepy.objects import SECOND, Workload
 from kueuepy.policy_history import HistoryTable, Move, Recorder
 from kueuepy.scheduler import Scheduler
@@ -174,7 +175,7 @@ class _Runner:
         for item in items:
             for workload, duration in _planned(item, around):
                 arrival = max(workload.creation_timestamp or 0, engine.now)
-                self._plan(arrival, _ARRIVAL, (workload, duration))
+                self._plan(arrival, _ARRIVAL, (workload, duration), workload.key)
         self._start = min((event[0] for event in self._events), default=engine.now)
         engine.set_now(self._start)
         engine.record_events(on=True)
@@ -183,7 +184,10 @@ class _Runner:
         for key in self._scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping
             self._take(key, None)
 
-    def _plan(self, at: int, kind: int, what: Any) -> None:
+    def _plan(self, at: int, kind: int, what: Any, key: str) -> None:
+        if at > LONGEST:
+            what = ("ends", "comes", "is due again")[kind]
+            raise InvalidSpecError(f'Workload "{key}": {what} {at // SECOND} s after 1970; it must be {LATEST} at most')
         heapq.heappush(self._events, (at, kind, next(self._number), what))
 
     def run(self) -> Run:
@@ -284,12 +288,12 @@ class _Runner:
         admitted = self._engine.condition(job.id, "Admitted")
         if job.holds and admitted is not None and admitted[0]:
             if job.duration is not None:
-                self._plan(now + job.duration, _END, (key, job.term))
+                self._plan(now + job.duration, _END, (key, job.term), key)
             if job.limit is not None:
                 left = job.limit - (life["past_execution_seconds"] or 0)
-                self._plan(max(now, admitted[3] + left * SECOND), _WAKE, (key, job.term))
+                self._plan(max(now, admitted[3] + left * SECOND), _WAKE, (key, job.term), key)
         elif job.waits_since is not None and (life["requeue_at"] or 0) > now:
-            self._plan(life["requeue_at"] or 0, _WAKE, (key, job.term))
+            self._plan(life["requeue_at"] or 0, _WAKE, (key, job.term), key)
 
     def _note(self, event: Event) -> None:
         """Takes an event in."""
