@@ -1,6 +1,7 @@
 """Workloads from rows of a table: one job a row, with what it asks for in columns."""
 
 import math
+import re
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta, timezone
 from difflib import get_close_matches
@@ -14,6 +15,8 @@ from kueuepy.objects import SECOND, PodSet, Workload
 
 _RESOURCES = {"cpu": "cpu", "memory": "memory", "mem": "memory"}
 _COLUMNS = ("name", "namespace", "queue", "pods", "min_pods", "priority", "submit", "duration", "gpu", *_RESOURCES)
+_SECONDS = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?([eE]\+?[0-9]{1,2})?", re.ASCII)
+_LONGEST = (2**63 - 1) // SECOND
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -119,7 +122,10 @@ def _time(where: str, values: Mapping[str, Any], column: str) -> int | None:
         read = {"submit": parse_time, "duration": parse_duration}[column](value)
         if read is not None and read >= 0:
             return read
-    if not _is_number(value) or value < 0:
+    seconds = Fraction(value) if isinstance(value, str) and _SECONDS.fullmatch(value) else value
+    if not _is_number(seconds) or seconds < 0:
         example = "2024-05-01T12:00:00Z" if column == "submit" else "1h30m"
         raise InvalidSpecError(f"{where}: {column}: is {value!r}; it must be a number of seconds, or such as {example}")
-    return round(Fraction(str(value)) * SECOND)
+    if seconds > _LONGEST:
+        raise InvalidSpecError(f"{where}: {column}: is {value!r}; it must be at most {_LONGEST} seconds")
+    return round((seconds if isinstance(seconds, Fraction) else Fraction(str(seconds))) * SECOND)
