@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import kueuepy as kq
-from kueuepy.cli.story import rows_of
+from kueuepy.cli.rows import rows_of
 
 SEED = Path(__file__).parents[2] / "examples" / "seeds" / "003"
 
@@ -15,7 +15,8 @@ def compared():
     """The two policies of the first documents on preemption, on ten jobs of each of two teams."""
     names = ("classical", "fair-sharing")
     before, after = (kq.load([SEED / f"{name}.yaml", SEED / "two-queues.yaml"]) for name in names)
-    return kq.compare(before, after, rows_of(str(SEED / "jobs.csv")), names=names)
+    with rows_of(str(SEED / "jobs.csv")) as rows:
+        return kq.compare(before, after, rows, names=names)
 
 
 def test_SW_02_WI_07_classical_and_fair_sharing_side_by_side(compared):

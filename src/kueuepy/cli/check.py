@@ -37,10 +37,10 @@ def check(
     """
     try:
         manifest = read(files, lenient=lenient)
+        findings = lint(manifest, skip=skip or ())
     except ManifestError as error:
         _report_invalid(error, json=json)
         raise typer.Exit(WRONG_INPUT) from None
-    findings = lint(manifest, skip=skip or ())
     if json:
         notes = [str(note) for note in manifest.notes]
         print_json({"valid": True, "objects": _count(manifest), "findings": findings, "notes": notes})

@@ -44,12 +44,11 @@ def compare(
     Jobs come at their creation time (`submit` in CSV), run for their `duration`, and start anew when evicted. Where
     waitForPodsReady is on, their pods are ready at once.
     """
-    items = [item for name in jobs for item in jobs_of(name)]
     clusters = [
         Cluster.from_manifest(read([name, *(common or ())], lenient=lenient), names=not lenient)
         for name in (before, after)
     ]
-    with progress("running the jobs under both policies"):
+    with jobs_of(jobs) as items, progress("running the jobs under both policies"):
         found = compare_policies(clusters[0], clusters[1], items, names=(Path(before).stem, Path(after).stem))
     if json:
         print_json(_plain(found))

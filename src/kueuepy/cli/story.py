@@ -1,25 +1,23 @@
 """What commands share that run a cluster: starting it, naming workloads, telling decisions."""
 
-import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from kueuepy.cli.options import read
 from kueuepy.cli.output import progress, say, table
+from kueuepy.cli.rows import rows_of, tables_in
 from kueuepy.cluster import Cluster
 from kueuepy.decision import Admitted, Decision, Preempting
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.jobs import Submission, from_row
+from kueuepy.errors import NotFoundError
+from kueuepy.jobs.places import jobs_placed
 from kueuepy.manifest.problems import suggestion
 from kueuepy.scheduler import Scheduler
 from kueuepy.whatif import Outcome
-
-_WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 
 def start(files: list[str], *, lenient: bool, settle: bool = True) -> Scheduler:
@@ -28,54 +26,37 @@ def start(files: list[str], *, lenient: bool, settle: bool = True) -> Scheduler:
     Raises:
         KueueError: The files cannot be read, or are not valid.
     """
-    tables = [name for name in files if name.endswith(".csv")]
+    tables = [table for name in files for table in tables_in(name)]
     manifest = read([name for name in files if name not in tables], lenient=lenient)
-    scheduler = Scheduler(Cluster.from_manifest(manifest, names=not lenient))
+    with jobs_placed(manifest):
+        scheduler = Scheduler(Cluster.from_manifest(manifest, names=not lenient))
     for name in tables:
-        scheduler.submit(*(row.workload for row in rows_of(name)))
+        with rows_of(name) as rows:
+            scheduler.submit(*(row.workload for row in rows))
     if settle:
         with progress(f"deciding about {len(scheduler.keys())} workloads"):
             scheduler.settle()
     return scheduler
 
 
-def jobs_of(name: str) -> list[Any]:
-    """The jobs of a file: rows of CSV, or manifests of jobs and Workloads.
+@contextmanager
+def jobs_of(names: Iterable[str]) -> Iterator[list[Any]]:
+    """Around what uses the jobs of files, rows of CSV or manifests of jobs and Workloads: errors name file and line.
 
     Raises:
-        KueueError: The file cannot be read, or is not valid.
+        KueueError: A file cannot be read, or is not valid; or what was raised inside.
     """
-    if name.endswith(".csv"):
-        return list(rows_of(name))
-    manifest = read([name], lenient=False)
-    return [*manifest.jobs, *manifest.workloads]
-
-
-def rows_of(name: str) -> Iterator[Submission]:
-    """The rows of a CSV file, one job each; empty cells are absent, whole numbers are numbers.
-
-    Raises:
-        KueueError: The file cannot be read, or a row is not valid; the message names the line.
-    """
-    try:
-        with Path(name).open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file, strict=True)
-            for cells in reader:
-                place = f"{name}:{reader.line_num}"
-                if None in cells:
-                    raise InvalidSpecError(f"{place}: has more cells than there are columns")
-                try:
-                    yield from_row({column: _value(cell) for column, cell in cells.items() if cell})
-                except InvalidSpecError as error:
-                    raise InvalidSpecError(f"{place}: {error}") from None
-    except OSError as error:
-        raise NotFoundError(f"{name}: cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InvalidSpecError(f"{name}: is no CSV file in UTF-8: {error}") from None
-
-
-def _value(cell: str) -> int | str:
-    return int(cell) if _WHOLE.fullmatch(cell) else cell
+    with ExitStack() as placed_all:
+        items: list[Any] = []
+        for name in names:
+            tables = tables_in(name)
+            for table_name in tables:
+                items += placed_all.enter_context(rows_of(table_name))
+            if name not in tables:
+                manifest = read([name], lenient=False)
+                placed_all.enter_context(jobs_placed(manifest))
+                items += [*manifest.jobs, *manifest.workloads]
+        yield items
 
 
 def find(scheduler: Scheduler, name: str) -> str:

@@ -1,7 +1,7 @@
 """`kueuepy whatif`: questions about jobs that are not there, and changes that nobody has made."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
@@ -55,22 +55,17 @@ def whatif(
     scheduler = start(files, lenient=lenient, settle=not as_is)
     if edit is not None:
         _edit(scheduler, read([str(edit)], lenient=lenient), rows=rows, exit_code=exit_code, json=json)
-    elif job is not None and largest:
-        _largest(scheduler, job, preempting=preempting, json=json)
-    elif job is not None:
-        _try(scheduler, job, preempting=preempting, json=json)
+        return
+    ask = _largest if largest else _try
+    with jobs_of([str(job)]) as found:
+        items = [item.workload if isinstance(item, Submission) else item for item in found]
+        if not items:
+            raise InvalidSpecError(f"{job}: holds no job and no Workload; give one with --job")
+        ask(scheduler, items, preempting=preempting, json=json)
 
 
-def _items(path: Path) -> list[object]:
-    """The jobs and Workloads of a file, ready to be asked about."""
-    items = [item.workload if isinstance(item, Submission) else item for item in jobs_of(str(path))]
-    if not items:
-        raise InvalidSpecError(f"{path}: holds no job and no Workload; give one with --job")
-    return items
-
-
-def _try(scheduler: Scheduler, path: Path, *, preempting: bool, json: bool) -> None:
-    answers = scheduler.try_admit_many(_items(path))
+def _try(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: bool) -> None:
+    answers = scheduler.try_admit_many(items)
     if json:
         print_json([plain(answer) for answer in answers])
     for answer in () if json else answers:
@@ -81,8 +76,8 @@ def _try(scheduler: Scheduler, path: Path, *, preempting: bool, json: bool) -> N
         raise typer.Exit(ANSWER_IS_NO)
 
 
-def _largest(scheduler: Scheduler, path: Path, *, preempting: bool, json: bool) -> None:
-    counts = [scheduler.largest_count(item, preempting=preempting) for item in _items(path)]
+def _largest(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: bool) -> None:
+    counts = [scheduler.largest_count(item, preempting=preempting) for item in items]
     if json:
         print_json(counts)
     else:

@@ -28,7 +28,7 @@ class AppWrapper(BaseJob):
     def slots(self, root: Section) -> Sequence[Slot]:
         """Copies of the templates in the components, with the API's defaults."""
         found = [
-            (Section(root.owner, component.at(pod_set.path), pod_template(component, pod_set.path)), pod_set)
+            (Section(root.owner, f"{component.path}.{pod_set.path}", pod_template(component, pod_set.path)), pod_set)
             for component, pod_sets in self._components(root)
             for pod_set in pod_sets
         ]

@@ -41,7 +41,7 @@ def lint(
 
     Raises:
         NotFoundError: `skip` names a rule that doesn't exist.
-        InvalidSpecError: A job of the manifest makes no Workload.
+        InvalidSpecError: A job of the manifest makes no valid Workload.
     """
     known = [rule.id for rule in RULES]
     for name in skip:

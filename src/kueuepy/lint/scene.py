@@ -5,8 +5,9 @@ from functools import cached_property
 
 from kueuepy._core import Engine
 from kueuepy.jobs import to_workloads
+from kueuepy.jobs.places import jobs_placed
 from kueuepy.lint.capacity import Capacity, Cell, CellQuota, cells_of
-from kueuepy.manifest import Manifest
+from kueuepy.manifest import Manifest, check
 from kueuepy.objects import ClusterQueue, Cohort, Configuration, ResourceFlavor, Workload
 
 
@@ -42,14 +43,18 @@ class Scene:
     def workloads(self) -> tuple[Workload, ...]:
         """The Workloads, and those of the jobs."""
         manifest = self.manifest
-        made = to_workloads(
-            manifest.jobs,
-            priority_classes=(*manifest.workload_priority_classes, *manifest.priority_classes),
-            config=self.configuration or Configuration(),
-            related=manifest.others,
-            namespaces=manifest.namespaces,
-            local_queues=manifest.local_queues,
-        )
+        configuration = self.configuration or Configuration()
+        with jobs_placed(manifest):
+            made = to_workloads(
+                manifest.jobs,
+                priority_classes=(*manifest.workload_priority_classes, *manifest.priority_classes),
+                config=configuration,
+                related=manifest.others,
+                namespaces=manifest.namespaces,
+                local_queues=manifest.local_queues,
+            )
+            for workload in made:
+                check(workload, feature_gates=configuration.feature_gates)
         return (*manifest.workloads, *made)
 
     def workloads_of(self, queue: ClusterQueue) -> list[Workload]:

@@ -74,6 +74,7 @@ class _Loader:
         self._objects: dict[tuple[str, str], tuple[Object, Item]] = {}
         self._configuration: tuple[Configuration, str, Item] | None = None
         self._jobs: list[dict[str, Any]] = []
+        self._job_items: list[Item] = []
         self._annotated: list[tuple[Item, str]] = []
         self._others: list[dict[str, Any]] = []
         self._notes: list[Note] = []
@@ -110,6 +111,7 @@ class _Loader:
             self._read(item, doc, api_group, version)
         elif is_job(doc, api_group):
             self._jobs.append(doc)
+            self._job_items.append(item)
             if is_annotated(doc):
                 self._annotated.append((item, object_name(doc)))
         elif is_other(str(kind), api_group):
@@ -194,6 +196,7 @@ class _Loader:
             notes=tuple(self._notes),
             versions=frozenset(self._versions),
             origins={place: item for place, (_, item) in self._objects.items()},
+            job_origins=tuple(self._job_items),
         )
 
     def _review(self) -> Configuration | None:

@@ -63,6 +63,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         notes: What was passed over or put right.
         versions: The versions of Kueue's API that occurred.
         origins: Where each object was read, by kind and key.
+        job_origins: Where each job was read; empty for jobs that come from elsewhere.
     """
 
     resource_flavors: tuple[ResourceFlavor, ...] = ()
@@ -84,6 +85,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     notes: tuple[Note, ...] = ()
     versions: frozenset[str] = frozenset()
     origins: dict[tuple[str, str], Item] = field(default_factory=dict)
+    job_origins: tuple[Item, ...] = ()
 
     @classmethod
     def of(cls, *objects: Object, configuration: Configuration | None = None) -> "Manifest":

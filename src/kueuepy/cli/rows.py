@@ -1,0 +1,72 @@
+"""CSV files: jobs as rows of a table."""
+
+import csv
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.jobs import Submission, from_row
+from kueuepy.manifest import Problem
+from kueuepy.manifest.places import placed
+
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
+_WORKLOAD = re.compile(r'Workload "([^"]*)"')
+_SUFFIX = ".csv"
+
+
+def tables_in(name: str) -> list[str]:
+    """The CSV files that a name on the command line means: itself, or those in a directory and those below it."""
+    if name.endswith(_SUFFIX) or name == "-" or not Path(name).is_dir():
+        return [name] if name.endswith(_SUFFIX) else []
+    return sorted(str(path) for path in Path(name).rglob(f"*{_SUFFIX}") if path.is_file())
+
+
+@contextmanager
+def rows_of(name: str) -> Iterator[list[Submission]]:
+    """Around what uses the rows of a CSV file, one job each: errors of their Workloads name file and line.
+
+    Empty cells are absent, whole numbers are numbers.
+
+    Raises:
+        KueueError: The file cannot be read, or a row is not valid; or what was raised inside.
+    """
+    read = list(_read(name))
+    places = {row.workload.key: place for place, row in read}
+
+    def move(text: str, problem: Problem | None) -> tuple[str, Problem | None]:
+        found = _WORKLOAD.match(text)
+        place = places.get(found[1]) if found else None
+        return (f"{place}: {text}" if place else text), problem
+
+    with placed(move):
+        yield [row for _, row in read]
+
+
+def _read(name: str) -> Iterator[tuple[str, Submission]]:
+    try:
+        with Path(name).open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file, strict=True)
+            columns = reader.fieldnames or ()
+            for column in columns:
+                if columns.count(column) > 1:
+                    raise InvalidSpecError(f'{name}:1: "{column}" names two columns; name each column once')
+            for cells in reader:
+                place = f"{name}:{reader.line_num}"
+                if None in cells:
+                    raise InvalidSpecError(f"{place}: has more cells than there are columns")
+                if None in cells.values():
+                    raise InvalidSpecError(f"{place}: has fewer cells than there are columns; leave cells empty")
+                try:
+                    yield place, from_row({column: _value(cell) for column, cell in cells.items() if cell})
+                except InvalidSpecError as error:
+                    raise InvalidSpecError(f"{place}: {error}") from None
+    except OSError as error:
+        raise NotFoundError(f"{name}: cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InvalidSpecError(f"{name}: is no CSV file in UTF-8: {error}") from None
+
+
+def _value(cell: str) -> int | str:
+    return int(cell) if _WHOLE.fullmatch(cell) else cell

@@ -1,0 +1,103 @@
+"""Errors of jobs that were read from files: they come out with file, line and job."""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+from operator import getitem
+from typing import TYPE_CHECKING, Any
+
+from kueuepy.errors import KueueError
+from kueuepy.jobs.base import BaseJob
+from kueuepy.jobs.convert import to_workloads
+from kueuepy.jobs.registry import adapter_for
+from kueuepy.manifest.places import placed
+from kueuepy.manifest.problems import Path, Problem
+from kueuepy.objects import Configuration
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from kueuepy.jobs.fields import Document
+    from kueuepy.manifest import Manifest
+    from kueuepy.manifest.reading import Item
+
+_NAMED = re.compile(r'[\w ]+ "[^"]*": ')
+_STEP = re.compile(r'\.?([^.\[\]:" ]+)|\[(\d+)\]|\["([^"]*)"\]')
+_OF_POD_SET = ("spec", "podSets")
+_TO_TEMPLATE = 4
+"""How many steps lead to the template of a pod set: `spec.podSets[0].template`."""
+
+
+def jobs_placed(manifest: Manifest) -> AbstractContextManager[None]:
+    """Around what turns the jobs of a manifest into Workloads: errors name file, line and job.
+
+    Raises:
+        KueueError: The error that was raised inside.
+    """
+
+    def move(text: str, problem: Problem | None) -> tuple[str, Problem | None]:
+        for job, item in zip(manifest.jobs, manifest.job_origins, strict=False):
+            if _name(job) in text and (found := _moved(manifest, job, item, text, problem)):
+                return found
+        return text, problem
+
+    return placed(move)
+
+
+def _name(job: Document) -> str:
+    metadata = job.get("metadata")
+    return str(metadata.get("name") or "") if isinstance(metadata, dict) else ""
+
+
+def _moved(
+    manifest: Manifest, job: Document, item: Item, text: str, problem: Problem | None
+) -> tuple[str, Problem | None] | None:
+    """The error with its place, if it is one of this job."""
+    try:
+        made = to_workloads(
+            [job],
+            priority_classes=(*manifest.workload_priority_classes, *manifest.priority_classes),
+            config=manifest.configuration or Configuration(),
+            related=manifest.others,
+            namespaces=manifest.namespaces,
+            local_queues=manifest.local_queues,
+        )
+    except KueueError as error:
+        is_it = problem is None and str(error) == text
+        return (f"{item.where(_path(text))}: {text}", None) if is_it else None
+    if not any(text.startswith(f'Workload "{workload.key}"') for workload in made):
+        return None
+    if problem is None or len(made) != 1:
+        return f"{item.where()}: {text}", problem
+    owner = _adapter(job, manifest)
+    path = _path_in(owner, problem.path)
+    if path is None:
+        return f"{item.where()}: {owner.owner}", problem
+    return f"{item.where(path)}: {owner.owner}", Problem(path, problem.kind, problem.detail)
+
+
+def _adapter(job: Document, manifest: Manifest) -> Any:
+    return adapter_for(job, config=manifest.configuration or Configuration(), related=manifest.others)
+
+
+def _path(text: str) -> Path:
+    """The field that a message names, after the object."""
+    field = _NAMED.sub("", text, count=1).partition(": ")[0]
+    return tuple(int(number) if number else key or quoted for key, number, quoted in _STEP.findall(field))
+
+
+def _path_in(job: Any, path: Path) -> Path | None:
+    """Where a field of the Workload's pod templates is in the job's manifest; `None` if it is none, or is not there."""
+    if path[:2] != _OF_POD_SET or path[_TO_TEMPLATE - 1 : _TO_TEMPLATE] != ("template",):
+        return None
+    slots = job.slots(job.root) if isinstance(job, BaseJob) else ()
+    place = path[2]
+    if not isinstance(place, int) or place >= len(slots):
+        return None
+    found = (*_path(slots[place].template.path), *path[_TO_TEMPLATE:])
+    try:
+        reduce(getitem, found, job.manifest)
+    except (KeyError, IndexError, TypeError):
+        return None
+    return found

@@ -1,0 +1,152 @@
+"""Errors of jobs and rows that were read from files, and mistakes in CSV."""
+
+import pytest
+
+CPU = "spec.template.spec.containers[0].resources.requests.cpu"
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+  labels: {{kueue.x-k8s.io/queue-name: team-a}}
+spec:
+  parallelism: {parallelism}
+  template:
+    spec:
+      containers:
+      - name: c
+        resources:
+          requests:
+            cpu: {cpu}
+"""
+
+
+@pytest.fixture
+def teams(seeds):
+    return seeds / "002" / "two-teams.yaml"
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """A file of rows."""
+
+    def write(*lines):
+        path = tmp_path / "rows.csv"
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    """A file with a job, after a document that is none."""
+
+    def write(cpu="1", parallelism="1", kind="Job"):
+        path = tmp_path / "jobs.yaml"
+        text = JOB.format(cpu=cpu, parallelism=parallelism)
+        if kind == "CronJob":
+            name, _, spec = text.partition("spec:\n")
+            inner = "".join(f"    {line}\n" for line in ["spec:", *spec.splitlines()])
+            labels = "    metadata: {labels: {kueue.x-k8s.io/queue-name: team-a}}\n"
+            text = f"{name.replace('kind: Job', 'kind: CronJob')}spec:\n  jobTemplate:\n{labels}{inner}"
+        path.write_text(f"# jobs\n---\n{text}", encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"cpu": "x1"}, f'16: Job "default/train": {CPU}: is "x1"; it must be a quantity'),
+        ({"cpu": "-5"}, f'16: Job "default/train": {CPU}: is -5; it must be 0 or more'),
+        ({"parallelism": "lots"}, "9: Job \"default/train\": spec.parallelism: is 'lots'; it must be a whole number"),
+        ({"parallelism": "-1"}, '9: Job "default/train": spec.parallelism: is -1; it must be 0 or more'),
+    ],
+)
+def test_the_error_of_a_job_names_file_line_job_and_field(kueuepy, teams, jobs, fields, told):
+    path = jobs(**fields)
+    for command in (["check"], ["run"], ["explain", "train"]):
+        ran = kueuepy(*command, teams, path)
+        assert (ran.code, ran.out) == (1, "")
+        assert ran.err.startswith(f"error: {path}:{told}")
+
+
+def test_the_error_of_a_job_that_a_cron_job_makes_has_its_place_too(kueuepy, teams, jobs):
+    path = jobs(cpu="x1", kind="CronJob")
+    ran = kueuepy("run", teams, path)
+    assert ran.code == 1
+    assert ran.err.startswith(f'error: {path}:19: CronJob "default/train": spec.jobTemplate.{CPU}: is "x1"; it must be')
+
+
+def test_check_as_json_has_the_place_of_a_job(kueuepy, teams, jobs):
+    path = jobs(cpu="-5")
+    (problem,) = kueuepy("check", "--json", teams, path).json["problems"]
+    assert (problem["where"], problem["field"]) == (f'{path}:16: Job "default/train"', CPU)
+
+
+@pytest.mark.parametrize("options", [["--job"], ["--largest", "--job"]])
+def test_a_job_that_is_asked_about_has_its_place(kueuepy, teams, jobs, options):
+    path = jobs(parallelism="lots")
+    ran = kueuepy("whatif", teams, *options, path)
+    assert ran.err.startswith(f'error: {path}:9: Job "default/train": spec.parallelism: ')
+
+
+def test_jobs_that_are_compared_have_their_place(kueuepy, teams, jobs):
+    path = jobs(parallelism="lots")
+    ran = kueuepy("compare", teams, teams, "--jobs", path)
+    assert ran.err.startswith(f'error: {path}:9: Job "default/train": spec.parallelism: ')
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (["good,team-a,1,1", "bad,team-a,1,abc"], '3: Workload "default/bad": spec.podSets[0].template'),
+        (["good,team-a,1,1", "good,team-a,1,1"], '3: Workload "default/good": exists already'),
+        (["good,team-a,1"], "2: has fewer cells than there are columns"),
+        (["good,team-a,1,1,1"], "2: has more cells than there are columns"),
+        (["good,team-a,one,1"], "2: row \"good\": pods: is 'one'; it must be a whole number"),
+    ],
+)
+def test_the_error_of_a_row_names_file_and_line(kueuepy, teams, rows, lines, told):
+    path = rows("name,queue,pods,cpu", *lines)
+    ran = kueuepy("run", teams, path)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith(f"error: {path}:{told}")
+    assert kueuepy("compare", teams, teams, "--jobs", path).err.startswith(f"error: {path}:{told[:2]} ")
+
+
+def test_a_row_of_the_name_of_a_job_is_named(kueuepy, teams, rows, seeds):
+    path = rows("name,queue,cpu", "new,team-a,1", "a-1,team-a,1")
+    ran = kueuepy("run", teams, seeds / "002" / "jobs.csv", path)
+    assert ran.err.startswith(f'error: {path}:3: Workload "default/a-1": exists already')
+
+
+def test_a_column_is_named_once(kueuepy, teams, rows):
+    path = rows("name,queue,pods,cpu,cpu", "a,team-a,1,1,2")
+    assert kueuepy("run", teams, path).err == (f'error: {path}:1: "cpu" names two columns; name each column once\n')
+
+
+@pytest.mark.parametrize("submit", ["9e2", "900", "900.0"])
+def test_seconds_are_numbers_however_they_are_written(kueuepy, teams, rows, submit):
+    path = rows("name,queue,cpu,submit,duration", f"a,team-a,1,{submit},1e1")
+    decisions = kueuepy("compare", teams, teams, "--jobs", path, "--json")
+    assert decisions.code == 0
+    assert decisions.json["jobs"] == 1
+
+
+def test_a_time_that_is_too_late_is_refused(kueuepy, teams, rows):
+    path = rows("name,queue,cpu,submit", "a,team-a,1,100000000000")
+    assert kueuepy("run", teams, path).err == (
+        f'error: {path}:2: row "a": submit: is 100000000000; it must be at most 9223372036 seconds\n'
+    )
+
+
+def test_the_tables_of_a_directory_are_read(kueuepy, teams, tmp_path, rows):
+    rows("name,queue,cpu", "in-a-table,team-a,1")
+    (tmp_path / "teams.yaml").write_bytes(teams.read_bytes())
+    ran = kueuepy("run", tmp_path)
+    assert ran.code == 0
+    assert "default/in-a-table" in ran.out
+    assert kueuepy("compare", teams, teams, "--jobs", tmp_path, "--json").json["jobs"] == 1
