@@ -93,6 +93,10 @@ WRONG = {
     ),
     "submit time": (
         lambda s: s.submit({"name": "z", "queue": "vision", "submit": 1e12}),
+        'row "z": submit: is 1000000000000.0; it must be at most 9223372036 seconds',
+    ),
+    "submit timestamp": (
+        lambda s: s.submit(workload("z", creation_timestamp=10**21)),
         "metadata.creationTimestamp: is out of range; it must be 9223372036854775807 at most",
     ),
     "submit year": (

@@ -13,7 +13,7 @@ T = TypeVar("T")
 Fault: TypeAlias = tuple[tuple[str | int, ...], str]
 """A field, as it is called when written, and what is wrong with it."""
 
-_EXPECTED = re.compile(r"Expected `([^`]+)`(?: ([<>]=) (-?\d+))?(?:, got `([^`]+)`)?(?: - at `\$([^`]*)`)?")
+_EXPECTED = re.compile(r"Expected `([^`]+)`(?: ([<>]=) (-?\d+))?(?:, got `([^`]+)`)?(?: - at (`key` in )?`\$([^`]*)`)?")
 _ENUM = re.compile(r"Invalid enum value (.+?) - at `\$([^`]*)`")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 _WORDS = {
@@ -99,12 +99,13 @@ def _said(error: str, cls: Any) -> Fault:
     found = _EXPECTED.fullmatch(error)
     if not found:
         return (), error
-    wanted, sign, limit, got, path = found[1], found[2], found[3], found[4], _steps(found[5] or "")
+    wanted, sign, limit, got, key, place = found.groups(default="")
+    path = _steps(place)
     if sign:
         return path, f"is out of range; it must be {limit} at {'most' if sign == '<=' else 'least'}"
     words = " or ".join(_WORDS.get(word, word) for word in wanted.split(" | "))
-    holds = "holds a value that is" if "[...]" in (found[5] or "") else "is"
-    return path, f"{holds} {_WORDS.get(got, got)}; it must be {words}"
+    within = "holds a key that is" if key else "holds a value that is" if "[...]" in place else "is"
+    return path, f"{within} {_WORDS.get(got, got)}; it must be {words}"
 
 
 def _steps(path: str) -> tuple[str | int, ...]:

@@ -85,6 +85,7 @@ def test_a_record_is_read_as_it_will_be_and_what_is_like_plain_data_is_made_so()
         (calls.Finish("w", "Failed", 5), ("message",), "is an integer; it must be a text"),
         (calls.Delete(b"w"), ("workload",), "is bytes; it must be a text"),
         (calls.Reclaim("w", {"main": "1"}), ("pods",), "holds a value that is a text; it must be an integer"),
+        (calls.Reclaim("w", {5: 1}), ("pods",), "holds a key that is an integer; it must be a text"),
         (calls.Reclaim("w", pods=True), ("pods",), "is a truth value; it must be an integer or a mapping"),
         (calls.Settle(2.5), ("max_cycles",), "is a number; it must be an integer or null"),
     ],
