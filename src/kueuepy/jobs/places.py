@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from functools import reduce
+from itertools import chain
 from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import KueueError
+from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob
 from kueuepy.jobs.convert import to_workloads
 from kueuepy.jobs.registry import adapter_for
+from kueuepy.manifest.convert import object_name
 from kueuepy.manifest.places import placed
 from kueuepy.manifest.problems import Path, Problem
 from kueuepy.objects import Configuration
@@ -37,17 +40,37 @@ def jobs_placed(manifest: Manifest) -> AbstractContextManager[None]:
     """
 
     def move(text: str, problem: Problem | None) -> tuple[str, Problem | None]:
-        for job, item in zip(manifest.jobs, manifest.job_origins, strict=False):
-            if _name(job) in text and (found := _moved(manifest, job, item, text, problem)):
-                return found
-        return text, problem
+        pairs = list(zip(manifest.jobs, manifest.job_origins, strict=False))
+        named = [(job, item) for job, item in pairs if _name(job) in text]
+        found = (_moved(manifest, job, item, text, problem) for job, item in named)
+        called = ((f"{item.where(_path(text))}: {text}", problem) for job, item in named if _is_called(job, text))
+        # An error that names no job, or what a job refers to, may be of any.
+        others = (_moved(manifest, job, item, text, problem) for job, item in pairs if _name(job) not in text)
+        return next(filter(None, chain(found, called, others)), (text, problem))
 
     return placed(move)
 
 
 def _name(job: Document) -> str:
+    """What stands for a job in messages: its name, or that of its group of pods."""
     metadata = job.get("metadata")
-    return str(metadata.get("name") or "") if isinstance(metadata, dict) else ""
+    if not isinstance(metadata, dict):
+        return ""
+    labels = metadata.get("labels")
+    group = labels.get(keys.POD_GROUP_NAME) if job.get("kind") == "Pod" and isinstance(labels, dict) else None
+    return str(group or metadata.get("name") or "")
+
+
+def _called(job: Document) -> str:
+    metadata = job.get("metadata")
+    namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
+    return f'{job.get("kind")} "{namespace or "default"}/{_name(job)}"'
+
+
+def _is_called(job: Document, text: str) -> bool:
+    """Whether a message speaks of a job, or of its group of pods, in so many words."""
+    _, _, name = _called(job).partition(" ")
+    return text.startswith((f"{object_name(job)}: ", f"{_called(job)}: ", f"pod group {name}: ", f"Workload {name}"))
 
 
 def _moved(
@@ -64,8 +87,11 @@ def _moved(
             local_queues=manifest.local_queues,
         )
     except KueueError as error:
-        is_it = problem is None and str(error) == text
-        return (f"{item.where(_path(text))}: {text}", None) if is_it else None
+        if problem is not None or str(error) != text:
+            return None
+        if not _NAMED.match(text):
+            return f"{item.where()}: {_called(job)}: {text}", None
+        return f"{item.where(_path(text) if _name(job) in text else ())}: {text}", None
     if not any(text.startswith(f'Workload "{workload.key}"') for workload in made):
         return None
     if problem is None or len(made) != 1:

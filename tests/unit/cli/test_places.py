@@ -80,6 +80,23 @@ def test_the_error_of_a_job_that_a_cron_job_makes_has_its_place_too(kueuepy, tea
     assert ran.err.startswith(f'error: {path}:19: CronJob "default/train": spec.jobTemplate.{CPU}: is "x1"; it must be')
 
 
+def test_the_error_of_a_group_of_pods_has_the_place_of_one_of_them(kueuepy, teams, tmp_path):
+    path = tmp_path / "pods.yaml"
+    labels = "{kueue.x-k8s.io/queue-name: team-a, kueue.x-k8s.io/pod-group-name: crew}"
+    metadata = f'{{name: one, labels: {labels}, annotations: {{kueue.x-k8s.io/pod-group-total-count: "2"}}}}'
+    spec = "{containers: [{name: c, resources: {requests: {cpu: 1}}}]}"
+    path.write_text(f"apiVersion: v1\nkind: Pod\nmetadata: {metadata}\nspec: {spec}\n", encoding="utf-8")
+    ran = kueuepy("run", teams, path)
+    assert ran.err.startswith(f'error: {path}:1: pod group "default/crew": has 1 runnable pods; it must have 2')
+
+
+def test_what_names_no_field_has_the_place_of_its_job(kueuepy, teams, jobs):
+    path = jobs(cpu="18446744073709551616")
+    ran = kueuepy("run", teams, path)
+    assert ran.code == 1
+    assert ran.err.startswith(f'error: {path}:3: Job "train": ')
+
+
 def test_check_as_json_has_the_place_of_a_job(kueuepy, teams, jobs):
     path = jobs(cpu="-5")
     (problem,) = kueuepy("check", "--json", teams, path).json["problems"]
