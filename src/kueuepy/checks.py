@@ -28,6 +28,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.manifest.validation.review import Review
+from kueuepy.manifest.validation.status import review_updates
 from kueuepy.objects import SECOND, AdmissionCheck, Workload
 from kueuepy.objects.status import CheckState
 from kueuepy.scheduler_time import Duration, duration_ns
@@ -148,13 +150,17 @@ def check_updates(workload: Workload, name: str, state: CheckState, updates: tup
     Source: `pkg/webhooks/workload_webhook.go:validatePodSetUpdates,validateImmutablePodSetUpdates`.
 
     Raises:
-        InvalidSpecError: A pod set is unknown, or a check that is Ready changes its updates.
+        InvalidSpecError: A pod set is unknown, an update is not valid, or a check that is Ready changes its updates.
     """
     where = f'Workload "{workload.key}": check "{name}": podSetUpdates'
     names = [pod_set.name for pod_set in workload.pod_sets]
     for update in updates:
         if update.get("name") not in names:
             raise InvalidSpecError(f'{where}: names "{update.get("name")}"; it must be one of {", ".join(names)}')
+    review = Review()
+    review_updates(updates, names, (), review)
+    if review.problems:
+        raise InvalidSpecError(f"{where}{review.problems[0]}")
     before = next((c for c in workload.status.admission_checks if c.name == name), None) if workload.status else None
     if before is not None and before.state == state == "Ready" and before.pod_set_updates != updates:
         raise InvalidSpecError(f"{where}: changes; it must stay as it is while the check is Ready")

@@ -31,6 +31,10 @@ def queue(name="vision", **fields):
     return kq.ClusterQueue.of(name, {"default": {"cpu": 9}}, cohort_name="team", **fields)
 
 
+def with_update(update):
+    return kq.WorkloadStatus(admission_checks=[kq.AdmissionCheckState("x", "Ready", pod_set_updates=[update])])
+
+
 WRONG = {
     "finish(None)": (lambda s: s.finish(None), "finish: workload: is null; it must be a text"),
     "finish(5)": (lambda s: s.finish(5), "finish: workload: is an integer; it must be a text"),
@@ -67,6 +71,18 @@ WRONG = {
     "set_check updates": (
         lambda s: s.set_check("a", "x", "Ready", pod_set_updates=5),
         "set_check: pod_set_updates: is an integer; it must be a list",
+    ),
+    "set_check selector": (
+        lambda s: s.set_check("a", "x", "Ready", pod_set_updates=[{"name": "main", "nodeSelector": 5}]),
+        'check "x": podSetUpdates[0].nodeSelector: is 5, a number; it must be a mapping',
+    ),
+    "set_check toleration": (
+        lambda s: s.set_check("a", "x", "Ready", pod_set_updates=[{"name": "main", "tolerations": ["x"]}]),
+        'check "x": podSetUpdates[0].tolerations[0]: is "x", a text; it must be a mapping',
+    ),
+    "submit status": (
+        lambda s: s.submit(workload("z", status=with_update({"name": "main", "labels": 5}))),
+        "status.admissionChecks[0].podSetUpdates[0].labels: is 5, a number; it must be a mapping",
     ),
     "set_check after": (
         lambda s: s.set_check("a", "x", "Retry", requeue_after=9223372036),

@@ -4,7 +4,9 @@ Source: `pkg/webhooks/workload_webhook.go`, `apis/kueue/v1beta2/workload_types.g
 """
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from kueuepy.manifest.decoding import decode
 from kueuepy.manifest.problems import Path
@@ -120,12 +122,20 @@ def _review_check(workload: Workload, check: AdmissionCheckState, path: Path, re
     review.int32(check.requeue_after_seconds, (*path, "requeueAfterSeconds"), least=0)
     review.int32(check.retry_count, (*path, "retryCount"), least=0)
     known = [pod_set.name for pod_set in workload.pod_sets]
-    for position, update in enumerate(check.pod_set_updates):
-        place = (*path, "podSetUpdates", position)
+    review_updates(check.pod_set_updates, known, (*path, "podSetUpdates"), review)
+
+
+def review_updates(updates: Iterable[Mapping[str, Any]], known: Sequence[str], path: Path, review: Review) -> None:
+    """The rules of what a check adds to pod sets, of which these are known."""
+    for position, update in enumerate(updates):
+        place = (*path, position)
         review.one_of(update.get("name"), known, (*place, "name"))
-        review.labels(update.get("labels") or {}, (*place, "labels"))
-        review.labels(update.get("nodeSelector") or {}, (*place, "nodeSelector"))
-        review.annotations(update.get("annotations") or {}, (*place, "annotations"))
+        for name, rules in (
+            ("labels", review.labels),
+            ("nodeSelector", review.labels),
+            ("annotations", review.annotations),
+        ):
+            rules(decode(dict[str, str], update.get(name) or {}, (*place, name), review) or {}, (*place, name))
         tolerations = decode(tuple[Toleration, ...], update.get("tolerations") or [], (*place, "tolerations"), review)
         review.at_most(tolerations or (), _MAX_TOLERATIONS, (*place, "tolerations"))
         review_tolerations(tolerations or (), (*place, "tolerations"), review)
