@@ -106,8 +106,8 @@ def save(scheduler: Scheduler, path: str | os.PathLike[str]) -> None:
         StateError: The file cannot be written.
     """
     target = Path(path)
-    if target.is_dir():
-        raise StateError(f"{target}: cannot be written: it is a directory")
+    if target.exists() and not target.is_file():  # a device would be replaced by a file
+        raise StateError(f"{target}: cannot be written: it is a directory or a device; it must be a file")
     draft = target.with_name(f".{target.name}.{os.getpid()}.new")
     data = to_bytes(scheduler)
     try:

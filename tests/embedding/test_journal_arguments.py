@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 import kueuepy as kq
@@ -240,3 +242,12 @@ def test_a_file_that_cannot_be_written_is_an_error_of_ours(tmp_path, cluster, mo
     with pytest.raises(KueueError, match=r"cannot be read|cannot be locked"):
         Journal(path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_file_is_not_replaced_by_one(tmp_path, cluster):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(StateError, match="it must be a file"):
+        kq.Scheduler(cluster).save(path)
+    assert path.is_fifo()
+    assert list(tmp_path.iterdir()) == [path]
