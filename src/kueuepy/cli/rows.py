@@ -9,7 +9,8 @@ from pathlib import Path
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.jobs import Submission, from_row
 from kueuepy.manifest import Problem
-from kueuepy.manifest.places import placed
+from kueuepy.manifest.places import placed, problem_in
+from kueuepy.manifest.validation import called
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 _WORKLOAD = re.compile(r'Workload "([^"]*)"')
@@ -37,6 +38,10 @@ def rows_of(name: str) -> Iterator[list[Submission]]:
 
     def move(text: str, problem: Problem | None) -> tuple[str, Problem | None]:
         found = _WORKLOAD.match(text)
+        if found is None:  # a question about a Workload does not name it
+            asked = (row.workload for _, row in read if problem_in(row.workload, text))
+            text = next((f"{called(workload)}: {text}" for workload in asked), text)
+            found = _WORKLOAD.match(text)
         place = places.get(found[1]) if found else None
         return (f"{place}: {text}" if place else text), problem
 

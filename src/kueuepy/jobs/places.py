@@ -14,7 +14,7 @@ from kueuepy.jobs.base import BaseJob
 from kueuepy.jobs.convert import to_workloads
 from kueuepy.jobs.registry import adapter_for
 from kueuepy.manifest.convert import object_name
-from kueuepy.manifest.places import placed
+from kueuepy.manifest.places import placed, problem_in
 from kueuepy.manifest.problems import Path, Problem
 from kueuepy.objects import Configuration
 
@@ -92,19 +92,27 @@ def _moved(
         if not _NAMED.match(text):
             return f"{item.where()}: {_called(job)}: {text}", None
         return f"{item.where(_path(text) if _name(job) in text else ())}: {text}", None
+    if problem is None and not _NAMED.match(text):  # a question about a Workload does not name it
+        wrong = next(filter(None, (problem_in(workload, text) for workload in made)), None)
+        return None if wrong is None else _told(*_moved_problem(manifest, job, item, wrong))
     if not any(text.startswith(f'Workload "{workload.key}"') for workload in made):
         return None
     if problem is None or len(made) != 1:
         return f"{item.where()}: {text}", problem
-    owner = _adapter(job, manifest)
+    return _moved_problem(manifest, job, item, problem)
+
+
+def _told(where: str, problem: Problem) -> tuple[str, None]:
+    return f"{where}: {problem}", None
+
+
+def _moved_problem(manifest: Manifest, job: Document, item: Item, problem: Problem) -> tuple[str, Problem]:
+    """The place of a problem of a job's Workload, and the problem as it is in the job's manifest."""
+    owner = adapter_for(job, config=manifest.configuration or Configuration(), related=manifest.others)
     path = _path_in(owner, problem.path)
     if path is None:
         return f"{item.where()}: {owner.owner}", problem
     return f"{item.where(path)}: {owner.owner}", Problem(path, problem.kind, problem.detail)
-
-
-def _adapter(job: Document, manifest: Manifest) -> Any:
-    return adapter_for(job, config=manifest.configuration or Configuration(), related=manifest.others)
 
 
 def _path(text: str) -> Path:

@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING
 
 from kueuepy.errors import KueueError
 from kueuepy.manifest.problems import ManifestError, Problem
+from kueuepy.manifest.validation import validate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from kueuepy.objects import Workload
+
+
+def problem_in(workload: Workload, text: str) -> Problem | None:
+    """What is wrong with a Workload, if it is the field that the text of an error begins with."""
+    return next((found for found in validate(workload) if text.startswith(f"{found.field}: ")), None)
 
 
 @contextmanager

@@ -110,6 +110,16 @@ def test_a_job_that_is_asked_about_has_its_place(kueuepy, teams, jobs, options):
     assert ran.err.startswith(f'error: {path}:9: Job "default/train": spec.parallelism: ')
 
 
+@pytest.mark.parametrize("options", [["--job"], ["--largest", "--job"]])
+def test_what_is_wrong_with_the_workload_that_is_asked_about_has_its_place(kueuepy, teams, jobs, rows, options):
+    path = jobs(cpu="x1")
+    ran = kueuepy("whatif", teams, *options, path)
+    assert ran.err.startswith(f'error: {path}:16: Job "default/train": {CPU}: is "x1"; it must be a quantity')
+    path = rows("name,queue,cpu", "good,team-a,1", "bad,team-a,abc")
+    ran = kueuepy("whatif", teams, *options, path)
+    assert ran.err.startswith(f'error: {path}:3: Workload "default/bad": spec.podSets[0].template')
+
+
 def test_jobs_that_are_compared_have_their_place(kueuepy, teams, jobs):
     path = jobs(parallelism="lots")
     ran = kueuepy("compare", teams, teams, "--jobs", path)
