@@ -10,6 +10,7 @@ from kueuepy import scheduler_calls as calls
 from kueuepy.checks import CheckRequest, answer, checks_of
 from kueuepy.decision import Admitted
 from kueuepy.errors import NotFoundError
+from kueuepy.jobs.places import jobs_placed
 from kueuepy.loops import Cycle, Settled
 from kueuepy.manifest import ManifestError, check, validate_update
 from kueuepy.objects import (
@@ -86,7 +87,8 @@ class Scheduler(SchedulerWorkloads):
             if not isinstance(obj, Workload):
                 self._apply(obj)
         self._take(Submitted(workload) for workload in cluster.workloads)
-        self._take(self._checked(of_jobs(cluster.jobs, self.surroundings())))
+        with jobs_placed(cluster.manifest):
+            self._take(self._checked(of_jobs(cluster.jobs, self.surroundings())))
 
     # What happens to it.
 

@@ -28,8 +28,7 @@ def start(files: list[str], *, lenient: bool, settle: bool = True) -> Scheduler:
     """
     tables = [table for name in files for table in tables_in(name)]
     manifest = read([name for name in files if name not in tables], lenient=lenient)
-    with jobs_placed(manifest):
-        scheduler = Scheduler(Cluster.from_manifest(manifest, names=not lenient))
+    scheduler = Scheduler(Cluster.from_manifest(manifest, names=not lenient))
     for name in tables:
         with rows_of(name) as rows:
             scheduler.submit(*(row.workload for row in rows))

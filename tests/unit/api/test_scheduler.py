@@ -243,3 +243,29 @@ def test_the_clock_goes_to_the_last_second_that_fits(team):
     with pytest.raises(kq.InvalidSpecError, match="it must end at 2262-04-11T23:47:16Z at most"):
         scheduler.advance(1)
     assert scheduler.now == 9223372036
+
+
+def test_the_error_of_a_job_that_was_loaded_names_file_line_and_field(tmp_path):
+    path = tmp_path / "cluster.yaml"
+    path.write_text("""\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: default}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: big
+  labels: {kueue.x-k8s.io/queue-name: team-a}
+spec:
+  template:
+    spec:
+      containers:
+        - name: c
+          resources:
+            requests: {cpu: -5}
+""")
+    with pytest.raises(
+        kq.errors.InvalidSpecError, match=r"cluster\.yaml:16: Job \"default/big\": spec\.template\S+cpu"
+    ):
+        kq.Scheduler(kq.load(path))
