@@ -17,7 +17,6 @@ Duration: TypeAlias = float | str | timedelta
 Moment: TypeAlias = float | str | datetime
 """Seconds since the Unix epoch, a text such as `"2026-08-01T12:00:00Z"`, or a datetime with a time zone."""
 
-_MOST = f"{LONGEST // SECOND} seconds"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 

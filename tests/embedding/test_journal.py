@@ -84,7 +84,7 @@ def test_a_call_that_fails_is_not_written(tmp_path, cluster):
         assert journal.calls == 0
 
 
-def test_of_several_keys_those_that_were_done_are_written(tmp_path, cluster):
+def test_where_one_of_several_keys_is_unknown_what_is_written_is_what_holds(tmp_path, cluster):
     with Journal(tmp_path / "j.db") as journal:
         scheduler = journal.scheduler(cluster)
         scheduler.submit(workload("a"))

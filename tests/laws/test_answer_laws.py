@@ -40,13 +40,18 @@ def _schedulers(draw):
         kq.ResourceFlavor("one"), kq.ResourceFlavor("two"), queues, configuration=kq.Configuration(fair_sharing=sharing)
     )
     scheduler = kq.Scheduler(cluster)
-    for i, (queue, cpu, gpu, priority) in enumerate(draw(st.lists(_JOB, min_size=1, max_size=10))):
-        pods = (kq.PodSet.of(requests={"cpu": cpu, "gpu": gpu}),)
-        scheduler.advance(1)
-        scheduler.submit(kq.Workload(f"w{i}", queue_name=queue, priority=priority, pod_sets=pods))
-        if draw(st.booleans()):
-            scheduler.settle(max_cycles=3)
+    for queue, cpu, gpu, priority in draw(st.lists(_JOB, min_size=1, max_size=10)):
+        _comes(draw, scheduler, queue, priority, kq.PodSet.of(requests={"cpu": cpu, "gpu": gpu}))
     return scheduler
+
+
+def _comes(draw, scheduler, queue, priority, pod_set):
+    """One more workload, a second after the others; some cycles may follow."""
+    name = f"w{len(scheduler.keys())}"
+    scheduler.advance(1)
+    scheduler.submit(kq.Workload(name, queue_name=queue, priority=priority, pod_sets=(pod_set,)))
+    if draw(st.booleans()):
+        scheduler.settle(max_cycles=3)
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -159,12 +164,10 @@ def _vast_schedulers(draw):
         kq.Cluster(kq.ResourceFlavor("one"), kq.Cohort("left", parent_name="top"), queues, configuration=configuration)
     )
     jobs = st.tuples(st.sampled_from("abc"), _VAST, st.integers(1, 4), st.integers(0, 2), st.booleans())
-    for i, (queue, memory, count, priority, fewer) in enumerate(draw(st.lists(jobs, min_size=1, max_size=6))):
-        pods = (kq.PodSet.of(count=count, requests={"memory": memory}, min_count=1 if fewer and count > 1 else None),)
-        scheduler.advance(1)
-        scheduler.submit(kq.Workload(f"w{i}", queue_name=queue, priority=priority, pod_sets=pods))
-        if draw(st.booleans()):
-            scheduler.settle(max_cycles=3)
+    for queue, memory, count, priority, fewer in draw(st.lists(jobs, min_size=1, max_size=6)):
+        least = 1 if fewer and count > 1 else None
+        pod_set = kq.PodSet.of(count=count, requests={"memory": memory}, min_count=least)
+        _comes(draw, scheduler, queue, priority, pod_set)
     return scheduler
 
 

@@ -19,11 +19,13 @@ from kueuepy.manifest.problems import Path, Problem
 from kueuepy.objects import Configuration
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from contextlib import AbstractContextManager
 
     from kueuepy.jobs.fields import Document
     from kueuepy.manifest import Manifest
     from kueuepy.manifest.reading import Item
+    from kueuepy.objects import Workload
 
 _NAMED = re.compile(r'[\w ]+ "[^"]*": ')
 _STEP = re.compile(r'\.?([^.\[\]:" ]+)|\[(\d+)\]|\["([^"]*)"\]')
@@ -49,6 +51,22 @@ def jobs_placed(manifest: Manifest) -> AbstractContextManager[None]:
         return next(filter(None, chain(found, called, others)), (text, problem))
 
     return placed(move)
+
+
+def workloads_among(jobs: Iterable[Document], manifest: Manifest, config: Configuration) -> tuple[Workload, ...]:
+    """The Workloads of jobs, made with what stands beside them in a manifest.
+
+    Raises:
+        KueueError: As for `kueuepy.jobs.to_workloads`.
+    """
+    return to_workloads(
+        jobs,
+        priority_classes=(*manifest.workload_priority_classes, *manifest.priority_classes),
+        config=config,
+        related=manifest.others,
+        namespaces=manifest.namespaces,
+        local_queues=manifest.local_queues,
+    )
 
 
 def _name(job: Document) -> str:
@@ -78,14 +96,7 @@ def _moved(
 ) -> tuple[str, Problem | None] | None:
     """The error with its place, if it is one of this job."""
     try:
-        made = to_workloads(
-            [job],
-            priority_classes=(*manifest.workload_priority_classes, *manifest.priority_classes),
-            config=manifest.configuration or Configuration(),
-            related=manifest.others,
-            namespaces=manifest.namespaces,
-            local_queues=manifest.local_queues,
-        )
+        made = workloads_among([job], manifest, manifest.configuration or Configuration())
     except KueueError as error:
         if problem is not None or str(error) != text:
             return None

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from kueuepy._core import Engine
-from kueuepy.jobs import to_workloads
-from kueuepy.jobs.places import jobs_placed
+from kueuepy.jobs.places import jobs_placed, workloads_among
 from kueuepy.lint.capacity import Capacity, Cell, CellQuota, cells_of
 from kueuepy.manifest import Manifest, check
 from kueuepy.objects import ClusterQueue, Cohort, Configuration, ResourceFlavor, Workload
@@ -45,14 +44,7 @@ class Scene:
         manifest = self.manifest
         configuration = self.configuration or Configuration()
         with jobs_placed(manifest):
-            made = to_workloads(
-                manifest.jobs,
-                priority_classes=(*manifest.workload_priority_classes, *manifest.priority_classes),
-                config=configuration,
-                related=manifest.others,
-                namespaces=manifest.namespaces,
-                local_queues=manifest.local_queues,
-            )
+            made = workloads_among(manifest.jobs, manifest, configuration)
             for workload in made:
                 check(workload, feature_gates=configuration.feature_gates)
         return (*manifest.workloads, *made)
