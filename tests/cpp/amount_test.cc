@@ -1,5 +1,5 @@
 // Amounts saturate, and Unlimited is sticky.
-#include "model/amount.h"
+#include "quantity/amount.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/engine.h"
+#include "engine/engine.h"
 
 namespace kueue::testing_cluster {
 

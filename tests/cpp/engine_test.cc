@@ -1,5 +1,5 @@
 // The engine without Python: objects and workloads in, decisions out.
-#include "scheduler/engine.h"
+#include "engine/engine.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "cluster.h"
-#include "io/fingerprint.h"
-#include "io/persist.h"
-#include "io/text.h"
+#include "persist/fingerprint.h"
+#include "persist/persist.h"
 #include "state/check.h"
+#include "text/text.h"
 
 namespace kueue {
 namespace {

@@ -1,5 +1,5 @@
 // MessagePack: shortest forms out; anything at all in.
-#include "io/msgpack.h"
+#include "persist/msgpack.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The saved state: reads back whole, and no damage to it is taken for one.
-#include "io/persist.h"
+#include "persist/persist.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cluster.h"
-#include "io/fingerprint.h"
-#include "io/msgpack.h"
+#include "persist/fingerprint.h"
+#include "persist/msgpack.h"
 #include "state/check.h"
 
 namespace kueue {

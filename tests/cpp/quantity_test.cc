@@ -1,5 +1,5 @@
 // Exact numbers and the texts that write them.
-#include "model/quantity.h"
+#include "quantity/quantity.h"
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,10 @@
 #include "bindings/decision.h"
 #include "bindings/method.h"
 #include "bindings/read.h"
-#include "io/drain.h"
-#include "io/text.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/queueing.h"
+#include "questions/drain.h"
+#include "text/text.h"
 
 namespace kueue::python {
 namespace {

@@ -2,10 +2,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "bindings/method.h"
-#include "io/fingerprint.h"
-#include "io/text.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
+#include "persist/fingerprint.h"
+#include "text/text.h"
 
 namespace kueue::python {
 namespace {

@@ -14,7 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "bindings/errors.h"
 #include "bindings/pybind.h"
-#include "scheduler/engine.h"
+#include "engine/engine.h"
 #include "state/check.h"
 
 namespace kueue::python {

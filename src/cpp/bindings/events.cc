@@ -6,7 +6,7 @@
 #include "bindings/method.h"
 #include "bindings/pybind.h"
 #include "bindings/view.h"
-#include "io/text.h"
+#include "text/text.h"
 
 namespace kueue::python {
 namespace {

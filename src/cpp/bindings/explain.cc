@@ -1,12 +1,12 @@
 // The facts of an explanation as plain dicts, lists and numbers. Amounts are integers in the core's unit; an
 // absent limit is None.
-#include "io/explain.h"
+#include "questions/explain.h"
 
 #include <iterator>
 
 #include "bindings/decision.h"
 #include "bindings/method.h"
-#include "io/text.h"
+#include "text/text.h"
 
 namespace kueue::python {
 namespace {

@@ -1,5 +1,5 @@
 // The state of an engine as bytes, and back.
-#include "io/persist.h"
+#include "persist/persist.h"
 
 #include "bindings/engine.h"
 #include "bindings/method.h"

@@ -1,4 +1,4 @@
-#include "model/quantity.h"
+#include "quantity/quantity.h"
 
 #include "absl/strings/str_cat.h"
 #include "bindings/pybind.h"

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "bindings/pybind.h"
+#include "engine/engine.h"
 #include "model/config.h"
 #include "model/queue.h"
-#include "scheduler/engine.h"
 
 namespace kueue::python {
 

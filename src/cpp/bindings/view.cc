@@ -2,8 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "fairness/share.h"
-#include "io/text.h"
 #include "lifecycle/queueing.h"
+#include "text/text.h"
 
 namespace kueue::python {
 namespace {

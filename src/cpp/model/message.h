@@ -1,4 +1,4 @@
-// Facts that become the text of a condition when someone reads it (io/text.h). The rules write no prose.
+// Facts that become the text of a condition when someone reads it (text/text.h). The rules write no prose.
 #ifndef KUEUE_MODEL_MESSAGE_H_
 #define KUEUE_MODEL_MESSAGE_H_
 
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "model/amount.h"
 #include "model/ids.h"
+#include "quantity/amount.h"
 
 namespace kueue {
 

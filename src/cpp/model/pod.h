@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/quantity.h"
+#include "quantity/quantity.h"
 
 namespace kueue {
 

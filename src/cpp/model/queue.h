@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "model/amount.h"
 #include "model/ids.h"
 #include "model/pod.h"
+#include "quantity/amount.h"
 
 namespace kueue {
 

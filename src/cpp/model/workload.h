@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "model/amount.h"
 #include "model/ids.h"
 #include "model/message.h"
 #include "model/pod.h"
 #include "model/reason.h"
+#include "quantity/amount.h"
 
 namespace kueue {
 

@@ -80,7 +80,7 @@ class PendingQueue {
   int64_t wake_cycle = -1;
 
  private:
-  friend class Records;                // io/records.h
+  friend class Records;                // persist/records.h
   friend class PendingQueueInspector;  // queue/check.cc
   struct Bucket {
     ClassId cls;

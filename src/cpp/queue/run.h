@@ -78,7 +78,7 @@ class Run {
   }
 
  private:
-  friend class Records;  // io/records.h
+  friend class Records;  // persist/records.h
   static bool Less(const std::vector<Workload>& workloads, const Item& a, const Item& b) {
     if (a.time != b.time) return a.time < b.time;
     if (a.workload == b.workload) return false;

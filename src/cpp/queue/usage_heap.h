@@ -55,7 +55,7 @@ class UsageHeap {
   }
 
  private:
-  friend class Records;                // io/records.h
+  friend class Records;                // persist/records.h
   friend class PendingQueueInspector;  // queue/check.cc
 
   void Swap(size_t a, size_t b) {

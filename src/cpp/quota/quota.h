@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cohort/forest.h"
-#include "model/amount.h"
 #include "model/ids.h"
+#include "quantity/amount.h"
 
 namespace Eigen {
 template <>
@@ -105,7 +105,7 @@ class Quota {
   void Rollback(size_t mark);
 
  private:
-  friend class Records;  // io/records.h
+  friend class Records;  // persist/records.h
   void SetUsage(NodeId node, CellId cell, Amount value) {
     Amount& slot = usage_(node, cell);
     if (open_ > 0) log_.push_back({node, cell, slot});

@@ -9,7 +9,7 @@
 #include <queue>
 #include <vector>
 
-#include "scheduler/engine.h"
+#include "engine/engine.h"
 
 namespace kueue {
 

@@ -1,0 +1,244 @@
+// The life of workloads as the engine is told of it, mirroring the event handlers of
+// pkg/controller/core/workload_controller.go (kueue ff69552e79).
+#include "engine/engine.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "fairness/ledger.h"
+#include "lifecycle/conditions.h"
+#include "lifecycle/controllers.h"
+
+namespace kueue {
+
+WorkloadId Engine::Submit(WorkloadObject object, const WorkloadStatus* status) {
+  const WorkloadId id = static_cast<WorkloadId>(state_.workloads.size());
+  const WorkloadSpec& spec = *object.spec;
+  state_.workload_of_key[object.Key()] = id;
+  const LocalQueueId local = state_.InternLocalQueue(spec.ns, spec.queue_name);
+  Workload& workload = state_.workloads.emplace_back();
+  workload.local_queue = local;
+  workload.created = object.created.value_or(state_.now);
+  workload.queue_time = workload.created;
+  workload.priority = spec.priority + (state_.config.gates.priority_boost ? spec.priority_boost : 0);
+  workload.name = std::move(object.name);
+  workload.uid = std::move(object.uid);
+  workload.owned_by_single_pod = object.owned_by_single_pod;
+  workload.spec = std::move(object.spec);
+  if (status != nullptr) SetStatus(id, *status);
+  state_.Record(EventKind::kCreated, id);
+  state_.MarkDirty(id);
+  if (workload.IsFinished()) return id;
+  if (IsAdmissible(state_, workload)) {
+    AddOrUpdate(state_, id, /*changed=*/true);
+  } else if (workload.HasQuotaReservation() && workload.admission && workload.spec->active) {
+    Classify(state_, id);
+    ChargeAdmission(state_, id);
+  }
+  return id;
+}
+
+void Engine::SetStatus(WorkloadId id, const WorkloadStatus& status) {
+  Workload& workload = state_.At(id);
+  for (const WorkloadStatus::ConditionRecord& record : status.conditions) {
+    const auto* const end = std::end(kConditionTypeNames);
+    const auto* const name = std::find(std::begin(kConditionTypeNames), end, record.type);
+    if (name == end) continue;
+    const auto type = static_cast<ConditionType>(name - std::begin(kConditionTypeNames));
+    workload.conditions.push_back(
+        {type, record.status, state_.reasons.Intern(record.reason), Say(record.message), record.transition});
+  }
+  if (!status.cluster_queue.empty()) {
+    auto admission = std::make_shared<Admission>();
+    admission->cluster_queue = state_.InternClusterQueue(status.cluster_queue);
+    for (const WorkloadStatus::PodSetRecord& record : status.pod_sets) {
+      PodSetAdmission pod_set;
+      pod_set.name = record.name;
+      for (const PodSetSpec& spec : workload.spec->pod_sets) {
+        if (spec.name == record.name) pod_set.count = spec.count;
+      }
+      pod_set.count = record.count.value_or(pod_set.count);
+      for (const auto& [resource, usage] : record.usage) {
+        const auto flavor = record.flavors.find(resource);
+        pod_set.resources.push_back(
+            {state_.InternResource(resource),
+             flavor == record.flavors.end() ? kNoId : state_.InternFlavor(flavor->second), usage});
+      }
+      admission->pod_sets.push_back(std::move(pod_set));
+    }
+    workload.admission = std::move(admission);
+  }
+  Lifecycle& life = state_.EditLife(workload);
+  for (const WorkloadStatus::CheckRecord& record : status.checks) {
+    life.checks.push_back({state_.InternCheck(record.name), record.state, record.message, record.transition,
+                           record.requeue_after_seconds, record.retry_count, record.pod_set_updates});
+  }
+  life.requeue_count = status.requeue_count;
+  life.requeue_at = status.requeue_at;
+  life.past_execution_seconds = status.past_execution_seconds;
+  life.reclaimable = status.reclaimable;
+  workload.queue_time = QueueOrderTime(state_, workload);
+}
+
+namespace {
+
+// Whether a change of priority wakes others: only one by a WorkloadPriorityClass does
+// (pkg/workload/workload.go:PriorityChanged).
+bool PriorityChanged(const WorkloadSpec& before, const WorkloadSpec& after, bool effective_differs) {
+  const auto is_of = [](const WorkloadSpec& spec, absl::string_view kind) {
+    return absl::StrContains(spec.priority_class, kind);
+  };
+  if (is_of(before, "scheduling.k8s.io/PriorityClass/") || !is_of(after, "/WorkloadPriorityClass/"))
+    return false;
+  return effective_differs || before.priority_class != after.priority_class;
+}
+
+// Whether some pod set has fewer pods than before, and none has more (pkg/workloadslicing:ScaledDown).
+bool ScaledDown(const WorkloadSpec& before, const WorkloadSpec& after) {
+  bool fewer = false;
+  for (const PodSetSpec& pod_set : after.pod_sets) {
+    for (const PodSetSpec& old : before.pod_sets) {
+      if (old.name != pod_set.name) continue;
+      if (pod_set.count > old.count) return false;
+      fewer = fewer || pod_set.count < old.count;
+    }
+  }
+  return fewer;
+}
+
+}  // namespace
+
+void Engine::Update(WorkloadId id, WorkloadObject object, bool changed) {
+  Workload& workload = state_.At(id);
+  const WorkloadSpec& spec = *object.spec;
+  const bool was_active = workload.spec->active, active = spec.active;
+  const bool moved = workload.spec->queue_name != spec.queue_name;
+  if (moved) DropPenalty(state_, id);
+  const int64_t priority = spec.priority + (state_.config.gates.priority_boost ? spec.priority_boost : 0);
+  const bool wakes =
+      PriorityChanged(*workload.spec, spec, priority != workload.priority) ||
+      (state_.config.gates.elastic_jobs_via_workload_slices && ScaledDown(*workload.spec, spec));
+  if (moved) RemoveFromQueue(state_, id);
+  const LocalQueueId local = state_.InternLocalQueue(spec.ns, spec.queue_name);
+  const bool holds = workload.HasQuotaReservation();
+  workload.uid = std::move(object.uid);
+  workload.spec = std::move(object.spec);
+  workload.local_queue = local;
+  state_.MarkDirty(id);
+  if (workload.IsFinished() && !changed) return;
+  if (workload.IsFinished() || !active) {
+    LeaveEverything(state_, id);
+    workload.priority = priority;
+    return;
+  }
+  if (!holds) {
+    AddOrUpdate(state_, id, changed || !was_active || priority != workload.priority);
+    return;
+  }
+  workload.priority = priority;
+  RefreshCharge(state_, id);
+  if (wakes) state_.NotifyRetryFor(workload);
+}
+
+void Engine::Finish(WorkloadId id, Reason reason, std::string message) {
+  Workload& workload = state_.At(id);
+  static const Message* const succeeded = new Message(Say("Job finished successfully"));
+  static const Message* const failed = new Message(Say("Job failed"));
+  const Message& usual = reason == Reason::kSucceeded ? *succeeded : *failed;
+  SetCondition(state_, workload, ConditionType::kFinished, true, reason,
+               message.empty() ? usual : Say(std::move(message)));
+  LeaveEverything(state_, id);
+  state_.Record(EventKind::kFinished, id);
+}
+
+void Engine::Delete(WorkloadId id) {
+  Workload& workload = state_.At(id);
+  workload.deleted = true;
+  LeaveEverything(state_, id);
+  state_.workload_of_key.erase(workload.Key());
+  state_.Record(EventKind::kDeleted, id);
+}
+
+void Engine::SetCheckState(WorkloadId id, const std::string& name, CheckState check_state,
+                           std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds,
+                           std::optional<std::string> pod_set_updates) {
+  Workload& workload = state_.At(id);
+  const CheckId check = state_.InternCheck(name);
+  std::vector<WorkloadCheck>& checks = state_.EditLife(workload).checks;
+  auto entry =
+      std::find_if(checks.begin(), checks.end(), [&](const WorkloadCheck& c) { return c.check == check; });
+  if (entry == checks.end()) {
+    WorkloadCheck fresh;
+    fresh.check = check;
+    fresh.transition = state_.now;
+    entry = checks.insert(
+        std::find_if(checks.begin(), checks.end(),
+                     [&](const WorkloadCheck& c) { return state_.check_names.Name(c.check) > name; }),
+        fresh);
+  }
+  if (entry->state != check_state) entry->transition = state_.now;
+  entry->state = check_state;
+  if (message) entry->message = std::move(*message);
+  if (requeue_after_seconds) {
+    entry->requeue_after_seconds =
+        *requeue_after_seconds < 0 ? std::optional<int64_t>() : requeue_after_seconds;
+  }
+  if (pod_set_updates) entry->pod_set_updates = std::move(*pod_set_updates);
+  state_.MarkDirty(id);
+  AfterWrite(state_, id);
+}
+
+void Engine::SetPodsReady(WorkloadId id, bool ready) {
+  state_.EditLife(state_.At(id)).pods_ready = ready;
+  state_.MarkDirty(id);
+}
+
+void Engine::SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclaimable) {
+  Workload& workload = state_.At(id);
+  if (workload.Life().reclaimable == reclaimable) return;
+  state_.EditLife(workload).reclaimable = std::move(reclaimable);
+  state_.MarkDirty(id);
+  if (workload.charged != kNoId) {
+    RefreshCharge(state_, id);
+    if (workload.IsAdmitted()) state_.NotifyRetryFor(workload);
+  } else if (!workload.IsFinished() && !workload.HasQuotaReservation()) {
+    AddOrUpdate(state_, id, /*changed=*/true);
+  }
+}
+
+void Engine::Settle() {
+  do {
+    kueue::Settle(state_);
+  } while (RemoveTerminated());
+}
+
+CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
+  WakeNotified(state_);
+  CycleResult result;
+  if (state_.waiting.start == nullptr) {
+    result = Cycle(state_).Run(keep);
+  } else if (AllPodsReady(state_)) {
+    State start = *state_.waiting.start;
+    result = Cycle(start, state_, state_.waiting).Run(keep);
+  } else {
+    result.idle = true;
+  }
+  if (state_.config.admission_fair_sharing) Sample(state_);
+  return result;
+}
+
+void Engine::ReleaseEvictedNow(const std::vector<WorkloadId>& evicted) {
+  for (WorkloadId id : evicted) {
+    if (state_.At(id).IsEvicted() && state_.At(id).HasQuotaReservation()) ReleaseEvicted(state_, id);
+  }
+}
+
+Entry Engine::TryAdmit(WorkloadId id) {
+  Workload& workload = state_.At(id);
+  if (workload.cls == kNoId) Classify(state_, id);
+  Cycle cycle(state_);
+  return cycle.Nominate(id, state_.QueueOf(workload));
+}
+
+}  // namespace kueue

@@ -1,0 +1,192 @@
+// What a created, changed or deleted ClusterQueue or Cohort does to the trees. Mirrors
+// pkg/cache/hierarchy/manager.go and pkg/cache/scheduler/{cache,clusterqueue,cohort}.go (kueue ff69552e79).
+#include <algorithm>
+
+#include "engine/changes.h"
+#include "engine/engine.h"
+#include "fairness/ledger.h"
+#include "lifecycle/conditions.h"
+#include "lifecycle/queueing.h"
+
+namespace kueue {
+
+void Engine::SetQuotas(NodeId node, const std::vector<ResourceGroup>& groups) {
+  // Interned first: a new cell may move the tables.
+  for (const ResourceGroup& group : groups) {
+    for (const FlavorQuotas& flavor : group.flavors) {
+      const FlavorId flavor_id = state_.InternFlavor(flavor.name);
+      for (const ResourceQuota& resource : flavor.resources) {
+        state_.InternCell(flavor_id, state_.InternResource(resource.name));
+      }
+    }
+  }
+  state_.quota.Resize(static_cast<int>(state_.cell_names.size()));
+  state_.quota.ClearNode(node);
+  for (const ResourceGroup& group : groups) {
+    for (const FlavorQuotas& flavor : group.flavors) {
+      for (const ResourceQuota& resource : flavor.resources) {
+        const CellId cell =
+            state_.Cell(state_.InternFlavor(flavor.name), state_.InternResource(resource.name));
+        state_.quota.SetCell(node, cell, resource.nominal, resource.borrowing_limit, resource.lending_limit);
+      }
+    }
+  }
+}
+
+namespace {
+
+void InternGroups(State& state, ClusterQueue& queue) {
+  queue.groups.clear();
+  queue.flavors.clear();
+  queue.covers_pods = false;
+  for (const ResourceGroup& group : queue.spec.resource_groups) {
+    ResourceGroupIds ids;
+    for (const std::string& resource : group.covered_resources) {
+      ids.covered.push_back(state.InternResource(resource));
+      queue.covers_pods = queue.covers_pods || resource == "pods";
+    }
+    for (const FlavorQuotas& flavor : group.flavors) {
+      ids.flavors.push_back(state.InternFlavor(flavor.name));
+      queue.flavors.push_back(ids.flavors.back());
+    }
+    queue.groups.push_back(std::move(ids));
+  }
+}
+
+void InternChecks(State& state, ClusterQueue& queue) {
+  queue.checks.clear();
+  std::vector<CheckRule> rules = queue.spec.admission_checks;
+  std::sort(rules.begin(), rules.end(),
+            [](const CheckRule& a, const CheckRule& b) { return a.name < b.name; });
+  for (const CheckRule& rule : rules) {
+    CheckIds ids{state.InternCheck(rule.name), {}};
+    for (const std::string& flavor : rule.on_flavors) ids.flavors.push_back(state.InternFlavor(flavor));
+    if (rule.on_flavors.empty()) ids.flavors = queue.flavors;
+    queue.checks.push_back(std::move(ids));
+  }
+}
+
+// Workloads that hold quota of a queue may be known before it is
+// (pkg/cache/scheduler/cache.go:AddClusterQueue).
+void ChargeHolders(State& state, NodeId queue) {
+  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
+    const Workload& workload = state.At(id);
+    if (workload.deleted || workload.IsFinished() || !workload.spec->active || workload.charged != kNoId)
+      continue;
+    if (!workload.HasQuotaReservation() || !workload.admission) continue;
+    if (workload.admission->cluster_queue != queue) continue;
+    Classify(state, id);
+    ChargeAdmission(state, id);
+  }
+}
+
+}  // namespace
+
+// The tree that a node is in, and the one that it comes into, allocate anew.
+void Engine::TouchTree(NodeId node) {
+  state_.changed_nodes.push_back(node);
+  const NodeId parent = state_.forest().Parent(node);
+  if (parent != kNoId) state_.changed_nodes.push_back(parent);
+}
+
+// Declares a node below the cohort of that name, if there is a name; the tree that it leaves changes, too.
+void Engine::Attach(NodeId node, const std::string& parent) {
+  const NodeId to = parent.empty() ? kNoId : state_.InternCohort(parent);
+  TouchTree(node);
+  state_.forest().SetDeclared(node, true);
+  state_.forest().SetParent(node, to);
+}
+
+// Whether the tree stays as it is under a new spec of one of its queues. The cohort that nobody declared goes
+// with its only child, and comes back as another.
+bool Engine::IsKept(NodeId node, const ClusterQueueSpec& spec) {
+  const ClusterQueueSpec& known = state_.Queue(node).spec;
+  if (known.cohort != spec.cohort || !AllocateAlike(known.resource_groups, spec.resource_groups))
+    return false;
+  const Forest& forest = state_.forest();
+  const NodeId parent = forest.Parent(node);
+  if (parent == kNoId || forest.IsDeclared(parent)) return true;
+  state_.EnsureBuilt();
+  return forest.ChildQueues(parent).size() + forest.ChildCohorts(parent).size() > 1;
+}
+
+// Takes a node and its quota out of its tree.
+void Engine::Detach(NodeId node) {
+  TouchTree(node);
+  state_.forest().SetDeclared(node, false);
+  state_.forest().SetParent(node, kNoId);
+  state_.quota.ClearNode(node);
+  state_.stale = true;
+}
+
+void Engine::ApplyClusterQueue(ClusterQueueSpec spec, bool changed) {
+  const NodeId node = state_.InternClusterQueue(spec.name);
+  const bool created = !state_.forest().IsDeclared(node);
+  if (!created && !changed) return;
+  if (created || !IsKept(node, spec)) Attach(node, spec.cohort);
+  ClusterQueue& queue = state_.Queue(node);
+  queue.spec = std::move(spec);
+  queue.terminating = false;
+  InternGroups(state_, queue);
+  InternChecks(state_, queue);
+  SetQuotas(node, queue.spec.resource_groups);
+  state_.stale = true;
+  if (created) {
+    queue.pending.by_usage = UsesAdmissionFairSharing(state_, node);
+    for (LocalQueueId id = 0; id < static_cast<LocalQueueId>(state_.local_queues.size()); ++id) {
+      if (state_.Local(id).cluster_queue == node) AddFromLocalQueue(state_, id);
+    }
+    ChargeHolders(state_, node);
+  }
+  state_.NotifyRetry(node);
+  MarkQueueDirty(node);
+}
+
+void Engine::DeleteClusterQueue(const std::string& name) {
+  const NodeId node = state_.forest().FindClusterQueue(name);
+  if (node == kNoId || !state_.forest().IsDeclared(node)) return;
+  state_.Queue(node).terminating = true;
+  state_.stale = true;
+  state_.EnsureBuilt();
+  MarkQueueDirty(node);
+  RemoveTerminated();
+}
+
+// A deleted ClusterQueue stays, and lends its quota, for as long as workloads use it; then it is gone.
+// Mirrors pkg/controller/core/clusterqueue_controller.go:Reconcile and
+// pkg/cache/scheduler/cache.go:DeleteClusterQueue.
+bool Engine::RemoveTerminated() {
+  std::vector<NodeId> gone;
+  for (NodeId node : state_.forest().Queues()) {
+    const ClusterQueue& queue = state_.Queue(node);
+    if (queue.terminating && queue.workloads.empty()) gone.push_back(node);
+  }
+  for (NodeId node : gone) {
+    for (WorkloadId id = 0; id < static_cast<WorkloadId>(state_.workloads.size()); ++id) {
+      if (state_.At(id).queued == node) RemoveFromQueue(state_, id);
+    }
+    Detach(node);
+    state_.Queue(node) = ClusterQueue();
+    MarkQueueDirty(node);
+  }
+  return !gone.empty();
+}
+
+void Engine::ApplyCohort(CohortSpec spec, bool changed) {
+  const NodeId node = state_.InternCohort(spec.name);
+  if (state_.forest().IsDeclared(node) && !changed) return;
+  Attach(node, spec.parent);
+  state_.cohorts[static_cast<size_t>(node)] = std::move(spec);
+  SetQuotas(node, state_.cohorts[static_cast<size_t>(node)].resource_groups);
+  state_.stale = true;
+  state_.NotifyRetry(node);
+}
+
+void Engine::DeleteCohort(const std::string& name) {
+  const NodeId node = state_.forest().FindCohort(name);
+  if (node == kNoId || !state_.forest().IsDeclared(node)) return;
+  Detach(node);
+  state_.cohorts[static_cast<size_t>(node)] = CohortSpec();
+}
+
+}  // namespace kueue

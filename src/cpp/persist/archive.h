@@ -1,0 +1,334 @@
+// Any value of the core into plain data and back, field by field. A record is an array of its fields; which
+// fields those are, by name, is written once for each kind of record, so that a later version may add some.
+#ifndef KUEUE_PERSIST_ARCHIVE_H_
+#define KUEUE_PERSIST_ARCHIVE_H_
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_split.h"
+#include "persist/msgpack.h"
+
+namespace kueue {
+
+// Specialised for values that are not written field by field: `Write(writer, value)` and `Read(reader,
+// &value)`.
+template <typename T>
+struct Form;
+
+template <typename T>
+inline constexpr bool kIsPlain =
+    std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>;
+
+// Names of the fields of every kind of record, in the order they are written in.
+using Schemas = std::map<std::string, std::string>;
+
+template <typename Records>
+class ArchiveWriter {
+ public:
+  const Schemas& schemas() const { return schemas_; }
+  const std::vector<std::string>& pool() const { return pool_; }
+  MsgpackWriter& out() { return out_; }
+
+  template <typename T>
+  void Write(const T& value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      out_.Bool(value);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      out_.Double(value);
+    } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+      out_.Int(static_cast<int64_t>(value));
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      out_.Text(value);
+    } else {
+      Form<T>::Write(*this, value);
+    }
+  }
+
+  template <typename T>
+  void WriteRecord(const T& value) {
+    if (Listed<T>()) schemas_.emplace(Records::NameOf(value), Records::FieldsOf(value));
+    Records::Visit(value, [this](const auto&... fields) {
+      out_.Array(sizeof...(fields));
+      (Write(fields), ...);
+    });
+  }
+
+  // What pointers point at stands in a pool, equal values once, and their number in its place. What such a
+  // value itself points at comes before it.
+  template <typename T>
+  void WriteShared(const std::shared_ptr<const T>& pointer) {
+    if (!pointer) return out_.Nil();
+    const auto known = number_of_pointer_.find(pointer.get());
+    if (known != number_of_pointer_.end()) return out_.Int(known->second);
+    MsgpackWriter outer;
+    std::swap(out_, outer);
+    Write(*pointer);
+    std::swap(out_, outer);
+    const auto number = static_cast<int64_t>(pool_.size());
+    const auto [equal, is_new] =
+        number_of_text_.try_emplace(Records::NameOf(*pointer) + outer.text(), number);
+    if (is_new) pool_.push_back(outer.text());
+    number_of_pointer_.emplace(pointer.get(), equal->second);
+    out_.Int(equal->second);
+  }
+
+ private:
+  // True the first time that it is asked for a kind of record.
+  template <typename T>
+  bool Listed() {
+    static const char mark = 0;
+    if (&mark == last_) return false;
+    last_ = &mark;
+    return kinds_.insert(&mark).second;
+  }
+
+  MsgpackWriter out_;
+  Schemas schemas_;
+  std::vector<std::string> pool_;
+  absl::flat_hash_map<const void*, int64_t> number_of_pointer_;
+  absl::flat_hash_map<std::string, int64_t> number_of_text_;
+  std::set<const void*> kinds_;
+  const void* last_ = nullptr;
+};
+
+template <typename Records>
+class ArchiveReader {
+ public:
+  ArchiveReader(absl::string_view text, Schemas schemas, const std::vector<absl::string_view>& pool)
+      : in_(text), schemas_(std::move(schemas)), limit_(pool.size()) {
+    for (const absl::string_view entry : pool) pool_.push_back({entry, nullptr, nullptr});
+  }
+
+  MsgpackReader& in() { return in_; }
+  // What is wrong with the schemas, if anything.
+  const std::string& unknown() const { return unknown_; }
+
+  template <typename T>
+  void Read(T* value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      *value = in_.Bool();
+    } else if constexpr (std::is_floating_point_v<T>) {
+      *value = static_cast<T>(in_.Double());
+    } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+      const int64_t number = in_.Int();
+      *value = static_cast<T>(number);
+      if (static_cast<int64_t>(*value) != number) in_.Fail();
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      const absl::string_view text = in_.Text();
+      value->assign(text.data(), text.size());
+    } else {
+      Form<T>::Read(*this, value);
+    }
+  }
+  template <typename T>
+  T Take() {
+    T value{};
+    Read(&value);
+    return value;
+  }
+
+  template <typename T>
+  void ReadRecord(T* value) {
+    const std::string name = Records::NameOf(*value);
+    const std::vector<size_t>& order = OrderOf(name, Records::FieldsOf(*value));
+    if (in_.Array() != order.size()) return in_.Fail();
+    Records::Visit(*value, [&](auto&... fields) {
+      for (size_t at : order) {
+        size_t place = 0;
+        ((place++ == at ? Read(&fields) : void()), ...);
+      }
+    });
+  }
+
+  template <typename T>
+  void ReadShared(std::shared_ptr<const T>* pointer) {
+    pointer->reset();
+    if (in_.TakeNil()) return;
+    const auto number = static_cast<size_t>(in_.Int());
+    if (!in_.ok() || number >= limit_) return in_.Fail();
+    Shared& shared = pool_[number];
+    if (!shared.value) TakeFromPool<T>(number);
+    if (shared.kind != &KindOf<T>()) return in_.Fail();
+    *pointer = std::static_pointer_cast<const T>(shared.value);
+  }
+
+ private:
+  static constexpr int kMaxDepth = 200;
+  struct Shared {
+    absl::string_view text;
+    std::shared_ptr<const void> value;
+    const void* kind;
+  };
+  template <typename T>
+  static const char& KindOf() {
+    static const char kind = 0;
+    return kind;
+  }
+
+  // Reads an entry of the pool, which refers to earlier ones only.
+  template <typename T>
+  void TakeFromPool(size_t number) {
+    if (++depth_ > kMaxDepth) return in_.Fail();
+    MsgpackReader outer(pool_[number].text);
+    std::swap(in_, outer);
+    const size_t limit = std::exchange(limit_, number);
+    auto value = std::make_shared<T>();
+    Read(value.get());
+    if (!in_.AtEnd()) in_.Fail();
+    std::swap(in_, outer);
+    limit_ = limit;
+    --depth_;
+    if (!outer.ok()) return in_.Fail();
+    pool_[number].value = std::move(value);
+    pool_[number].kind = &KindOf<T>();
+  }
+
+  // Which field of today's record each field of a written one is.
+  const std::vector<size_t>& OrderOf(const std::string& name, const char* fields) {
+    const auto known = orders_.find(name);
+    if (known != orders_.end()) return known->second;
+    std::vector<size_t>& order = orders_[name];
+    const std::vector<std::string> today = absl::StrSplit(fields, ", ", absl::SkipEmpty());
+    const auto written = schemas_.find(name);
+    if (written == schemas_.end()) {
+      in_.Fail();
+      return order;
+    }
+    for (const auto& field : absl::StrSplit(written->second, ", ", absl::SkipEmpty())) {
+      const auto found = std::find(today.begin(), today.end(), field);
+      if (found == today.end()) {
+        unknown_ = name + "." + std::string(field);
+        in_.Fail();
+      }
+      order.push_back(static_cast<size_t>(found - today.begin()));
+    }
+    return order;
+  }
+
+  MsgpackReader in_;
+  Schemas schemas_;
+  std::string unknown_;
+  std::map<std::string, std::vector<size_t>> orders_;
+  std::vector<Shared> pool_;
+  size_t limit_;  // of the entries that may be referred to
+  int depth_ = 0;
+};
+
+// What is not specialised below is a record.
+template <typename T>
+struct Form {
+  template <typename Archive>
+  static void Write(Archive& archive, const T& value) {
+    archive.WriteRecord(value);
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, T* value) {
+    archive.ReadRecord(value);
+  }
+};
+
+template <typename List>
+struct ListForm {
+  template <typename Archive>
+  static void Write(Archive& archive, const List& list) {
+    archive.out().Array(list.size());
+    for (const typename List::value_type& item : list) archive.Write(item);
+  }
+  // Grows with what is read, so that a wrong size costs nothing.
+  template <typename Archive>
+  static void Read(Archive& archive, List* list) {
+    list->clear();
+    const size_t size = archive.in().Array();
+    for (size_t i = 0; i < size && archive.in().ok(); ++i) {
+      list->insert(list->end(), archive.template Take<typename List::value_type>());
+    }
+  }
+};
+template <typename T>
+struct Form<std::vector<T>> : ListForm<std::vector<T>> {};
+template <typename T>
+struct Form<std::set<T>> : ListForm<std::set<T>> {};
+template <typename T, size_t n>
+struct Form<absl::InlinedVector<T, n>> : ListForm<absl::InlinedVector<T, n>> {};
+
+template <typename A, typename B>
+struct Form<std::pair<A, B>> {
+  template <typename Archive>
+  static void Write(Archive& archive, const std::pair<A, B>& pair) {
+    archive.out().Array(2);
+    archive.Write(pair.first);
+    archive.Write(pair.second);
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, std::pair<A, B>* pair) {
+    if (archive.in().Array() != 2) return archive.in().Fail();
+    archive.Read(&pair->first);
+    archive.Read(&pair->second);
+  }
+};
+
+// A map is the list of its entries by ascending key.
+template <typename Map>
+struct MapForm {
+  using Entries = std::vector<std::pair<typename Map::key_type, typename Map::mapped_type>>;
+  template <typename Archive>
+  static void Write(Archive& archive, const Map& map) {
+    Entries entries(map.begin(), map.end());
+    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    archive.Write(entries);
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, Map* map) {
+    map->clear();
+    for (auto& [key, value] : archive.template Take<Entries>())
+      map->emplace(std::move(key), std::move(value));
+  }
+};
+template <typename K, typename V>
+struct Form<std::map<K, V>> : MapForm<std::map<K, V>> {};
+template <typename K, typename V>
+struct Form<absl::flat_hash_map<K, V>> : MapForm<absl::flat_hash_map<K, V>> {};
+
+template <typename T>
+struct Form<std::optional<T>> {
+  template <typename Archive>
+  static void Write(Archive& archive, const std::optional<T>& value) {
+    if (!value) return archive.out().Nil();
+    archive.out().Array(1);
+    archive.Write(*value);
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, std::optional<T>* value) {
+    value->reset();
+    if (archive.in().TakeNil()) return;
+    if (archive.in().Array() != 1) return archive.in().Fail();
+    *value = archive.template Take<T>();
+  }
+};
+
+template <typename T>
+struct Form<std::shared_ptr<const T>> {
+  template <typename Archive>
+  static void Write(Archive& archive, const std::shared_ptr<const T>& value) {
+    archive.WriteShared(value);
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, std::shared_ptr<const T>* value) {
+    archive.ReadShared(value);
+  }
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_PERSIST_ARCHIVE_H_

@@ -1,0 +1,111 @@
+#include "persist/fingerprint.h"
+
+#include <algorithm>
+
+namespace kueue {
+namespace {
+
+// A mix of 64 bits, the same in every run (Abseil's hashes are not).
+class Mixer {
+ public:
+  void Add(uint64_t value) {
+    value_ += value + 0x9e3779b97f4a7c15;
+    value_ = (value_ ^ (value_ >> 30)) * 0xbf58476d1ce4e5b9;
+    value_ = (value_ ^ (value_ >> 27)) * 0x94d049bb133111eb;
+    value_ ^= value_ >> 31;
+  }
+  void Add(int64_t value) { Add(static_cast<uint64_t>(value)); }
+  void Add(int32_t value) { Add(static_cast<int64_t>(value)); }
+  void Add(bool value) { Add(static_cast<uint64_t>(value ? 1 : 2)); }
+  uint64_t value() const { return value_; }
+
+ private:
+  uint64_t value_ = 0;
+};
+
+// How far a scan of flavors got, and whether it still counts.
+void AddProgress(const State& state, const Workload& workload, Mixer& mixer) {
+  const ScanProgress& progress = *workload.progress;
+  const NodeId queue = state.QueueOf(workload);
+  mixer.Add(queue != kNoId && state.Queue(queue).generation > progress.generation);
+  mixer.Add(std::min<int64_t>(state.scheduling_cycle - progress.cycle, 2));
+  mixer.Add(progress.cls);
+  for (const auto& pod_set : progress.tried) {
+    for (const auto& [resource, index] : pod_set) {
+      mixer.Add(resource);
+      mixer.Add(index);
+    }
+  }
+}
+
+void AddAdmission(const Admission& admission, Mixer& mixer) {
+  mixer.Add(admission.cluster_queue);
+  for (const PodSetAdmission& pod_set : admission.pod_sets) {
+    mixer.Add(pod_set.count);
+    for (const PodSetAdmission::Resource& entry : pod_set.resources) {
+      mixer.Add(entry.resource);
+      mixer.Add(entry.flavor);
+      mixer.Add(entry.usage);
+    }
+  }
+}
+
+void AddLife(const Lifecycle& life, Mixer& mixer) {
+  mixer.Add(life.pods_ready);
+  mixer.Add(life.requeue_count.value_or(-1));
+  mixer.Add(life.requeue_at.value_or(-1));
+  mixer.Add(life.past_execution_seconds.value_or(-1));
+  for (const WorkloadCheck& check : life.checks) {
+    mixer.Add(check.check);
+    mixer.Add(static_cast<int32_t>(check.state));
+    mixer.Add(check.transition);
+  }
+}
+
+void AddWorkload(const State& state, WorkloadId id, Mixer& mixer) {
+  const Workload& workload = state.At(id);
+  mixer.Add(id);
+  mixer.Add(static_cast<int32_t>(workload.place));
+  mixer.Add(workload.queue_time);
+  mixer.Add(workload.charged);
+  for (const Condition& condition : workload.conditions) {
+    mixer.Add(static_cast<int32_t>(condition.type));
+    mixer.Add(condition.status);
+    mixer.Add(condition.reason);
+    mixer.Add(condition.transition);
+  }
+  if (workload.place == QueuePlace::kQueued || workload.place == QueuePlace::kDelayed) {
+    const PendingQueue& pending = state.Queue(workload.queued).pending;
+    mixer.Add(pending.IsInadmissible(state.workloads, id));
+    mixer.Add(pending.ParkedReason(workload.cls) != nullptr);
+  }
+  if (workload.progress) AddProgress(state, workload, mixer);
+  if (workload.admission) AddAdmission(*workload.admission, mixer);
+  if (workload.life) AddLife(*workload.life, mixer);
+}
+
+}  // namespace
+
+uint64_t Fingerprint(const State& state) {
+  Mixer mixer;
+  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
+    const Workload& workload = state.At(id);
+    if (!workload.deleted && !workload.IsFinished()) AddWorkload(state, id, mixer);
+  }
+  for (NodeId node : state.forest().Queues()) {
+    const PendingQueue& pending = state.Queue(node).pending;
+    mixer.Add(pending.preemptor);
+    mixer.Add(pending.sticky);
+    for (WorkloadId id : pending.HeapOrder()) mixer.Add(id);
+  }
+  for (NodeId node : state.to_wake) mixer.Add(node);
+  mixer.Add(state.waiting.start ? state.waiting.passed : -1);
+  for (const LedgerEntry& entry : state.ledger) {
+    for (const auto& [resource, nano] : entry.consumed) mixer.Add(static_cast<int64_t>(nano));
+    mixer.Add(static_cast<int64_t>(entry.penalties.size()));
+    mixer.Add(entry.last_update);
+  }
+  return mixer.value();
+}
+
+}  // namespace kueue

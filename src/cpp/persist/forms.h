@@ -1,0 +1,153 @@
+// The values of the engine's state that are not written field by field.
+#ifndef KUEUE_PERSIST_FORMS_H_
+#define KUEUE_PERSIST_FORMS_H_
+
+#include <cstdlib>
+#include <string>
+
+#include "persist/archive.h"
+#include "persist/records.h"
+
+namespace kueue {
+
+template <>
+struct Form<Amount> {
+  template <typename Archive>
+  static void Write(Archive& archive, Amount amount) {
+    archive.out().Int(amount.value());
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, Amount* amount) {
+    *amount = Amount(archive.in().Int());
+  }
+};
+
+// As its upper and its lower half.
+template <>
+struct Form<Int128> {
+  template <typename Archive>
+  static void Write(Archive& archive, Int128 value) {
+    archive.out().Array(2);
+    archive.out().Int(static_cast<int64_t>(value >> 64));
+    archive.out().Int(static_cast<int64_t>(static_cast<uint64_t>(value)));
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, Int128* value) {
+    if (archive.in().Array() != 2) return archive.in().Fail();
+    const auto upper = static_cast<Int128>(archive.in().Int()) * (static_cast<Int128>(1) << 64);
+    *value = upper + static_cast<Int128>(static_cast<uint64_t>(archive.in().Int()));
+  }
+};
+
+// As the digits and exponent of its value: [negative, digits, exponent, format].
+template <>
+struct Form<Quantity> {
+  template <typename Archive>
+  static void Write(Archive& archive, const Quantity& quantity) {
+    const Decimal::Digits digits = quantity.value().ToDigits();
+    archive.out().Array(4);
+    archive.Write(quantity.IsNegative());
+    archive.Write(digits.digits);
+    archive.Write(digits.exponent);
+    archive.Write(quantity.format());
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, Quantity* quantity) {
+    if (archive.in().Array() != 4) return archive.in().Fail();
+    const bool negative = archive.in().Bool();
+    const auto digits = archive.template Take<std::string>();
+    const auto exponent = archive.template Take<int>();
+    const auto format = archive.template Take<QuantityFormat>();
+    const bool is_number =
+        digits.size() <= kMost && digits.find_first_not_of("0123456789") == std::string::npos;
+    if (!is_number || std::abs(exponent) > static_cast<int>(kMost)) return archive.in().Fail();
+    const Decimal value = Decimal::FromDigits(digits, "", exponent);
+    *quantity = Quantity(negative ? -value : value, format);
+  }
+
+ private:
+  static constexpr size_t kMost = 1000;  // a product of quantities is far below
+};
+
+template <>
+struct Form<Interner> {
+  template <typename Archive>
+  static void Write(Archive& archive, const Interner& names) {
+    archive.out().Array(static_cast<size_t>(names.size()));
+    for (int32_t id = 0; id < names.size(); ++id) archive.out().Text(names.Name(id));
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, Interner* names) {
+    *names = Interner();
+    for (const std::string& name : archive.template Take<std::vector<std::string>>()) names->Intern(name);
+  }
+};
+
+// As its rows: [number of columns, the cells].
+template <typename Scalar>
+struct Form<Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> {
+  using Cells = Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  template <typename Archive>
+  static void Write(Archive& archive, const Cells& cells) {
+    archive.out().Array(3);
+    archive.out().Int(cells.rows());
+    archive.out().Int(cells.cols());
+    archive.out().Array(static_cast<size_t>(cells.size()));
+    for (Eigen::Index i = 0; i < cells.size(); ++i) archive.Write(cells.data()[i]);
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, Cells* cells) {
+    if (archive.in().Array() != 3) return archive.in().Fail();
+    const int64_t rows = archive.in().Int(), cols = archive.in().Int();
+    const auto size = static_cast<int64_t>(archive.in().Array());
+    constexpr int64_t kMost = int64_t{1} << 31;
+    if (rows < 0 || cols < 0 || rows >= kMost || cols >= kMost || rows * cols != size)
+      return archive.in().Fail();
+    cells->resize(rows, cols);
+    for (Eigen::Index i = 0; i < cells->size(); ++i) archive.Read(&cells->data()[i]);
+  }
+};
+
+// What comes before its front is gone.
+template <>
+struct Form<Run> {
+  template <typename Archive>
+  static void Write(Archive& archive, const Run& run) {
+    archive.Write(std::vector<Run::Item>(run.begin(), run.end()));
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, Run* run) {
+    *run = Run();
+    archive.Read(&Records::ItemsOf(*run));
+  }
+};
+
+// As its kind's place among the alternatives, and the record.
+template <>
+struct Form<MessageBody> {
+  template <typename Archive>
+  static void Write(Archive& archive, const MessageBody& body) {
+    archive.out().Array(2);
+    archive.out().Int(static_cast<int64_t>(body.index()));
+    std::visit([&archive](const auto& record) { archive.Write(record); }, body);
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, MessageBody* body) {
+    if (archive.in().Array() != 2) return archive.in().Fail();
+    const int64_t index = archive.in().Int();
+    const bool known =
+        TakeFirst<Archive, Literal, Refused, ReservedIn, Previously, PreemptedBy>(archive, index, body);
+    if (!known) archive.in().Fail();
+  }
+
+ private:
+  template <typename Archive, typename... Kinds>
+  static bool TakeFirst(Archive& archive, int64_t index, MessageBody* body) {
+    int64_t place = 0;
+    return ((place++ == index && (*body = archive.template Take<Kinds>(), true)) || ...);
+  }
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_PERSIST_FORMS_H_

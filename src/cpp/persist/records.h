@@ -1,0 +1,153 @@
+// The fields of every record of the engine's state, for the archive. A list names all fields in the order of
+// their declaration: one that is forgotten doesn't compile.
+#ifndef KUEUE_PERSIST_RECORDS_H_
+#define KUEUE_PERSIST_RECORDS_H_
+
+#include "state/state.h"
+
+namespace kueue {
+
+// Types with private fields befriend this class.
+class Records {
+ public:
+  static std::string NameOf(const MessageBody&) { return "MessageBody"; }
+#define KUEUE_RECORD(Type, ...)                                     \
+  static std::string NameOf(const Type&) { return #Type; }          \
+  static const char* FieldsOf(const Type&) { return #__VA_ARGS__; } \
+  template <typename Use>                                           \
+  static void Visit(Type& record, Use use) {                        \
+    auto& [__VA_ARGS__] = record;                                   \
+    use(__VA_ARGS__);                                               \
+  }                                                                 \
+  template <typename Use>                                           \
+  static void Visit(const Type& record, Use use) {                  \
+    const auto& [__VA_ARGS__] = record;                             \
+    use(__VA_ARGS__);                                               \
+  }
+
+  // model/config.h, workload/totals.h
+  KUEUE_RECORD(FeatureGates, partial_admission, flavor_fungibility, flavor_fungibility_preserve_scan_progress,
+               priority_sorting_within_cohort, prioritize_preemptor_workloads,
+               fair_sharing_preempt_within_nominal, fair_sharing_prioritize_non_borrowing,
+               scheduling_equivalence_hashing, recompute_assignment_upon_preemption_targets_overlap,
+               unadmitted_workloads_observability, unadmitted_workloads_explicit_status, reclaimable_pods,
+               priority_boost, admission_fair_sharing, quota_check_strategy, admission_gated_by,
+               elastic_jobs_via_workload_slices, skip_reassignment_for_pod_owned_workloads)
+  KUEUE_RECORD(AdmissionFairSharing, usage_half_life_time, usage_sampling_interval, resource_weights)
+  KUEUE_RECORD(WaitForPodsReady, timeout, recovery_timeout, block_admission, requeue_by_eviction_time,
+               backoff_base_seconds, backoff_max_seconds, backoff_limit_count)
+  KUEUE_RECORD(Config, gates, fair_sharing, admission_fair_sharing, wait_for_pods_ready,
+               ignore_undeclared_resources)
+  KUEUE_RECORD(ResourceTransformation, input, replace, multiply_by, outputs)
+  KUEUE_RECORD(RequestsConfig, excluded_prefixes, transformations)
+
+  // model/pod.h
+  KUEUE_RECORD(Container, requests, limits, restarts_always)
+  KUEUE_RECORD(Toleration, key, op, value, effect)
+  KUEUE_RECORD(NodeSelectorRequirement, key, op, values)
+  KUEUE_RECORD(NodeSelectorTerm, match_expressions)
+  KUEUE_RECORD(PodTemplate, init_containers, containers, has_resources, resources, overhead,
+               runtime_class_name, priority_class_name, tolerations, node_selector, has_affinity,
+               affinity_terms, shape)
+  KUEUE_RECORD(RuntimeClass, pod_fixed)
+  KUEUE_RECORD(LimitRange::Item, type, max, min, default_limit, default_request)
+  KUEUE_RECORD(LimitRange, items)
+
+  // model/queue.h
+  KUEUE_RECORD(Taint, key, value, effect)
+  KUEUE_RECORD(ResourceFlavor, name, node_labels, node_taints, tolerations, topology_name)
+  KUEUE_RECORD(ResourceQuota, name, nominal, borrowing_limit, lending_limit)
+  KUEUE_RECORD(FlavorQuotas, name, resources)
+  KUEUE_RECORD(ResourceGroup, covered_resources, flavors)
+  KUEUE_RECORD(Preemption, within_cluster_queue, reclaim_within_cohort, borrow_within_cohort,
+               max_priority_threshold)
+  KUEUE_RECORD(FlavorFungibility, when_can_borrow, when_can_preempt, preference)
+  KUEUE_RECORD(LabelSelectorRequirement, key, op, values)
+  KUEUE_RECORD(LabelSelector, match_labels, match_expressions)
+  KUEUE_RECORD(CheckRule, name, on_flavors)
+  KUEUE_RECORD(ClusterQueueSpec, name, cohort, resource_groups, queueing_strategy, namespace_selector,
+               flavor_fungibility, preemption, admission_checks, stop_policy, fair_weight,
+               usage_based_admission_fair_sharing)
+  KUEUE_RECORD(CohortSpec, name, parent, resource_groups, fair_weight)
+  KUEUE_RECORD(AdmissionCheckSpec, name, controller, active)
+
+  // model/message.h
+  KUEUE_RECORD(Refusal, kind, flavor, resource, first, second, third, text)
+  KUEUE_RECORD(PodSetRefusals, pod_set, refusals)
+  KUEUE_RECORD(Literal, text)
+  KUEUE_RECORD(Refused, cls, pod_sets, pending_preemptions)
+  KUEUE_RECORD(ReservedIn, cluster_queue)
+  KUEUE_RECORD(Previously, before)
+  KUEUE_RECORD(PreemptedBy, preemptor_uid, preemptor_job_uid, reason, preemptor_path, preemptee_path)
+
+  // model/workload.h
+  KUEUE_RECORD(PodSetSpec, name, count, min_count, pod_template, group, requests_topology, topology_request)
+  KUEUE_RECORD(WorkloadSpec, ns, queue_name, job_uid, admission_gate, replaces, priority, priority_boost,
+               priority_class, active, maximum_execution_time_seconds, pod_sets)
+  KUEUE_RECORD(Condition, type, status, reason, message, transition)
+  KUEUE_RECORD(PodSetTotals, count, requests)
+  KUEUE_RECORD(PodSetAdmission::Resource, resource, flavor, usage)
+  KUEUE_RECORD(PodSetAdmission, name, count, resources)
+  KUEUE_RECORD(Admission, cluster_queue, pod_sets)
+  KUEUE_RECORD(ScanProgress, tried, generation, cycle, cls)
+  KUEUE_RECORD(WorkloadCheck, check, state, message, transition, requeue_after_seconds, retry_count,
+               pod_set_updates)
+  KUEUE_RECORD(Lifecycle, checks, requeue_count, requeue_at, past_execution_seconds, reclaimable, pods_ready)
+  KUEUE_RECORD(Workload, name, uid, spec, local_queue, cls, priority, created, queue_time, conditions,
+               admission, charged, charged_place, usage, queued, place, owned_by_single_pod, deleted,
+               evaluated, progress, life)
+
+  // cohort/forest.h, quota/quota.h
+  KUEUE_RECORD(Forest::Node, name, is_cluster_queue, declared, exists, active, parent, root, height,
+               child_cohorts, child_queues, tree_queues)
+  KUEUE_RECORD(Forest, nodes, node_of_queue, node_of_cohort, queue_names, cohort_names, queues, top_down)
+  KUEUE_RECORD(Quota::Change, node, cell, before)
+  KUEUE_RECORD(Quota, forest, nominal, borrowing, lending, subtree, local, potential, usage, declared,
+               defined, log, open)
+
+  // queue/run.h, queue/pending.h
+  KUEUE_RECORD(Run::Item, time, workload)
+  KUEUE_RECORD(PendingQueue::Bucket, cls, local_queue, priority, active, parked, place_in_heads,
+               listed_as_parked)
+  KUEUE_RECORD(UsageHeap, items, place)
+  KUEUE_RECORD(PendingQueue, preemptor, sticky, by_usage, pop_cycle, wake_cycle, buckets, bucket_of, heads,
+               heap, parked_buckets, delayed, parked_classes, inflight, active_count, inadmissible_count)
+
+  // state/state.h
+  KUEUE_RECORD(Inactivity, reason, message)
+  KUEUE_RECORD(ResourceGroupIds, covered, flavors)
+  KUEUE_RECORD(CheckIds, check, flavors)
+  KUEUE_RECORD(ClusterQueue, spec, groups, flavors, checks, covers_pods, terminating, inactivity, generation,
+               workloads, pending)
+  KUEUE_RECORD(LocalQueue, ns, name, namespace_id, exists, stop_policy, cluster_queue, fair_weight)
+  KUEUE_RECORD(Namespace, name, exists, labels, limit_ranges)
+  KUEUE_RECORD(EquivalenceClass, priority, pod_sets, totals, adjusted, resource_error,
+               can_be_partially_admitted)
+  KUEUE_RECORD(ResourceFlavorState, spec)
+  KUEUE_RECORD(AdmissionCheckState, exists, spec)
+  KUEUE_RECORD(LedgerEntry, exists, consumed, penalties, last_update)
+  KUEUE_RECORD(Event, kind, workload, by, time, cycle, queue, reason, preemption, cause, message,
+               queued_since, since)
+  KUEUE_RECORD(WaitingCycle, start, passed)
+  KUEUE_RECORD(State, config, requests, flavor_names, resource_names, namespace_names, local_queue_names,
+               check_names, reasons, resource_order, cpu, pods, cells, cell_names, quota, queues, cohorts,
+               flavors, local_queues, namespaces, checks, topologies, runtime_classes, ledger, ledger_usage,
+               workloads, workload_of_key, classes, class_of_key, short_cuts, stale, changed_nodes, to_wake,
+               scheduling_cycle, successful_cycles, waiting, stop_delay, now, record_events, events, dirty,
+               is_dirty)
+#undef KUEUE_RECORD
+
+  // A short cut that is made anew: nothing of it is kept.
+  static std::string NameOf(const ShortCuts&) { return "ShortCuts"; }
+  static const char* FieldsOf(const ShortCuts&) { return ""; }
+  template <typename Use>
+  static void Visit(const ShortCuts&, Use use) {
+    use();
+  }
+
+  static std::vector<Run::Item>& ItemsOf(Run& run) { return run.items_; }
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_PERSIST_RECORDS_H_

@@ -1,0 +1,328 @@
+// Whether a state that was read holds together: every number that refers to something does, and the queues
+// and the workloads say the same of each other. With that, no rule reads beyond anything.
+#include "absl/strings/str_cat.h"
+#include "persist/persist.h"
+#include "persist/records.h"
+
+namespace kueue {
+namespace {
+
+class References {
+ public:
+  explicit References(const State& state) : state_(state), seen_(state.workloads.size(), 0) {}
+
+  std::string FindBroken() {
+    CheckTables();
+    if (broken_.empty()) CheckForest();
+    if (broken_.empty()) CheckQueues();
+    if (broken_.empty()) CheckWorkloads();
+    if (broken_.empty()) CheckRest();
+    return broken_;
+  }
+
+ private:
+  void Expect(bool holds, const char* what) {
+    if (!holds && broken_.empty()) broken_ = absl::StrCat("a reference is broken: ", what);
+  }
+  static bool In(int32_t id, size_t size) { return id >= 0 && static_cast<size_t>(id) < size; }
+  static bool InOrNone(int32_t id, size_t size) { return id == kNoId || In(id, size); }
+  template <typename Ids>
+  void ExpectAll(const Ids& ids, size_t size, const char* what) {
+    for (const int32_t id : ids) Expect(In(id, size), what);
+  }
+  bool IsNode(NodeId node) const { return In(node, state_.queues.size()); }
+  bool IsWorkload(WorkloadId id) const { return In(id, state_.workloads.size()); }
+  bool IsFlavor(FlavorId id) const { return In(id, state_.flavors.size()); }
+  bool IsResource(ResourceId id) const { return In(id, state_.resource_order.size()); }
+
+  void CheckTables() {
+    const State& s = state_;
+    const auto nodes = static_cast<size_t>(s.forest().size());
+    Expect(s.queues.size() == nodes && s.cohorts.size() == nodes, "nodes");
+    const auto same = [](const Interner& names, size_t size) {
+      return static_cast<size_t>(names.size()) == size;
+    };
+    Expect(same(s.flavor_names, s.flavors.size()) && s.cells.size() == s.flavors.size(), "flavors");
+    Expect(same(s.resource_names, s.resource_order.size()) && IsResource(s.cpu) && IsResource(s.pods),
+           "resources");
+    Expect(same(s.namespace_names, s.namespaces.size()), "namespaces");
+    Expect(same(s.local_queue_names, s.local_queues.size()) && s.ledger.size() == s.local_queues.size() &&
+               s.ledger_usage.size() == s.local_queues.size(),
+           "LocalQueues");
+    Expect(same(s.check_names, s.checks.size()), "AdmissionChecks");
+    const Interner known = KnownReasons();
+    Expect(s.reasons.size() >= known.size(), "reasons");
+    for (int32_t id = 0; broken_.empty() && id < known.size(); ++id) {
+      Expect(s.reasons.Name(id) == known.Name(id), "reasons");
+    }
+    for (const std::vector<CellId>& row : s.cells) {
+      for (const CellId cell : row) Expect(InOrNone(cell, s.cell_names.size()), "cells");
+    }
+    for (const auto& [flavor, resource] : s.cell_names)
+      Expect(IsFlavor(flavor) && IsResource(resource), "cells");
+  }
+
+  void CheckForest() {
+    Records::Visit(state_.quota, [this](const auto& forest, const auto&... rest) {
+      Records::Visit(forest, [this](const auto& nodes, const auto& of_queue, const auto& of_cohort,
+                                    const auto& queue_names, const auto& cohort_names, const auto& queues,
+                                    const auto& top_down) {
+        Expect(of_queue.size() == static_cast<size_t>(queue_names.size()), "ClusterQueues");
+        Expect(of_cohort.size() == static_cast<size_t>(cohort_names.size()), "Cohorts");
+        for (const auto* ids : {&of_queue, &of_cohort, &queues, &top_down})
+          ExpectAll(*ids, nodes.size(), "nodes");
+        for (const auto& node : nodes) {
+          Expect(InOrNone(node.parent, nodes.size()) && InOrNone(node.root, nodes.size()), "parents");
+          for (const auto* ids : {&node.child_cohorts, &node.child_queues, &node.tree_queues}) {
+            ExpectAll(*ids, nodes.size(), "children");
+          }
+        }
+        for (size_t id = 0; broken_.empty() && id < nodes.size(); ++id) {
+          Expect(state_.stale || nodes[id].root == RootOf(nodes, static_cast<NodeId>(id)), "roots");
+        }
+      });
+      CheckQuota(rest...);
+    });
+  }
+
+  template <typename Nodes>
+  static NodeId RootOf(const Nodes& nodes, NodeId node) {
+    for (size_t steps = 0; steps <= nodes.size(); ++steps) {
+      const NodeId parent = nodes[static_cast<size_t>(node)].parent;
+      if (parent == kNoId) return node;
+      node = parent;
+    }
+    return kNoId;
+  }
+
+  template <typename Flags, typename Log>
+  void CheckQuota(const Table& nominal, const Table& borrowing, const Table& lending, const Table& subtree,
+                  const Table& local, const Table& potential, const Table& usage, const Flags& declared,
+                  const Flags& defined, const Log& log, const int& open) {
+    const Eigen::Index rows = nominal.rows(), cols = nominal.cols();
+    const auto same = [&](const auto& table) { return table.rows() == rows && table.cols() == cols; };
+    Expect(same(borrowing) && same(lending) && same(subtree) && same(local) && same(potential) &&
+               same(usage) && same(declared) && same(defined),
+           "quotas");
+    Expect(rows == state_.forest().size() || (state_.stale && rows < state_.forest().size()), "quotas");
+    Expect(static_cast<size_t>(cols) == state_.cell_names.size() ||
+               (state_.stale && static_cast<size_t>(cols) < state_.cell_names.size()),
+           "quotas");
+    Expect(log.empty() && open == 0, "trials");
+  }
+
+  void CheckQueues() {
+    for (size_t node = 0; node < state_.queues.size(); ++node) {
+      const ClusterQueue& queue = state_.queues[node];
+      ExpectAll(queue.flavors, state_.flavors.size(), "flavors of a ClusterQueue");
+      for (const ResourceGroupIds& group : queue.groups) {
+        ExpectAll(group.covered, state_.resource_order.size(), "resources of a ClusterQueue");
+        ExpectAll(group.flavors, state_.flavors.size(), "flavors of a ClusterQueue");
+      }
+      for (const CheckIds& rule : queue.checks) {
+        Expect(In(rule.check, state_.checks.size()), "checks of a ClusterQueue");
+        ExpectAll(rule.flavors, state_.flavors.size(), "flavors of a check");
+      }
+      for (size_t place = 0; place < queue.workloads.size(); ++place) {
+        const WorkloadId id = queue.workloads[place];
+        Expect(IsWorkload(id) && state_.At(id).charged == static_cast<NodeId>(node) &&
+                   state_.At(id).charged_place == static_cast<int32_t>(place),
+               "workloads of a ClusterQueue");
+      }
+      CheckPending(queue.pending, static_cast<NodeId>(node));
+    }
+  }
+
+  void CheckPending(const PendingQueue& pending, NodeId node) {
+    Records::Visit(pending, [&](const auto& preemptor, auto&, const auto& by_usage, auto&, auto&,
+                                const auto& buckets, const auto& bucket_of, const auto& heads,
+                                const auto& heap, const auto& parked, const auto& delayed,
+                                const auto& classes, const auto& inflight, const auto& active_count,
+                                const auto& inadmissible_count) {
+      Expect(InOrNone(preemptor, state_.workloads.size()), "preemptors");
+      Expect(bucket_of.size() == buckets.size(), "buckets");
+      size_t active = 0, inadmissible = delayed.size();
+      for (size_t i = 0; i < buckets.size(); ++i) {
+        const auto& bucket = buckets[i];
+        const auto found = bucket_of.find({bucket.cls, bucket.local_queue});
+        Expect(found != bucket_of.end() && static_cast<size_t>(found->second) == i, "buckets");
+        Expect(In(bucket.cls, state_.classes.size()) && In(bucket.local_queue, state_.local_queues.size()),
+               "buckets");
+        CheckRun(bucket.active, bucket, node);
+        CheckRun(bucket.parked, bucket, node);
+        active += bucket.active.size();
+        inadmissible += bucket.parked.size();
+        const bool is_head = In(bucket.place_in_heads, heads.size()) &&
+                             heads[static_cast<size_t>(bucket.place_in_heads)] == static_cast<int32_t>(i);
+        Expect(bucket.active.empty() ? bucket.place_in_heads == -1 : is_head, "heads");
+      }
+      for (const int32_t head : heads) {
+        Expect(In(head, buckets.size()) && !buckets[static_cast<size_t>(head)].active.empty(), "heads");
+      }
+      ExpectAll(parked, buckets.size(), "parked workloads");
+      for (const auto& [cls, reason] : classes) {
+        Expect(In(cls, state_.classes.size()) && In(static_cast<int32_t>(reason), ReasonCount()),
+               "parked classes");
+      }
+      for (const WorkloadId id : delayed) See(id, node, QueuePlace::kDelayed);
+      if (inflight != kNoId) See(inflight, node, QueuePlace::kInflight);
+      Expect(static_cast<size_t>(active_count) == active &&
+                 static_cast<size_t>(inadmissible_count) == inadmissible,
+             "counts of pending workloads");
+      Expect(heap.size() == (by_usage ? active : 0), "heaps");
+      Records::Visit(heap, [&](const auto& items, const auto& place) {
+        Expect(items.size() == place.size(), "heaps");
+        for (size_t i = 0; broken_.empty() && i < items.size(); ++i) {
+          const auto found = place.find(items[i]);
+          Expect(IsWorkload(items[i]) && found != place.end() && found->second == i, "heaps");
+          Expect(broken_.empty() && state_.At(items[i]).queued == node &&
+                     !pending.IsInadmissible(state_.workloads, items[i]),
+                 "heaps");
+        }
+      });
+    });
+  }
+
+  template <typename Bucket>
+  void CheckRun(const Run& run, const Bucket& bucket, NodeId node) {
+    for (const Run::Item& item : run) {
+      See(item.workload, node, QueuePlace::kQueued);
+      if (!broken_.empty()) return;
+      const Workload& workload = state_.At(item.workload);
+      Expect(workload.cls == bucket.cls && workload.local_queue == bucket.local_queue &&
+                 workload.queue_time == item.time,
+             "buckets");
+      Expect(&item == run.begin() || (&item)[-1].time <= item.time, "order of pending workloads");
+    }
+  }
+
+  void See(WorkloadId id, NodeId node, QueuePlace place) {
+    const bool fits = IsWorkload(id) && state_.At(id).queued == node && state_.At(id).place == place &&
+                      state_.At(id).spec && seen_[static_cast<size_t>(id)]++ == 0;
+    Expect(fits, "pending workloads");
+  }
+
+  void CheckWorkloads() {
+    for (size_t id = 0; id < state_.workloads.size(); ++id) {
+      const Workload& workload = state_.workloads[id];
+      Expect(workload.spec != nullptr && In(workload.local_queue, state_.local_queues.size()), "workloads");
+      Expect(InOrNone(workload.cls, state_.classes.size()), "classes of workloads");
+      Expect(InOrNone(workload.queued, state_.queues.size()), "queues of workloads");
+      Expect((workload.place == QueuePlace::kNowhere) == (seen_[id] == 0), "pending workloads");
+      const bool is_charged =
+          IsNode(workload.charged) &&
+          In(workload.charged_place, state_.Queue(workload.charged).workloads.size()) &&
+          static_cast<size_t>(
+              state_.Queue(workload.charged).workloads[static_cast<size_t>(workload.charged_place)]) == id;
+      Expect(workload.charged == kNoId || is_charged, "charged workloads");
+      for (const auto& [cell, amount] : workload.usage) Expect(In(cell, state_.cell_names.size()), "usage");
+      for (const Condition& condition : workload.conditions) {
+        Expect(In(static_cast<int32_t>(condition.type), std::size(kConditionTypeNames)) &&
+                   In(condition.reason, ReasonCount()),
+               "conditions");
+        CheckMessage(condition.message);
+      }
+      if (workload.admission) CheckAdmission(*workload.admission);
+      for (const WorkloadCheck& check : workload.Life().checks) {
+        Expect(In(check.check, state_.checks.size()), "checks of workloads");
+      }
+    }
+  }
+
+  void CheckAdmission(const Admission& admission) {
+    Expect(IsNode(admission.cluster_queue), "admissions");
+    for (const PodSetAdmission& pod_set : admission.pod_sets) {
+      for (const PodSetAdmission::Resource& entry : pod_set.resources) {
+        Expect(IsResource(entry.resource) && (entry.flavor == kNoId || IsFlavor(entry.flavor)), "admissions");
+      }
+    }
+  }
+
+  void CheckMessage(const Message& message) {
+    if (!message) return;
+    if (const auto* reserved = std::get_if<ReservedIn>(message.get()))
+      Expect(IsNode(reserved->cluster_queue), "texts");
+    if (const auto* previously = std::get_if<Previously>(message.get())) CheckMessage(previously->before);
+    if (const auto* preempted = std::get_if<PreemptedBy>(message.get())) {
+      ExpectAll(preempted->preemptor_path, state_.queues.size(), "texts");
+      ExpectAll(preempted->preemptee_path, state_.queues.size(), "texts");
+    }
+    const auto* refused = std::get_if<Refused>(message.get());
+    if (refused == nullptr) return;
+    Expect(InOrNone(refused->cls, state_.classes.size()), "texts");
+    for (const PodSetRefusals& pod_set : refused->pod_sets) {
+      const size_t pod_sets =
+          In(refused->cls, state_.classes.size()) ? state_.Class(refused->cls).pod_sets.size() : 0;
+      Expect(In(pod_set.pod_set, pod_sets), "texts");
+      for (const Refusal& refusal : pod_set.refusals) {
+        Expect(refusal.flavor == kNoId || IsFlavor(refusal.flavor), "texts");
+        Expect(refusal.resource == kNoId || IsResource(refusal.resource), "texts");
+      }
+    }
+  }
+
+  void CheckRest() {
+    for (const LocalQueue& queue : state_.local_queues) {
+      Expect(In(queue.namespace_id, state_.namespaces.size()), "LocalQueues");
+      Expect(InOrNone(queue.cluster_queue, state_.queues.size()), "LocalQueues");
+    }
+    for (const LedgerEntry& entry : state_.ledger) {
+      for (const auto& [resource, amount] : entry.consumed)
+        Expect(IsResource(resource), "usage of LocalQueues");
+      for (const auto& [workload, amounts] : entry.penalties) {
+        Expect(IsWorkload(workload), "penalties");
+        for (const auto& [resource, amount] : amounts) Expect(IsResource(resource), "penalties");
+      }
+    }
+    for (const EquivalenceClass& cls : state_.classes) CheckClass(cls);
+    for (const auto& [key, cls] : state_.class_of_key) Expect(In(cls, state_.classes.size()), "classes");
+    for (const auto& [key, id] : state_.workload_of_key) Expect(IsWorkload(id), "names of workloads");
+    ExpectAll(state_.changed_nodes, state_.queues.size(), "changed nodes");
+    ExpectAll(state_.to_wake, state_.queues.size(), "queues to be woken");
+    for (const Event& event : state_.events) {
+      Expect(IsWorkload(event.workload) && InOrNone(event.by, state_.workloads.size()) &&
+                 event.kind <= EventKind::kTargetsRecomputed && InOrNone(event.queue, state_.queues.size()) &&
+                 In(event.reason, ReasonCount()) && In(event.preemption, ReasonCount()) &&
+                 In(event.cause, ReasonCount()),
+             "events");
+      CheckMessage(event.message);
+    }
+    Expect(state_.is_dirty.size() <= state_.workloads.size(), "changed workloads");
+    ExpectAll(state_.dirty, state_.is_dirty.size(), "changed workloads");
+    if (broken_.empty() && state_.waiting.start != nullptr) CheckWaiting(*state_.waiting.start);
+  }
+
+  // A cycle that waits goes on with numbers of the state that it started from.
+  void CheckWaiting(const State& start) {
+    const State& s = state_;
+    Expect(start.waiting.start == nullptr && state_.waiting.passed >= 0, "the waiting cycle");
+    Expect(start.workloads.size() <= s.workloads.size() && start.queues.size() <= s.queues.size() &&
+               start.flavors.size() <= s.flavors.size() && start.cell_names.size() <= s.cell_names.size() &&
+               start.resource_order.size() <= s.resource_order.size() &&
+               start.classes.size() <= s.classes.size() && start.reasons.size() <= s.reasons.size() &&
+               start.local_queues.size() <= s.local_queues.size(),
+           "the waiting cycle");
+    if (broken_.empty()) broken_ = References(start).FindBroken();
+  }
+
+  void CheckClass(const EquivalenceClass& cls) {
+    for (const PodSetSpec& pod_set : cls.pod_sets) Expect(pod_set.pod_template != nullptr, "pod sets");
+    Expect(cls.totals.size() == cls.pod_sets.size(), "totals");
+    Expect(cls.adjusted.empty() || cls.adjusted.size() == cls.pod_sets.size(), "totals");
+    for (const PodSetTotals& totals : cls.totals) {
+      for (const auto& [resource, amount] : totals.requests) Expect(IsResource(resource), "totals");
+    }
+  }
+
+  size_t ReasonCount() const { return static_cast<size_t>(state_.reasons.size()); }
+
+  const State& state_;
+  std::vector<int> seen_;  // how often each workload is in a queue
+  std::string broken_;
+};
+
+}  // namespace
+
+std::string BrokenReference(const State& state) { return References(state).FindBroken(); }
+
+}  // namespace kueue

@@ -1,0 +1,202 @@
+#include <algorithm>
+
+#include "preemption/fit.h"
+#include "questions/explain.h"
+
+namespace kueue {
+namespace {
+
+// The cells that are short in a flavor that preemption was considered for.
+std::vector<CellId> Contested(const Facts& facts) {
+  std::vector<CellId> contested;
+  for (const PodSetFacts& pod_set : facts.pod_sets) {
+    for (const FlavorFacts& flavor : pod_set.flavors) {
+      if (!flavor.tried || !flavor.ineligible.empty()) continue;
+      for (const CellFacts& cell : flavor.cells) {
+        if (!cell.IsShort() || !cell.may_preempt) continue;
+        if (std::find(contested.begin(), contested.end(), cell.cell) == contested.end())
+          contested.push_back(cell.cell);
+      }
+    }
+  }
+  return contested;
+}
+
+class Judge {
+ public:
+  Judge(State& state, Facts& facts)
+      : state_(state),
+        facts_(facts),
+        preemptor_(state.At(facts.workload)),
+        queue_(state.Queue(facts.queue)) {}
+
+  void Run() {
+    facts_.counts.assign(kCandidateVerdicts, 0);
+    Trace();
+    const Forest& forest = state_.forest();
+    std::vector<NodeId> queues = {facts_.queue};
+    if (forest.Parent(facts_.queue) != kNoId) queues = forest.QueuesOfTree(forest.Root(facts_.queue));
+    for (const Target& target : facts_.entry.targets) {
+      Add(target.workload, CandidateVerdict::kTaken, target.reason);
+    }
+    for (NodeId queue : queues) {
+      for (WorkloadId id : state_.Queue(queue).workloads) {
+        if (!UsesAny(state_.At(id), facts_.contested) || IsTarget(id)) continue;
+        Add(id, VerdictOn(id), PreemptionReason::kInClusterQueue);
+      }
+    }
+  }
+
+ private:
+  // Searches once more, with every comparison of shares written down.
+  void Trace() {
+    if (!state_.config.fair_sharing || facts_.entry.assignment.mode != Mode::kPreempt) return;
+    Preemptor preemptor(state_);
+    preemptor.SetTrace(&comparisons_);
+    preemptor.Targets(facts_.queue, facts_.workload, facts_.entry.assignment, facts_.entry.replaced);
+  }
+
+  bool IsTarget(WorkloadId id) const {
+    return std::any_of(facts_.entry.targets.begin(), facts_.entry.targets.end(),
+                       [id](const Target& target) { return target.workload == id; });
+  }
+
+  bool Exceeds(NodeId node) const {
+    return std::any_of(facts_.contested.begin(), facts_.contested.end(),
+                       [&](CellId cell) { return state_.quota.IsBorrowing(node, cell); });
+  }
+
+  // Whether some Cohort between the candidate and the preemptor uses no more than its own.
+  bool IsShielded(NodeId queue) const {
+    const Forest& forest = state_.forest();
+    std::vector<NodeId> above;
+    for (NodeId node = facts_.queue; node != kNoId; node = forest.Parent(node)) above.push_back(node);
+    for (NodeId node = forest.Parent(queue); node != kNoId; node = forest.Parent(node)) {
+      if (std::find(above.begin(), above.end(), node) != above.end()) return false;
+      if (!Exceeds(node)) return true;
+    }
+    return false;
+  }
+
+  // Each cell that is short is searched for apart (SimulatePreemption), so one in which it counts is enough.
+  bool MayTakeInSomeCell(const Workload& candidate) const {
+    return std::any_of(facts_.contested.begin(), facts_.contested.end(),
+                       [&](CellId cell) { return UsesAny(candidate, {cell}) && MayTake(candidate, cell); });
+  }
+
+  // Whether some attempt may take a borrower's workload: one that borrows itself, or one that does not.
+  bool MayTake(const Workload& candidate, CellId cell) const {
+    const Preemption& rules = queue_.spec.preemption;
+    const Amount asked = AskedOf(cell);
+    return VariantOf(rules, preemptor_, candidate) == Variant::kWhileBorrowing ||
+           HasAdvantage(candidate.charged, cell, asked) || FitsWithoutBorrowing(cell, asked);
+  }
+
+  Amount AskedOf(CellId cell) const {
+    Amount asked(0);
+    for (const PodSetFacts& pod_set : facts_.pod_sets) {
+      for (const FlavorFacts& flavor : pod_set.flavors) {
+        for (const CellFacts& facts : flavor.cells) {
+          if (facts.cell == cell) asked = Max(asked, facts.asked);
+        }
+      }
+    }
+    return asked;
+  }
+
+  // Whether a node between the preemptor's queue and the first Cohort above both has quota of its own for
+  // all.
+  bool HasAdvantage(NodeId other, CellId cell, Amount asked) const {
+    const Forest& forest = state_.forest();
+    std::vector<NodeId> above;
+    for (NodeId node = other; node != kNoId; node = forest.Parent(node)) above.push_back(node);
+    Amounts remaining = {{cell, asked}};
+    for (NodeId node = facts_.queue; node != kNoId; node = forest.Parent(node)) {
+      if (std::find(above.begin(), above.end(), node) != above.end()) return false;
+      if (FitsInQuota(state_.quota, node, remaining)) return true;
+    }
+    return false;
+  }
+
+  // Whether the attempt without borrowing is made at all, and could succeed once the queue's own candidates
+  // have left.
+  bool FitsWithoutBorrowing(CellId cell, Amount asked) const {
+    const Preemption& rules = queue_.spec.preemption;
+    const Amount nominal = state_.quota.Nominal(facts_.queue, cell);
+    Amount usage = state_.quota.Usage(facts_.queue, cell);
+    if (!rules.borrow_within_cohort && nominal <= usage) return false;
+    for (WorkloadId id : queue_.workloads) {
+      const Workload& own = state_.At(id);
+      if (!UsesAny(own, {cell}) || !SatisfiesPolicy(preemptor_, own, rules.within_cluster_queue)) continue;
+      for (const auto& [used, amount] : own.usage) {
+        if (used == cell) usage -= amount;
+      }
+    }
+    return usage + asked <= nominal;
+  }
+
+  CandidateVerdict WhyNotBorrow(const Workload& candidate) const {
+    if (!queue_.spec.preemption.borrow_within_cohort) return CandidateVerdict::kBorrowNever;
+    return candidate.priority >= preemptor_.priority ? CandidateVerdict::kBorrowPriority
+                                                     : CandidateVerdict::kBorrowThreshold;
+  }
+
+  CandidateVerdict VerdictOn(WorkloadId id) const {
+    const Workload& candidate = state_.At(id);
+    const Preemption& rules = queue_.spec.preemption;
+    const bool own = candidate.charged == facts_.queue;
+    const PreemptionPolicy policy = own ? rules.within_cluster_queue : rules.reclaim_within_cohort;
+    if (policy == PreemptionPolicy::kNever)
+      return own ? CandidateVerdict::kQueueNever : CandidateVerdict::kCohortNever;
+    if (!own && !state_.IsInSnapshot(candidate.charged)) return CandidateVerdict::kQueueIsInactive;
+    if (!own && !Exceeds(candidate.charged)) return CandidateVerdict::kQueueIsNotBorrowing;
+    if (!own && IsShielded(candidate.charged)) return CandidateVerdict::kCohortIsNotBorrowing;
+    if (!SatisfiesPolicy(preemptor_, candidate, policy)) {
+      const bool equal =
+          policy == PreemptionPolicy::kLowerOrNewerEqualPriority && preemptor_.priority == candidate.priority;
+      return equal ? CandidateVerdict::kNotNewer : CandidateVerdict::kPriority;
+    }
+    const bool refused =
+        std::any_of(comparisons_.begin(), comparisons_.end(),
+                    [id](const FairComparison& made) { return made.candidate == id && !made.holds; });
+    const bool held = std::any_of(comparisons_.begin(), comparisons_.end(), [id](const FairComparison& made) {
+      return made.candidate == id && made.holds;
+    });
+    if (refused && !held) return CandidateVerdict::kShare;
+    if (!own && !state_.config.fair_sharing && !MayTakeInSomeCell(candidate)) return WhyNotBorrow(candidate);
+    return facts_.entry.targets.empty() ? CandidateVerdict::kNotEnough : CandidateVerdict::kNotNeeded;
+  }
+
+  void Add(WorkloadId id, CandidateVerdict verdict, PreemptionReason reason) {
+    const size_t taken = facts_.entry.targets.size();
+    ++facts_.counts[static_cast<size_t>(verdict)];
+    if (verdict != CandidateVerdict::kTaken && facts_.candidates.size() >= taken + kMostCandidates) return;
+    const Workload& workload = state_.At(id);
+    CandidateFacts candidate{id, workload.charged, verdict, reason, {}, {}};
+    for (const auto& [cell, amount] : workload.usage) {
+      const std::vector<CellId>& contested = facts_.contested;
+      if (std::find(contested.begin(), contested.end(), cell) != contested.end()) {
+        candidate.holds.push_back({cell, amount});
+      }
+    }
+    for (const FairComparison& made : comparisons_) {
+      if (made.candidate == id) candidate.comparisons.push_back(made);
+    }
+    facts_.candidates.push_back(std::move(candidate));
+  }
+
+  State& state_;
+  Facts& facts_;
+  const Workload& preemptor_;
+  const ClusterQueue& queue_;
+  std::vector<FairComparison> comparisons_;
+};
+
+}  // namespace
+
+void ExplainPreemption(State& state, Facts& facts) {
+  facts.contested = Contested(facts);
+  if (!facts.contested.empty()) Judge(state, facts).Run();
+}
+
+}  // namespace kueue

@@ -1,0 +1,119 @@
+#include "text/text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "quantity/quantity.h"
+
+namespace kueue {
+namespace {
+
+struct Renderer {
+  const State& state;
+
+  std::string operator()(const Literal& literal) const { return literal.text; }
+
+  std::string operator()(const Refused& refused) const {
+    const EquivalenceClass& cls = state.Class(refused.cls);
+    std::string text;
+    for (const PodSetRefusals& pod_set : refused.pod_sets) {
+      std::vector<std::string> reasons;
+      for (const Refusal& refusal : pod_set.refusals) reasons.push_back(Render(state, refusal));
+      std::sort(reasons.begin(), reasons.end());
+      absl::StrAppend(&text, text.empty() ? "" : "; ", "couldn't assign flavors to pod set ",
+                      cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name, ": ",
+                      absl::StrJoin(reasons, ", "));
+    }
+    if (refused.pending_preemptions > 0) {
+      absl::StrAppend(&text, ". Pending the preemption of ", refused.pending_preemptions, " workload(s)");
+    }
+    return text;
+  }
+
+  std::string operator()(const ReservedIn& reserved) const {
+    return "Quota reserved in ClusterQueue " + state.forest().Name(reserved.cluster_queue);
+  }
+
+  std::string operator()(const Previously& previously) const {
+    return "Previously: " + Render(state, previously.before);
+  }
+
+  std::string operator()(const PreemptedBy& by) const {
+    static constexpr const char* kPhrases[] = {
+        "prioritization in the ClusterQueue", "reclamation within the cohort",
+        "Fair Sharing within the cohort", "reclamation within the cohort while borrowing"};
+    const auto known = [](const std::string& text) { return text.empty() ? std::string("UNKNOWN") : text; };
+    return absl::StrCat("Preempted to accommodate a workload (UID: ", known(by.preemptor_uid),
+                        ", JobUID: ", known(by.preemptor_job_uid), ") due to ",
+                        kPhrases[static_cast<int>(by.reason)], "; preemptor path: ", Path(by.preemptor_path),
+                        "; preemptee path: ", Path(by.preemptee_path));
+  }
+
+  std::string Path(const std::vector<NodeId>& nodes) const {
+    std::string path;
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+      absl::StrAppend(&path, "/", state.forest().Name(*node));
+    }
+    return path;
+  }
+};
+
+}  // namespace
+
+std::string Render(const State& state, const Message& message) {
+  if (!message) return "";
+  return std::visit(
+      Renderer{state},
+      static_cast<const std::variant<Literal, Refused, ReservedIn, Previously, PreemptedBy>&>(*message));
+}
+
+std::string RenderAmount(const State& state, ResourceId resource, Amount amount) {
+  if (amount.IsUnlimited()) return "<unlimited>";
+  return ResourceQuantityString(state.resource_names.Name(resource), amount.value());
+}
+
+std::string CellName(const State& state, CellId cell) {
+  const auto& [flavor, resource] = state.cell_names[static_cast<size_t>(cell)];
+  return absl::StrCat(state.flavor_names.Name(flavor), "/", state.resource_names.Name(resource));
+}
+
+std::string Render(const State& state, const Refusal& refusal) {
+  const std::string flavor = refusal.flavor == kNoId ? "" : state.flavor_names.Name(refusal.flavor);
+  const std::string resource = refusal.resource == kNoId ? "" : state.resource_names.Name(refusal.resource);
+  const auto amount = [&](Amount value) { return RenderAmount(state, refusal.resource, value); };
+  switch (refusal.kind) {
+    case RefusalKind::kExceedsCapacity:
+      return absl::StrCat("insufficient quota for ", resource, " in flavor ", flavor,
+                          ", previously considered podsets requests (", amount(refusal.first),
+                          ") + current podset request (", amount(refusal.second), ") > maximum capacity (",
+                          amount(refusal.third), ")");
+    case RefusalKind::kShortOfQuota:
+      return absl::StrCat("insufficient unused quota for ", resource, " in flavor ", flavor, ", ",
+                          amount(refusal.first), " more needed");
+    case RefusalKind::kUndeclaredResource:
+      return absl::StrCat("resource ", resource, " unavailable in ClusterQueue");
+    case RefusalKind::kFlavorNotFound:
+      return absl::StrCat("flavor ", flavor, " not found");
+    case RefusalKind::kUntoleratedTaint:
+      return absl::StrCat("untolerated taint ", refusal.text, " in flavor ", flavor);
+    case RefusalKind::kNodeAffinity:
+      return absl::StrCat("flavor ", flavor, " doesn't match node affinity");
+    case RefusalKind::kNotNominated:
+      return absl::StrCat("skipping flavor ", flavor,
+                          " as it is not found in the nomination mapping for resource ", resource);
+    case RefusalKind::kReplacedSliceFlavor:
+      return absl::StrCat("could not assign ", flavor,
+                          " flavor since the original workload is assigned: ", refusal.text);
+    case RefusalKind::kTopologyRequired:
+      return absl::StrCat("Flavor \"", flavor, "\" supports only TopologyAwareScheduling");
+    case RefusalKind::kTopologyUnsupported:
+      return absl::StrCat("Flavor \"", flavor, "\" does not support TopologyAwareScheduling");
+    case RefusalKind::kInvalidSelector:
+      return refusal.text;
+  }
+  return "";
+}
+
+}  // namespace kueue

@@ -1,0 +1,23 @@
+// Facts into the texts that Kueue writes, word for word.
+#ifndef KUEUE_TEXT_TEXT_H_
+#define KUEUE_TEXT_TEXT_H_
+
+#include <string>
+
+#include "model/message.h"
+#include "state/state.h"
+
+namespace kueue {
+
+// The text of a condition's message.
+std::string Render(const State& state, const Message& message);
+// One reason, as it stands in such a text.
+std::string Render(const State& state, const Refusal& refusal);
+// An amount of a resource as Kueue writes it; Unlimited is "<unlimited>".
+std::string RenderAmount(const State& state, ResourceId resource, Amount amount);
+// "flavor/resource".
+std::string CellName(const State& state, CellId cell);
+
+}  // namespace kueue
+
+#endif  // KUEUE_TEXT_TEXT_H_
