@@ -43,8 +43,9 @@ _LIMITS = Limits()
 class Cluster:
     """Flavors, queues, cohorts and everything else that is declared; a value that never changes.
 
-    Two things are added where nothing of their kind is given: for each ClusterQueue a LocalQueue of its own name in
-    the namespace `default`; and, without any Namespace, the namespace `default` and those of the LocalQueues.
+    Two things are added. Where no LocalQueue is given, each ClusterQueue gets one of its own name in the namespace
+    `default`. And the namespaces `default` and those of the LocalQueues exist, with no labels but their names, where no
+    Namespace declares them.
 
     >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}}))
     >>> cluster.local_queues[0].key
@@ -331,6 +332,6 @@ def _complete(declared: Manifest) -> Manifest:
         LocalQueue(queue.name, cluster_queue=queue.name) for queue in declared.cluster_queues
     )
     names = dict.fromkeys(("default", *(queue.namespace for queue in queues)))
-    return msgspec.structs.replace(
-        declared, local_queues=queues, namespaces=declared.namespaces or tuple(map(Namespace, names))
-    )
+    known = {namespace.name for namespace in declared.namespaces}
+    added = (Namespace(name) for name in names if name not in known)
+    return msgspec.structs.replace(declared, local_queues=queues, namespaces=(*declared.namespaces, *added))

@@ -41,7 +41,6 @@ def _references(manifest: Manifest) -> Iterator[_Reference]:
     checks = frozenset(check.name for check in manifest.admission_checks)
     queues = frozenset(queue.name for queue in manifest.cluster_queues)
     topologies = frozenset(topology.name for topology in manifest.topologies)
-    namespaces = frozenset(namespace.name for namespace in manifest.namespaces)
     for flavor in manifest.resource_flavors:
         if flavor.topology_name:
             yield flavor, ("spec", "topologyName"), flavor.topology_name, "Topology", topologies
@@ -61,7 +60,6 @@ def _references(manifest: Manifest) -> Iterator[_Reference]:
             )
     for local in manifest.local_queues:
         yield local, ("spec", "clusterQueue"), local.cluster_queue, "ClusterQueue", queues
-        yield local, ("metadata", "namespace"), local.namespace, "Namespace", namespaces
 
 
 def _line(manifest: Manifest, reference: _Reference) -> str:

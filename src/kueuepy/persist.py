@@ -99,6 +99,15 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> Scheduler:
     return Scheduler.of_parts(_parts(saved, declared))
 
 
+def is_saved(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as one that `save` has written; whether it is whole is not asked."""
+    try:
+        with Path(path).open("rb") as file:
+            return FORMAT.encode() in file.read(1 + 2 + len(FORMAT))
+    except OSError:
+        return False
+
+
 def save(scheduler: Scheduler, path: str | os.PathLike[str]) -> None:
     """Writes all that a Scheduler knows to a file; one that is there already is replaced as a whole, or not at all.
 

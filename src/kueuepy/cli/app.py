@@ -78,6 +78,6 @@ def main(arguments: list[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else WRONG_INPUT
     except KueueError as error:
-        fail(error)
+        fail(error, json="--json" in arguments)
         return WRONG_INPUT
     return result if isinstance(result, int) else 0

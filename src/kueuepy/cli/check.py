@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
-from kueuepy.cli.options import Files, Json, Lenient, examples, read
-from kueuepy.cli.output import ANSWER_IS_NO, SEVERITY_STYLES, WRONG_INPUT, counted, fail, print_json, say
+from kueuepy.cli.options import Json, Lenient, Namespace, Objects, examples, read
+from kueuepy.cli.output import ANSWER_IS_NO, SEVERITY_STYLES, WRONG_INPUT, counted, fail, print_json, problem_data, say
 from kueuepy.lint import SEVERITIES, Finding, Findings, lint
 from kueuepy.manifest import Manifest, ManifestError
 
@@ -19,7 +19,7 @@ EXAMPLES = examples(
 
 
 def check(
-    files: Files,
+    files: Objects,
     *,
     skip: Annotated[
         list[str] | None, typer.Option("--skip", metavar="RULE", help="A rule to leave out; repeatable.")
@@ -28,6 +28,7 @@ def check(
         Literal["error", "warning", "note", "never"],
         typer.Option("--fail-on", help="The least severity of a finding that makes the exit code 3."),
     ] = "warning",
+    namespace: Namespace = "default",
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
@@ -36,7 +37,7 @@ def check(
     Exits with 1 if something is not valid, with 3 if it is valid but something was found, else with 0.
     """
     try:
-        manifest = read(files, lenient=lenient)
+        manifest = read(files, lenient=lenient, namespace=namespace)
         findings = lint(manifest, skip=skip or ())
     except ManifestError as error:
         _report_invalid(error, json=json)
@@ -55,11 +56,7 @@ def _report_invalid(error: ManifestError, *, json: bool) -> None:
         fail(error)
         say(f"{counted(len(error.problems), 'thing')} to put right", stderr=True)
         return
-    problems = [
-        {"where": where, "field": problem.field, "kind": problem.kind, "message": problem.detail}
-        for where, problem in error.problems
-    ]
-    print_json({"valid": False, "problems": problems})
+    print_json({"valid": False, "problems": list(map(problem_data, error.problems))})
 
 
 def _report(manifest: Manifest, findings: Findings) -> None:

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
 from kueuepy.cli.options import ExitCode, Json, Lenient, examples, read
@@ -70,9 +69,7 @@ def compare(
 
 
 def _plain(found: Comparison) -> dict[str, Any]:
-    queues = {
-        name: dict(zip(found.names, map(msgspec.to_builtins, pair), strict=True)) for name, pair in found.queues.items()
-    }
+    queues = {name: dict(zip(found.names, pair, strict=True)) for name, pair in found.queues.items()}
     changes = [
         {"workload": change.workload, found.names[0]: change.before, found.names[1]: change.after}
         for change in found.changes

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from kueuepy.cli.options import Files, Json, Lenient, examples, read
+from kueuepy.cli.options import Json, Lenient, Namespace, Objects, examples, read
 from kueuepy.cli.output import print_json, say, writing
 from kueuepy.manifest import Limits, dump
 from kueuepy.manifest.sources import items
@@ -17,12 +17,13 @@ EXAMPLES = examples(
 
 
 def convert(
-    files: Files,
+    files: Objects,
     *,
     to: Annotated[Literal["v1beta2"], typer.Option("--to", help="The version to write.")] = "v1beta2",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write; standard output by default.")
     ] = None,
+    namespace: Namespace = "default",
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
@@ -30,7 +31,7 @@ def convert(
 
     What was passed over or put right is noted on standard error.
     """
-    manifest = read(files, lenient=lenient)
+    manifest = read(files, lenient=lenient, namespace=namespace)
     for note in manifest.notes:
         say(f"note: {note}", stderr=True)
     text = dump(manifest)

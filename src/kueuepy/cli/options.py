@@ -6,18 +6,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kueuepy.cli.output import counted, progress
-from kueuepy.errors import NotFoundError
+from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.manifest import Manifest, load
 
 if TYPE_CHECKING:
     from kueuepy.manifest.sources import One
 
+Objects = Annotated[
+    list[str], typer.Argument(metavar="FILE", help="YAML or JSON files; directories; - for standard input.")
+]
 Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE",
-        help="YAML, JSON or, with jobs, CSV files; directories; - for standard input.",
+        help="YAML, JSON or, with jobs, CSV files; directories; - for standard input; what import --save wrote.",
     ),
+]
+Namespace = Annotated[
+    str,
+    typer.Option("--namespace", "-n", metavar="NAME", help="The namespace of objects and rows that name none."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text for people.")]
 Lenient = Annotated[
@@ -36,14 +43,21 @@ def examples(*lines: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-def read(files: list[str], *, lenient: bool) -> Manifest:
+def read(files: list[str], *, lenient: bool, namespace: str = "default") -> Manifest:
     """All that the files hold.
 
     Raises:
+        InvalidSpecError: There is nothing in them, as when the command that should have written them has failed.
         KueueError: A file cannot be read, or is not valid.
     """
+    for name in files:
+        if name.endswith(".csv"):
+            raise InvalidSpecError(f"{name}: holds rows of jobs; objects are given as YAML or JSON")
     with progress(f"reading {counted(len(files), 'file')}"):
-        return load(paths(files), strict=not lenient)
+        found = load(paths(files), strict=not lenient, namespace=namespace)
+    if files and found.is_empty:
+        raise InvalidSpecError(f"{', '.join(files)}: nothing to read; there must be at least one object")
+    return found
 
 
 def paths(files: list[str]) -> "list[One]":

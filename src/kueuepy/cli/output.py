@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from kueuepy.manifest import ManifestError, Problem
+
 OK = 0
 WRONG_INPUT = 1
 ANSWER_IS_NO = 3
@@ -34,10 +36,21 @@ def say(text: str | Text, *, style: str = "", stderr: bool = False) -> None:
     _console(stderr=stderr).print(line, soft_wrap=True)
 
 
-def fail(error: Exception) -> None:
-    """Prints an error to standard error."""
+def fail(error: Exception, *, json: bool = False) -> None:
+    """Prints an error: to standard error for people, as JSON to standard output for programs."""
+    if json:
+        problems = error.problems if isinstance(error, ManifestError) else ()
+        found = {"type": type(error).__name__, "message": str(error), "problems": list(map(problem_data, problems))}
+        print_json({"error": found})
+        return
     for line in str(error).splitlines() or [type(error).__name__]:
         say(Text.assemble(("error: ", "bold red"), line), stderr=True)
+
+
+def problem_data(found: tuple[str, Problem]) -> dict[str, str]:
+    """One problem of a manifest, for programs."""
+    where, problem = found
+    return {"where": where, "field": problem.field, "kind": problem.kind, "message": problem.detail}
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -63,17 +76,24 @@ def _is_number(text: str) -> bool:
 
 
 def print_json(value: Any) -> None:
-    """Prints a value as JSON, indented; an infinite number, for which JSON has none, as Kueue's text for it."""
-    encoded = msgspec.json.encode(_finite(msgspec.to_builtins(value, enc_hook=str, str_keys=True)))
+    """Prints a value as JSON, indented.
+
+    All commands write the same style: fields are in snake_case, as in Python. An infinite number, for which JSON has
+    none, is Kueue's text for it.
+    """
+    encoded = msgspec.json.encode(as_data(value), enc_hook=str)
     sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
 
 
-def _finite(value: Any) -> Any:
+def as_data(value: Any) -> Any:
+    """A value as JSON has it: records as objects under the names of their fields, whatever Kubernetes calls them."""
+    if isinstance(value, msgspec.Struct):
+        return {name: as_data(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, float):
         return value if math.isfinite(value) else ("+Inf" if value > 0 else "-Inf")
     if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {str(key): as_data(inner) for key, inner in value.items()}
+    return [as_data(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 @contextmanager

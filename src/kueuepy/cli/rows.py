@@ -25,7 +25,7 @@ def tables_in(name: str) -> list[str]:
 
 
 @contextmanager
-def rows_of(name: str) -> Iterator[list[Submission]]:
+def rows_of(name: str, *, namespace: str = "default") -> Iterator[list[Submission]]:
     """Around what uses the rows of a CSV file, one job each: errors of their Workloads name file and line.
 
     Empty cells are absent, whole numbers are numbers.
@@ -33,7 +33,7 @@ def rows_of(name: str) -> Iterator[list[Submission]]:
     Raises:
         KueueError: The file cannot be read, or a row is not valid; or what was raised inside.
     """
-    read = list(_read(name))
+    read = list(_read(name, namespace))
     places = {row.workload.key: place for place, row in read}
 
     def move(text: str, problem: Problem | None) -> tuple[str, Problem | None]:
@@ -49,7 +49,7 @@ def rows_of(name: str) -> Iterator[list[Submission]]:
         yield [row for _, row in read]
 
 
-def _read(name: str) -> Iterator[tuple[str, Submission]]:
+def _read(name: str, namespace: str) -> Iterator[tuple[str, Submission]]:
     try:
         with Path(name).open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file, strict=True)
@@ -63,8 +63,9 @@ def _read(name: str) -> Iterator[tuple[str, Submission]]:
                     raise InvalidSpecError(f"{place}: has more cells than there are columns")
                 if None in cells.values():
                     raise InvalidSpecError(f"{place}: has fewer cells than there are columns; leave cells empty")
+                values = {column: _value(cell) for column, cell in cells.items() if cell}
                 try:
-                    yield place, from_row({column: _value(cell) for column, cell in cells.items() if cell})
+                    yield place, from_row(values, namespace=namespace)
                 except InvalidSpecError as error:
                     raise InvalidSpecError(f"{place}: {error}") from None
     except OSError as error:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from kueuepy._core import Quantity
-from kueuepy.cli.options import Files, Json, Lenient, Rows, examples
+from kueuepy.cli.options import Files, Json, Lenient, Namespace, Rows, examples
 from kueuepy.cli.output import counted, print_json, progress, say
 from kueuepy.cli.story import plain, rows_table, start, told
 from kueuepy.decision import Pending
@@ -26,20 +26,37 @@ def run(
         int | None, typer.Option("--cycles", min=1, metavar="N", help="Run so many cycles at most; all by default.")
     ] = None,
     rows: Rows = 40,
+    namespace: Namespace = "default",
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Run queues and jobs until nothing changes: what is admitted where, who is preempted, and why the others wait."""
-    scheduler = start(files, lenient=lenient, settle=False)
+    """Run queues and jobs until nothing changes: what is admitted where, who is preempted, and why the others wait.
+
+    All is decided at one moment: jobs are queued by their creation time (`submit` in CSV) and do not end, whatever
+    their `duration` is. Nobody answers admission checks.
+    """
+    found = start(files, lenient=lenient, namespace=namespace, settle=False)
+    scheduler = found.scheduler
+    found.tell()
     with progress(f"deciding about {len(scheduler.keys())} workloads"):
         settled = scheduler.settle(max_cycles=cycles)
     waiting = list(_waiting(scheduler))
     if json:
         decided = [[plain(decision) for decision in cycle] for cycle in settled]
         waits = [dict(zip(("workload", "reason", "message"), _why(scheduler, key), strict=True)) for key in waiting]
-        loops = [{"period": loop.period, "workloads": loop.workloads} for loop in settled.loops]
-        usage = scheduler.engine.usage()
-        print_json({"cycles": decided, "waiting": waits, "usage": usage, "finished": settled.finished, "loops": loops})
+        usage: dict[str, dict[str, str]] = {}
+        for queue, flavor, resource, amount in _usage(scheduler):
+            usage.setdefault(queue, {})[f"{flavor}/{resource}"] = amount
+        print_json(
+            {
+                "cycles": decided,
+                "waiting": waits,
+                "usage": usage,
+                "finished": settled.finished,
+                "loops": [{"period": loop.period, "workloads": loop.workloads} for loop in settled.loops],
+                "notes": found.notes,
+            }
+        )
         return
     rows_table("What happened", ("cycle", "workload", "queue", "decision", "with what"), _events(settled), rows)
     why = (_why(scheduler, key) for key in waiting)
@@ -56,18 +73,19 @@ def _events(settled: Settled) -> Iterator[tuple[Any, ...]]:
 
 
 def _waiting(scheduler: Scheduler) -> Iterator[str]:
-    """Everybody who has no quota and is not finished."""
+    """Everybody who is neither admitted nor finished."""
     for key in scheduler.keys():  # noqa: SIM118 - no dict
         found = scheduler.engine.find(key)
         held = {name for name, condition in scheduler.engine.conditions(found).items() if condition[0]}
-        if not held & {"QuotaReserved", "Finished"}:
+        if not held & {"Admitted", "Finished"}:
             yield key
 
 
 def _why(scheduler: Scheduler, key: str) -> tuple[str, str, str]:
-    """The reason and the message that an evaluation gives."""
+    """The reason and the message that an evaluation gives, and the admission checks of a workload that has quota."""
     explanation = scheduler.explain(key)
-    return key, explanation.reason, explanation.message
+    checks = [cause.text for cause in explanation.causes if cause.kind == "check"]
+    return key, explanation.reason, "; ".join([explanation.message, *checks])
 
 
 def _usage(scheduler: Scheduler) -> Iterator[tuple[str, str, str, str]]:
@@ -78,10 +96,17 @@ def _usage(scheduler: Scheduler) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _summary(settled: Settled, waiting: int) -> None:
-    admitted, preempted = len(settled.admitted), len(settled.preempted)
-    events = f"{counted(admitted, 'admission')}, {counted(preempted, 'preemption')}"
-    say(f"{counted(len(settled), 'cycle')}: {events}, {counted(waiting, 'workload')} waiting", style="bold")
+    admitted = sum(decision.admitted for decision in settled.admitted)
+    reserved, preempted = len(settled.admitted) - admitted, len(settled.preempted)
+    events = [counted(admitted, "admission"), counted(preempted, "preemption")]
+    if reserved:
+        events.insert(1, f"{counted(reserved, 'quota reservation')} that {_wait(reserved)} for admission checks")
+    say(f"{counted(len(settled), 'cycle')}: {', '.join(events)}, {counted(waiting, 'workload')} waiting", style="bold")
     for loop in settled.loops:
         say(str(loop), style="bold red")
     if not settled.loops and not settled.finished:
         say("more would happen in further cycles", style="yellow")
+
+
+def _wait(number: int) -> str:
+    return "waits" if number == 1 else "wait"

@@ -4,42 +4,94 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
-from typing import Any
-
-import msgspec
+from typing import Any, NamedTuple
 
 from kueuepy.cli.options import read
-from kueuepy.cli.output import progress, say, table
+from kueuepy.cli.output import as_data, progress, say, table
 from kueuepy.cli.rows import rows_of, tables_in
 from kueuepy.cluster import Cluster
 from kueuepy.decision import Admitted, Decision, Preempting
-from kueuepy.errors import NotFoundError
+from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.jobs.places import jobs_placed
+from kueuepy.lint.rules.workloads import left_alone
+from kueuepy.lint.scene import Scene as LintContext
+from kueuepy.manifest import Manifest
 from kueuepy.manifest.problems import suggestion
+from kueuepy.objects import Workload
+from kueuepy.persist import is_saved
 from kueuepy.scheduler import Scheduler
 from kueuepy.whatif import Outcome
 
 
-def start(files: list[str], *, lenient: bool, settle: bool = True) -> Scheduler:
+class Started(NamedTuple):
+    """A Scheduler of what files hold.
+
+    Attributes:
+        scheduler: The Scheduler.
+        notes: What of the files does not count, and why.
+    """
+
+    scheduler: Scheduler
+    notes: tuple[str, ...]
+
+    def tell(self) -> Scheduler:
+        """Prints the notes to standard error; returns the Scheduler."""
+        for note in self.notes:
+            say(f"note: {note}", stderr=True)
+        return self.scheduler
+
+
+def start(files: list[str], *, lenient: bool, namespace: str, settle: bool = True) -> Started:
     """The cluster of the files with its workloads and jobs, run until nothing changes unless told otherwise.
+
+    Where one of the files is a state that `import --save` has written, it is gone on from, with what the others hold.
 
     Raises:
         KueueError: The files cannot be read, or are not valid.
     """
     tables = [table for name in files for table in tables_in(name)]
-    manifest = read([name for name in files if name not in tables], lenient=lenient)
-    scheduler = Scheduler(Cluster.from_manifest(manifest, names=not lenient))
+    rest = [name for name in files if name not in tables]
+    states = [name for name in rest if is_saved(name)]
+    manifest = read([name for name in rest if name not in states], lenient=lenient, namespace=namespace)
+    scheduler = _load(states, manifest) if states else Scheduler(Cluster.from_manifest(manifest, names=not lenient))
+    notes = list(_left_alone(manifest))
     for name in tables:
-        with rows_of(name) as rows:
+        with rows_of(name, namespace=namespace) as rows:
             scheduler.submit(*(row.workload for row in rows))
+            has_end = any(row.duration is not None for row in rows)
+        if has_end:
+            notes.append(f"{name}: duration: does not count here; kueuepy compare runs jobs to their end")
     if settle:
         with progress(f"deciding about {len(scheduler.keys())} workloads"):
             scheduler.settle()
+    return Started(scheduler, tuple(notes))
+
+
+def _left_alone(manifest: Manifest) -> Iterator[str]:
+    """The jobs that are none of Kueue's, each with the reason."""
+    for finding in left_alone.findings(LintContext(manifest)):
+        place = f"{finding.where}: " if finding.where else ""
+        yield f"{place}{finding.object}: {finding.message}"
+
+
+def _load(states: list[str], manifest: Manifest) -> Scheduler:
+    """The Scheduler of a saved state, with the objects and jobs of a manifest.
+
+    Raises:
+        InvalidSpecError: There are several states.
+        KueueError: The state cannot be read, or what the manifest holds is not valid there.
+    """
+    if len(states) > 1:
+        raise InvalidSpecError(f"{', '.join(states)}: are several saved states; give one")
+    scheduler = Scheduler.load(states[0])
+    scheduler.apply(*(obj for obj in manifest.objects() if not isinstance(obj, Workload)))
+    with jobs_placed(manifest):
+        scheduler.submit(*manifest.workloads, *manifest.jobs)
     return scheduler
 
 
 @contextmanager
-def jobs_of(names: Iterable[str]) -> Iterator[list[Any]]:
+def jobs_of(names: Iterable[str], *, namespace: str = "default") -> Iterator[list[Any]]:
     """Around what uses the jobs of files, rows of CSV or manifests of jobs and Workloads: errors name file and line.
 
     Raises:
@@ -50,9 +102,9 @@ def jobs_of(names: Iterable[str]) -> Iterator[list[Any]]:
         for name in names:
             tables = tables_in(name)
             for table_name in tables:
-                items += placed_all.enter_context(rows_of(table_name))
+                items += placed_all.enter_context(rows_of(table_name, namespace=namespace))
             if name not in tables:
-                manifest = read([name], lenient=False)
+                manifest = read([name], lenient=False, namespace=namespace)
                 placed_all.enter_context(jobs_placed(manifest))
                 items += [*manifest.jobs, *manifest.workloads]
         yield items
@@ -110,8 +162,7 @@ def ended(outcome: Outcome) -> str:
 
 def plain(decision: Decision) -> dict[str, Any]:
     """A decision for programs: its fields, and which of the three it is."""
-    fields: dict[str, Any] = msgspec.to_builtins(decision)
-    return {"decision": type(decision).__name__, **fields}
+    return {"decision": type(decision).__name__, **as_data(decision)}
 
 
 def rows_table(

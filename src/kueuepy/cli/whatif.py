@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
-from kueuepy.cli.options import AsIs, ExitCode, Files, Json, Lenient, Rows, examples, read
+from kueuepy.cli.options import AsIs, ExitCode, Files, Json, Lenient, Namespace, Rows, examples, read
 from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say
 from kueuepy.cli.story import ended, jobs_of, plain, rows_table, start, told
 from kueuepy.decision import Admitted, Preempting
@@ -43,6 +42,7 @@ def whatif(
     exit_code: ExitCode = False,
     as_is: AsIs = False,
     rows: Rows = 40,
+    namespace: Namespace = "default",
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
@@ -52,12 +52,13 @@ def whatif(
     """
     if (job is None) == (edit is None):
         raise typer.BadParameter("give either --job or --edit")
-    scheduler = start(files, lenient=lenient, settle=not as_is)
+    scheduler = start(files, lenient=lenient, namespace=namespace, settle=not as_is).tell()
     if edit is not None:
-        _edit(scheduler, read([str(edit)], lenient=lenient), rows=rows, exit_code=exit_code, json=json)
+        edits = read([str(edit)], lenient=lenient, namespace=namespace)
+        _edit(scheduler, edits, rows=rows, exit_code=exit_code, json=json)
         return
     ask = _largest if largest else _try
-    with jobs_of([str(job)]) as found:
+    with jobs_of([str(job)], namespace=namespace) as found:
         items = [item.workload if isinstance(item, Submission) else item for item in found]
         if not items:
             raise InvalidSpecError(f"{job}: holds no job and no Workload; give one with --job")
@@ -77,11 +78,12 @@ def _try(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: bool
 
 
 def _largest(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: bool) -> None:
+    names = [answer.workload for answer in scheduler.try_admit_many(items)]
     counts = [scheduler.largest_count(item, preempting=preempting) for item in items]
     if json:
-        print_json(counts)
+        print_json([{"workload": name, "largest_count": count} for name, count in zip(names, counts, strict=True)])
     else:
-        say("\n".join(map(str, counts)))
+        say("\n".join(f"{name}: {counted(count, 'pod')}" for name, count in zip(names, counts, strict=True)))
     if 0 in counts:
         raise typer.Exit(ANSWER_IS_NO)
 
@@ -92,8 +94,7 @@ def _edit(scheduler: Scheduler, edits: Manifest, *, rows: int, exit_code: bool, 
         difference = scheduler.whatif(*changed)
         leaving = who_must_leave(scheduler, *changed)
     if json:
-        changes = [msgspec.to_builtins(change) for change in difference.changes]
-        print_json({"changes": changes, "beyond_quota": leaving})
+        print_json({"changes": difference.changes, "beyond_quota": leaving})
     else:
         changes = [(change.workload, ended(change.before), ended(change.after)) for change in difference.changes]
         rows_table("What would be decided otherwise", ("workload", "now", "then"), changes, rows)

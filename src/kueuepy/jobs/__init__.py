@@ -6,12 +6,12 @@ that has the methods of `Job`; `register` makes it known.
 """
 
 from kueuepy.jobs.base import BaseJob, Slot
-from kueuepy.jobs.convert import to_workload, to_workloads
+from kueuepy.jobs.convert import to_workload, to_workloads, unmanaged
 from kueuepy.jobs.custom import PathJob, PodSetPath, path_kind
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.naming import workload_name
-from kueuepy.jobs.ownership import find_ancestor, is_managed, with_defaults
+from kueuepy.jobs.ownership import Unmanaged, find_ancestor, is_managed, with_defaults
 from kueuepy.jobs.podset_info import pod_set_infos
 from kueuepy.jobs.priority import AnyPriorityClass, Priority, resolve_priority
 from kueuepy.jobs.registry import JobType, adapter_for, is_known, kinds, register
@@ -35,6 +35,7 @@ __all__ = [
     "Section",
     "Slot",
     "Submission",
+    "Unmanaged",
     "adapter_for",
     "apply_patch",
     "find_ancestor",
@@ -51,6 +52,7 @@ __all__ = [
     "suspend",
     "to_workload",
     "to_workloads",
+    "unmanaged",
     "with_defaults",
     "workload_name",
 ]

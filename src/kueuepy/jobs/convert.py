@@ -11,7 +11,7 @@ from kueuepy.jobs import checks, keys
 from kueuepy.jobs.fields import Document
 from kueuepy.jobs.forms import check_metadata
 from kueuepy.jobs.job import Job
-from kueuepy.jobs.ownership import Owners, is_managed, with_defaults
+from kueuepy.jobs.ownership import Owners, Unmanaged, is_managed, why_unmanaged, with_defaults
 from kueuepy.jobs.pod import Pod
 from kueuepy.jobs.priority import AnyPriorityClass, resolve_priority
 from kueuepy.jobs.registry import adapter_for
@@ -120,17 +120,46 @@ def with_manifests(
 
     The pods of a group are one manifest of kind List; instead of a CronJob there is the Job that it makes.
     """
-    classes, others, known = tuple(priority_classes), tuple(related), tuple(namespaces)
+    classes, others = tuple(priority_classes), tuple(related)
+    new = _new(manifests, classes, config, local_queues, queue_name_annotation=queue_name_annotation)
+    owners, known = Owners((*others, *new)), tuple(namespaces)
+    managed = [item for item in new if is_managed(item, config=config, owners=owners, namespaces=known)]
+    for item in _grouped(managed, config):
+        yield item, tuple(_workload(job, classes, config) for job in _held(item, config, others))
+
+
+def unmanaged(
+    manifests: Iterable[Document],
+    *,
+    config: Configuration = _NO_CONFIGURATION,
+    related: Iterable[Document] = (),
+    namespaces: Iterable[Namespace] = (),
+    local_queues: Iterable[LocalQueue] = (),
+) -> Iterator[tuple[Document, Unmanaged]]:
+    """The jobs of which `to_workloads` makes nothing, each with the reason why; arguments and errors are the same."""
+    new = _new(manifests, (), config, local_queues, queue_name_annotation=False)
+    owners, known = Owners((*related, *new)), tuple(namespaces)
+    for item in new:
+        why = why_unmanaged(item, config=config, owners=owners, namespaces=known)
+        if why is not None:
+            yield item, why
+
+
+def _new(
+    manifests: Iterable[Document],
+    classes: tuple[AnyPriorityClass, ...],
+    config: Configuration,
+    local_queues: Iterable[LocalQueue],
+    *,
+    queue_name_annotation: bool,
+) -> list[Document]:
+    """The jobs as Kueue's webhooks leave them, those of lists one by one."""
     defaults = {queue.namespace for queue in local_queues if queue.name == _DEFAULT_QUEUE}
-    new = [
+    return [
         _prepared(item, classes, config, defaults, queue_name_annotation=queue_name_annotation)
         for manifest in manifests
         for item in _items(manifest)
     ]
-    owners = Owners((*others, *new))
-    managed = [item for item in new if is_managed(item, config=config, owners=owners, namespaces=known)]
-    for item in _grouped(managed, config):
-        yield item, tuple(_workload(job, classes, config) for job in _held(item, config, others))
 
 
 def _prepared(

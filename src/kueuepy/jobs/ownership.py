@@ -6,6 +6,7 @@ Mirrors `pkg/controller/jobframework/integrationmanager.go:isKnownOwner`,
 """
 
 from collections.abc import Iterable, Mapping
+from enum import Enum
 from typing import Any
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
@@ -35,6 +36,20 @@ class Owners:
         return self._by_key.get(key)
 
 
+class Unmanaged(Enum):
+    """Why a job gets no Workload of its own.
+
+    Attributes:
+        NAMESPACE: `managedJobsNamespaceSelector` does not select its namespace.
+        OWNER: An owner of it has a Workload, for all that it owns.
+        QUEUE: It names no queue, and jobs without one are left alone (`manageJobsWithoutQueueName`).
+    """
+
+    NAMESPACE = "its namespace is not selected by managedJobsNamespaceSelector"
+    OWNER = "an owner of it has a Workload"
+    QUEUE = f"it has no label {keys.QUEUE_NAME}"
+
+
 def is_managed(
     manifest: Document,
     *,
@@ -54,13 +69,25 @@ def is_managed(
         NotFoundError: An owner that could be managed is not among the owners.
         InvalidSpecError: Owners go in a circle, or too far up.
     """
+    return why_unmanaged(manifest, config=config, owners=owners, namespaces=namespaces) is None
+
+
+def why_unmanaged(
+    manifest: Document,
+    *,
+    config: Configuration,
+    owners: Iterable[Document] | Owners = (),
+    namespaces: Iterable[Namespace] = (),
+) -> Unmanaged | None:
+    """Why a job gets no Workload of its own; `None` if it gets one. Arguments and errors are those of `is_managed`."""
     if _is_suspended_by_parent(manifest):
-        return True
+        return None
     if not _selects(config, manifest, namespaces):
-        return False
+        return Unmanaged.NAMESPACE
     if find_ancestor(manifest, owners, all_jobs=config.manage_jobs_without_queue_name) is not None:
-        return False
-    return bool(_label(manifest, keys.QUEUE_NAME)) or config.manage_jobs_without_queue_name
+        return Unmanaged.OWNER
+    has_queue = _label(manifest, keys.QUEUE_NAME) or config.manage_jobs_without_queue_name
+    return None if has_queue else Unmanaged.QUEUE
 
 
 def find_ancestor(

@@ -33,7 +33,11 @@ class Submission(NamedTuple):
 
 
 def from_row(
-    row: Mapping[Any, Any], *, gpu_resource: str = "nvidia.com/gpu", ignore: Collection[str] = ()
+    row: Mapping[Any, Any],
+    *,
+    gpu_resource: str = "nvidia.com/gpu",
+    ignore: Collection[str] = (),
+    namespace: str = "default",
 ) -> Submission:
     """The Workload of a row: a dict, or a row of a DataFrame by `frame.to_dict("records")` or `frame.iterrows()`.
 
@@ -42,12 +46,13 @@ def from_row(
 
     Args:
         row: The values by column; one that is missing (`None` or NaN) counts as absent. The columns are `name`,
-            `namespace` (`default`), `queue`, `pods` (1), `min_pods` (partial admission), `priority` (0), what each
+            `namespace`, `queue`, `pods` (1), `min_pods` (partial admission), `priority` (0), what each
             pod asks for in `cpu`, `memory` or `mem` (as a quantity, a plain number is of bytes), `gpu` and any
             resource with a `/` in its name; and `submit` and `duration`, in seconds, as text
             (`2024-05-01T12:00:00Z`, `1h30m`) or as values of datetime or pandas.
         gpu_resource: The resource that `gpu` counts.
         ignore: Columns that say nothing of the Workload.
+        namespace: Where the job is if the row does not say.
 
     Raises:
         InvalidSpecError: A column is unknown, or a value is none for its column.
@@ -72,7 +77,7 @@ def from_row(
     )
     workload = Workload(
         str(values["name"]),
-        namespace=str(values.get("namespace", "default")),
+        namespace=str(values.get("namespace", namespace)),
         queue_name=str(values.get("queue", "")),
         pod_sets=(pod_set,),
         priority=_whole(where, values, "priority", 0),

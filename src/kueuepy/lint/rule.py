@@ -19,11 +19,13 @@ class Hit(NamedTuple):
         subject: The object, or the name of something that has none, such as a cohort that is only named.
         path: The field.
         message: What surprises, and what to write instead.
+        where: File and line, of a subject that is no object; of an object they are known.
     """
 
     subject: Object | str
     path: Path
     message: str
+    where: str = ""
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -43,14 +45,14 @@ class Rule(msgspec.Struct, frozen=True):
 
     def findings(self, scene: Scene) -> Iterator[Finding]:
         """What the rule finds in a scene."""
-        for subject, path, message in self.hits(scene):
+        for subject, path, message, where in self.hits(scene):
             yield Finding(
                 rule=self.id,
                 severity=self.severity,
                 object=subject if isinstance(subject, str) else called(subject),
                 field=path_text(path),
                 message=message,
-                where="" if isinstance(subject, str) else scene.manifest.where(subject, path),
+                where=where if isinstance(subject, str) else scene.manifest.where(subject, path),
             )
 
 

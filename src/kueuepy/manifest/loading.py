@@ -30,7 +30,12 @@ Pick: TypeAlias = Callable[[Item], bool]
 
 
 def load(
-    source: Source, *, strict: bool = True, limits: Limits = _DEFAULT_LIMITS, pick: Pick | None = None
+    source: Source,
+    *,
+    strict: bool = True,
+    limits: Limits = _DEFAULT_LIMITS,
+    pick: Pick | None = None,
+    namespace: str = "default",
 ) -> Manifest:
     """All that a source holds: YAML or JSON, one object or many, lists, whole dumps of a cluster.
 
@@ -47,6 +52,7 @@ def load(
         strict: Whether to refuse, or to put right.
         limits: How much a file may hold.
         pick: Is shown every object before it is read; those for which it is true are left out.
+        namespace: Where objects are that name no namespace, and that are in one.
 
     Raises:
         ManifestError: Something is not valid; one line for each problem, with file, line, object and field.
@@ -54,7 +60,7 @@ def load(
         DuplicateError: Two objects of one kind have the same name.
         NotFoundError: There is no such file.
     """
-    loader = _Loader(strict=strict, pick=pick)
+    loader = _Loader(strict=strict, pick=pick, namespace=namespace)
     with collector.at_rest():
         for item in items(source, limits, strict=strict):
             loader.take(item)
@@ -68,9 +74,10 @@ def _is_word(value: Any) -> bool:
 class _Loader:
     """What was read so far."""
 
-    def __init__(self, *, strict: bool, pick: Pick | None = None) -> None:
+    def __init__(self, *, strict: bool, pick: Pick | None, namespace: str) -> None:
         self._strict = strict
         self._pick = pick
+        self._namespace = namespace
         self._objects: dict[tuple[str, str], tuple[Object, Item]] = {}
         self._configuration: tuple[Configuration, str, Item] | None = None
         self._jobs: list[dict[str, Any]] = []
@@ -110,12 +117,12 @@ class _Loader:
         elif (api_group, kind) in KINDS or (api_group == KUEUE and kind == "Queue"):
             self._read(item, doc, api_group, version)
         elif is_job(doc, api_group):
-            self._jobs.append(doc)
+            self._jobs.append(self._placed(doc))
             self._job_items.append(item)
             if is_annotated(doc):
                 self._annotated.append((item, object_name(doc)))
         elif is_other(str(kind), api_group):
-            self._others.append(doc)
+            self._others.append(doc if str(kind).startswith("Cluster") else self._placed(doc))
         elif api_group == KUEUE:
             findings = Findings(strict=self._strict)
             known = [name for known_group, name in KINDS if known_group == KUEUE]
@@ -136,9 +143,9 @@ class _Loader:
 
     def _read(self, item: Item, doc: dict[str, Any], api_group: str, version: str) -> None:
         findings = Findings(strict=self._strict, sound=self._sound)
-        doc = self._named(item, doc)
-        body = to_v1beta2(api_group, version, doc, findings)
-        obj = read_object(KINDS[api_group, str(body["kind"])], body, findings)
+        body = to_v1beta2(api_group, version, self._named(item, doc), findings)
+        kind = KINDS[api_group, str(body["kind"])]
+        obj = read_object(kind, self._placed(body) if kind.namespaced else body, findings)
         if obj is not None and not self._strict:
             obj = complete_quotas(obj, findings)
         self._collect(findings, item, object_name(doc))
@@ -150,6 +157,13 @@ class _Loader:
         if place in self._objects:
             self._twice(called(obj), item, self._objects.pop(place)[1])
         self._objects[place] = (obj, item)
+
+    def _placed(self, doc: dict[str, Any]) -> dict[str, Any]:
+        """The object in the namespace of those that name none, if it names none."""
+        metadata = doc.get("metadata")
+        if self._namespace == "default" or not isinstance(metadata, dict) or metadata.get("namespace"):
+            return doc
+        return {**doc, "metadata": {**metadata, "namespace": self._namespace}}
 
     def _named(self, item: Item, doc: dict[str, Any]) -> dict[str, Any]:
         """The object with a name of its own, if it only has the beginning of one."""

@@ -104,6 +104,11 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         for name in FIELD_OF.values():
             yield from getattr(self, name)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was there to read: no object, no job, and nothing that was passed over either."""
+        return not (any(True for _ in self.objects()) or self.configuration or self.jobs or self.others or self.notes)
+
     def where(self, obj: Object, path: Path = ()) -> str:
         """File and line of an object or of one of its fields; empty if it was not read from a file.
 

@@ -14,11 +14,11 @@ def test_each_cluster_queue_gets_a_local_queue_unless_some_are_declared(team):
     assert [q.key for q in declared.local_queues] == ["default/door"]
 
 
-def test_the_namespaces_of_local_queues_exist_unless_namespaces_are_given():
+def test_the_namespaces_of_local_queues_exist_beside_those_that_are_given():
     door = kq.LocalQueue("door", namespace="ml", cluster_queue="a")
     assert [n.name for n in kq.Cluster(DEFAULT, queue("a", 1), door).namespaces] == ["default", "ml"]
     given = kq.Cluster(DEFAULT, queue("a", 1), door, kq.Namespace("ml"))
-    assert [n.name for n in given.namespaces] == ["ml"]
+    assert [n.name for n in given.namespaces] == ["ml", "default"]
 
 
 def test_objects_may_be_given_in_lists(team):

@@ -48,7 +48,7 @@ def test_run_prints_json(kueuepy, seeds):
 
     assert [decision["decision"] for decision in found["cycles"][0]] == ["Admitted", "Admitted"]
     assert [line["workload"] for line in found["waiting"]] == ["default/a-4", "default/b-4"]
-    assert found["usage"]["team-a"] == {"default-flavor/cpu": 12000}
+    assert found["usage"]["team-a"] == {"default-flavor/cpu": "12"}
     assert found["finished"] is True
 
 

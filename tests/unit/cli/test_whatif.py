@@ -50,9 +50,11 @@ def test_others_may_have_to_leave(kueuepy, seeds, job):
 
 
 def test_the_largest_count(kueuepy, teams, rows, job):
-    assert kueuepy("whatif", teams, "--largest", "--job", job())[:2] == (0, "16\n")
-    assert kueuepy("whatif", teams, "--largest", "--json", "--job", job()).json == [16]
-    assert kueuepy("whatif", teams, rows, "--largest", "--job", job())[:2] == (3, "0\n")
+    assert kueuepy("whatif", teams, "--largest", "--job", job())[:2] == (0, "default/job-train-e5b0e: 16 pods\n")
+    assert kueuepy("whatif", teams, "--largest", "--json", "--job", job()).json == [
+        {"workload": "default/job-train-e5b0e", "largest_count": 16}
+    ]
+    assert kueuepy("whatif", teams, rows, "--largest", "--job", job())[:2] == (3, "default/job-train-e5b0e: 0 pods\n")
 
 
 def test_an_edit_shows_what_would_be_decided_otherwise(kueuepy, teams, rows, larger):

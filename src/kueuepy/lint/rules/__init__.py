@@ -21,5 +21,6 @@ RULES: tuple[Rule, ...] = (
     preemption.no_threshold,
     references.names_nothing,
     references.cohort_cycle,
+    workloads.left_alone,
 )
-"""All rules; L1 to L15 are about legal objects that surprise, L16 and L17 about names and cohorts that don't add up."""
+"""All rules, L1 first. An id stays what it is; a new rule gets the next one."""

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 from kueuepy import _core
+from kueuepy.jobs import Unmanaged, unmanaged
 from kueuepy.lint.rule import Hit, rule
 from kueuepy.lint.scene import Scene
+from kueuepy.manifest.convert import object_name
 from kueuepy.objects import ClusterQueue, Configuration, PodSet, ResourceGroup, Workload
 
 _NEVER = ("ExceedsMaxQuota", "NoMatchingFlavor")
@@ -109,3 +111,22 @@ def _requests(scene: Scene, pod_set: PodSet) -> dict[str, int]:
         configuration=scene.configuration or Configuration(),
     )
     return found
+
+
+@rule("L18", "note", "A job that names no queue is none of Kueue's.")
+def left_alone(scene: Scene) -> Iterator[Hit]:
+    """It runs at once, beside all quotas, unless manageJobsWithoutQueueName is on."""
+    manifest = scene.manifest
+    found = unmanaged(
+        manifest.jobs,
+        config=scene.configuration or Configuration(),
+        related=manifest.others,
+        namespaces=manifest.namespaces,
+        local_queues=manifest.local_queues,
+    )
+    places = {object_name(job): item.where() for job, item in zip(manifest.jobs, manifest.job_origins, strict=False)}
+    for job, why in found:
+        if why is not Unmanaged.OWNER:
+            name = object_name(job)
+            message = f"Kueue leaves it alone, as {why.value}: it counts against no quota"
+            yield Hit(name, ("metadata",), message, places.get(name, ""))

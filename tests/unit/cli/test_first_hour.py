@@ -1,0 +1,137 @@
+"""What a first user types, and what must not pass in silence."""
+
+import json
+
+import pytest
+
+import kueuepy as kq
+
+CLUSTER = """
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: default}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: team}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: default, resources: [{name: cpu, nominalQuota: 4}]}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: team-a, namespace: NAMESPACE}
+spec: {clusterQueue: team}
+"""
+CHECK = """
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: AdmissionCheck
+metadata: {name: provisioning}
+spec: {controllerName: example.com/check}
+"""
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A file with a cluster, and what else is given."""
+
+    def write(*more, namespace="default"):
+        path = tmp_path / "cluster.yaml"
+        path.write_text("---".join([CLUSTER.replace("NAMESPACE", namespace), *more]), encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_a_namespace_that_is_declared_does_not_make_the_others_unknown(kueuepy, cluster, job):
+    path = cluster("\napiVersion: v1\nkind: Namespace\nmetadata: {name: other, labels: {team: b}}\n")
+
+    assert [namespace.name for namespace in kq.load(path).namespaces] == ["other", "default"]
+    assert kueuepy("check", path).code == 0
+    assert "1 admission" in kueuepy("run", path, job("train")).out
+
+
+def test_a_job_without_a_queue_is_told_as_none_of_kueues(kueuepy, cluster, job):
+    path = job("train")
+    text = path.read_text(encoding="utf-8").replace("labels: {kueue.x-k8s.io/queue-name: team-a}", "")
+    path.write_text(text, encoding="utf-8")
+
+    ran = kueuepy("run", cluster(), path)
+    assert f'note: {path}:2: Job "train": Kueue leaves it alone' in ran.err
+    assert "it has no label kueue.x-k8s.io/queue-name" in ran.err
+    assert kueuepy("run", cluster(), path, "--json").json["notes"] == [ran.err.removeprefix("note: ").rstrip()]
+    assert "L18" in kueuepy("check", cluster(), path).out
+    assert "L18" not in kueuepy("check", cluster(), job("train")).out
+
+
+@pytest.mark.parametrize("command", ["check", "run", "convert"])
+def test_nothing_to_read_is_an_error(kueuepy, tmp_path, command):
+    (tmp_path / "empty.yaml").write_text("# kubectl has failed\n", encoding="utf-8")
+
+    for name in (tmp_path, tmp_path / "empty.yaml"):
+        ran = kueuepy(command, name)
+        assert (ran.code, ran.err) == (1, f"error: {name}: nothing to read; there must be at least one object\n")
+
+
+def test_a_namespace_for_those_that_name_none(kueuepy, cluster, job, tmp_path):
+    path = cluster(namespace="ml")
+    assert "0 admissions" in kueuepy("run", path, job("train")).out
+    assert "1 admission" in kueuepy("run", path, job("train"), "-n", "ml").out
+
+    rows = tmp_path / "jobs.csv"
+    rows.write_text("name,queue,cpu\nx,team-a,1\n", encoding="utf-8")
+    assert "1 admission" in kueuepy("run", path, rows, "--namespace", "ml").out
+    assert kueuepy("explain", "ml/x", path, rows, "-n", "ml").out.startswith("ml/x is admitted")
+    assert kueuepy("whatif", path, "--job", rows, "-n", "ml").code == 0
+
+
+def test_durations_of_rows_do_not_count_in_silence(kueuepy, cluster, tmp_path):
+    rows = tmp_path / "jobs.csv"
+    rows.write_text("name,queue,cpu,duration\nx,team-a,1,1h\n", encoding="utf-8")
+
+    assert "jobs.csv: duration: does not count here" in kueuepy("run", cluster(), rows).err
+
+
+def test_quota_that_waits_for_checks_is_no_admission(kueuepy, cluster, job):
+    path = cluster(CHECK)
+    text = path.read_text(encoding="utf-8")
+    strategy = "  admissionChecksStrategy: {admissionChecks: [{name: provisioning}]}\n  resourceGroups:"
+    path.write_text(text.replace("  resourceGroups:", strategy), encoding="utf-8")
+    ran = kueuepy("run", path, job("train"))
+
+    assert ran.out.splitlines()[-1] == (
+        "1 cycle: 0 admissions, 1 quota reservation that waits for admission checks, 0 preemptions, 1 workload waiting"
+    )
+    assert "admission check provisioning: Pending" in ran.out
+
+
+@pytest.mark.parametrize("command", ["check", "convert"])
+def test_rows_are_refused_where_only_objects_are_read(kueuepy, seeds, command):
+    ran = kueuepy(command, seeds / "002" / "jobs.csv")
+
+    assert (ran.code, "holds rows of jobs" in ran.err) == (1, True)
+    assert "CSV" not in kueuepy(command, "--help").out
+
+
+def test_a_saved_state_is_gone_on_from(kueuepy, seeds, tmp_path, job):
+    state = tmp_path / "state"
+    assert kueuepy("import", seeds / "002" / "two-teams.yaml", "--save", state).code == 0
+
+    assert "1 admission" in kueuepy("run", state, job("train")).out
+    assert "is admitted" in kueuepy("explain", "train", state, job("train")).out
+    assert kueuepy("whatif", state, "--job", job("train")).code == 0
+    assert "give one" in kueuepy("run", state, state).err
+
+
+def test_json_is_of_one_style_and_errors_are_json_too(kueuepy, seeds, job):
+    cluster = seeds / "002" / "two-teams.yaml"
+    (pod_set,) = kueuepy("run", "--json", cluster, job("train")).json["cycles"][0][0]["pod_sets"]
+    assert pod_set["resource_usage"] == {"cpu": "1"}
+
+    invalid = seeds / "001" / "borrowing-limit.yaml"
+    for arguments in (("run", "none.yaml"), ("explain", "x", cluster), ("convert", invalid)):
+        ran = kueuepy(*arguments, "--json")
+        assert (ran.code, ran.err) == (1, "")
+        assert set(json.loads(ran.out)["error"]) == {"type", "message", "problems"}
