@@ -97,13 +97,6 @@ def test_every_public_name_of_a_room_has_its_place_in_the_reference(room):
     assert [n for n in names if f" kueuepy.{room}.{n}\n" not in text and f" kueuepy.{n}\n" not in text] == []
 
 
-def test_every_room_of_the_core_has_its_page():
-    rooms = sorted(path.name for path in (ROOT / "src" / "cpp").iterdir() if path.is_dir())
-    pages = sorted(path.stem for path in (ROOT / "docs" / "concepts").glob("*.md") if path.stem != "index")
-
-    assert pages == rooms
-
-
 def test_the_page_of_lint_lists_every_rule():
     text = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("| L")]
