@@ -5,6 +5,7 @@ Import it as `kq`. Everything public is here; it is loaded when it is first used
 | group | names |
 | --- | --- |
 | a cluster | `Cluster`, `load`, `dump` |
+| amounts | `Quantity` |
 | its objects | `ClusterQueue`, `Cohort`, `LocalQueue`, `ResourceFlavor`, `Workload`, `PodSet`, `Configuration`, … |
 | running it | `Scheduler`, `Cycle`, `Settled`, `Loop` |
 | admission checks | `CheckAnswer`, `CheckRequest`, `CheckController`, `Provisioning` |
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from kueuepy import errors, jobs, manifest, objects
-    from kueuepy._core import Question
+    from kueuepy._core import Quantity, Question
     from kueuepy.checks import CheckAnswer, CheckController, CheckRequest, Provisioning
     from kueuepy.cluster import Cluster, dump, load
     from kueuepy.decision import Admitted, Decision, FlavorAttempt, Pending, Preempting, Target
@@ -143,6 +144,7 @@ __all__ = [
     "PriorityClass",
     "PriorityClassRef",
     "Provisioning",
+    "Quantity",
     "Question",
     "Quota",
     "ReclaimablePod",
@@ -187,7 +189,7 @@ _HOME = {
     "kueuepy.explain_cause": "Cause",
     "kueuepy.whatif": "Answers Change Difference Outcome who_must_leave",
     "kueuepy.statement": "Fidelity fidelity",
-    "kueuepy._core": "Question",
+    "kueuepy._core": "Quantity Question",
     "kueuepy.policy": "Comparison compare",
     "kueuepy.errors": (
         "DuplicateError InternalError InvalidSpecError KueueError NotFoundError StateError UnsupportedError"

@@ -1,5 +1,7 @@
 """What lenient reading puts right in objects whose types are right."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from kueuepy.manifest.decoding import Findings
@@ -26,7 +28,7 @@ def _complete_group(group: ResourceGroup, path: Path, findings: Findings) -> Res
     return msgspec.structs.replace(group, flavors=flavors)
 
 
-def _complete_flavor(quotas: FlavorQuotas, covered: tuple[str, ...], path: Path, findings: Findings) -> FlavorQuotas:
+def _complete_flavor(quotas: FlavorQuotas, covered: Sequence[str], path: Path, findings: Findings) -> FlavorQuotas:
     given = {quota.name: quota for quota in quotas.resources}
     if not given.keys() <= set(covered) or len(given) < len(quotas.resources):
         return quotas

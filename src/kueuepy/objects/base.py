@@ -1,10 +1,18 @@
 """What every object has: a name, and the part of Kubernetes' metadata that Kueue reads."""
 
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from functools import cache
-from typing import Annotated, TypeAlias, get_origin
+from numbers import Integral, Real
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 import msgspec
 from msgspec import field
+
+from kueuepy._core import Quantity
+from kueuepy.errors import InvalidSpecError
 
 QuantityText: TypeAlias = str | int
 """A quantity as written: `9`, `"500m"`, `"64Gi"`. `kueuepy._core.Quantity` parses it exactly."""
@@ -16,6 +24,27 @@ Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 """An integer of 64 bits, such as a time in nanoseconds: from 1677-09-21 to 2262-04-11 they fit."""
 
 
+def quantity(value: Any, where: str) -> QuantityText:
+    """An amount as quantities are written: a number of any kind becomes a whole one, or the text of its decimals.
+
+    >>> quantity(0.5, "cpu"), quantity(8.0, "cpu"), quantity("64Gi", "memory")
+    ('0.5', 8, '64Gi')
+
+    Raises:
+        InvalidSpecError: It is no amount: a truth value, NaN, or no number and no text at all.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Quantity):
+        return str(value)
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, Real | Decimal) and not isinstance(value, bool) and math.isfinite(value):
+        number = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
+        return int(number) if number == number.to_integral_value() else format(number, "f")
+    raise InvalidSpecError(f'{where}: is {value!r}; it must be a quantity, such as 8, "500m" or "64Gi"')
+
+
 class Value(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """A frozen record; its fields are Kueue's, in snake_case here and in camelCase in a manifest."""
 
@@ -24,17 +53,51 @@ class Collection(Value, frozen=True):
     """A record that takes any iterable where it keeps a tuple, so that lists may be typed."""
 
     def __post_init__(self) -> None:
-        """Turns what was given for a tuple into one."""
+        """Turns what was given for a tuple into one.
+
+        Raises:
+            InvalidSpecError: It is no list.
+        """
         for name in _tuple_fields(type(self)):
             value = getattr(self, name)
             if type(value) is not tuple:
+                if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
+                    raise InvalidSpecError(f"{type(self).__name__}: {name}: is {value!r}; it must be a list")
                 msgspec.structs.force_setattr(self, name, tuple(value))
 
 
 @cache
 def _tuple_fields(cls: type[Collection]) -> tuple[str, ...]:
     """The fields of a record that hold tuples."""
-    return tuple(field.name for field in msgspec.structs.fields(cls) if get_origin(field.type) is tuple)
+    return tuple(field.name for field in msgspec.structs.fields(cls) if get_origin(field.type) in (tuple, Sequence))
+
+
+class Worded(Value, frozen=True):
+    """A record of policies, each one of some words, which are looked at when it is made."""
+
+    def __post_init__(self) -> None:
+        """Refuses what is none of the words.
+
+        Raises:
+            InvalidSpecError: A policy is none of those that there are.
+        """
+        for name, words in _words(type(self)):
+            value = getattr(self, name)
+            if value not in words:
+                allowed = ", ".join(str(word) for word in words)
+                raise InvalidSpecError(f"{type(self).__name__}: {name}: is {value!r}; it must be one of {allowed}")
+
+
+@cache
+def _words(cls: type[Worded]) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+    """The fields of a record that hold one of some words, with these; `None` is one where the field may be absent."""
+    found = []
+    for known in msgspec.structs.fields(cls):
+        parts = get_args(known.type) if get_origin(known.type) in (Union, UnionType) else (known.type,)
+        words = [word for part in parts for word in (get_args(part) if get_origin(part) is Literal else ())]
+        if words:
+            found.append((known.name, (*words, *(None for part in parts if part is type(None)))))
+    return tuple(found)
 
 
 class Named(Collection, frozen=True):

@@ -1,5 +1,7 @@
 """Cohort: ClusterQueues and Cohorts that borrow from and lend to each other."""
 
+from collections.abc import Sequence
+
 from kueuepy.objects.base import Object
 from kueuepy.objects.queue import FairSharing
 from kueuepy.objects.quota import ResourceGroup
@@ -17,5 +19,5 @@ class Cohort(Object, frozen=True, kw_only=True):
     """
 
     parent_name: str | None = None
-    resource_groups: tuple[ResourceGroup, ...] = ()
+    resource_groups: Sequence[ResourceGroup] = ()
     fair_sharing: FairSharing | None = None

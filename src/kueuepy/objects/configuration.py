@@ -1,5 +1,6 @@
 """Configuration: the policies of a whole Kueue installation that bear on admission."""
 
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import field
@@ -25,7 +26,7 @@ class FairSharingConfig(Collection, frozen=True):
             (`pkg/scheduler/preemption/fairsharing/strategy.go`).
     """
 
-    preemption_strategies: tuple[PreemptionStrategy, ...] = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
+    preemption_strategies: Sequence[PreemptionStrategy] = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
 
 
 class AdmissionFairSharing(Value, frozen=True):
@@ -102,8 +103,8 @@ class Resources(Collection, frozen=True):
             skipped (`IgnoreUndeclared`, which allows no excluded prefixes).
     """
 
-    exclude_resource_prefixes: tuple[str, ...] = ()
-    transformations: tuple[ResourceTransformation, ...] = ()
+    exclude_resource_prefixes: Sequence[str] = ()
+    transformations: Sequence[ResourceTransformation] = ()
     quota_check_strategy: QuotaCheckStrategy = "BlockUndeclared"
 
 

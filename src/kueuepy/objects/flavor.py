@@ -1,5 +1,6 @@
 """ResourceFlavor: a kind of node, known by its labels and taints."""
 
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import field
@@ -98,6 +99,6 @@ class ResourceFlavor(Object, frozen=True, kw_only=True):
     """
 
     node_labels: dict[str, str] = field(default_factory=dict)
-    node_taints: tuple[Taint, ...] = ()
-    tolerations: tuple[Toleration, ...] = ()
+    node_taints: Sequence[Taint] = ()
+    tolerations: Sequence[Toleration] = ()
     topology_name: str | None = None

@@ -1,5 +1,7 @@
 """Objects of Kubernetes itself that decide what a workload asks for, and where it may go."""
 
+from collections.abc import Sequence
+
 import msgspec
 from msgspec import field
 
@@ -50,7 +52,7 @@ class LimitRange(NamespacedObject, frozen=True, kw_only=True):
         limits: The items, in order.
     """
 
-    limits: tuple[LimitRangeItem, ...] = ()
+    limits: Sequence[LimitRangeItem] = ()
 
 
 class RuntimeClass(Object, frozen=True, kw_only=True):

@@ -1,8 +1,11 @@
 """ClusterQueue and LocalQueue: where workloads wait, and the quotas and rules that admit them."""
 
+from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias
 
-from kueuepy.objects.base import Collection, NamespacedObject, Object, QuantityText, Value
+from kueuepy.errors import InvalidSpecError
+from kueuepy.objects.base import Collection, NamespacedObject, Object, QuantityText, Value, Worded
 from kueuepy.objects.quota import QuotaTable, ResourceGroup
 from kueuepy.objects.selector import LabelSelector
 
@@ -28,7 +31,7 @@ class FairSharing(Value, frozen=True):
     weight: QuantityText = "1"
 
 
-class FlavorFungibility(Value, frozen=True):
+class FlavorFungibility(Worded, frozen=True):
     """When the search through a group's flavors stops (KEP-582).
 
     Attributes:
@@ -42,7 +45,7 @@ class FlavorFungibility(Value, frozen=True):
     preference: FlavorFungibilityPreference | None = None
 
 
-class BorrowWithinCohort(Value, frozen=True):
+class BorrowWithinCohort(Worded, frozen=True):
     """Whether a workload that must borrow may preempt others in the cohort; without meaning under fair sharing.
 
     Attributes:
@@ -54,7 +57,7 @@ class BorrowWithinCohort(Value, frozen=True):
     max_priority_threshold: int | None = None
 
 
-class Preemption(Value, frozen=True):
+class Preemption(Worded, frozen=True):
     """Whom a pending workload of a ClusterQueue may preempt.
 
     Source: `apis/kueue/v1beta2/clusterqueue_types.go`, `pkg/webhooks/clusterqueue_webhook.go:validatePreemption`.
@@ -79,7 +82,7 @@ class AdmissionCheckStrategyRule(Collection, frozen=True):
     """
 
     name: str
-    on_flavors: tuple[str, ...] = ()
+    on_flavors: Sequence[str] = ()
 
 
 class ClusterQueue(Object, frozen=True, kw_only=True):
@@ -102,13 +105,13 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
         concurrent_admission_policy: `spec.concurrentAdmissionPolicy` as in the manifest (alpha).
     """
 
-    resource_groups: tuple[ResourceGroup, ...] = ()
+    resource_groups: Sequence[ResourceGroup] = ()
     cohort_name: str | None = None
     queueing_strategy: QueueingStrategy = "BestEffortFIFO"
     namespace_selector: LabelSelector | None = LabelSelector()
     flavor_fungibility: FlavorFungibility = FlavorFungibility()
     preemption: Preemption = Preemption()
-    admission_checks_strategy: tuple[AdmissionCheckStrategyRule, ...] = ()
+    admission_checks_strategy: Sequence[AdmissionCheckStrategyRule] = ()
     stop_policy: StopPolicy = "None"
     fair_sharing: FairSharing | None = None
     admission_scope: AdmissionMode | None = None
@@ -121,7 +124,17 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
         >>> queue = ClusterQueue.of("vision", {"h100": {"nvidia.com/gpu": 32}}, cohort_name="research")
         >>> queue.resource_groups[0].flavors[0].resources[0].nominal_quota
         32
+
+        Raises:
+            InvalidSpecError: A table is none, flavors of one table have quotas for other resources, or a field is
+                unknown.
         """
+        for field in fields:
+            if field not in cls.__struct_fields__:
+                known = cls.__struct_fields__
+                close = get_close_matches(field, known, 1)
+                hint = f'did you mean "{close[0]}"?' if close else f"it must be one of {', '.join(known)}"
+                raise InvalidSpecError(f'ClusterQueue.of: "{field}" is no field; {hint}')
         return cls(name, resource_groups=tuple(map(ResourceGroup.of, quotas)), **fields)
 
 

@@ -1,10 +1,10 @@
 """Quotas: how much of which resource, of which flavor, a ClusterQueue or Cohort has."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.objects.base import Collection, QuantityText, Value
+from kueuepy.objects.base import Collection, QuantityText, Value, quantity
 
 
 class Quota(Value, frozen=True):
@@ -47,7 +47,7 @@ class FlavorQuotas(Collection, frozen=True):
     """
 
     name: str
-    resources: tuple[ResourceQuota, ...]
+    resources: Sequence[ResourceQuota]
 
 
 QuotaTable: TypeAlias = Mapping[str, Mapping[str, QuantityText | Quota]]
@@ -64,8 +64,8 @@ class ResourceGroup(Collection, frozen=True):
         flavors: The flavors in the order in which they are tried. A flavor is in at most one group of a queue.
     """
 
-    covered_resources: tuple[str, ...]
-    flavors: tuple[FlavorQuotas, ...]
+    covered_resources: Sequence[str]
+    flavors: Sequence[FlavorQuotas]
 
     @classmethod
     def of(cls, quotas: QuotaTable) -> "ResourceGroup":
@@ -76,8 +76,13 @@ class ResourceGroup(Collection, frozen=True):
         ('cpu', 'memory')
 
         Raises:
-            InvalidSpecError: The flavors don't have quotas for the same resources.
+            InvalidSpecError: The flavors don't have quotas for the same resources, or a quota is no amount.
         """
+        if not isinstance(quotas, Mapping) or not all(isinstance(table, Mapping) for table in quotas.values()):
+            raise InvalidSpecError(
+                f"ResourceGroup.of: is {quotas!r}; it must be quotas by flavor and resource, such as "
+                '{"default": {"cpu": 9, "memory": "36Gi"}}'
+            )
         covered = tuple(next(iter(quotas.values()), {}))
         return cls(covered, tuple(_flavor_quotas(flavor, table, covered) for flavor, table in quotas.items()))
 
@@ -88,10 +93,13 @@ def _flavor_quotas(flavor: str, table: Mapping[str, QuantityText | Quota], cover
             f'ResourceGroup.of: flavor "{flavor}" has quotas for {", ".join(table) or "nothing"}; '
             f"every flavor of a group must have quotas for the same resources, here {', '.join(covered)}"
         )
-    return FlavorQuotas(flavor, tuple(_resource_quota(name, table[name]) for name in covered))
+    return FlavorQuotas(flavor, tuple(_resource_quota(flavor, name, table[name]) for name in covered))
 
 
-def _resource_quota(name: str, quota: QuantityText | Quota) -> ResourceQuota:
-    if isinstance(quota, Quota):
-        return ResourceQuota(name, quota.nominal, quota.borrowing_limit, quota.lending_limit)
-    return ResourceQuota(name, quota)
+def _resource_quota(flavor: str, name: str, quota: QuantityText | Quota) -> ResourceQuota:
+    given = quota if isinstance(quota, Quota) else Quota(quota)
+    where = f'ResourceGroup.of: flavor "{flavor}": {name}'
+    borrowing, lending = (
+        None if limit is None else quantity(limit, where) for limit in (given.borrowing_limit, given.lending_limit)
+    )
+    return ResourceQuota(name, quantity(given.nominal, where), borrowing, lending)

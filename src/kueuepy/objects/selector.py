@@ -1,6 +1,6 @@
 """Label selectors, with Kubernetes' meaning."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import field
@@ -21,7 +21,7 @@ class LabelSelectorRequirement(Collection, frozen=True):
 
     key: str
     operator: SelectorOperator
-    values: tuple[str, ...] = ()
+    values: Sequence[str] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether the condition holds on these labels."""
@@ -46,7 +46,7 @@ class LabelSelector(Collection, frozen=True):
     """
 
     match_labels: dict[str, str] = field(default_factory=dict)
-    match_expressions: tuple[LabelSelectorRequirement, ...] = ()
+    match_expressions: Sequence[LabelSelectorRequirement] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether the selector matches these labels.

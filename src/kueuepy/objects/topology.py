@@ -1,5 +1,7 @@
 """Topology and the nodes in it."""
 
+from collections.abc import Sequence
+
 import msgspec
 from msgspec import field
 
@@ -18,7 +20,7 @@ class Topology(Object, frozen=True, kw_only=True):
         levels: Node labels, 1 to 16, each once; `kubernetes.io/hostname` only as the last.
     """
 
-    levels: tuple[str, ...]
+    levels: Sequence[str]
 
 
 class Node(Object, frozen=True, kw_only=True):
@@ -34,7 +36,7 @@ class Node(Object, frozen=True, kw_only=True):
 
     capacity: ResourceList = field(default_factory=dict)
     allocatable: ResourceList = field(default_factory=dict)
-    taints: tuple[Taint, ...] = ()
+    taints: Sequence[Taint] = ()
     unschedulable: bool = False
     ready: bool = True
 

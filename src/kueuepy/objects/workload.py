@@ -1,12 +1,12 @@
 """Workload: the pod sets that are admitted together or not at all."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import field
 from msgspec.structs import replace
 
-from kueuepy.objects.base import NamespacedObject, QuantityText, Value
+from kueuepy.objects.base import NamespacedObject, QuantityText, Value, quantity
 from kueuepy.objects.flavor import Toleration
 from kueuepy.objects.status import WorkloadStatus
 
@@ -64,8 +64,15 @@ class PodSet(Value, frozen=True):
 
         >>> PodSet.of("worker", 8, requests={"cpu": 1}).template["spec"]["containers"][0]["resources"]
         {'requests': {'cpu': 1}}
+
+        Raises:
+            InvalidSpecError: A request or a limit is no amount.
         """
-        resources = {"requests": dict(requests or {}), "limits": dict(limits or {})}
+        given = {"requests": requests or {}, "limits": limits or {}}
+        resources = {
+            kind: {resource: quantity(amount, f"PodSet.of: {kind}: {resource}") for resource, amount in amounts.items()}
+            for kind, amounts in given.items()
+        }
         spec: dict[str, Any] = {
             "containers": [{"name": "main", "resources": {key: value for key, value in resources.items() if value}}],
             "nodeSelector": dict(node_selector or {}),
@@ -111,12 +118,12 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
     """
 
     queue_name: str = ""
-    pod_sets: tuple[PodSet, ...] = ()
+    pod_sets: Sequence[PodSet] = ()
     priority: int | None = None
     priority_class_ref: PriorityClassRef | None = None
     active: bool = True
     maximum_execution_time_seconds: int | None = None
-    preemption_gates: tuple[str, ...] = ()
+    preemption_gates: Sequence[str] = ()
     status: WorkloadStatus | None = None
 
     def without_min_counts(self) -> "Workload":

@@ -9,6 +9,8 @@ from kueuepy import _core
 from kueuepy.objects import ClusterQueue, LimitRange, RuntimeClass, Workload
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kueuepy.objects import FlavorQuotas, ResourceGroup, ResourceQuota
     from kueuepy.scheduler import Scheduler
 
@@ -54,7 +56,7 @@ def _totals(scheduler: Scheduler, workload: Workload) -> Counter[str]:
     return totals
 
 
-def _is_owed(totals: Counter[str], groups: tuple[ResourceGroup, ...], used: dict[str, int]) -> bool:
+def _is_owed(totals: Counter[str], groups: Sequence[ResourceGroup], used: dict[str, int]) -> bool:
     covered = {resource for group in groups for resource in group.covered_resources}
     return all(resource in covered for resource, amount in totals.items() if amount > 0) and all(
         any(_holds(flavor, totals, used) for flavor in group.flavors)

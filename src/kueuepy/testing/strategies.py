@@ -107,7 +107,7 @@ def _queue(
 
 def _groups(
     draw: DrawFn, flavors: Sequence[str], resources: Sequence[str], *, in_tree: bool
-) -> tuple[ResourceGroup, ...]:
+) -> Sequence[ResourceGroup]:
     used = draw(st.lists(st.sampled_from(flavors), min_size=1, unique=True))
     rows = [
         FlavorQuotas(flavor, tuple(_resource_quota(draw, name, in_tree=in_tree) for name in resources))
@@ -235,7 +235,7 @@ def _moved(draw: DrawFn, queue: ClusterQueue, cluster: Cluster) -> ClusterQueue:
     )
 
 
-def _scaled(draw: DrawFn, groups: tuple[ResourceGroup, ...]) -> tuple[ResourceGroup, ...]:
+def _scaled(draw: DrawFn, groups: Sequence[ResourceGroup]) -> Sequence[ResourceGroup]:
     """The groups with other nominal quotas, not below the lending limits."""
 
     def changed(quota: ResourceQuota) -> ResourceQuota:

@@ -1,8 +1,12 @@
 """What the records promise to people who type them in Python."""
 
+from decimal import Decimal
+
 import msgspec
+import numpy as np
 import pytest
 
+import kueuepy as kq
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import (
     AdmissionCheckState,
@@ -192,3 +196,48 @@ def test_a_condition_is_true_only_with_status_true():
 def test_a_record_can_be_changed_by_copying():
     queue = ClusterQueue("vision", cohort_name="org")
     assert msgspec.structs.replace(queue, cohort_name=None) == ClusterQueue("vision")
+
+
+def test_policies_are_looked_at_when_they_are_made():
+    with pytest.raises(InvalidSpecError, match="Preemption: reclaim_within_cohort: is 'any'; it must be one of Never,"):
+        kq.Preemption("any")
+    with pytest.raises(InvalidSpecError, match=r"preference: is 'x'; it must be one of .*, None"):
+        kq.FlavorFungibility(preference="x")
+    assert kq.FlavorFungibility(preference=None).preference is None
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (np.int64(4), 4),
+        (np.float32(0.5), "0.5"),
+        (0.1, "0.1"),
+        (2.0, 2),
+        (Decimal("1.50"), "1.50"),
+        (kq.Quantity("2Gi"), "2Gi"),
+    ],
+)
+def test_quotas_and_requests_take_numbers_of_every_kind(given, kept):
+    queue = kq.ClusterQueue.of("q", {"f": {"cpu": given, "memory": kq.Quota(given, lending_limit=given)}})
+    cpu, memory = queue.resource_groups[0].flavors[0].resources
+    assert (cpu.nominal_quota, memory.nominal_quota, memory.lending_limit) == (kept, kept, kept)
+    (container,) = kq.PodSet.of(requests={"cpu": given}).template["spec"]["containers"]
+    assert container["resources"]["requests"] == {"cpu": kept}
+    assert type(cpu.nominal_quota) in (int, str)
+
+
+@pytest.mark.parametrize("given", [True, float("nan"), float("inf"), None, [1], b"1"])
+def test_what_is_no_amount_is_refused_with_its_place(given):
+    with pytest.raises(InvalidSpecError, match=r'flavor "f": cpu: is .*; it must be a quantity'):
+        kq.ClusterQueue.of("q", {"f": {"cpu": given}})
+    with pytest.raises(InvalidSpecError, match=r"PodSet.of: requests: cpu: is .*; it must be a quantity"):
+        kq.PodSet.of(requests={"cpu": given})
+
+
+def test_a_wrong_table_or_field_of_a_queue_is_told():
+    with pytest.raises(InvalidSpecError, match='"cohort" is no field; did you mean "cohort_name"'):
+        kq.ClusterQueue.of("q", {"f": {"cpu": 1}}, cohort="c")
+    with pytest.raises(InvalidSpecError, match="must be quotas by flavor and resource"):
+        kq.ClusterQueue.of("a", {"default": 4})
+    with pytest.raises(InvalidSpecError, match="ClusterQueue: resource_groups: is 5; it must be a list"):
+        kq.ClusterQueue("a", resource_groups=5)

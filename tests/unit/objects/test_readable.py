@@ -37,10 +37,7 @@ WRONG = [
     (kq.LocalQueue("q", cluster_queue=None), "spec.clusterQueue: is null; it must be a text"),
     (kq.LocalQueue("q", cluster_queue="a", stop_policy=None), "spec.stopPolicy: is null; it must be a text"),
     (kq.ClusterQueue("q", queueing_strategy=None), "spec.queueingStrategy: is null; it must be a text"),
-    (
-        kq.ClusterQueue("q", preemption=kq.Preemption(within_cluster_queue=None)),
-        "spec.preemption.withinClusterQueue: is null; it must be a text",
-    ),
+    (kq.ClusterQueue("q", preemption=5), "spec.preemption: is 5, a number; it must be a mapping"),
     (kq.Configuration(feature_gates=5), "featureGates: is an integer; it must be a mapping"),
     (kq.Configuration(wait_for_pods_ready=True), "waitForPodsReady: is a truth value; it must be a mapping or null"),
     (

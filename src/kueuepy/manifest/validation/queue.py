@@ -3,7 +3,7 @@
 Source: `pkg/webhooks/clusterqueue_webhook.go`, `pkg/webhooks/cohort_webhook.go`, and the types beside them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kueuepy.manifest.problems import Path
 from kueuepy.manifest.validation.quota import GROUPS, Owner, review_groups, review_totals, review_weight
@@ -55,7 +55,7 @@ def _flavors(queue: ClusterQueue) -> list[str]:
 
 
 def _review_checks(queue: ClusterQueue, skipped: set[str], review: Review) -> None:
-    rules: tuple[AdmissionCheckStrategyRule, ...] = queue.admission_checks_strategy
+    rules: Sequence[AdmissionCheckStrategyRule] = queue.admission_checks_strategy
     flavors = _flavors(queue)
     review.at_most(rules, _MAX_CHECKS, _CHECKS)
     review.unique((rule.name for rule in rules), _CHECKS, "name")

@@ -3,6 +3,7 @@
 Source: `pkg/webhooks/clusterqueue_webhook.go:validateResourceGroups`, `pkg/webhooks/common.go:validateFairSharing`.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -34,7 +35,7 @@ class Owner(msgspec.Struct, frozen=True):
     bounds_lending: bool
 
 
-def review_groups(groups: tuple[ResourceGroup, ...], owner: Owner, review: Review) -> None:
+def review_groups(groups: Sequence[ResourceGroup], owner: Owner, review: Review) -> None:
     """The rules of all resource groups of a ClusterQueue or Cohort."""
     review.at_most(groups, _MAX_GROUPS, GROUPS)
     resources: set[str] = set()
@@ -52,7 +53,7 @@ def review_groups(groups: tuple[ResourceGroup, ...], owner: Owner, review: Revie
             _review_flavor(quotas, group, (*path, "flavors", index), owner, review)
 
 
-def review_totals(groups: tuple[ResourceGroup, ...], review: Review) -> None:
+def review_totals(groups: Sequence[ResourceGroup], review: Review) -> None:
     """The sizes of all groups together, which are bounded for a ClusterQueue."""
     totals = {
         "flavors": sum(len(group.flavors) for group in groups),
