@@ -8,8 +8,8 @@ from sorts import sort_marked
 
 from kueuepy import Configuration, Scheduler
 from kueuepy._core import Engine
-from kueuepy.perf import Load
-from kueuepy.scheduler_store import Parts, Store
+from kueuepy.session.store import Parts, Store
+from kueuepy.simulation.perf import Load
 
 QUESTIONS = 10_000
 FORKS = 1_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kueuepy import ClusterQueue, LocalQueue, Namespace, PodSet, Preemption, ResourceFlavor, Workload
 from kueuepy._core import Engine
-from kueuepy.perf import CohortClass, Profile, QueuesSet, WorkloadsSet, WorkloadTemplate
+from kueuepy.simulation.perf import CohortClass, Profile, QueuesSet, WorkloadsSet, WorkloadTemplate
 
 LARGE = {
     "cohorts": 10,

@@ -9,7 +9,7 @@ from callgrind import MARK, measure
 from shapes import profile
 
 from kueuepy._core import Engine
-from kueuepy.perf import Load
+from kueuepy.simulation.perf import Load
 
 
 def sort_marked(mark):

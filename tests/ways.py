@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kueuepy.manifest.limits import Limits
-from kueuepy.manifest.quick import Quick
-from kueuepy.manifest.text import Text
+from kueuepy.manifest.text.limits import Limits
+from kueuepy.manifest.text.quick import Quick
+from kueuepy.manifest.text.text import Text
 
 
 class _OddError(Exception):

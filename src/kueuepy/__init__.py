@@ -19,17 +19,19 @@ Import it as `kq`. Everything public is here; it is loaded when it is first used
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+from kueuepy import _renamed
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from kueuepy import errors, jobs, manifest, objects
     from kueuepy._core import Quantity, Question
-    from kueuepy.checks import CheckAnswer, CheckController, CheckRequest, Provisioning
     from kueuepy.cluster import Cluster, dump, load
-    from kueuepy.decision import Admitted, Decision, FlavorAttempt, Pending, Preempting, Target
+    from kueuepy.decisions import Admitted, Cycle, Decision, FlavorAttempt, Loop, Pending, Preempting, Settled, Target
     from kueuepy.errors import (
         DuplicateError,
         InternalError,
@@ -39,9 +41,7 @@ if TYPE_CHECKING:
         StateError,
         UnsupportedError,
     )
-    from kueuepy.explain import Explanation
-    from kueuepy.explain_cause import Cause
-    from kueuepy.loops import Cycle, Loop, Settled
+    from kueuepy.explain import Cause, Explanation
     from kueuepy.objects import (
         Admission,
         AdmissionCheck,
@@ -87,9 +87,10 @@ if TYPE_CHECKING:
         WorkloadPriorityClass,
         WorkloadStatus,
     )
-    from kueuepy.policy import Comparison, compare
     from kueuepy.scheduler import Scheduler
-    from kueuepy.statement import Fidelity, fidelity
+    from kueuepy.session.checks import CheckAnswer, CheckController, CheckRequest, Provisioning
+    from kueuepy.simulation.comparison import Comparison, compare
+    from kueuepy.visibility.fidelity import Fidelity, fidelity
     from kueuepy.whatif import Answers, Change, Difference, Outcome, who_must_leave
 
 __all__ = [
@@ -180,17 +181,15 @@ __all__ = [
 ]
 
 _HOME = {
-    "kueuepy.checks": "CheckAnswer CheckController CheckRequest Provisioning",
+    "kueuepy.session.checks": "CheckAnswer CheckController CheckRequest Provisioning",
     "kueuepy.cluster": "Cluster dump load",
     "kueuepy.scheduler": "Scheduler",
-    "kueuepy.loops": "Cycle Loop Settled",
-    "kueuepy.decision": "Admitted Decision FlavorAttempt Pending Preempting Target",
-    "kueuepy.explain": "Explanation",
-    "kueuepy.explain_cause": "Cause",
+    "kueuepy.decisions": "Admitted Cycle Decision FlavorAttempt Loop Pending Preempting Settled Target",
+    "kueuepy.explain": "Cause Explanation",
     "kueuepy.whatif": "Answers Change Difference Outcome who_must_leave",
-    "kueuepy.statement": "Fidelity fidelity",
+    "kueuepy.visibility.fidelity": "Fidelity fidelity",
     "kueuepy._core": "Quantity Question",
-    "kueuepy.policy": "Comparison compare",
+    "kueuepy.simulation.comparison": "Comparison compare",
     "kueuepy.errors": (
         "DuplicateError InternalError InvalidSpecError KueueError NotFoundError StateError UnsupportedError"
     ),
@@ -207,6 +206,8 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.
 _ROOMS = ("errors", "jobs", "manifest", "objects")
 
 assert {*_MODULE_OF, *_ROOMS} == {*__all__}, {*_MODULE_OF, *_ROOMS} ^ {*__all__}
+
+sys.meta_path.append(_renamed.OldNames())
 
 
 def __getattr__(name: str) -> object:

@@ -7,7 +7,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from kueuepy.explain_facts import (
+from kueuepy.engine.facts import (
     ConditionView,
     DecisionView,
     FactsView,
@@ -15,9 +15,9 @@ from kueuepy.explain_facts import (
     PodSetAdmissionView,
     ShareView,
 )
+from kueuepy.engine.inventory import EventView, PendingView
 from kueuepy.objects import Configuration, LimitRange, Object, RuntimeClass, Workload
 from kueuepy.objects.status import CheckState, FinishReason
-from kueuepy.visibility_views import EventView, PendingView
 
 @final
 class Quantity:
@@ -169,15 +169,15 @@ class Engine:
     def cycle_counts(self) -> tuple[int, int]:
         """How many cycles with heads gave quota, and how many did not."""
     def cluster_queue_status(self) -> list[tuple[Any, ...]]:
-        """The fields of `kueuepy.visibility_views.ClusterQueueView`, of each."""
+        """The fields of `kueuepy.engine.inventory.ClusterQueueView`, of each."""
     def local_queue_status(self) -> list[tuple[Any, ...]]:
-        """The fields of `kueuepy.visibility_views.LocalQueueView`, of each."""
+        """The fields of `kueuepy.engine.inventory.LocalQueueView`, of each."""
     def cohort_status(self) -> list[tuple[Any, ...]]:
-        """The fields of `kueuepy.visibility_views.CohortView`, of each."""
+        """The fields of `kueuepy.engine.inventory.CohortView`, of each."""
     def backlogs(self) -> list[tuple[Any, ...]]:
-        """The fields of `kueuepy.visibility_views.BacklogView`, of each."""
+        """The fields of `kueuepy.engine.inventory.BacklogView`, of each."""
     def unadmitted_workloads(self) -> list[tuple[Any, ...]]:
-        """The fields of `kueuepy.visibility_views.UnadmittedView`, of each."""
+        """The fields of `kueuepy.engine.inventory.UnadmittedView`, of each."""
     def pending_workloads(self, cluster_queue: str) -> list[PendingView] | None:
         """Who waits in a ClusterQueue, in order; nothing for one that is not there."""
     def pending_checks(self) -> list[tuple[int, str]]:
@@ -258,7 +258,7 @@ class Tables:
     def available(self) -> NDArray[np.int64]: ...
 
 class VirtualRun:
-    """A run of virtual time on a copy of an engine (`kueuepy.perf`).
+    """A run of virtual time on a copy of an engine (`kueuepy.simulation.perf`).
 
     An arrival is its time, its creation time, its runtime (all in nanoseconds), the index of its prototype, its name
     and its UID.

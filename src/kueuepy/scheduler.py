@@ -6,32 +6,31 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from kueuepy import _core
-from kueuepy import scheduler_calls as calls
-from kueuepy.checks import CheckRequest, answer, checks_of
-from kueuepy.decision import Admitted
+from kueuepy.decisions import Admitted, Cycle, Settled
 from kueuepy.errors import NotFoundError
 from kueuepy.jobs.places import jobs_placed
-from kueuepy.loops import Cycle, Settled
 from kueuepy.manifest import ManifestError, check, validate_update
 from kueuepy.objects import (
     AdmissionCheck,
     Object,
     Workload,
 )
-from kueuepy.scheduler_base import alone, changing
-from kueuepy.scheduler_input import Submitted, latest_time, of_jobs, plain, submissions
-from kueuepy.scheduler_status import live_workload
-from kueuepy.scheduler_store import PASSIVE, Store
-from kueuepy.scheduler_time import Duration, Moment, duration_ns, later, moment_ns
-from kueuepy.scheduler_workloads import SchedulerWorkloads, each_once, expect_object
-from kueuepy.settling import settle
+from kueuepy.session import calls
+from kueuepy.session.base import alone, changing
+from kueuepy.session.checks import CheckRequest, answer, checks_of
+from kueuepy.session.settling import settle
+from kueuepy.session.status import live_workload
+from kueuepy.session.store import PASSIVE, Store
+from kueuepy.session.submission import Submitted, latest_time, of_jobs, plain, submissions
+from kueuepy.session.time import Duration, Moment, duration_ns, later, moment_ns
+from kueuepy.session.workloads import SchedulerWorkloads, each_once, expect_object
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from kueuepy.checks import Check, CheckAnswer
     from kueuepy.cluster import Cluster
+    from kueuepy.session.checks import Check, CheckAnswer
 
 
 class Scheduler(SchedulerWorkloads):
@@ -66,8 +65,8 @@ class Scheduler(SchedulerWorkloads):
         Args:
             cluster: What there is.
             now: The time at the start; without it the latest that a Workload of the cluster tells of, or 0 (1970).
-            checks: Who answers the admission checks, by controllerName (see `kueuepy.checks`); one that nobody answers
-                waits for `set_check`.
+            checks: Who answers the admission checks, by controllerName (see `kueuepy.session.checks`); one that nobody
+                answers waits for `set_check`.
             stopping: How long the pods of an evicted job take to end; until then the workload keeps its quota.
 
         Raises:
@@ -216,7 +215,7 @@ class Scheduler(SchedulerWorkloads):
         Raises:
             StateError: The file cannot be written.
         """
-        from kueuepy.persist import save  # noqa: PLC0415 - only on use
+        from kueuepy.session.persist import save  # noqa: PLC0415 - only on use
 
         save(self, path)
 
@@ -229,7 +228,7 @@ class Scheduler(SchedulerWorkloads):
             InvalidSpecError: It is no saved state, or is damaged.
             UnsupportedError: A later version of kueuepy has written it.
         """
-        from kueuepy.persist import load  # noqa: PLC0415 - only on use
+        from kueuepy.session.persist import load  # noqa: PLC0415 - only on use
 
         return load(path)
 
@@ -239,7 +238,7 @@ class Scheduler(SchedulerWorkloads):
 
     def _repr_html_(self) -> str:
         """The cohort tree with what is used now, for notebooks."""
-        from kueuepy.html import scheduler_html  # noqa: PLC0415 - only a notebook asks
+        from kueuepy.display.html import scheduler_html  # noqa: PLC0415 - only a notebook asks
 
         return scheduler_html(self)
 

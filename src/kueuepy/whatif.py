@@ -11,14 +11,15 @@ import msgspec
 
 from kueuepy import _core
 from kueuepy.cluster import Cluster
-from kueuepy.decision import Decision, from_record
+from kueuepy.decisions import Decision
+from kueuepy.decisions.decision import from_record
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.objects import Configuration, Object, Workload
-from kueuepy.scheduler_input import submissions
+from kueuepy.session.submission import submissions
 
 if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
-    from kueuepy.scheduler_base import SchedulerState
+    from kueuepy.session.base import SchedulerState
 
 Edit: TypeAlias = "Object | Configuration | Callable[[Scheduler], object]"
 """An object to apply, a Configuration to run under, or a function that changes the Scheduler which it is given."""
@@ -178,7 +179,7 @@ class Difference:
 
     def __reduce__(self) -> tuple[Callable[..., Difference], tuple[tuple[Change, ...], bytes, bytes]]:
         """The changes and both states, for a copy in another process."""
-        from kueuepy.persist import to_bytes  # noqa: PLC0415 - only on use
+        from kueuepy.session.persist import to_bytes  # noqa: PLC0415 - only on use
 
         return _restored, (self.changes, to_bytes(self.before), to_bytes(self.after))
 
@@ -193,7 +194,7 @@ class Difference:
 
     def _repr_html_(self) -> str:
         """The changes as a table, for notebooks."""
-        from kueuepy.html import table  # noqa: PLC0415 - only a notebook asks
+        from kueuepy.display.html import table  # noqa: PLC0415 - only a notebook asks
 
         return table(
             ("workload", "before", "after"), [(c.workload, _told(c.before), _told(c.after)) for c in self.changes]
@@ -201,7 +202,7 @@ class Difference:
 
 
 def _restored(changes: tuple[Change, ...], before: bytes, after: bytes) -> Difference:
-    from kueuepy.persist import from_bytes  # noqa: PLC0415 - only on use
+    from kueuepy.session.persist import from_bytes  # noqa: PLC0415 - only on use
 
     return Difference(changes, from_bytes(before), from_bytes(after))
 

@@ -11,8 +11,8 @@ import yaml
 
 from embedding.dumps import WHEN, admission, admitted, condition, dump, local_queue, outcomes, workload
 from kueuepy.importer import import_cluster
-from kueuepy.importer_progress import terminal_bar
-from kueuepy.visibility_status import cluster_queue_status
+from kueuepy.importer.progress import terminal_bar
+from kueuepy.visibility import cluster_queue_status
 
 
 def test_OBJ_28_the_status_in_a_dump_is_the_starting_state():

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 import kueuepy as kq
-from kueuepy.visibility_views import local_queues
+from kueuepy.engine.inventory import local_queues
 
 SECOND = 10**9
 DEFAULT = kq.ResourceFlavor("default")

@@ -20,7 +20,7 @@ import msgspec
 import pytest
 
 import kueuepy as kq
-from kueuepy.visibility_status import cluster_queue_status
+from kueuepy.visibility import cluster_queue_status
 
 DEFAULT = kq.ResourceFlavor("default")
 CONTROLLER = "example.com/checks"

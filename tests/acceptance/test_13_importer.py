@@ -5,9 +5,8 @@ from pathlib import Path
 import kueuepy as kq
 from embedding.dumps import dump, local_queue, outcomes, pod
 from kueuepy.cli import main
-from kueuepy.importer import import_cluster
-from kueuepy.importer_pods import by_label
-from kueuepy.visibility_status import cluster_queue_status
+from kueuepy.importer import by_label, import_cluster
+from kueuepy.visibility import cluster_queue_status
 
 LIVE = Path(__file__).parents[2] / "examples" / "live"
 

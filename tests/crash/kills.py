@@ -24,12 +24,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import kueuepy as kq
 from crash.steps import approve, cluster, step
 from kueuepy.journal import Journal
-from kueuepy.persist import to_bytes
+from kueuepy.session.persist import to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kueuepy.checks import Check
+    from kueuepy.session.checks import Check
 
 KILLS_PER_JOURNAL = 25
 _LONGEST = 0.05  # seconds until the kill

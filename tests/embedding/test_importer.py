@@ -10,10 +10,9 @@ import pytest
 import kueuepy as kq
 from embedding.dumps import admitted, cluster_queue, condition, dump, local_queue, outcomes, pod, workload
 from kueuepy.errors import InvalidSpecError
-from kueuepy.importer import import_cluster
-from kueuepy.importer_pods import by_label
-from kueuepy.importer_progress import bar
-from kueuepy.visibility_status import cluster_queue_status
+from kueuepy.importer import by_label, import_cluster
+from kueuepy.importer.progress import bar
+from kueuepy.visibility import cluster_queue_status
 
 
 def test_the_clock_starts_at_the_latest_time_of_the_dump():

@@ -11,7 +11,7 @@ import pytest
 from embedding.cases import workload
 from kueuepy.errors import InvalidSpecError, KueueError, StateError, UnsupportedError
 from kueuepy.journal import Journal
-from kueuepy.persist import to_bytes
+from kueuepy.session.persist import to_bytes
 
 pytestmark = pytest.mark.sanitizer
 
@@ -154,7 +154,7 @@ def test_a_changed_row_is_refused(written, change):
 
 def test_other_decisions_than_written_are_refused(written, monkeypatch):
     path, _ = written
-    monkeypatch.setattr("kueuepy.journal_scheduler._rows", lambda *_: [])
+    monkeypatch.setattr("kueuepy.journal.scheduler._rows", lambda *_: [])
     before = path.read_bytes()
     with pytest.raises(StateError, match="this release decides otherwise at call 2"):
         opened(path)

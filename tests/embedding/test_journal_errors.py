@@ -18,7 +18,7 @@ import pytest
 from embedding.cases import small_cluster, workload
 from kueuepy.errors import StateError
 from kueuepy.journal import Journal
-from kueuepy.persist import to_bytes
+from kueuepy.session.persist import to_bytes
 
 
 def run(scheduler, journal, acknowledged):
@@ -113,7 +113,7 @@ def test_an_error_at_the_nth_statement_ends_the_writing_not_the_reading(tmp_path
     path = tmp_path / "j.db"
     connect = sqlite3.connect
     monkeypatch.setattr(
-        "kueuepy.journal_file.sqlite3.connect", lambda *args, **more: connect(*args, factory=Failing, **more)
+        "kueuepy.journal.file.sqlite3.connect", lambda *args, **more: connect(*args, factory=Failing, **more)
     )
     journal = Journal(path)
     scheduler = journal.scheduler(cluster)
@@ -130,7 +130,7 @@ def test_a_failed_snapshot_changes_nothing(tmp_path, cluster, monkeypatch):
     connect = sqlite3.connect
     for at in range(7):
         monkeypatch.setattr(
-            "kueuepy.journal_file.sqlite3.connect", lambda *args, **more: connect(*args, factory=Failing, **more)
+            "kueuepy.journal.file.sqlite3.connect", lambda *args, **more: connect(*args, factory=Failing, **more)
         )
         journal = Journal(path)
         scheduler = journal.scheduler(cluster)

@@ -9,8 +9,8 @@ import pytest
 import kueuepy as kq
 from embedding.cases import workload
 from kueuepy.metrics import Watch
-from kueuepy.metrics_text import number
-from kueuepy.visibility_events import NEVER
+from kueuepy.metrics.text import number
+from kueuepy.visibility import NEVER
 
 SECOND = 10**9
 LINE = re.compile(r"^kueue_(\w+)\{(.*)\} (\S+)$", re.MULTILINE)

@@ -18,8 +18,8 @@ from crash.steps import cluster, step
 from kueuepy.errors import NotFoundError, StateError
 from kueuepy.journal import Journal
 from kueuepy.metrics import Watch
-from kueuepy.persist import from_bytes, to_bytes
-from kueuepy.visibility_events import drain_events
+from kueuepy.session.persist import from_bytes, to_bytes
+from kueuepy.visibility import drain_events
 
 pytestmark = pytest.mark.threads
 THREADS = 8
@@ -131,7 +131,7 @@ def pausing(monkeypatch, where):
 
 
 def test_eight_threads_on_one_scheduler_take_no_number_twice(monkeypatch):
-    pausing(monkeypatch, "kueuepy.scheduler_base.enabled")
+    pausing(monkeypatch, "kueuepy.session.base.enabled")
     scheduler = kq.Scheduler(cluster())
     in_threads(lambda number: [scheduler.submit({"name": f"t{number}-{i}", "queue": "a", "cpu": 1}) for i in range(30)])
     uids = {scheduler.workload(key).uid for key in scheduler.keys()}  # noqa: SIM118 - a Scheduler is no mapping
@@ -139,7 +139,7 @@ def test_eight_threads_on_one_scheduler_take_no_number_twice(monkeypatch):
 
 
 def test_what_one_thread_deletes_another_finds_whole_or_not_at_all(monkeypatch):
-    pausing(monkeypatch, "kueuepy.scheduler_store.Store.forget")
+    pausing(monkeypatch, "kueuepy.session.store.Store.forget")
     scheduler = kq.Scheduler(cluster())
 
     def work(number):

@@ -6,7 +6,7 @@ import msgspec
 
 from kueuepy import Cluster, ClusterQueue, Cohort, PodSet, Scheduler
 from kueuepy._core import _testing
-from kueuepy.decision import Admitted, Preempting
+from kueuepy.decisions import Admitted, Preempting
 from kueuepy.objects import FlavorQuotas, ResourceGroup, ResourceQuota
 from kueuepy.testing.strategies import FLAVORS, RESOURCES
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from kueuepy.errors import KueueError
 from kueuepy.manifest import Limits, Manifest, dump, from_dict, load, to_dict, validate
-from kueuepy.manifest.reading import Item, read
-from kueuepy.manifest.scalars import WORDS
-from kueuepy.manifest.text import Text
-from kueuepy.manifest.writing import yaml_text
-from kueuepy.manifest.yamlblock import parse
+from kueuepy.manifest.text.block import parse
+from kueuepy.manifest.text.reading import Item, read
+from kueuepy.manifest.text.scalars import WORDS
+from kueuepy.manifest.text.text import Text
+from kueuepy.manifest.text.writing import yaml_text
 from kueuepy.objects import (
     Admission,
     AdmissionCheck,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from kueuepy.cli import streams
 
 PLAIN_COMMANDS = ("replay", "perf")
-"""The commands of `kueuepy.command`, which need nothing but a plain install."""
+"""The commands of `kueuepy.cli.command`, which need nothing but a plain install."""
 
 _EXTRA = ("typer", "rich")
 
@@ -45,7 +45,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _plain(arguments: list[str]) -> int:
-    from kueuepy.command import main as plain  # noqa: PLC0415 - so that the others start quickly
+    from kueuepy.cli.command import main as plain  # noqa: PLC0415 - so that the others start quickly
 
     try:
         return plain(arguments)

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from kueuepy.cli import PLAIN_COMMANDS, check, compare, convert, explain, importing, run, whatif
+from kueuepy.cli.command import main as plain
+from kueuepy.cli.command import told_version
 from kueuepy.cli.output import WRONG_INPUT, fail
-from kueuepy.command import main as plain
-from kueuepy.command import told_version
 from kueuepy.errors import KueueError
 
 app = typer.Typer(
@@ -54,7 +54,7 @@ app.command("compare", short_help="How do jobs fare under two policies?", epilog
 
 
 def _delegate(name: str, summary: str) -> None:
-    """Adds a command of `kueuepy.command`, which reads its own options."""
+    """Adds a command of `kueuepy.cli.command`, which reads its own options."""
 
     def command(context: typer.Context) -> None:
         raise typer.Exit(plain([name, *context.args]))

@@ -9,8 +9,8 @@ from kueuepy.cli.options import ExitCode, Json, Lenient, examples, read
 from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say, writing
 from kueuepy.cli.story import jobs_of
 from kueuepy.cluster import Cluster
-from kueuepy.policy import Comparison
-from kueuepy.policy import compare as compare_policies
+from kueuepy.simulation.comparison import Comparison
+from kueuepy.simulation.comparison import compare as compare_policies
 
 EXAMPLES = examples(
     "kueuepy compare examples/seeds/002/two-teams.yaml examples/seeds/002/two-teams-reclaim.yaml "

@@ -8,7 +8,7 @@ import typer
 from kueuepy.cli.options import Json, Lenient, Namespace, Objects, examples, read
 from kueuepy.cli.output import print_json, say, writing
 from kueuepy.manifest import Limits, dump
-from kueuepy.manifest.sources import items
+from kueuepy.manifest.text.sources import items
 
 EXAMPLES = examples(
     "kueuepy convert examples/seeds/000/max.yaml",

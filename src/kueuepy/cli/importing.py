@@ -10,9 +10,9 @@ from kueuepy.cli.options import Json, Rows, examples, paths
 from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, say, table, writing
 from kueuepy.errors import InvalidSpecError
 from kueuepy.importer import import_cluster
-from kueuepy.importer_pods import rules_of
+from kueuepy.importer.pods import rules_of
 from kueuepy.manifest import Limits
-from kueuepy.manifest.sources import items
+from kueuepy.manifest.text.sources import items
 
 EXAMPLES = examples(
     "kueuepy import examples/live/dump.yaml --rules examples/live/rules.yaml",

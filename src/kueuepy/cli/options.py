@@ -10,7 +10,7 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.manifest import Manifest, load
 
 if TYPE_CHECKING:
-    from kueuepy.manifest.sources import One
+    from kueuepy.manifest.text.sources import One
 
 Objects = Annotated[
     list[str], typer.Argument(metavar="FILE", help="YAML or JSON files; directories; - for standard input.")

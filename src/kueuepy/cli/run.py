@@ -9,8 +9,7 @@ from kueuepy._core import Quantity
 from kueuepy.cli.options import Files, Json, Lenient, Namespace, Rows, examples
 from kueuepy.cli.output import counted, print_json, progress, say
 from kueuepy.cli.story import plain, rows_table, start, told
-from kueuepy.decision import Pending
-from kueuepy.loops import Settled
+from kueuepy.decisions import Pending, Settled
 from kueuepy.scheduler import Scheduler
 
 EXAMPLES = examples(

@@ -10,16 +10,16 @@ from kueuepy.cli.options import read
 from kueuepy.cli.output import as_data, progress, say, table
 from kueuepy.cli.rows import rows_of, tables_in
 from kueuepy.cluster import Cluster
-from kueuepy.decision import Admitted, Decision, Preempting
+from kueuepy.decisions import Admitted, Decision, Preempting
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.problems import suggestion
 from kueuepy.jobs.places import jobs_placed
 from kueuepy.lint.rules.workloads import left_alone
 from kueuepy.lint.scene import Scene as LintContext
 from kueuepy.manifest import Manifest
-from kueuepy.manifest.problems import suggestion
 from kueuepy.objects import Workload
-from kueuepy.persist import is_saved
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.persist import is_saved
 from kueuepy.whatif import Outcome
 
 

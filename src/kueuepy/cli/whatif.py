@@ -8,7 +8,7 @@ import typer
 from kueuepy.cli.options import AsIs, ExitCode, Files, Json, Lenient, Namespace, Rows, examples, read
 from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say
 from kueuepy.cli.story import ended, jobs_of, plain, rows_table, start, told
-from kueuepy.decision import Admitted, Preempting
+from kueuepy.decisions import Admitted, Preempting
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import Submission
 from kueuepy.manifest import Manifest

@@ -10,9 +10,9 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import checks, keys
 from kueuepy.jobs.fields import Document
 from kueuepy.jobs.forms import check_metadata
+from kueuepy.jobs.integrations.pod import Pod
 from kueuepy.jobs.job import Job
 from kueuepy.jobs.ownership import Owners, Unmanaged, is_managed, why_unmanaged, with_defaults
-from kueuepy.jobs.pod import Pod
 from kueuepy.jobs.priority import AnyPriorityClass, resolve_priority
 from kueuepy.jobs.registry import adapter_for
 from kueuepy.manifest.gates import enabled

@@ -9,13 +9,13 @@ from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import KueueError
+from kueuepy.errors.problems import Path, Problem
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob
 from kueuepy.jobs.convert import to_workloads
 from kueuepy.jobs.registry import adapter_for
 from kueuepy.manifest.convert import object_name
 from kueuepy.manifest.places import placed, problem_in
-from kueuepy.manifest.problems import Path, Problem
 from kueuepy.objects import Configuration
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kueuepy.jobs.fields import Document
     from kueuepy.manifest import Manifest
-    from kueuepy.manifest.reading import Item
+    from kueuepy.manifest.text.reading import Item
     from kueuepy.objects import Workload
 
 _NAMED = re.compile(r'[\w ]+ "[^"]*": ')

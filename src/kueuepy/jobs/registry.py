@@ -5,20 +5,20 @@ from difflib import get_close_matches
 from typing import Protocol
 
 from kueuepy.errors import DuplicateError, InvalidSpecError, UnsupportedError
-from kueuepy.jobs.appwrapper import AppWrapper
-from kueuepy.jobs.batch import BatchJob, CronJob
 from kueuepy.jobs.fields import Document
+from kueuepy.jobs.integrations.appwrapper import AppWrapper
+from kueuepy.jobs.integrations.batch import BatchJob, CronJob
+from kueuepy.jobs.integrations.jobset import JobSet
+from kueuepy.jobs.integrations.kubeflow import JAXJob, MPIJob, PaddleJob, PyTorchJob, TFJob, XGBoostJob
+from kueuepy.jobs.integrations.leaderworkerset import LeaderWorkerSet
+from kueuepy.jobs.integrations.pod import Pod
+from kueuepy.jobs.integrations.pod_group import PodGroup
+from kueuepy.jobs.integrations.ray_cluster import RayCluster, RayService
+from kueuepy.jobs.integrations.ray_job import RayJob
+from kueuepy.jobs.integrations.serving import Deployment, StatefulSet
+from kueuepy.jobs.integrations.spark import SparkApplication
+from kueuepy.jobs.integrations.trainjob import TrainJob
 from kueuepy.jobs.job import Job
-from kueuepy.jobs.jobset import JobSet
-from kueuepy.jobs.kubeflow import JAXJob, MPIJob, PaddleJob, PyTorchJob, TFJob, XGBoostJob
-from kueuepy.jobs.leaderworkerset import LeaderWorkerSet
-from kueuepy.jobs.pod import Pod
-from kueuepy.jobs.pod_group import PodGroup
-from kueuepy.jobs.ray_cluster import RayCluster, RayService
-from kueuepy.jobs.ray_job import RayJob
-from kueuepy.jobs.serving import Deployment, StatefulSet
-from kueuepy.jobs.spark import SparkApplication
-from kueuepy.jobs.trainjob import TrainJob
 from kueuepy.manifest import jobkinds
 from kueuepy.objects import Configuration
 

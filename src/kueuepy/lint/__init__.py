@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterable
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors import NotFoundError
+from kueuepy.errors.problems import suggestion
 from kueuepy.lint.finding import SEVERITIES, Finding, Findings, Severity
 from kueuepy.lint.rule import Rule
 from kueuepy.lint.rules import RULES
 from kueuepy.lint.scene import Scene
 from kueuepy.manifest import Manifest
-from kueuepy.manifest.problems import suggestion
 from kueuepy.objects import Configuration, Object
 
 __all__ = ["RULES", "SEVERITIES", "Finding", "Findings", "Rule", "Severity", "lint"]

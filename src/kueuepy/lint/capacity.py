@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from kueuepy._core import Quantity
-from kueuepy.manifest.problems import Path
+from kueuepy.errors.problems import Path
 from kueuepy.objects import ClusterQueue, Cohort, QuantityText
 
 Cell: TypeAlias = tuple[str, str]

@@ -49,7 +49,7 @@ class Findings(list[Finding]):
 
     def _repr_html_(self) -> str:
         """The findings as a table, for notebooks."""
-        from kueuepy.html import table  # noqa: PLC0415 - only a notebook asks
+        from kueuepy.display.html import table  # noqa: PLC0415 - only a notebook asks
 
         if not self:
             return "<p>nothing to remark</p>"

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from kueuepy.errors.problems import Path, path_text
 from kueuepy.lint.finding import Finding, Severity
 from kueuepy.lint.scene import Scene
-from kueuepy.manifest.problems import Path, path_text
 from kueuepy.manifest.validation import called
 from kueuepy.objects import Object
 

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from kueuepy.errors import UnsupportedError
+from kueuepy.errors.problems import Path
 from kueuepy.manifest.decoding import Findings, decode, hold
-from kueuepy.manifest.problems import Path
 from kueuepy.manifest.shapes import many, optional, shape
 from kueuepy.manifest.times import SECOND, format_duration, parse_duration
 from kueuepy.objects import (

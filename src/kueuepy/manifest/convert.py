@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 
 from kueuepy.errors import UnsupportedError
+from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest.decoding import Findings, decode
 from kueuepy.manifest.fields import TIME
 from kueuepy.manifest.kinds import BY_CLASS, KINDS, KUEUE, Body, Kind
-from kueuepy.manifest.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest.times import format_time
 from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
 from kueuepy.objects import Object

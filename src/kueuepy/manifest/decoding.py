@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 from msgspec import inspect
 
-from kueuepy.manifest.problems import Path, Problem, ProblemKind, shown, suggestion
+from kueuepy.errors.problems import Path, Problem, ProblemKind, shown, suggestion
 from kueuepy.objects.ready import ready
 
 T = TypeVar("T")

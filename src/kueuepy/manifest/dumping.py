@@ -9,7 +9,7 @@ from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import write_configuration
 from kueuepy.manifest.convert import to_dict
 from kueuepy.manifest.manifest import Manifest
-from kueuepy.manifest.writing import yaml_text
+from kueuepy.manifest.text.writing import yaml_text
 from kueuepy.objects import Configuration, Object
 
 Dumpable = Manifest | Object | Configuration | Iterable[Object | Configuration]

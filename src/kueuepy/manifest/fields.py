@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from kueuepy.errors.problems import Path
 from kueuepy.manifest.decoding import Findings, decode, hold
-from kueuepy.manifest.problems import Path
 from kueuepy.manifest.shapes import many, optional, shape
 from kueuepy.manifest.times import LATEST, LONGEST, format_time, parse_time
 

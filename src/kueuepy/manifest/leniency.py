@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from kueuepy.errors.problems import Path
 from kueuepy.manifest.decoding import Findings
-from kueuepy.manifest.problems import Path
 from kueuepy.objects import ClusterQueue, Cohort, FlavorQuotas, Object, ResourceGroup, ResourceQuota
 
 

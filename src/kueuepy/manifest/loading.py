@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from kueuepy.errors import DuplicateError
+from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
 from kueuepy.manifest.convert import object_name, read_object, split_api_version
@@ -11,11 +12,10 @@ from kueuepy.manifest.decoding import Findings, Sound
 from kueuepy.manifest.jobkinds import QUEUE_NAME, is_annotated, is_job, is_other, with_queue_label
 from kueuepy.manifest.kinds import KINDS, KUEUE
 from kueuepy.manifest.leniency import complete_quotas
-from kueuepy.manifest.limits import Limits
 from kueuepy.manifest.manifest import Manifest, Note, group
-from kueuepy.manifest.problems import ManifestError, Problem, suggestion
-from kueuepy.manifest.reading import Item
-from kueuepy.manifest.sources import Source, items
+from kueuepy.manifest.text.limits import Limits
+from kueuepy.manifest.text.reading import Item
+from kueuepy.manifest.text.sources import Source, items
 from kueuepy.manifest.validation import called, review_object
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.review import Review

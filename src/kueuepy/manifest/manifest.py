@@ -7,8 +7,8 @@ import msgspec
 from msgspec import field
 
 from kueuepy.errors import DuplicateError
-from kueuepy.manifest.problems import Path
-from kueuepy.manifest.reading import Item
+from kueuepy.errors.problems import Path
+from kueuepy.manifest.text.reading import Item
 from kueuepy.objects import (
     AdmissionCheck,
     ClusterQueue,

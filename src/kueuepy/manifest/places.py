@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kueuepy.errors import KueueError
-from kueuepy.manifest.problems import ManifestError, Problem
+from kueuepy.errors.problems import ManifestError, Problem
 from kueuepy.manifest.validation import validate
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from kueuepy.errors.problems import Path
 from kueuepy.manifest.decoding import Findings, hold
 from kueuepy.manifest.fields import NAMES, FieldForm, TopologyRequest, read_time
 from kueuepy.manifest.podtemplate import PodTemplate
-from kueuepy.manifest.problems import Path
 from kueuepy.manifest.shapes import shape
 from kueuepy.manifest.times import format_time
 

@@ -1,7 +1,7 @@
 import re
 
 import kueuepy as kq
-from kueuepy.html import MOST_BYTES, table
+from kueuepy.display.html import MOST_BYTES, table
 
 from .conftest import DEFAULT, queue, workload
 

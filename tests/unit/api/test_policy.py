@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import kueuepy as kq
-from kueuepy.picture import steps
+from kueuepy.simulation.picture import steps
 
 from .conftest import DEFAULT, queue
 

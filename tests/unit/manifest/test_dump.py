@@ -8,7 +8,7 @@ import pytest
 
 from kueuepy.errors import UnsupportedError
 from kueuepy.manifest import Manifest, dump, from_dict, load, to_dict
-from kueuepy.manifest.writing import yaml_text
+from kueuepy.manifest.text.writing import yaml_text
 from kueuepy.objects import (
     AdmissionCheck,
     AdmissionCheckState,

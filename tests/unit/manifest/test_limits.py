@@ -6,7 +6,7 @@ import time
 import pytest
 
 from kueuepy.manifest import LimitError, Limits, load
-from kueuepy.manifest.reading import read
+from kueuepy.manifest.text.reading import read
 
 
 def values(text: str, limits: Limits = Limits()) -> list[object]:  # noqa: B008

@@ -10,7 +10,7 @@ import pytest
 
 from kueuepy.errors import DuplicateError, NotFoundError
 from kueuepy.manifest import Limits, ManifestError, load, to_dict
-from kueuepy.manifest.reading import read
+from kueuepy.manifest.text.reading import read
 from kueuepy.objects import Cohort, LocalQueue, Namespace
 
 COHORT = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: %s}\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kueuepy.manifest.scalars import Scalar, key_text, resolve
+from kueuepy.manifest.text.scalars import Scalar, key_text, resolve
 
 
 @pytest.mark.parametrize("text", ["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])

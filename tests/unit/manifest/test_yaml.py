@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from kueuepy.manifest import Limits, ManifestError
-from kueuepy.manifest.text import Text
-from kueuepy.manifest.yamlblock import parse
+from kueuepy.manifest.text.block import parse
+from kueuepy.manifest.text.text import Text
 from ways import quick_value
 
 

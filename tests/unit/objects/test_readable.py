@@ -5,9 +5,9 @@ from types import MappingProxyType
 import pytest
 
 import kueuepy as kq
-from kueuepy import scheduler_calls as calls
 from kueuepy.manifest import validate
 from kueuepy.objects.readable import fault_of, read_again
+from kueuepy.session import calls
 
 
 class Text(str):

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
-from kueuepy.cluster_names import dangling
+from kueuepy.cluster.names import dangling
+from kueuepy.errors.problems import suggestion
 from kueuepy.lint.rule import Hit, rule
 from kueuepy.lint.scene import Scene
-from kueuepy.manifest.problems import suggestion
 
 
 @rule("L16", "error", "A name that names nothing keeps workloads out.")

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
+from kueuepy.errors.problems import ManifestError, Problem
 from kueuepy.manifest.convert import read_object, settled, to_dict
 from kueuepy.manifest.kinds import BY_CLASS, Kind
-from kueuepy.manifest.problems import ManifestError, Problem
 from kueuepy.manifest.validation import flavor, other, queue, update, workload
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.review import Review

@@ -3,8 +3,8 @@
 Source: `pkg/config/validation.go`.
 """
 
+from kueuepy.errors.problems import suggestion
 from kueuepy.manifest.gates import DEPENDENCIES, FEATURE_GATES, LOCKED, enabled
-from kueuepy.manifest.problems import suggestion
 from kueuepy.manifest.validation.queue import review_selector
 from kueuepy.manifest.validation.review import Review, parse_lenient
 from kueuepy.objects import (

@@ -5,7 +5,7 @@ Source: `pkg/webhooks/resourceflavor_webhook.go`, `apis/kueue/v1beta2/resourcefl
 
 from collections.abc import Iterable
 
-from kueuepy.manifest.problems import Path
+from kueuepy.errors.problems import Path
 from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import ResourceFlavor, Taint, Toleration
 

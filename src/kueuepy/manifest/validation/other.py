@@ -5,7 +5,7 @@ Source: the CRDs of `apis/kueue/v1beta2`, and Kubernetes' own types.
 
 import re
 
-from kueuepy.manifest.problems import Path
+from kueuepy.errors.problems import Path
 from kueuepy.manifest.validation.flavor import review_taints
 from kueuepy.manifest.validation.review import DNS_LABEL, Review
 from kueuepy.objects import (

@@ -5,7 +5,7 @@ Source: `pkg/webhooks/workload_webhook.go:validatePodSet`, `apis/kueue/v1beta2/w
 
 from typing import Any
 
-from kueuepy.manifest.problems import Path
+from kueuepy.errors.problems import Path
 from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import PodSet
 

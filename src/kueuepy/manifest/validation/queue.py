@@ -5,7 +5,7 @@ Source: `pkg/webhooks/clusterqueue_webhook.go`, `pkg/webhooks/cohort_webhook.go`
 
 from collections.abc import Iterable, Sequence
 
-from kueuepy.manifest.problems import Path
+from kueuepy.errors.problems import Path
 from kueuepy.manifest.validation.quota import GROUPS, Owner, review_groups, review_totals, review_weight
 from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import AdmissionCheckStrategyRule, ClusterQueue, Cohort, LabelSelector, LocalQueue

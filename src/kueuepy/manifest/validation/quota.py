@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from kueuepy._core import Quantity
-from kueuepy.manifest.problems import Path
+from kueuepy.errors.problems import Path
 from kueuepy.manifest.validation.review import ZERO, Review
 from kueuepy.objects import FairSharing, FlavorQuotas, ResourceGroup, ResourceQuota
 

@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from kueuepy._core import Quantity
+from kueuepy.errors.problems import Path, shown
 from kueuepy.manifest.decoding import Findings, Sound
 from kueuepy.manifest.gates import enabled
-from kueuepy.manifest.problems import Path, shown
 from kueuepy.objects import QuantityText
 
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from kueuepy.errors.problems import Path
 from kueuepy.manifest.decoding import decode
-from kueuepy.manifest.problems import Path
 from kueuepy.manifest.validation.flavor import review_tolerations
 from kueuepy.manifest.validation.review import Review, is_label_key, is_subdomain, parse_quantity
 from kueuepy.objects import (

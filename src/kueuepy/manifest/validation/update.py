@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from kueuepy.manifest.problems import Path
+from kueuepy.errors.problems import Path
 from kueuepy.manifest.validation import queue as queues
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.validation.workload import gates_of, is_elastic

@@ -8,8 +8,8 @@ limit of `max - min` say.
 from typing import Any
 
 from kueuepy._core import Quantity
+from kueuepy.errors.problems import Path, suggestion
 from kueuepy.manifest.decoding import Findings
-from kueuepy.manifest.problems import Path, suggestion
 from kueuepy.manifest.versions import v1beta1
 
 Doc = dict[str, Any]

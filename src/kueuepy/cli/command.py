@@ -1,0 +1,96 @@
+"""`kueuepy replay` and `kueuepy perf`: the two commands that need nothing but a plain install."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import msgspec
+
+from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.version import COMMIT, VERSION, installed
+
+
+def _replay(args: argparse.Namespace) -> int:
+    from kueuepy.replay import read_scenarios, replay  # noqa: PLC0415 - so that `--help` is quick
+
+    encode = msgspec.json.Encoder(enc_hook=str).encode
+    out = sys.stdout.buffer
+    for path in args.files:
+        for scenario in read_scenarios(path):
+            try:
+                results = replay(scenario)
+            except KueueError as error:
+                raise InvalidSpecError(f'{path}: scenario "{scenario["name"]}": {error}') from None
+            out.write(encode({"name": scenario["name"], "results": results}) + b"\n")
+    out.flush()
+    return 0
+
+
+def _perf(args: argparse.Namespace) -> int:
+    from kueuepy.simulation.perf import perf  # noqa: PLC0415 - so that `--help` is quick
+
+    def show(finished: int, total: int) -> None:
+        sys.stderr.write(f"\r{finished:,} of {total:,} workloads finished")
+        sys.stderr.flush()
+
+    watched = sys.stderr.isatty()
+    result = perf(args.profile, fair_sharing=args.fair_sharing, progress=show if watched else None)
+    if watched:
+        sys.stderr.write("\r\x1b[K")
+    if args.json:
+        sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
+        return 0
+    for name, value in result.items():
+        text = f"{value:.3f}" if isinstance(value, float) else value
+        if isinstance(value, dict):
+            text = ", ".join(f"{kind} {wait:,}" for kind, wait in value.items())
+        sys.stdout.write(f"{name:>20}  {text}\n")
+    return 0
+
+
+def told_version() -> str:
+    """The version, and that of Kueue whose decisions are right."""
+    return f"kueuepy {installed()}, deciding as kubernetes-sigs/kueue at {COMMIT} ({VERSION})"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the commands that need no extra."""
+    top = argparse.ArgumentParser(
+        prog="kueuepy",
+        description="Kueue's admission decisions, exactly, without a cluster.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,  # the version stays on one line
+        epilog='The other commands need the extra: pip install "kueuepy[cli]"',
+    )
+    top.add_argument("--version", action="version", version=told_version())
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    replays = commands.add_parser(
+        "replay",
+        help="replay recorded scenarios and print what happened at each step",
+        epilog="example: kueuepy replay tests/scenarios/data/single.jsonl.gz",
+    )
+    replays.add_argument(
+        "files", nargs="+", metavar="FILE", help="scenarios, JSON lines, also gzip; - is standard input"
+    )
+    replays.set_defaults(run=_replay)
+    perfs = commands.add_parser(
+        "perf",
+        help="run a load profile of Kueue's performance test in virtual time",
+        epilog="example: kueuepy perf benchmarks/profiles/small.yaml",
+    )
+    perfs.add_argument("profile", metavar="PROFILE", help="a generator file: cohorts, queues and sets of workloads")
+    perfs.add_argument("--json", action="store_true", help="print one JSON object")
+    perfs.add_argument("--fair-sharing", action="store_true", help="with fair sharing, both strategies in their order")
+    perfs.set_defaults(run=_perf)
+    return top
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs a command; 0 where it succeeded, 1 where its input is wrong, 2 for a wrong command line."""
+    args = parser().parse_args(argv)
+    try:
+        result: int = args.run(args)
+    except KueueError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    return result

@@ -1,0 +1,1 @@
+"""Pictures for notebooks: HTML of what the other rooms hold."""

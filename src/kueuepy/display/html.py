@@ -1,0 +1,186 @@
+"""What a notebook shows: everything escaped, at most 200 rows and 200 KB."""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import islice
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from kueuepy.decisions import Admitted, Preempting
+from kueuepy.explain import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.decisions import Cycle, Decision, Settled
+    from kueuepy.explain import Cause, Explanation
+    from kueuepy.scheduler import Scheduler
+    from kueuepy.tables.frames import Columns
+
+MOST_ROWS = 200
+MOST_BYTES = 200_000
+_LONGEST_TEXT = 400
+_NODE = 0  # places in a row of Grid.nodes
+_PARENT = 2
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
+    """A table, cut where it gets too long; numbers stand at the right, everything else at the left."""
+    shown = list(islice(rows, MOST_ROWS + 1))
+    body: list[str] = []
+    size = 0
+    for row in shown[:MOST_ROWS]:
+        line = "<tr>" + "".join(_cell(cell) for cell in row) + "</tr>"
+        size += len(line.encode())
+        if size > MOST_BYTES // 2:
+            break
+        body.append(line)
+    cut = len(body) < len(shown)
+    more = f'<tr><td colspan="{len(header)}">…</td></tr>' if cut else ""
+    first = shown[0] if shown else header
+    head = "".join(_cell(name, "th", like=cell) for name, cell in zip(header, first, strict=True))
+    return _table(caption, head, [*body, more])
+
+
+def _table(caption: str, head: str, body: Iterable[str]) -> str:
+    title = f'<caption style="text-align:left">{_text(caption)}</caption>' if caption else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+
+
+def _cell(value: Any, tag: str = "td", *, like: Any = None) -> str:
+    """A cell; notebooks align all to the right unless they are told otherwise."""
+    side = "right" if isinstance(value if like is None else like, Real) else "left"
+    return f'<{tag} style="text-align:{side}">{_text(value)}</{tag}>'
+
+
+def _text(value: Any) -> str:
+    text = str(value)
+    return escape(text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…")
+
+
+def decision_row(decision: Decision) -> tuple[str, str, str, str]:
+    """A decision as the cells of a row."""
+    if isinstance(decision, Admitted):
+        flavors = sorted({flavor for flavors in decision.flavors.values() for flavor in flavors.values()})
+        return decision.workload, decision.cluster_queue, "Admitted", ", ".join(flavors)
+    if isinstance(decision, Preempting):
+        targets = ", ".join(f"{target.workload} ({target.reason})" for target in decision.targets)
+        return decision.workload, decision.cluster_queue, "Preempting", targets
+    return decision.workload, decision.cluster_queue, decision.reason or "Pending", decision.message
+
+
+_DECISION = ("workload", "ClusterQueue", "decision", "")
+
+
+def decision_html(decision: Decision) -> str:
+    """One decision."""
+    return table(_DECISION, [decision_row(decision)])
+
+
+def cycle_html(cycle: Cycle) -> str:
+    """The decisions of a cycle."""
+    return table(_DECISION, map(decision_row, cycle), repr(cycle).strip("<>"))
+
+
+def settled_html(settled: Settled) -> str:
+    """The decisions of several cycles."""
+    rows = ((i, *decision_row(decision)) for i, cycle in enumerate(settled, 1) for decision in cycle)
+    return table(("cycle", *_DECISION), rows, repr(settled).strip("<>"))
+
+
+def columns_html(columns: Columns) -> str:
+    """The first rows of a table."""
+    rows = columns.rows(MOST_ROWS + 1)
+    return table(columns.names, [[row[name] for name in columns.names] for row in rows])
+
+
+def explanation_html(explanation: Explanation) -> str:
+    """The tree, with parts that fold."""
+    left = [MOST_ROWS]
+    inside = "".join(_cause(cause, left) for cause in explanation.causes)
+    return f"<details open><summary><b>{_text(explanation.headline)}</b></summary><ul>{inside}</ul></details>"
+
+
+def _cause(cause: Cause, left: list[int]) -> str:
+    left[0] -= 1
+    if left[0] < 0:
+        return "<li>…</li>" if left[0] == -1 else ""
+    if not cause.causes:
+        return f"<li>{_text(cause.text)}</li>"
+    inside = "".join(_cause(child, left) for child in cause.causes)
+    return f"<li><details open><summary>{_text(cause.text)}</summary><ul>{inside}</ul></details></li>"
+
+
+# --- the cohort tree ------------------------------------------------------------------------------------------------
+
+
+def cluster_html(cluster: Cluster) -> str:
+    """The cohort tree of a cluster, with what its Workloads use."""
+    from kueuepy.scheduler import Scheduler  # noqa: PLC0415 - the two modules need each other
+
+    queues, jobs = len(cluster.cluster_queues), len(cluster.workloads) + len(cluster.jobs)
+    return tree_html(Scheduler(cluster), f"{queues} ClusterQueue{'s' * (queues != 1)}, {jobs} job{'s' * (jobs != 1)}")
+
+
+def scheduler_html(scheduler: Scheduler) -> str:
+    """The cohort tree, with what is used now."""
+    return tree_html(scheduler, repr(scheduler).strip("<>"))
+
+
+def tree_html(scheduler: Scheduler, caption: str) -> str:
+    """A row for each node and each flavor and resource that it has, with a bar."""
+    grid = scheduler.usage
+    usage, quota = grid.array("usage"), grid.array("subtree_quota")
+    head = "".join(_cell(name, "th") for name in ("Cohort, ClusterQueue", "flavor", "resource", "used", ""))
+    rows: list[str] = []
+    size = 0
+    for row, depth in _depth_first(grid.nodes):
+        used = [cell for cell in range(len(grid.cells)) if quota[row, cell] or usage[row, cell]]
+        for place, cell in enumerate(used or [None]):
+            name = _text(grid.nodes[row][_NODE]) if place == 0 else ""
+            label = f'<td style="text-align:left;padding-left:{1.2 * depth + 0.5:.1f}em">{name}</td>'
+            line = f"<tr>{label}{_amounts(grid.cells, usage, quota, row, cell)}</tr>"
+            size += len(line.encode())
+            if len(rows) == MOST_ROWS or size > MOST_BYTES * 3 // 4:
+                return _table(caption, head, [*rows, "<tr><td>…</td></tr>"])
+            rows.append(line)
+    return _table(caption, head, rows)
+
+
+def _depth_first(nodes: Sequence[Any]) -> Iterable[tuple[int, int]]:
+    """Rows and depths, a Cohort before what is in it; a cycle of Cohorts shows nothing below it."""
+    children: dict[int, list[int]] = {}
+    for row, (_, _, parent, exists, _) in enumerate(nodes):
+        if exists:
+            children.setdefault(parent, []).append(row)
+    stack = [(row, 0) for row in sorted(children.get(-1, ()), key=lambda r: nodes[r][_NODE], reverse=True)]
+    while stack:
+        row, depth = stack.pop()
+        yield row, depth
+        below = sorted(children.get(row, ()), key=lambda r: nodes[r][_NODE], reverse=True)
+        stack += [(child, depth + 1) for child in below]
+
+
+def _amounts(cells: Sequence[tuple[str, str]], usage: Any, quota: Any, row: int, cell: int | None) -> str:
+    if cell is None:
+        return "<td></td>" * 4
+    flavor, resource = cells[cell]
+    used, own = int(usage[row, cell]), int(quota[row, cell])
+    text = f"{words.amount(resource, used)} of {words.amount(resource, own)}"
+    if used > own:
+        text += f", borrows {words.amount(resource, used - own)}"
+    return "".join(map(_cell, (flavor, resource, text))) + f"<td>{_bar(used, own)}</td>"
+
+
+def _bar(used: int, own: int) -> str:
+    """What is used of its own, then in another colour what is borrowed."""
+    whole = max(used, own, 1)
+    parts = ((min(used, own), "#2563eb"), (max(used - own, 0), "#c2410c"))
+    inside = "".join(
+        f'<div style="width:{amount / whole:.1%};height:100%;background:{colour}"></div>'
+        for amount, colour in parts
+        if amount
+    )
+    return f'<div style="display:flex;width:10em;height:.8em;background:#8883">{inside}</div>'

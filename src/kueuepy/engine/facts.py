@@ -1,0 +1,256 @@
+"""The shapes of what the core hands over: dicts and tuples, named here once for the stub and for those who read them.
+
+Amounts are integers, thousandths for cpu and units for everything else; `None` is unlimited, which is also what the
+largest numbers and sums of such count as.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias, TypedDict
+
+from kueuepy.decisions import FlavorMode, PendingReason, PreemptionReason
+from kueuepy.objects.status import CheckState
+
+Amount: TypeAlias = int | None
+"""So much of a resource; `None` is unlimited."""
+
+_UNLIMITED, _LEAST = 2**63 - 1, -(2**63)
+
+ConditionView: TypeAlias = tuple[bool, str, str, int]
+"""Status, reason, message, time of the last transition."""
+
+PodSetAdmissionView: TypeAlias = tuple[str, int, dict[str, tuple[str, int]]]
+"""Name, count, and by resource the flavor and the amount."""
+
+AdmissionView: TypeAlias = tuple[PodSetAdmissionView, ...]
+
+DecisionView: TypeAlias = tuple[
+    Literal["Pending", "Preempting", "Admitted"],
+    str,
+    str,
+    PendingReason,
+    str,
+    bool,
+    int,
+    AdmissionView | None,
+    tuple[tuple[str, PreemptionReason, str], ...],
+    tuple[tuple[int, str, FlavorMode, int, str], ...],
+]
+"""Verdict, workload, ClusterQueue, reason, message, whether admitted, borrowing level, admission, targets, attempts."""
+
+CheckView: TypeAlias = tuple[str, CheckState, str, int, int | None, int | None, str]
+"""Name, state, message, time of the last transition, retries, seconds to wait after a retry, updates as JSON."""
+
+
+class LifeView(TypedDict):
+    """What a workload's status says beside its conditions and its admission."""
+
+    checks: list[CheckView]
+    requeue_count: int | None
+    requeue_at: int | None
+    past_execution_seconds: int | None
+    reclaimable: dict[str, int]
+    pods_ready: bool
+    active: bool
+
+
+class NodeView(TypedDict):
+    """One node on the way from a queue to its root, in one cell."""
+
+    name: str
+    kind: Literal["ClusterQueue", "Cohort"]
+    nominal: Amount
+    subtree: Amount
+    usage: Amount
+    guaranteed: Amount
+    borrowing_limit: Amount
+    lending_limit: Amount
+    available: Amount
+
+
+class HolderView(TypedDict):
+    """What a queue of the tree, or a Cohort with a quota or a limit of its own, has and holds of one cell.
+
+    `meets` is the lowest node that is above both it and the queue in question; the `nominal` of a Cohort is what it
+    has with all below it.
+    """
+
+    name: str
+    kind: Literal["ClusterQueue", "Cohort"]
+    meets: str
+    nominal: Amount
+    usage: Amount
+    borrowed: Amount
+    lends: Amount
+
+
+class CellView(TypedDict):
+    """One cell of a request, against what there is."""
+
+    flavor: str
+    resource: str
+    before: Amount
+    asked: Amount
+    available: Amount
+    potential: Amount
+    short: bool
+    where: str
+    limit: Literal["quota", "borrowingLimit"]
+    may_preempt: bool
+    path: list[NodeView]
+    holders: list[HolderView]
+    one_would_do: list[str]
+
+
+class FlavorView(TypedDict):
+    """One flavor of a pod set, tried or not."""
+
+    flavor: str
+    resource_group: int
+    tried: bool
+    chosen: bool
+    mode: str
+    borrowing_level: int
+    reason: str
+    ineligible: list[str]
+    cells: list[CellView]
+
+
+class PodSetView(TypedDict):
+    """What a pod set asks for, and how each flavor did."""
+
+    name: str
+    count: int
+    requests: dict[str, Amount]
+    undeclared: list[str]
+    flavors: list[FlavorView]
+
+
+class ComparisonView(TypedDict):
+    """Two shares, compared by a rule of fair sharing."""
+
+    strategy: Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
+    ours: str
+    theirs: str
+    our_share: float
+    their_share: float
+    final_share: float
+    holds: bool
+
+
+class CandidateView(TypedDict):
+    """A workload that holds what is contested, and why it leaves or stays; `leaving`: it is evicted already."""
+
+    workload: str
+    cluster_queue: str
+    verdict: str
+    reason: PreemptionReason | None
+    leaving: bool
+    priority: int
+    holds: dict[tuple[str, str], Amount]
+    comparisons: list[ComparisonView]
+
+
+class ShareView(TypedDict):
+    """A dominant resource share, and where it comes from."""
+
+    name: str
+    kind: Literal["ClusterQueue", "Cohort"]
+    weight: float
+    share: float
+    rounded: int
+    resource: str
+    borrowed: Amount
+    lendable: Amount
+    borrowing: bool
+
+
+class FactsView(TypedDict):
+    """All about one workload."""
+
+    workload: str
+    cluster_queue: str
+    priority: int
+    nominated: bool
+    pod_sets: list[PodSetView]
+    contested: list[tuple[str, str]]
+    candidates: list[CandidateView]
+    counts: dict[str, int]
+    shares: list[ShareView]
+    strict_fifo: bool
+    holds: bool
+    blocked: tuple[str, str]
+    inactivity: tuple[str, str] | None
+    preemptor: str
+    verdict: Literal["Pending", "Preempting", "Admitted"]
+    reason: str
+    message: str
+
+
+class Shortage(NamedTuple):
+    """A node whose quota or borrowingLimit is too small for a request, and by how much."""
+
+    node: str
+    limit: Literal["quota", "borrowingLimit"]
+    amount: Amount
+
+
+def number(amount: Amount) -> int:
+    """An amount as a number that can be compared: unlimited is the largest.
+
+    >>> number(3), number(None) > 2**62
+    (3, True)
+    """
+    return _UNLIMITED if amount is None else amount
+
+
+def less(amount: Amount, by: Amount) -> Amount:
+    """One amount without another.
+
+    Source: `pkg/resources/amount.go:Sub`.
+
+    >>> less(5, 3), less(None, 3), less(None, None), less(3, None), less(2**62, -(2**62))
+    (2, None, 0, -9223372036854775808, None)
+    """
+    if amount is None:
+        return 0 if by is None else None
+    found = _LEAST if by is None else max(_LEAST, amount - by)
+    return found if found < _UNLIMITED else None
+
+
+def missing(cell: CellView) -> Amount:
+    """How much would have to become free; more than what is asked for where more is used than there is."""
+    return positive(less(cell["asked"], cell["path"][0]["available"]))
+
+
+def positive(amount: Amount) -> Amount:
+    """The amount, or 0 if it is less."""
+    return None if amount is None else max(0, amount)
+
+
+def shortages(cell: CellView) -> list[Shortage]:
+    """The nodes, from the queue up, whose quota or borrowingLimit would all have to grow for the request to fit.
+
+    What is unlimited cannot grow: there may be none though the request is short, where others use all that can be.
+
+    Mirrors `pkg/cache/scheduler/resource_node.go:available`, read backwards.
+    """
+    found: list[Shortage] = []
+    needed = cell["asked"]
+    for node, parent in zip(cell["path"], (*cell["path"][1:], None), strict=True):
+        if node["subtree"] is None:
+            break
+        if parent is None:
+            short = less(needed, less(node["subtree"], node["usage"]))
+            limit: Literal["quota", "borrowingLimit"] = "quota"
+        else:
+            needed = less(needed, positive(less(node["guaranteed"], node["usage"])))
+            if node["borrowing_limit"] is None:
+                continue
+            drawn = positive(less(node["usage"], node["guaranteed"]))
+            stored = less(less(node["subtree"], node["guaranteed"]), drawn)
+            short = less(less(needed, stored), node["borrowing_limit"])
+            limit = "borrowingLimit"
+        if number(short) > 0:
+            found.append(Shortage(node["name"], limit, short))
+    return found

@@ -1,0 +1,236 @@
+"""From the core's facts to causes: which of them explain what."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from kueuepy.engine.facts import less, missing, number, positive, shortages
+from kueuepy.explain import words
+from kueuepy.explain.cause import cause as _cause
+from kueuepy.explain.obstacles import obstacles, ways_out
+from kueuepy.explain.remedies import remedies
+
+if TYPE_CHECKING:
+    from kueuepy.decisions import Admitted
+    from kueuepy.engine.facts import (
+        CandidateView,
+        CellView,
+        ConditionView,
+        FactsView,
+        FlavorView,
+        LifeView,
+        PodSetView,
+    )
+    from kueuepy.explain.cause import Cause
+
+_MOST_NAMED = 5  # workloads each of which would make room
+_MOST_ALIKE = 3  # workloads of one queue that stay for one reason are told together beyond this number
+
+
+# --- a workload that waits -----------------------------------------------------------------------------------------
+
+
+def waiting_causes(
+    facts: FactsView,
+    position: int | None,
+    head: str | None,
+    *,
+    before: list[Cause],
+    after: list[Cause],
+    fair: bool,
+) -> tuple[Cause, ...]:
+    """Why it waits, and what would have to happen; `head` is who must go first, if anybody.
+
+    What time alone brings is told `before`; what concerns the whole request `after` its flavors.
+    """
+    causes = list(before)
+    if head is not None:
+        causes.append(_cause("behind", words.behind(head, facts["cluster_queue"]), {"workload": head}))
+    causes += obstacles(facts)
+    for pod_set in facts["pod_sets"]:
+        causes += _pod_set(pod_set, alone=len(facts["pod_sets"]) == 1, fair=fair)
+    if facts["contested"]:
+        causes.append(_preemption(facts))
+    if fair:
+        causes += shares(facts)
+    if position is not None:
+        causes.append(_cause("position", words.position(position, facts["cluster_queue"]), {"position": position}))
+    causes += after
+    if ways := ways_out(facts):
+        causes += ways
+    elif facts["verdict"] == "Pending":
+        causes += remedies(facts)
+    return tuple(causes)
+
+
+def _pod_set(pod_set: PodSetView, *, alone: bool, fair: bool) -> list[Cause]:
+    causes = [
+        _cause("undeclared", words.undeclared(resource), {"resource": resource}) for resource in pod_set["undeclared"]
+    ]
+    causes += [_flavor(flavor, uncovered=bool(pod_set["undeclared"]), fair=fair) for flavor in pod_set["flavors"]]
+    if alone:
+        return causes
+    return [_cause("pod set", words.pod_set(pod_set), {"name": pod_set["name"], "count": pod_set["count"]}, causes)]
+
+
+def _flavor(flavor: FlavorView, *, uncovered: bool, fair: bool) -> Cause:
+    numbers = ("flavor", "mode", "borrowing_level", "reason", "tried", "chosen")
+    facts = {name: value for name, value in flavor.items() if name in numbers}
+    if flavor["ineligible"]:
+        inner = [_cause("eligibility", why, {"flavor": flavor["flavor"]}) for why in flavor["ineligible"]]
+    else:
+        cells = sorted(flavor["cells"], key=itemgetter("resource"))
+        inner = [_cell(cell, fair=fair) for cell in cells if cell["short"] or flavor["chosen"]]
+    return _cause("flavor", words.flavor(flavor, uncovered=uncovered), facts, inner)
+
+
+def _cell(cell: CellView, *, fair: bool) -> Cause:
+    numbers = ("flavor", "resource", "asked", "before", "available", "potential", "where", "limit")
+    facts = {**{name: value for name, value in cell.items() if name in numbers}, "missing": missing(cell)}
+    if cell["short"]:
+        facts["shortages"] = tuple(shortages(cell))
+    return _cause("resource", words.cell(cell), facts, _shortage(cell, fair=fair) if cell["short"] else ())
+
+
+def _shortage(cell: CellView, *, fair: bool) -> list[Cause]:
+    causes = [
+        _cause(
+            "node",
+            words.node(node, cell, binds=node["name"] == cell["where"]),
+            {**node, "binds": node["name"] == cell["where"]},
+        )
+        for node in cell["path"]
+    ]
+    causes += [
+        _cause("holder", words.holder(holder, cell["resource"]), holder)
+        for holder in cell["holders"]
+        if holder["name"] != cell["path"][0]["name"]
+    ]
+    if _is_barred(cell):
+        causes.append(_cause("no preemption", words.no_preemption(cell, fair=fair)))
+    if cell["one_would_do"]:
+        named = tuple(cell["one_would_do"][:_MOST_NAMED])
+        text = words.one_would_do(named, more=len(cell["one_would_do"]) > _MOST_NAMED)
+        causes.append(_cause("one would do", text, {"workloads": named}))
+    return causes
+
+
+def _is_barred(cell: CellView) -> bool:
+    """Whether it is short, and preemption is not considered for it."""
+    return cell["short"] and not cell["may_preempt"] and not words.is_impossible(cell)
+
+
+def _barred(facts: FactsView) -> list[str]:
+    """The resources for which nobody is preempted, if every flavor that preemption is considered for has one."""
+    contested = [
+        [cell["resource"] for cell in flavor["cells"] if _is_barred(cell)]
+        for pod_set in facts["pod_sets"]
+        for flavor in pod_set["flavors"]
+        if flavor["tried"] and any(cell["short"] and cell["may_preempt"] for cell in flavor["cells"])
+    ]
+    return sorted({resource for barred in contested for resource in barred}) if all(contested) else []
+
+
+def _preemption(facts: FactsView) -> Cause:
+    barred = _barred(facts)
+    alike: dict[tuple[str, str], list[CandidateView]] = {}
+    for candidate in facts["candidates"]:
+        alike.setdefault((candidate["verdict"], candidate["cluster_queue"]), []).append(candidate)
+    causes: list[Cause] = []
+    for (verdict, queue), group in alike.items():
+        if verdict == "Taken" or len(group) <= _MOST_ALIKE or any(c["comparisons"] for c in group):
+            causes += [_candidate(candidate, barred) for candidate in group]
+        else:
+            told = {"verdict": verdict, "cluster_queue": queue, "workloads": tuple(c["workload"] for c in group)}
+            causes.append(_cause("candidates", words.candidates(group), told))
+    hidden = sum(facts["counts"].values()) - len(facts["candidates"])
+    if hidden > 0:
+        causes.append(_cause("candidates", words.hidden(hidden, facts["counts"]), {"counts": facts["counts"]}))
+    return _cause("preemption", words.preemption(facts), {"counts": facts["counts"]}, causes)
+
+
+def _candidate(candidate: CandidateView, barred: list[str]) -> Cause:
+    inner = [_cause("comparison", words.comparison(made), made) for made in candidate["comparisons"]]
+    numbers = ("workload", "cluster_queue", "verdict", "reason", "leaving", "priority")
+    return _cause(
+        "candidate",
+        words.candidate(candidate, barred),
+        {name: value for name, value in candidate.items() if name in numbers},
+        inner,
+    )
+
+
+def shares(facts: FactsView) -> list[Cause]:
+    """The dominant resource share of its queue and of the Cohorts above it."""
+    return [_cause("share", words.share(share), share) for share in facts["shares"]]
+
+
+# --- a workload that holds quota ------------------------------------------------------------------------------------
+
+
+def holding_causes(facts: FactsView, decided: Admitted | None, life: LifeView, *, fair: bool) -> tuple[Cause, ...]:
+    """What it holds, from whom, and why not of an earlier flavor."""
+    causes: list[Cause] = []
+    for pod_set in facts["pod_sets"]:
+        inner = [_held(cell) for flavor in pod_set["flavors"] for cell in flavor["cells"]]
+        causes.append(_cause("pod set", words.pod_set(pod_set), {"name": pod_set["name"]}, inner))
+    if decided is not None:
+        taken = {flavor for flavors in decided.flavors.values() for flavor in flavors.values()}
+        causes += [
+            _cause("earlier flavor", words.attempt(attempt), {"flavor": attempt.flavor, "mode": attempt.mode})
+            for attempt in decided.attempts
+            if attempt.flavor not in taken
+        ]
+    for name, state, message, *_ in life["checks"]:
+        causes.append(_cause("check", words.check(name, state, message), {"name": name, "state": state}))
+    if fair:
+        causes += shares(facts)
+    return tuple(causes)
+
+
+def _held(cell: CellView) -> Cause:
+    own = cell["path"][0]
+    loan = positive(less(own["usage"], own["nominal"]))
+    numbers = {"flavor": cell["flavor"], "resource": cell["resource"], "amount": cell["asked"]}
+    numbers["borrowed"] = min(cell["asked"], loan, key=number)
+    return _cause("held", words.held(cell, loan), numbers, _loan(cell) if number(loan) else ())
+
+
+def _loan(cell: CellView) -> list[Cause]:
+    """Who lends what the queue borrows: all below the lowest Cohort that does not borrow itself."""
+    own, *above = cell["path"]
+    borrowing = takewhile(lambda node: number(node["usage"]) > number(node["subtree"]), above)
+    within = above[: len(list(borrowing)) + 1]
+    names, resource = {node["name"] for node in within}, cell["resource"]
+    causes = [
+        _cause("lender", words.lender(holder, resource), holder)
+        for holder in cell["holders"]
+        if number(holder["lends"]) and holder["name"] != own["name"] and holder["meets"] in names
+    ]
+    causes += [_cause("pool", words.pool(node, resource), node) for node in within if number(node["nominal"])]
+    return [*causes, *(_cause("node", words.node(node, cell), node) for node in cell["path"])]
+
+
+# --- what happened to it ---------------------------------------------------------------------------------------------
+
+
+def history_causes(facts: FactsView, conditions: dict[str, ConditionView]) -> tuple[Cause, ...]:
+    """An eviction that is not over."""
+    evicted, preempted = conditions.get("Evicted"), conditions.get("Preempted")
+    if evicted is None or not evicted[0]:
+        return ()
+    inner: tuple[Cause, ...] = ()
+    if preempted is not None and preempted[0]:
+        inner = (
+            _cause(
+                "preempted by",
+                words.preempted(facts["preemptor"], preempted[1]),
+                {
+                    "workload": facts["preemptor"],
+                    "reason": preempted[1],
+                },
+            ),
+        )
+    return (_cause("eviction", f"evicted: {evicted[1]}: {evicted[2]}", {"reason": evicted[1]}, inner),)

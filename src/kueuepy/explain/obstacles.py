@@ -1,0 +1,142 @@
+"""What keeps a workload from being looked at, or holds it back although it would fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kueuepy.explain import words
+from kueuepy.explain.cause import cause as _cause
+from kueuepy.objects import SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kueuepy import _core
+    from kueuepy.engine.facts import FactsView, LifeView
+    from kueuepy.explain.cause import Cause
+    from kueuepy.objects import Workload
+
+_FAILED_CHECKS = "The workload has failed admission checks"
+_MISSING = " doesn't exist"
+_NAMESPACE = "workload namespace doesn't match ClusterQueue selector"
+_WAYS_OUT_OF_INACTIVITY = {
+    "is stopped": "the stopPolicy of ClusterQueue {} was None",
+    "references missing ResourceFlavor": "the ResourceFlavors that ClusterQueue {} names existed",
+    "references missing AdmissionCheck": "the AdmissionChecks that ClusterQueue {} names existed",
+    "references inactive AdmissionCheck": "the AdmissionChecks of ClusterQueue {} were active",
+    "there is no Topology": "the Topologies that the flavors of ClusterQueue {} name existed",
+    "part of a cycle": "the Cohorts above ClusterQueue {} made no cycle",
+}
+
+
+def obstacles(facts: FactsView) -> list[Cause]:
+    """Why no cycle looks at it, or why it is turned away before its flavors are."""
+    reason, text = facts["blocked"]
+    if text:
+        return [_cause("obstacle", text, {"reason": reason}, _inactivity(facts))]
+    if not facts["nominated"]:
+        return [_cause("obstacle", facts["message"], {"reason": facts["reason"]})]
+    return []
+
+
+def _inactivity(facts: FactsView) -> list[Cause]:
+    if facts["inactivity"] is None:
+        return []
+    reason, message = facts["inactivity"]
+    return [_cause("inactive", words.inactive(facts["cluster_queue"], message), {"reason": reason})]
+
+
+def ways_out(facts: FactsView) -> list[Cause]:
+    """What would have to happen for it to be looked at."""
+    ways = [_cause("remedy", text) for text in _ways_out(facts)]
+    return [_cause("remedies", words.considered(len(ways)), None, ways)] if ways else []
+
+
+def _ways_out(facts: FactsView) -> Iterator[str]:
+    reason, text = facts["blocked"]
+    queue = facts["cluster_queue"]
+    if reason == "Deactivated":
+        yield "it was active again"
+    elif reason == "AdmissionGated":
+        yield "its admission gate was gone"
+    elif reason in ("WaitingForPodsReady", "Waiting"):
+        yield "the pods of every admitted workload were ready"
+    elif text.endswith(_MISSING):
+        yield f"{text.removesuffix(_MISSING)} existed"
+    elif text.startswith("LocalQueue "):
+        yield f"the stopPolicy of {text.removesuffix(' is inactive')} was None"
+    elif facts["inactivity"] is not None:
+        message = facts["inactivity"][1]
+        yield from (way.format(queue) for said, way in _WAYS_OUT_OF_INACTIVITY.items() if said in message)
+    elif not text and facts["message"] == _FAILED_CHECKS:
+        yield "its admission checks were set back to Pending, which follows its eviction"
+    elif not text and facts["message"] == _NAMESPACE:
+        yield f"the namespaceSelector of ClusterQueue {queue} matched the labels of its namespace"
+
+
+# --- what only time brings -------------------------------------------------------------------------------------------
+
+
+def delays(engine: _core.Engine, found: int, facts: FactsView) -> list[Cause]:
+    """Checks that turned it away, and the back-off after an eviction, as long as that lasts."""
+    life = engine.life(found)
+    checks = [
+        _cause("check", words.check(name, state, message), {"name": name, "state": state})
+        for name, state, message, *_ in life["checks"]
+        if state in ("Retry", "Rejected")
+    ]
+    return [*checks, *_backoff(engine, life, facts)]
+
+
+def _backoff(engine: _core.Engine, life: LifeView, facts: FactsView) -> list[Cause]:
+    until = life["requeue_at"]
+    if until is None or until <= engine.now:
+        return []
+    left = (until - engine.now) / SECOND
+    text = words.backoff(left, life["requeue_count"] or 0, facts["cluster_queue"])
+    return [_cause("back-off", text, {"until": until, "seconds": left})]
+
+
+def releases(engine: _core.Engine, facts: FactsView, known: Callable[[str], Workload | None]) -> list[Cause]:
+    """When a workload that would make room has to end at the latest."""
+    ends = sorted(
+        (end, key)
+        for key in {
+            key
+            for pod_set in facts["pod_sets"]
+            for flavor in pod_set["flavors"]
+            for cell in flavor["cells"]
+            for key in cell["one_would_do"]
+        }
+        if (end := _end(engine, key, known(key))) is not None
+    )
+    if not ends:
+        return []
+    end, key = ends[0]
+    left = (end - engine.now) / SECOND
+    return [_cause("release", words.release(key, left), {"workload": key, "at": end, "seconds": left})]
+
+
+def _end(engine: _core.Engine, key: str, workload: Workload | None) -> int | None:
+    if workload is None or workload.maximum_execution_time_seconds is None:
+        return None
+    found = engine.find(key)
+    admitted = engine.conditions(found).get("Admitted")
+    if admitted is None or not admitted[0]:
+        return None
+    past = engine.life(found)["past_execution_seconds"] or 0
+    return admitted[3] + (workload.maximum_execution_time_seconds - past) * SECOND
+
+
+def fewer_pods(facts: FactsView, workload: Workload | None) -> list[Cause]:
+    """The fewest pods that it would start with."""
+    sizes = {one.name: one.min_count for one in (workload.pod_sets if workload is not None else ())}
+    return [
+        _cause(
+            "fewer pods",
+            words.fewer_pods(pod_set, least),
+            {"pod_set": pod_set["name"], "min_count": least, "count": pod_set["count"]},
+        )
+        for pod_set in facts["pod_sets"]
+        if (least := sizes.get(pod_set["name"])) is not None and least < pod_set["count"]
+    ]

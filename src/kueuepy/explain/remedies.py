@@ -1,0 +1,52 @@
+"""What would have to happen for a workload to fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kueuepy.explain import words
+from kueuepy.explain.cause import cause as _cause
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kueuepy.engine.facts import FactsView, FlavorView, PodSetView
+    from kueuepy.explain.cause import Cause
+
+
+def remedies(facts: FactsView) -> list[Cause]:
+    """What would have to happen: for each part of the request that fits nowhere, one of its flavors."""
+    queue = facts["cluster_queue"]
+    parts = [
+        _cause("remedy", words.cover(queue, resource), {"resource": resource})
+        for pod_set in facts["pod_sets"]
+        for resource in pod_set["undeclared"]
+    ]
+    parts += [] if parts else [_choice(*part) for part in _parts(facts)]
+    if not parts:
+        return []
+    lone = parts[0].causes if len(parts) == 1 and parts[0].kind == "remedy for" else ()
+    shown = lone or tuple(parts)
+    return [_cause("remedies", words.remedies(len(shown), all_of=not lone), None, shown)]
+
+
+def _parts(facts: FactsView) -> Iterator[tuple[PodSetView, list[FlavorView]]]:
+    """Pod sets with the flavors of a resource group, of which none that was tried fits."""
+    for pod_set in facts["pod_sets"]:
+        groups: dict[int, list[FlavorView]] = {}
+        for flavor in pod_set["flavors"]:
+            groups.setdefault(flavor["resource_group"], []).append(flavor)
+        for flavors in groups.values():
+            if not any(_fits(flavor) and flavor["tried"] for flavor in flavors):
+                yield pod_set, flavors
+
+
+def _fits(flavor: FlavorView) -> bool:
+    return not flavor["ineligible"] and not any(cell["short"] for cell in flavor["cells"])
+
+
+def _choice(pod_set: PodSetView, flavors: list[FlavorView]) -> Cause:
+    held = [_cause("remedy", words.remedy(flavor), {"flavor": flavor["flavor"]}) for flavor in flavors]
+    resources = sorted({cell["resource"] for flavor in flavors for cell in flavor["cells"]})
+    told = words.choices(resources, pod_set["name"], len(held))
+    return _cause("remedy for", told, {"pod_set": pod_set["name"], "resources": tuple(resources)}, held)

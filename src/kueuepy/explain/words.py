@@ -1,0 +1,366 @@
+"""The sentences of explanations. Facts come from the core; every word of prose is here."""
+
+from __future__ import annotations
+
+import math
+import re
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from kueuepy import _core
+from kueuepy.engine.facts import less, missing, number, shortages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kueuepy.decisions import FlavorAttempt
+    from kueuepy.engine.facts import (
+        CandidateView,
+        CellView,
+        ComparisonView,
+        FactsView,
+        FlavorView,
+        HolderView,
+        NodeView,
+        PodSetView,
+        ShareView,
+    )
+
+_MODES = {
+    "NoFit": "does not fit",
+    "NoCandidates": "does not fit, and nobody can be preempted for it",
+    "Preempt": "fits once others have left",
+    "Reclaim": "fits once others have given back what they borrow",
+    "Fit": "fits",
+}
+_VERDICTS = {
+    "NotNeeded": "stays: it may be preempted, but the rest is enough",
+    "NotEnough": "stays: it may be preempted, but even with all who may there is no room",
+    "WithinClusterQueueNever": "stays: it is in the same queue, and withinClusterQueue is Never",
+    "ReclaimWithinCohortNever": "stays: it is in another queue, and reclaimWithinCohort is Never",
+    "PriorityNotLower": "stays: its priority is not lower",
+    "NotNewer": "stays: its priority is equal, and it is not newer",
+    "QueueNotBorrowing": "stays: its queue uses no more than its own quota there",
+    "CohortNotBorrowing": "stays: a Cohort above its queue uses no more than its own quota there",
+    "FairSharing": "stays: by its share, its queue need not give it up",
+    "QueueInactive": "stays: its ClusterQueue is inactive, which shields what runs in it",
+    "BorrowWithinCohortNever": (
+        "stays: even with it gone the request would have to borrow, and borrowWithinCohort is Never"
+    ),
+    "BorrowPriorityNotLower": (
+        "stays: the request has to borrow, and for that borrowWithinCohort asks for a lower priority"
+    ),
+    "AboveMaxPriorityThreshold": (
+        "stays: the request has to borrow, and its priority is above the maxPriorityThreshold of borrowWithinCohort"
+    ),
+}
+_WAYS_ON = {
+    "not found": "it existed",
+    "supports only Topology": "the pods asked for a topology",
+    "does not support Topology": "the pods asked for no topology",
+}
+_REASONS = {
+    "InClusterQueue": "of lower rank in the same queue",
+    "InCohortReclamation": "its queue borrows what is reclaimed",
+    "InCohortFairSharing": "its queue has the larger share",
+    "InCohortReclaimWhileBorrowing": "its queue borrows, and its priority is low enough for borrowWithinCohort",
+}
+
+
+def amount(resource: str, value: int | None) -> str:
+    """An amount as Kueue writes it."""
+    return "no limit" if value is None else _core.Quantity.format(resource, value)
+
+
+def flavor(facts: FlavorView, *, uncovered: bool = False) -> str:
+    """How a flavor did; `uncovered`: some resource of the pod set has no quota."""
+    if facts["ineligible"]:
+        return f"{facts['flavor']}: the pods cannot go there"
+    if not facts["tried"]:
+        why = "a resource without quota" if uncovered else "an earlier flavor"
+        return f"{facts['flavor']}: not tried, since {why} ended the search"
+    borrows = ", by borrowing" if facts["borrowing_level"] and facts["mode"] in ("Fit", "Preempt", "Reclaim") else ""
+    return f"{facts['flavor']}: {_MODES[facts['mode']]}{borrows}"
+
+
+def no_preemption(facts: CellView, *, fair: bool) -> str:
+    """Why preemption is not considered for a resource."""
+    own, resource = facts["path"][0], facts["resource"]
+    asked, nominal = amount(resource, facts["asked"]), amount(resource, own["nominal"])
+    policy = "reclaimWithinCohort" if fair else "borrowWithinCohort"
+    return (
+        f"preemption is not considered: {asked} is more than the nominalQuota of {own['name']}, {nominal}, so that "
+        f"even with others gone it would have to borrow from its whole cohort, and {policy} is Never"
+    )
+
+
+def pod_set(facts: PodSetView) -> str:
+    """A pod set, and what it asks for in all."""
+    asked = ", ".join(f"{name} {amount(name, value)}" for name, value in sorted(facts["requests"].items()))
+    pods = "1 pod" if facts["count"] == 1 else f"{facts['count']} pods"
+    return f"pod set {facts['name']}, {pods}: {asked}"
+
+
+def is_impossible(facts: CellView) -> bool:
+    """Whether more is asked for than there could ever be."""
+    return number(facts["asked"]) > number(facts["potential"])
+
+
+def cell(facts: CellView) -> str:
+    """What is asked for of one resource, against what there is."""
+    resource = facts["resource"]
+    earlier = f" ({amount(resource, facts['before'])} of it for other pod sets)" if number(facts["before"]) else ""
+    asked = f"{resource}: asks {amount(resource, facts['asked'])}{earlier}"
+    if is_impossible(facts):
+        return f"{asked}, can never have more than {amount(resource, facts['potential'])}"
+    available = amount(resource, facts["available"])
+    if not facts["short"]:
+        return f"{asked}, may have {available}"
+    over = less(missing(facts), facts["asked"])
+    beyond = f", with the {amount(resource, over)} that are used beyond quota" if number(over) > 0 else ""
+    return f"{asked}, may have {available}: {amount(resource, missing(facts))} short{beyond}"
+
+
+def node(facts: NodeView, of: CellView, *, binds: bool = False) -> str:
+    """The numbers of one node on the way up."""
+    resource = of["resource"]
+
+    def text(name: str) -> str:
+        return amount(resource, facts[name])  # type: ignore[literal-required]
+
+    is_queue = facts["kind"] == "ClusterQueue"
+    quota = f"nominal {text('nominal')}" if is_queue else f"quota {text('subtree')} (own and lent)"
+    parts = [quota, f"used {text('usage')}"]
+    if facts["borrowing_limit"] is not None:
+        parts.append(f"borrowingLimit {text('borrowing_limit')}")
+    if facts["lending_limit"] is not None:
+        parts.append(f"lendingLimit {text('lending_limit')}, so {text('guaranteed')} for itself")
+    free = facts["available"]
+    over = number(free) < 0
+    parts.append(f"{amount(resource, less(0, free) if over else free)} {'too much' if over else 'left'}")
+    limit = "its borrowingLimit" if of["limit"] == "borrowingLimit" else "its quota"
+    counts = f"  ← {limit} is what counts" if binds else ""
+    return f"{facts['kind']} {facts['name']}: {', '.join(parts)}{counts}"
+
+
+def holder(facts: HolderView, resource: str) -> str:
+    """What another queue of the tree holds, borrows and lends."""
+    parts = [f"uses {amount(resource, facts['usage'])} of its {amount(resource, facts['nominal'])}"]
+    parts.append(f"borrows {amount(resource, facts['borrowed'])}")
+    parts.append(f"lends {amount(resource, facts['lends'])}")
+    return f"{facts['kind']} {facts['name']}: {', '.join(parts)}"
+
+
+def lender(facts: HolderView, resource: str) -> str:
+    """Whom borrowed quota comes from."""
+    return f"from {facts['kind']} {facts['name']}, which lends {amount(resource, facts['lends'])}"
+
+
+def pool(facts: NodeView, resource: str) -> str:
+    """A Cohort above that has quota of its own."""
+    return f"from Cohort {facts['name']}, which has {amount(resource, facts['nominal'])} of its own"
+
+
+def one_would_do(workloads: Sequence[str], *, more: bool) -> str:
+    """Workloads each of which makes room by leaving."""
+    names = ", ".join(workloads)
+    return (
+        f"enough if one of these left: {names}{' and others' if more else ''}"
+        if workloads[1:]
+        else f"enough if {names} left"
+    )
+
+
+def position(place: int, queue: str) -> str:
+    """Where it is in its queue."""
+    return f"{place} before it in ClusterQueue {queue}" if place else f"first in ClusterQueue {queue}"
+
+
+def behind(head: str, queue: str) -> str:
+    """Who has to go before it."""
+    return f"ClusterQueue {queue} is StrictFIFO: nobody is looked at before {head}, its head, has quota or is gone"
+
+
+def inactive(queue: str, message: str) -> str:
+    """Why a ClusterQueue admits nobody."""
+    return f"ClusterQueue {queue}: {message}"
+
+
+def backoff(seconds: float, evictions: int, queue: str) -> str:
+    """For how long it has to wait before it queues again."""
+    after = "an eviction" if evictions == 1 else f"{evictions} evictions"
+    return f"backs off for another {seconds:g} s, after {after}; only then it queues in ClusterQueue {queue}"
+
+
+def release(workload: str, seconds: float) -> str:
+    """When a workload has to end."""
+    return f"{workload} ends in {seconds:g} s at the latest: its maximumExecutionTimeSeconds are over then"
+
+
+def fewer_pods(facts: PodSetView, least: int) -> str:
+    """That not even the smallest number of pods fits."""
+    asked = ", ".join(
+        f"{name} {amount(name, None if value is None else value // facts['count'] * least)}"
+        for name, value in sorted(facts["requests"].items())
+    )
+    return f"not even {least} of the {facts['count']} pods of pod set {facts['name']}, its minCount, fit: {asked}"
+
+
+def considered(count: int) -> str:
+    """Above what would have to happen for it to be looked at."""
+    return "it would be looked at if" + (" all of these held" if count > 1 else "")
+
+
+def undeclared(resource: str) -> str:
+    """A resource without quota."""
+    return f"{resource}: no resource group of the ClusterQueue covers it"
+
+
+def cover(queue: str, resource: str) -> str:
+    """What would help against that."""
+    return f"a resource group of ClusterQueue {queue} covered {resource}"
+
+
+def remedies(count: int, *, all_of: bool) -> str:
+    """What would have to happen, above the list of it."""
+    return "it would fit if" if count == 1 else f"it would fit if {'all' if all_of else 'one'} of these held"
+
+
+def choices(resources: Sequence[str], pod_set: str, count: int) -> str:
+    """A part of a request, above the flavors that could hold it."""
+    return f"{', '.join(resources)} of pod set {pod_set}" + (": one of these" if count > 1 else "")
+
+
+def remedy(flavor: FlavorView) -> str:
+    """What would have to happen in one flavor."""
+    parts = [_eligible(why) for why in flavor["ineligible"]]
+    if not parts and not any(cell["short"] for cell in flavor["cells"]):
+        return f"{flavor['flavor']}: the search came to it: each evaluation goes on where the last one stopped"
+    parts += [_more(cell) for cell in sorted(flavor["cells"], key=itemgetter("resource")) if cell["short"]]
+    return f"{flavor['flavor']}: {', and '.join(parts)}"
+
+
+def _eligible(why: str) -> str:
+    taint = re.match(r"untolerated taint \{(.*) <nil>\} in flavor", why)
+    if taint is None:
+        return next(
+            (way for said, way in _WAYS_ON.items() if said in why),
+            "node selector and affinity of the pods allowed its labels",
+        )
+    key, _, rest = taint[1].partition(" ")
+    value, _, effect = rest.rpartition(" ")
+    return f"the pods tolerated its taint {key}{'=' if value else ''}{value}:{effect}"
+
+
+def _more(facts: CellView) -> str:
+    resource = facts["resource"]
+    if is_impossible(facts):
+        most, asked = amount(resource, facts["potential"]), amount(resource, facts["asked"])
+        return f"quotas and limits were raised, so that {asked} {resource} is possible; now it is {most}"
+    needed = missing(facts)
+    short = shortages(facts)
+    if not short:
+        return f"{amount(resource, needed)} {resource} became free in {facts['where']}"
+    first, *others = short
+    grown = [f"its {first.limit} grew by {'that' if first.amount == needed else amount(resource, first.amount)}"]
+    grown += [f"the {limit} of {name} by {amount(resource, by)}" for name, limit, by in others]
+    return f"{amount(resource, needed)} {resource} became free in {first.node}, or {' and '.join(grown)}"
+
+
+def preemption(facts: FactsView) -> str:
+    """Whether preemption helps."""
+    taken = facts["counts"].get("Taken", 0)
+    if taken:
+        return f"preemption: {taken} must leave"
+    return "preemption cannot help" if facts["counts"] else "preemption cannot help: nobody else holds what is short"
+
+
+def candidate(facts: CandidateView, barred: Sequence[str] = ()) -> str:
+    """Why one workload leaves or stays; `barred` are short resources that nobody is preempted for."""
+    name = f"{facts['workload']} in {facts['cluster_queue']}, priority {facts['priority']}"
+    if facts["verdict"] == "NotEnough" and barred:
+        also = " and ".join(barred)
+        return (
+            f"{name}: stays: {also} {'are' if barred[1:] else 'is'} short as well, and nobody may be preempted for that"
+        )
+    if facts["verdict"] == "Taken":
+        reason = facts["reason"] or ""
+        already = "is leaving" if facts["leaving"] else "leaves"
+        return f"{name}: {already}, {reason}: {_REASONS[reason]}"
+    return f"{name}: {_VERDICTS[facts['verdict']]}"
+
+
+def candidates(group: Sequence[CandidateView]) -> str:
+    """Why several workloads of one queue stay."""
+    first = group[0]
+    return f"{first['workload']} and {len(group) - 1} more in {first['cluster_queue']} {_stay(first['verdict'])}"
+
+
+def _stay(verdict: str) -> str:
+    plural = _VERDICTS[verdict].replace("stays: it is", "stay: they are").replace("stays: it may", "stay: they may")
+    plural = plural.replace("stays: its priority is equal, and it is", "stay: their priority is equal, and they are")
+    return plural.replace("stays: its priority is", "stay: their priorities are").replace("stays:", "stay:")
+
+
+def hidden(count: int, counts: dict[str, int]) -> str:
+    """Candidates that are not shown one by one."""
+    told = [f"{number} {'leave' if name == 'Taken' else _stay(name)}" for name, number in counts.items()]
+    return f"and {count} more; in all, {'; '.join(told)}"
+
+
+def comparison(facts: ComparisonView) -> str:
+    """Two shares, compared by a rule of fair sharing."""
+    final = facts["strategy"] == "LessThanOrEqualToFinalShare"
+    theirs = facts["final_share"] if final else facts["their_share"]
+    sign = ("≤" if facts["holds"] else ">") if final else ("<" if facts["holds"] else "≥")
+    when = "without it" if final else "with it"
+    before = f" (before: {share_text(facts['their_share'])})" if final else ""
+    infinite = math.isinf(facts["our_share"]) and math.isinf(theirs)
+    ratios = ", told apart by what they borrow, since both have weight 0" if infinite else ""
+    return (
+        f"{facts['strategy']}: share of {facts['ours']} with the request {share_text(facts['our_share'])} {sign} "
+        f"share of {facts['theirs']} {when} {share_text(theirs)}{before}{ratios}"
+    )
+
+
+def share_text(value: float) -> str:
+    """A share as people read it."""
+    return "infinite" if math.isinf(value) else f"{value:g}"
+
+
+def share(facts: ShareView) -> str:
+    """A dominant resource share, and where it comes from."""
+    name = f"share of {facts['kind']} {facts['name']}: {share_text(facts['share'])}"
+    if not facts["resource"]:
+        return f"{name}, since it borrows nothing" if not facts["borrowing"] else f"{name}, since nothing is lendable"
+    borrowed, lendable = amount(facts["resource"], facts["borrowed"]), amount(facts["resource"], facts["lendable"])
+    weight = f", weight {facts['weight']:g}" if facts["weight"] != 1 else ""
+    return f"{name}, by {facts['resource']}: borrows {borrowed} of {lendable} lendable{weight}"
+
+
+def held(facts: CellView, borrowed: int | None) -> str:
+    """What it holds in one cell, and how much its queue borrows there in all."""
+    resource = facts["resource"]
+    text = f"{resource} {amount(resource, facts['asked'])} of flavor {facts['flavor']}"
+    return (
+        f"{text}; its queue borrows {amount(resource, borrowed)}"
+        if number(borrowed)
+        else f"{text}, from its queue's own quota"
+    )
+
+
+def attempt(made: FlavorAttempt) -> str:
+    """A flavor that was looked at before the one that was taken."""
+    why = f" ({made.reason})" if made.reason else ""
+    did = _MODES[made.mode].replace("does not", "did not").replace("can be", "could be")
+    return f"not {made.flavor}: when it was admitted, it {did}{why}"
+
+
+def check(name: str, state: str, message: str) -> str:
+    """An admission check."""
+    return f"admission check {name}: {state}" + (f": {message}" if message else "")
+
+
+def preempted(by: str, reason: str) -> str:
+    """Who preempted it, and by which rule."""
+    return f"by {by or 'a workload that is gone'}: {reason}: {_REASONS.get(reason, '')}"

@@ -1,0 +1,216 @@
+"""A live cluster in: what `kubectl get -A -o yaml` prints becomes the state that a Scheduler starts from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy.cluster import Cluster
+from kueuepy.errors import KueueError
+from kueuepy.importer.pods import PodImport, Rules
+from kueuepy.importer.progress import Meter, Progress, terminal_bar
+from kueuepy.importer.report import Imported, ImportReport, Outcome, import_report
+from kueuepy.manifest import Limits, collector, load
+from kueuepy.manifest.jobkinds import QUEUE_NAME
+from kueuepy.scheduler import Scheduler
+from kueuepy.session.submission import Submitted, latest_time, of_jobs
+from kueuepy.session.time import Moment, moment_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kueuepy.manifest.text.reading import Item
+    from kueuepy.manifest.text.sources import Source
+    from kueuepy.objects import Workload
+
+DUMP_LIMITS = Limits(document_bytes=2**31, nodes=500_000_000)
+"""How much a dump may hold: ten times what a manifest may."""
+_JOB_UID = "kueue.x-k8s.io/job-uid"
+
+
+class Import(msgspec.Struct, frozen=True):
+    """A cluster that was read, running.
+
+    Attributes:
+        scheduler: The Scheduler in the state of the cluster. No cycle has run yet.
+        report: What became of each Workload, job and pod.
+        notes: What reading passed over or put right, with file and line.
+    """
+
+    scheduler: Scheduler
+    report: ImportReport
+    notes: tuple[str, ...]
+
+
+def import_cluster(
+    source: Source,
+    *,
+    rules: Rules = (),
+    now: Moment | None = None,
+    strict: bool = False,
+    limits: Limits = DUMP_LIMITS,
+    progress: Progress | None = None,
+) -> Import:
+    """Reads a dump of a cluster, and places everything in it.
+
+    Workloads keep the quota, the checks, the retries and the times that their status tells of, even above a queue's
+    quota. Jobs without a Workload are submitted. Pods that Kueue does not manage become admitted Workloads where a rule
+    maps them, as Kueue's importer does it; without rules they are left alone. What cannot be placed is in the report,
+    and nothing is dropped in silence.
+
+    Args:
+        source: Files, directories, texts or parsed objects: of all kinds, in any order.
+        rules: Which pods belong to which LocalQueue, first match first (see `kueuepy.importer.pods.Rule`).
+        now: The time at the start; without it the latest that a Workload tells of.
+        strict: Whether what an API server would refuse is refused, instead of put right and noted.
+        limits: What a file may have at most.
+        progress: Is told how many bytes are read, of how many; by default a bar on standard error, if it is a terminal.
+
+    Raises:
+        ManifestError: Something cannot be read; one line for each problem.
+        DuplicateError: Two objects of one kind have the same name (strict reading only).
+        NotFoundError: There is no such file.
+    """
+    pods: list[dict[str, Any]] = []
+    rules = tuple(rules)
+    meter = Meter(source, progress or terminal_bar())
+
+    def pick(item: Item) -> bool:
+        meter.count(item.text)
+        if not rules or not _is_foreign_pod(item.value):
+            return False
+        pods.append(item.value)
+        return True
+
+    with collector.at_rest():
+        manifest = load(source, strict=strict, limits=limits, pick=pick)
+        cluster = Cluster.from_manifest(manifest, names=False)
+        start = latest_time(cluster) if now is None else moment_ns(now)
+        bare = msgspec.structs.replace(manifest, workloads=(), jobs=())
+        scheduler = Scheduler(Cluster.from_manifest(bare, names=False), now=start / 10**9)
+        rows = [*_take_workloads(scheduler, cluster), *_take_jobs(scheduler, cluster)]
+        rows += _take_pods(scheduler, PodImport(cluster, rules, start), pods)
+    meter.finish()
+    return Import(scheduler, import_report(rows), tuple(str(note) for note in manifest.notes))
+
+
+def _is_foreign_pod(doc: dict[str, Any]) -> bool:
+    """Whether an object is a pod of which Kueue knows nothing."""
+    labels = (doc.get("metadata") or {}).get("labels") or {}
+    return doc.get("kind") == "Pod" and doc.get("apiVersion") == "v1" and QUEUE_NAME not in labels
+
+
+def _take_workloads(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported]:
+    queues = {queue.name: _covered(queue) for queue in cluster.cluster_queues}
+    local_queues = {queue.key: queue.cluster_queue for queue in cluster.local_queues}
+    for workload in cluster.workloads:
+        outcome = _outcome(workload)
+        reason = _refusal(scheduler, Submitted(workload)) or _obstacle(workload, outcome, queues, local_queues)
+        yield Imported("Workload", workload.key, "not placed" if reason else outcome, reason)
+
+
+def _covered(queue: Any) -> dict[str, set[str]]:
+    """The flavors of each resource of a ClusterQueue."""
+    flavors: dict[str, set[str]] = {}
+    for group in queue.resource_groups:
+        for resource in group.covered_resources:
+            flavors[resource] = {quotas.name for quotas in group.flavors}
+    return flavors
+
+
+def _outcome(workload: Workload) -> Outcome:
+    status = workload.status
+    if status is None or not status.conditions:
+        return "pending"
+    true = {condition.type for condition in status.conditions if condition.status == "True"}
+    for condition, outcome in (("Finished", "finished"), ("Admitted", "admitted"), ("QuotaReserved", "reserved")):
+        if condition in true:
+            return outcome  # type: ignore[return-value]
+    return "pending"
+
+
+def _obstacle(
+    workload: Workload, outcome: Outcome, queues: dict[str, dict[str, set[str]]], local_queues: dict[str, str]
+) -> str:
+    """Why the workload does not hold what it says, or cannot wait."""
+    if outcome == "finished":
+        return ""
+    if outcome == "pending":
+        queue = f"{workload.namespace}/{workload.queue_name}"
+        if queue not in local_queues:
+            return f'there is no LocalQueue "{queue}" to wait in'
+        return "" if local_queues[queue] in queues else f'there is no ClusterQueue "{local_queues[queue]}" to wait in'
+    assert workload.status is not None
+    admission = workload.status.admission
+    assert admission is not None, "an object with quota and without an admission is not valid"
+    if admission.cluster_queue not in queues:
+        return f'it has quota of a ClusterQueue "{admission.cluster_queue}" that is not there'
+    covered = queues[admission.cluster_queue]
+    for assignment in admission.pod_set_assignments:
+        for resource, flavor in assignment.flavors.items():
+            if flavor not in covered.get(resource, ()):
+                return f'ClusterQueue "{admission.cluster_queue}" has no quota of {resource} in flavor "{flavor}"'
+    return ""
+
+
+def _take_jobs(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported]:
+    """Submits jobs that have no Workload yet."""
+    known = {workload.labels[_JOB_UID] for workload in cluster.workloads if _JOB_UID in workload.labels}
+    waiting = []
+    for job in cluster.jobs:
+        metadata = job.get("metadata") or {}
+        key = f"{metadata.get('namespace', 'default')}/{metadata.get('name', '')}"
+        if metadata.get("uid") in known:
+            yield Imported(job["kind"], key, "skipped", "it has a Workload")
+        elif _is_over(job):
+            yield Imported(job["kind"], key, "skipped", "it is over")
+        else:
+            waiting.append((key, job))
+    pods = [job for _, job in waiting if job["kind"] == "Pod"]
+    batches = [(job["kind"], key, [job]) for key, job in waiting if job["kind"] != "Pod"]
+    for kind, key, batch in [*batches, *([("Pod", "*", pods)] if pods else [])]:
+        yield from _take_batch(scheduler, kind, key, batch)
+
+
+def _take_batch(scheduler: Scheduler, kind: str, key: str, jobs: list[dict[str, Any]]) -> Iterator[Imported]:
+    try:
+        found = list(of_jobs(jobs, scheduler.surroundings()))
+    except KueueError as error:
+        yield Imported(kind, key, "not placed", str(error))
+        return
+    if not found:
+        yield Imported(kind, key, "skipped", "Kueue does not manage it")
+    for one in found:
+        if scheduler.engine.find(one.workload.key) >= 0:
+            yield Imported(kind, key, "skipped", "it has a Workload")
+            continue
+        refusal = _refusal(scheduler, one)
+        yield Imported(kind, key, "not placed" if refusal else "pending", refusal or f"as Workload {one.workload.key}")
+
+
+def _refusal(scheduler: Scheduler, one: Submitted) -> str:
+    """Why the engine does not take a workload; empty if it does."""
+    try:
+        scheduler.take(one)
+    except KueueError as error:
+        return str(error)
+    return ""
+
+
+def _is_over(job: dict[str, Any]) -> bool:
+    """Whether a job, or a pod, has come to its end."""
+    status = job.get("status") or {}
+    ended = ("Complete", "Failed", "Succeeded", "Completed")
+    if status.get("phase") in ended:
+        return True
+    conditions = status.get("conditions") or ()
+    return any(one.get("type") in ended and one.get("status") == "True" for one in conditions if isinstance(one, dict))
+
+
+def _take_pods(scheduler: Scheduler, placing: PodImport, pods: list[dict[str, Any]]) -> Iterator[Imported]:
+    for pod in pods:
+        workload, row = placing.place(pod)
+        if workload is not None:
+            scheduler.take(Submitted(workload))
+        yield row

@@ -1,0 +1,75 @@
+"""How much of a dump is read, as a bar on the terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+
+if TYPE_CHECKING:
+    from kueuepy.manifest.text.text import Text
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Is told how many bytes are read, and how many there are; the last time that these are the same."""
+_WIDTH = 40
+
+
+class Meter:
+    """Counts the bytes of the texts that objects stand in, and tells of every hundredth."""
+
+    def __init__(self, source: Any, progress: Progress | None) -> None:
+        """Tells nobody if it is not known how much there is."""
+        self._total = _bytes_of(source) or 0
+        self._tell = progress if self._total else None
+        self._done = self._told = 0
+        self._text: Text | None = None
+
+    def count(self, text: Text) -> None:
+        """An object is read that stands in this text."""
+        if text is self._text or self._tell is None:
+            return
+        self._text = text
+        self._done += text.size
+        percent = 100 * self._done // self._total
+        if percent > self._told and self._done < self._total:
+            self._told = percent
+            self._tell(self._done, self._total)
+
+    def finish(self) -> None:
+        """All is read and placed."""
+        if self._tell is not None:
+            self._tell(self._total, self._total)
+
+
+def terminal_bar() -> Progress | None:
+    """A bar on the terminal, if standard error is one."""
+    return bar(sys.stderr) if sys.stderr.isatty() else None
+
+
+def bar(out: TextIO) -> Progress:
+    """A bar that is drawn anew whenever it grows."""
+
+    def draw(done: int, total: int) -> None:
+        filled = _WIDTH * done // total
+        end = "\n" if done == total else ""
+        out.write(f"\r[{'#' * filled}{'.' * (_WIDTH - filled)}] {100 * done // total:3d} %{end}")
+        out.flush()
+
+    return draw
+
+
+def _bytes_of(source: Any) -> int | None:
+    """How much there is to read; nothing for what is no file."""
+    if isinstance(source, str | os.PathLike) and not (isinstance(source, str) and "\n" in source):
+        path = Path(source)
+        if path.is_dir():
+            return sum(found.stat().st_size for found in path.rglob("*") if found.is_file())
+        return path.stat().st_size if path.is_file() else None
+    if isinstance(source, bytes):
+        return len(source)
+    if isinstance(source, list | tuple):
+        sizes = [_bytes_of(part) for part in source]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+    return None

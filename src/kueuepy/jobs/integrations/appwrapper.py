@@ -1,0 +1,87 @@
+"""AppWrapper: any objects, wrapped to be admitted together.
+
+Mirrors `pkg/controller/jobs/appwrapper/appwrapper_controller.go`.
+"""
+
+import copy
+from collections.abc import Sequence
+
+from kueuepy.jobs.base import BaseJob, Slot
+from kueuepy.jobs.fields import Document, Section
+from kueuepy.jobs.integrations.appwrapper_pods import ComponentPodSet, component_pod_sets, pod_template
+from kueuepy.jobs.job import Finished
+from kueuepy.jobs.template import METADATA_FIELDS, PodSetInfo
+from kueuepy.manifest.jobkinds import BUILT_IN
+from kueuepy.objects import PodSet
+
+
+class AppWrapper(BaseJob):
+    """An AppWrapper: pod sets `<name>-0`, `<name>-1` and so on, of all its components in their order.
+
+    What they are given goes into `podSetInfos` of the components, not into the templates.
+    """
+
+    kind = "AppWrapper"
+    api_versions = BUILT_IN["AppWrapper"]
+    checks_groups = False
+
+    def slots(self, root: Section) -> Sequence[Slot]:
+        """Copies of the templates in the components, with the API's defaults."""
+        found = [
+            (Section(root.owner, f"{component.path}.{pod_set.path}", pod_template(component, pod_set.path)), pod_set)
+            for component, pod_sets in self._components(root)
+            for pod_set in pod_sets
+        ]
+        return [
+            Slot(f"{self.name}-{i}", pod_set.replicas, template, index=pod_set.index)
+            for i, (template, pod_set) in enumerate(found)
+        ]
+
+    def started(self, infos: Sequence[PodSetInfo]) -> Document:
+        """The manifest running, with what each pod set was given written beside its component.
+
+        Raises:
+            InvalidSpecError: There are not as many infos as pod sets.
+        """
+        root = self._section(copy.deepcopy(self.manifest))
+        components = self._components(root)
+        self.require_length(sum(len(pod_sets) for _, pod_sets in components), infos)
+        rest = iter(infos)
+        for component, pod_sets in components:
+            if pod_sets:
+                component.data["podSetInfos"] = [_written(next(rest)) for _ in pod_sets]
+        self._set_suspend(root, value=False)
+        return root.data
+
+    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 the infos hold all there is
+        """The manifest suspended, without what was written beside its components."""
+        root = self._section(copy.deepcopy(self.manifest))
+        self._set_suspend(root, value=True)
+        for component, _ in self._components(root):
+            component.data.pop("podSetInfos", None)
+        return root.data
+
+    def finished(self) -> Finished | None:
+        """Succeeded, or failed with nothing left of it, as phase and conditions say."""
+        match self.status().text("phase"):
+            case "Succeeded":
+                return Finished("AppWrapper finished successfully", success=True)
+            case "Failed" if self.condition("ResourcesDeployed") is None:
+                return Finished("AppWrapper failed", success=False)
+        return None
+
+    def pods_ready(self) -> bool:
+        """Whether condition `PodsReady` is true."""
+        return self.condition("PodsReady") is not None
+
+    def _components(self, root: Section) -> list[tuple[Section, list[ComponentPodSet]]]:
+        return [(component, component_pod_sets(component)) for component in root.section("spec").sections("components")]
+
+
+def _written(info: PodSetInfo) -> Document:
+    """What a component's `podSetInfos` says of one pod set."""
+    fields: Document = {key: dict(getattr(info, key)) for key in METADATA_FIELDS}
+    fields["nodeSelector"] = dict(info.node_selector)
+    fields["tolerations"] = copy.deepcopy(list(info.tolerations))
+    fields["schedulingGates"] = [{"name": gate} for gate in info.scheduling_gates]
+    return {key: value for key, value in fields.items() if value}

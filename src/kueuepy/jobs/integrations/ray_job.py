@@ -1,0 +1,117 @@
+"""RayJob: a Ray cluster for one job, which another pod may submit.
+
+Mirrors `pkg/controller/jobs/rayjob/rayjob_controller.go` and `rayjob_webhook.go`.
+"""
+
+import copy
+from collections.abc import Sequence
+
+from kueuepy.jobs.base import Slot
+from kueuepy.jobs.fields import Document, Section
+from kueuepy.jobs.integrations.ray_cluster import HEAD, RayKind
+from kueuepy.jobs.job import Finished, Job
+from kueuepy.jobs.template import PodSetInfo
+from kueuepy.manifest.jobkinds import BUILT_IN
+from kueuepy.objects import PodSet
+
+SUBMITTER = "submitter"
+_CONTAINER = "ray-job-submitter"
+_RESOURCES = {"requests": {"cpu": "500m", "memory": "200Mi"}, "limits": {"cpu": "1", "memory": "1Gi"}}
+_ENDS = ("Complete", "Failed")
+
+
+class RayJob(RayKind):
+    """A RayJob: the pod sets of its cluster, then `submitter` if a pod of its own submits the job.
+
+    Without `spec.submissionMode` that is so, as the default of KubeRay's API has it.
+    """
+
+    kind = "RayJob"
+    api_versions = BUILT_IN["RayJob"]
+    cluster_path = "spec.rayClusterSpec"
+    cluster_name_path = "status"
+    gates_templates = False
+
+    def jobs(self) -> Sequence[Job]:
+        """The job itself, or nothing if it runs on a cluster that is there: such a job is no matter of Kueue's."""
+        return () if self.uses_existing_cluster and "rayClusterSpec" not in self.root.section("spec").data else (self,)
+
+    @property
+    def submission_mode(self) -> str:
+        """How the job comes to its cluster."""
+        return self.root.section("spec").text("submissionMode", "K8sJobMode")
+
+    @property
+    def uses_existing_cluster(self) -> bool:
+        """Whether the job selects a cluster that is there."""
+        selector = self.root.section("spec").find("clusterSelector")
+        return selector is not None and bool(selector.data)
+
+    def slots(self, root: Section) -> Sequence[Slot]:
+        """The templates of the cluster, and that of the submitter or KubeRay's default for it."""
+        slots = super().slots(root)
+        if self.submission_mode != "K8sJobMode":
+            return slots
+        spec = root.section("spec")
+        template = spec.find("submitterPodTemplate") or Section(
+            root.owner, spec.at("submitterPodTemplate"), self._default_submitter()
+        )
+        return [*slots, Slot(SUBMITTER, 1, template)]
+
+    def amend(self, pod_set: str, template: Document) -> None:
+        """Counts in the head the submitter that KubeRay runs beside it, besides what a cluster's head runs."""
+        super().amend(pod_set, template)
+        if pod_set == HEAD and self.submission_mode == "SidecarMode":
+            template["spec"]["containers"].append({"name": _CONTAINER, "resources": copy.deepcopy(_RESOURCES)})
+
+    def validate(self) -> None:
+        """Refuses a managed job with an existing cluster, without a cluster, or that leaves its cluster running."""
+        spec = self.root.section("spec")
+        if self.uses_existing_cluster:
+            raise spec.error("clusterSelector", "is given; a job that Kueue manages must not use an existing cluster")
+        if "rayClusterSpec" not in spec.data:
+            raise spec.error("rayClusterSpec", "is missing; a job that Kueue manages must have its own cluster")
+        if self.is_managed and not spec.flag("shutdownAfterJobFinishes"):
+            raise spec.error(
+                "shutdownAfterJobFinishes",
+                "is false; a job that Kueue manages must delete its cluster when it finishes",
+            )
+        super().validate()
+
+    def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:  # noqa: ARG002 as the kinds agreed
+        """Writes down the default template of the submitter, so that it can get what it was given."""
+        if self.submission_mode == "K8sJobMode":
+            root.section("spec").data.setdefault("submitterPodTemplate", self._default_submitter())
+
+    def after_stop(self, root: Section, pod_sets: Sequence[PodSet]) -> None:  # noqa: ARG002 as the kinds agreed
+        """Takes the submitter's template away again if it is the default; Kueue leaves it there."""
+        spec = root.section("spec").data
+        if spec.get("submitterPodTemplate") == self._default_submitter():
+            del spec["submitterPodTemplate"]
+
+    def finished(self) -> Finished | None:
+        """Complete or failed, as the status of the deployment says; the job's status tells which."""
+        status = self.status()
+        if status.text("jobDeploymentStatus") not in _ENDS:
+            return None
+        return Finished(status.text("message"), status.text("jobStatus") == "SUCCEEDED")
+
+    def pods_ready(self) -> bool:
+        """Whether the state of the cluster is ready."""
+        cluster = self.status().find("rayClusterStatus")
+        return cluster is not None and cluster.text("state") == "ready"
+
+    def on_hold(self) -> bool:
+        """Whether KubeRay has refused the job."""
+        return self.status().text("jobDeploymentStatus") == "ValidationFailed"
+
+    def _default_submitter(self) -> Document:
+        """The pod that KubeRay makes to submit a job, with the image of the head."""
+        head = self.root.walk(f"{self.cluster_path}.headGroupSpec.template.spec")
+        images = [container.text("image") for container in head.sections("containers")]
+        if not images:
+            raise head.error("containers", "is missing; it must have the Ray container")
+        container: Document = {"name": _CONTAINER, "image": images[0], "resources": copy.deepcopy(_RESOURCES)}
+        if not images[0]:
+            del container["image"]
+        return {"spec": {"containers": [container], "restartPolicy": "Never"}}

@@ -1,0 +1,130 @@
+"""SparkApplication: a driver and its executors.
+
+Mirrors `pkg/controller/jobs/sparkapplication/sparkapplication_controller.go` and `sparkapplication_webhook.go`.
+"""
+
+import copy
+from collections.abc import Sequence
+
+from kueuepy.jobs import keys
+from kueuepy.jobs.base import BaseJob, Slot
+from kueuepy.jobs.fields import Document, Section
+from kueuepy.jobs.integrations.spark_pod import DRIVER, EXECUTOR, empty_template, pod_template
+from kueuepy.jobs.job import Finished
+from kueuepy.jobs.template import (
+    METADATA_FIELDS,
+    PodSetInfo,
+    add_gate,
+    merge_texts,
+    merge_tolerations,
+    remove_gate,
+)
+from kueuepy.manifest.jobkinds import BUILT_IN
+from kueuepy.objects import PodSet
+
+_ROLES = (DRIVER, EXECUTOR)
+_ENDS = ("COMPLETED", "FAILED", "SUBMISSION_FAILED")
+_READY = ("RUNNING", "COMPLETED")
+
+
+class SparkApplication(BaseJob):
+    """A SparkApplication: pod sets `driver` and `executor`, made from the fields of their roles.
+
+    Kueue knows the kind with its feature gate `SparkApplicationIntegration`; nothing here asks for the gate.
+    """
+
+    kind = "SparkApplication"
+    api_versions = BUILT_IN["SparkApplication"]
+    takes_prebuilt = False
+    checks_groups = False
+
+    def slots(self, root: Section) -> Sequence[Slot]:
+        """Templates made from the fields of the roles; changing them changes nothing in the application."""
+        spec = root.section("spec")
+        counts = {DRIVER: 1, EXECUTOR: spec.section(EXECUTOR).count("instances", 0)}
+        return [
+            Slot(role, counts[role], Section(root.owner, spec.at(role), pod_template(spec, role))) for role in _ROLES
+        ]
+
+    def validate(self) -> None:
+        """Refuses any mode but `cluster`, and executors that come and go."""
+        super().validate()
+        spec = self.root.section("spec")
+        if spec.text("mode") != "cluster":
+            raise spec.error("mode", f'is "{spec.text("mode")}"; a job that Kueue manages must have "cluster"')
+        allocation = spec.find("dynamicAllocation")
+        if allocation is not None and allocation.flag("enabled"):
+            raise allocation.error("enabled", "is true; a job that Kueue manages must not change its executors")
+
+    def started(self, infos: Sequence[PodSetInfo]) -> Document:
+        """The manifest running, with what each role was given in its fields.
+
+        A node selector of the whole application moves into the roles.
+
+        Raises:
+            InvalidSpecError: There are not two infos, or one contradicts the fields of its role.
+        """
+        root = self._section(copy.deepcopy(self.manifest))
+        self.require_length(len(_ROLES), infos)
+        spec = root.section("spec")
+        common = spec.data.pop("nodeSelector", None)
+        for role, info in zip(_ROLES, infos, strict=True):
+            own = spec.section(role)
+            if common is not None:
+                own.data["nodeSelector"] = dict(common)
+            merge_texts(own, "annotations", info.annotations)
+            merge_texts(own, "labels", info.labels)
+            merge_texts(own, "nodeSelector", info.node_selector)
+            merge_tolerations(own, info.tolerations)
+            own.data.setdefault("template", empty_template(role))
+            for gate in info.scheduling_gates:
+                add_gate(own.section("template").ensure("spec"), gate)
+        self._set_suspend(root, value=False)
+        return root.data
+
+    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:
+        """The manifest suspended, with the fields of its roles as the pod sets have them.
+
+        As in Kueue, a node selector of the whole application is not given back.
+        """
+        root = self._section(copy.deepcopy(self.manifest))
+        self._set_suspend(root, value=True)
+        if len(pod_sets) != len(_ROLES):
+            return root.data
+        for role, pod_set in zip(_ROLES, pod_sets, strict=True):
+            self._restore_role(root.section("spec").section(role), role, pod_set)
+        return root.data
+
+    def finished(self) -> Finished | None:
+        """Completed, failed or not submitted, as the state says."""
+        state = self._state()
+        if state.text("state") not in _ENDS:
+            return None
+        return Finished(state.text("errorMessage"), state.text("state") == "COMPLETED")
+
+    def pods_ready(self) -> bool:
+        """Whether the driver runs, and all executors run or are done."""
+        executors = self.status().texts("executorState").values()
+        ready = sum(state in _READY for state in executors)
+        expected = self.root.section("spec").section(EXECUTOR).count("instances", 0)
+        return self._state().text("state") == "RUNNING" and ready >= expected
+
+    def _state(self) -> Section:
+        return self.status().find("applicationState") or Section(self.owner, "status.applicationState", {})
+
+    def _restore_role(self, own: Section, role: str, pod_set: PodSet) -> None:
+        metadata, pod = pod_set.template.get("metadata", {}), pod_set.template["spec"]
+        original: Document = {key: self._own_texts(own, metadata, key) for key in METADATA_FIELDS}
+        original |= {key: copy.deepcopy(pod.get(key)) for key in ("nodeSelector", "tolerations")}
+        template = own.find("template")
+        if template is not None and (spec := template.find("spec")) is not None:
+            remove_gate(spec, keys.TOPOLOGY_GATE)
+        if own.data.get("template") == empty_template(role):
+            original["template"] = None
+        own.data.update(original)
+        for key in [key for key, value in original.items() if not value]:
+            del own.data[key]
+
+    def _own_texts(self, own: Section, metadata: Document, key: str) -> dict[str, str]:
+        """Of the labels or annotations of a role those that it had, without those that only its template has."""
+        return {name: value for name, value in own.texts(key).items() if metadata.get(key, {}).get(name) == value}

@@ -1,0 +1,133 @@
+"""TrainJob of Kubeflow Trainer: the JobSet that its runtime makes of it.
+
+Mirrors `pkg/controller/jobs/trainjob/trainjob_controller.go` and `trainjob_webhook.go`.
+"""
+
+import copy
+from collections.abc import Mapping, Sequence
+
+from kueuepy.errors import NotFoundError
+from kueuepy.jobs import keys
+from kueuepy.jobs.base import BaseJob, Slot
+from kueuepy.jobs.fields import Document, Section, without_nulls
+from kueuepy.jobs.integrations.jobset import are_replicas_ready, replicated_job_slots, succeeded_pods
+from kueuepy.jobs.integrations.trainer_runtime import jobset_spec
+from kueuepy.jobs.job import Finished
+from kueuepy.jobs.template import PodSetInfo
+from kueuepy.manifest.jobkinds import BUILT_IN
+from kueuepy.objects import PodSet, ReclaimablePod
+
+_GROUP = "trainer.kubeflow.org"
+_NAMESPACED = "TrainingRuntime"
+_CLUSTER_WIDE = "ClusterTrainingRuntime"
+
+
+class TrainJob(BaseJob):
+    """A TrainJob: one pod set for each replicated job of its runtime, which must be among the related objects.
+
+    What it is given goes into the entry of Kueue's in its `spec.runtimePatches`, not into a template.
+    """
+
+    kind = "TrainJob"
+    api_versions = BUILT_IN["TrainJob"]
+    checks_groups = False
+
+    def slots(self, root: Section) -> Sequence[Slot]:
+        """The templates of the JobSet; changing them changes nothing in the TrainJob."""
+        return replicated_job_slots(self.jobset(root))
+
+    def jobset(self, root: Section) -> Section:
+        """The spec of the JobSet that the TrainJob becomes."""
+        return jobset_spec(root, self.runtime())
+
+    def runtime(self) -> Section:
+        """The runtime that the job refers to.
+
+        Raises:
+            NotFoundError: It is not among the related objects.
+        """
+        reference = self.root.section("spec").section("runtimeRef")
+        kind, name = reference.text("kind", _CLUSTER_WIDE), reference.text("name")
+        if reference.text("apiGroup", _GROUP) != _GROUP or kind not in (_NAMESPACED, _CLUSTER_WIDE):
+            raise reference.error("kind", f'is "{kind}"; it must be {_CLUSTER_WIDE} or {_NAMESPACED} of {_GROUP}')
+        for manifest in self.related:
+            metadata = manifest.get("metadata")
+            if not isinstance(metadata, dict):
+                continue
+            namespace = metadata.get("namespace", "default") if kind == _NAMESPACED else self.namespace
+            if (manifest.get("kind"), metadata.get("name"), namespace) == (kind, name, self.namespace):
+                return Section(f'{kind} "{name}"', "", without_nulls(manifest))
+        raise NotFoundError(
+            f'{self.owner}: spec.runtimeRef: "{name}" names no {kind}; its manifest must be among the related objects'
+        )
+
+    def on_suspended(self, root: Section) -> None:
+        """Adds the entry that takes what the job is given."""
+        spec = root.section("spec")
+        if self._own_patch(root) is None:
+            entry = {"manager": keys.RUNTIME_PATCH_MANAGER, "trainingRuntimeSpec": {"template": {"spec": {}}}}
+            spec.data["runtimePatches"] = [*spec.items("runtimePatches"), entry]
+
+    def started(self, infos: Sequence[PodSetInfo]) -> Document:
+        """The manifest running, with a patch for each replicated job that was given something.
+
+        Raises:
+            InvalidSpecError: There are not as many infos as replicated jobs, or Kueue's webhook has not seen the job.
+        """
+        root = self._section(copy.deepcopy(self.manifest))
+        self.require_length(len(self.slots(root)), infos)
+        patch = self._own_patch(root)
+        if patch is None:
+            raise root.section("spec").error(
+                "runtimePatches", f"has no entry of {keys.RUNTIME_PATCH_MANAGER}; start from the suspended manifest"
+            )
+        patch.data["replicatedJobs"] = [_replicated_job_patch(info) for info in infos]
+        self._set_suspend(root, value=False)
+        return root.data
+
+    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 the patch holds all there is
+        """The manifest suspended, with Kueue's entry empty."""
+        root = self._section(copy.deepcopy(self.manifest))
+        self._set_suspend(root, value=True)
+        patch = self._own_patch(root)
+        if patch is not None:
+            patch.data.pop("replicatedJobs", None)
+        return root.data
+
+    def reclaimable_pods(self) -> tuple[ReclaimablePod, ...]:
+        """The pods of replicated jobs that succeeded."""
+        statuses = self.status().sections("jobsStatus")
+        succeeded = {status.text("name"): status.count("succeeded", 0) for status in statuses}
+        return succeeded_pods(self.jobset(self.root), succeeded) if statuses else ()
+
+    def finished(self) -> Finished | None:
+        """Complete or failed, as the conditions say."""
+        end = self.condition("Complete") or self.condition("Failed")
+        return None if end is None else Finished(end.text("message"), end.text("type") == "Complete")
+
+    def pods_ready(self) -> bool:
+        """Whether the Jobs of all replicas are ready or succeeded."""
+        return are_replicas_ready(self.jobset(self.root), self.status().sections("jobsStatus"))
+
+    def _own_patch(self, root: Section) -> Section | None:
+        """The spec in Kueue's entry of the runtime patches."""
+        for entry in root.section("spec").sections("runtimePatches"):
+            if entry.text("manager") == keys.RUNTIME_PATCH_MANAGER:
+                return entry.walk("trainingRuntimeSpec.template.spec")
+        return None
+
+
+def _replicated_job_patch(info: PodSetInfo) -> Document:
+    """What Kueue's entry says of one replicated job."""
+    metadata: Document = {"annotations": dict(info.annotations), "labels": dict(info.labels)}
+    spec: Document = {
+        "nodeSelector": dict(info.node_selector),
+        "tolerations": copy.deepcopy(list(info.tolerations)),
+        "schedulingGates": [{"name": gate} for gate in info.scheduling_gates],
+    }
+    template = {"metadata": _given(metadata), "spec": _given(spec)}
+    return {"name": info.name, "template": {"spec": {"template": template}}}
+
+
+def _given(fields: Mapping[str, object]) -> Document:
+    return {key: value for key, value in fields.items() if value}

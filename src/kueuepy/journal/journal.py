@@ -1,0 +1,267 @@
+"""Journal: a file that a Scheduler comes back from, to exactly what it acknowledged."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import msgspec
+
+from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
+from kueuepy.journal import file
+from kueuepy.journal.scheduler import JournaledScheduler
+from kueuepy.scheduler import Scheduler
+from kueuepy.session.calls import decoder, encoder
+from kueuepy.session.persist import from_bytes, to_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.journal.file import DecisionRow, Durability
+    from kueuepy.session.calls import Call
+    from kueuepy.session.time import Moment
+
+
+class Journal:
+    """An SQLite file with a snapshot and every call since, each durable before its caller hears of it.
+
+    One process writes it at a time; anybody may read it with any SQLite client, even meanwhile. When the process is
+    killed, the next `scheduler()` does the calls after the snapshot again, and holds each decision against the one that
+    is written::
+
+        with Journal("admission.db") as journal:
+            scheduler = journal.scheduler(cluster)  # the cluster only counts if the file is new
+            scheduler.submit(workload)              # durable
+            with journal.group():                   # nothing in here is acknowledged before the end: one sync for all
+                scheduler.submit(*workloads)
+                scheduler.cycle()
+
+    Attributes:
+        path: The file.
+        durability: What is survived: `"process"` the death of the process, `"power"` that of the machine, too.
+        lock: Is held by each call on the Journal or its Scheduler, and through a group.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, durability: Durability = "power") -> None:
+        """Takes the file for this process.
+
+        Args:
+            path: The file; it need not be there. Beside it come `-wal` and `-shm`, which belong to it, and `-lock`.
+            durability: Whether each commit waits until the disk has it.
+
+        Raises:
+            InvalidSpecError: The file is something else, or there is no such durability.
+            UnsupportedError: It is of a later version.
+            StateError: Another Journal holds it.
+        """
+        if durability not in ("power", "process"):
+            raise InvalidSpecError(f'durability: is "{durability}"; it must be "power" or "process"')
+        self.path = Path(path)
+        self.durability = durability
+        if self.path.exists():
+            file.check_header(self.path)
+        self._held: sqlite3.Connection | None = file.lock(self.path)
+        self._process = os.getpid()
+        self._connection: sqlite3.Connection | None = None
+        self._scheduler: JournaledScheduler | None = None
+        self._failure = ""
+        self._depth = 0
+        self.lock = RLock()
+        self._number = self._decision = self._checksum = self._snapshot = 0
+
+    def scheduler(self, cluster: Cluster | Scheduler | None = None, *, now: Moment | None = None) -> JournaledScheduler:
+        """The Scheduler as it was when the last call returned; a new one if the file is new.
+
+        Args:
+            cluster: What a new one starts from: a cluster, or a Scheduler as it is, such as one that was imported. If
+                the file is not new, it only counts what it holds.
+            now: The time at the start of a new one from a cluster.
+
+        Raises:
+            StateError: The file is new and no cluster is given, or this release decides otherwise than is written.
+            InvalidSpecError: The file is damaged; it is left as it is.
+            UnsupportedError: A later version has written it.
+        """
+        with self.lock:
+            self._check()
+            if self._scheduler is None:
+                if not self.path.exists():
+                    if cluster is None:
+                        raise StateError(f"{self.path}: is new; give the Cluster to start from")
+                    fresh = cluster if isinstance(cluster, Scheduler) else Scheduler(cluster, now=now)
+                    file.create(self.path, fresh.engine.now, to_bytes(fresh))
+                self._scheduler = self._recover()
+            return self._scheduler
+
+    @property
+    def failure(self) -> str:
+        """Why nothing can be written any more; empty while all is well."""
+        return self._failure
+
+    @property
+    def calls(self) -> int:
+        """How many calls are written after the snapshot, and done again by the next start."""
+        return self._number - self._snapshot
+
+    @contextmanager
+    def group(self) -> Iterator[None]:
+        """Calls that are made durable together, by one sync at the end; none of them is acknowledged before.
+
+        Raises:
+            StateError: They cannot be written.
+        """
+        with self.lock:
+            self._check()
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if self._depth == 0:
+                    self._commit()
+
+    def compact(self) -> None:
+        """Puts a snapshot in the place of all calls so far, and of their decisions.
+
+        Raises:
+            StateError: It cannot be written; then everything is as it was.
+        """
+        scheduler = self.scheduler()
+        with self.group():
+            state = to_bytes(scheduler)
+            with self._writing() as connection:
+                connection.execute("DELETE FROM snapshot")
+                row = (self._number, scheduler.engine.now, state)
+                connection.execute("INSERT INTO snapshot VALUES (?, ?, ?)", row)
+                connection.execute("DELETE FROM calls")
+                connection.execute("DELETE FROM decisions")
+            self._snapshot, self._decision, self._checksum = self._number, 0, crc32(state)
+            if self._depth == 1:
+                self._commit()
+                self._shorten()
+
+    def write(self, call: Call, at: int, decisions: list[DecisionRow]) -> None:
+        """Writes a call that was done, and what it came to; for the Scheduler.
+
+        Raises:
+            StateError: It cannot be written.
+        """
+        body = encoder.encode(call).decode()
+        number = self._number + 1
+        row = (number, at, type(call).__name__, call.key, body)
+        checksum = file.checksum(self._checksum, row, decisions)
+        with self.group(), self._writing() as connection:
+            first = self._decision + 1
+            numbered = ((i, number, *decision) for i, decision in enumerate(decisions, first))
+            connection.executemany("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", numbered)
+            connection.execute("INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?)", (*row, checksum))
+            self._number, self._checksum = number, checksum
+            self._decision += len(decisions)
+
+    def give_up(self, why: str) -> None:
+        """Takes no more calls; for the Scheduler."""
+        self._failure = self._failure or why
+
+    def close(self) -> None:
+        """Gives the file back; the Scheduler can still be read."""
+        with self.lock:
+            for connection in (self._connection, self._held):
+                if connection is not None and self._process == os.getpid():
+                    connection.close()
+            self._connection = self._held = None
+            self._failure = self._failure or "it is closed"
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Closes it."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Where it is, what it survives, and how it is."""
+        state = f"read only: {self._failure}" if self._failure else f"{self.calls} calls since the snapshot"
+        return f"<Journal {self.path}: survives loss of {self.durability}; {state}>"
+
+    # Inside.
+
+    def _check(self) -> None:
+        if self._process != os.getpid():
+            raise StateError(f"{self.path}: belongs to the process that opened it, not to its children")
+        if self._failure:
+            raise StateError(
+                f"{self.path}: takes no more calls: {self._failure}; the Scheduler can be read, and a new Journal "
+                "comes back to all that was acknowledged"
+            )
+
+    def _commit(self) -> None:
+        if self._connection is not None and self._connection.in_transaction and not self._failure:
+            with self._writing(begin=False) as connection:
+                connection.execute("COMMIT")
+
+    def _shorten(self) -> None:
+        """Gives the room of the log back, unless somebody reads just now: nobody is waited for."""
+        with self._writing(begin=False) as connection:
+            connection.execute("PRAGMA busy_timeout = 0")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.execute(f"PRAGMA busy_timeout = {file.PATIENCE * 1000}")
+
+    @contextmanager
+    def _writing(self, *, begin: bool = True) -> Iterator[sqlite3.Connection]:
+        """The connection, in a transaction; any error of it is the last."""
+        assert self._connection is not None
+        try:
+            if begin and not self._connection.in_transaction:
+                self._connection.execute("BEGIN IMMEDIATE")
+            yield self._connection
+        except (sqlite3.Error, OSError) as error:
+            self.give_up(f"it cannot be written: {error}")
+            if self._connection.in_transaction:
+                self._connection.rollback()
+            self._check()
+
+    def _recover(self) -> JournaledScheduler:
+        connection = file.open_for_reading(self.path)
+        try:
+            reading = file.Reading(connection, self.path)
+            scheduler = JournaledScheduler.of_parts(self._saved(reading.state).parts)
+            scheduler.begin(None)
+            self._snapshot = reading.last
+            for body, decisions in reading.calls():
+                if scheduler.redo(self._decoded(body)) != decisions:
+                    raise StateError(
+                        f"{self.path}: this release decides otherwise at call {reading.last} than is written; open it "
+                        "with the release that wrote it, and compact it there"
+                    )
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            raise file.damaged(self.path, error) from None
+        finally:
+            connection.close()
+        self._number, self._checksum, self._decision = reading.last, reading.checksum, reading.decision
+        self._connection = file.open_for_writing(self.path, self.durability)
+        scheduler.begin(self)
+        return scheduler
+
+    def _saved(self, state: bytes) -> Scheduler:
+        try:
+            return from_bytes(state, name="its snapshot")
+        except (InvalidSpecError, UnsupportedError) as error:
+            raise type(error)(f"{self.path}: {error}; it is left as it is") from None
+
+    def _decoded(self, body: str) -> Call:
+        try:
+            return decoder.decode(body)
+        except msgspec.DecodeError as error:
+            raise UnsupportedError(f"{self.path}: holds a call that this release does not know: {error}") from None

@@ -1,0 +1,77 @@
+"""Where manifests come from: files, directories, texts, open files, parsed objects."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any, TypeAlias, cast
+
+from kueuepy.errors import NotFoundError
+from kueuepy.errors.problems import LimitError
+from kueuepy.manifest.text.limits import Limits
+from kueuepy.manifest.text.reading import Item, read
+from kueuepy.manifest.text.text import Text
+
+One: TypeAlias = str | bytes | os.PathLike[str] | IO[str] | IO[bytes] | Mapping[str, Any]
+Source: TypeAlias = One | Iterable[One]
+"""A path, a directory, a text, an open file, a parsed object, or several of these."""
+
+_SUFFIXES = (".yaml", ".yml", ".json")
+_NOWHERE = Text("object", b"")
+
+
+def items(source: Source, limits: Limits, *, strict: bool) -> Iterator[Item]:
+    """The documents and objects of a source, in order.
+
+    Raises:
+        NotFoundError: There is no such file.
+        ManifestError: A file is not YAML or JSON.
+        LimitError: A file exceeds a limit.
+    """
+    if isinstance(source, Mapping):
+        yield Item(dict(source), _NOWHERE)
+    elif isinstance(source, bytes):
+        yield from read("text", source, limits, strict=strict)
+    elif isinstance(source, str) and _is_text(source):
+        yield from read("text", source.encode("utf-8", "surrogatepass"), limits, strict=strict)
+    elif isinstance(source, str | os.PathLike):
+        yield from _file(Path(source), limits, strict=strict)
+    elif hasattr(source, "read"):
+        yield from _open_file(cast("IO[Any]", source), limits, strict=strict)
+    else:
+        for part in source:
+            yield from items(part, limits, strict=strict)
+
+
+def _is_text(source: str) -> bool:
+    """Whether a text is a manifest, not the path of one."""
+    return not source.strip() or "\n" in source or ": " in source or source.lstrip()[0] in "{["
+
+
+def _open_file(source: IO[Any], limits: Limits, *, strict: bool) -> Iterator[Item]:
+    data = source.read()
+    yield from read(
+        str(getattr(source, "name", "text")), data.encode() if isinstance(data, str) else data, limits, strict=strict
+    )
+
+
+def _file(path: Path, limits: Limits, *, strict: bool) -> Iterator[Item]:
+    """The documents of a file, or of all YAML and JSON files in a directory and those below it, by name."""
+    found = _content(path, limits.document_bytes)
+    if isinstance(found, bytes):
+        yield from read(str(path), found, limits, strict=strict)
+    elif isinstance(found, int):
+        raise LimitError(str(path), "document_bytes", limits.document_bytes, f"the file has {found:,} bytes")
+    else:
+        yield from items(found, limits, strict=strict)
+
+
+def _content(path: Path, most: int) -> bytes | int | list[Path]:
+    """The bytes of a file, or their number if they are too many; or the files in a directory."""
+    try:
+        if path.is_dir():
+            return sorted(found for found in path.rglob("*") if found.suffix in _SUFFIXES and found.is_file())
+        size = path.stat().st_size
+        return size if size > most else path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise NotFoundError(f"{str(path)[:200]}: cannot be read: {reason}") from error

@@ -1,0 +1,173 @@
+"""Kueue's counters and histograms: what the events of a Scheduler add up to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kueuepy.engine.inventory import cluster_queues, cohorts
+from kueuepy.manifest.gates import enabled
+from kueuepy.metrics.text import Histogram, Series
+from kueuepy.visibility import NEVER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kueuepy.scheduler import Scheduler
+    from kueuepy.visibility import Event
+
+_TOTALS = {
+    "quota_reserved_workloads_total": "Workloads that got quota.",
+    "admitted_workloads_total": "Workloads that were admitted.",
+    "finished_workloads_total": "Workloads that finished.",
+    "evicted_workloads_total": "Evictions, by their reason and what is behind it.",
+}
+_TOTALS_OF_NO_LOCAL_QUEUE = {
+    "admission_attempts_total": "Scheduling cycles that had heads; success if one of them got quota.",
+    "evicted_workloads_once_total": "Workloads that were evicted for this reason, each counted once.",
+    "preempted_workloads_total": "Evictions for the sake of another workload, by the ClusterQueue of that one.",
+    "preemption_target_recomputations_total": "New searches for targets that others of the same cycle had taken.",
+    "cohort_subtree_admitted_workloads_total": "Workloads below a Cohort that were admitted.",
+}
+_DURATIONS = {
+    "quota_reserved_wait_time_seconds": "From creation or requeuing to quota.",
+    "admission_wait_time_seconds": "From creation or requeuing to admission.",
+    "admission_checks_wait_time_seconds": "From quota to admission, of workloads with admission checks.",
+    "ready_wait_time_seconds": "From creation or requeuing until all pods are ready.",
+    "admitted_until_ready_wait_time_seconds": "From admission until all pods are ready.",
+    "execution_time_seconds": "From the last admission to the end, and all earlier times of admission.",
+}
+_DURATIONS_OF_NO_LOCAL_QUEUE = {
+    "workload_eviction_latency_seconds": "From eviction until the quota is free.",
+    "pods_ready_to_evicted_time_seconds": "From the time that all pods were ready to eviction.",
+}
+_LONG = ("admission_wait_time_seconds", "execution_time_seconds", "local_queue_execution_time_seconds")
+"""Histograms of 16 buckets; the others have 14 (`pkg/metrics/metrics.go:InitMetricVectors`)."""
+_RESULTS = {"NewTargets": "new_targets", "DeferredFit": "deferred_fit", "Skipped": "skipped"}
+_DEACTIVATED = "DeactivatedDueTo"
+
+
+class Counters:
+    """Counts from the moment that it is made."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        """Has counted nothing yet."""
+        self._engine = scheduler.engine
+        gates = scheduler.configuration.feature_gates
+        self._local = enabled(gates, "LocalQueueMetrics")
+        totals = {**_TOTALS_OF_NO_LOCAL_QUEUE, **self._twice(_TOTALS)}
+        durations = {**_DURATIONS_OF_NO_LOCAL_QUEUE, **self._twice(_DURATIONS)}
+        self._totals = {name: Series(name, "counter", text) for name, text in totals.items()}
+        self._durations = {name: Histogram(name, text, 16 if name in _LONG else 14) for name, text in durations.items()}
+        self._skips = Series("admission_cycle_preemption_skips", "gauge", "Preemptors that had to stand back.")
+        self._skips_in: dict[str, int] = {}
+        self._evicted: dict[str, set[tuple[str, str]]] = {}
+        self._cycles = self._engine.cycle_counts()
+
+    @property
+    def series(self) -> list[Series]:
+        """All that was counted."""
+        return [*self._totals.values(), *self._durations.values(), self._skips]
+
+    def count(self, events: Iterable[Event]) -> None:
+        """Counts what happened, in order."""
+        admitted = []
+        for event in events:
+            self._count(event)
+            if event.kind == "Admitted":
+                admitted.append(event)
+        self._count_subtrees(admitted)
+        cycles = self._engine.cycle_counts()
+        for result, now, before in zip(("success", "inadmissible"), cycles, self._cycles, strict=True):
+            if now > before:
+                self._totals["admission_attempts_total"].add(now - before, result=result)
+        self._cycles = cycles
+
+    def _twice(self, texts: dict[str, str]) -> dict[str, str]:
+        """Also for LocalQueues."""
+        return {**texts, **({f"local_queue_{name}": text for name, text in texts.items()} if self._local else {})}
+
+    def _count(self, event: Event) -> None:
+        match event.kind:
+            case "QuotaReserved":
+                self._add("quota_reserved_workloads_total", event)
+                self._observe("quota_reserved_wait_time_seconds", event, event.queued_since)
+            case "Admitted":
+                self._add("admitted_workloads_total", event)
+                self._observe("admission_wait_time_seconds", event, event.queued_since)
+                self._observe("admission_checks_wait_time_seconds", event, event.since)
+            case "PodsReady" if event.reason == "Started":
+                self._observe("ready_wait_time_seconds", event, event.queued_since)
+                self._observe("admitted_until_ready_wait_time_seconds", event, event.since)
+            case "Evicted":
+                self._count_eviction(event)
+            case "QuotaReleased" if event.since != NEVER:
+                of = {"cluster_queue": event.cluster_queue, "reason": event.reason}
+                self._durations["workload_eviction_latency_seconds"].observe(event.time - event.since, **of)
+            case "PreemptionSkipped":
+                self._count_skip(event)
+            case "TargetsRecomputed":
+                of = {"cluster_queue": event.cluster_queue, "result": _RESULTS[event.underlying_cause]}
+                self._totals["preemption_target_recomputations_total"].add(**of)
+            case "Finished":
+                self._add("finished_workloads_total", event)
+                self._observe("execution_time_seconds", event, event.since)
+            case "Deleted":
+                self._evicted.pop(event.workload, None)
+
+    def _count_eviction(self, event: Event) -> None:
+        reason = "Deactivated" if event.reason.startswith(_DEACTIVATED) else event.reason
+        why = {"reason": reason, "underlying_cause": event.underlying_cause}
+        self._add("evicted_workloads_total", event, **why)
+        if event.since != NEVER:
+            ran = self._durations["pods_ready_to_evicted_time_seconds"]
+            ran.observe(event.time - event.since, cluster_queue=event.cluster_queue, **why)
+        known = self._evicted.setdefault(event.workload, set())
+        if (reason, event.underlying_cause) not in known:
+            known.add((reason, event.underlying_cause))
+            once = self._totals["evicted_workloads_once_total"]
+            once.add(cluster_queue=event.cluster_queue, priority_class=_priority_class(event), **why)
+        if event.preemptor:
+            by = {"preempting_cluster_queue": event.preemptor_cluster_queue, "reason": event.preemption_reason}
+            self._totals["preempted_workloads_total"].add(**by)
+
+    def _count_skip(self, event: Event) -> None:
+        """Counts by cycle: a ClusterQueue shows the number of the last cycle in which it had any."""
+        queue = {"cluster_queue": event.cluster_queue}
+        if self._skips_in.get(event.cluster_queue) != event.cycle:
+            self._skips_in[event.cluster_queue] = event.cycle
+            self._skips.set(0, **queue)
+        self._skips.add(**queue)
+
+    def _count_subtrees(self, admitted: list[Event]) -> None:
+        """Counts admissions for all Cohorts above the ClusterQueues."""
+        if not admitted:
+            return
+        parents = {cohort.name: cohort.parent for cohort in cohorts(self._engine) if cohort.root}
+        parents_of_queues = {queue.name: queue.cohort for queue in cluster_queues(self._engine)}
+        for event in admitted:
+            cohort = parents_of_queues.get(event.cluster_queue, "")
+            while cohort in parents:
+                of = {"cohort": cohort, "priority_class": _priority_class(event)}
+                self._totals["cohort_subtree_admitted_workloads_total"].add(**of)
+                cohort = parents[cohort]
+
+    def _add(self, name: str, event: Event, **more: str) -> None:
+        """Counts the event for its ClusterQueue and its LocalQueue."""
+        more = {**more, "priority_class": _priority_class(event)}
+        self._totals[name].add(cluster_queue=event.cluster_queue, **more)
+        if self._local:
+            self._totals[f"local_queue_{name}"].add(name=event.local_queue, namespace=event.namespace, **more)
+
+    def _observe(self, name: str, event: Event, since: int) -> None:
+        """Counts the time since then for the event's ClusterQueue and LocalQueue; nothing without a beginning."""
+        if since == NEVER:
+            return
+        lasted, of = event.time - since, {"priority_class": _priority_class(event)}
+        self._durations[name].observe(lasted, cluster_queue=event.cluster_queue, **of)
+        if self._local:
+            local = self._durations[f"local_queue_{name}"]
+            local.observe(lasted, name=event.local_queue, namespace=event.namespace, **of)
+
+
+def _priority_class(event: Event) -> str:
+    return event.priority_class.rpartition("/")[2]

@@ -1,0 +1,225 @@
+"""What every part of a Scheduler builds on: the engine, and what is remembered beside it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+import msgspec
+
+from kueuepy.cluster import Cluster
+from kueuepy.errors import DuplicateError, NotFoundError, StateError
+from kueuepy.manifest import check
+from kueuepy.manifest.gates import enabled
+from kueuepy.objects import SECOND, LocalQueue, Namespace, PriorityClass, WorkloadPriorityClass
+from kueuepy.session import calls
+from kueuepy.session.status import live_workload
+from kueuepy.session.store import Parts
+from kueuepy.session.submission import Submitted, Surroundings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from typing_extensions import Self
+
+    from kueuepy import _core
+    from kueuepy.decisions import Cycle
+    from kueuepy.objects import Configuration, Workload
+    from kueuepy.session.checks import Check
+    from kueuepy.session.store import Store
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound="SchedulerState")
+
+_UID = "00000000-0000-4000-8000-{:012d}"
+
+
+def alone(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """The method, during which no other thread's call on the same Scheduler runs."""
+
+    @wraps(method)
+    def run(self: S, /, *args: P.args, **options: P.kwargs) -> R:
+        with self.lock:
+            return method(self, *args, **options)
+
+    return run
+
+
+def changing(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """The same of a method that changes something, which a Journal hears of."""
+
+    @wraps(method)
+    def run(self: S, /, *args: P.args, **options: P.kwargs) -> R:
+        with self.lock, self._telling():
+            return method(self, *args, **options)
+
+    return run
+
+
+class SchedulerState:
+    """An engine, the objects and Workloads that it was given, and how to find one's way in it.
+
+    Attributes:
+        lock: Is held by each call; whoever holds it finds nothing changed between two calls.
+    """
+
+    lock: RLock
+    _configuration: Configuration
+    _related: tuple[dict[str, Any], ...]
+    _engine: _core.Engine
+    _store: Store
+    _count: int
+    _checks: Mapping[str, Check]
+
+    @property
+    def engine(self) -> _core.Engine:
+        """The engine itself, for those who build on it; what it is told is not known to this Scheduler's `cluster`."""
+        return self._engine
+
+    @property
+    def configuration(self) -> Configuration:
+        """The policies that it was made with."""
+        return self._configuration
+
+    @property
+    @alone
+    def cluster(self) -> Cluster:
+        """The declared objects as they are now, without Workloads."""
+        objects = tuple(self._store.objects.values())
+        return Cluster(objects, configuration=self._configuration, names=False)
+
+    @property
+    def now(self) -> float:
+        """The time, in seconds since the Unix epoch."""
+        return self._engine.now / SECOND
+
+    @alone
+    def workload(self, key: str) -> Workload:
+        """The Workload with the status that it has now: conditions, admission, checks.
+
+        Raises:
+            NotFoundError: There is no such workload.
+        """
+        found = self.id_of(key)
+        return live_workload(self._engine, found, self._known(found))
+
+    @alone
+    def keys(self) -> tuple[str, ...]:
+        """The keys of all workloads, in the order of submission, finished ones included."""
+        return self._store.workloads.keys()
+
+    @alone
+    def fork(self) -> Self:
+        """A Scheduler with the same state, at once; what happens to one of the two is not seen by the other."""
+        parts = self.parts
+        return self.of_parts(parts._replace(engine=parts.engine.fork(), store=parts.store.fork()))
+
+    # What it is made of.
+
+    @property
+    def parts(self) -> Parts:
+        """All that it consists of; whoever changes them changes it."""
+        return Parts(self._engine, self._configuration, self._related, self._count, self._store, self._checks)
+
+    @classmethod
+    def of_parts(cls, parts: Parts) -> Self:
+        """The Scheduler that consists of these parts."""
+        scheduler = cls.__new__(cls)
+        scheduler._consist_of(parts)  # noqa: SLF001 - of its own class
+        return scheduler
+
+    def _consist_of(self, parts: Parts) -> None:
+        self.lock = RLock()
+        self._engine, self._configuration, self._related, self._count, self._store, self._checks = parts
+
+    def id_of(self, key: str) -> int:
+        """The engine's id of a workload, by its key or, in the namespace `default`, by its name.
+
+        Raises:
+            NotFoundError: There is no such workload.
+        """
+        found = self._engine.find(key if "/" in key else f"default/{key}")
+        if found < 0:
+            raise NotFoundError(f'Workload "{key}": there is no such workload; a key is namespace/name')
+        return found
+
+    def _known(self, found: int) -> Workload:
+        known = self._store.workloads.get(self._engine.key(found))
+        if known is None:
+            raise StateError(f'Workload "{self._engine.key(found)}": was given to the engine directly')
+        return known
+
+    def _checked(self, new: Iterable[Submitted]) -> list[Submitted]:
+        """The same, once each Workload is found to be valid."""
+        found = list(new)
+        for workload, *_ in found:
+            check(workload, feature_gates=self._configuration.feature_gates)
+        return found
+
+    def _take(self, new: Iterable[Submitted]) -> tuple[str, ...]:
+        submitted = list(new)
+        seen: set[str] = set()
+        for workload, *_ in submitted:
+            if workload.key in seen or self._engine.find(workload.key) >= 0:
+                raise DuplicateError(f'Workload "{workload.key}": exists already; delete it first, or apply a change')
+            seen.add(workload.key)
+        for one in submitted:
+            self.take(one)
+        return tuple(workload.key for workload, *_ in submitted)
+
+    @changing
+    def take(self, one: Submitted) -> None:
+        """A workload comes as it is, with its status and without checks: what `submit` does after them.
+
+        Raises:
+            DuplicateError: A workload of this key exists already.
+            InvalidSpecError: The engine cannot read it.
+        """
+        self._touch()
+        count = self._count
+        workload = self._identified(one.workload)
+        self._engine.submit(workload, one.single_pod)
+        self._store.workloads.put(workload.key, workload)
+        if one.job is not None:
+            self._store.jobs.put(workload.key, one.job)
+        self._tell(calls.Submit(workload, count, one.job, one.single_pod))
+
+    def _identified(self, workload: Workload) -> Workload:
+        """The workload as an API server would store it: with a uid and a creation time.
+
+        Without the gate PartialAdmission it loses its minCounts (`pkg/webhooks/workload_webhook.go:Default`).
+        """
+        self._count += 1
+        if not enabled(self._configuration.feature_gates, "PartialAdmission"):
+            workload = workload.without_min_counts()
+        if workload.uid and workload.creation_timestamp is not None:
+            return workload
+        created = self._engine.now if workload.creation_timestamp is None else workload.creation_timestamp
+        uid = workload.uid or _UID.format(self._count)
+        return msgspec.structs.replace(workload, uid=uid, creation_timestamp=created)
+
+    def surroundings(self) -> Surroundings:
+        """What the reading of a job depends on, as it is now."""
+        objects = self._store.objects
+        return Surroundings(
+            self._configuration,
+            (*objects.of(WorkloadPriorityClass), *objects.of(PriorityClass)),
+            objects.of(Namespace),
+            objects.of(LocalQueue),
+            self._related,
+        )
+
+    # What a Journal hears of.
+
+    def _telling(self) -> AbstractContextManager[None]:
+        """Around each call that changes something."""
+        return nullcontext()
+
+    def _touch(self) -> None:
+        """All that may be wrong with a call was found: from here on an error would leave something half done."""
+
+    def _tell(self, call: calls.Call, cycles: Sequence[Cycle] = ()) -> None:
+        """A call was done, and came to these cycles."""

@@ -1,0 +1,183 @@
+"""The whole state of a Scheduler as versioned plain data with a checksum: what goes on from it is what would have."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy import _core, objects
+from kueuepy.decisions import Admitted  # noqa: TC001 - msgspec reads it
+from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, UnsupportedError
+from kueuepy.objects import Configuration, Object, Workload
+from kueuepy.objects.ready import ready
+from kueuepy.scheduler import Scheduler
+from kueuepy.session.store import Parts, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FORMAT = "kueuepy-scheduler"
+VERSION = 1
+_KINDS: dict[str, type[Object]] = {
+    name: cls for name, cls in vars(objects).items() if isinstance(cls, type) and issubclass(cls, Object)
+}
+
+
+class _Envelope(msgspec.Struct, array_like=True, frozen=True):
+    format: str
+    version: int
+    sha256: bytes
+    payload: bytes
+
+
+class _Saved(msgspec.Struct, frozen=True):
+    engine: bytes
+    configuration: Configuration
+    count: int
+    related: tuple[dict[str, Any], ...]
+    objects: list[tuple[str, msgspec.Raw]]
+    workloads: list[Workload]
+    jobs: dict[str, dict[str, Any]]
+    admitted: list[Admitted]
+
+
+def to_bytes(scheduler: Scheduler) -> bytes:
+    """All that a Scheduler knows, as MessagePack; a Scheduler of the same history gives the same bytes.
+
+    Raises:
+        InvalidSpecError: An object of a file has numbers that no 64 bits hold, where admission does not read them.
+    """
+    try:
+        with scheduler.lock:
+            saved = _saved(scheduler.parts)
+        payload = msgspec.msgpack.encode(saved)
+    except (OverflowError, UnicodeEncodeError) as error:
+        raise InvalidSpecError(f"Scheduler: cannot be written: {error}") from None
+    return msgspec.msgpack.encode(_Envelope(FORMAT, VERSION, hashlib.sha256(payload).digest(), payload))
+
+
+def _saved(parts: Parts) -> _Saved:
+    return _Saved(
+        engine=parts.engine.save(),
+        configuration=parts.configuration,
+        count=parts.count,
+        related=parts.related,
+        objects=[(type(obj).__name__, encode(obj)) for obj in parts.store.objects.values()],
+        workloads=list(parts.store.workloads.values()),
+        jobs={w.key: job for w in parts.store.workloads.values() if (job := parts.store.jobs.get(w.key)) is not None},
+        admitted=list(parts.store.admitted.values()),
+    )
+
+
+def from_bytes(data: bytes, *, name: str = "saved state") -> Scheduler:
+    """The Scheduler that was saved. Any bytes are safe to read.
+
+    Raises:
+        InvalidSpecError: They are not what `to_bytes` gives, or are damaged.
+        UnsupportedError: A later version of kueuepy has written them.
+    """
+    try:
+        envelope = msgspec.msgpack.decode(data, type=ready(_Envelope))
+    except (msgspec.DecodeError, RecursionError):
+        raise InvalidSpecError(f"{name}: is no saved state of a Scheduler, or is cut off") from None
+    if envelope.format != FORMAT:
+        raise InvalidSpecError(f'{name}: is "{envelope.format}"; it must be "{FORMAT}"')
+    if envelope.version != VERSION:
+        raise UnsupportedError(f"{name}: has version {envelope.version}; this release reads version {VERSION}")
+    if hashlib.sha256(envelope.payload).digest() != envelope.sha256:
+        raise InvalidSpecError(f"{name}: is damaged; its checksum does not match")
+    try:
+        saved = msgspec.msgpack.decode(envelope.payload, type=ready(_Saved))
+        declared = [decode(kind, raw) for kind, raw in saved.objects]
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InvalidSpecError(f"{name}: is damaged: {error}") from None
+    return Scheduler.of_parts(_parts(saved, declared))
+
+
+def is_saved(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as one that `save` has written; whether it is whole is not asked."""
+    try:
+        with Path(path).open("rb") as file:
+            return FORMAT.encode() in file.read(1 + 2 + len(FORMAT))
+    except OSError:
+        return False
+
+
+def save(scheduler: Scheduler, path: str | os.PathLike[str]) -> None:
+    """Writes all that a Scheduler knows to a file; one that is there already is replaced as a whole, or not at all.
+
+    Raises:
+        StateError: The file cannot be written.
+    """
+    target = Path(path)
+    if target.exists() and not target.is_file():  # a device would be replaced by a file
+        raise StateError(f"{target}: cannot be written: it is a directory or a device; it must be a file")
+    draft = target.with_name(f".{target.name}.{os.getpid()}.new")
+    data = to_bytes(scheduler)
+    try:
+        with draft.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    except OSError as error:
+        raise StateError(f"{target}: cannot be written: {error.strerror}") from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def load(path: str | os.PathLike[str]) -> Scheduler:
+    """The Scheduler that `save` has written to a file.
+
+    Raises:
+        NotFoundError: The file cannot be read.
+        InvalidSpecError: It is no saved state, or is damaged.
+        UnsupportedError: A later version of kueuepy has written it.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise NotFoundError(f"{path}: cannot be read: {error.strerror}") from error
+    return from_bytes(data, name=str(path))
+
+
+def encode(obj: Object) -> msgspec.Raw:
+    """An object as MessagePack."""
+    return msgspec.Raw(msgspec.msgpack.encode(obj))
+
+
+def decode(kind: str, raw: msgspec.Raw) -> Object:
+    """An object of this kind from MessagePack."""
+    if kind not in _KINDS:
+        raise msgspec.ValidationError(f"`{kind}` is no kind of object")
+    return msgspec.msgpack.decode(raw, type=ready(_KINDS[kind]))
+
+
+def kind_of(name: str) -> type[Object]:
+    """The class of the objects of a kind.
+
+    Raises:
+        InvalidSpecError: There is no such kind.
+    """
+    if name not in _KINDS:
+        raise InvalidSpecError(f'kind: "{name}" is no kind of object')
+    return _KINDS[name]
+
+
+def _parts(saved: _Saved, declared: Iterable[Object]) -> Parts:
+    store = Store()
+    for obj in declared:
+        store.objects.put((type(obj), obj.key), obj)
+    for workload in saved.workloads:
+        store.workloads.put(workload.key, workload)
+    for key, job in saved.jobs.items():
+        store.jobs.put(key, job)
+    for decision in saved.admitted:
+        store.admitted.put(decision.workload, decision)
+    return Parts(_core.Engine.load(saved.engine), saved.configuration, saved.related, saved.count, store)

@@ -1,0 +1,180 @@
+"""What one asks a Scheduler: why, what if, and tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kueuepy.errors import StateError
+from kueuepy.objects import ResourceFlavor
+from kueuepy.session.base import SchedulerState, alone
+from kueuepy.session.submission import submissions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kueuepy import _core
+    from kueuepy.decisions import Decision
+    from kueuepy.explain import Explanation
+    from kueuepy.tables.frames import QueueTable, QuotaTable, ShareTable, UsageTable, WorkloadTable
+    from kueuepy.whatif import Answers, Difference, Edit
+
+
+class SchedulerQuestions(SchedulerState):
+    """Questions that change nothing."""
+
+    @alone
+    def explain(self, item: Any) -> Explanation:
+        """Why the workload waits, is admitted, or was preempted.
+
+        Args:
+            item: The key of a workload; or a Workload, a job or a row that is not there yet, which is explained as if
+                it were.
+
+        Raises:
+            NotFoundError: There is no such workload.
+            InvalidSpecError: It is not valid, or is several workloads.
+        """
+        from kueuepy.explain import explain  # noqa: PLC0415 - only on use
+
+        if not isinstance(item, str):
+            trial = self.fork()
+            return trial.explain(trial._take(submissions([item], self.surroundings()))[0])  # noqa: SLF001 - its own class
+        found = self.id_of(item)
+        decided = self._store.admitted.get(self._engine.key(found))
+        fair = self._configuration.fair_sharing is not None
+        return explain(self._engine, found, decided, fair=fair, known=self._store.workloads.get)
+
+    @alone
+    def try_admit(self, item: Any) -> Decision:
+        """What a cycle would answer if this workload alone were considered now; nothing changes.
+
+        Args:
+            item: A Workload, a job, a row, or the key of a workload that waits.
+
+        Raises:
+            InvalidSpecError: It is not valid, or is several workloads.
+            NotFoundError: There is no such workload.
+        """
+        from kueuepy.whatif import ask_one  # noqa: PLC0415 - only on use
+
+        return ask_one(self, item)
+
+    @alone
+    def try_admit_many(self, items: Iterable[Any]) -> Answers:
+        """`try_admit` for each of many workloads, each considered alone; much faster than one by one."""
+        from kueuepy.whatif import ask  # noqa: PLC0415 - only on use
+
+        return ask(self, items)
+
+    @alone
+    def question(self, item: Any) -> _core.Question:
+        """A workload read once, to be asked about again and again."""
+        from kueuepy.whatif import question  # noqa: PLC0415 - only on use
+
+        return question(self, item)
+
+    @alone
+    def largest_count(self, item: Any, *, pod_set: str | None = None, preempting: bool = False) -> int:
+        """The largest number of pods with which the workload would be admitted now; 0 if not even one would.
+
+        Args:
+            item: A Workload, a job or a row; the count that it has doesn't matter.
+            pod_set: Which pod set to grow; the first one by default.
+            preempting: Whether it counts if others must be preempted.
+        """
+        from kueuepy.whatif import largest_count  # noqa: PLC0415 - only on use
+
+        return largest_count(self, item, pod_set=pod_set, preempting=preempting)
+
+    @alone
+    def whatif(self, *edits: Edit) -> Difference:
+        """What would be decided otherwise after edits, both sides settled; nothing changes here.
+
+        Args:
+            edits: Objects to apply, a Configuration, or functions that change the Scheduler which they are given.
+        """
+        from kueuepy.whatif import difference  # noqa: PLC0415 - only on use
+
+        return difference(self, edits)
+
+    # Tables.
+
+    @property
+    def usage(self) -> UsageTable:
+        """What each ClusterQueue and Cohort uses, of each flavor and resource."""
+        from kueuepy.tables.frames import usage_table  # noqa: PLC0415 - only on use
+
+        return usage_table(self._engine)
+
+    @property
+    def quota(self) -> QuotaTable:
+        """The quotas of each ClusterQueue and Cohort, and what follows from them."""
+        from kueuepy.tables.frames import quota_table  # noqa: PLC0415 - only on use
+
+        return quota_table(self._engine)
+
+    @property
+    def shares(self) -> ShareTable:
+        """The dominant resource share of each ClusterQueue and Cohort."""
+        from kueuepy.tables.frames import share_table  # noqa: PLC0415 - only on use
+
+        return share_table(self._engine)
+
+    @property
+    def queues(self) -> QueueTable:
+        """Who waits in each ClusterQueue, in order."""
+        from kueuepy.tables.frames import queue_table  # noqa: PLC0415 - only on use
+
+        return queue_table(self._engine)
+
+    @property
+    def workloads(self) -> WorkloadTable:
+        """Every workload: where it is, since when, and why."""
+        from kueuepy.tables.frames import workload_table  # noqa: PLC0415 - only on use
+
+        return workload_table(self._engine)
+
+    # Jobs.
+
+    @alone
+    def start_patch(self, key: str) -> dict[str, Any]:
+        """The JSON merge patch by which Kueue starts the workload's job, which it has held back when it came.
+
+        Raises:
+            StateError: The workload was not submitted as a job, or is not admitted.
+            InvalidSpecError: What the admission adds contradicts the job.
+        """
+        from kueuepy.jobs import start_patch  # noqa: PLC0415 - only on use
+
+        held, workload, flavors = self._held_job(key), self.workload(key), self._store.objects.of(ResourceFlavor)
+        return start_patch(held, workload, flavors, config=self._configuration, related=self._related)
+
+    @alone
+    def stop_patch(self, key: str, *, running: dict[str, Any] | None = None) -> dict[str, Any] | None:
+        """The JSON merge patch by which Kueue stops the workload's job; `None` for pods, which it deletes.
+
+        Args:
+            key: The workload's.
+            running: The job's manifest as it is now. Without it, an admitted workload's job is as `start_patch` starts
+                it; any other is held back, and nothing has to change.
+
+        Raises:
+            StateError: The workload was not submitted as a job.
+        """
+        from kueuepy.jobs import apply_patch, stop_patch  # noqa: PLC0415 - only on use
+
+        workload = self.workload(key)
+        if running is None:
+            running = self._held_job(key)
+            if workload.status is not None and workload.status.is_true("Admitted"):
+                running = apply_patch(running, self.start_patch(key))
+        return stop_patch(running, workload, config=self._configuration, related=self._related)
+
+    def _held_job(self, key: str) -> dict[str, Any]:
+        from kueuepy.jobs import suspend  # noqa: PLC0415 - only on use
+
+        full = self._engine.key(self.id_of(key))
+        job = self._store.jobs.get(full)
+        if job is None:
+            raise StateError(f'Workload "{full}": was not submitted as a job; there is no manifest to patch')
+        return suspend(job, config=self._configuration, related=self._related)

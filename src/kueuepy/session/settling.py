@@ -1,0 +1,174 @@
+"""Cycles until nothing changes, and how preemption that never ends is found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from kueuepy import _core
+from kueuepy.decisions import Cycle, Loop, Settled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+_UNHEEDED = 16  # states to compare before anybody looks at who is preempted
+_PATIENCE = 3  # how often a workload is preempted from then on before its tree is looked at alone
+_NAME: Final = 0  # places in a row of Tables.nodes
+_KIND: Final = 1
+_PARENT: Final = 2
+
+
+def settle(
+    engine: _core.Engine,
+    noted: Callable[[Cycle], Cycle],
+    max_cycles: int | None = None,
+    *,
+    control: Callable[[], None] | None = None,
+    apart: bool = True,
+    retries: bool = False,
+) -> Settled:
+    """Runs cycles and controllers until no queue has a head, or until a state comes again.
+
+    A state that comes again without anybody moving in between is the end: heads that stay blocked. Otherwise it is a
+    loop. States are only compared when a cycle did not simply admit: admissions alone cannot go on for ever. The first
+    state that comes again is in the loop, and no sooner than after one round, so that the period is the shortest.
+
+    Trees of cohorts know nothing of each other. Where several of them go round, each with a period of its own, the
+    whole repeats after their least common multiple only; so each is looked at alone, on a fork without the others.
+
+    Args:
+        engine: The engine.
+        noted: Is shown each cycle.
+        max_cycles: The most cycles to run; none if `None`.
+        control: Lets the controllers run; the engine's own by default.
+        apart: Whether trees are independent; not so where one waits for the pods of another (`blockAdmission`).
+        retries: Whether admission may be taken back at once, by those who answer admission checks.
+    """
+    control = control or engine.settle
+    seen: dict[int, int] = {}
+    taken: Counter[str] = Counter()
+    patience = _PATIENCE
+    cycles: list[Cycle] = []
+    while max_cycles is None or len(cycles) < max_cycles:
+        cycle = _cycle(engine, noted, control)
+        if cycle.idle:
+            return Settled(cycles, (), finished=True)
+        cycles.append(cycle)
+        if cycle.admitted_count and not cycle.evicted_count and not retries:
+            continue
+        before = seen.setdefault(engine.fingerprint(), len(cycles))
+        if before < len(cycles):
+            loops = _round(engine, cycles[before:], apart=apart)
+            return Settled(cycles, loops, finished=not loops)
+        if not apart or not cycle.evicted_count or len(seen) < _UNHEEDED:
+            continue
+        new = {target.workload for decision in cycle.preempting for target in decision.targets}
+        taken.update(new)
+        if max(taken[key] for key in new) >= patience:
+            patience *= 2
+            found = _look_apart(engine, [key for key, times in taken.items() if times >= _PATIENCE])
+            if found is not None:
+                loops, more = found
+                room = more if max_cycles is None else min(more, max_cycles - len(cycles))
+                cycles += [_cycle(engine, noted, control) for _ in range(room)]
+                return Settled(cycles, loops, finished=False)
+    return Settled(cycles, (), finished=False)
+
+
+def _cycle(engine: _core.Engine, noted: Callable[[Cycle], Cycle], control: Callable[[], None]) -> Cycle:
+    control()
+    return noted(Cycle(engine.decide()))
+
+
+def _round(engine: _core.Engine, cycles: Sequence[Cycle], *, apart: bool) -> tuple[Loop, ...]:
+    """The loops of one round of all; none if nobody is admitted or preempted in it."""
+    if not any(cycle.evicted_count or cycle.admitted_count for cycle in cycles):
+        return ()
+    whole = Loop(len(cycles), _moved(cycles), tuple(cycles))
+    trees = _Trees(engine)
+    roots = {trees.root_of(key) for key in whole.workloads}
+    if not apart or len(roots) == 1:
+        return (whole,)
+    return _sorted(loop for root in roots for loop in settle(trees.only({root}), _as_it_is, apart=False).loops)
+
+
+def _moved(cycles: Iterable[Cycle]) -> tuple[str, ...]:
+    """Who is admitted or preempted, sorted."""
+    moved: set[str] = set()
+    for cycle in cycles:
+        moved.update(decision.workload for decision in cycle.admitted)
+        moved.update(target.workload for decision in cycle.preempting for target in decision.targets)
+    return tuple(sorted(moved))
+
+
+def _look_apart(engine: _core.Engine, suspects: Iterable[str]) -> tuple[tuple[Loop, ...], int] | None:
+    """The loops of the suspects' trees, and how many cycles all others still need; nothing if there is none.
+
+    A tree that goes round alone goes round among others. Once they are out of the way, the others are run to their end,
+    which may be loops as well; it takes them as many cycles as here.
+    """
+    trees = _Trees(engine)
+    if len(trees.roots) < 2:  # noqa: PLR2004 - of one tree, the state itself comes again
+        return None
+    loops: list[Loop] = []
+    looping: set[str] = set()
+    for root in sorted({trees.root_of(key) for key in suspects}):
+        if found := settle(trees.only({root}), _as_it_is, apart=False).loops:
+            loops += found
+            looping.add(root)
+    if not looping:
+        return None
+    rest = settle(trees.only(trees.roots - looping), _as_it_is)
+    return _sorted([*loops, *rest.loops]), len(rest)
+
+
+def _sorted(loops: Iterable[Loop]) -> tuple[Loop, ...]:
+    return tuple(sorted(loops, key=lambda loop: loop.workloads))
+
+
+def _as_it_is(cycle: Cycle) -> Cycle:
+    return cycle
+
+
+class _Trees:
+    """Which workload is in which tree of cohorts."""
+
+    def __init__(self, engine: _core.Engine) -> None:
+        self._engine = engine
+        root_of_queue = _roots(_core.Tables(engine).nodes)
+        columns = engine.workload_columns()
+        codes, queues = columns["cluster_queue"]
+        self._keys: dict[str, str] = {
+            key: root_of_queue.get(queues[code], "") if code >= 0 else ""
+            for key, code in zip(columns["key"], codes, strict=True)
+        }
+
+    @property
+    def roots(self) -> set[str]:
+        """The roots of all trees in which there are workloads."""
+        return set(self._keys.values())
+
+    def root_of(self, key: str) -> str:
+        """The root of the tree in which a workload is."""
+        return self._keys.get(key, "")
+
+    def only(self, roots: set[str]) -> _core.Engine:
+        """A fork with the workloads of these trees alone."""
+        fork = self._engine.fork()
+        for key, root in self._keys.items():
+            if root not in roots:
+                fork.delete(fork.find(key))
+        return fork
+
+
+def _roots(nodes: Sequence[tuple[str, str, int, bool, bool]]) -> dict[str, str]:
+    """By ClusterQueue, the root of its tree; of Cohorts in a cycle, one of these."""
+    roots = {}
+    for row, (name, kind, *_) in enumerate(nodes):
+        if kind == "ClusterQueue":
+            above, passed = row, {row}
+            while (up := nodes[above][_PARENT]) >= 0 and up not in passed:
+                above = up
+                passed.add(up)
+            roots[name] = f"{nodes[above][_KIND]} {nodes[above][_NAME]}"
+    return roots

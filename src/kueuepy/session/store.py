@@ -1,0 +1,142 @@
+"""What a Scheduler remembers beside its engine, shared between forks until one of them changes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from kueuepy.objects import Node, Object, PriorityClass, WorkloadPriorityClass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kueuepy import _core
+    from kueuepy.decisions import Admitted
+    from kueuepy.objects import Configuration, Workload
+    from kueuepy.session.checks import Check
+
+K = TypeVar("K")
+V = TypeVar("V")
+T = TypeVar("T", bound=Object)
+
+PASSIVE = (Node, PriorityClass, WorkloadPriorityClass)
+"""Kinds of which the engine need not hear: jobs are read with them."""
+
+
+class Shelf(Generic[K, V]):
+    """A dict that is copied when a fork shares it and one of the two writes."""
+
+    __slots__ = ("_items", "_shared")
+
+    def __init__(self) -> None:
+        """Holds nothing yet."""
+        self._items: dict[K, V] = {}
+        self._shared = False
+
+    def fork(self) -> Shelf[K, V]:
+        """One with the same content, in no time."""
+        twin: Shelf[K, V] = Shelf()
+        twin._items, twin._shared = self._items, True
+        self._shared = True
+        return twin
+
+    def _own(self) -> dict[K, V]:
+        if self._shared:
+            self._items, self._shared = dict(self._items), False
+        return self._items
+
+    def get(self, key: K) -> V | None:
+        """What is kept under the key, if anything."""
+        return self._items.get(key)
+
+    def put(self, key: K, value: V) -> None:
+        """Keeps the value under the key."""
+        self._own()[key] = value
+
+    def drop(self, key: K) -> None:
+        """Forgets what is kept under the key, if anything."""
+        if key in self._items:
+            del self._own()[key]
+
+    def keys(self) -> tuple[K, ...]:
+        """All keys, oldest first."""
+        return tuple(self._items)
+
+    def values(self) -> Iterator[V]:
+        """All values, oldest first."""
+        return iter(self._items.values())
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._items)
+
+
+class Declared(Shelf[tuple[type[Object], str], Object]):
+    """The declared objects, by kind and name."""
+
+    __slots__ = ("_by_kind",)
+
+    def __init__(self) -> None:
+        """Holds nothing yet."""
+        super().__init__()
+        self._by_kind: dict[type[Object], tuple[Any, ...]] = {}
+
+    def fork(self) -> Declared:
+        """One with the same content, in no time."""
+        twin = Declared()
+        twin._items, twin._shared, twin._by_kind = self._items, True, dict(self._by_kind)
+        self._shared = True
+        return twin
+
+    def put(self, key: tuple[type[Object], str], value: Object) -> None:
+        """Keeps the object under its kind and name."""
+        super().put(key, value)
+        self._by_kind = {}
+
+    def drop(self, key: tuple[type[Object], str]) -> None:
+        """Forgets the object of this kind and name, if there is one."""
+        super().drop(key)
+        self._by_kind = {}
+
+    def of(self, kind: type[T]) -> tuple[T, ...]:
+        """The objects of a kind, oldest first; looked for once until something changes."""
+        known = self._by_kind  # before looking, so that what changes meanwhile is not missed
+        found: tuple[T, ...] | None = known.get(kind)
+        if found is None:
+            found = known[kind] = tuple(obj for obj in self._items.values() if isinstance(obj, kind))
+        return found
+
+
+class Store:
+    """Objects, Workloads as submitted, manifests of their jobs, and how each was admitted."""
+
+    __slots__ = ("admitted", "jobs", "objects", "workloads")
+
+    def __init__(self) -> None:
+        """Holds nothing yet."""
+        self.objects = Declared()
+        self.workloads: Shelf[str, Workload] = Shelf()
+        self.jobs: Shelf[str, dict[str, Any]] = Shelf()
+        self.admitted: Shelf[str, Admitted] = Shelf()
+
+    def fork(self) -> Store:
+        """One with the same content, in no time."""
+        twin = Store.__new__(Store)
+        for name in Store.__slots__:
+            setattr(twin, name, getattr(self, name).fork())
+        return twin
+
+    def forget(self, key: str) -> None:
+        """Forgets a workload."""
+        for shelf in (self.workloads, self.jobs, self.admitted):
+            shelf.drop(key)
+
+
+class Parts(NamedTuple):
+    """All that a Scheduler consists of."""
+
+    engine: _core.Engine
+    configuration: Configuration
+    related: tuple[dict[str, Any], ...]
+    count: int  # type: ignore[assignment]
+    store: Store
+    checks: Mapping[str, Check] = {}

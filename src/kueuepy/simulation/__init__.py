@@ -1,0 +1,1 @@
+"""Jobs in virtual time: runs, their figures, and the comparison of policies."""

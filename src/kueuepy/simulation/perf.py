@@ -1,0 +1,244 @@
+"""Kueue's load profiles in virtual time: what its scheduler performance test would do, without a cluster.
+
+A profile is the generator file of that test (`test/performance/scheduler/configs/*/generator.yaml`): cohorts of queues,
+each with sets of workloads that arrive at fixed intervals and run for a fixed time once admitted.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+
+from kueuepy import _core
+from kueuepy.errors import InvalidSpecError, UnsupportedError
+from kueuepy.manifest.text.limits import Limits
+from kueuepy.manifest.text.reading import read
+from kueuepy.objects import (
+    ClusterQueue,
+    Configuration,
+    FairSharingConfig,
+    LocalQueue,
+    Namespace,
+    PodSet,
+    Preemption,
+    ResourceFlavor,
+    ResourceGroup,
+    Workload,
+)
+from kueuepy.objects.queue import ReclaimWithinCohort, WithinClusterQueue  # noqa: TC001 - msgspec reads them
+from kueuepy.objects.quota import FlavorQuotas, ResourceQuota
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MILLISECOND = 1_000_000
+_MICROSECOND = 1_000
+_MOST_WORKLOADS = 10_000_000
+_Whole = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
+
+
+class _Record(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """A part of a profile."""
+
+
+class WorkloadTemplate(_Record, frozen=True):
+    """What the workloads of a set ask for, and how long they run."""
+
+    class_name: str
+    runtime_ms: _Whole
+    request: str | int
+    priority: int = 0
+    pod_count: Annotated[int, msgspec.Meta(ge=1, le=10**9)] = 1
+    tas_constraint: str | None = None
+    tas_level: str | None = None
+    slice_size: int | None = None
+
+
+class WorkloadsSet(_Record, frozen=True):
+    """`count` arrivals of each workload, the first after one interval."""
+
+    count: _Whole
+    creation_interval_ms: _Whole
+    workloads: tuple[WorkloadTemplate, ...]
+
+
+class QueuesSet(_Record, frozen=True):
+    """`count` ClusterQueues of one cohort, alike."""
+
+    class_name: str
+    count: _Whole
+    nominal_quota: str | int
+    workloads_sets: tuple[WorkloadsSet, ...]
+    borrowing_limit: str | int | None = None
+    reclaim_within_cohort: ReclaimWithinCohort = "Never"
+    within_cluster_queue: WithinClusterQueue = "Never"
+
+
+class CohortClass(_Record, frozen=True):
+    """`count` cohorts, alike."""
+
+    class_name: str
+    count: _Whole
+    queues_sets: tuple[QueuesSet, ...]
+
+
+class Profile(_Record, frozen=True):
+    """A whole generator file."""
+
+    cohorts: tuple[CohortClass, ...]
+    topology: Any = None
+    resource_flavor: Any = None
+
+
+def read_profile(path: str) -> Profile:
+    """The profile in a file.
+
+    Raises:
+        InvalidSpecError: The file cannot be read, or is no profile; the message names the file and the field.
+        UnsupportedError: The profile asks for topology-aware scheduling, which is not modelled.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}") from None
+    document = next((item.value for item in read(path, data, Limits(), strict=True)), None)
+    try:
+        profile = msgspec.convert(document, Profile, strict=False)
+    except msgspec.ValidationError as error:
+        raise InvalidSpecError(f"{path}: {error}; a profile is a generator file of Kueue's performance test") from None
+    if profile.topology is not None or profile.resource_flavor is not None:
+        raise UnsupportedError(f"{path}: topology: topology-aware scheduling is not modelled")
+    if (size := _size(profile)) > _MOST_WORKLOADS:
+        raise InvalidSpecError(f"{path}: makes {size:,} queues and workloads; at most {_MOST_WORKLOADS:,}")
+    return profile
+
+
+def _size(profile: Profile) -> int:
+    """How many queues and workloads a profile makes."""
+    return sum(
+        cohorts.count * queues.count * (1 + sum(w.count * len(w.workloads) for w in queues.workloads_sets))
+        for cohorts in profile.cohorts
+        for queues in cohorts.queues_sets
+    )
+
+
+class Load:
+    """A profile made into objects and arrivals, ready to run."""
+
+    def __init__(self, profile: Profile, *, fair_sharing: bool = False) -> None:
+        """Generates cohorts, queues and workloads in the order of the profile."""
+        config = Configuration(fair_sharing=FairSharingConfig() if fair_sharing else None)
+        self.engine = _core.Engine(config)
+        self.classes: list[str] = []
+        self._prototypes: list[Workload] = []
+        self._pod_sets: dict[WorkloadTemplate, PodSet] = {}
+        self._arrivals: list[tuple[int, int, int, int, str, str]] = []
+        self._queues = 0
+        self.engine.apply(Namespace("default"))
+        self.engine.apply(ResourceFlavor("default"))
+        for cohorts in profile.cohorts:
+            for cohort in range(cohorts.count):
+                for queues in cohorts.queues_sets:
+                    for queue in range(queues.count):
+                        self._add_queue(f"{cohorts.class_name}-{cohort}", f"{queues.class_name}-{queue}", queues)
+
+    def _add_queue(self, cohort: str, suffix: str, queues: QueuesSet) -> None:
+        name = f"{cohort}-{suffix}"
+        quota = ResourceQuota("cpu", queues.nominal_quota, queues.borrowing_limit)
+        preemption = Preemption(
+            reclaim_within_cohort=queues.reclaim_within_cohort, within_cluster_queue=queues.within_cluster_queue
+        )
+        self.engine.apply(
+            ClusterQueue(
+                name,
+                cohort_name=cohort,
+                resource_groups=(ResourceGroup(("cpu",), (FlavorQuotas("default", (quota,)),)),),
+                preemption=preemption,
+            )
+        )
+        self.engine.apply(LocalQueue(name, cluster_queue=name))
+        for workloads in queues.workloads_sets:
+            for template in workloads.workloads:
+                self._add_arrivals(name, workloads, template)
+        self._queues += 1
+
+    def _add_arrivals(self, queue: str, workloads: WorkloadsSet, template: WorkloadTemplate) -> None:
+        if template not in self._pod_sets:
+            self._pod_sets[template] = PodSet.of("main", template.pod_count, requests={"cpu": template.request})
+        prototype = len(self._prototypes)
+        self.classes.append(template.class_name)
+        self._prototypes.append(
+            Workload("prototype", queue_name=queue, priority=template.priority, pod_sets=(self._pod_sets[template],))
+        )
+        for i in range(workloads.count):
+            at = workloads.creation_interval_ms * (i + 1) * _MILLISECOND
+            # Of two queues, the one generated first is the earlier, by a microsecond.
+            created = at + self._queues * _MICROSECOND
+            number = len(self._arrivals)
+            runtime = template.runtime_ms * _MILLISECOND
+            self._arrivals.append((at, created, runtime, prototype, f"w{number}", f"{number:09d}"))
+
+    @property
+    def size(self) -> int:
+        """How many workloads will arrive."""
+        return len(self._arrivals)
+
+    def start(self) -> Any:
+        """A run of virtual time over the load, not yet begun."""
+        return _core.VirtualRun(self.engine, self._prototypes, self._arrivals)
+
+
+def perf(
+    path: str, *, fair_sharing: bool = False, progress: Callable[[int, int], None] | None = None
+) -> dict[str, Any]:
+    """Runs a profile in virtual time.
+
+    `wall_s` is the time of the virtual run alone. The means of first waits, from arrival to first admission, are in
+    whole milliseconds by class; `peak_rss_mb` is in units of 2^20 bytes. `progress` is told, now and then, how many
+    workloads have finished and how many there are.
+
+    Raises:
+        InvalidSpecError: The profile cannot be read.
+    """
+    load = Load(read_profile(path), fair_sharing=fair_sharing)
+    run = load.start()
+    begin = time.perf_counter()
+    while run.advance():
+        if progress is not None:
+            progress(run.stats["finished"], load.size)
+    wall = time.perf_counter() - begin
+    stats = run.stats
+    waits: dict[str, list[int]] = {}
+    for name, wait, count in zip(load.classes, stats["first_wait"], stats["first_admitted"], strict=True):
+        entry = waits.setdefault(name, [0, 0])
+        entry[0] += wait
+        entry[1] += count
+    return {
+        "workloads": stats["workloads"],
+        "cycles": stats["cycles"],
+        "admissions": stats["admissions"],
+        "evictions": stats["evictions"],
+        "finished": stats["finished"],
+        "virtual_ms": stats["end"] // _MILLISECOND,
+        "wall_s": wall,
+        "mean_first_wait_ms": {name: wait // _MILLISECOND // count for name, (wait, count) in waits.items() if count},
+        "peak_rss_mb": _peak_rss_mb(),
+    }
+
+
+def _peak_rss_mb() -> float:
+    """The largest resident size of this program so far.
+
+    Linux counts the program that started this one into `ru_maxrss`, so that the high-water mark is read instead.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        kib = next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        return int(kib) / 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)

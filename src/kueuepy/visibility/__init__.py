@@ -1,0 +1,34 @@
+"""What a running Scheduler shows to programs: who waits, statuses, events, its whole state."""
+
+from kueuepy.visibility.dump import state_dump
+from kueuepy.visibility.events import NEVER, Event, EventTable, drain_events, event_table
+from kueuepy.visibility.fidelity import Fidelity, fidelity
+from kueuepy.visibility.pending import PendingWorkload, PendingWorkloadsSummary, pending_workloads
+from kueuepy.visibility.status import (
+    ClusterQueueStatus,
+    CohortStatus,
+    LocalQueueStatus,
+    cluster_queue_status,
+    cohort_status,
+    local_queue_status,
+)
+
+__all__ = [
+    "NEVER",
+    "ClusterQueueStatus",
+    "CohortStatus",
+    "Event",
+    "EventTable",
+    "Fidelity",
+    "LocalQueueStatus",
+    "PendingWorkload",
+    "PendingWorkloadsSummary",
+    "cluster_queue_status",
+    "cohort_status",
+    "drain_events",
+    "event_table",
+    "fidelity",
+    "local_queue_status",
+    "pending_workloads",
+    "state_dump",
+]

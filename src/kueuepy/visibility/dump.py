@@ -1,0 +1,106 @@
+"""What Kueue logs of itself on SIGUSR2, as plain data: who holds what, and who waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy.engine.inventory import cluster_queues, cohorts
+from kueuepy.manifest import to_dict
+from kueuepy.objects import SECOND, ClusterQueue
+
+if TYPE_CHECKING:
+    from kueuepy.scheduler import Scheduler
+
+_Cells = dict[str, dict[str, int]]
+
+
+def state_dump(scheduler: Scheduler) -> dict[str, Any]:
+    """The cache and the queues at this moment, ready for `json.dumps`; for people and scripts, not to start from.
+
+    Amounts are the scheduler's integers: thousandths for cpu, and units for everything else. Queues and Cohorts come by
+    name, who waits in the order of the queue. What a Scheduler can start from again is `Scheduler.save`.
+
+    Source: `pkg/debugger/debugger.go:DumpAll`, `pkg/cache/scheduler/snapshot.go:Log`,
+    `pkg/cache/queue/dumper.go:LogDump`.
+
+    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+    >>> queue = ClusterQueue.of("vision", {"default": {"cpu": 4}}, cohort_name="all")
+    >>> scheduler = Scheduler(Cluster(ResourceFlavor("default"), queue))
+    >>> keys = scheduler.submit({"name": f"job-{i}", "queue": "vision", "cpu": 3} for i in range(3))
+    >>> cycle = scheduler.cycle()
+    >>> dump = state_dump(scheduler)
+    >>> {name: dump["clusterQueues"][0][name] for name in ("usage", "workloads", "pending", "inadmissible")}
+    {'usage': {'default': {'cpu': 3000}}, 'workloads': ['default/job-0'], 'pending': ['default/job-1', \
+'default/job-2'], 'inadmissible': []}
+    >>> dump["cohorts"]
+    [{'cohort': 'all', 'subtreeQuota': {'default': {'cpu': 4000}}, 'usage': {'default': {'cpu': 3000}}}]
+    """
+    with scheduler.lock:
+        return _dump(scheduler)
+
+
+def _dump(scheduler: Scheduler) -> dict[str, Any]:
+    engine = scheduler.engine
+    waiting, holding = engine.queues(), _holding(scheduler)
+    groups = {queue.name: _groups(queue) for queue in scheduler.parts.store.objects.of(ClusterQueue)}
+    queues = []
+    for view in sorted(cluster_queues(engine), key=lambda view: view.name):
+        pending, inadmissible = waiting.get(view.name, ([], []))
+        parked = set(inadmissible)
+        queues.append(
+            {
+                "clusterQueue": view.name,
+                "cohort": view.cohort,
+                "active": not view.why_inactive,
+                "resourceGroups": groups.get(view.name, []),
+                "usage": {flavor: {name: held for name, held, *_ in amounts} for flavor, amounts in view.holdings},
+                "workloads": holding.get(view.name, []),
+                "pending": [key for key in pending if key not in parked],
+                "inadmissible": list(inadmissible),
+            }
+        )
+    return {"time": engine.now / SECOND, "clusterQueues": queues, "cohorts": _cohorts(scheduler)}
+
+
+def _groups(queue: ClusterQueue) -> list[dict[str, Any]]:
+    """The resource groups as a manifest has them, in lists and dicts alone."""
+    groups = to_dict(queue)["spec"].get("resourceGroups", [])
+    return msgspec.json.decode(msgspec.json.encode(groups), type=list[dict[str, Any]])
+
+
+def _holding(scheduler: Scheduler) -> dict[str, list[str]]:
+    """The workloads that hold quota, by ClusterQueue, sorted."""
+    engine = scheduler.engine
+    found: dict[str, list[str]] = {}
+    for key in sorted(scheduler.keys()):
+        admission = engine.admission(engine.find(key))
+        if admission is not None:
+            found.setdefault(admission[0], []).append(key)
+    return found
+
+
+def _cohorts(scheduler: Scheduler) -> list[dict[str, Any]]:
+    """Cohorts in a cycle have no numbers, and are left out."""
+    tables = scheduler.usage
+    quota, usage = tables.array("subtree_quota"), tables.array("usage")
+    rows = {node[0]: row for row, node in enumerate(tables.nodes) if node[1] == "Cohort" and node[3]}
+    return [
+        {
+            "cohort": view.name,
+            "subtreeQuota": _cells(tables.cells, quota[rows[view.name]], quota[rows[view.name]]),
+            "usage": _cells(tables.cells, quota[rows[view.name]], usage[rows[view.name]]),
+        }
+        for view in sorted(cohorts(scheduler.engine), key=lambda view: view.name)
+        if view.root and view.name in rows
+    ]
+
+
+def _cells(cells: Any, quota: Any, values: Any) -> _Cells:
+    """The values of a row, where it has a quota or a value."""
+    found: _Cells = {}
+    for (flavor, resource), has, value in zip(cells, quota, values, strict=True):
+        if has or value:
+            found.setdefault(flavor, {})[resource] = int(value)
+    return found

@@ -1,0 +1,170 @@
+"""Who waits, at which position: the answers of Kueue's visibility API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy import _core
+from kueuepy.engine.inventory import local_queues
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.manifest.times import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kueuepy.scheduler import Scheduler
+
+DEFAULT_LIMIT = 1000
+"""How many workloads are listed if nothing is said (`pkg/constants/constants.go:DefaultPendingWorkloadsLimit`)."""
+MAX_LIMIT = 100_000
+"""The most that are listed, whatever is asked for (`pkg/visibility/storage/utils.go`)."""
+
+
+class OwnerReference(msgspec.Struct, frozen=True, rename="camel"):
+    """The job that a workload is for."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+
+
+class PendingWorkload(msgspec.Struct, frozen=True):
+    """One workload that waits.
+
+    Attributes:
+        name: Its name.
+        namespace: Its namespace.
+        creation_timestamp: When it was created, in nanoseconds since the Unix epoch.
+        priority: Its priority, without a boost.
+        local_queue_name: The LocalQueue that it waits in.
+        position_in_cluster_queue: How many workloads of its ClusterQueue are before it.
+        position_in_local_queue: How many workloads of its LocalQueue are before it.
+        owner_references: Its job, if it was submitted as one to a Scheduler.
+    """
+
+    name: str
+    namespace: str
+    creation_timestamp: int
+    priority: int
+    local_queue_name: str
+    position_in_cluster_queue: int
+    position_in_local_queue: int
+    owner_references: tuple[OwnerReference, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The workload's `namespace/name`."""
+        return f"{self.namespace}/{self.name}"
+
+    def manifest(self) -> dict[str, Any]:
+        """The workload as the API shows it."""
+        owners = [msgspec.to_builtins(owner) for owner in self.owner_references]
+        return {
+            "metadata": {
+                "name": self.name,
+                "namespace": self.namespace,
+                "creationTimestamp": format_time(self.creation_timestamp),
+                **({"ownerReferences": owners} if owners else {}),
+            },
+            "priority": self.priority,
+            "localQueueName": self.local_queue_name,
+            "positionInClusterQueue": self.position_in_cluster_queue,
+            "positionInLocalQueue": self.position_in_local_queue,
+        }
+
+
+class PendingWorkloadsSummary(msgspec.Struct, frozen=True):
+    """Workloads that wait, in the order of their ClusterQueue.
+
+    Attributes:
+        items: The workloads.
+    """
+
+    items: tuple[PendingWorkload, ...] = ()
+
+    def manifest(self) -> dict[str, Any]:
+        """The summary as the API gives it."""
+        return {
+            "apiVersion": "visibility.kueue.x-k8s.io/v1beta2",
+            "kind": "PendingWorkloadsSummary",
+            "metadata": {},
+            "items": [item.manifest() for item in self.items],
+        }
+
+
+def pending_workloads(
+    source: Scheduler | _core.Engine,
+    *,
+    cluster_queue: str | None = None,
+    local_queue: str | None = None,
+    limit: int = DEFAULT_LIMIT,
+    offset: int = 0,
+) -> PendingWorkloadsSummary:
+    """The workloads that wait in a ClusterQueue or a LocalQueue, active and inadmissible ones alike.
+
+    The order is by usage of the LocalQueue where admission fair sharing decides, then a workload that waits for its
+    victims to leave, then priority, the time that the queue goes by, and UID. Positions count from 0, in the whole
+    queue, whatever the offset. Source: `pkg/visibility/storage/pending_workloads_{cq,lq}.go`.
+
+    Args:
+        source: A Scheduler, or an engine.
+        cluster_queue: The name of a ClusterQueue.
+        local_queue: Instead: a LocalQueue as `namespace/name`; its name alone is of the namespace `default`.
+        limit: The most to list; 0 stands for 1000, and never more than 100,000 are listed.
+        offset: How many to leave out at the front.
+
+    Raises:
+        NotFoundError: There is no such queue.
+        InvalidSpecError: Not exactly one of the two queues is named.
+    """
+    if (cluster_queue is None) == (local_queue is None):
+        raise InvalidSpecError("pending workloads: name either a ClusterQueue or a LocalQueue")
+    engine = engine_of(source)
+    limit, offset = min(limit, MAX_LIMIT) or DEFAULT_LIMIT, max(offset, 0)
+    if cluster_queue is not None:
+        found = _waiting(engine, cluster_queue)
+    else:
+        assert local_queue is not None
+        found = _of_local_queue(engine, local_queue)
+    page = found[offset : offset + max(limit, 0)]
+    return PendingWorkloadsSummary(tuple(page if source is engine else _with_owners(source, page)))
+
+
+def engine_of(source: Scheduler | _core.Engine) -> _core.Engine:
+    """The engine of a Scheduler, or the engine itself."""
+    return source if isinstance(source, _core.Engine) else source.engine
+
+
+def _waiting(engine: _core.Engine, cluster_queue: str) -> list[PendingWorkload]:
+    views = engine.pending_workloads(cluster_queue)
+    if views is None:
+        raise NotFoundError(f'ClusterQueue "{cluster_queue}": there is no such ClusterQueue')
+    return [
+        PendingWorkload(name, namespace, created, priority, queue, position, local_position)
+        for position, (namespace, name, queue, priority, created, local_position) in enumerate(views)
+    ]
+
+
+def _with_owners(source: Any, page: Iterable[PendingWorkload]) -> Iterator[PendingWorkload]:
+    """The workloads of a Scheduler with their jobs."""
+    jobs = source.parts.store.jobs
+    for waiting in page:
+        job = jobs.get(waiting.key)
+        if job is None:
+            yield waiting
+            continue
+        metadata = job.get("metadata") or {}
+        owner = OwnerReference(job["apiVersion"], job["kind"], metadata.get("name", ""), metadata.get("uid", ""))
+        yield msgspec.structs.replace(waiting, owner_references=(owner,))
+
+
+def _of_local_queue(engine: _core.Engine, key: str) -> list[PendingWorkload]:
+    namespace, name = key.split("/", 1) if "/" in key else ("default", key)
+    for view in local_queues(engine):
+        if (view.namespace, view.name) == (namespace, name):
+            waiting = _waiting(engine, view.cluster_queue) if view.is_found else []
+            return [item for item in waiting if (item.namespace, item.local_queue_name) == (namespace, name)]
+    raise NotFoundError(f'LocalQueue "{namespace}/{name}": there is no such LocalQueue')
