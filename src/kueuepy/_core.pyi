@@ -137,6 +137,9 @@ class Engine:
         """Kueue's controllers run until nothing changes."""
     def cycle(self) -> tuple[bool, int, int, bool]:
         """One scheduling cycle: whether it was idle, how many were admitted and evicted, whether anything moved."""
+    @property
+    def is_blocked(self) -> bool:
+        """Whether a cycle is under way that waits for pods to be ready (`blockAdmission`)."""
     def decide(self) -> Decisions:
         """One scheduling cycle, with what it decided about each head."""
     # What it knows.

@@ -28,6 +28,7 @@ def _normal(result: Result) -> Result:
     """The result with all fields, without what is zero or empty, and with numbers instead of their texts."""
     return {
         "idle": bool(result.get("idle")),
+        "blocked": bool(result.get("blocked")),
         "reserved": _by_workload(result, "reserved", _reservation),
         "admitted": sorted(result.get("admitted") or ()),
         "evicted": _by_workload(

@@ -67,6 +67,7 @@ def test_the_engine_decides_as_kueue_did(line):
         lambda result: result["evicted"][0].update(by="ns/z"),
         lambda result: result.pop("admitted"),
         lambda result: result.update(idle=True),
+        lambda result: result.update(blocked=True),
     ],
 )
 def test_no_difference_is_overlooked(change):

@@ -212,6 +212,11 @@ void BindEngine(py::module_& module) {
                return 0;
              });
            })
+      .def_property_readonly(
+          "is_blocked",
+          [](SharedEngine& shared) {
+            return shared.Read([](const Engine& engine) { return engine.state().waiting.start != nullptr; });
+          })
       .def("cycle",
            [](SharedEngine& shared) {
              CycleResult result;

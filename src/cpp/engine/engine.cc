@@ -216,9 +216,10 @@ void Engine::Settle() {
 CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
   WakeNotified(state_);
   CycleResult result;
+  ReleaseWaitingCycle(state_);
   if (state_.waiting.start == nullptr) {
     result = Cycle(state_).Run(keep);
-  } else if (AllPodsReady(state_)) {
+  } else if (state_.waiting.released) {
     State start = *state_.waiting.start;
     result = Cycle(start, state_, state_.waiting).Run(keep);
   } else {

@@ -187,8 +187,23 @@ bool ReconcileJob(State& state, WorkloadId id) {
   return true;
 }
 
+bool AllPodsReady(const State& state) {
+  for (NodeId node : state.forest().Queues()) {
+    for (WorkloadId id : state.Queue(node).workloads) {
+      if (!state.At(id).IsTrue(ConditionType::kPodsReady)) return false;
+    }
+  }
+  return true;
+}
+
+void ReleaseWaitingCycle(State& state) {
+  WaitingCycle& waiting = state.waiting;
+  if (waiting.start != nullptr && !waiting.released) waiting.released = AllPodsReady(state);
+}
+
 void Settle(State& state) {
   state.EnsureBuilt();
+  ReleaseWaitingCycle(state);
   std::vector<WorkloadId> round, watched;
   while (!state.dirty.empty()) {
     round.swap(state.dirty);
@@ -203,6 +218,7 @@ void Settle(State& state) {
       const bool by_workload = ReconcileWorkload(state, id);
       const bool by_job = ReconcileJob(state, id);
       if (by_workload || by_job) {
+        ReleaseWaitingCycle(state);
         state.MarkDirty(id);
       } else if (NeedsWatching(state, state.At(id))) {
         watched.push_back(id);

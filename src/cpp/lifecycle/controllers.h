@@ -20,6 +20,13 @@ bool ReconcileWorkload(State& state, WorkloadId id);
 // Its job's controller: pods' readiness, then the stop if it was evicted.
 bool ReconcileJob(State& state, WorkloadId id);
 
+// Whether every workload that holds quota, of whatever queue, has its pods ready.
+// Mirrors pkg/cache/scheduler/cache.go:PodsReadyForAllAdmittedWorkloads.
+bool AllPodsReady(const State& state);
+// Lets a cycle that waits for pods go on, with the next one that is asked for, if all are ready now: they
+// need be so for a moment only (WaitForPodsReady there wakes at every change).
+void ReleaseWaitingCycle(State& state);
+
 // Why the workload cannot wait in its queue, as the workload controller sees it (getQueueBlocker); no text:
 // it can.
 std::pair<Reason, std::string> QueueBlocker(const State& state, const Workload& workload);

@@ -100,6 +100,7 @@ uint64_t Fingerprint(const State& state) {
   }
   for (NodeId node : state.to_wake) mixer.Add(node);
   mixer.Add(state.waiting.start ? state.waiting.passed : -1);
+  mixer.Add(state.waiting.released);
   for (const LedgerEntry& entry : state.ledger) {
     for (const auto& [resource, nano] : entry.consumed) mixer.Add(static_cast<int64_t>(nano));
     mixer.Add(static_cast<int64_t>(entry.penalties.size()));

@@ -128,7 +128,7 @@ class Records {
   KUEUE_RECORD(LedgerEntry, exists, consumed, penalties, last_update)
   KUEUE_RECORD(Event, kind, workload, by, time, cycle, queue, reason, preemption, cause, message,
                queued_since, since)
-  KUEUE_RECORD(WaitingCycle, start, passed)
+  KUEUE_RECORD(WaitingCycle, start, passed, released)
   KUEUE_RECORD(State, config, requests, flavor_names, resource_names, namespace_names, local_queue_names,
                check_names, reasons, resource_order, cpu, pods, cells, cell_names, quota, queues, cohorts,
                flavors, local_queues, namespaces, checks, topologies, runtime_classes, ledger, ledger_usage,

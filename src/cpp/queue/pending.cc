@@ -286,6 +286,7 @@ std::map<ClassId, std::pair<int, int>> PendingQueue::CountByClass(
 std::vector<WorkloadId> PendingQueue::Ordered(const std::vector<Workload>& workloads,
                                               const std::vector<double>& usage) const {
   std::vector<WorkloadId> all(delayed_);
+  if (inflight_ != kNoId) all.push_back(inflight_);
   for (const Bucket& bucket : buckets_) {
     for (const Run::Item& item : bucket.active) all.push_back(item.workload);
     for (const Run::Item& item : bucket.parked) all.push_back(item.workload);

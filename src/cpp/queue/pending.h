@@ -56,7 +56,8 @@ class PendingQueue {
   void Wake(Tables tables, absl::FunctionRef<bool(LocalQueueId)> may_wake,
             absl::FunctionRef<bool(WorkloadId)> expired);
 
-  // Active and inadmissible workloads together, in the order of the queue as of now.
+  // Active and inadmissible workloads together, in the order of the queue as of now, and the head of a cycle
+  // that waits.
   std::vector<WorkloadId> Ordered(const std::vector<Workload>& workloads,
                                   const std::vector<double>& usage) const;
   // The active workloads as the heap holds them, which decides what follows once usage has changed; none

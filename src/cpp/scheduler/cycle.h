@@ -108,9 +108,6 @@ class Cycle {
 // What an entry with targets says while they have not left.
 Message PendingPreemptions(const Entry& entry, ClassId cls);
 
-// Whether every workload that holds quota, of whatever queue, has its pods ready.
-bool AllPodsReady(const State& state);
-
 // The elastic slice that the workload replaces in this queue, if it is charged there.
 WorkloadId ReplacedSlice(const State& state, WorkloadId workload, NodeId queue);
 

@@ -6,18 +6,10 @@
 #include <algorithm>
 
 #include "lifecycle/conditions.h"
+#include "lifecycle/controllers.h"
 #include "scheduler/cycle.h"
 
 namespace kueue {
-
-bool AllPodsReady(const State& state) {
-  for (NodeId node : state.forest().Queues()) {
-    for (WorkloadId id : state.Queue(node).workloads) {
-      if (!state.At(id).IsTrue(ConditionType::kPodsReady)) return false;
-    }
-  }
-  return true;
-}
 
 void Cycle::Remember() {
   const std::optional<WaitForPodsReady>& config = state_.config.wait_for_pods_ready;
@@ -35,6 +27,7 @@ bool Cycle::MustWait(Entry& entry) {
     start_ = std::move(waiting_.start);
     waiting_.start = nullptr;
     entry.decided = true;
+    return false;  // this one has waited
   }
   if (start_ == nullptr) return false;
   const auto unready = [this](size_t index) {
@@ -58,7 +51,7 @@ void Cycle::Wait(Entry& entry) {
   } else if (UnsetQuotaReservation(live_, entry.workload, entry.quota_reserved_reason, entry.message)) {
     result_.moved = true;
   }
-  live_.waiting = {start_, static_cast<int>(admitted_.size())};
+  live_.waiting = {start_, static_cast<int>(admitted_.size()), false};
   waits_ = true;
 }
 

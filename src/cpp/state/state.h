@@ -148,6 +148,7 @@ struct State;
 struct WaitingCycle {
   std::shared_ptr<const State> start;  // null: no cycle waits
   int passed = 0;
+  bool released = false;  // all pods were ready meanwhile, if only for a moment: nothing holds it any more
 };
 
 struct State {

@@ -109,7 +109,7 @@ def read_configuration(doc: dict[str, Any], findings: Findings) -> tuple[Configu
         fair_sharing=_fair_sharing(doc.get("fairSharing"), version, findings),
         admission_fair_sharing=_admission_fair_sharing(doc.get("admissionFairSharing"), findings),
         wait_for_pods_ready=None if disabled else wait,
-        resources=_resources(doc.get("resources") or {}, findings),
+        resources=read_resources(doc.get("resources") or {}, findings) or Resources(),
         manage_jobs_without_queue_name=doc.get("manageJobsWithoutQueueName", False),
         managed_jobs_namespace_selector=selector or LabelSelector(),
         feature_gates=gates,
@@ -178,11 +178,12 @@ def _admission_fair_sharing(raw: dict[str, Any] | None, findings: Findings) -> A
     )
 
 
-def _resources(raw: dict[str, Any], findings: Findings) -> Resources:
+def read_resources(raw: dict[str, Any], findings: Findings) -> Resources | None:
+    """A Configuration's `resources`, or `None` with the reasons among the findings."""
     given = {name: value for name, value in raw.items() if value is not None and name != "deviceClassMappings"}
     if "transformations" in given:
         given["transformations"] = [_transformation(item) for item in given["transformations"]]
-    return decode(Resources, given, ("resources",), findings) or Resources()
+    return decode(Resources, given, ("resources",), findings)
 
 
 def _transformation(raw: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,12 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.problems import suggestion
+from kueuepy.manifest.configuration import read_resources
+from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.gates import FEATURE_GATES
 from kueuepy.manifest.times import parse_duration
+from kueuepy.manifest.validation import check
 from kueuepy.objects import (
     AdmissionFairSharing,
     Configuration,
@@ -62,19 +67,30 @@ def read_scenarios(path: str) -> Iterator[dict[str, Any]]:
             yield scenario
 
 
-class _Form(msgspec.Struct, rename="camel"):
-    """A part of a scenario; fields that it does not have are passed over."""
+class _Form(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """A part of a scenario; a word that it does not have is an error: nothing is passed over."""
 
 
-class _Metadata(_Form):
+class _Metadata(msgspec.Struct):
+    """What an object is called; its other fields are read with the object."""
+
     name: str
     namespace: str | None = None
 
 
-class _Object(_Form):
+class _Object(msgspec.Struct):
+    """An object, whose fields its kind knows."""
+
     kind: str
     metadata: _Metadata
-    spec: dict[str, Any] | None = None
+
+
+class _Named(_Form, rename="camel"):
+    """An object that is removed."""
+
+    kind: str
+    metadata: _Metadata
+    api_version: str | None = None
 
 
 class _Check(_Form):
@@ -84,17 +100,30 @@ class _Check(_Form):
     name: str | None = None
     message: str | None = None
     requeue_after_seconds: int | None = None
+    pod_set_updates: list[dict[str, Any]] | None = None
+
+
+class _Count(_Form):
+    name: str
+    count: Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+
+
+class _Reclaimable(_Form):
+    workload: str
+    pod_sets: list[_Count]
 
 
 class _Step(_Form):
     at: Annotated[float, msgspec.Meta(ge=0, lt=10**9)]
     apply: list[_Object] | None = None
+    remove: list[_Named] | None = None
     submit: list[_Object] | None = None
     finish: list[str] | None = None
     delete: list[str] | None = None
     checks: list[_Check] | None = None
     pods_ready: list[str] | None = None
     pods_failed: list[str] | None = None
+    reclaimable: list[_Reclaimable] | None = None
     settle: bool | None = None
     cycle: bool | None = None
 
@@ -127,6 +156,7 @@ class _Config(_Form):
     fair_sharing: _FairSharing | None = None
     admission_fair_sharing: _AdmissionFairSharing | None = None
     wait_for_pods_ready: _WaitForPodsReady | None = None
+    resources: dict[str, Any] | None = None
     feature_gates: dict[str, bool] | None = None
 
 
@@ -135,6 +165,7 @@ class _Scenario(_Form):
     objects: list[_Object]
     steps: list[_Step]
     config: _Config | None = None
+    results: list[dict[str, Any]] | None = None
 
 
 def check_scenario(scenario: object, *, where: str = "scenario") -> None:
@@ -157,8 +188,16 @@ def _duration(value: Any, field: str) -> int:
 
 
 def configuration(config: dict[str, Any]) -> Configuration:
-    """The Configuration that a scenario's `config` stands for: only what it names is on."""
-    fields: dict[str, Any] = {"feature_gates": dict(config.get("featureGates") or {})}
+    """The Configuration that a scenario's `config` stands for: only what it names is on.
+
+    Raises:
+        ScenarioError: A field of it is wrong; the message names it.
+    """
+    gates = dict(config.get("featureGates") or {})
+    for name in gates:
+        if name not in FEATURE_GATES:
+            raise ScenarioError(f"config.featureGates.{name}: unknown feature gate; {suggestion(name, FEATURE_GATES)}")
+    fields: dict[str, Any] = {}
     if (sharing := config.get("fairSharing")) is not None:
         strategies = sharing.get("preemptionStrategies")
         fields["fair_sharing"] = FairSharingConfig(tuple(strategies)) if strategies else FairSharingConfig()
@@ -169,17 +208,30 @@ def configuration(config: dict[str, Any]) -> Configuration:
             resource_weights={name: float(weight) for name, weight in (usage.get("resourceWeights") or {}).items()},
         )
     if (wait := config.get("waitForPodsReady")) is not None:
-        strategy = wait.get("requeuingStrategy") or {}
-        recovery = wait.get("recoveryTimeout")
-        fields["wait_for_pods_ready"] = WaitForPodsReady(
-            timeout=_duration(wait.get("timeout", "5m"), "timeout"),
-            recovery_timeout=None if recovery is None else _duration(recovery, "recoveryTimeout"),
-            block_admission=bool(wait.get("blockAdmission", False)),
-            requeuing_strategy=RequeuingStrategy(
-                timestamp=strategy.get("timestamp", "Eviction"),
-                backoff_base_seconds=strategy.get("backoffBaseSeconds", 60),
-                backoff_max_seconds=strategy.get("backoffMaxSeconds", 3600),
-                backoff_limit_count=strategy.get("backoffLimitCount"),
-            ),
-        )
-    return Configuration(**fields)
+        fields["wait_for_pods_ready"] = _wait_for_pods_ready(wait)
+    if (resources := config.get("resources")) is not None:
+        findings = Findings()
+        fields["resources"] = read_resources(resources, findings)
+        if findings.problems:
+            raise ScenarioError(f"config.{findings.problems[0]}")
+    try:
+        check(Configuration(**fields))
+    except InvalidSpecError as error:
+        raise ScenarioError(f"config: {error}") from None
+    return Configuration(**fields, feature_gates=gates)  # set in any combination, as the recordings are
+
+
+def _wait_for_pods_ready(wait: dict[str, Any]) -> WaitForPodsReady:
+    strategy = wait.get("requeuingStrategy") or {}
+    recovery = wait.get("recoveryTimeout")
+    return WaitForPodsReady(
+        timeout=_duration(wait.get("timeout", "5m"), "timeout"),
+        recovery_timeout=None if recovery is None else _duration(recovery, "recoveryTimeout"),
+        block_admission=bool(wait.get("blockAdmission", False)),
+        requeuing_strategy=RequeuingStrategy(
+            timestamp=strategy.get("timestamp", "Eviction"),
+            backoff_base_seconds=strategy.get("backoffBaseSeconds", 60),
+            backoff_max_seconds=strategy.get("backoffMaxSeconds", 3600),
+            backoff_limit_count=strategy.get("backoffLimitCount"),
+        ),
+    )

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
 from kueuepy import _core
+from kueuepy.errors.problems import ManifestError
 from kueuepy.manifest.convert import from_dict, to_dict
-from kueuepy.objects import Node, PriorityClass, Workload, WorkloadPriorityClass
+from kueuepy.manifest.kinds import KINDS
+from kueuepy.manifest.validation import review_object
+from kueuepy.manifest.validation.review import Review
+from kueuepy.objects import Node, Object, PriorityClass, Workload, WorkloadPriorityClass
 
 from .reader import ScenarioError, configuration
 
 EPOCH = 946_684_800 * 1_000_000_000
 """Cluster time starts at 2000-01-01T00:00:00Z, in nanoseconds since the Unix epoch."""
 _SECOND = 1_000_000_000
-_IGNORED = (Node, PriorityClass, WorkloadPriorityClass)
+_UNUSED = (Node, PriorityClass, WorkloadPriorityClass)
+"""Kinds that are read, and whose objects decide nothing here."""
+_FOREIGN = frozenset(("Pod",))
+"""The same for kinds that no record keeps."""
+_REMOVABLE = frozenset(kind.name for kind in KINDS.values() if kind.cls not in (*_UNUSED, Workload))
 Result = dict[str, Any]
 
 
@@ -27,7 +36,8 @@ def replay(scenario: dict[str, Any]) -> list[Result]:
 class Replay:
     """One scenario under way.
 
-    Steps do, in this order: apply, submit, finish, delete, checks, podsReady, podsFailed, settle, cycle.
+    Steps do, in this order: apply, remove, submit, finish, delete, checks, podsReady, podsFailed, reclaimable, settle,
+    cycle.
     """
 
     def __init__(self, scenario: dict[str, Any]) -> None:
@@ -35,7 +45,7 @@ class Replay:
         config = scenario.get("config") or {}
         self.engine = _core.Engine(configuration(config))
         self.engine.set_now(EPOCH)
-        self._specs: dict[tuple[type, str], Any] = {}
+        self._specs: dict[tuple[str, str], Any] = {}
         self._workloads: dict[str, Workload] = {}
         self._fair = config.get("fairSharing") is not None
         self._usage_based = config.get("admissionFairSharing") is not None
@@ -50,22 +60,27 @@ class Replay:
         engine.set_now(EPOCH + round(float(step["at"]) * _SECOND))
         for doc in step.get("apply") or ():
             self._apply(doc)
+        for named in step.get("remove") or ():
+            self._remove(named)
         for doc in step.get("submit") or ():
-            self._apply(doc)
+            self._submit(doc)
         for key in step.get("finish") or ():
             engine.finish(self._id(key))
         for key in step.get("delete") or ():
             engine.delete(self._id(key))
             self._workloads.pop(key, None)
-        for check in step.get("checks") or ():
-            self._check(check)
+        for event in step.get("checks") or ():
+            self._check(event)
         for name, ready in (("podsReady", True), ("podsFailed", False)):
             for key in step.get(name) or ():
                 engine.set_pods_ready(self._id(key), ready=ready)
+        for event in step.get("reclaimable") or ():
+            counts = {pod_set["name"]: pod_set["count"] for pod_set in event["podSets"]}
+            engine.set_reclaimable(self._id(event["workload"]), counts)
         if step.get("settle"):
             engine.settle()
         idle = bool(step.get("cycle")) and bool(engine.cycle()[0])
-        return self._result(idle=idle)
+        return self._result(idle=idle and not engine.is_blocked)
 
     def _id(self, key: str) -> int:
         found: int = self.engine.find(key)
@@ -74,17 +89,34 @@ class Replay:
         return found
 
     def _apply(self, doc: dict[str, Any]) -> None:
-        if doc.get("kind") == "Workload":
+        if doc["kind"] == "Workload":
             self._apply_workload(doc)
             return
-        obj = from_dict(doc)
-        if isinstance(obj, _IGNORED):
+        if doc["kind"] in _FOREIGN:
+            return
+        obj = _read(doc)
+        if isinstance(obj, _UNUSED):
             return
         # Kueue retries on any difference between two specs; the recordings count a stop policy spelled out as one.
         written = (obj, (doc.get("spec") or {}).get("stopPolicy"))
-        changed = self._specs.get((type(obj), obj.key)) != written
-        self._specs[type(obj), obj.key] = written
+        changed = self._specs.get((type(obj).__name__, obj.key)) != written
+        self._specs[type(obj).__name__, obj.key] = written
         self.engine.apply(obj, changed=changed)
+
+    def _remove(self, named: dict[str, Any]) -> None:
+        kind, name = named["kind"], named["metadata"]["name"]
+        if kind == Node.__name__ or kind in _FOREIGN:
+            return
+        if kind not in _REMOVABLE:
+            raise ScenarioError(f"remove: kind {kind!r} cannot be removed; it must be one of {sorted(_REMOVABLE)}")
+        namespace = named["metadata"].get("namespace")
+        self._specs.pop((kind, f"{namespace}/{name}" if namespace else name), None)
+        self.engine.delete_object(kind, namespace or "", name)
+
+    def _submit(self, doc: dict[str, Any]) -> None:
+        if doc["kind"] != "Workload":
+            raise ScenarioError(f"submit: kind {doc['kind']!r}; it must be Workload")
+        self._apply_workload(doc)
 
     def _apply_workload(self, doc: dict[str, Any]) -> None:
         metadata = doc["metadata"]
@@ -100,9 +132,8 @@ class Replay:
         self.engine.update(self._id(key), written, changed=not written.has_spec_of(known))
 
     def _keep(self, key: str, doc: dict[str, Any]) -> Workload:
-        workload = from_dict(doc)
-        if not isinstance(workload, Workload):
-            raise ScenarioError(f"{key!r} was to be a Workload, but is a {doc.get('kind')}")
+        workload = _read(doc)
+        assert isinstance(workload, Workload)
         self._workloads[key] = workload
         return workload
 
@@ -113,6 +144,7 @@ class Replay:
             event["state"],
             event.get("message"),
             event.get("requeueAfterSeconds"),
+            json.dumps(updates) if (updates := event.get("podSetUpdates")) is not None else None,
         )
 
     def _result(self, *, idle: bool) -> Result:
@@ -123,6 +155,8 @@ class Replay:
         result: Result = {}
         if idle:
             result["idle"] = True
+        if engine.is_blocked:
+            result["blocked"] = True
         if reserved := [self._reservation(workload) for workload in happened.get("QuotaReserved", ())]:
             result["reserved"] = [entry for entry in reserved if entry]
         for kind, name in (("Admitted", "admitted"), ("QuotaReleased", "released")):
@@ -190,3 +224,17 @@ class Replay:
             if not status and before != (status, reason, message):
                 entries.append({"workload": self.engine.key(workload), "reason": reason, "message": message})
         return entries
+
+
+def _read(doc: dict[str, Any]) -> Object:
+    """An object that an API server takes, but for the form of its names, which decides nothing.
+
+    Raises:
+        ManifestError: It would be refused.
+    """
+    obj = from_dict(doc)
+    review = Review(strict=False)
+    review_object(obj, review)
+    if review.problems:
+        raise ManifestError([(f'{doc["kind"]} "{obj.key}"', problem) for problem in review.problems])
+    return obj
