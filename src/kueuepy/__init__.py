@@ -23,15 +23,18 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from kueuepy import _renamed
+from kueuepy import _renamed, notebook
 
 if TYPE_CHECKING:
     from types import ModuleType
 
+    __version__: str
+
     from kueuepy import errors, jobs, manifest, objects
     from kueuepy._core import Quantity, Question
     from kueuepy.cluster import Cluster, dump, load
-    from kueuepy.decisions import Admitted, Cycle, Decision, FlavorAttempt, Loop, Pending, Preempting, Settled, Target
+    from kueuepy.decisions import Admitted, Decision, FlavorAttempt, Pending, Preempting, Target
+    from kueuepy.engine.cycle import Cycle, Loop, Settled
     from kueuepy.errors import (
         DuplicateError,
         InternalError,
@@ -184,7 +187,8 @@ _HOME = {
     "kueuepy.session.checks": "CheckAnswer CheckController CheckRequest Provisioning",
     "kueuepy.cluster": "Cluster dump load",
     "kueuepy.scheduler": "Scheduler",
-    "kueuepy.decisions": "Admitted Cycle Decision FlavorAttempt Loop Pending Preempting Settled Target",
+    "kueuepy.decisions": "Admitted Decision FlavorAttempt Pending Preempting Target",
+    "kueuepy.engine.cycle": "Cycle Loop Settled",
     "kueuepy.explain": "Cause Explanation",
     "kueuepy.whatif": "Answers Change Difference Outcome who_must_leave",
     "kueuepy.visibility.fidelity": "Fidelity fidelity",
@@ -210,8 +214,21 @@ assert {*_MODULE_OF, *_ROOMS} == {*__all__}, {*_MODULE_OF, *_ROOMS} ^ {*__all__}
 sys.meta_path.append(_renamed.OldNames())
 
 
+def _html(value: object) -> str:
+    from kueuepy.display.html import html  # noqa: PLC0415 - only a notebook asks
+
+    return html(value)
+
+
+notebook.shown_by(_html)
+
+
 def __getattr__(name: str) -> object:
     """A public name, loaded now and kept."""
+    if name == "__version__":
+        from kueuepy.version import installed  # noqa: PLC0415 - reads the metadata of the package
+
+        return installed()
     if name in _ROOMS:
         room: ModuleType = import_module(f"kueuepy.{name}")
         return room

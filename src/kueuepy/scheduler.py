@@ -6,10 +6,12 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from kueuepy import _core
-from kueuepy.decisions import Admitted, Cycle, Settled
+from kueuepy.decisions import Admitted
+from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.errors import NotFoundError
 from kueuepy.jobs.places import jobs_placed
 from kueuepy.manifest import ManifestError, check, validate_update
+from kueuepy.notebook import repr_html
 from kueuepy.objects import (
     AdmissionCheck,
     Object,
@@ -236,11 +238,7 @@ class Scheduler(SchedulerWorkloads):
         """Its time, and how many workloads there are."""
         return f"<Scheduler at {self.now:g} s: {len(self._store.workloads)} workloads>"
 
-    def _repr_html_(self) -> str:
-        """The cohort tree with what is used now, for notebooks."""
-        from kueuepy.display.html import scheduler_html  # noqa: PLC0415 - only a notebook asks
-
-        return scheduler_html(self)
+    _repr_html_ = repr_html
 
     # Inside.
 

@@ -12,8 +12,9 @@ import msgspec
 from kueuepy import _core
 from kueuepy.cluster import Cluster
 from kueuepy.decisions import Decision
-from kueuepy.decisions.decision import from_record
+from kueuepy.engine.decided import from_record
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import Configuration, Object, Workload
 from kueuepy.session.submission import submissions
 
@@ -192,13 +193,12 @@ class Difference:
         lines = [f"{c.workload}: {_told(c.before)} → {_told(c.after)}" for c in self.changes]
         return "\n".join(lines) or "nothing changes"
 
-    def _repr_html_(self) -> str:
-        """The changes as a table, for notebooks."""
-        from kueuepy.display.html import table  # noqa: PLC0415 - only a notebook asks
+    def sheets(self) -> tuple[Sheet]:
+        """The changes, one a row."""
+        rows = [(c.workload, _told(c.before), _told(c.after)) for c in self.changes]
+        return (Sheet(("workload", "before", "after"), rows),)
 
-        return table(
-            ("workload", "before", "after"), [(c.workload, _told(c.before), _told(c.after)) for c in self.changes]
-        )
+    _repr_html_ = repr_html
 
 
 def _restored(changes: tuple[Change, ...], before: bytes, after: bytes) -> Difference:

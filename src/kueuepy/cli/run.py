@@ -9,7 +9,8 @@ from kueuepy._core import Quantity
 from kueuepy.cli.options import Files, Json, Lenient, Namespace, Rows, examples
 from kueuepy.cli.output import counted, print_json, progress, say
 from kueuepy.cli.story import plain, rows_table, start, told
-from kueuepy.decisions import Pending, Settled
+from kueuepy.decisions import Pending
+from kueuepy.engine.cycle import Settled
 from kueuepy.scheduler import Scheduler
 
 EXAMPLES = examples(

@@ -13,6 +13,7 @@ from kueuepy.manifest import Limits, Manifest, Note, check
 from kueuepy.manifest import dump as dump_manifest
 from kueuepy.manifest import load as load_manifest
 from kueuepy.manifest.manifest import FIELD_OF
+from kueuepy.notebook import repr_html
 from kueuepy.objects import (
     AdmissionCheck,
     ClusterQueue,
@@ -267,11 +268,7 @@ class Cluster:
         inside = ", ".join(f"{count} {_plural(name, count)}" for name, count in counts.items() if count)
         return f"<Cluster: {inside or 'empty'}>"
 
-    def _repr_html_(self) -> str:
-        """The cohort tree with the quotas, for notebooks."""
-        from kueuepy.display.html import cluster_html  # noqa: PLC0415 - only a notebook asks
-
-        return cluster_html(self)
+    _repr_html_ = repr_html
 
 
 def _unchecked(declared: Manifest) -> Cluster:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
-from kueuepy import _core
 from kueuepy.decisions.kinds import FlavorMode, PendingReason, PreemptionReason  # noqa: TC001 - msgspec reads them
+from kueuepy.notebook import repr_html
 from kueuepy.objects import Admission, PodSetAssignment
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kueuepy.engine.facts import DecisionView, PodSetAdmissionView
 
 
 class FlavorAttempt(msgspec.Struct, frozen=True, gc=False):
@@ -50,13 +45,6 @@ class Target(msgspec.Struct, frozen=True, gc=False):
     cluster_queue: str
 
 
-def _decision_html(decision: Admitted | Preempting | Pending) -> str:
-    """The decision as a table, for notebooks."""
-    from kueuepy.display.html import decision_html  # noqa: PLC0415 - only a notebook asks
-
-    return decision_html(decision)
-
-
 class Admitted(msgspec.Struct, frozen=True, gc=False):
     """Quota is reserved for the workload; it starts unless admission checks are outstanding.
 
@@ -76,7 +64,7 @@ class Admitted(msgspec.Struct, frozen=True, gc=False):
     admitted: bool = True
     attempts: tuple[FlavorAttempt, ...] = ()
 
-    _repr_html_ = _decision_html
+    _repr_html_ = repr_html
 
     @property
     def flavors(self) -> dict[str, dict[str, str]]:
@@ -108,7 +96,7 @@ class Preempting(msgspec.Struct, frozen=True, gc=False):
     message: str = ""
     attempts: tuple[FlavorAttempt, ...] = ()
 
-    _repr_html_ = _decision_html
+    _repr_html_ = repr_html
 
 
 class Pending(msgspec.Struct, frozen=True, gc=False):
@@ -128,45 +116,7 @@ class Pending(msgspec.Struct, frozen=True, gc=False):
     message: str = ""
     attempts: tuple[FlavorAttempt, ...] = ()
 
-    _repr_html_ = _decision_html
+    _repr_html_ = repr_html
 
 
 Decision: TypeAlias = Admitted | Preempting | Pending
-
-
-def assignments(view: Iterable[PodSetAdmissionView]) -> tuple[PodSetAssignment, ...]:
-    """What the core says of an admission, as a Workload's status has it; the amounts as Kueue writes them."""
-    return tuple(
-        PodSetAssignment(
-            name,
-            {resource: flavor for resource, (flavor, _) in resources.items()},
-            {resource: _core.Quantity.format(resource, amount) for resource, (_, amount) in resources.items()},
-            count,
-        )
-        for name, count, resources in view
-    )
-
-
-def from_record(record: DecisionView) -> Decision:
-    """The decision of one record of the core."""
-    verdict, workload, queue, reason, message, admitted, borrowing, admission, targets, attempts = record
-    tried = tuple(FlavorAttempt(*attempt) for attempt in attempts)
-    if verdict == "Admitted":
-        return Admitted(
-            workload=workload,
-            cluster_queue=queue,
-            pod_sets=assignments(admission or ()),
-            borrowing_level=borrowing,
-            admitted=admitted,
-            attempts=tried,
-        )
-    if verdict == "Preempting":
-        return Preempting(
-            workload=workload,
-            cluster_queue=queue,
-            targets=tuple(Target(*target) for target in targets),
-            reason=reason,
-            message=message,
-            attempts=tried,
-        )
-    return Pending(workload=workload, cluster_queue=queue, reason=reason, message=message, attempts=tried)

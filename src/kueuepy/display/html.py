@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
 from html import escape
 from itertools import islice
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from kueuepy.decisions import Admitted, Preempting
-from kueuepy.explain import words
+from kueuepy.cluster import Cluster
+from kueuepy.decisions import Admitted, Pending, Preempting
+from kueuepy.engine.cycle import Cycle, Settled
+from kueuepy.explain import Explanation, words
+from kueuepy.scheduler import Scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kueuepy.cluster import Cluster
-    from kueuepy.decisions import Cycle, Decision, Settled
-    from kueuepy.explain import Cause, Explanation
-    from kueuepy.scheduler import Scheduler
-    from kueuepy.tables.frames import Columns
+    from kueuepy.decisions import Decision
+    from kueuepy.engine.nodes import Node
+    from kueuepy.explain import Cause
 
 MOST_ROWS = 200
 MOST_BYTES = 200_000
 _LONGEST_TEXT = 400
-_NODE = 0  # places in a row of Grid.nodes
-_PARENT = 2
+
+
+@singledispatch
+def html(value: Any) -> str:
+    """What a notebook shows of a value: its `sheets()`, or its text where it has none; some kinds have a form below."""
+    return "".join(table(*sheet) for sheet in value.sheets()) or f"<p>{_text(value)}</p>"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
@@ -74,29 +80,26 @@ def decision_row(decision: Decision) -> tuple[str, str, str, str]:
 _DECISION = ("workload", "ClusterQueue", "decision", "")
 
 
-def decision_html(decision: Decision) -> str:
-    """One decision."""
+@html.register(Admitted)
+@html.register(Preempting)
+@html.register(Pending)
+def _decision(decision: Decision) -> str:
     return table(_DECISION, [decision_row(decision)])
 
 
-def cycle_html(cycle: Cycle) -> str:
-    """The decisions of a cycle."""
+@html.register
+def _cycle(cycle: Cycle) -> str:
     return table(_DECISION, map(decision_row, cycle), repr(cycle).strip("<>"))
 
 
-def settled_html(settled: Settled) -> str:
-    """The decisions of several cycles."""
+@html.register
+def _settled(settled: Settled) -> str:
     rows = ((i, *decision_row(decision)) for i, cycle in enumerate(settled, 1) for decision in cycle)
     return table(("cycle", *_DECISION), rows, repr(settled).strip("<>"))
 
 
-def columns_html(columns: Columns) -> str:
-    """The first rows of a table."""
-    rows = columns.rows(MOST_ROWS + 1)
-    return table(columns.names, [[row[name] for name in columns.names] for row in rows])
-
-
-def explanation_html(explanation: Explanation) -> str:
+@html.register
+def _explanation(explanation: Explanation) -> str:
     """The tree, with parts that fold."""
     left = [MOST_ROWS]
     inside = "".join(_cause(cause, left) for cause in explanation.causes)
@@ -116,15 +119,15 @@ def _cause(cause: Cause, left: list[int]) -> str:
 # --- the cohort tree ------------------------------------------------------------------------------------------------
 
 
-def cluster_html(cluster: Cluster) -> str:
+@html.register
+def _cluster(cluster: Cluster) -> str:
     """The cohort tree of a cluster, with what its Workloads use."""
-    from kueuepy.scheduler import Scheduler  # noqa: PLC0415 - the two modules need each other
-
     queues, jobs = len(cluster.cluster_queues), len(cluster.workloads) + len(cluster.jobs)
     return tree_html(Scheduler(cluster), f"{queues} ClusterQueue{'s' * (queues != 1)}, {jobs} job{'s' * (jobs != 1)}")
 
 
-def scheduler_html(scheduler: Scheduler) -> str:
+@html.register
+def _scheduler(scheduler: Scheduler) -> str:
     """The cohort tree, with what is used now."""
     return tree_html(scheduler, repr(scheduler).strip("<>"))
 
@@ -139,7 +142,7 @@ def tree_html(scheduler: Scheduler, caption: str) -> str:
     for row, depth in _depth_first(grid.nodes):
         used = [cell for cell in range(len(grid.cells)) if quota[row, cell] or usage[row, cell]]
         for place, cell in enumerate(used or [None]):
-            name = _text(grid.nodes[row][_NODE]) if place == 0 else ""
+            name = _text(grid.nodes[row].name) if place == 0 else ""
             label = f'<td style="text-align:left;padding-left:{1.2 * depth + 0.5:.1f}em">{name}</td>'
             line = f"<tr>{label}{_amounts(grid.cells, usage, quota, row, cell)}</tr>"
             size += len(line.encode())
@@ -149,17 +152,17 @@ def tree_html(scheduler: Scheduler, caption: str) -> str:
     return _table(caption, head, rows)
 
 
-def _depth_first(nodes: Sequence[Any]) -> Iterable[tuple[int, int]]:
+def _depth_first(nodes: Sequence[Node]) -> Iterable[tuple[int, int]]:
     """Rows and depths, a Cohort before what is in it; a cycle of Cohorts shows nothing below it."""
     children: dict[int, list[int]] = {}
-    for row, (_, _, parent, exists, _) in enumerate(nodes):
-        if exists:
-            children.setdefault(parent, []).append(row)
-    stack = [(row, 0) for row in sorted(children.get(-1, ()), key=lambda r: nodes[r][_NODE], reverse=True)]
+    for row, node in enumerate(nodes):
+        if node.exists:
+            children.setdefault(node.parent, []).append(row)
+    stack = [(row, 0) for row in sorted(children.get(-1, ()), key=lambda r: nodes[r].name, reverse=True)]
     while stack:
         row, depth = stack.pop()
         yield row, depth
-        below = sorted(children.get(row, ()), key=lambda r: nodes[r][_NODE], reverse=True)
+        below = sorted(children.get(row, ()), key=lambda r: nodes[r].name, reverse=True)
         stack += [(child, depth + 1) for child in below]
 
 

@@ -9,6 +9,7 @@ import msgspec
 from kueuepy.explain.cause import Cause  # noqa: TC001 - msgspec reads it
 from kueuepy.explain.causes import history_causes, holding_causes, waiting_causes
 from kueuepy.explain.obstacles import delays, fewer_pods, releases
+from kueuepy.notebook import repr_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,11 +64,7 @@ class Explanation(msgspec.Struct, frozen=True):
         """The tree as text."""
         return "\n".join([self.headline, *_lines(self.causes, "")])
 
-    def _repr_html_(self) -> str:
-        """The tree for notebooks."""
-        from kueuepy.display.html import explanation_html  # noqa: PLC0415 - only a notebook asks
-
-        return explanation_html(self)
+    _repr_html_ = repr_html
 
 
 _HEADLINES = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from kueuepy.tables.frames import Columns
+from kueuepy.tables import Columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,19 +6,52 @@ Mirrors `pkg/controller/jobframework/validation.go:ValidateJobOnCreate` and
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from kueuepy.jobs import keys
+from kueuepy.jobs.fields import Section
 from kueuepy.jobs.topology_check import is_subdomain
-
-if TYPE_CHECKING:
-    from kueuepy.jobs.base import BaseJob
 
 _MAX_GATE = 63
 _PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 
-def check_metadata(job: "BaseJob") -> None:
+class Checked(Protocol):
+    """What is looked at of a job of any kind; a `BaseJob` has it."""
+
+    @property
+    def kind(self) -> str:
+        """Its kind."""
+
+    @property
+    def root(self) -> Section:
+        """Its whole manifest."""
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Its labels."""
+
+    @property
+    def annotations(self) -> Mapping[str, str]:
+        """Its annotations."""
+
+    @property
+    def is_elastic(self) -> bool:
+        """Whether it asks for workload slices."""
+
+    @property
+    def is_elastic_kind(self) -> bool:
+        """Whether jobs of its kind may."""
+
+    @property
+    def takes_prebuilt(self) -> bool:
+        """Whether jobs of its kind may name a Workload that is there already."""
+
+    def gate(self, name: str) -> bool:
+        """Whether a feature gate is on."""
+
+
+def check_metadata(job: Checked) -> None:
     """Checks the labels and annotations by which a job talks to Kueue.
 
     Raises:
@@ -46,7 +79,7 @@ def check_metadata(job: "BaseJob") -> None:
         _check_gates(job)
 
 
-def prebuilt_workload_name(job: "BaseJob") -> str:
+def prebuilt_workload_name(job: Checked) -> str:
     """The name of the Workload that was made for a job beforehand; empty for none.
 
     Source: `pkg/controller/jobframework/utils.go:PrebuiltWorkloadNameFor`.
@@ -73,7 +106,7 @@ def _number(text: str) -> int:
     return int(digits) if digits.isascii() and digits.isdigit() else 0
 
 
-def _check_subdomain(job: "BaseJob", field: str, key: str) -> None:
+def _check_subdomain(job: Checked, field: str, key: str) -> None:
     texts = job.root.section("metadata").texts(field)
     if key in texts and not is_subdomain(texts[key]):
         raise (
@@ -83,7 +116,7 @@ def _check_subdomain(job: "BaseJob", field: str, key: str) -> None:
         )
 
 
-def _check_gates(job: "BaseJob") -> None:
+def _check_gates(job: Checked) -> None:
     text = job.annotations.get(keys.ADMISSION_GATED_BY, "")
     if not text.strip():
         return

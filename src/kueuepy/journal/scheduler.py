@@ -16,7 +16,7 @@ from kueuepy.session import calls
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kueuepy.decisions import Cycle, Settled
+    from kueuepy.engine.cycle import Cycle, Settled
     from kueuepy.journal.file import DecisionRow
     from kueuepy.journal.journal import Journal
     from kueuepy.session.checks import CheckAnswer

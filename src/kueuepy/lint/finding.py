@@ -4,6 +4,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from kueuepy.notebook import Sheet, repr_html
+
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 """From the gravest: nothing of it will ever work; it does something else than it seems; good to know."""
@@ -47,11 +49,10 @@ class Findings(list[Finding]):
         """A line for each finding; a sentence if there are none."""
         return "\n".join(map(str, self)) or "nothing to remark"
 
-    def _repr_html_(self) -> str:
-        """The findings as a table, for notebooks."""
-        from kueuepy.display.html import table  # noqa: PLC0415 - only a notebook asks
-
-        if not self:
-            return "<p>nothing to remark</p>"
+    def sheets(self) -> tuple[Sheet, ...]:
+        """One table, if there are any."""
         header = ("rule", "severity", "object", "field", "what surprises")
-        return table(header, [(found.rule, found.severity, found.object, found.field, found.message) for found in self])
+        rows = [(found.rule, found.severity, found.object, found.field, found.message) for found in self]
+        return (Sheet(header, rows),) if rows else ()
+
+    _repr_html_ = repr_html

@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from kueuepy.engine.inventory import backlogs, cluster_queues, cohorts, local_queues, unadmitted
+from kueuepy.engine.tables import UNLIMITED
 from kueuepy.manifest.gates import enabled
 from kueuepy.metrics.text import Series
-from kueuepy.tables.frames import UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from kueuepy import _core
-    from kueuepy.decisions import Cycle
+    from kueuepy.engine.cycle import Cycle
     from kueuepy.objects import Configuration, Workload
     from kueuepy.session.checks import Check
     from kueuepy.session.store import Store

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from kueuepy import _core
     from kueuepy.decisions import Decision
+    from kueuepy.engine.tables import QueueTable, QuotaTable, ShareTable, UsageTable, WorkloadTable
     from kueuepy.explain import Explanation
-    from kueuepy.tables.frames import QueueTable, QuotaTable, ShareTable, UsageTable, WorkloadTable
     from kueuepy.whatif import Answers, Difference, Edit
 
 
@@ -102,35 +102,35 @@ class SchedulerQuestions(SchedulerState):
     @property
     def usage(self) -> UsageTable:
         """What each ClusterQueue and Cohort uses, of each flavor and resource."""
-        from kueuepy.tables.frames import usage_table  # noqa: PLC0415 - only on use
+        from kueuepy.engine.tables import usage_table  # noqa: PLC0415 - only on use
 
         return usage_table(self._engine)
 
     @property
     def quota(self) -> QuotaTable:
         """The quotas of each ClusterQueue and Cohort, and what follows from them."""
-        from kueuepy.tables.frames import quota_table  # noqa: PLC0415 - only on use
+        from kueuepy.engine.tables import quota_table  # noqa: PLC0415 - only on use
 
         return quota_table(self._engine)
 
     @property
     def shares(self) -> ShareTable:
         """The dominant resource share of each ClusterQueue and Cohort."""
-        from kueuepy.tables.frames import share_table  # noqa: PLC0415 - only on use
+        from kueuepy.engine.tables import share_table  # noqa: PLC0415 - only on use
 
         return share_table(self._engine)
 
     @property
     def queues(self) -> QueueTable:
         """Who waits in each ClusterQueue, in order."""
-        from kueuepy.tables.frames import queue_table  # noqa: PLC0415 - only on use
+        from kueuepy.engine.tables import queue_table  # noqa: PLC0415 - only on use
 
         return queue_table(self._engine)
 
     @property
     def workloads(self) -> WorkloadTable:
         """Every workload: where it is, since when, and why."""
-        from kueuepy.tables.frames import workload_table  # noqa: PLC0415 - only on use
+        from kueuepy.engine.tables import workload_table  # noqa: PLC0415 - only on use
 
         return workload_table(self._engine)
 

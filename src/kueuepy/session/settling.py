@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from kueuepy import _core
-from kueuepy.decisions import Cycle, Loop, Settled
+from kueuepy.engine.cycle import Cycle, Loop, Settled
+from kueuepy.engine.nodes import nodes_of, roots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from kueuepy import _core
+
 _UNHEEDED = 16  # states to compare before anybody looks at who is preempted
 _PATIENCE = 3  # how often a workload is preempted from then on before its tree is looked at alone
-_NAME: Final = 0  # places in a row of Tables.nodes
-_KIND: Final = 1
-_PARENT: Final = 2
 
 
 def settle(
@@ -135,7 +134,7 @@ class _Trees:
 
     def __init__(self, engine: _core.Engine) -> None:
         self._engine = engine
-        root_of_queue = _roots(_core.Tables(engine).nodes)
+        root_of_queue = roots(nodes_of(engine))
         columns = engine.workload_columns()
         codes, queues = columns["cluster_queue"]
         self._keys: dict[str, str] = {
@@ -159,16 +158,3 @@ class _Trees:
             if root not in roots:
                 fork.delete(fork.find(key))
         return fork
-
-
-def _roots(nodes: Sequence[tuple[str, str, int, bool, bool]]) -> dict[str, str]:
-    """By ClusterQueue, the root of its tree; of Cohorts in a cycle, one of these."""
-    roots = {}
-    for row, (name, kind, *_) in enumerate(nodes):
-        if kind == "ClusterQueue":
-            above, passed = row, {row}
-            while (up := nodes[above][_PARENT]) >= 0 and up not in passed:
-                above = up
-                passed.add(up)
-            roots[name] = f"{nodes[above][_KIND]} {nodes[above][_NAME]}"
-    return roots

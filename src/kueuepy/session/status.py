@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from kueuepy.decisions.decision import assignments
+from kueuepy.engine.decided import assignments
 from kueuepy.objects import (
     Admission,
     AdmissionCheckState,

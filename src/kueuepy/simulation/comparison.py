@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.explain.words import amount, share_text
+from kueuepy.notebook import Sheet, repr_html
 from kueuepy.simulation.history import Fact, Move
 from kueuepy.simulation.run import JobOutcome, QueueOutcome, Run, run
 
@@ -127,7 +128,7 @@ class Comparison(msgspec.Struct, frozen=True):
         Raises:
             UnsupportedError: pandas is not installed.
         """
-        from kueuepy.tables.frames import Columns  # noqa: PLC0415 - only on use
+        from kueuepy.tables import Columns  # noqa: PLC0415 - only on use
 
         rows = [
             {"cluster_queue": queue, "policy": self.names[i], **msgspec.to_builtins(outcome)}
@@ -171,12 +172,12 @@ class Comparison(msgspec.Struct, frozen=True):
         lines += [f"{name}: {loop}" for name, found in loops for loop in found]
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        """The same as two tables, for notebooks."""
-        from kueuepy.display.html import table  # noqa: PLC0415 - only a notebook asks
-
+    def sheets(self) -> tuple[Sheet, Sheet]:
+        """Both policies queue by queue, and the jobs that fare otherwise."""
         changes = [(c.workload, _job(c.before), _job(c.after)) for c in self.changes]
-        return table(_HEADER, self.rows()) + table(("job", *self.names), changes, "jobs that fare otherwise")
+        return Sheet(_HEADER, self.rows()), Sheet(("job", *self.names), changes, "jobs that fare otherwise")
+
+    _repr_html_ = repr_html
 
 
 def compare(

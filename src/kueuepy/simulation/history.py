@@ -8,7 +8,7 @@ import msgspec
 
 from kueuepy.engine.inventory import cluster_queues
 from kueuepy.objects import SECOND
-from kueuepy.tables.frames import Categorical, Columns
+from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kueuepy._core import Quantity
+from kueuepy.notebook import Sheet, repr_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -71,11 +72,11 @@ class Kpis(msgspec.Struct, frozen=True):
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {value:.4g}" for name, value in rows)
 
-    def _repr_html_(self) -> str:
-        """The figures as a table, for notebooks."""
-        from kueuepy.display.html import table  # noqa: PLC0415 - only a notebook asks
+    def sheets(self) -> tuple[Sheet]:
+        """The figures, one a row."""
+        return (Sheet(("figure", "value"), [(name, f"{value:.4g}") for name, value in self.rows()]),)
 
-        return table(("figure", "value"), [(name, f"{value:.4g}") for name, value in self.rows()])
+    _repr_html_ = repr_html
 
 
 def kpis(run: Run) -> Kpis:

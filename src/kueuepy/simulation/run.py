@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy._core import Quantity
-from kueuepy.decisions.decision import assignments
+from kueuepy.engine.decided import assignments
 from kueuepy.engine.inventory import local_queues
 from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest.times import LATEST, LONGEST
@@ -22,7 +22,7 @@ from kueuepy.visibility import drain_events
 
 if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
-    from kueuepy.decisions import Loop
+    from kueuepy.engine.cycle import Loop
     from kueuepy.objects import PodSetAssignment
     from kueuepy.simulation.kpis import Kpis
     from kueuepy.visibility import Event

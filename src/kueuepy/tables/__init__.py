@@ -1,1 +1,5 @@
-"""Tables: columns of numbers and names, with pandas and NumPy where they are wanted."""
+"""Tables: columns under their names, with pandas, polars and Arrow where they are wanted."""
+
+from kueuepy.tables.columns import Categorical, Column, Columns
+
+__all__ = ["Categorical", "Column", "Columns"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kueuepy.engine.inventory import EventKind  # noqa: TC001 - msgspec reads it
-from kueuepy.tables.frames import Columns
+from kueuepy.tables import Columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import kueuepy as kq
-from kueuepy.tables.frames import UNLIMITED
+from kueuepy.engine.tables import UNLIMITED
 
 from .conftest import workload
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, cast, overload
 
 import msgspec
 
-from kueuepy.decisions.decision import Admitted, Decision, Pending, Preempting, from_record
+from kueuepy.decisions import Admitted, Decision, Pending, Preempting
+from kueuepy.engine.decided import from_record
+from kueuepy.notebook import repr_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,11 +109,7 @@ class Cycle(Sequence[Decision]):
             f"<Cycle: {self.admitted_count} admitted, {len(self.preempting)} preempting, {len(self.pending)} pending>"
         )
 
-    def _repr_html_(self) -> str:
-        """The decisions as a table, for notebooks."""
-        from kueuepy.display.html import cycle_html  # noqa: PLC0415 - only a notebook asks
-
-        return cycle_html(self)
+    _repr_html_ = repr_html
 
 
 def _made_already(counts: _Counts, decisions: tuple[Decision, ...]) -> Cycle:
@@ -200,8 +198,4 @@ class Settled(Sequence[Cycle]):
         cycles = "1 cycle" if len(self) == 1 else f"{len(self)} cycles"
         return f"<Settled: {cycles}, {admitted} admitted, {evicted} preempted{state}>"
 
-    def _repr_html_(self) -> str:
-        """The decisions of all cycles as a table, for notebooks."""
-        from kueuepy.display.html import settled_html  # noqa: PLC0415 - only a notebook asks
-
-        return settled_html(self)
+    _repr_html_ = repr_html

@@ -1,0 +1,52 @@
+"""Decisions out of what the core tells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kueuepy import _core
+from kueuepy.decisions import Admitted, Decision, FlavorAttempt, Pending, Preempting, Target
+from kueuepy.objects import PodSetAssignment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kueuepy.engine.facts import DecisionView, PodSetAdmissionView
+
+
+def assignments(view: Iterable[PodSetAdmissionView]) -> tuple[PodSetAssignment, ...]:
+    """What the core says of an admission, as a Workload's status has it; the amounts as Kueue writes them."""
+    return tuple(
+        PodSetAssignment(
+            name,
+            {resource: flavor for resource, (flavor, _) in resources.items()},
+            {resource: _core.Quantity.format(resource, amount) for resource, (_, amount) in resources.items()},
+            count,
+        )
+        for name, count, resources in view
+    )
+
+
+def from_record(record: DecisionView) -> Decision:
+    """The decision of one record of the core."""
+    verdict, workload, queue, reason, message, admitted, borrowing, admission, targets, attempts = record
+    tried = tuple(FlavorAttempt(*attempt) for attempt in attempts)
+    if verdict == "Admitted":
+        return Admitted(
+            workload=workload,
+            cluster_queue=queue,
+            pod_sets=assignments(admission or ()),
+            borrowing_level=borrowing,
+            admitted=admitted,
+            attempts=tried,
+        )
+    if verdict == "Preempting":
+        return Preempting(
+            workload=workload,
+            cluster_queue=queue,
+            targets=tuple(Target(*target) for target in targets),
+            reason=reason,
+            message=message,
+            attempts=tried,
+        )
+    return Pending(workload=workload, cluster_queue=queue, reason=reason, message=message, attempts=tried)

@@ -1,0 +1,156 @@
+"""Tables: columns under their names, and from there pandas, polars or Arrow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kueuepy.errors import NotFoundError, UnsupportedError
+from kueuepy.notebook import Sheet, repr_html
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Categorical:
+    """A column of names: a code for each row, and the names by code; code -1 is none."""
+
+    __slots__ = ("codes", "names")
+
+    def __init__(self, codes: NDArray[np.int32], names: Sequence[str]) -> None:
+        """Holds codes and names."""
+        self.codes = codes
+        self.names = names
+
+    def __getitem__(self, row: int) -> Any:
+        """The name in a row."""
+        code = int(self.codes[row])
+        return self.names[code] if code >= 0 else None
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.codes)
+
+
+Column = Any  # an array, a Categorical, or a list of texts
+
+
+class Columns:
+    """Columns of equal length under their names; read-only, and not changed by what happens later."""
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, columns: Mapping[str, Column]) -> None:
+        """Holds the columns."""
+        self._columns = dict(columns)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self._columns)
+
+    def __getitem__(self, name: str) -> Column:
+        """One column: an array, or a list of texts.
+
+        Raises:
+            NotFoundError: There is no such column.
+        """
+        if name not in self._columns:
+            raise NotFoundError(f'table: "{name}" names no column; it must be one of {", ".join(self._columns)}')
+        return self._columns[name]
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self._columns.values()), ()))
+
+    def __iter__(self) -> Iterator[Any]:
+        """The rows, in order."""
+        return iter(self._row(i) for i in range(len(self)))
+
+    def rows(self, limit: int | None = None) -> list[dict[str, Any]]:
+        """The rows as dicts, the first ones only if a limit is given."""
+        return [self._row(i) for i in range(len(self) if limit is None else min(limit, len(self)))]
+
+    def _row(self, i: int) -> dict[str, Any]:
+        return {name: _plain(column[i]) for name, column in self._columns.items()}
+
+    def to_pandas(self) -> Any:
+        """A DataFrame; names are categories.
+
+        Raises:
+            UnsupportedError: pandas is not installed.
+        """
+        pandas = _optional("pandas")
+        return pandas.DataFrame({name: _for_pandas(pandas, c) for name, c in self._columns.items()})
+
+    def to_polars(self) -> Any:
+        """A DataFrame of polars.
+
+        Raises:
+            UnsupportedError: polars is not installed.
+        """
+        return _optional("polars").DataFrame({name: _texts(c) for name, c in self._columns.items()})
+
+    def to_arrow(self) -> Any:
+        """A table of pyarrow; columns of numbers are not copied.
+
+        Raises:
+            UnsupportedError: pyarrow is not installed.
+        """
+        pyarrow = _optional("pyarrow")
+        return pyarrow.table({name: _for_arrow(pyarrow, column) for name, column in self._columns.items()})
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table as an Arrow stream (Arrow PyCapsule interface), through pyarrow."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        """How large it is."""
+        return f"<{type(self).__name__}: {len(self)} rows of {', '.join(self._columns)}>"
+
+    def sheets(self) -> tuple[Sheet]:
+        """The first rows."""
+        rows = self.rows(_SHOWN)
+        return (Sheet(self.names, [[row[name] for name in self.names] for row in rows]),)
+
+    _repr_html_ = repr_html
+
+
+_SHOWN = 201  # one more than a notebook shows, so that it is seen to be cut
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+def _texts(column: Column) -> Any:
+    if isinstance(column, Categorical):
+        return [column[i] for i in range(len(column))]
+    return column
+
+
+def _for_pandas(pandas: Any, column: Column) -> Any:
+    if isinstance(column, Categorical):
+        names = dict.fromkeys(column.names)
+        if len(names) == len(column.names):
+            return pandas.Categorical.from_codes(column.codes, categories=list(names))
+        return pandas.Categorical(_texts(column), categories=list(names))
+    return column
+
+
+def _for_arrow(pyarrow: Any, column: Column) -> Any:
+    if isinstance(column, Categorical):
+        codes = pyarrow.array(column.codes, mask=column.codes < 0)
+        return pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(list(column.names)))
+    return pyarrow.array(column)
+
+
+def _optional(module: str) -> Any:
+    from importlib import import_module  # noqa: PLC0415 - only on use
+
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise UnsupportedError(f"table: {module} is not installed; install it with: pip install {module}") from error
