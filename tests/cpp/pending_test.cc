@@ -82,35 +82,35 @@ TEST_F(PendingTest, APoppedWorkloadIsInFlightUntilItComesBack) {
   EXPECT_FALSE(queue_.HasActive());
   queue_.Erase(Tables(), only);
   EXPECT_EQ(queue_.inflight(), kNoId);
-  queue_.Insert(Tables(), only, PendingQueue::As::kParked);
+  queue_.Insert(Tables(), only, PendingQueue::As::kInadmissible);
   EXPECT_TRUE(queue_.IsInadmissible(workloads_, only));
   EXPECT_EQ(Pop(), kNoId);
 }
 
-TEST_F(PendingTest, AClassIsParkedWholeAndWokenWhole) {
+TEST_F(PendingTest, AClassIsInadmissibleAndRequeuedWhole) {
   const WorkloadId a = Add(0, 0, 1), b = Add(0, 0, 2, 1), other = Add(1, 0, 3);
-  queue_.ParkClass(Tables(), 0, Reason::kWaitingForQuota);
+  queue_.MarkInadmissible(Tables(), 0, Reason::kWaitingForQuota);
   EXPECT_EQ(queue_.active_count(), 1);
   EXPECT_EQ(queue_.inadmissible_count(), 2);
-  EXPECT_EQ(*queue_.ParkedReason(0), Reason::kWaitingForQuota);
-  EXPECT_EQ(queue_.ParkedReason(1), nullptr);
+  EXPECT_EQ(*queue_.InadmissibleReason(0), Reason::kWaitingForQuota);
+  EXPECT_EQ(queue_.InadmissibleReason(1), nullptr);
   EXPECT_EQ(First(), other);
-  queue_.Wake(Tables(), [](LocalQueueId local) { return local == 1; }, Always);
+  queue_.QueueInadmissible(Tables(), [](LocalQueueId local) { return local == 1; }, Always);
   EXPECT_TRUE(queue_.IsInadmissible(workloads_, a));
   EXPECT_FALSE(queue_.IsInadmissible(workloads_, b));
-  EXPECT_EQ(queue_.ParkedReason(0), nullptr);
-  queue_.Wake(Tables(), Always, Always);
+  EXPECT_EQ(queue_.InadmissibleReason(0), nullptr);
+  queue_.QueueInadmissible(Tables(), Always, Always);
   EXPECT_EQ(PopAll(), (std::vector<WorkloadId>{a, b, other}));
 }
 
 TEST_F(PendingTest, ADelayedWorkloadWaitsForItsBackoff) {
   const WorkloadId delayed = Add(0, 0, 1, 0, PendingQueue::As::kDelayed);
-  queue_.Wake(Tables(), Always, Never);
+  queue_.QueueInadmissible(Tables(), Always, Never);
   EXPECT_TRUE(queue_.IsInadmissible(workloads_, delayed));
   EXPECT_FALSE(queue_.HasActive());
-  queue_.Wake(Tables(), Never, Always);
+  queue_.QueueInadmissible(Tables(), Never, Always);
   EXPECT_FALSE(queue_.HasActive());
-  queue_.Wake(Tables(), Always, Always);
+  queue_.QueueInadmissible(Tables(), Always, Always);
   EXPECT_EQ(Pop(), delayed);
 }
 
@@ -121,7 +121,7 @@ TEST_F(PendingTest, AStickyPreemptorGoesFirstWhileItIsActive) {
   queue_.sticky = true;
   EXPECT_EQ(First(), preemptor);
   EXPECT_EQ(queue_.Ordered(workloads_, usage_), (std::vector<WorkloadId>{preemptor, high}));
-  queue_.ParkClass(Tables(), 1, Reason::kWaitingForQuota);
+  queue_.MarkInadmissible(Tables(), 1, Reason::kWaitingForQuota);
   EXPECT_EQ(First(), high);
 }
 

@@ -9,7 +9,7 @@
 namespace kueue {
 namespace {
 
-constexpr CellId kCell = 0;
+constexpr FlavorResourceId kFlavorResource = 0;
 
 // top (5) over left (0) and right (0); two queues below left, one below right.
 class QuotaTest : public testing::Test {
@@ -22,10 +22,10 @@ class QuotaTest : public testing::Test {
     borrower_ = Queue("borrower", left_);
     far_ = Queue("far", right_);
     quota_.Resize(1);
-    quota_.SetCell(top_, kCell, Amount(5), Amount::Unlimited(), Amount::Unlimited());
-    quota_.SetCell(lender_, kCell, Amount(10), Amount::Unlimited(), Amount(4));
-    quota_.SetCell(borrower_, kCell, Amount(2), Amount(3), Amount::Unlimited());
-    quota_.SetCell(far_, kCell, Amount(1), Amount::Unlimited(), Amount::Unlimited());
+    quota_.SetQuota(top_, kFlavorResource, Amount(5), Amount::Unlimited(), Amount::Unlimited());
+    quota_.SetQuota(lender_, kFlavorResource, Amount(10), Amount::Unlimited(), Amount(4));
+    quota_.SetQuota(borrower_, kFlavorResource, Amount(2), Amount(3), Amount::Unlimited());
+    quota_.SetQuota(far_, kFlavorResource, Amount(1), Amount::Unlimited(), Amount::Unlimited());
     Rebuild();
   }
   NodeId Cohort(const char* name, NodeId parent) {
@@ -45,8 +45,8 @@ class QuotaTest : public testing::Test {
     quota_.forest().RebuildHeights();
     quota_.Rebuild();
   }
-  int64_t Used(NodeId node) const { return quota_.Usage(node, kCell).value(); }
-  int64_t Free(NodeId node) const { return quota_.Available(node, kCell).value(); }
+  int64_t Used(NodeId node) const { return quota_.Usage(node, kFlavorResource).value(); }
+  int64_t Free(NodeId node) const { return quota_.Available(node, kFlavorResource).value(); }
   std::vector<int64_t> AllUsed() const {
     std::vector<int64_t> used;
     for (NodeId node = 0; node < quota_.forest().size(); ++node) used.push_back(Used(node));
@@ -58,21 +58,21 @@ class QuotaTest : public testing::Test {
 };
 
 TEST_F(QuotaTest, SubtreesSumWhatIsLent) {
-  EXPECT_EQ(quota_.Local(lender_, kCell), Amount(6));
-  EXPECT_EQ(quota_.Subtree(left_, kCell), Amount(4 + 2));
-  EXPECT_EQ(quota_.Subtree(top_, kCell), Amount(5 + 6 + 1));
-  EXPECT_EQ(quota_.Potential(lender_, kCell), Amount(6 + 12));
-  EXPECT_EQ(quota_.Potential(borrower_, kCell), Amount(2 + 3));
-  EXPECT_TRUE(quota_.IsDefined(top_, kCell));
+  EXPECT_EQ(quota_.Local(lender_, kFlavorResource), Amount(6));
+  EXPECT_EQ(quota_.Subtree(left_, kFlavorResource), Amount(4 + 2));
+  EXPECT_EQ(quota_.Subtree(top_, kFlavorResource), Amount(5 + 6 + 1));
+  EXPECT_EQ(quota_.Potential(lender_, kFlavorResource), Amount(6 + 12));
+  EXPECT_EQ(quota_.Potential(borrower_, kFlavorResource), Amount(2 + 3));
+  EXPECT_TRUE(quota_.IsDefined(top_, kFlavorResource));
 }
 
 TEST_F(QuotaTest, UsageBubblesUpBeyondTheLocalQuota) {
-  quota_.Add(lender_, kCell, Amount(6));
+  quota_.Add(lender_, kFlavorResource, Amount(6));
   EXPECT_EQ(Used(left_), 0);
-  quota_.Add(lender_, kCell, Amount(3));
+  quota_.Add(lender_, kFlavorResource, Amount(3));
   EXPECT_EQ(Used(left_), 3);
   EXPECT_EQ(Used(top_), 3);
-  quota_.Remove(lender_, kCell, Amount(8));
+  quota_.Remove(lender_, kFlavorResource, Amount(8));
   EXPECT_EQ(Used(lender_), 1);
   EXPECT_EQ(Used(left_), 0);
   EXPECT_EQ(Used(top_), 0);
@@ -80,11 +80,11 @@ TEST_F(QuotaTest, UsageBubblesUpBeyondTheLocalQuota) {
 
 TEST_F(QuotaTest, AvailableIsBoundByTheBorrowingLimitAndByOthers) {
   EXPECT_EQ(Free(borrower_), 5);
-  quota_.Add(far_, kCell, Amount(10));
+  quota_.Add(far_, kFlavorResource, Amount(10));
   EXPECT_EQ(Free(borrower_), 2);
   EXPECT_EQ(Free(lender_), 6 + 2);
-  quota_.Add(far_, kCell, Amount(7));  // over-admitted
-  EXPECT_EQ(quota_.RawAvailable(far_, kCell), Amount(-5));
+  quota_.Add(far_, kFlavorResource, Amount(7));  // over-admitted
+  EXPECT_EQ(quota_.RawAvailable(far_, kFlavorResource), Amount(-5));
   EXPECT_EQ(Free(far_), 0);
   EXPECT_EQ(Free(lender_), 6 - 5);  // the debt counts against everyone below the root
 }
@@ -96,12 +96,12 @@ TEST_F(QuotaTest, WhatIsAddedAndRemovedLeavesNothing) {
     for (const int64_t second : {1, 4, 9}) {
       for (const NodeId a : queues) {
         for (const NodeId b : queues) {
-          quota_.Add(a, kCell, Amount(first));
+          quota_.Add(a, kFlavorResource, Amount(first));
           const std::vector<int64_t> between = AllUsed();
-          quota_.Add(b, kCell, Amount(second));
-          quota_.Remove(b, kCell, Amount(second));
+          quota_.Add(b, kFlavorResource, Amount(second));
+          quota_.Remove(b, kFlavorResource, Amount(second));
           EXPECT_EQ(AllUsed(), between);
-          quota_.Remove(a, kCell, Amount(first));
+          quota_.Remove(a, kFlavorResource, Amount(first));
           EXPECT_EQ(AllUsed(), empty);
         }
       }
@@ -110,37 +110,37 @@ TEST_F(QuotaTest, WhatIsAddedAndRemovedLeavesNothing) {
 }
 
 TEST_F(QuotaTest, ARebuildFindsTheSameUsage) {
-  quota_.Add(lender_, kCell, Amount(9));
-  quota_.Add(borrower_, kCell, Amount(4));
-  quota_.Add(far_, kCell, Amount(2));
+  quota_.Add(lender_, kFlavorResource, Amount(9));
+  quota_.Add(borrower_, kFlavorResource, Amount(4));
+  quota_.Add(far_, kFlavorResource, Amount(2));
   const std::vector<int64_t> bubbled = AllUsed();
   quota_.Rebuild();
   EXPECT_EQ(AllUsed(), bubbled);
 }
 
 TEST_F(QuotaTest, TrialsNestAndAreUndone) {
-  quota_.Add(borrower_, kCell, Amount(1));
+  quota_.Add(borrower_, kFlavorResource, Amount(1));
   const std::vector<int64_t> before = AllUsed();
   {
     const Trial outer(quota_);
-    quota_.Remove(borrower_, kCell, Amount(1));
+    quota_.Remove(borrower_, kFlavorResource, Amount(1));
     const std::vector<int64_t> within = AllUsed();
     {
       const Trial inner(quota_);
-      quota_.Add(far_, kCell, Amount(100));
-      quota_.Add(lender_, kCell, Amount(7));
+      quota_.Add(far_, kFlavorResource, Amount(100));
+      quota_.Add(lender_, kFlavorResource, Amount(7));
       EXPECT_NE(AllUsed(), within);
     }
     EXPECT_EQ(AllUsed(), within);
   }
   EXPECT_EQ(AllUsed(), before);
-  quota_.Add(borrower_, kCell, Amount(3));  // outside of a trial: stays
+  quota_.Add(borrower_, kFlavorResource, Amount(3));  // outside of a trial: stays
   EXPECT_EQ(Used(top_), 4);
 }
 
 TEST_F(QuotaTest, TheLowestSubtreeThatFitsTellsHowFarOneBorrows) {
   const auto height = [this](NodeId queue, int64_t amount) {
-    return quota_.LowestSubtreeThatFits(queue, kCell, Amount(amount));
+    return quota_.LowestSubtreeThatFits(queue, kFlavorResource, Amount(amount));
   };
   EXPECT_EQ(height(borrower_, 2).height, 0);
   EXPECT_EQ(height(borrower_, 5).height, 1);
@@ -150,20 +150,20 @@ TEST_F(QuotaTest, TheLowestSubtreeThatFitsTellsHowFarOneBorrows) {
 }
 
 TEST_F(QuotaTest, UnlimitedQuotaNeverRunsOut) {
-  quota_.SetCell(top_, kCell, Amount::Unlimited(), Amount::Unlimited(), Amount::Unlimited());
+  quota_.SetQuota(top_, kFlavorResource, Amount::Unlimited(), Amount::Unlimited(), Amount::Unlimited());
   Rebuild();
-  quota_.Add(far_, kCell, Amount(9'000'000'000'000'000'000));
-  EXPECT_TRUE(quota_.Available(far_, kCell).IsUnlimited());
+  quota_.Add(far_, kFlavorResource, Amount(9'000'000'000'000'000'000));
+  EXPECT_TRUE(quota_.Available(far_, kFlavorResource).IsUnlimited());
   EXPECT_EQ(Free(borrower_), 5);  // its borrowing limit holds all the same
 }
 
 TEST_F(QuotaTest, NothingBubblesThroughACycle) {
   quota_.forest().SetParent(top_, left_);
   Rebuild();
-  quota_.Add(lender_, kCell, Amount(50));
+  quota_.Add(lender_, kFlavorResource, Amount(50));
   EXPECT_EQ(Used(lender_), 50);
   EXPECT_EQ(Used(left_), 0);
-  quota_.Remove(lender_, kCell, Amount(50));
+  quota_.Remove(lender_, kFlavorResource, Amount(50));
   EXPECT_EQ(Used(lender_), 0);
 }
 

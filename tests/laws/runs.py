@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from kueuepy import Cluster, ClusterQueue, Cohort, PodSet, Scheduler
-from kueuepy._core import _testing
 from kueuepy.decisions import Admitted, Preempting
 from kueuepy.objects import FlavorQuotas, ResourceGroup, ResourceQuota
 from kueuepy.testing.strategies import FLAVORS, RESOURCES
+from rules import rules
 
 CELLS = [(flavor, resource) for flavor in FLAVORS for resource in RESOURCES]
 MOST_CYCLES = 200
@@ -49,7 +49,7 @@ def nodes(scheduler: Scheduler):
     names = [(queue.name, False) for queue in cluster.cluster_queues]
     named = {cohort.name for cohort in cluster.cohorts}
     named |= {queue.cohort_name for queue in cluster.cluster_queues if queue.cohort_name}
-    return _testing.Tables(scheduler.engine), names + [(name, True) for name in sorted(named)]
+    return rules().Tables(scheduler.engine), names + [(name, True) for name in sorted(named)]
 
 
 def admissions(scheduler: Scheduler) -> dict:

@@ -7,16 +7,17 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kueuepy import Scheduler, _core
+from kueuepy import Scheduler
 from kueuepy.objects import Configuration, FairSharingConfig
 from kueuepy.testing import clusters, workloads
 from laws import described
 from laws.rivals import rivals
 from laws.runs import scaled, story
+from rules import rules
 from vectors.cluster import SECOND, amount, engine, namespace_of, tables_of
 
 pytestmark = pytest.mark.sanitizer
-Tables = _core._testing.Tables
+Tables = rules().Tables
 INFINITE = 2**63 - 1
 CHARGES = st.lists(st.tuples(st.sampled_from(described.CELLS), st.integers(0, 9000)), min_size=1, max_size=6)
 

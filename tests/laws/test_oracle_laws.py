@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kueuepy import _core
 from kueuepy.objects import Configuration, FairSharingConfig
 from laws import described
 from oracle import classical, orders, reading, shares
 from oracle.quota import UNLIMITED
+from rules import rules
 from vectors.cluster import SECOND, amount, engine, namespace_of, tables_of
 from vectors.files import lines
 
 pytestmark = pytest.mark.sanitizer
-Tables = _core._testing.Tables
+Tables = rules().Tables
 
 
 def nodes(forest):

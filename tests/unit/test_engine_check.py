@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kueuepy import Cluster, ClusterQueue, PodSet, ResourceFlavor, Scheduler, Workload
-from kueuepy._core import _testing
+from rules import rules
 
 WRONG = {
     "usage": r"main f/cpu: usage is kept as 4001 but is 4000",
@@ -27,7 +27,7 @@ WRONG = {
     "activity": r"node main: is mistaken about being active",
     "cohort": r"node main: has a wrong root",
     "ledger": r"a LocalQueue consumed less than nothing",
-    "wake": r"a tree is to be woken that does not exist",
+    "wake": r"a tree is to be requeued that does not exist",
 }
 
 
@@ -41,12 +41,12 @@ def scheduler():
 
 
 def test_every_way_to_break_a_state_has_its_words():
-    assert set(WRONG) == set(_testing.CORRUPTIONS)
+    assert set(WRONG) == set(rules().CORRUPTIONS)
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_broken_is_found(name):
-    tables = _testing.Tables(scheduler().engine)
+    tables = rules().Tables(scheduler().engine)
     assert tables.check() == []
     tables.corrupt(name, "default/waits", "default/holds")
     assert WRONG[name] in tables.check()

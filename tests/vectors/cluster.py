@@ -27,6 +27,7 @@ from kueuepy.objects import (
     Workload,
     WorkloadStatus,
 )
+from rules import rules
 
 SECOND = 10**9
 Line = dict[str, Any]
@@ -144,7 +145,7 @@ def tables_of(line: Line) -> Any:
     )
     made = engine(line, configuration)
     add_workload(made, line["incoming"], admitted=False)
-    tables = _core._testing.Tables(made)
+    tables = rules().Tables(made)
     for workload in line.get("admitted") or ():
         if line.get("afs"):
             tables.set_consumed(namespace_of(workload), workload["lq"], "cpu", workload["lqUsage"] * 10**9)

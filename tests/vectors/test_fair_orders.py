@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kueuepy import _core
 from kueuepy.objects import Configuration, FairSharingConfig
+from rules import rules
 from vectors.cluster import SECOND, amount, engine
 from vectors.files import lines
 
@@ -31,5 +31,5 @@ def test_heads_are_processed_in_kueues_order(line):
         )
         for head in line["heads"]
     ]
-    order = _core._testing.Tables(made).fair_order(heads)
+    order = rules().Tables(made).fair_order(heads)
     assert [line["heads"][index]["name"] for index in order] == line["order"]

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from kueuepy import _core
 from kueuepy.objects import Configuration
+from rules import rules
 from vectors.cluster import cell, engine
 from vectors.files import lines
 
@@ -25,7 +25,7 @@ def test_every_number_of_a_tree_is_kueues(line):
     queues = [{**node, "cohort": node.get("parent")} for node in line["nodes"] if not node["cohort"]]
     queue_names = {queue["name"] for queue in queues}
     made = engine({"cohorts": cohorts, "clusterQueues": queues}, Configuration())
-    tables = _core._testing.Tables(made)
+    tables = rules().Tables(made)
     for step in line["steps"] or ():
         change, value = (tables.add, int(step["v"])) if int(step["v"]) >= 0 else (tables.remove, -int(step["v"]))
         change(step["cq"], cell(step), value)

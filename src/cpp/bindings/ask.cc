@@ -26,9 +26,9 @@ struct AnswerRecord {
 };
 
 // A workload that takes part for as long as this lives, in no queue and known to nobody.
-class Visitor {
+class HypotheticalWorkload {
  public:
-  Visitor(State& state, const WorkloadObject& object)
+  HypotheticalWorkload(State& state, const WorkloadObject& object)
       : state_(state), classes_(state.classes.size()), id_(static_cast<WorkloadId>(state.workloads.size())) {
     Workload workload;
     workload.local_queue = state.InternLocalQueue(object.spec->ns, object.spec->queue_name);
@@ -38,14 +38,14 @@ class Visitor {
     workload.uid = object.uid;
     workload.spec = object.spec;
     state.workloads.push_back(std::move(workload));
-    ClassifyVisitor(state, id_);
+    ClassifyHypothetical(state, id_);
   }
-  ~Visitor() {
+  ~HypotheticalWorkload() {
     state_.workloads.pop_back();
     if (state_.classes.size() > classes_) state_.classes.pop_back();
   }
-  Visitor(const Visitor&) = delete;
-  Visitor& operator=(const Visitor&) = delete;
+  HypotheticalWorkload(const HypotheticalWorkload&) = delete;
+  HypotheticalWorkload& operator=(const HypotheticalWorkload&) = delete;
   WorkloadId id() const { return id_; }
 
  private:
@@ -97,7 +97,7 @@ AnswerRecord AnswerFor(State& state, const Subject& subject) {
     if (WorkloadOf(state, subject.id).cls == kNoId) Classify(state, subject.id);
     return AnswerFor(state, subject.id);
   }
-  const Visitor visitor(state, subject.object);
+  const HypotheticalWorkload visitor(state, subject.object);
   return AnswerFor(state, visitor.id());
 }
 
@@ -159,7 +159,7 @@ bool WouldDo(State& state, WorkloadObject object, size_t pod_set, int64_t count,
   spec->pod_sets[pod_set].count = count;
   spec->pod_sets[pod_set].min_count.reset();
   object.spec = std::move(spec);
-  const Visitor visitor(state, object);
+  const HypotheticalWorkload visitor(state, object);
   const DecisionRecord decision = AnswerFor(state, visitor.id()).decision;
   return decision.verdict == Verdict::kAdmitted || (preempting && decision.verdict == Verdict::kPreempting);
 }

@@ -59,24 +59,24 @@ struct Decisions {
 };
 
 // What a workload's status says beside its conditions and its admission.
-py::dict LifeOf(SharedEngine& shared, WorkloadId id) {
+py::dict StatusDetailsOf(SharedEngine& shared, WorkloadId id) {
   return shared.Read([id](const Engine& engine) {
     const State& state = engine.state();
-    const Lifecycle& life = WorkloadOf(state, id).Life();
+    const StatusDetails& status = WorkloadOf(state, id).Status();
     static constexpr const char* kStates[] = {"Pending", "Ready", "Retry", "Rejected"};
     py::list checks;
-    for (const WorkloadCheck& check : life.checks) {
+    for (const WorkloadCheck& check : status.checks) {
       checks.append(py::make_tuple(state.check_names.Name(check.check),
                                    kStates[static_cast<int>(check.state)], check.message, check.transition,
                                    check.retry_count, check.requeue_after_seconds, check.pod_set_updates));
     }
     py::dict view;
     view["checks"] = checks;
-    view["requeue_count"] = life.requeue_count;
-    view["requeue_at"] = life.requeue_at;
-    view["past_execution_seconds"] = life.past_execution_seconds;
-    view["reclaimable"] = life.reclaimable;
-    view["pods_ready"] = life.pods_ready;
+    view["requeue_count"] = status.requeue_count;
+    view["requeue_at"] = status.requeue_at;
+    view["past_execution_seconds"] = status.past_execution_seconds;
+    view["reclaimable"] = status.reclaimable;
+    view["pods_ready"] = status.pods_ready;
     view["active"] = state.At(id).spec->active;
     return view;
   });
@@ -96,7 +96,7 @@ py::list PendingChecks(SharedEngine& shared) {
     std::sort(asked.begin(), asked.end());
     py::list pending;
     for (WorkloadId id : asked) {
-      for (const WorkloadCheck& check : state.At(id).Life().checks) {
+      for (const WorkloadCheck& check : state.At(id).Status().checks) {
         if (check.state != CheckState::kPending) continue;
         pending.append(py::make_tuple(id, state.check_names.Name(check.check)));
       }
@@ -242,7 +242,7 @@ void BindDecision(py::module_& module) {
       .def_property_readonly("admitted", [](const Decisions& self) { return self.record.result.admitted; })
       .def_property_readonly("evicted", [](const Decisions& self) { return self.record.result.evicted; });
   AddMethod(module, "decide", &Decide);
-  AddMethod(module, "life", &LifeOf, py::arg("id"));
+  AddMethod(module, "life", &StatusDetailsOf, py::arg("id"));
   AddMethod(module, "pending_checks", &PendingChecks);
   AddMethod(module, "fingerprint", [](SharedEngine& shared) {
     const py::gil_scoped_release release;

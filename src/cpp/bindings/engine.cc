@@ -240,7 +240,10 @@ void BindEngine(py::module_& module) {
       .def("queues", &QueuesOf)
       .def("usage", &UsageOf)
       .def("shares", &SharesOf)
-      .def("consumed", &ConsumedOf);
+      .def("consumed", &ConsumedOf)
+      .def("check", [](SharedEngine& shared) {
+        return shared.Read([](const Engine& engine) { return Check(engine.state()); });
+      });
 }
 
 }  // namespace kueue::python

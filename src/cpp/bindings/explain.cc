@@ -71,13 +71,13 @@ class Viewer {
   }
   std::string Flavor(FlavorId id) const { return id == kNoId ? "" : state_.flavor_names.Name(id); }
   std::string Resource(ResourceId id) const { return id == kNoId ? "" : state_.resource_names.Name(id); }
-  py::tuple Cell(CellId cell) const {
-    const auto& [flavor, resource] = state_.cell_names[static_cast<size_t>(cell)];
+  py::tuple Cell(FlavorResourceId fr) const {
+    const auto& [flavor, resource] = state_.flavor_resources[static_cast<size_t>(fr)];
     return py::make_tuple(Flavor(flavor), Resource(resource));
   }
-  py::list Cells(const std::vector<CellId>& cells) const {
+  py::list Cells(const std::vector<FlavorResourceId>& frs) const {
     py::list view;
-    for (CellId cell : cells) view.append(Cell(cell));
+    for (FlavorResourceId fr : frs) view.append(Cell(fr));
     return view;
   }
 
@@ -92,8 +92,8 @@ class Viewer {
   }
 
   py::dict View(const FlavorFacts& facts) const {
-    py::list cells;
-    for (const CellFacts& cell : facts.cells) cells.append(View(cell));
+    py::list frs;
+    for (const FlavorResourceFacts& fr : facts.frs) frs.append(View(fr));
     py::list ineligible;
     for (const Refusal& refusal : facts.ineligible) ineligible.append(Render(state_, refusal));
     const bool tried = facts.tried;
@@ -102,27 +102,28 @@ class Viewer {
         "chosen"_a = facts.chosen, "mode"_a = tried ? ModeName(facts.attempt.mode) : "",
         "borrowing_level"_a = tried ? facts.attempt.borrow : 0,
         "reason"_a = tried ? state_.reasons.Name(static_cast<int32_t>(facts.attempt.no_fit_reason)) : "",
-        "ineligible"_a = ineligible, "cells"_a = cells);
+        "ineligible"_a = ineligible, "cells"_a = frs);
   }
 
-  py::dict View(const CellFacts& facts) const {
-    py::list path, holders, one_would_do;
+  py::dict View(const FlavorResourceFacts& facts) const {
+    py::list path, quota_users, sufficient_alone;
     for (const NodeFacts& node : facts.path) path.append(View(node));
-    for (const HolderFacts& holder : facts.holders) {
-      holders.append(py::dict("name"_a = Node(holder.node), "kind"_a = Kind(holder.node),
-                              "meets"_a = Node(holder.meets), "nominal"_a = Number(holder.nominal),
-                              "usage"_a = Number(holder.usage), "borrowed"_a = Number(holder.borrowed),
-                              "lends"_a = Number(holder.lends)));
+    for (const QuotaUserFacts& quota_user : facts.quota_users) {
+      quota_users.append(
+          py::dict("name"_a = Node(quota_user.node), "kind"_a = Kind(quota_user.node),
+                   "meets"_a = Node(quota_user.meets), "nominal"_a = Number(quota_user.nominal),
+                   "usage"_a = Number(quota_user.usage), "borrowed"_a = Number(quota_user.borrowed),
+                   "lends"_a = Number(quota_user.lends)));
     }
-    for (WorkloadId id : facts.one_would_do) one_would_do.append(Key(id));
-    const auto& [flavor, resource] = state_.cell_names[static_cast<size_t>(facts.cell)];
+    for (WorkloadId id : facts.sufficient_alone) sufficient_alone.append(Key(id));
+    const auto& [flavor, resource] = state_.flavor_resources[static_cast<size_t>(facts.fr)];
     return py::dict("flavor"_a = Flavor(flavor), "resource"_a = Resource(resource),
                     "before"_a = Number(facts.before), "asked"_a = Number(facts.asked),
                     "available"_a = Number(facts.available), "potential"_a = Number(facts.potential),
                     "short"_a = facts.IsShort(), "where"_a = Node(facts.where),
                     "limit"_a = facts.limit == Limit::kQuota ? "quota" : "borrowingLimit",
-                    "may_preempt"_a = facts.may_preempt, "path"_a = path, "holders"_a = holders,
-                    "one_would_do"_a = one_would_do);
+                    "may_preempt"_a = facts.may_preempt, "path"_a = path, "holders"_a = quota_users,
+                    "one_would_do"_a = sufficient_alone);
   }
 
   py::dict View(const NodeFacts& facts) const {
@@ -135,7 +136,7 @@ class Viewer {
 
   py::dict View(const CandidateFacts& facts) const {
     py::dict holds;
-    for (const CellAmount& entry : facts.holds) holds[Cell(entry.cell)] = Number(entry.amount);
+    for (const FlavorResourceAmount& entry : facts.holds) holds[Cell(entry.fr)] = Number(entry.amount);
     py::list comparisons;
     for (const FairComparison& made : facts.comparisons) {
       comparisons.append(py::dict("strategy"_a = kStrategyNames[static_cast<int>(made.strategy)],

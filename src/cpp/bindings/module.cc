@@ -8,7 +8,6 @@ void BindDecision(py::module_& module);
 void BindTables(py::module_& module);
 void BindAsk(py::module_& module);
 void BindExplain(py::module_& module);
-void BindTesting(py::module_& module);
 void BindPersist(py::module_& module);
 void BindVisibility(py::module_& module);
 void BindEvents(py::module_& module);
@@ -26,7 +25,6 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   kueue::python::BindTables(module);
   kueue::python::BindAsk(module);
   kueue::python::BindExplain(module);
-  kueue::python::BindTesting(module);
   kueue::python::BindPersist(module);
   kueue::python::BindVisibility(module);
   kueue::python::BindEvents(module);

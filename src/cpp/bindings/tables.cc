@@ -63,11 +63,11 @@ py::object Available(const py::object& self) {
   py::ssize_t rows = 0, columns = 0;
   self.cast<const TableView&>().With([&](const State& state) {
     rows = state.quota.rows();
-    columns = state.quota.cells();
+    columns = state.quota.flavor_resources();
     for (NodeId node = 0; node < rows; ++node) {
       const bool counts = state.forest().Exists(node) && !state.forest().HasCycle(node);
-      for (CellId cell = 0; cell < columns; ++cell) {
-        values.push_back(counts ? state.quota.RawAvailable(node, cell).value() : 0);
+      for (FlavorResourceId fr = 0; fr < columns; ++fr) {
+        values.push_back(counts ? state.quota.RawAvailable(node, fr).value() : 0);
       }
     }
     return 0;
@@ -90,11 +90,11 @@ py::list Nodes(const TableView& self) {
 
 py::list Cells(const TableView& self) {
   return self.With([](const State& state) {
-    py::list cells;
-    for (const auto& [flavor, resource] : state.cell_names) {
-      cells.append(py::make_tuple(state.flavor_names.Name(flavor), state.resource_names.Name(resource)));
+    py::list frs;
+    for (const auto& [flavor, resource] : state.flavor_resources) {
+      frs.append(py::make_tuple(state.flavor_names.Name(flavor), state.resource_names.Name(resource)));
     }
-    return cells;
+    return frs;
   });
 }
 

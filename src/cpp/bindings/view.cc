@@ -104,12 +104,12 @@ py::dict UsageOf(SharedEngine& shared) {
     py::dict usage;
     for (NodeId node : state.forest().Queues()) {
       if (!state.forest().IsActive(node)) continue;
-      py::dict cells;
-      for (CellId cell = 0; cell < state.quota.cells(); ++cell) {
-        const Amount used = state.quota.Usage(node, cell);
-        if (used != Amount(0)) cells[py::str(CellName(state, cell))] = used.value();
+      py::dict frs;
+      for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
+        const Amount used = state.quota.Usage(node, fr);
+        if (used != Amount(0)) frs[py::str(FlavorResourceName(state, fr))] = used.value();
       }
-      usage[py::str(state.forest().Name(node))] = cells;
+      usage[py::str(state.forest().Name(node))] = frs;
     }
     return usage;
   });

@@ -10,25 +10,25 @@
 namespace kueue::python {
 namespace {
 
-using CellAmounts = std::map<CellId, Amount>;
+using FlavorResourceAmounts = std::map<FlavorResourceId, Amount>;
 
 // Reserved and admitted amounts, and how many workloads they are of.
 struct Holdings {
-  CellAmounts reserved, admitted;
+  FlavorResourceAmounts reserved, admitted;
   int reserving_workloads = 0, admitted_workloads = 0, finished_workloads = 0;
 
   void Add(const Workload& workload) {
     ++reserving_workloads;
     if (workload.IsAdmitted()) ++admitted_workloads;
-    for (const auto& [cell, amount] : workload.usage) {
-      reserved[cell] += amount;
-      if (workload.IsAdmitted()) admitted[cell] += amount;
+    for (const auto& [fr, amount] : workload.usage) {
+      reserved[fr] += amount;
+      if (workload.IsAdmitted()) admitted[fr] += amount;
     }
   }
 };
 
-int64_t AmountOf(const CellAmounts& amounts, CellId cell) {
-  const auto found = amounts.find(cell);
+int64_t AmountOf(const FlavorResourceAmounts& amounts, FlavorResourceId fr) {
+  const auto found = amounts.find(fr);
   return found == amounts.end() ? 0 : found->second.value();
 }
 
@@ -42,12 +42,12 @@ py::list ByFlavor(const State& state, NodeId node, const Holdings& holdings) {
     for (FlavorId flavor : group.flavors) {
       py::list amounts;
       for (const auto& [name, resource] : resources) {
-        const CellId cell = state.Cell(flavor, resource);
-        if (cell == kNoId) continue;  // of a queue that is being deleted
-        amounts.append(py::make_tuple(
-            name, AmountOf(holdings.reserved, cell), AmountOf(holdings.admitted, cell),
-            state.quota.Nominal(node, cell).value(), state.quota.BorrowingLimit(node, cell).value(),
-            state.quota.LendingLimit(node, cell).value()));
+        const FlavorResourceId fr = state.FlavorResource(flavor, resource);
+        if (fr == kNoId) continue;  // of a queue that is being deleted
+        amounts.append(py::make_tuple(name, AmountOf(holdings.reserved, fr), AmountOf(holdings.admitted, fr),
+                                      state.quota.Nominal(node, fr).value(),
+                                      state.quota.BorrowingLimit(node, fr).value(),
+                                      state.quota.LendingLimit(node, fr).value()));
       }
       flavors.append(py::make_tuple(state.flavor_names.Name(flavor), amounts));
     }
@@ -138,16 +138,16 @@ py::list LocalQueues(SharedEngine& shared) {
 
 // By Cohort: all that the queues below it use
 // (pkg/cache/scheduler/cohort_metrics.go:subtreeReservationMemo). Nothing where Cohorts form a cycle.
-std::vector<CellAmounts> ReservationsBelow(const State& state) {
+std::vector<FlavorResourceAmounts> ReservationsBelow(const State& state) {
   const Forest& forest = state.forest();
-  std::vector<CellAmounts> below(static_cast<size_t>(forest.size()));
+  std::vector<FlavorResourceAmounts> below(static_cast<size_t>(forest.size()));
   for (NodeId queue : forest.Queues()) {
     if (forest.HasCycle(queue)) continue;
-    for (CellId cell = 0; cell < state.quota.cells(); ++cell) {
-      const Amount used = state.quota.Usage(queue, cell);
+    for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
+      const Amount used = state.quota.Usage(queue, fr);
       if (used == Amount(0)) continue;
       for (NodeId node = forest.Parent(queue); node != kNoId; node = forest.Parent(node)) {
-        below[static_cast<size_t>(node)][cell] += used;
+        below[static_cast<size_t>(node)][fr] += used;
       }
     }
   }
@@ -159,23 +159,23 @@ py::list Cohorts(SharedEngine& shared) {
     State& state = engine.state();
     state.EnsureBuilt();
     const Forest& forest = state.forest();
-    const std::vector<CellAmounts> reservations = ReservationsBelow(state);
+    const std::vector<FlavorResourceAmounts> reservations = ReservationsBelow(state);
     py::list views;
     for (NodeId node = 0; node < forest.size(); ++node) {
       if (forest.IsClusterQueue(node) || !forest.Exists(node)) continue;
-      const CellAmounts& reserved = reservations[static_cast<size_t>(node)];
-      py::list cells;
-      for (CellId cell = 0; cell < state.quota.cells(); ++cell) {
-        const int64_t held = AmountOf(reserved, cell);
-        if (!state.quota.IsDefined(node, cell) && held == 0) continue;
-        const auto& [flavor, resource] = state.cell_names[static_cast<size_t>(cell)];
-        cells.append(py::make_tuple(state.flavor_names.Name(flavor), state.resource_names.Name(resource),
-                                    state.quota.Subtree(node, cell).value(), held));
+      const FlavorResourceAmounts& reserved = reservations[static_cast<size_t>(node)];
+      py::list frs;
+      for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
+        const int64_t held = AmountOf(reserved, fr);
+        if (!state.quota.IsDefined(node, fr) && held == 0) continue;
+        const auto& [flavor, resource] = state.flavor_resources[static_cast<size_t>(fr)];
+        frs.append(py::make_tuple(state.flavor_names.Name(flavor), state.resource_names.Name(resource),
+                                  state.quota.Subtree(node, fr).value(), held));
       }
       const NodeId parent = forest.Parent(node), root = forest.Root(node);
       views.append(py::make_tuple(forest.Name(node), parent == kNoId ? "" : forest.Name(parent),
                                   root == kNoId ? "" : forest.Name(root), forest.IsDeclared(node),
-                                  ShareOf(state, node), cells));
+                                  ShareOf(state, node), frs));
     }
     return views;
   });

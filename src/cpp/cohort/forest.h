@@ -56,7 +56,7 @@ class Forest {
   std::string Path(NodeId queue) const;
 
  private:
-  friend class Records;  // persist/records.h
+  friend class FieldLists;  // persist/field_lists.h
   struct Node {
     std::string name;
     bool is_cluster_queue = false;

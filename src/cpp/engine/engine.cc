@@ -69,15 +69,16 @@ void Engine::SetStatus(WorkloadId id, const WorkloadStatus& status) {
     }
     workload.admission = std::move(admission);
   }
-  Lifecycle& life = state_.EditLife(workload);
+  StatusDetails& details = state_.EditStatus(workload);
   for (const WorkloadStatus::CheckRecord& record : status.checks) {
-    life.checks.push_back({state_.InternCheck(record.name), record.state, record.message, record.transition,
-                           record.requeue_after_seconds, record.retry_count, record.pod_set_updates});
+    details.checks.push_back({state_.InternCheck(record.name), record.state, record.message,
+                              record.transition, record.requeue_after_seconds, record.retry_count,
+                              record.pod_set_updates});
   }
-  life.requeue_count = status.requeue_count;
-  life.requeue_at = status.requeue_at;
-  life.past_execution_seconds = status.past_execution_seconds;
-  life.reclaimable = status.reclaimable;
+  details.requeue_count = status.requeue_count;
+  details.requeue_at = status.requeue_at;
+  details.past_execution_seconds = status.past_execution_seconds;
+  details.reclaimable = status.reclaimable;
   workload.queue_time = QueueOrderTime(state_, workload);
 }
 
@@ -116,7 +117,7 @@ void Engine::Update(WorkloadId id, WorkloadObject object, bool changed) {
   const bool moved = workload.spec->queue_name != spec.queue_name;
   if (moved) DropPenalty(state_, id);
   const int64_t priority = spec.priority + (state_.config.gates.priority_boost ? spec.priority_boost : 0);
-  const bool wakes =
+  const bool requeues =
       PriorityChanged(*workload.spec, spec, priority != workload.priority) ||
       (state_.config.gates.elastic_jobs_via_workload_slices && ScaledDown(*workload.spec, spec));
   if (moved) RemoveFromQueue(state_, id);
@@ -138,7 +139,7 @@ void Engine::Update(WorkloadId id, WorkloadObject object, bool changed) {
   }
   workload.priority = priority;
   RefreshCharge(state_, id);
-  if (wakes) state_.NotifyRetryFor(workload);
+  if (requeues) state_.NotifyRetryFor(workload);
 }
 
 void Engine::Finish(WorkloadId id, Reason reason, std::string message) {
@@ -165,7 +166,7 @@ void Engine::SetCheckState(WorkloadId id, const std::string& name, CheckState ch
                            std::optional<std::string> pod_set_updates) {
   Workload& workload = state_.At(id);
   const CheckId check = state_.InternCheck(name);
-  std::vector<WorkloadCheck>& checks = state_.EditLife(workload).checks;
+  std::vector<WorkloadCheck>& checks = state_.EditStatus(workload).checks;
   auto entry =
       std::find_if(checks.begin(), checks.end(), [&](const WorkloadCheck& c) { return c.check == check; });
   if (entry == checks.end()) {
@@ -190,14 +191,14 @@ void Engine::SetCheckState(WorkloadId id, const std::string& name, CheckState ch
 }
 
 void Engine::SetPodsReady(WorkloadId id, bool ready) {
-  state_.EditLife(state_.At(id)).pods_ready = ready;
+  state_.EditStatus(state_.At(id)).pods_ready = ready;
   state_.MarkDirty(id);
 }
 
 void Engine::SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclaimable) {
   Workload& workload = state_.At(id);
-  if (workload.Life().reclaimable == reclaimable) return;
-  state_.EditLife(workload).reclaimable = std::move(reclaimable);
+  if (workload.Status().reclaimable == reclaimable) return;
+  state_.EditStatus(workload).reclaimable = std::move(reclaimable);
   state_.MarkDirty(id);
   if (workload.charged != kNoId) {
     RefreshCharge(state_, id);
@@ -214,7 +215,7 @@ void Engine::Settle() {
 }
 
 CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
-  WakeNotified(state_);
+  RequeueNotified(state_);
   CycleResult result;
   ReleaseWaitingCycle(state_);
   if (state_.waiting.start == nullptr) {

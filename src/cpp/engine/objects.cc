@@ -190,7 +190,7 @@ void Engine::Readjust(absl::FunctionRef<bool(const Workload&)> concerns, absl::F
     before.emplace_back(id, AdjustedTemplates(state_, workload));
   }
   change();
-  state_.short_cuts.classes.clear();
+  state_.caches.classes.clear();
   for (const auto& [id, templates] : before) {
     state_.MarkDirty(id);
     if (!IsAdmissible(state_, state_.At(id))) continue;

@@ -11,23 +11,23 @@
 namespace kueue {
 
 void Engine::SetQuotas(NodeId node, const std::vector<ResourceGroup>& groups) {
-  // Interned first: a new cell may move the tables.
+  // Interned first: a new flavor resource may move the tables.
   for (const ResourceGroup& group : groups) {
     for (const FlavorQuotas& flavor : group.flavors) {
       const FlavorId flavor_id = state_.InternFlavor(flavor.name);
       for (const ResourceQuota& resource : flavor.resources) {
-        state_.InternCell(flavor_id, state_.InternResource(resource.name));
+        state_.InternFlavorResource(flavor_id, state_.InternResource(resource.name));
       }
     }
   }
-  state_.quota.Resize(static_cast<int>(state_.cell_names.size()));
+  state_.quota.Resize(static_cast<int>(state_.flavor_resources.size()));
   state_.quota.ClearNode(node);
   for (const ResourceGroup& group : groups) {
     for (const FlavorQuotas& flavor : group.flavors) {
       for (const ResourceQuota& resource : flavor.resources) {
-        const CellId cell =
-            state_.Cell(state_.InternFlavor(flavor.name), state_.InternResource(resource.name));
-        state_.quota.SetCell(node, cell, resource.nominal, resource.borrowing_limit, resource.lending_limit);
+        const FlavorResourceId fr =
+            state_.FlavorResource(state_.InternFlavor(flavor.name), state_.InternResource(resource.name));
+        state_.quota.SetQuota(node, fr, resource.nominal, resource.borrowing_limit, resource.lending_limit);
       }
     }
   }
@@ -68,7 +68,7 @@ void InternChecks(State& state, ClusterQueue& queue) {
 
 // Workloads that hold quota of a queue may be known before it is
 // (pkg/cache/scheduler/cache.go:AddClusterQueue).
-void ChargeHolders(State& state, NodeId queue) {
+void ChargeQuotaUsers(State& state, NodeId queue) {
   for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
     const Workload& workload = state.At(id);
     if (workload.deleted || workload.IsFinished() || !workload.spec->active || workload.charged != kNoId)
@@ -136,7 +136,7 @@ void Engine::ApplyClusterQueue(ClusterQueueSpec spec, bool changed) {
     for (LocalQueueId id = 0; id < static_cast<LocalQueueId>(state_.local_queues.size()); ++id) {
       if (state_.Local(id).cluster_queue == node) AddFromLocalQueue(state_, id);
     }
-    ChargeHolders(state_, node);
+    ChargeQuotaUsers(state_, node);
   }
   state_.NotifyRetry(node);
   MarkQueueDirty(node);

@@ -91,8 +91,8 @@ NanoAmounts AdmittedUsage(const State& state, LocalQueueId local) {
   for (WorkloadId id : state.Queue(node).workloads) {
     const Workload& workload = state.At(id);
     if (workload.local_queue != local || !workload.IsAdmitted()) continue;
-    for (const auto& [cell, amount] : workload.usage) {
-      const ResourceId resource = state.cell_names[static_cast<size_t>(cell)].second;
+    for (const auto& [fr, amount] : workload.usage) {
+      const ResourceId resource = state.flavor_resources[static_cast<size_t>(fr)].second;
       usage[resource] += ToNano(state, resource, amount.value());
     }
   }

@@ -30,9 +30,9 @@ int CompareShares(const Share& a, const Share& b) {
 Amount Lendable(const State& state, NodeId parent, ResourceId resource) {
   const NodeId root = state.forest().Root(parent);
   Amount sum;
-  for (CellId cell = 0; cell < state.quota.cells(); ++cell) {
-    if (state.cell_names[static_cast<size_t>(cell)].second != resource) continue;
-    if (state.quota.IsDefined(root, cell)) sum += state.quota.Potential(parent, cell);
+  for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
+    if (state.flavor_resources[static_cast<size_t>(fr)].second != resource) continue;
+    if (state.quota.IsDefined(root, fr)) sum += state.quota.Potential(parent, fr);
   }
   return sum;
 }
@@ -45,12 +45,12 @@ Share DominantResourceShare(const State& state, NodeId node) {
   const NodeId parent = forest.Parent(node);
   if (parent == kNoId) return share;
   absl::InlinedVector<std::pair<ResourceId, Amount>, 4> borrowed;
-  for (CellId cell = 0; cell < state.quota.cells(); ++cell) {
-    if (!state.quota.IsDefined(node, cell)) continue;
-    const Amount excess = state.quota.Usage(node, cell) - state.quota.Subtree(node, cell);
+  for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
+    if (!state.quota.IsDefined(node, fr)) continue;
+    const Amount excess = state.quota.Usage(node, fr) - state.quota.Subtree(node, fr);
     if (excess <= Amount(0)) continue;
-    share.borrowed.push_back(cell);
-    const ResourceId resource = state.cell_names[static_cast<size_t>(cell)].second;
+    share.borrowed.push_back(fr);
+    const ResourceId resource = state.flavor_resources[static_cast<size_t>(fr)].second;
     auto entry = borrowed.begin();
     while (entry != borrowed.end() && entry->first != resource) ++entry;
     if (entry == borrowed.end()) {

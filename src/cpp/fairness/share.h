@@ -15,8 +15,8 @@ struct Share {
   double weight = 1.0;
   double ratio = 0.0;  // of the dominant resource, in thousandths of what could be borrowed
   ResourceId dominant = kNoId;
-  bool borrowing = false;  // uses more than its quota of some cell
-  absl::InlinedVector<CellId, 4> borrowed;
+  bool borrowing = false;  // uses more than its quota of some flavor resource
+  absl::InlinedVector<FlavorResourceId, 4> borrowed;
 
   // Borrows with weight 0: above every finite share.
   bool IsZeroWeightBorrowing() const { return weight == 0 && ratio != 0; }

@@ -10,35 +10,35 @@ constexpr size_t kNobody = static_cast<size_t>(-1);
 
 }  // namespace
 
-Tournament::Tournament(State& state, const std::vector<Contender>& contenders)
-    : state_(state), contenders_(contenders), standings_(contenders.size()) {
-  for (size_t i = 0; i < contenders.size(); ++i) by_queue_[state.forest().Name(contenders[i].queue)] = i;
+Tournament::Tournament(State& state, const std::vector<Head>& heads)
+    : state_(state), heads_(heads), standings_(heads.size()) {
+  for (size_t i = 0; i < heads.size(); ++i) by_queue_[state.forest().Name(heads[i].queue)] = i;
 }
 
 size_t Tournament::Pop() {
   size_t winner = by_queue_.begin()->second;
-  const NodeId queue = contenders_[winner].queue;
+  const NodeId queue = heads_[winner].queue;
   if (state_.forest().Parent(queue) != kNoId) {
     const NodeId root = state_.forest().Root(queue);
     ComputeShares(root);
     winner = RunTournament(root);
   }
-  by_queue_.erase(state_.forest().Name(contenders_[winner].queue));
+  by_queue_.erase(state_.forest().Name(heads_[winner].queue));
   return winner;
 }
 
 void Tournament::ComputeShares(NodeId root) {
   const Forest& forest = state_.forest();
   for (const auto& [name, index] : by_queue_) {
-    const Contender& contender = contenders_[index];
-    if (forest.Root(contender.queue) != root) continue;
+    const Head& head = heads_[index];
+    if (forest.Root(head.queue) != root) continue;
     const Trial trial(state_.quota);
-    for (size_t i = 0; i < contender.usage_size; ++i) {
-      state_.quota.Add(contender.queue, contender.usage[i].cell, contender.usage[i].amount);
+    for (size_t i = 0; i < head.usage_size; ++i) {
+      state_.quota.Add(head.queue, head.usage[i].fr, head.usage[i].amount);
     }
-    Standing& standing = standings_[index];
+    AncestorShares& standing = standings_[index];
     standing.at.clear();
-    for (NodeId node = contender.queue; forest.Parent(node) != kNoId; node = forest.Parent(node)) {
+    for (NodeId node = head.queue; forest.Parent(node) != kNoId; node = forest.Parent(node)) {
       standing.at.emplace_back(forest.Parent(node), DominantResourceShare(state_, node));
     }
   }
@@ -58,8 +58,8 @@ size_t Tournament::RunTournament(NodeId cohort) const {
   return best;
 }
 
-const Share& Tournament::ShareAt(size_t contender, NodeId cohort) const {
-  for (const auto& [node, share] : standings_[contender].at) {
+const Share& Tournament::ShareAt(size_t head, NodeId cohort) const {
+  for (const auto& [node, share] : standings_[head].at) {
     if (node == cohort) return share;
   }
   static const Share* const none = new Share;
@@ -67,17 +67,17 @@ const Share& Tournament::ShareAt(size_t contender, NodeId cohort) const {
 }
 
 bool Tournament::Less(size_t a, size_t b, NodeId cohort) const {
-  const Contender &left = contenders_[a], &right = contenders_[b];
+  const Head &left = heads_[a], &right = heads_[b];
   const FeatureGates& gates = state_.config.gates;
   if (gates.prioritize_preemptor_workloads && left.is_preemptor != right.is_preemptor)
     return left.is_preemptor;
   const Share &left_share = ShareAt(a, cohort), &right_share = ShareAt(b, cohort);
   if (gates.fair_sharing_prioritize_non_borrowing) {
-    const auto borrows = [](const Contender& contender, const Share& share) {
+    const auto borrows = [](const Head& head, const Share& share) {
       return std::any_of(
-          contender.usage, contender.usage + contender.usage_size, [&share](const CellAmount& entry) {
-            return entry.amount > Amount(0) && std::find(share.borrowed.begin(), share.borrowed.end(),
-                                                         entry.cell) != share.borrowed.end();
+          head.usage, head.usage + head.usage_size, [&share](const FlavorResourceAmount& entry) {
+            return entry.amount > Amount(0) &&
+                   std::find(share.borrowed.begin(), share.borrowed.end(), entry.fr) != share.borrowed.end();
           });
     };
     const bool left_borrows = borrows(left, left_share), right_borrows = borrows(right, right_share);

@@ -13,36 +13,36 @@
 namespace kueue {
 
 // One head: where it would be charged, and what decides between equal shares.
-struct Contender {
+struct Head {
   NodeId queue;
   int64_t priority;
   Time queue_time;
   bool is_preemptor;
-  const CellAmount* usage;  // what its admission would charge
+  const FlavorResourceAmount* usage;  // what its admission would charge
   size_t usage_size;
 };
 
 class Tournament {
  public:
-  // One contender a queue; a later one of the same queue replaces the earlier.
-  Tournament(State& state, const std::vector<Contender>& contenders);
+  // One head a queue; a later one of the same queue replaces the earlier.
+  Tournament(State& state, const std::vector<Head>& heads);
   bool HasNext() const { return !by_queue_.empty(); }
-  // The index of the next contender at the current usage.
+  // The index of the next head at the current usage.
   size_t Pop();
 
  private:
-  struct Standing {  // the shares of one contender's ancestors' children, from its queue's parent up
+  struct AncestorShares {  // the shares of one head's ancestors' children, from its queue's parent up
     std::vector<std::pair<NodeId, Share>> at;
   };
   void ComputeShares(NodeId root);
   size_t RunTournament(NodeId cohort) const;
   bool Less(size_t a, size_t b, NodeId cohort) const;
-  const Share& ShareAt(size_t contender, NodeId cohort) const;
+  const Share& ShareAt(size_t head, NodeId cohort) const;
 
   State& state_;
-  const std::vector<Contender>& contenders_;
+  const std::vector<Head>& heads_;
   std::map<std::string, size_t> by_queue_;  // by name
-  std::vector<Standing> standings_;
+  std::vector<AncestorShares> standings_;
 };
 
 }  // namespace kueue

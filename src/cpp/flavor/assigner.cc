@@ -135,7 +135,7 @@ bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>*
       const std::string& name = class_.pod_sets[static_cast<size_t>(member.pod_set)].name;
       const int64_t request = SaturatingSub(RequestOf(member.requests, choice.resource),
                                             ReplacedRequest(ReplacedNamed(name), choice.resource));
-      AddTo(assignment.usage, state_.Cell(choice.flavor, choice.resource), Amount(request));
+      AddTo(assignment.usage, state_.FlavorResource(choice.flavor, choice.resource), Amount(request));
     }
     if (!member.requests.empty() && member.flavors.empty()) all_assigned = false;
     member.refusals = chosen.refusals;
@@ -274,20 +274,20 @@ GranularMode FlavorAssigner::FitsQuota(FlavorId flavor, ResourceId resource, int
                                        const Amounts& assumed, std::optional<Refusal>& refusal,
                                        Reason& no_fit_reason) {
   const Quota& quota = state_.quota;
-  const CellId cell = state_.Cell(flavor, resource);
-  const Amount before = AmountOf(assumed, cell), wanted = before + Amount(request);
-  const Amount most = quota.Potential(queue_id_, cell);
+  const FlavorResourceId fr = state_.FlavorResource(flavor, resource);
+  const Amount before = AmountOf(assumed, fr), wanted = before + Amount(request);
+  const Amount most = quota.Potential(queue_id_, fr);
   if (wanted > most) {
     refusal = Refusal{RefusalKind::kExceedsCapacity, flavor, resource, before, Amount(request), most, {}};
     no_fit_reason = Reason::kExceedsMaxQuota;
     return {PreemptionMode::kNoFit, 0};
   }
-  const Quota::Height height = quota.LowestSubtreeThatFits(queue_id_, cell, wanted);
-  const Amount available = quota.Available(queue_id_, cell);
+  const Quota::Height height = quota.LowestSubtreeThatFits(queue_id_, fr, wanted);
+  const Amount available = quota.Available(queue_id_, fr);
   if (wanted <= available) return {PreemptionMode::kFit, height.height};
   refusal = Refusal{RefusalKind::kShortOfQuota, flavor, resource, wanted - available, wanted, available, {}};
-  if (quota.Nominal(queue_id_, cell) >= wanted || height.smaller_than_tree || CanPreemptWhileBorrowing()) {
-    return oracle_.SimulatePreemption(queue_id_, workload_id_, cell, wanted);
+  if (quota.Nominal(queue_id_, fr) >= wanted || height.smaller_than_tree || CanPreemptWhileBorrowing()) {
+    return oracle_.SimulatePreemption(queue_id_, workload_id_, fr, wanted);
   }
   no_fit_reason = Reason::kWaitingForQuota;
   return {PreemptionMode::kNoFit, height.height};

@@ -47,7 +47,7 @@ struct PodSetAssignment {
   Mode RepresentativeMode() const;
 };
 
-using Amounts = absl::InlinedVector<CellAmount, 2>;
+using Amounts = absl::InlinedVector<FlavorResourceAmount, 2>;
 
 struct Assignment {
   absl::InlinedVector<PodSetAssignment, 1> pod_sets;  // in the order of their groups
@@ -62,20 +62,20 @@ struct Assignment {
   bool HasPendingFlavors() const;
 };
 
-// Adds to the entry of the cell, which is appended where there is none.
-inline void AddTo(Amounts& amounts, CellId cell, Amount amount) {
-  for (CellAmount& entry : amounts) {
-    if (entry.cell == cell) {
+// Adds to the entry of the flavor resource, which is appended where there is none.
+inline void AddTo(Amounts& amounts, FlavorResourceId fr, Amount amount) {
+  for (FlavorResourceAmount& entry : amounts) {
+    if (entry.fr == fr) {
       entry.amount += amount;
       return;
     }
   }
-  amounts.push_back({cell, amount});
+  amounts.push_back({fr, amount});
 }
 
-inline Amount AmountOf(const Amounts& amounts, CellId cell) {
-  for (const CellAmount& entry : amounts) {
-    if (entry.cell == cell) return entry.amount;
+inline Amount AmountOf(const Amounts& amounts, FlavorResourceId fr) {
+  for (const FlavorResourceAmount& entry : amounts) {
+    if (entry.fr == fr) return entry.amount;
   }
   return Amount(0);
 }

@@ -11,9 +11,10 @@ namespace kueue {
 class PreemptionOracle {
  public:
   virtual ~PreemptionOracle() = default;
-  // Whether preemption would make room for `amount` in this cell alone (kNoCandidates, kPreempt or kReclaim),
-  // and how far the workload would then borrow.
-  virtual GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, CellId cell, Amount amount) = 0;
+  // Whether preemption would make room for `amount` in this flavor resource alone (kNoCandidates, kPreempt or
+  // kReclaim), and how far the workload would then borrow.
+  virtual GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, FlavorResourceId fr,
+                                          Amount amount) = 0;
 };
 
 }  // namespace kueue

@@ -15,10 +15,10 @@ void Append(std::string& key, absl::string_view part) { absl::StrAppend(&key, pa
 // Workloads made from one template object are told apart by a few numbers; kNoId where that does not do.
 ClassId KnownByTemplate(const State& state, const Workload& workload, const Namespace& space) {
   const std::vector<PodSetSpec>& pod_sets = workload.spec->pod_sets;
-  if (pod_sets.size() != 1 || !space.limit_ranges.empty() || !workload.Life().reclaimable.empty())
+  if (pod_sets.size() != 1 || !space.limit_ranges.empty() || !workload.Status().reclaimable.empty())
     return kNoId;
-  const auto known = state.short_cuts.classes.find(pod_sets[0].pod_template.get());
-  if (known == state.short_cuts.classes.end()) return kNoId;
+  const auto known = state.caches.classes.find(pod_sets[0].pod_template.get());
+  if (known == state.caches.classes.end()) return kNoId;
   for (ClassId id : known->second) {
     const EquivalenceClass& cls = state.Class(id);
     const PodSetSpec &mine = pod_sets[0], &other = cls.pod_sets[0];
@@ -105,14 +105,14 @@ void Classify(State& state, WorkloadId id) {
   if (inserted) {
     // The class keeps its own template alive, so that its address is no other's.
     if (made.cls.pod_sets.size() == 1 && made.cls.adjusted.empty()) {
-      state.short_cuts.classes[made.cls.pod_sets[0].pod_template.get()].push_back(entry->second);
+      state.caches.classes[made.cls.pod_sets[0].pod_template.get()].push_back(entry->second);
     }
     state.classes.push_back(std::move(made.cls));
   }
   workload.cls = entry->second;
 }
 
-void ClassifyVisitor(State& state, WorkloadId id) {
+void ClassifyHypothetical(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const Namespace& space = SpaceOf(state, workload);
   if (IsKnown(state, workload, space)) return;

@@ -75,7 +75,7 @@ void RemoveCondition(Workload& workload, ConditionType type) {
 namespace {
 
 Message QuotaReservedIn(State& state, NodeId queue) {
-  std::vector<Message>& known = state.short_cuts.reserved;
+  std::vector<Message>& known = state.caches.reserved;
   if (known.size() <= static_cast<size_t>(queue)) known.resize(static_cast<size_t>(queue) + 1);
   Message& message = known[static_cast<size_t>(queue)];
   if (message == nullptr) message = std::make_shared<const MessageBody>(ReservedIn{queue});
@@ -150,8 +150,8 @@ bool SyncAdmitted(State& state, WorkloadId id) {
   const bool admits = reserved && ready;
   if (was_admitted && !admits) {
     const Time since = state.now - workload.Find(ConditionType::kAdmitted)->transition;
-    Lifecycle& life = state.EditLife(workload);
-    life.past_execution_seconds = life.past_execution_seconds.value_or(0) + since / kSecond;
+    StatusDetails& status = state.EditStatus(workload);
+    status.past_execution_seconds = status.past_execution_seconds.value_or(0) + since / kSecond;
   }
   const bool changed = SetCondition(state, workload, ConditionType::kAdmitted, admits, reason, *message);
   if (changed) state.MarkDirty(id);
@@ -162,8 +162,8 @@ bool SyncAdmitted(State& state, WorkloadId id) {
 void Evict(State& state, WorkloadId id, Reason reason, Message message) {
   Workload& workload = state.At(id);
   SetCondition(state, workload, ConditionType::kEvicted, true, reason, std::move(message));
-  if (workload.life && !workload.life->checks.empty()) {
-    for (WorkloadCheck& check : state.EditLife(workload).checks) {
+  if (workload.status && !workload.status->checks.empty()) {
+    for (WorkloadCheck& check : state.EditStatus(workload).checks) {
       if (check.state == CheckState::kPending) continue;
       const bool retried = check.state == CheckState::kRetry;
       check.message = absl::StrCat("Reset to Pending after eviction. Previously: ",
@@ -180,13 +180,13 @@ void Evict(State& state, WorkloadId id, Reason reason, Message message) {
 }
 
 bool HasAllChecksReady(const Workload& workload) {
-  const std::vector<WorkloadCheck>& checks = workload.Life().checks;
+  const std::vector<WorkloadCheck>& checks = workload.Status().checks;
   return std::all_of(checks.begin(), checks.end(),
                      [](const WorkloadCheck& check) { return check.state == CheckState::kReady; });
 }
 
 bool HasCheckIn(const Workload& workload, CheckState check_state) {
-  const std::vector<WorkloadCheck>& checks = workload.Life().checks;
+  const std::vector<WorkloadCheck>& checks = workload.Status().checks;
   return std::any_of(checks.begin(), checks.end(),
                      [check_state](const WorkloadCheck& check) { return check.state == check_state; });
 }
@@ -212,7 +212,7 @@ std::vector<CheckId> RequiredChecks(const ClusterQueue& queue, const Workload& w
 
 bool HasAllRequiredChecks(const ClusterQueue& queue, const Workload& workload) {
   if (queue.checks.empty()) return true;
-  const std::vector<WorkloadCheck>& listed = workload.Life().checks;
+  const std::vector<WorkloadCheck>& listed = workload.Status().checks;
   for (CheckId required : RequiredChecks(queue, workload)) {
     if (std::none_of(listed.begin(), listed.end(),
                      [required](const WorkloadCheck& check) { return check.check == required; })) {
@@ -239,7 +239,7 @@ bool IsAdmissible(const State& state, const Workload& workload) {
 
 bool IsBackoffExpired(const State& state, const Workload& workload) {
   if (workload.IsFalse(ConditionType::kRequeued)) return false;
-  const std::optional<Time>& requeue_at = workload.Life().requeue_at;
+  const std::optional<Time>& requeue_at = workload.Status().requeue_at;
   return !requeue_at || state.now >= *requeue_at;
 }
 
@@ -271,11 +271,11 @@ void ComputeUsage(State& state, Workload& workload) {
     for (const PodSetAdmission::Resource& entry : admitted.resources) {
       if (entry.flavor == kNoId) continue;
       const int64_t usage = HeldUsage(entry.usage, admitted, held);
-      const CellId cell = state.InternCell(entry.flavor, entry.resource);
+      const FlavorResourceId fr = state.InternFlavorResource(entry.flavor, entry.resource);
       auto at = workload.usage.begin();
-      while (at != workload.usage.end() && at->first != cell) ++at;
+      while (at != workload.usage.end() && at->first != fr) ++at;
       if (at == workload.usage.end()) {
-        workload.usage.emplace_back(cell, Amount(usage));
+        workload.usage.emplace_back(fr, Amount(usage));
       } else {
         at->second += Amount(usage);
       }
@@ -295,7 +295,7 @@ void ChargeAdmission(State& state, WorkloadId id) {
   workload.charged = node;
   workload.charged_place = static_cast<int32_t>(queue.workloads.size());
   queue.workloads.push_back(id);
-  for (const auto& [cell, amount] : workload.usage) state.quota.Add(node, cell, amount);
+  for (const auto& [fr, amount] : workload.usage) state.quota.Add(node, fr, amount);
 }
 
 void DischargeAdmission(State& state, WorkloadId id) {
@@ -303,7 +303,7 @@ void DischargeAdmission(State& state, WorkloadId id) {
   if (workload.charged == kNoId) return;
   state.EnsureBuilt();
   ClusterQueue& queue = state.Queue(workload.charged);
-  for (const auto& [cell, amount] : workload.usage) state.quota.Remove(workload.charged, cell, amount);
+  for (const auto& [fr, amount] : workload.usage) state.quota.Remove(workload.charged, fr, amount);
   const size_t place = static_cast<size_t>(workload.charged_place);
   queue.workloads[place] = queue.workloads.back();
   state.At(queue.workloads[place]).charged_place = workload.charged_place;

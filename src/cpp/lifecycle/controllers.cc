@@ -15,8 +15,8 @@ namespace {
 // Whether only time, or another workload's failure, can give the controllers something to do here.
 bool NeedsWatching(const State& state, const Workload& workload) {
   if (workload.deleted || workload.IsFinished()) return false;
-  if (workload.Life().requeue_at || workload.HasQuotaReservation()) {
-    return workload.Life().requeue_at || state.config.wait_for_pods_ready ||
+  if (workload.Status().requeue_at || workload.HasQuotaReservation()) {
+    return workload.Status().requeue_at || state.config.wait_for_pods_ready ||
            workload.spec->maximum_execution_time_seconds || workload.IsEvicted();
   }
   const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
@@ -82,7 +82,7 @@ void ReturnToPending(State& state, WorkloadId id) {
   DischargeAdmission(state, id);
   workload.queue_time = QueueOrderTime(state, workload);
   workload.progress = nullptr;
-  const std::optional<Time>& requeue_at = workload.Life().requeue_at;
+  const std::optional<Time>& requeue_at = workload.Status().requeue_at;
   if (!requeue_at || *requeue_at <= state.now) AddOrUpdate(state, id, /*changed=*/true);
   state.NotifyRetryFor(workload);
   if (!workload.spec->active) DropPenalty(state, id);
@@ -162,7 +162,7 @@ bool ReconcileJob(State& state, WorkloadId id) {
     if (workload.IsAdmitted()) {
       const bool recovering = known != nullptr && (known->reason == Id(Reason::kWaitForRecovery) ||
                                                    known->reason == Id(Reason::kRecovered));
-      ready = workload.Life().pods_ready;
+      ready = workload.Status().pods_ready;
       if (ready) {
         reason = recovering ? Reason::kRecovered : Reason::kStarted;
       } else if (known != nullptr && (known->status || known->reason == Id(Reason::kWaitForRecovery))) {
@@ -179,8 +179,8 @@ bool ReconcileJob(State& state, WorkloadId id) {
     }
   }
   if (!workload.IsEvicted()) return false;
-  if (workload.Life().pods_ready)
-    state.EditLife(workload).pods_ready = false;  // a stopped job's pods are gone
+  if (workload.Status().pods_ready)
+    state.EditStatus(workload).pods_ready = false;  // a stopped job's pods are gone
   if (!workload.HasQuotaReservation()) return false;
   if (state.now - workload.Find(ConditionType::kEvicted)->transition < state.stop_delay) return false;
   ReleaseEvicted(state, id);

@@ -14,7 +14,7 @@ std::string ChecksMessage(const State& state, const Workload& workload, CheckSta
                           const char* name) {
   std::string parts;
   int count = 0;
-  for (const WorkloadCheck& check : workload.Life().checks) {
+  for (const WorkloadCheck& check : workload.Status().checks) {
     if (check.state != check_state) continue;
     absl::StrAppend(&parts, count++ == 0 ? "" : "; ", "\"", state.check_names.Name(check.check), "\"");
     if (!check.message.empty()) absl::StrAppend(&parts, " (", check.message, ")");
@@ -73,7 +73,7 @@ Time Backoff(const WaitForPodsReady& config, int64_t n) {
 bool SyncChecks(State& state, WorkloadId id, NodeId node) {
   Workload& workload = state.At(id);
   const std::vector<CheckId> required = RequiredChecks(state.Queue(node), workload);
-  const std::vector<WorkloadCheck>& listed = workload.Life().checks;
+  const std::vector<WorkloadCheck>& listed = workload.Status().checks;
   if (required.empty() && listed.empty()) return false;
   std::vector<WorkloadCheck> synced;
   bool added = false;
@@ -91,7 +91,7 @@ bool SyncChecks(State& state, WorkloadId id, NodeId node) {
     }
   }
   if (!added && synced.size() == listed.size()) return false;
-  state.EditLife(workload).checks = std::move(synced);
+  state.EditStatus(workload).checks = std::move(synced);
   AfterWrite(state, id);
   return true;
 }
@@ -133,16 +133,16 @@ bool ReconcilePodsReadyTimeout(State& state, WorkloadId id) {
   }
   if (!HasTimedOut(state, workload)) return false;
   const WaitForPodsReady& config = *state.config.wait_for_pods_ready;
-  const int64_t count = workload.Life().requeue_count.value_or(0) + 1;
+  const int64_t count = workload.Status().requeue_count.value_or(0) + 1;
   if (config.backoff_limit_count && count > *config.backoff_limit_count) {
     return SetCondition(state, workload, ConditionType::kDeactivationTarget, true,
                         Reason::kRequeuingLimitExceeded,
                         Say("exceeding the maximum number of re-queuing retries"));
   }
-  Lifecycle& life = state.EditLife(workload);
-  life.requeue_count = count;
+  StatusDetails& status = state.EditStatus(workload);
+  status.requeue_count = count;
   const Time until = state.now + Backoff(config, count);
-  if (!life.requeue_at || *life.requeue_at < until) life.requeue_at = until;
+  if (!status.requeue_at || *status.requeue_at < until) status.requeue_at = until;
   Evict(state, id, Reason::kPodsReadyTimeout,
         Say(absl::StrCat("Exceeded the PodsReady timeout ", workload.Key())));
   return true;
@@ -151,13 +151,14 @@ bool ReconcilePodsReadyTimeout(State& state, WorkloadId id) {
 bool ReconcileExecutionTime(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   if (!workload.IsAdmitted() || !workload.spec->maximum_execution_time_seconds) return false;
-  const Time past = workload.Life().past_execution_seconds.value_or(0) * kSecond;
+  const Time past = workload.Status().past_execution_seconds.value_or(0) * kSecond;
   const Time running = state.now - workload.Find(ConditionType::kAdmitted)->transition;
   if (*workload.spec->maximum_execution_time_seconds * kSecond - past - running > 0) return false;
   if (workload.IsTrue(ConditionType::kDeactivationTarget)) return false;
   SetCondition(state, workload, ConditionType::kDeactivationTarget, true,
                Reason::kMaximumExecutionTimeExceeded, Say("exceeding the maximum execution time"));
-  if (workload.Life().past_execution_seconds) state.EditLife(workload).past_execution_seconds = std::nullopt;
+  if (workload.Status().past_execution_seconds)
+    state.EditStatus(workload).past_execution_seconds = std::nullopt;
   return true;
 }
 

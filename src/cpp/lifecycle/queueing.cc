@@ -36,15 +36,15 @@ void AddOrUpdate(State& state, WorkloadId id, bool changed) {
   if (changed || !queued) Classify(state, id);
   workload.queued = node;
   const bool expired = IsBackoffExpired(state, workload);
-  const auto inadmissible_place = expired ? PendingQueue::As::kParked : PendingQueue::As::kDelayed;
+  const auto inadmissible_place = expired ? PendingQueue::As::kInadmissible : PendingQueue::As::kDelayed;
   if (inadmissible && !changed) {
     pending.Insert(state.pending_tables(), id, inadmissible_place);
   } else if (!expired) {
     pending.Insert(state.pending_tables(), id, PendingQueue::As::kDelayed);
   } else if (state.Queue(node).spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO &&
              state.config.gates.scheduling_equivalence_hashing &&
-             pending.ParkedReason(workload.cls) != nullptr) {
-    pending.Insert(state.pending_tables(), id, PendingQueue::As::kParked);
+             pending.InadmissibleReason(workload.cls) != nullptr) {
+    pending.Insert(state.pending_tables(), id, PendingQueue::As::kInadmissible);
   } else {
     pending.Insert(state.pending_tables(), id, PendingQueue::As::kActive);
   }
@@ -63,7 +63,7 @@ void Reclassify(State& state, WorkloadId id) {
   pending.Erase(state.pending_tables(), id);
   Classify(state, id);
   pending.Insert(state.pending_tables(), id,
-                 delayed ? PendingQueue::As::kDelayed : PendingQueue::As::kParked);
+                 delayed ? PendingQueue::As::kDelayed : PendingQueue::As::kInadmissible);
 }
 
 void RemoveFromQueue(State& state, WorkloadId id) {
@@ -117,17 +117,18 @@ void Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
   }
   const bool expired = IsBackoffExpired(state, workload);
   const bool immediate = IsImmediate(why, queue.spec.queueing_strategy);
-  if (expired && (immediate || pending.wake_cycle >= pending.pop_cycle || HasPendingFlavors(workload))) {
+  if (expired &&
+      (immediate || pending.queue_inadmissible_cycle >= pending.pop_cycle || HasPendingFlavors(workload))) {
     pending.Insert(state.pending_tables(), id, PendingQueue::As::kActive);
     return;
   }
   pending.Insert(state.pending_tables(), id,
-                 expired ? PendingQueue::As::kParked : PendingQueue::As::kDelayed);
+                 expired ? PendingQueue::As::kInadmissible : PendingQueue::As::kDelayed);
   if (!best_effort || !state.config.gates.scheduling_equivalence_hashing) return;
   if (why == RequeueReason::kNoFit || why == RequeueReason::kPreemptionNoCandidates) {
     const Reason kept =
         quota_reserved_reason == Reason::kEmpty ? Reason::kPendingEvaluation : quota_reserved_reason;
-    pending.ParkClass(state.pending_tables(), workload.cls, kept);
+    pending.MarkInadmissible(state.pending_tables(), workload.cls, kept);
   }
 }
 
@@ -157,21 +158,21 @@ void RemoveFromLocalQueue(State& state, LocalQueueId local_id, Progress progress
   }
 }
 
-void WakeNotified(State& state) {
-  if (state.to_wake.empty()) return;
+void RequeueNotified(State& state) {
+  if (state.to_requeue.empty()) return;
   state.EnsureBuilt();
   std::set<NodeId> roots;
-  roots.swap(state.to_wake);
+  roots.swap(state.to_requeue);
   for (NodeId root : roots) {
     if (state.forest().HasCycle(root)) continue;
     // A notified queue may have come under another root meanwhile.
     const NodeId now = state.forest().Root(root);
     for (NodeId node : state.forest().QueuesOfTree(now)) {
-      const auto may_wake = [&](LocalQueueId queue) {
+      const auto may_requeue = [&](LocalQueueId queue) {
         return MayUse(state, node, state.Local(queue).namespace_id);
       };
       const auto expired = [&](WorkloadId id) { return IsBackoffExpired(state, state.At(id)); };
-      state.Queue(node).pending.Wake(state.pending_tables(), may_wake, expired);
+      state.Queue(node).pending.QueueInadmissible(state.pending_tables(), may_requeue, expired);
     }
   }
 }

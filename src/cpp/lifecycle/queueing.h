@@ -19,7 +19,7 @@ enum class RequeueReason : uint8_t {
 // The class of workloads that the scheduler cannot tell from this one, with its totals; also its priority.
 void Classify(State& state, WorkloadId id);
 // For one that is only asked about: a class that nobody else will find, the last one, unless it is known.
-void ClassifyVisitor(State& state, WorkloadId id);
+void ClassifyHypothetical(State& state, WorkloadId id);
 // The same for one that may be queued: it keeps its place there.
 void Reclassify(State& state, WorkloadId id);
 
@@ -37,7 +37,7 @@ void AddFromLocalQueue(State& state, LocalQueueId queue);
 enum class Progress : uint8_t { kForgotten, kKept };
 void RemoveFromLocalQueue(State& state, LocalQueueId queue, Progress progress);
 // Retries the inadmissible workloads of all trees that were notified since the last time.
-void WakeNotified(State& state);
+void RequeueNotified(State& state);
 
 // Whether the queue's selector matches the namespace (which must exist).
 bool MayUse(const State& state, NodeId queue, NamespaceId ns);

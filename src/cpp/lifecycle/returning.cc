@@ -14,7 +14,7 @@ namespace {
 // The latest time that a check in Retry asks to wait for.
 std::optional<Time> RetryTime(const Workload& workload) {
   std::optional<Time> latest;
-  for (const WorkloadCheck& check : workload.Life().checks) {
+  for (const WorkloadCheck& check : workload.Status().checks) {
     if (check.state != CheckState::kRetry || !check.requeue_after_seconds) continue;
     const Time time = check.transition + *check.requeue_after_seconds * kSecond;
     latest = std::max(latest.value_or(time), time);
@@ -37,9 +37,9 @@ bool PropagateRetryTime(State& state, WorkloadId id) {
   // Kueue writes the time and, once the workload is inactive and evicted, deletes it again, without end until
   // the time has come; here there is none.
   if (!workload.spec->active && workload.IsEvicted()) return false;
-  const std::optional<Time>& stored = workload.Life().requeue_at;
+  const std::optional<Time>& stored = workload.Status().requeue_at;
   if (stored && *stored >= *retry) return false;
-  state.EditLife(workload).requeue_at = retry;
+  state.EditStatus(workload).requeue_at = retry;
   AfterWrite(state, id);
   return true;
 }
@@ -53,10 +53,10 @@ Outcome ReconcileActive(State& state, WorkloadId id) {
     LeaveEverything(state, id);
     return Outcome::kChanged;
   }
-  if (workload.Life().requeue_at) {
-    if (*workload.Life().requeue_at > state.now) return Outcome::kWait;
+  if (workload.Status().requeue_at) {
+    if (*workload.Status().requeue_at > state.now) return Outcome::kWait;
     if (!workload.HasQuotaReservation()) {
-      state.EditLife(workload).requeue_at = std::nullopt;
+      state.EditStatus(workload).requeue_at = std::nullopt;
       AddOrUpdate(state, id, /*changed=*/false);
       return Outcome::kChanged;
     }
@@ -69,7 +69,7 @@ Outcome ReconcileActive(State& state, WorkloadId id) {
   }
   if (IsRequeuedFalseBecause(workload, Reason::kPodsReadyTimeout) ||
       IsRequeuedFalseBecause(workload, Reason::kAdmissionCheck)) {
-    if (workload.Life().requeue_at) state.EditLife(workload).requeue_at = std::nullopt;
+    if (workload.Status().requeue_at) state.EditStatus(workload).requeue_at = std::nullopt;
     SetRequeued(state, id, true, Reason::kBackoffFinished, *finished);
     return Outcome::kChanged;
   }
@@ -79,7 +79,7 @@ Outcome ReconcileActive(State& state, WorkloadId id) {
 Outcome ReconcileInactive(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const bool evict = !workload.IsEvicted();
-  const bool has_requeue_state = workload.Life().requeue_at || workload.Life().requeue_count;
+  const bool has_requeue_state = workload.Status().requeue_at || workload.Status().requeue_count;
   if (!evict && !has_requeue_state) return Outcome::kGoOn;
   const Condition* target = workload.Find(ConditionType::kDeactivationTarget);
   Reason reason = Reason::kDeactivated;
@@ -91,9 +91,9 @@ Outcome ReconcileInactive(State& state, WorkloadId id) {
     RemoveCondition(workload, ConditionType::kDeactivationTarget);
   }
   if (has_requeue_state) {
-    Lifecycle& life = state.EditLife(workload);
-    life.requeue_at = std::nullopt;
-    life.requeue_count = std::nullopt;
+    StatusDetails& status = state.EditStatus(workload);
+    status.requeue_at = std::nullopt;
+    status.requeue_count = std::nullopt;
   }
   if (evict) Evict(state, id, reason, message);
   AfterWrite(state, id);

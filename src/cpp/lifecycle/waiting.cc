@@ -23,7 +23,7 @@ const Reason* BypassReason(const State& state, WorkloadId id) {
   if (workload.queued == kNoId || workload.place == QueuePlace::kInflight) return nullptr;
   const PendingQueue& pending = state.Queue(workload.queued).pending;
   if (!pending.IsInadmissible(state.workloads, id)) return nullptr;
-  return pending.ParkedReason(workload.cls);
+  return pending.InadmissibleReason(workload.cls);
 }
 
 Message GatedBy(const Workload& workload) {

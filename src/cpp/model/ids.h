@@ -11,12 +11,12 @@
 
 namespace kueue {
 
-using Time = int64_t;          // nanoseconds since the Unix epoch
-using NodeId = int32_t;        // a ClusterQueue or a Cohort
-using FlavorId = int32_t;      // a ResourceFlavor name
-using ResourceId = int32_t;    // a resource name
-using CellId = int32_t;        // a (flavor, resource) pair: a column of the quota tables
-using LocalQueueId = int32_t;  // a namespace/name
+using Time = int64_t;              // nanoseconds since the Unix epoch
+using NodeId = int32_t;            // a ClusterQueue or a Cohort
+using FlavorId = int32_t;          // a ResourceFlavor name
+using ResourceId = int32_t;        // a resource name
+using FlavorResourceId = int32_t;  // a (flavor, resource) pair: a column of the quota tables
+using LocalQueueId = int32_t;      // a namespace/name
 using NamespaceId = int32_t;
 using CheckId = int32_t;  // an AdmissionCheck name
 using ClassId = int32_t;  // a scheduling equivalence class

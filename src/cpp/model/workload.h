@@ -106,7 +106,7 @@ struct WorkloadCheck {
 };
 
 // What most workloads never have.
-struct Lifecycle {
+struct StatusDetails {
   std::vector<WorkloadCheck> checks;  // by name
   std::optional<int64_t> requeue_count;
   std::optional<Time> requeue_at;
@@ -115,8 +115,8 @@ struct Lifecycle {
   bool pods_ready = false;                     // as the job's pods are, reported at the next settle
 };
 
-// Whether a kQueued one is active or parked, its queue knows (PendingQueue::IsInadmissible); a kDelayed one
-// is inadmissible and waits for its backoff, too.
+// Whether a kQueued one is active or inadmissible, its queue knows (PendingQueue::IsInadmissible); a kDelayed
+// one is inadmissible and waits for its backoff, too.
 enum class QueuePlace : uint8_t { kNowhere, kQueued, kDelayed, kInflight };
 
 struct Workload {
@@ -129,16 +129,16 @@ struct Workload {
   Time queue_time = 0;  // the timestamp that orders it
   absl::InlinedVector<Condition, 3> conditions;
   std::shared_ptr<const Admission> admission;
-  NodeId charged = kNoId;                                   // the queue whose quota it uses
-  int32_t charged_place = -1;                               // its place in that queue's list
-  absl::InlinedVector<std::pair<CellId, Amount>, 2> usage;  // what it charges
-  NodeId queued = kNoId;                                    // the queue it waits in
+  NodeId charged = kNoId;                                             // the queue whose quota it uses
+  int32_t charged_place = -1;                                         // its place in that queue's list
+  absl::InlinedVector<std::pair<FlavorResourceId, Amount>, 2> usage;  // what it charges
+  NodeId queued = kNoId;                                              // the queue it waits in
   QueuePlace place = QueuePlace::kNowhere;
   bool owned_by_single_pod = false;
   bool deleted = false;
   bool evaluated = false;  // has been the head of a cycle since its last change
   std::shared_ptr<const ScanProgress> progress;
-  std::shared_ptr<const Lifecycle> life;
+  std::shared_ptr<const StatusDetails> status;
 
   std::string Key() const { return spec->ns + "/" + name; }
   const Condition* Find(ConditionType type) const {
@@ -159,9 +159,9 @@ struct Workload {
   bool HasQuotaReservation() const { return IsTrue(ConditionType::kQuotaReserved); }
   bool IsAdmitted() const { return IsTrue(ConditionType::kAdmitted); }
   bool IsEvicted() const { return IsTrue(ConditionType::kEvicted); }
-  const Lifecycle& Life() const {
-    static const Lifecycle* const none = new Lifecycle;
-    return life ? *life : *none;
+  const StatusDetails& Status() const {
+    static const StatusDetails* const none = new StatusDetails;
+    return status ? *status : *none;
   }
 };
 

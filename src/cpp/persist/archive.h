@@ -24,7 +24,7 @@ namespace kueue {
 // Specialised for values that are not written field by field: `Write(writer, value)` and `Read(reader,
 // &value)`.
 template <typename T>
-struct Form;
+struct Codec;
 
 template <typename T>
 inline constexpr bool kIsPlain =
@@ -33,7 +33,7 @@ inline constexpr bool kIsPlain =
 // Names of the fields of every kind of record, in the order they are written in.
 using Schemas = std::map<std::string, std::string>;
 
-template <typename Records>
+template <typename FieldLists>
 class ArchiveWriter {
  public:
   const Schemas& schemas() const { return schemas_; }
@@ -51,14 +51,14 @@ class ArchiveWriter {
     } else if constexpr (std::is_same_v<T, std::string>) {
       out_.Text(value);
     } else {
-      Form<T>::Write(*this, value);
+      Codec<T>::Write(*this, value);
     }
   }
 
   template <typename T>
   void WriteRecord(const T& value) {
-    if (Listed<T>()) schemas_.emplace(Records::NameOf(value), Records::FieldsOf(value));
-    Records::Visit(value, [this](const auto&... fields) {
+    if (Listed<T>()) schemas_.emplace(FieldLists::NameOf(value), FieldLists::FieldsOf(value));
+    FieldLists::Visit(value, [this](const auto&... fields) {
       out_.Array(sizeof...(fields));
       (Write(fields), ...);
     });
@@ -77,7 +77,7 @@ class ArchiveWriter {
     std::swap(out_, outer);
     const auto number = static_cast<int64_t>(pool_.size());
     const auto [equal, is_new] =
-        number_of_text_.try_emplace(Records::NameOf(*pointer) + outer.text(), number);
+        number_of_text_.try_emplace(FieldLists::NameOf(*pointer) + outer.text(), number);
     if (is_new) pool_.push_back(outer.text());
     number_of_pointer_.emplace(pointer.get(), equal->second);
     out_.Int(equal->second);
@@ -102,7 +102,7 @@ class ArchiveWriter {
   const void* last_ = nullptr;
 };
 
-template <typename Records>
+template <typename FieldLists>
 class ArchiveReader {
  public:
   ArchiveReader(absl::string_view text, Schemas schemas, const std::vector<absl::string_view>& pool)
@@ -128,7 +128,7 @@ class ArchiveReader {
       const absl::string_view text = in_.Text();
       value->assign(text.data(), text.size());
     } else {
-      Form<T>::Read(*this, value);
+      Codec<T>::Read(*this, value);
     }
   }
   template <typename T>
@@ -140,10 +140,10 @@ class ArchiveReader {
 
   template <typename T>
   void ReadRecord(T* value) {
-    const std::string name = Records::NameOf(*value);
-    const std::vector<size_t>& order = OrderOf(name, Records::FieldsOf(*value));
+    const std::string name = FieldLists::NameOf(*value);
+    const std::vector<size_t>& order = OrderOf(name, FieldLists::FieldsOf(*value));
     if (in_.Array() != order.size()) return in_.Fail();
-    Records::Visit(*value, [&](auto&... fields) {
+    FieldLists::Visit(*value, [&](auto&... fields) {
       for (size_t at : order) {
         size_t place = 0;
         ((place++ == at ? Read(&fields) : void()), ...);
@@ -227,7 +227,7 @@ class ArchiveReader {
 
 // What is not specialised below is a record.
 template <typename T>
-struct Form {
+struct Codec {
   template <typename Archive>
   static void Write(Archive& archive, const T& value) {
     archive.WriteRecord(value);
@@ -239,7 +239,7 @@ struct Form {
 };
 
 template <typename List>
-struct ListForm {
+struct ListCodec {
   template <typename Archive>
   static void Write(Archive& archive, const List& list) {
     archive.out().Array(list.size());
@@ -256,14 +256,14 @@ struct ListForm {
   }
 };
 template <typename T>
-struct Form<std::vector<T>> : ListForm<std::vector<T>> {};
+struct Codec<std::vector<T>> : ListCodec<std::vector<T>> {};
 template <typename T>
-struct Form<std::set<T>> : ListForm<std::set<T>> {};
+struct Codec<std::set<T>> : ListCodec<std::set<T>> {};
 template <typename T, size_t n>
-struct Form<absl::InlinedVector<T, n>> : ListForm<absl::InlinedVector<T, n>> {};
+struct Codec<absl::InlinedVector<T, n>> : ListCodec<absl::InlinedVector<T, n>> {};
 
 template <typename A, typename B>
-struct Form<std::pair<A, B>> {
+struct Codec<std::pair<A, B>> {
   template <typename Archive>
   static void Write(Archive& archive, const std::pair<A, B>& pair) {
     archive.out().Array(2);
@@ -280,7 +280,7 @@ struct Form<std::pair<A, B>> {
 
 // A map is the list of its entries by ascending key.
 template <typename Map>
-struct MapForm {
+struct MapCodec {
   using Entries = std::vector<std::pair<typename Map::key_type, typename Map::mapped_type>>;
   template <typename Archive>
   static void Write(Archive& archive, const Map& map) {
@@ -296,12 +296,12 @@ struct MapForm {
   }
 };
 template <typename K, typename V>
-struct Form<std::map<K, V>> : MapForm<std::map<K, V>> {};
+struct Codec<std::map<K, V>> : MapCodec<std::map<K, V>> {};
 template <typename K, typename V>
-struct Form<absl::flat_hash_map<K, V>> : MapForm<absl::flat_hash_map<K, V>> {};
+struct Codec<absl::flat_hash_map<K, V>> : MapCodec<absl::flat_hash_map<K, V>> {};
 
 template <typename T>
-struct Form<std::optional<T>> {
+struct Codec<std::optional<T>> {
   template <typename Archive>
   static void Write(Archive& archive, const std::optional<T>& value) {
     if (!value) return archive.out().Nil();
@@ -318,7 +318,7 @@ struct Form<std::optional<T>> {
 };
 
 template <typename T>
-struct Form<std::shared_ptr<const T>> {
+struct Codec<std::shared_ptr<const T>> {
   template <typename Archive>
   static void Write(Archive& archive, const std::shared_ptr<const T>& value) {
     archive.WriteShared(value);

@@ -50,12 +50,12 @@ void AddAdmission(const Admission& admission, Mixer& mixer) {
   }
 }
 
-void AddLife(const Lifecycle& life, Mixer& mixer) {
-  mixer.Add(life.pods_ready);
-  mixer.Add(life.requeue_count.value_or(-1));
-  mixer.Add(life.requeue_at.value_or(-1));
-  mixer.Add(life.past_execution_seconds.value_or(-1));
-  for (const WorkloadCheck& check : life.checks) {
+void AddStatus(const StatusDetails& status, Mixer& mixer) {
+  mixer.Add(status.pods_ready);
+  mixer.Add(status.requeue_count.value_or(-1));
+  mixer.Add(status.requeue_at.value_or(-1));
+  mixer.Add(status.past_execution_seconds.value_or(-1));
+  for (const WorkloadCheck& check : status.checks) {
     mixer.Add(check.check);
     mixer.Add(static_cast<int32_t>(check.state));
     mixer.Add(check.transition);
@@ -77,11 +77,11 @@ void AddWorkload(const State& state, WorkloadId id, Mixer& mixer) {
   if (workload.place == QueuePlace::kQueued || workload.place == QueuePlace::kDelayed) {
     const PendingQueue& pending = state.Queue(workload.queued).pending;
     mixer.Add(pending.IsInadmissible(state.workloads, id));
-    mixer.Add(pending.ParkedReason(workload.cls) != nullptr);
+    mixer.Add(pending.InadmissibleReason(workload.cls) != nullptr);
   }
   if (workload.progress) AddProgress(state, workload, mixer);
   if (workload.admission) AddAdmission(*workload.admission, mixer);
-  if (workload.life) AddLife(*workload.life, mixer);
+  if (workload.status) AddStatus(*workload.status, mixer);
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ uint64_t Fingerprint(const State& state) {
     mixer.Add(pending.sticky);
     for (WorkloadId id : pending.HeapOrder()) mixer.Add(id);
   }
-  for (NodeId node : state.to_wake) mixer.Add(node);
+  for (NodeId node : state.to_requeue) mixer.Add(node);
   mixer.Add(state.waiting.start ? state.waiting.passed : -1);
   mixer.Add(state.waiting.released);
   for (const LedgerEntry& entry : state.ledger) {

@@ -1,14 +1,14 @@
 #include "persist/persist.h"
 
 #include "absl/strings/str_cat.h"
-#include "persist/forms.h"
+#include "persist/codecs.h"
 
 namespace kueue {
 namespace {
 
 constexpr absl::string_view kFormat("kueuepy-state");
 // Grows when the meaning of something that is written changes; a new field is no such change.
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;
 
 absl::Status Broken(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("saved state: ", what));
@@ -28,7 +28,7 @@ Schemas ReadSchemas(MsgpackReader& in) {
 }  // namespace
 
 std::string SaveState(const State& state) {
-  ArchiveWriter<Records> body;
+  ArchiveWriter<FieldLists> body;
   body.Write(state);
   MsgpackWriter out;
   out.Array(5);
@@ -58,7 +58,7 @@ absl::StatusOr<State> LoadState(absl::string_view text) {
   std::vector<absl::string_view> pool;
   for (size_t left = in.Array(); left > 0 && in.ok(); --left) pool.push_back(in.Binary());
   if (!in.ok()) return Broken("it ends early or is damaged");
-  ArchiveReader<Records> archive(in.Rest(), std::move(schemas), pool);
+  ArchiveReader<FieldLists> archive(in.Rest(), std::move(schemas), pool);
   State state;
   archive.Read(&state);
   if (!archive.unknown().empty()) {

@@ -1,8 +1,8 @@
 // Whether a state that was read holds together: every number that refers to something does, and the queues
 // and the workloads say the same of each other. With that, no rule reads beyond anything.
 #include "absl/strings/str_cat.h"
+#include "persist/field_lists.h"
 #include "persist/persist.h"
-#include "persist/records.h"
 
 namespace kueue {
 namespace {
@@ -42,7 +42,8 @@ class References {
     const auto same = [](const Interner& names, size_t size) {
       return static_cast<size_t>(names.size()) == size;
     };
-    Expect(same(s.flavor_names, s.flavors.size()) && s.cells.size() == s.flavors.size(), "flavors");
+    Expect(same(s.flavor_names, s.flavors.size()) && s.flavor_resource_ids.size() == s.flavors.size(),
+           "flavors");
     Expect(same(s.resource_names, s.resource_order.size()) && IsResource(s.cpu) && IsResource(s.pods),
            "resources");
     Expect(same(s.namespace_names, s.namespaces.size()), "namespaces");
@@ -55,18 +56,18 @@ class References {
     for (int32_t id = 0; broken_.empty() && id < known.size(); ++id) {
       Expect(s.reasons.Name(id) == known.Name(id), "reasons");
     }
-    for (const std::vector<CellId>& row : s.cells) {
-      for (const CellId cell : row) Expect(InOrNone(cell, s.cell_names.size()), "cells");
+    for (const std::vector<FlavorResourceId>& row : s.flavor_resource_ids) {
+      for (const FlavorResourceId fr : row) Expect(InOrNone(fr, s.flavor_resources.size()), "cells");
     }
-    for (const auto& [flavor, resource] : s.cell_names)
+    for (const auto& [flavor, resource] : s.flavor_resources)
       Expect(IsFlavor(flavor) && IsResource(resource), "cells");
   }
 
   void CheckForest() {
-    Records::Visit(state_.quota, [this](const auto& forest, const auto&... rest) {
-      Records::Visit(forest, [this](const auto& nodes, const auto& of_queue, const auto& of_cohort,
-                                    const auto& queue_names, const auto& cohort_names, const auto& queues,
-                                    const auto& top_down) {
+    FieldLists::Visit(state_.quota, [this](const auto& forest, const auto&... rest) {
+      FieldLists::Visit(forest, [this](const auto& nodes, const auto& of_queue, const auto& of_cohort,
+                                       const auto& queue_names, const auto& cohort_names, const auto& queues,
+                                       const auto& top_down) {
         Expect(of_queue.size() == static_cast<size_t>(queue_names.size()), "ClusterQueues");
         Expect(of_cohort.size() == static_cast<size_t>(cohort_names.size()), "Cohorts");
         for (const auto* ids : {&of_queue, &of_cohort, &queues, &top_down})
@@ -105,8 +106,8 @@ class References {
                same(usage) && same(declared) && same(defined),
            "quotas");
     Expect(rows == state_.forest().size() || (state_.stale && rows < state_.forest().size()), "quotas");
-    Expect(static_cast<size_t>(cols) == state_.cell_names.size() ||
-               (state_.stale && static_cast<size_t>(cols) < state_.cell_names.size()),
+    Expect(static_cast<size_t>(cols) == state_.flavor_resources.size() ||
+               (state_.stale && static_cast<size_t>(cols) < state_.flavor_resources.size()),
            "quotas");
     Expect(log.empty() && open == 0, "trials");
   }
@@ -134,11 +135,11 @@ class References {
   }
 
   void CheckPending(const PendingQueue& pending, NodeId node) {
-    Records::Visit(pending, [&](const auto& preemptor, auto&, const auto& by_usage, auto&, auto&,
-                                const auto& buckets, const auto& bucket_of, const auto& heads,
-                                const auto& heap, const auto& parked, const auto& delayed,
-                                const auto& classes, const auto& inflight, const auto& active_count,
-                                const auto& inadmissible_count) {
+    FieldLists::Visit(pending, [&](const auto& preemptor, auto&, const auto& by_usage, auto&, auto&,
+                                   const auto& buckets, const auto& bucket_of, const auto& heads,
+                                   const auto& heap, const auto& inadmissible_buckets, const auto& delayed,
+                                   const auto& classes, const auto& inflight, const auto& active_count,
+                                   const auto& inadmissible_count) {
       Expect(InOrNone(preemptor, state_.workloads.size()), "preemptors");
       Expect(bucket_of.size() == buckets.size(), "buckets");
       size_t active = 0, inadmissible = delayed.size();
@@ -148,10 +149,10 @@ class References {
         Expect(found != bucket_of.end() && static_cast<size_t>(found->second) == i, "buckets");
         Expect(In(bucket.cls, state_.classes.size()) && In(bucket.local_queue, state_.local_queues.size()),
                "buckets");
-        CheckRun(bucket.active, bucket, node);
-        CheckRun(bucket.parked, bucket, node);
+        CheckWorkloadRun(bucket.active, bucket, node);
+        CheckWorkloadRun(bucket.inadmissible, bucket, node);
         active += bucket.active.size();
-        inadmissible += bucket.parked.size();
+        inadmissible += bucket.inadmissible.size();
         const bool is_head = In(bucket.place_in_heads, heads.size()) &&
                              heads[static_cast<size_t>(bucket.place_in_heads)] == static_cast<int32_t>(i);
         Expect(bucket.active.empty() ? bucket.place_in_heads == -1 : is_head, "heads");
@@ -159,10 +160,10 @@ class References {
       for (const int32_t head : heads) {
         Expect(In(head, buckets.size()) && !buckets[static_cast<size_t>(head)].active.empty(), "heads");
       }
-      ExpectAll(parked, buckets.size(), "parked workloads");
+      ExpectAll(inadmissible_buckets, buckets.size(), "inadmissible workloads");
       for (const auto& [cls, reason] : classes) {
         Expect(In(cls, state_.classes.size()) && In(static_cast<int32_t>(reason), ReasonCount()),
-               "parked classes");
+               "inadmissible classes");
       }
       for (const WorkloadId id : delayed) See(id, node, QueuePlace::kDelayed);
       if (inflight != kNoId) See(inflight, node, QueuePlace::kInflight);
@@ -170,7 +171,7 @@ class References {
                  static_cast<size_t>(inadmissible_count) == inadmissible,
              "counts of pending workloads");
       Expect(heap.size() == (by_usage ? active : 0), "heaps");
-      Records::Visit(heap, [&](const auto& items, const auto& place) {
+      FieldLists::Visit(heap, [&](const auto& items, const auto& place) {
         Expect(items.size() == place.size(), "heaps");
         for (size_t i = 0; broken_.empty() && i < items.size(); ++i) {
           const auto found = place.find(items[i]);
@@ -184,8 +185,8 @@ class References {
   }
 
   template <typename Bucket>
-  void CheckRun(const Run& run, const Bucket& bucket, NodeId node) {
-    for (const Run::Item& item : run) {
+  void CheckWorkloadRun(const WorkloadRun& run, const Bucket& bucket, NodeId node) {
+    for (const WorkloadRun::Item& item : run) {
       See(item.workload, node, QueuePlace::kQueued);
       if (!broken_.empty()) return;
       const Workload& workload = state_.At(item.workload);
@@ -215,7 +216,7 @@ class References {
           static_cast<size_t>(
               state_.Queue(workload.charged).workloads[static_cast<size_t>(workload.charged_place)]) == id;
       Expect(workload.charged == kNoId || is_charged, "charged workloads");
-      for (const auto& [cell, amount] : workload.usage) Expect(In(cell, state_.cell_names.size()), "usage");
+      for (const auto& [fr, amount] : workload.usage) Expect(In(fr, state_.flavor_resources.size()), "usage");
       for (const Condition& condition : workload.conditions) {
         Expect(In(static_cast<int32_t>(condition.type), std::size(kConditionTypeNames)) &&
                    In(condition.reason, ReasonCount()),
@@ -223,7 +224,7 @@ class References {
         CheckMessage(condition.message);
       }
       if (workload.admission) CheckAdmission(*workload.admission);
-      for (const WorkloadCheck& check : workload.Life().checks) {
+      for (const WorkloadCheck& check : workload.Status().checks) {
         Expect(In(check.check, state_.checks.size()), "checks of workloads");
       }
     }
@@ -278,7 +279,7 @@ class References {
     for (const auto& [key, cls] : state_.class_of_key) Expect(In(cls, state_.classes.size()), "classes");
     for (const auto& [key, id] : state_.workload_of_key) Expect(IsWorkload(id), "names of workloads");
     ExpectAll(state_.changed_nodes, state_.queues.size(), "changed nodes");
-    ExpectAll(state_.to_wake, state_.queues.size(), "queues to be woken");
+    ExpectAll(state_.to_requeue, state_.queues.size(), "queues to be requeued");
     for (const Event& event : state_.events) {
       Expect(IsWorkload(event.workload) && InOrNone(event.by, state_.workloads.size()) &&
                  event.kind <= EventKind::kTargetsRecomputed && InOrNone(event.queue, state_.queues.size()) &&
@@ -297,7 +298,8 @@ class References {
     const State& s = state_;
     Expect(start.waiting.start == nullptr && state_.waiting.passed >= 0, "the waiting cycle");
     Expect(start.workloads.size() <= s.workloads.size() && start.queues.size() <= s.queues.size() &&
-               start.flavors.size() <= s.flavors.size() && start.cell_names.size() <= s.cell_names.size() &&
+               start.flavors.size() <= s.flavors.size() &&
+               start.flavor_resources.size() <= s.flavor_resources.size() &&
                start.resource_order.size() <= s.resource_order.size() &&
                start.classes.size() <= s.classes.size() && start.reasons.size() <= s.reasons.size() &&
                start.local_queues.size() <= s.local_queues.size(),

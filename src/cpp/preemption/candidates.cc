@@ -76,10 +76,10 @@ bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, Preem
   return false;
 }
 
-bool UsesAny(const Workload& workload, const std::vector<CellId>& cells) {
-  for (const auto& [cell, amount] : workload.usage) {
-    for (CellId contested : cells) {
-      if (cell == contested) return true;
+bool UsesAny(const Workload& workload, const std::vector<FlavorResourceId>& frs) {
+  for (const auto& [fr, amount] : workload.usage) {
+    for (FlavorResourceId contested : frs) {
+      if (fr == contested) return true;
     }
   }
   return false;

@@ -64,11 +64,11 @@ class CandidateList {
   bool heaped_ = false;
 };
 
-// All workloads of a tree that use one of the contested cells, in the order they would be taken: the same for
-// every preemptor of a cycle, as admitted workloads stay what they are until its end.
+// All workloads of a tree that use one of the contested flavor resources, in the order they would be taken:
+// the same for every preemptor of a cycle, as admitted workloads stay what they are until its end.
 struct TreeCandidates {
   NodeId root;
-  std::vector<CellId> contested;
+  std::vector<FlavorResourceId> contested;
   CandidateList list;
   // The queues that use more than their own, with every Cohort above them below the root; as of usage
   // `epoch`.
@@ -85,8 +85,9 @@ struct CandidateScratch {
 };
 
 bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, PreemptionPolicy policy);
-// Whether the workload has one of the flavors of the contested cells assigned, whatever the quantity.
-bool UsesAny(const Workload& workload, const std::vector<CellId>& cells);
+// Whether the workload has one of the flavors of the contested flavor resources assigned, whatever the
+// quantity.
+bool UsesAny(const Workload& workload, const std::vector<FlavorResourceId>& frs);
 // Fills in what the order compares.
 Candidate MakeCandidate(const State& state, WorkloadId id, Variant variant, NodeId common_ancestor);
 

@@ -15,13 +15,13 @@ enum List { kHierarchical, kPriority, kSame };
 
 class ClassicalSearch {
  public:
-  ClassicalSearch(State& state, const PreemptionQuery& query, const std::vector<WorkloadId>& gone,
-                  CandidateScratch& scratch)
+  ClassicalSearch(State& state, const PreemptionQuery& query,
+                  const std::vector<WorkloadId>& already_preempted, CandidateScratch& scratch)
       : state_(state),
         query_(query),
         queue_(state.Queue(query.queue)),
         preemptor_(state.At(query.preemptor)),
-        gone_(gone),
+        already_preempted_(already_preempted),
         order_(state, query.queue),
         tree_order_(state, kNoId),
         scratch_(scratch),
@@ -55,10 +55,10 @@ class ClassicalSearch {
     return false;
   }
 
-  // Whether the node uses more than its own quota of a contested cell.
+  // Whether the node uses more than its own quota of a contested flavor resource.
   bool Exceeds(NodeId node) const {
     return std::any_of(query_.contested.begin(), query_.contested.end(),
-                       [&](CellId cell) { return state_.quota.IsBorrowing(node, cell); });
+                       [&](FlavorResourceId fr) { return state_.quota.IsBorrowing(node, fr); });
   }
 
   void Push(WorkloadId id, Variant variant, NodeId ancestor, List list) {
@@ -69,7 +69,7 @@ class ClassicalSearch {
   bool IsCandidate(WorkloadId id, PreemptionPolicy policy) const {
     const Workload& workload = state_.At(id);
     return UsesAny(workload, query_.contested) && SatisfiesPolicy(preemptor_, workload, policy) &&
-           std::find(gone_.begin(), gone_.end(), id) == gone_.end();
+           std::find(already_preempted_.begin(), already_preempted_.end(), id) == already_preempted_.end();
   }
 
   void CollectOwn() {
@@ -138,7 +138,8 @@ class ClassicalSearch {
     const Workload& workload = state_.At(candidate.workload);
     return workload.charged != query_.queue &&
            SatisfiesPolicy(preemptor_, workload, queue_.spec.preemption.reclaim_within_cohort) &&
-           std::find(gone_.begin(), gone_.end(), candidate.workload) == gone_.end();
+           std::find(already_preempted_.begin(), already_preempted_.end(), candidate.workload) ==
+               already_preempted_.end();
   }
 
   // Whether the queue, and every Cohort between it and `ancestor`, uses more than its own.
@@ -169,8 +170,8 @@ class ClassicalSearch {
   }
 
   bool IsUnderNominal() const {
-    return std::all_of(query_.contested.begin(), query_.contested.end(), [&](CellId cell) {
-      return state_.quota.Nominal(query_.queue, cell) > state_.quota.Usage(query_.queue, cell);
+    return std::all_of(query_.contested.begin(), query_.contested.end(), [&](FlavorResourceId fr) {
+      return state_.quota.Nominal(query_.queue, fr) > state_.quota.Usage(query_.queue, fr);
     });
   }
 
@@ -253,7 +254,7 @@ class ClassicalSearch {
   const PreemptionQuery& query_;
   const ClusterQueue& queue_;
   const Workload& preemptor_;
-  const std::vector<WorkloadId>& gone_;
+  const std::vector<WorkloadId>& already_preempted_;
   const CandidateOrder order_, tree_order_;
   CandidateScratch& scratch_;
   CandidateList* lists_;
@@ -265,9 +266,9 @@ class ClassicalSearch {
 
 bool FitsInQuota(const Quota& quota, NodeId node, Amounts& request) {
   bool fits = true;
-  for (CellAmount& entry : request) {
-    if (quota.IsBorrowingWith(node, entry.cell, entry.amount)) fits = false;
-    entry.amount = Max(Amount(0), entry.amount - quota.LocalAvailable(node, entry.cell));
+  for (FlavorResourceAmount& entry : request) {
+    if (quota.IsBorrowingWith(node, entry.fr, entry.amount)) fits = false;
+    entry.amount = Max(Amount(0), entry.amount - quota.LocalAvailable(node, entry.fr));
   }
   return fits;
 }
@@ -281,7 +282,7 @@ Variant VariantOf(const Preemption& rules, const Workload& preemptor, const Work
 }
 
 std::vector<Target> Preemptor::Classical(const PreemptionQuery& query) {
-  return ClassicalSearch(state_, query, gone_, scratch_).Run();
+  return ClassicalSearch(state_, query, already_preempted_, scratch_).Run();
 }
 
 }  // namespace kueue

@@ -109,9 +109,13 @@ class TargetQueues {
 
 class FairSearch {
  public:
-  FairSearch(State& state, const PreemptionQuery& query, const std::vector<WorkloadId>& gone,
+  FairSearch(State& state, const PreemptionQuery& query, const std::vector<WorkloadId>& already_preempted,
              std::vector<FairComparison>* trace)
-      : state_(state), query_(query), queue_(state.Queue(query.queue)), gone_(gone), trace_(trace) {}
+      : state_(state),
+        query_(query),
+        queue_(state.Queue(query.queue)),
+        already_preempted_(already_preempted),
+        trace_(trace) {}
 
   std::vector<Target> Run() {
     const std::vector<Candidate> candidates = Collect();
@@ -129,11 +133,12 @@ class FairSearch {
 
  private:
   void AddRequest() {
-    for (const CellAmount& entry : query_.request) state_.quota.Add(query_.queue, entry.cell, entry.amount);
+    for (const FlavorResourceAmount& entry : query_.request)
+      state_.quota.Add(query_.queue, entry.fr, entry.amount);
   }
   void RemoveRequest() {
-    for (const CellAmount& entry : query_.request)
-      state_.quota.Remove(query_.queue, entry.cell, entry.amount);
+    for (const FlavorResourceAmount& entry : query_.request)
+      state_.quota.Remove(query_.queue, entry.fr, entry.amount);
   }
   bool FitsNow() {
     RemoveRequest();
@@ -143,7 +148,7 @@ class FairSearch {
   }
   bool IsBorrowing(NodeId queue) const {
     return std::any_of(query_.contested.begin(), query_.contested.end(),
-                       [&](CellId cell) { return state_.quota.IsBorrowing(queue, cell); });
+                       [&](FlavorResourceId fr) { return state_.quota.IsBorrowing(queue, fr); });
   }
 
   void CollectFrom(NodeId queue, PreemptionPolicy policy, Variant variant,
@@ -152,7 +157,8 @@ class FairSearch {
       const Workload& workload = state_.At(id);
       if (!UsesAny(workload, query_.contested)) continue;
       if (!SatisfiesPolicy(state_.At(query_.preemptor), workload, policy)) continue;
-      if (std::find(gone_.begin(), gone_.end(), id) != gone_.end()) continue;
+      if (std::find(already_preempted_.begin(), already_preempted_.end(), id) != already_preempted_.end())
+        continue;
       candidates.push_back(MakeCandidate(state_, id, variant, kNoId));
     }
   }
@@ -273,7 +279,7 @@ class FairSearch {
   State& state_;
   const PreemptionQuery& query_;
   const ClusterQueue& queue_;
-  const std::vector<WorkloadId>& gone_;
+  const std::vector<WorkloadId>& already_preempted_;
   std::vector<FairComparison>* const trace_;
   std::vector<Target> targets_;
   std::vector<Candidate> retry_;
@@ -282,7 +288,7 @@ class FairSearch {
 }  // namespace
 
 std::vector<Target> Preemptor::Fair(const PreemptionQuery& query) {
-  return FairSearch(state_, query, gone_, trace_).Run();
+  return FairSearch(state_, query, already_preempted_, trace_).Run();
 }
 
 }  // namespace kueue

@@ -11,18 +11,18 @@ namespace kueue {
 
 void Charge(State& state, WorkloadId id) {
   const Workload& workload = state.At(id);
-  for (const auto& [cell, amount] : workload.usage) state.quota.Add(workload.charged, cell, amount);
+  for (const auto& [fr, amount] : workload.usage) state.quota.Add(workload.charged, fr, amount);
 }
 
 void Discharge(State& state, WorkloadId id) {
   const Workload& workload = state.At(id);
-  for (const auto& [cell, amount] : workload.usage) state.quota.Remove(workload.charged, cell, amount);
+  for (const auto& [fr, amount] : workload.usage) state.quota.Remove(workload.charged, fr, amount);
 }
 
 bool Fits(const State& state, const PreemptionQuery& query, bool borrow) {
-  for (const CellAmount& entry : query.request) {
-    if (!borrow && state.quota.IsBorrowingWith(query.queue, entry.cell, entry.amount)) return false;
-    if (entry.amount > state.quota.Available(query.queue, entry.cell)) return false;
+  for (const FlavorResourceAmount& entry : query.request) {
+    if (!borrow && state.quota.IsBorrowingWith(query.queue, entry.fr, entry.amount)) return false;
+    if (entry.amount > state.quota.Available(query.queue, entry.fr)) return false;
   }
   return true;
 }
@@ -42,8 +42,8 @@ void FillBack(State& state, const PreemptionQuery& query, bool borrow, std::vect
 namespace {
 
 bool IsSame(const PreemptionQuery& a, const PreemptionQuery& b) {
-  const auto same = [](const CellAmount& x, const CellAmount& y) {
-    return x.cell == y.cell && x.amount == y.amount;
+  const auto same = [](const FlavorResourceAmount& x, const FlavorResourceAmount& y) {
+    return x.fr == y.fr && x.amount == y.amount;
   };
   return a.queue == b.queue && a.preemptor == b.preemptor && a.contested == b.contested &&
          std::equal(a.request.begin(), a.request.end(), b.request.begin(), b.request.end(), same);
@@ -59,10 +59,11 @@ std::vector<Target> Preemptor::Search(const PreemptionQuery& query) {
   return last_targets_;
 }
 
-GranularMode Preemptor::SimulatePreemption(NodeId queue, WorkloadId workload, CellId cell, Amount amount) {
-  const std::vector<Target> targets = Search({queue, workload, {cell}, {{cell, amount}}});
+GranularMode Preemptor::SimulatePreemption(NodeId queue, WorkloadId workload, FlavorResourceId fr,
+                                           Amount amount) {
+  const std::vector<Target> targets = Search({queue, workload, {fr}, {{fr, amount}}});
   if (targets.empty()) {
-    return {PreemptionMode::kNoCandidates, state_.quota.LowestSubtreeThatFits(queue, cell, amount).height};
+    return {PreemptionMode::kNoCandidates, state_.quota.LowestSubtreeThatFits(queue, fr, amount).height};
   }
   const Trial trial(state_.quota);
   bool own = false;
@@ -70,7 +71,7 @@ GranularMode Preemptor::SimulatePreemption(NodeId queue, WorkloadId workload, Ce
     Discharge(state_, target.workload);
     own = own || state_.At(target.workload).charged == queue;
   }
-  const int level = state_.quota.LowestSubtreeThatFits(queue, cell, amount).height;
+  const int level = state_.quota.LowestSubtreeThatFits(queue, fr, amount).height;
   return {own ? PreemptionMode::kPreempt : PreemptionMode::kReclaim, level};
 }
 
@@ -81,9 +82,9 @@ std::vector<Target> Preemptor::Targets(NodeId queue, WorkloadId id, const Assign
   for (const PodSetAssignment& pod_set : assignment.pod_sets) {
     for (const FlavorChoice& choice : pod_set.flavors) {
       if (choice.mode != Mode::kPreempt) continue;
-      const CellId cell = state_.Cell(choice.flavor, choice.resource);
-      if (std::find(query.contested.begin(), query.contested.end(), cell) == query.contested.end()) {
-        query.contested.push_back(cell);
+      const FlavorResourceId fr = state_.FlavorResource(choice.flavor, choice.resource);
+      if (std::find(query.contested.begin(), query.contested.end(), fr) == query.contested.end()) {
+        query.contested.push_back(fr);
       }
     }
   }
@@ -98,7 +99,7 @@ std::vector<Target> Preemptor::Targets(NodeId queue, WorkloadId id, const Assign
     for (const auto& [resource, amount] : FlavorAssigner::Scaled(cls.totals[i], count)) {
       const FlavorChoice* choice = assignment.pod_sets[i].Find(resource);
       if (amount == 0 || choice == nullptr) continue;
-      AddTo(query.request, state_.Cell(choice->flavor, resource), Amount(amount));
+      AddTo(query.request, state_.FlavorResource(choice->flavor, resource), Amount(amount));
     }
   }
   return Search(query);

@@ -19,11 +19,12 @@ struct Target {
   PreemptionReason reason;
 };
 
-// A question: who must leave so that `request` fits into `queue`, where the cells of `contested` are short?
+// A question: who must leave so that `request` fits into `queue`, where the flavor resources of `contested`
+// are short?
 struct PreemptionQuery {
   NodeId queue;
   WorkloadId preemptor;
-  std::vector<CellId> contested;
+  std::vector<FlavorResourceId> contested;
   Amounts request;
 };
 
@@ -47,11 +48,12 @@ class Preemptor : public PreemptionOracle {
   std::vector<Target> Targets(NodeId queue, WorkloadId workload, const Assignment& assignment,
                               WorkloadId replaced);
   std::vector<Target> Search(const PreemptionQuery& query);
-  GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, CellId cell, Amount amount) override;
+  GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, FlavorResourceId fr,
+                                  Amount amount) override;
 
   // Workloads that are as good as gone: no candidates while a recomputation assumes that they have left.
-  void SetGone(std::vector<WorkloadId> gone) {
-    gone_ = std::move(gone);
+  void SetAlreadyPreempted(std::vector<WorkloadId> already_preempted) {
+    already_preempted_ = std::move(already_preempted);
     Forget();
   }
   // Where every comparison of shares is written down, for explanations; nullptr: nowhere.
@@ -72,7 +74,7 @@ class Preemptor : public PreemptionOracle {
   std::vector<Target> Fair(const PreemptionQuery& query);
 
   State& state_;
-  std::vector<WorkloadId> gone_;
+  std::vector<WorkloadId> already_preempted_;
   CandidateScratch scratch_;
   std::vector<FairComparison>* trace_ = nullptr;
   bool remembered_ = false;

@@ -11,37 +11,37 @@ namespace {
 
 constexpr size_t kMostAlternatives = 6;
 
-NodeFacts FactsOf(const Quota& quota, NodeId node, CellId cell) {
+NodeFacts FactsOf(const Quota& quota, NodeId node, FlavorResourceId fr) {
   return {node,
-          quota.Nominal(node, cell),
-          quota.Subtree(node, cell),
-          quota.Usage(node, cell),
-          quota.Local(node, cell),
-          quota.BorrowingLimit(node, cell),
-          quota.LendingLimit(node, cell),
-          quota.RawAvailable(node, cell)};
+          quota.Nominal(node, fr),
+          quota.Subtree(node, fr),
+          quota.Usage(node, fr),
+          quota.Local(node, fr),
+          quota.BorrowingLimit(node, fr),
+          quota.LendingLimit(node, fr),
+          quota.RawAvailable(node, fr)};
 }
 
 // The node whose quota or borrowing limit decides how much `queue` may still have.
-std::pair<NodeId, Limit> Binding(const Quota& quota, NodeId queue, CellId cell) {
+std::pair<NodeId, Limit> Binding(const Quota& quota, NodeId queue, FlavorResourceId fr) {
   const Forest& forest = quota.forest();
   NodeId node = queue;
   for (; forest.Parent(node) != kNoId; node = forest.Parent(node)) {
-    if (quota.BorrowingLimit(node, cell).IsUnlimited()) continue;
-    const Amount local = quota.Local(node, cell);
-    const Amount drawn = Max(Amount(0), quota.Usage(node, cell) - local);
-    const Amount most = quota.Subtree(node, cell) - local - drawn + quota.BorrowingLimit(node, cell);
-    if (most < quota.RawAvailable(forest.Parent(node), cell)) return {node, Limit::kBorrowingLimit};
+    if (quota.BorrowingLimit(node, fr).IsUnlimited()) continue;
+    const Amount local = quota.Local(node, fr);
+    const Amount drawn = Max(Amount(0), quota.Usage(node, fr) - local);
+    const Amount most = quota.Subtree(node, fr) - local - drawn + quota.BorrowingLimit(node, fr);
+    if (most < quota.RawAvailable(forest.Parent(node), fr)) return {node, Limit::kBorrowingLimit};
   }
   return {node, Limit::kQuota};
 }
 
-class Holders {
+class QuotaUsers {
  public:
-  Holders(const Quota& quota, NodeId queue, CellId cell)
-      : quota_(quota), forest_(quota.forest()), queue_(queue), cell_(cell) {}
+  QuotaUsers(const Quota& quota, NodeId queue, FlavorResourceId fr)
+      : quota_(quota), forest_(quota.forest()), queue_(queue), fr_(fr) {}
 
-  std::vector<HolderFacts> Find() {
+  std::vector<QuotaUserFacts> Find() {
     if (forest_.HasCycle(queue_) || forest_.Parent(queue_) == kNoId) {
       Add(queue_, queue_);
     } else {
@@ -56,7 +56,7 @@ class Holders {
     for (NodeId child : forest_.ChildCohorts(cohort)) {
       const bool above = IsAbove(child);
       const bool has_own =
-          !quota_.LendingLimit(child, cell_).IsUnlimited() || quota_.Nominal(child, cell_) != Amount(0);
+          !quota_.LendingLimit(child, fr_).IsUnlimited() || quota_.Nominal(child, fr_) != Amount(0);
       if (!above && has_own) Add(child, meets);
       AddBelow(child, above ? child : meets);
     }
@@ -68,30 +68,30 @@ class Holders {
   }
   void Add(NodeId node, NodeId meets) {
     const bool is_queue = forest_.IsClusterQueue(node);
-    const Amount own = is_queue ? quota_.Nominal(node, cell_) : quota_.Subtree(node, cell_);
-    const Amount usage = quota_.Usage(node, cell_), local = quota_.Local(node, cell_), zero(0);
+    const Amount own = is_queue ? quota_.Nominal(node, fr_) : quota_.Subtree(node, fr_);
+    const Amount usage = quota_.Usage(node, fr_), local = quota_.Local(node, fr_), zero(0);
     const Amount drawn = Max(zero, usage - local);
-    HolderFacts facts{node, meets, own, usage, Max(zero, usage - own), Max(zero, own - local - drawn)};
+    QuotaUserFacts facts{node, meets, own, usage, Max(zero, usage - own), Max(zero, own - local - drawn)};
     if (facts.usage != zero || facts.lends != zero) found_.push_back(facts);
   }
 
   const Quota& quota_;
   const Forest& forest_;
   const NodeId queue_;
-  const CellId cell_;
-  std::vector<HolderFacts> found_;
+  const FlavorResourceId fr_;
+  std::vector<QuotaUserFacts> found_;
 };
 
-std::vector<WorkloadId> OneWouldDo(State& state, NodeId queue, const CellFacts& facts) {
+std::vector<WorkloadId> SufficientAlone(State& state, NodeId queue, const FlavorResourceFacts& facts) {
   std::vector<WorkloadId> found;
-  for (const HolderFacts& holder : facts.holders) {
-    if (!state.forest().IsClusterQueue(holder.node)) continue;
-    for (WorkloadId id : state.Queue(holder.node).workloads) {
+  for (const QuotaUserFacts& quota_user : facts.quota_users) {
+    if (!state.forest().IsClusterQueue(quota_user.node)) continue;
+    for (WorkloadId id : state.Queue(quota_user.node).workloads) {
       if (found.size() == kMostAlternatives) return found;
-      if (!UsesAny(state.At(id), {facts.cell})) continue;
+      if (!UsesAny(state.At(id), {facts.fr})) continue;
       const Trial trial(state.quota);
       Discharge(state, id);
-      if (facts.asked <= state.quota.Available(queue, facts.cell)) found.push_back(id);
+      if (facts.asked <= state.quota.Available(queue, facts.fr)) found.push_back(id);
     }
   }
   return found;
@@ -157,7 +157,7 @@ class FlavorExplainer {
     for (const FlavorChoice& choice : assignment.flavors) {
       for (const auto& [resource, amount] : assignment.requests) {
         if (resource == choice.resource)
-          AddTo(assumed_, state_.Cell(choice.flavor, resource), Amount(amount));
+          AddTo(assumed_, state_.FlavorResource(choice.flavor, resource), Amount(amount));
       }
     }
   }
@@ -184,10 +184,10 @@ class FlavorExplainer {
       }
       for (const auto& request : requests) {
         if (!in_group(request)) continue;
-        const CellId cell = state_.Cell(id, request.first);
-        const Amount before = AmountOf(before_, cell);
-        flavor.cells.push_back(
-            ExplainCell(state_, facts_.queue, cell, before, before + Amount(request.second)));
+        const FlavorResourceId fr = state_.FlavorResource(id, request.first);
+        const Amount before = AmountOf(before_, fr);
+        flavor.frs.push_back(
+            ExplainFlavorResource(state_, facts_.queue, fr, before, before + Amount(request.second)));
       }
       pod_set.flavors.push_back(std::move(flavor));
     }
@@ -203,9 +203,9 @@ class FlavorExplainer {
 ShareFacts FactsOfShare(const State& state, NodeId node) {
   ShareFacts facts{node, DominantResourceShare(state, node), Amount(0), Amount(0)};
   if (facts.share.dominant == kNoId) return facts;
-  for (CellId cell : facts.share.borrowed) {
-    if (state.cell_names[static_cast<size_t>(cell)].second != facts.share.dominant) continue;
-    facts.borrowed += state.quota.Usage(node, cell) - state.quota.Subtree(node, cell);
+  for (FlavorResourceId fr : facts.share.borrowed) {
+    if (state.flavor_resources[static_cast<size_t>(fr)].second != facts.share.dominant) continue;
+    facts.borrowed += state.quota.Usage(node, fr) - state.quota.Subtree(node, fr);
   }
   facts.lendable = Lendable(state, state.forest().Parent(node), facts.share.dominant);
   return facts;
@@ -213,25 +213,27 @@ ShareFacts FactsOfShare(const State& state, NodeId node) {
 
 }  // namespace
 
-bool MayPreempt(const State& state, NodeId queue, CellId cell, Amount asked) {
+bool MayPreempt(const State& state, NodeId queue, FlavorResourceId fr, Amount asked) {
   const Preemption& preemption = state.Queue(queue).spec.preemption;
-  if (state.quota.Nominal(queue, cell) >= asked || preemption.borrow_within_cohort) return true;
+  if (state.quota.Nominal(queue, fr) >= asked || preemption.borrow_within_cohort) return true;
   if (state.config.fair_sharing && preemption.reclaim_within_cohort != PreemptionPolicy::kNever) return true;
-  return state.quota.LowestSubtreeThatFits(queue, cell, asked).smaller_than_tree;
+  return state.quota.LowestSubtreeThatFits(queue, fr, asked).smaller_than_tree;
 }
 
-CellFacts ExplainCell(State& state, NodeId queue, CellId cell, Amount before, Amount asked) {
+FlavorResourceFacts ExplainFlavorResource(State& state, NodeId queue, FlavorResourceId fr, Amount before,
+                                          Amount asked) {
   const Quota& quota = state.quota;
-  const auto [where, limit] = Binding(quota, queue, cell);
-  CellFacts facts{
-      cell, before, asked, quota.Available(queue, cell), quota.Potential(queue, cell), where, limit, false,
-      {},   {},     {}};
-  facts.may_preempt = asked <= facts.potential && MayPreempt(state, queue, cell, asked);
+  const auto [where, limit] = Binding(quota, queue, fr);
+  FlavorResourceFacts facts{
+      fr, before, asked, quota.Available(queue, fr), quota.Potential(queue, fr), where, limit, false,
+      {}, {},     {}};
+  facts.may_preempt = asked <= facts.potential && MayPreempt(state, queue, fr, asked);
   for (NodeId node = queue; node != kNoId; node = state.forest().Parent(node)) {
-    facts.path.push_back(FactsOf(quota, node, cell));
+    facts.path.push_back(FactsOf(quota, node, fr));
   }
-  facts.holders = Holders(quota, queue, cell).Find();
-  if (facts.IsShort() && asked <= facts.potential) facts.one_would_do = OneWouldDo(state, queue, facts);
+  facts.quota_users = QuotaUsers(quota, queue, fr).Find();
+  if (facts.IsShort() && asked <= facts.potential)
+    facts.sufficient_alone = SufficientAlone(state, queue, facts);
   return facts;
 }
 
@@ -299,13 +301,13 @@ Facts ExplainHolding(State& state, WorkloadId id) {
     PodSetFacts pod_set{static_cast<int>(i), given.name, given.count, {}, {}, {}};
     for (const PodSetAdmission::Resource& entry : given.resources) {
       pod_set.requests.push_back({entry.resource, entry.usage});
-      if (entry.flavor == kNoId || state.Cell(entry.flavor, entry.resource) == kNoId) continue;
+      if (entry.flavor == kNoId || state.FlavorResource(entry.flavor, entry.resource) == kNoId) continue;
       FlavorFacts flavor;
       flavor.flavor = entry.flavor;
       flavor.resource_group = state.Queue(facts.queue).GroupOf(entry.resource);
       flavor.chosen = true;
-      const CellId cell = state.Cell(entry.flavor, entry.resource);
-      flavor.cells.push_back(ExplainCell(state, facts.queue, cell, Amount(0), Amount(entry.usage)));
+      const FlavorResourceId fr = state.FlavorResource(entry.flavor, entry.resource);
+      flavor.frs.push_back(ExplainFlavorResource(state, facts.queue, fr, Amount(0), Amount(entry.usage)));
       pod_set.flavors.push_back(std::move(flavor));
     }
     facts.pod_sets.push_back(std::move(pod_set));

@@ -13,7 +13,7 @@
 
 namespace kueue {
 
-// One node on the way from a queue up to its root, in one cell.
+// One node on the way from a queue up to its root, in one flavor resource.
 struct NodeFacts {
   NodeId node;
   Amount nominal, subtree, usage;
@@ -22,8 +22,9 @@ struct NodeFacts {
   Amount available;  // to the node, with all that its ancestors would lend; negative where over-admitted
 };
 
-// What a queue of the tree, or a Cohort with a quota or a limit of its own, has and holds of one cell.
-struct HolderFacts {
+// What a queue of the tree, or a Cohort with a quota or a limit of its own, has and holds of one flavor
+// resource.
+struct QuotaUserFacts {
   NodeId node;
   NodeId meets;    // the lowest node that is above both it and the queue in question
   Amount nominal;  // of a Cohort: with all below it
@@ -35,29 +36,29 @@ struct HolderFacts {
 // Which number ends the search for capacity on the way up.
 enum class Limit : uint8_t { kQuota, kBorrowingLimit };
 
-// One cell of a request, against what there is.
-struct CellFacts {
-  CellId cell;
+// One flavor resource of a request, against what there is.
+struct FlavorResourceFacts {
+  FlavorResourceId fr;
   Amount before;  // taken by earlier pod sets of the same workload
   Amount asked;   // with those
   Amount available, potential;
   NodeId where;  // the node whose number binds
   Limit limit;
-  bool may_preempt;                      // whether preemption is considered at all in this cell
-  std::vector<NodeFacts> path;           // from the queue up to the root
-  std::vector<HolderFacts> holders;      // that hold some or lend some
-  std::vector<WorkloadId> one_would_do;  // each of which alone would make room by leaving; at most a few
+  bool may_preempt;                         // whether preemption is considered at all in this flavor resource
+  std::vector<NodeFacts> path;              // from the queue up to the root
+  std::vector<QuotaUserFacts> quota_users;  // that hold some or lend some
+  std::vector<WorkloadId> sufficient_alone;  // each of which alone would make room by leaving; at most a few
   bool IsShort() const { return asked > available; }
 };
 
 struct FlavorFacts {
   FlavorId flavor;
   int resource_group;
-  bool tried = false;               // the search looked at it
-  bool chosen = false;              // for some resource
-  FlavorAttempt attempt;            // where it was tried
-  std::vector<Refusal> ineligible;  // all that keeps the pods off
-  std::vector<CellFacts> cells;     // of the resources asked for
+  bool tried = false;                    // the search looked at it
+  bool chosen = false;                   // for some resource
+  FlavorAttempt attempt;                 // where it was tried
+  std::vector<Refusal> ineligible;       // all that keeps the pods off
+  std::vector<FlavorResourceFacts> frs;  // of the resources asked for
 };
 
 struct PodSetFacts {
@@ -93,8 +94,8 @@ struct CandidateFacts {
   WorkloadId workload;
   NodeId queue;
   CandidateVerdict verdict;
-  PreemptionReason reason;        // with kTaken
-  std::vector<CellAmount> holds;  // of the contested cells
+  PreemptionReason reason;                  // with kTaken
+  std::vector<FlavorResourceAmount> holds;  // of the contested flavor resources
   std::vector<FairComparison> comparisons;
 };
 
@@ -109,7 +110,7 @@ struct Facts {
   NodeId queue = kNoId;
   Entry entry;  // what a cycle would answer now; of a workload that holds quota, nothing
   std::vector<PodSetFacts> pod_sets;
-  std::vector<CellId> contested;
+  std::vector<FlavorResourceId> contested;
   std::vector<CandidateFacts> candidates;  // the taken ones first, in order; at most kMostCandidates others
   std::vector<int> counts;                 // of all candidates, by verdict
   std::vector<ShareFacts> shares;          // from the queue up, below the root
@@ -121,8 +122,9 @@ Facts ExplainWaiting(State& state, WorkloadId id);
 // What a workload with quota holds, and from whom it comes.
 Facts ExplainHolding(State& state, WorkloadId id);
 
-// Path, holders and limit of one cell for a queue that asks for so much.
-CellFacts ExplainCell(State& state, NodeId queue, CellId cell, Amount before, Amount asked);
+// Path, holders and limit of one flavor resource for a queue that asks for so much.
+FlavorResourceFacts ExplainFlavorResource(State& state, NodeId queue, FlavorResourceId fr, Amount before,
+                                          Amount asked);
 // Who holds what is contested, and why each of them leaves or stays; fills `contested`, `candidates` and
 // `counts`.
 void ExplainPreemption(State& state, Facts& facts);
@@ -133,8 +135,8 @@ std::vector<ShareFacts> ExplainAllShares(State& state);
 // Who preempted the workload last, kNoId where nobody did or it is not known.
 WorkloadId PreemptorOf(const State& state, WorkloadId id);
 
-// Whether the search of flavors would ask preemption for room in this cell.
-bool MayPreempt(const State& state, NodeId queue, CellId cell, Amount asked);
+// Whether the search of flavors would ask preemption for room in this flavor resource.
+bool MayPreempt(const State& state, NodeId queue, FlavorResourceId fr, Amount asked);
 
 }  // namespace kueue
 

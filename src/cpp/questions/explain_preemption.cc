@@ -6,25 +6,25 @@
 namespace kueue {
 namespace {
 
-// The cells that are short in a flavor that preemption was considered for.
-std::vector<CellId> Contested(const Facts& facts) {
-  std::vector<CellId> contested;
+// The flavor resources that are short in a flavor that preemption was considered for.
+std::vector<FlavorResourceId> Contested(const Facts& facts) {
+  std::vector<FlavorResourceId> contested;
   for (const PodSetFacts& pod_set : facts.pod_sets) {
     for (const FlavorFacts& flavor : pod_set.flavors) {
       if (!flavor.tried || !flavor.ineligible.empty()) continue;
-      for (const CellFacts& cell : flavor.cells) {
-        if (!cell.IsShort() || !cell.may_preempt) continue;
-        if (std::find(contested.begin(), contested.end(), cell.cell) == contested.end())
-          contested.push_back(cell.cell);
+      for (const FlavorResourceFacts& fr : flavor.frs) {
+        if (!fr.IsShort() || !fr.may_preempt) continue;
+        if (std::find(contested.begin(), contested.end(), fr.fr) == contested.end())
+          contested.push_back(fr.fr);
       }
     }
   }
   return contested;
 }
 
-class Judge {
+class CandidateVerdicts {
  public:
-  Judge(State& state, Facts& facts)
+  CandidateVerdicts(State& state, Facts& facts)
       : state_(state),
         facts_(facts),
         preemptor_(state.At(facts.workload)),
@@ -63,7 +63,7 @@ class Judge {
 
   bool Exceeds(NodeId node) const {
     return std::any_of(facts_.contested.begin(), facts_.contested.end(),
-                       [&](CellId cell) { return state_.quota.IsBorrowing(node, cell); });
+                       [&](FlavorResourceId fr) { return state_.quota.IsBorrowing(node, fr); });
   }
 
   // Whether some Cohort between the candidate and the preemptor uses no more than its own.
@@ -78,26 +78,28 @@ class Judge {
     return false;
   }
 
-  // Each cell that is short is searched for apart (SimulatePreemption), so one in which it counts is enough.
-  bool MayTakeInSomeCell(const Workload& candidate) const {
-    return std::any_of(facts_.contested.begin(), facts_.contested.end(),
-                       [&](CellId cell) { return UsesAny(candidate, {cell}) && MayTake(candidate, cell); });
+  // Each flavor resource that is short is searched for apart (SimulatePreemption), so one in which it counts
+  // is enough.
+  bool MayTakeInSomeFlavorResource(const Workload& candidate) const {
+    return std::any_of(facts_.contested.begin(), facts_.contested.end(), [&](FlavorResourceId fr) {
+      return UsesAny(candidate, {fr}) && MayTake(candidate, fr);
+    });
   }
 
   // Whether some attempt may take a borrower's workload: one that borrows itself, or one that does not.
-  bool MayTake(const Workload& candidate, CellId cell) const {
+  bool MayTake(const Workload& candidate, FlavorResourceId fr) const {
     const Preemption& rules = queue_.spec.preemption;
-    const Amount asked = AskedOf(cell);
+    const Amount asked = AskedOf(fr);
     return VariantOf(rules, preemptor_, candidate) == Variant::kWhileBorrowing ||
-           HasAdvantage(candidate.charged, cell, asked) || FitsWithoutBorrowing(cell, asked);
+           HasAdvantage(candidate.charged, fr, asked) || FitsWithoutBorrowing(fr, asked);
   }
 
-  Amount AskedOf(CellId cell) const {
+  Amount AskedOf(FlavorResourceId fr) const {
     Amount asked(0);
     for (const PodSetFacts& pod_set : facts_.pod_sets) {
       for (const FlavorFacts& flavor : pod_set.flavors) {
-        for (const CellFacts& facts : flavor.cells) {
-          if (facts.cell == cell) asked = Max(asked, facts.asked);
+        for (const FlavorResourceFacts& facts : flavor.frs) {
+          if (facts.fr == fr) asked = Max(asked, facts.asked);
         }
       }
     }
@@ -106,11 +108,11 @@ class Judge {
 
   // Whether a node between the preemptor's queue and the first Cohort above both has quota of its own for
   // all.
-  bool HasAdvantage(NodeId other, CellId cell, Amount asked) const {
+  bool HasAdvantage(NodeId other, FlavorResourceId fr, Amount asked) const {
     const Forest& forest = state_.forest();
     std::vector<NodeId> above;
     for (NodeId node = other; node != kNoId; node = forest.Parent(node)) above.push_back(node);
-    Amounts remaining = {{cell, asked}};
+    Amounts remaining = {{fr, asked}};
     for (NodeId node = facts_.queue; node != kNoId; node = forest.Parent(node)) {
       if (std::find(above.begin(), above.end(), node) != above.end()) return false;
       if (FitsInQuota(state_.quota, node, remaining)) return true;
@@ -120,16 +122,16 @@ class Judge {
 
   // Whether the attempt without borrowing is made at all, and could succeed once the queue's own candidates
   // have left.
-  bool FitsWithoutBorrowing(CellId cell, Amount asked) const {
+  bool FitsWithoutBorrowing(FlavorResourceId fr, Amount asked) const {
     const Preemption& rules = queue_.spec.preemption;
-    const Amount nominal = state_.quota.Nominal(facts_.queue, cell);
-    Amount usage = state_.quota.Usage(facts_.queue, cell);
+    const Amount nominal = state_.quota.Nominal(facts_.queue, fr);
+    Amount usage = state_.quota.Usage(facts_.queue, fr);
     if (!rules.borrow_within_cohort && nominal <= usage) return false;
     for (WorkloadId id : queue_.workloads) {
       const Workload& own = state_.At(id);
-      if (!UsesAny(own, {cell}) || !SatisfiesPolicy(preemptor_, own, rules.within_cluster_queue)) continue;
+      if (!UsesAny(own, {fr}) || !SatisfiesPolicy(preemptor_, own, rules.within_cluster_queue)) continue;
       for (const auto& [used, amount] : own.usage) {
-        if (used == cell) usage -= amount;
+        if (used == fr) usage -= amount;
       }
     }
     return usage + asked <= nominal;
@@ -163,7 +165,8 @@ class Judge {
       return made.candidate == id && made.holds;
     });
     if (refused && !held) return CandidateVerdict::kShare;
-    if (!own && !state_.config.fair_sharing && !MayTakeInSomeCell(candidate)) return WhyNotBorrow(candidate);
+    if (!own && !state_.config.fair_sharing && !MayTakeInSomeFlavorResource(candidate))
+      return WhyNotBorrow(candidate);
     return facts_.entry.targets.empty() ? CandidateVerdict::kNotEnough : CandidateVerdict::kNotNeeded;
   }
 
@@ -173,10 +176,10 @@ class Judge {
     if (verdict != CandidateVerdict::kTaken && facts_.candidates.size() >= taken + kMostCandidates) return;
     const Workload& workload = state_.At(id);
     CandidateFacts candidate{id, workload.charged, verdict, reason, {}, {}};
-    for (const auto& [cell, amount] : workload.usage) {
-      const std::vector<CellId>& contested = facts_.contested;
-      if (std::find(contested.begin(), contested.end(), cell) != contested.end()) {
-        candidate.holds.push_back({cell, amount});
+    for (const auto& [fr, amount] : workload.usage) {
+      const std::vector<FlavorResourceId>& contested = facts_.contested;
+      if (std::find(contested.begin(), contested.end(), fr) != contested.end()) {
+        candidate.holds.push_back({fr, amount});
       }
     }
     for (const FairComparison& made : comparisons_) {
@@ -196,7 +199,7 @@ class Judge {
 
 void ExplainPreemption(State& state, Facts& facts) {
   facts.contested = Contested(facts);
-  if (!facts.contested.empty()) Judge(state, facts).Run();
+  if (!facts.contested.empty()) CandidateVerdicts(state, facts).Run();
 }
 
 }  // namespace kueue

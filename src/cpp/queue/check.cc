@@ -12,14 +12,15 @@ class PendingQueueInspector {
   PendingContents Contents() {
     for (size_t index = 0; index < queue_.buckets_.size(); ++index) CheckBucket(index);
     CheckHeap();
-    CheckParked();
+    CheckInadmissible();
     for (WorkloadId id : queue_.delayed_) {
       found_.delayed.push_back(id);
       Expect(At(id).place == QueuePlace::kDelayed, Key(id), " is listed as delayed but not placed so");
     }
     CheckUsageHeap();
     ExpectCount(queue_.active_count_, found_.active.size(), "active");
-    ExpectCount(queue_.inadmissible_count_, found_.parked.size() + found_.delayed.size(), "inadmissible");
+    ExpectCount(queue_.inadmissible_count_, found_.inadmissible.size() + found_.delayed.size(),
+                "inadmissible");
     return std::move(found_);
   }
 
@@ -43,8 +44,8 @@ class PendingQueueInspector {
     const auto entry = queue_.bucket_of_.find({bucket.cls, bucket.local_queue});
     Expect(entry != queue_.bucket_of_.end() && static_cast<size_t>(entry->second) == index, "bucket ", index,
            " is not found by its class and LocalQueue");
-    CheckRun(bucket, bucket.active, found_.active);
-    CheckRun(bucket, bucket.parked, found_.parked);
+    CheckWorkloadRun(bucket, bucket.active, found_.active);
+    CheckWorkloadRun(bucket, bucket.inadmissible, found_.inadmissible);
     const bool in_heap = bucket.place_in_heads >= 0;
     Expect(in_heap == !bucket.active.empty(), "bucket ", index,
            in_heap ? " is empty but in the heap" : " is not in the heap");
@@ -55,9 +56,9 @@ class PendingQueueInspector {
     }
   }
 
-  void CheckRun(const Bucket& bucket, const Run& run, std::vector<WorkloadId>& into) {
+  void CheckWorkloadRun(const Bucket& bucket, const WorkloadRun& run, std::vector<WorkloadId>& into) {
     WorkloadId before = kNoId;
-    for (const Run::Item& item : run) {
+    for (const WorkloadRun::Item& item : run) {
       const Workload& workload = At(item.workload);
       const std::string& key = Key(item.workload);
       into.push_back(item.workload);
@@ -91,18 +92,18 @@ class PendingQueueInspector {
     }
   }
 
-  void CheckParked() {
+  void CheckInadmissible() {
     std::vector<bool> listed(queue_.buckets_.size());
-    for (int32_t index : queue_.parked_buckets_) {
-      Expect(!listed[static_cast<size_t>(index)], "bucket ", index, " is listed twice as parked");
+    for (int32_t index : queue_.inadmissible_buckets_) {
+      Expect(!listed[static_cast<size_t>(index)], "bucket ", index, " is listed twice as inadmissible");
       listed[static_cast<size_t>(index)] = true;
     }
     for (size_t index = 0; index < listed.size(); ++index) {
       const Bucket& bucket = queue_.buckets_[index];
-      Expect(bucket.listed_as_parked == listed[index], "bucket ", index,
-             " is mistaken about being listed as parked");
-      Expect(bucket.parked.empty() || listed[index], "bucket ", index,
-             " has parked workloads that nothing would wake");
+      Expect(bucket.listed_as_inadmissible == listed[index], "bucket ", index,
+             " is mistaken about being listed as inadmissible");
+      Expect(bucket.inadmissible.empty() || listed[index], "bucket ", index,
+             " has inadmissible workloads that nothing would requeue");
     }
   }
 

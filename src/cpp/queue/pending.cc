@@ -80,11 +80,11 @@ void PendingQueue::UpdateHead(const std::vector<Workload>& workloads, int32_t in
   }
 }
 
-void PendingQueue::ListAsParked(int32_t index) {
+void PendingQueue::ListAsInadmissible(int32_t index) {
   Bucket& bucket = buckets_[Index(index)];
-  if (bucket.listed_as_parked) return;
-  bucket.listed_as_parked = true;
-  parked_buckets_.push_back(index);
+  if (bucket.listed_as_inadmissible) return;
+  bucket.listed_as_inadmissible = true;
+  inadmissible_buckets_.push_back(index);
 }
 
 const PendingQueue::Bucket& PendingQueue::FindBucket(const Workload& workload) const {
@@ -95,8 +95,8 @@ bool PendingQueue::IsInadmissible(const std::vector<Workload>& workloads, Worklo
   const Workload& workload = At(workloads, id);
   if (workload.place != QueuePlace::kQueued) return workload.place == QueuePlace::kDelayed;
   const Bucket& bucket = FindBucket(workload);
-  if (bucket.parked.empty()) return false;
-  return bucket.active.empty() || bucket.parked.Contains(workloads, {workload.queue_time, id});
+  if (bucket.inadmissible.empty()) return false;
+  return bucket.active.empty() || bucket.inadmissible.Contains(workloads, {workload.queue_time, id});
 }
 
 bool PendingQueue::Less(const std::vector<Workload>& workloads, const std::vector<double>& usage,
@@ -141,8 +141,8 @@ void PendingQueue::Insert(Tables tables, WorkloadId id, As as) {
     return;
   }
   const int32_t index = BucketOf(workload);
-  buckets_[Index(index)].parked.Insert(tables.workloads, {workload.queue_time, id});
-  ListAsParked(index);
+  buckets_[Index(index)].inadmissible.Insert(tables.workloads, {workload.queue_time, id});
+  ListAsInadmissible(index);
 }
 
 void PendingQueue::Erase(Tables tables, WorkloadId id) {
@@ -158,7 +158,7 @@ void PendingQueue::Erase(Tables tables, WorkloadId id) {
       if (by_usage) heap_.Remove(id, LessNow(tables));
       RemoveActive(tables, id);
     } else {
-      buckets_[Index(BucketOf(workload))].parked.Erase(tables.workloads, {workload.queue_time, id});
+      buckets_[Index(BucketOf(workload))].inadmissible.Erase(tables.workloads, {workload.queue_time, id});
       --inadmissible_count_;
     }
   }
@@ -181,13 +181,13 @@ bool PendingQueue::IsStickyWaiting(const std::vector<Workload>& workloads) const
          !IsInadmissible(workloads, preemptor);
 }
 
-WorkloadId PendingQueue::Pop(Tables tables, absl::FunctionRef<bool(LocalQueueId)> owes) {
+WorkloadId PendingQueue::Pop(Tables tables, absl::FunctionRef<bool(LocalQueueId)> has_pending_penalty) {
   ++pop_cycle;
   inflight_ = kNoId;
   if (heads_.empty()) return kNoId;
   WorkloadId first;
   if (by_usage) {
-    const auto in_debt = [&](const Bucket& bucket) { return owes(bucket.local_queue); };
+    const auto in_debt = [&](const Bucket& bucket) { return has_pending_penalty(bucket.local_queue); };
     if (std::any_of(buckets_.begin(), buckets_.end(), in_debt)) Reorder(tables);
     first = heap_.Front();
   } else if (IsStickyWaiting(tables.workloads)) {
@@ -205,18 +205,18 @@ void PendingQueue::Reorder(Tables tables) {
   if (by_usage) heap_.Init(LessNow(tables));
 }
 
-const Reason* PendingQueue::ParkedReason(ClassId cls) const {
-  for (const auto& parked : parked_classes_) {
-    if (parked.first == cls) return &parked.second;
+const Reason* PendingQueue::InadmissibleReason(ClassId cls) const {
+  for (const auto& inadmissible : inadmissible_classes_) {
+    if (inadmissible.first == cls) return &inadmissible.second;
   }
   return nullptr;
 }
 
-void PendingQueue::ParkClass(Tables tables, ClassId cls, Reason reason) {
-  const auto known = std::find_if(parked_classes_.begin(), parked_classes_.end(),
-                                  [cls](const auto& parked) { return parked.first == cls; });
-  if (known == parked_classes_.end()) {
-    parked_classes_.emplace_back(cls, reason);
+void PendingQueue::MarkInadmissible(Tables tables, ClassId cls, Reason reason) {
+  const auto known = std::find_if(inadmissible_classes_.begin(), inadmissible_classes_.end(),
+                                  [cls](const auto& inadmissible) { return inadmissible.first == cls; });
+  if (known == inadmissible_classes_.end()) {
+    inadmissible_classes_.emplace_back(cls, reason);
   } else {
     known->second = reason;
   }
@@ -226,46 +226,46 @@ void PendingQueue::ParkClass(Tables tables, ClassId cls, Reason reason) {
     Bucket& bucket = buckets_[Index(index)];
     if (bucket.cls != cls) continue;
     if (by_usage) {
-      for (const Run::Item& item : bucket.active) heap_.Remove(item.workload, LessNow(tables));
+      for (const WorkloadRun::Item& item : bucket.active) heap_.Remove(item.workload, LessNow(tables));
     }
     active_count_ -= static_cast<int>(bucket.active.size());
     inadmissible_count_ += static_cast<int>(bucket.active.size());
-    bucket.parked.Absorb(tables.workloads, bucket.active);
-    ListAsParked(index);
+    bucket.inadmissible.Absorb(tables.workloads, bucket.active);
+    ListAsInadmissible(index);
     UpdateHead(tables.workloads, index);
   }
 }
 
-void PendingQueue::Wake(Tables tables, absl::FunctionRef<bool(LocalQueueId)> may_wake,
-                        absl::FunctionRef<bool(WorkloadId)> expired) {
-  wake_cycle = pop_cycle;
-  parked_classes_.clear();
+void PendingQueue::QueueInadmissible(Tables tables, absl::FunctionRef<bool(LocalQueueId)> may_requeue,
+                                     absl::FunctionRef<bool(WorkloadId)> expired) {
+  queue_inadmissible_cycle = pop_cycle;
+  inadmissible_classes_.clear();
   if (inadmissible_count_ == 0) return;
-  std::vector<int32_t> still_parked;
-  for (int32_t index : parked_buckets_) {
+  std::vector<int32_t> still_inadmissible;
+  for (int32_t index : inadmissible_buckets_) {
     Bucket& bucket = buckets_[Index(index)];
-    bucket.listed_as_parked = false;
-    if (bucket.parked.empty()) continue;
-    if (!may_wake(bucket.local_queue)) {
-      bucket.listed_as_parked = true;
-      still_parked.push_back(index);
+    bucket.listed_as_inadmissible = false;
+    if (bucket.inadmissible.empty()) continue;
+    if (!may_requeue(bucket.local_queue)) {
+      bucket.listed_as_inadmissible = true;
+      still_inadmissible.push_back(index);
       continue;
     }
     if (by_usage) {
-      for (const Run::Item& item : bucket.parked) heap_.Push(item.workload, LessNow(tables));
+      for (const WorkloadRun::Item& item : bucket.inadmissible) heap_.Push(item.workload, LessNow(tables));
     }
-    active_count_ += static_cast<int>(bucket.parked.size());
-    inadmissible_count_ -= static_cast<int>(bucket.parked.size());
-    bucket.active.Absorb(tables.workloads, bucket.parked);
+    active_count_ += static_cast<int>(bucket.inadmissible.size());
+    inadmissible_count_ -= static_cast<int>(bucket.inadmissible.size());
+    bucket.active.Absorb(tables.workloads, bucket.inadmissible);
     UpdateHead(tables.workloads, index);
   }
-  parked_buckets_ = std::move(still_parked);
+  inadmissible_buckets_ = std::move(still_inadmissible);
   const std::vector<WorkloadId> delayed = std::move(delayed_);
   delayed_.clear();
   for (WorkloadId id : delayed) {
     --inadmissible_count_;
-    const bool wakes = may_wake(At(tables.workloads, id).local_queue) && expired(id);
-    Insert(tables, id, wakes ? As::kActive : As::kDelayed);
+    const bool requeues = may_requeue(At(tables.workloads, id).local_queue) && expired(id);
+    Insert(tables, id, requeues ? As::kActive : As::kDelayed);
   }
 }
 
@@ -273,10 +273,10 @@ std::map<ClassId, std::pair<int, int>> PendingQueue::CountByClass(
     const std::vector<Workload>& workloads) const {
   std::map<ClassId, std::pair<int, int>> counts;
   for (const Bucket& bucket : buckets_) {
-    if (bucket.active.empty() && bucket.parked.empty()) continue;
+    if (bucket.active.empty() && bucket.inadmissible.empty()) continue;
     auto& [active, inadmissible] = counts[bucket.cls];
     active += static_cast<int>(bucket.active.size());
-    inadmissible += static_cast<int>(bucket.parked.size());
+    inadmissible += static_cast<int>(bucket.inadmissible.size());
   }
   for (WorkloadId id : delayed_) ++counts[At(workloads, id).cls].second;
   if (inflight_ != kNoId) ++counts[At(workloads, inflight_).cls].first;
@@ -288,8 +288,8 @@ std::vector<WorkloadId> PendingQueue::Ordered(const std::vector<Workload>& workl
   std::vector<WorkloadId> all(delayed_);
   if (inflight_ != kNoId) all.push_back(inflight_);
   for (const Bucket& bucket : buckets_) {
-    for (const Run::Item& item : bucket.active) all.push_back(item.workload);
-    for (const Run::Item& item : bucket.parked) all.push_back(item.workload);
+    for (const WorkloadRun::Item& item : bucket.active) all.push_back(item.workload);
+    for (const WorkloadRun::Item& item : bucket.inadmissible) all.push_back(item.workload);
   }
   std::sort(all.begin(), all.end(), [&](WorkloadId a, WorkloadId b) { return Less(workloads, usage, a, b); });
   return all;

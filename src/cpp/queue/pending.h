@@ -1,5 +1,6 @@
-// The workloads that wait in one ClusterQueue: active ones in order, inadmissible ones until they are woken.
-// Mirrors pkg/cache/queue/{cluster_queue,pending_workloads,inadmissible_workloads}.go (kueue ff69552e79).
+// The workloads that wait in one ClusterQueue: active ones in order, inadmissible ones until they are
+// requeued. Mirrors pkg/cache/queue/{cluster_queue,pending_workloads,inadmissible_workloads}.go (kueue
+// ff69552e79).
 #ifndef KUEUE_QUEUE_PENDING_H_
 #define KUEUE_QUEUE_PENDING_H_
 
@@ -11,13 +12,13 @@
 #include "absl/functional/function_ref.h"
 #include "model/reason.h"
 #include "model/workload.h"
-#include "queue/run.h"
 #include "queue/usage_heap.h"
+#include "queue/workload_run.h"
 
 namespace kueue {
 
-// Workloads are held by equivalence class and LocalQueue: a class is parked, and a queue woken, by moving
-// whole runs, whatever their length. With admission fair sharing a heap beside them tells who is next.
+// Workloads are held by equivalence class and LocalQueue: a class is inadmissible, and a queue requeued, by
+// moving whole runs, whatever their length. With admission fair sharing a heap beside them tells who is next.
 class PendingQueue {
  public:
   // The workloads, and each LocalQueue's usage, which orders them with admission fair sharing.
@@ -26,7 +27,7 @@ class PendingQueue {
     const std::vector<double>& usage;
   };
 
-  enum class As { kActive, kParked, kDelayed };
+  enum class As { kActive, kInadmissible, kDelayed };
 
   // Puts a workload that is nowhere into its place.
   void Insert(Tables tables, WorkloadId workload, As as);
@@ -37,24 +38,26 @@ class PendingQueue {
   // Follows an active workload through a change of what it is ordered by, which `change` makes.
   void Update(Tables tables, WorkloadId workload, absl::FunctionRef<void()> change);
 
-  // Whether the workload waits here to be woken (it must be in this queue).
+  // Whether the workload waits here to be requeued (it must be in this queue).
   bool IsInadmissible(const std::vector<Workload>& workloads, WorkloadId workload) const;
 
   // Makes the first active workload the one in flight; kNoId where there is none. The workloads of the
   // LocalQueue with the lowest usage come first, if they are ordered by that; then the sticky one; then by
-  // priority, time, UID. Usage that changed counts from the next Reorder on, or where `owes` says that a
-  // LocalQueue of this queue has a pending penalty.
-  WorkloadId Pop(Tables tables, absl::FunctionRef<bool(LocalQueueId)> owes);
+  // priority, time, UID. Usage that changed counts from the next Reorder on, or where `has_pending_penalty`
+  // says that a LocalQueue of this queue has a pending penalty.
+  WorkloadId Pop(Tables tables, absl::FunctionRef<bool(LocalQueueId)> has_pending_penalty);
   // Puts the active workloads in the order of their LocalQueues' usage as of now.
   void Reorder(Tables tables);
 
-  // Parks every active workload of the class, and those that come until the next Wake.
-  void ParkClass(Tables tables, ClassId cls, Reason reason);
-  // The reason that a class was parked with; nullptr where it was not.
-  const Reason* ParkedReason(ClassId cls) const;
-  // Moves inadmissible workloads back: those of LocalQueues that `may_wake` and whose backoff has `expired`.
-  void Wake(Tables tables, absl::FunctionRef<bool(LocalQueueId)> may_wake,
-            absl::FunctionRef<bool(WorkloadId)> expired);
+  // Makes inadmissible every active workload of the class, and those that come until the next
+  // QueueInadmissible.
+  void MarkInadmissible(Tables tables, ClassId cls, Reason reason);
+  // The reason that a class was inadmissible with; nullptr where it was not.
+  const Reason* InadmissibleReason(ClassId cls) const;
+  // Moves inadmissible workloads back: those of LocalQueues that `may_requeue` and whose backoff has
+  // `expired`.
+  void QueueInadmissible(Tables tables, absl::FunctionRef<bool(LocalQueueId)> may_requeue,
+                         absl::FunctionRef<bool(WorkloadId)> expired);
 
   // Active and inadmissible workloads together, in the order of the queue as of now, and the head of a cycle
   // that waits.
@@ -78,18 +81,18 @@ class PendingQueue {
   // Whether LocalQueue usage orders the workloads; as the ClusterQueue said when it was created.
   bool by_usage = false;
   int64_t pop_cycle = 0;
-  int64_t wake_cycle = -1;
+  int64_t queue_inadmissible_cycle = -1;
 
  private:
-  friend class Records;                // persist/records.h
+  friend class FieldLists;             // persist/field_lists.h
   friend class PendingQueueInspector;  // queue/check.cc
   struct Bucket {
     ClassId cls;
     LocalQueueId local_queue;
     int64_t priority;
-    Run active, parked;
+    WorkloadRun active, inadmissible;
     int32_t place_in_heads = -1;
-    bool listed_as_parked = false;
+    bool listed_as_inadmissible = false;
   };
   static size_t Index(int32_t index) { return static_cast<size_t>(index); }
   int32_t BucketOf(const Workload& workload);
@@ -105,15 +108,15 @@ class PendingQueue {
   bool HeadLess(const std::vector<Workload>& workloads, int32_t a, int32_t b) const;
   void Sift(const std::vector<Workload>& workloads, size_t place);
   void UpdateHead(const std::vector<Workload>& workloads, int32_t bucket);
-  void ListAsParked(int32_t bucket);
+  void ListAsInadmissible(int32_t bucket);
 
   std::vector<Bucket> buckets_;
   absl::flat_hash_map<std::pair<ClassId, LocalQueueId>, int32_t> bucket_of_;
-  std::vector<int32_t> heads_;           // buckets with active workloads: a binary heap by their first
-  UsageHeap heap_;                       // the active workloads, where usage orders them
-  std::vector<int32_t> parked_buckets_;  // buckets that may have parked workloads
+  std::vector<int32_t> heads_;                 // buckets with active workloads: a binary heap by their first
+  UsageHeap heap_;                             // the active workloads, where usage orders them
+  std::vector<int32_t> inadmissible_buckets_;  // buckets that may have inadmissible workloads
   std::vector<WorkloadId> delayed_;
-  std::vector<std::pair<ClassId, Reason>> parked_classes_;
+  std::vector<std::pair<ClassId, Reason>> inadmissible_classes_;
   WorkloadId inflight_ = kNoId;
   int active_count_ = 0;
   int inadmissible_count_ = 0;

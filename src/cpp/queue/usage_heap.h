@@ -55,7 +55,7 @@ class UsageHeap {
   }
 
  private:
-  friend class Records;                // persist/records.h
+  friend class FieldLists;             // persist/field_lists.h
   friend class PendingQueueInspector;  // queue/check.cc
 
   void Swap(size_t a, size_t b) {

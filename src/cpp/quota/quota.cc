@@ -6,7 +6,7 @@
 namespace kueue {
 namespace {
 
-// Keeps what is there; new cells get `fill`.
+// Keeps what is there; new flavor resources get `fill`.
 void Grow(Table& table, Eigen::Index rows, Eigen::Index cols, Amount fill) {
   const Eigen::Index old_rows = table.rows(), old_cols = table.cols();
   if (old_rows == rows && old_cols == cols) return;
@@ -17,8 +17,8 @@ void Grow(Table& table, Eigen::Index rows, Eigen::Index cols, Amount fill) {
 
 }  // namespace
 
-void Quota::Resize(int cells) {
-  const Eigen::Index rows = forest_.size(), cols = std::max<Eigen::Index>(cells, nominal_.cols());
+void Quota::Resize(int flavor_resources) {
+  const Eigen::Index rows = forest_.size(), cols = std::max<Eigen::Index>(flavor_resources, nominal_.cols());
   if (nominal_.rows() == rows && nominal_.cols() == cols) return;
   for (Table* table : {&nominal_, &subtree_, &local_, &potential_, &usage_})
     Grow(*table, rows, cols, Amount(0));
@@ -40,11 +40,12 @@ void Quota::ClearNode(NodeId node) {
   declared_.row(node).setConstant(false);
 }
 
-void Quota::SetCell(NodeId node, CellId cell, Amount nominal, Amount borrowing_limit, Amount lending_limit) {
-  nominal_(node, cell) = nominal;
-  borrowing_(node, cell) = borrowing_limit;
-  lending_(node, cell) = lending_limit;
-  declared_(node, cell) = true;
+void Quota::SetQuota(NodeId node, FlavorResourceId fr, Amount nominal, Amount borrowing_limit,
+                     Amount lending_limit) {
+  nominal_(node, fr) = nominal;
+  borrowing_(node, fr) = borrowing_limit;
+  lending_(node, fr) = lending_limit;
+  declared_(node, fr) = true;
 }
 
 void Quota::Rebuild() {
@@ -56,65 +57,65 @@ void Quota::Rebuild() {
   }
   for (auto it = order.rbegin(); it != order.rend(); ++it) {  // children before parents
     const NodeId node = *it, parent = forest_.Parent(node);
-    for (CellId cell = 0; cell < cells(); ++cell) {
-      const Amount local = Max(Amount(0), subtree_(node, cell) - lending_(node, cell));
-      local_(node, cell) = local;
+    for (FlavorResourceId fr = 0; fr < flavor_resources(); ++fr) {
+      const Amount local = Max(Amount(0), subtree_(node, fr) - lending_(node, fr));
+      local_(node, fr) = local;
       if (parent == kNoId) continue;
-      subtree_(parent, cell) += subtree_(node, cell) - local;
-      usage_(parent, cell) += Max(Amount(0), usage_(node, cell) - local);
-      defined_(parent, cell) = defined_(parent, cell) || defined_(node, cell);
+      subtree_(parent, fr) += subtree_(node, fr) - local;
+      usage_(parent, fr) += Max(Amount(0), usage_(node, fr) - local);
+      defined_(parent, fr) = defined_(parent, fr) || defined_(node, fr);
     }
   }
   for (NodeId node : order) {  // parents before children
     const NodeId parent = forest_.Parent(node);
-    for (CellId cell = 0; cell < cells(); ++cell) {
-      potential_(node, cell) = parent == kNoId ? subtree_(node, cell)
-                                               : Min(local_(node, cell) + potential_(parent, cell),
-                                                     subtree_(node, cell) + borrowing_(node, cell));
+    for (FlavorResourceId fr = 0; fr < flavor_resources(); ++fr) {
+      potential_(node, fr) = parent == kNoId ? subtree_(node, fr)
+                                             : Min(local_(node, fr) + potential_(parent, fr),
+                                                   subtree_(node, fr) + borrowing_(node, fr));
     }
   }
 }
 
-Amount Quota::RawAvailable(NodeId node, CellId cell) const {
-  const Amount total = subtree_(node, cell), used = usage_(node, cell);
+Amount Quota::RawAvailable(NodeId node, FlavorResourceId fr) const {
+  const Amount total = subtree_(node, fr), used = usage_(node, fr);
   const NodeId parent = forest_.Parent(node);
   if (parent == kNoId) return total - used;
-  const Amount local = local_(node, cell);
-  Amount from_parent = RawAvailable(parent, cell);
-  if (!borrowing_(node, cell).IsUnlimited()) {
+  const Amount local = local_(node, fr);
+  Amount from_parent = RawAvailable(parent, fr);
+  if (!borrowing_(node, fr).IsUnlimited()) {
     const Amount in_parent = total - local, used_in_parent = Max(Amount(0), used - local);
-    from_parent = Min(in_parent - used_in_parent + borrowing_(node, cell), from_parent);
+    from_parent = Min(in_parent - used_in_parent + borrowing_(node, fr), from_parent);
   }
   return Max(Amount(0), local - used) + from_parent;
 }
 
-Quota::Height Quota::LowestSubtreeThatFits(NodeId queue, CellId cell, Amount amount) const {
+Quota::Height Quota::LowestSubtreeThatFits(NodeId queue, FlavorResourceId fr, Amount amount) const {
   const NodeId parent = forest_.Parent(queue);
-  if (parent == kNoId || !IsBorrowingWith(queue, cell, amount)) return {0, parent != kNoId};
-  Amount remaining = amount - LocalAvailable(queue, cell);
+  if (parent == kNoId || !IsBorrowingWith(queue, fr, amount)) return {0, parent != kNoId};
+  Amount remaining = amount - LocalAvailable(queue, fr);
   NodeId root = parent;
   for (NodeId node = parent; node != kNoId; node = forest_.Parent(node)) {
-    if (!IsBorrowingWith(node, cell, remaining)) return {forest_.Height(node), forest_.Parent(node) != kNoId};
-    remaining -= LocalAvailable(node, cell);
+    if (!IsBorrowingWith(node, fr, remaining)) return {forest_.Height(node), forest_.Parent(node) != kNoId};
+    remaining -= LocalAvailable(node, fr);
     root = node;
   }
   return {forest_.Height(root), false};
 }
 
-void Quota::Add(NodeId queue, CellId cell, Amount amount) {
+void Quota::Add(NodeId queue, FlavorResourceId fr, Amount amount) {
   for (NodeId node = queue; node != kNoId;) {
-    const Amount local_available = LocalAvailable(node, cell);
-    SetUsage(node, cell, usage_(node, cell) + amount);
+    const Amount local_available = LocalAvailable(node, fr);
+    SetUsage(node, fr, usage_(node, fr) + amount);
     if (amount <= local_available) return;
     amount -= local_available;
     node = Above(node);
   }
 }
 
-void Quota::Remove(NodeId queue, CellId cell, Amount amount) {
+void Quota::Remove(NodeId queue, FlavorResourceId fr, Amount amount) {
   for (NodeId node = queue; node != kNoId;) {
-    const Amount stored_in_parent = usage_(node, cell) - local_(node, cell);
-    SetUsage(node, cell, usage_(node, cell) - amount);
+    const Amount stored_in_parent = usage_(node, fr) - local_(node, fr);
+    SetUsage(node, fr, usage_(node, fr) - amount);
     if (stored_in_parent <= Amount(0)) return;
     amount = Min(amount, stored_in_parent);
     node = Above(node);
@@ -124,7 +125,7 @@ void Quota::Remove(NodeId queue, CellId cell, Amount amount) {
 void Quota::Rollback(size_t mark) {
   while (log_.size() > mark) {
     const Change& change = log_.back();
-    usage_(change.node, change.cell) = change.before;
+    usage_(change.node, change.fr) = change.before;
     log_.pop_back();
   }
   --open_;

@@ -27,12 +27,12 @@ struct NumTraits<kueue::Amount> : GenericNumTraits<kueue::Amount> {
 
 namespace kueue {
 
-// Row: node of the forest. Column: (flavor, resource) cell.
+// Row: node of the forest. Column: (flavor, resource) flavor resource.
 using Table = Eigen::Array<Amount, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// One cell and how much of it.
-struct CellAmount {
-  CellId cell;
+// One flavor resource and how much of it.
+struct FlavorResourceAmount {
+  FlavorResourceId fr;
   Amount amount;
 };
 
@@ -43,27 +43,28 @@ class Quota {
   Forest& forest() { return forest_; }
   const Forest& forest() const { return forest_; }
 
-  // Makes room for all nodes and `cells` columns.
-  void Resize(int cells);
+  // Makes room for all nodes and `flavor resources` columns.
+  void Resize(int flavor_resources);
   void ClearNode(NodeId node);
-  void SetCell(NodeId node, CellId cell, Amount nominal, Amount borrowing_limit, Amount lending_limit);
+  void SetQuota(NodeId node, FlavorResourceId fr, Amount nominal, Amount borrowing_limit,
+                Amount lending_limit);
   // Recomputes subtree quotas, local quotas, potentials, and the usage of every Cohort from its queues'.
   void Rebuild();
 
-  int cells() const { return static_cast<int>(nominal_.cols()); }
+  int flavor_resources() const { return static_cast<int>(nominal_.cols()); }
   int rows() const { return static_cast<int>(nominal_.rows()); }
-  Amount Nominal(NodeId node, CellId cell) const { return nominal_(node, cell); }
-  Amount BorrowingLimit(NodeId node, CellId cell) const { return borrowing_(node, cell); }
-  Amount LendingLimit(NodeId node, CellId cell) const { return lending_(node, cell); }
+  Amount Nominal(NodeId node, FlavorResourceId fr) const { return nominal_(node, fr); }
+  Amount BorrowingLimit(NodeId node, FlavorResourceId fr) const { return borrowing_(node, fr); }
+  Amount LendingLimit(NodeId node, FlavorResourceId fr) const { return lending_(node, fr); }
   // What `node` and everything below it may use without borrowing from above.
-  Amount Subtree(NodeId node, CellId cell) const { return subtree_(node, cell); }
+  Amount Subtree(NodeId node, FlavorResourceId fr) const { return subtree_(node, fr); }
   // The part of Subtree that is never lent to the parent.
-  Amount Local(NodeId node, CellId cell) const { return local_(node, cell); }
+  Amount Local(NodeId node, FlavorResourceId fr) const { return local_(node, fr); }
   // The largest amount that `node` could ever hold.
-  Amount Potential(NodeId node, CellId cell) const { return potential_(node, cell); }
-  Amount Usage(NodeId node, CellId cell) const { return usage_(node, cell); }
-  // Whether the cell is a key of the subtree quota: declared by the node or by one below it.
-  bool IsDefined(NodeId node, CellId cell) const { return defined_(node, cell); }
+  Amount Potential(NodeId node, FlavorResourceId fr) const { return potential_(node, fr); }
+  Amount Usage(NodeId node, FlavorResourceId fr) const { return usage_(node, fr); }
+  // Whether the flavor resource is a key of the subtree quota: declared by the node or by one below it.
+  bool IsDefined(NodeId node, FlavorResourceId fr) const { return defined_(node, fr); }
   const Table& NominalTable() const { return nominal_; }
   const Table& UsageTable() const { return usage_; }
   const Table& SubtreeTable() const { return subtree_; }
@@ -73,17 +74,19 @@ class Quota {
   const Table& PotentialTable() const { return potential_; }
 
   // Free capacity that only the node itself may use.
-  Amount LocalAvailable(NodeId node, CellId cell) const {
-    return Max(Amount(0), local_(node, cell) - usage_(node, cell));
+  Amount LocalAvailable(NodeId node, FlavorResourceId fr) const {
+    return Max(Amount(0), local_(node, fr) - usage_(node, fr));
   }
   // What the node may still use, with all that its ancestors would lend; negative where over-admitted.
-  Amount RawAvailable(NodeId node, CellId cell) const;
-  Amount Available(NodeId queue, CellId cell) const { return Max(Amount(0), RawAvailable(queue, cell)); }
-  // Whether `amount` more would exceed the queue's nominal quota, or the Cohort's subtree quota.
-  bool IsBorrowingWith(NodeId node, CellId cell, Amount amount) const {
-    return usage_(node, cell) + amount > subtree_(node, cell);
+  Amount RawAvailable(NodeId node, FlavorResourceId fr) const;
+  Amount Available(NodeId queue, FlavorResourceId fr) const {
+    return Max(Amount(0), RawAvailable(queue, fr));
   }
-  bool IsBorrowing(NodeId node, CellId cell) const { return usage_(node, cell) > subtree_(node, cell); }
+  // Whether `amount` more would exceed the queue's nominal quota, or the Cohort's subtree quota.
+  bool IsBorrowingWith(NodeId node, FlavorResourceId fr, Amount amount) const {
+    return usage_(node, fr) + amount > subtree_(node, fr);
+  }
+  bool IsBorrowing(NodeId node, FlavorResourceId fr) const { return usage_(node, fr) > subtree_(node, fr); }
 
   struct Height {
     int height;
@@ -91,11 +94,11 @@ class Quota {
   };
   // The lowest subtree around `queue` into whose quota `amount` more fits.
   // Mirrors pkg/scheduler/preemption/classical/hierarchical_preemption.go:FindHeightOfLowestSubtreeThatFits.
-  Height LowestSubtreeThatFits(NodeId queue, CellId cell, Amount amount) const;
+  Height LowestSubtreeThatFits(NodeId queue, FlavorResourceId fr, Amount amount) const;
 
   // Charges a queue; what exceeds its local quota bubbles up.
-  void Add(NodeId queue, CellId cell, Amount amount);
-  void Remove(NodeId queue, CellId cell, Amount amount);
+  void Add(NodeId queue, FlavorResourceId fr, Amount amount);
+  void Remove(NodeId queue, FlavorResourceId fr, Amount amount);
 
   // A trial: changes of usage after Mark() are undone, last first, by Rollback(mark).
   size_t Mark() {
@@ -105,10 +108,10 @@ class Quota {
   void Rollback(size_t mark);
 
  private:
-  friend class Records;  // persist/records.h
-  void SetUsage(NodeId node, CellId cell, Amount value) {
-    Amount& slot = usage_(node, cell);
-    if (open_ > 0) log_.push_back({node, cell, slot});
+  friend class FieldLists;  // persist/field_lists.h
+  void SetUsage(NodeId node, FlavorResourceId fr, Amount value) {
+    Amount& slot = usage_(node, fr);
+    if (open_ > 0) log_.push_back({node, fr, slot});
     slot = value;
   }
 
@@ -117,7 +120,7 @@ class Quota {
 
   struct Change {
     NodeId node;
-    CellId cell;
+    FlavorResourceId fr;
     Amount before;
   };
   Forest forest_;

@@ -74,11 +74,12 @@ void Cycle::End() {
 void Cycle::TakeHeads() {
   entries_.clear();
   entries_.reserve(state_.forest().Queues().size());
-  const auto owes = [this](LocalQueueId queue) { return HasPendingPenalty(state_, queue); };
+  const auto has_pending_penalty = [this](LocalQueueId queue) { return HasPendingPenalty(state_, queue); };
   for (NodeId node : state_.forest().Queues()) {
     if (!state_.IsInSnapshot(node)) continue;
     PendingQueue& pending = state_.Queue(node).pending;
-    const WorkloadId head = IsResumed() ? pending.inflight() : pending.Pop(state_.pending_tables(), owes);
+    const WorkloadId head =
+        IsResumed() ? pending.inflight() : pending.Pop(state_.pending_tables(), has_pending_penalty);
     if (head == kNoId) continue;
     Entry entry;
     entry.workload = head;
@@ -109,24 +110,24 @@ std::vector<size_t> Cycle::ClassicalOrder() const {
 }
 
 void Cycle::ProcessInFairOrder() {
-  std::vector<Contender> contenders;
+  std::vector<Head> heads;
   std::vector<size_t> entry_of;
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     if (!entry.nominated) continue;
     const Workload& workload = state_.At(entry.workload);
     const Amounts& usage = entry.assignment.usage;
-    contenders.push_back({entry.queue, workload.priority, workload.queue_time, entry.is_preemptor,
-                          usage.data(), usage.size()});
+    heads.push_back({entry.queue, workload.priority, workload.queue_time, entry.is_preemptor, usage.data(),
+                     usage.size()});
     entry_of.push_back(i);
   }
-  Tournament tournament(state_, contenders);
+  Tournament tournament(state_, heads);
   while (tournament.HasNext() && !waits_) ProcessEntry(entries_[entry_of[tournament.Pop()]]);
 }
 
 void Cycle::AddUsage(const Entry& entry) {
-  for (const CellAmount& usage : entry.assignment.usage)
-    state_.quota.Add(entry.queue, usage.cell, usage.amount);
+  for (const FlavorResourceAmount& usage : entry.assignment.usage)
+    state_.quota.Add(entry.queue, usage.fr, usage.amount);
 }
 
 // Whether the slice that an entry replaces counts among its targets.
@@ -154,8 +155,8 @@ bool Cycle::FitsNow(const Entry& entry) {
   }
   if (replaces) Discharge(state_, entry.replaced);
   const Amounts& usage = entry.assignment.usage;
-  return std::all_of(usage.begin(), usage.end(), [&](const CellAmount& needed) {
-    return needed.amount <= state_.quota.Available(entry.queue, needed.cell);
+  return std::all_of(usage.begin(), usage.end(), [&](const FlavorResourceAmount& needed) {
+    return needed.amount <= state_.quota.Available(entry.queue, needed.fr);
   });
 }
 
@@ -174,9 +175,9 @@ void Cycle::Recompute(Entry& entry) {
   {
     const Trial trial(state_.quota);
     for (WorkloadId victim : PreemptedAround(entry)) Discharge(state_, victim);
-    preemptor_.SetGone(PreemptedAround(entry));
+    preemptor_.SetAlreadyPreempted(PreemptedAround(entry));
     GetAssignments(entry, &pinned);
-    preemptor_.SetGone({});
+    preemptor_.SetAlreadyPreempted({});
   }
   if (entry.assignment.mode == Mode::kFit) {
     entry.assignment.mode = Mode::kDeferredFit;
@@ -258,18 +259,17 @@ void Cycle::Reserve(const Entry& entry) {
   const bool prioritized = state_.config.gates.prioritize_preemptor_workloads && entry.is_preemptor;
   if (CanAlwaysReclaim(queue) && !prioritized) return;
   const Quota& quota = state_.quota;
-  for (const CellAmount& needed : entry.assignment.usage) {
-    const Amount nominal = quota.Nominal(entry.queue, needed.cell),
-                 used = quota.Usage(entry.queue, needed.cell);
+  for (const FlavorResourceAmount& needed : entry.assignment.usage) {
+    const Amount nominal = quota.Nominal(entry.queue, needed.fr), used = quota.Usage(entry.queue, needed.fr);
     Amount reserved;
     if (entry.assignment.borrowing == 0) {
       reserved = Max(Amount(0), Min(needed.amount, nominal - used));
-    } else if (quota.BorrowingLimit(entry.queue, needed.cell).IsUnlimited()) {
+    } else if (quota.BorrowingLimit(entry.queue, needed.fr).IsUnlimited()) {
       reserved = needed.amount;
     } else {
-      reserved = Min(needed.amount, nominal + quota.BorrowingLimit(entry.queue, needed.cell) - used);
+      reserved = Min(needed.amount, nominal + quota.BorrowingLimit(entry.queue, needed.fr) - used);
     }
-    state_.quota.Add(entry.queue, needed.cell, reserved);
+    state_.quota.Add(entry.queue, needed.fr, reserved);
   }
 }
 

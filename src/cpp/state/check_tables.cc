@@ -17,15 +17,14 @@ class TablesCheck {
 
   void Run() {
     for (NodeId node = 0; node < forest_.size(); ++node) CheckNominal(node);
-    for (CellId cell = 0; cell < quota_.cells(); ++cell) {
+    for (FlavorResourceId fr = 0; fr < quota_.flavor_resources(); ++fr) {
       for (NodeId queue : forest_.Queues()) {
-        if (forest_.HasCycle(queue))
-          Expect(queue, cell, "usage", quota_.Usage(queue, cell), Charged(queue, cell));
+        if (forest_.HasCycle(queue)) Expect(queue, fr, "usage", quota_.Usage(queue, fr), Charged(queue, fr));
       }
       for (NodeId node : forest_.TopDown()) {
         if (forest_.Parent(node) != kNoId) continue;
         saturated_ = false;
-        CheckSubtree(node, cell, nullptr);
+        CheckSubtree(node, fr, nullptr);
       }
     }
   }
@@ -35,17 +34,17 @@ class TablesCheck {
     Amount lent, overflow;  // what the node gives to its parent's quota and usage
   };
 
-  void Expect(NodeId node, CellId cell, const char* what, Amount kept, Amount computed) {
+  void Expect(NodeId node, FlavorResourceId fr, const char* what, Amount kept, Amount computed) {
     if (kept == computed) return;
-    const auto [flavor, resource] = state_.cell_names[static_cast<size_t>(cell)];
+    const auto [flavor, resource] = state_.flavor_resources[static_cast<size_t>(fr)];
     problems_.push_back(absl::StrCat(forest_.Name(node), " ", state_.flavor_names.Name(flavor), "/",
                                      state_.resource_names.Name(resource), ": ", what, " is kept as ",
                                      kept.value(), " but is ", computed.value()));
   }
 
-  const ResourceQuota* Declared(NodeId node, CellId cell) const {
+  const ResourceQuota* Declared(NodeId node, FlavorResourceId fr) const {
     if (!forest_.IsDeclared(node)) return nullptr;
-    const auto [flavor, resource] = state_.cell_names[static_cast<size_t>(cell)];
+    const auto [flavor, resource] = state_.flavor_resources[static_cast<size_t>(fr)];
     const std::vector<ResourceGroup>& groups =
         forest_.IsClusterQueue(node) ? state_.Queue(node).spec.resource_groups
                                      : state_.cohorts[static_cast<size_t>(node)].resource_groups;
@@ -62,57 +61,57 @@ class TablesCheck {
 
   void CheckNominal(NodeId node) {
     static const ResourceQuota none;
-    for (CellId cell = 0; cell < quota_.cells(); ++cell) {
-      const ResourceQuota* declared = Declared(node, cell);
+    for (FlavorResourceId fr = 0; fr < quota_.flavor_resources(); ++fr) {
+      const ResourceQuota* declared = Declared(node, fr);
       const ResourceQuota& expected = declared == nullptr ? none : *declared;
-      Expect(node, cell, "nominal quota", quota_.Nominal(node, cell), expected.nominal);
-      Expect(node, cell, "borrowing limit", quota_.BorrowingLimit(node, cell), expected.borrowing_limit);
-      Expect(node, cell, "lending limit", quota_.LendingLimit(node, cell), expected.lending_limit);
+      Expect(node, fr, "nominal quota", quota_.Nominal(node, fr), expected.nominal);
+      Expect(node, fr, "borrowing limit", quota_.BorrowingLimit(node, fr), expected.borrowing_limit);
+      Expect(node, fr, "lending limit", quota_.LendingLimit(node, fr), expected.lending_limit);
     }
   }
 
-  Amount Charged(NodeId queue, CellId cell) {
+  Amount Charged(NodeId queue, FlavorResourceId fr) {
     Amount sum;
     for (WorkloadId id : state_.Queue(queue).workloads) {
       for (const auto& [used, amount] : state_.At(id).usage) {
-        if (used == cell) sum += amount;
+        if (used == fr) sum += amount;
       }
     }
     return sum;
   }
 
-  Sums CheckSubtree(NodeId node, CellId cell, const Amount* potential_above) {
-    const ResourceQuota* declared = Declared(node, cell);
+  Sums CheckSubtree(NodeId node, FlavorResourceId fr, const Amount* potential_above) {
+    const ResourceQuota* declared = Declared(node, fr);
     // From the top: potential needs the subtree quotas, which are compared below.
-    const Amount kept_local = quota_.Local(node, cell), kept_subtree = quota_.Subtree(node, cell);
+    const Amount kept_local = quota_.Local(node, fr), kept_subtree = quota_.Subtree(node, fr);
     Amount potential = kept_subtree;
     if (potential_above != nullptr) {
       const Amount limit = declared == nullptr ? Amount::Unlimited() : declared->borrowing_limit;
       potential = Min(kept_local + *potential_above, kept_subtree + limit);
     }
-    Expect(node, cell, "potential", quota_.Potential(node, cell), potential);
+    Expect(node, fr, "potential", quota_.Potential(node, fr), potential);
     Amount subtree = declared == nullptr ? Amount(0) : declared->nominal;
     Amount usage;
     bool defined = declared != nullptr;
     if (forest_.IsClusterQueue(node)) {
-      usage = Charged(node, cell);
+      usage = Charged(node, fr);
     } else {
       for (const std::vector<NodeId>* children : {&forest_.ChildCohorts(node), &forest_.ChildQueues(node)}) {
         for (NodeId child : *children) {
-          const Sums sums = CheckSubtree(child, cell, &potential);
+          const Sums sums = CheckSubtree(child, fr, &potential);
           subtree += sums.lent;
           usage += sums.overflow;
-          defined = defined || quota_.IsDefined(child, cell);
+          defined = defined || quota_.IsDefined(child, fr);
         }
       }
     }
     const Amount lending = declared == nullptr ? Amount::Unlimited() : declared->lending_limit;
     const Amount local = Max(Amount(0), subtree - lending);
     saturated_ = saturated_ || usage > kLarge;
-    Expect(node, cell, "subtree quota", kept_subtree, subtree);
-    Expect(node, cell, "local quota", kept_local, local);
-    if (!saturated_) Expect(node, cell, "usage", quota_.Usage(node, cell), usage);
-    Expect(node, cell, "being defined", Amount(quota_.IsDefined(node, cell)), Amount(defined));
+    Expect(node, fr, "subtree quota", kept_subtree, subtree);
+    Expect(node, fr, "local quota", kept_local, local);
+    if (!saturated_) Expect(node, fr, "usage", quota_.Usage(node, fr), usage);
+    Expect(node, fr, "being defined", Amount(quota_.IsDefined(node, fr)), Amount(defined));
     if (usage < Amount(0)) problems_.push_back(absl::StrCat(forest_.Name(node), ": usage is below zero"));
     return {subtree - local, Max(Amount(0), usage - local)};
   }

@@ -45,7 +45,7 @@ class WorkloadsCheck {
     for (const std::string& problem : found.problems) {
       problems_.push_back(absl::StrCat("queue ", state_.forest().Name(node), ": ", problem));
     }
-    for (const std::vector<WorkloadId>* list : {&found.active, &found.parked, &found.delayed}) {
+    for (const std::vector<WorkloadId>* list : {&found.active, &found.inadmissible, &found.delayed}) {
       for (WorkloadId id : *list) {
         ++waiting_[static_cast<size_t>(id)];
         Expect(state_.At(id).queued == node, id, "waits in a queue that it does not name");
@@ -105,13 +105,13 @@ class WorkloadsCheck {
     const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
     const bool on_hold = reserved != nullptr && reserved->reason == static_cast<int32_t>(Reason::kOnHold);
     const bool gated = state_.config.gates.admission_gated_by && !workload.spec->admission_gate.empty();
-    return !on_hold && !gated && !workload.Life().requeue_at;
+    return !on_hold && !gated && !workload.Status().requeue_at;
   }
 
   // What it charges follows from its admission and the pods that still count.
   void CheckUsage(WorkloadId id) {
     const Workload& workload = state_.At(id);
-    std::vector<std::pair<CellId, Amount>> expected;
+    std::vector<std::pair<FlavorResourceId, Amount>> expected;
     for (const PodSetAdmission& pod_set : workload.admission->pod_sets) {
       const int64_t pods = Counted(workload, pod_set);
       for (const PodSetAdmission::Resource& entry : pod_set.resources) {
@@ -119,11 +119,11 @@ class WorkloadsCheck {
         Expect(entry.usage >= 0, id, "uses less than nothing");
         const bool scales = pods < pod_set.count && pod_set.count != 0;
         const Amount amount(scales ? SaturatingMul(entry.usage / pod_set.count, pods) : entry.usage);
-        const CellId cell = state_.Cell(entry.flavor, entry.resource);
+        const FlavorResourceId fr = state_.FlavorResource(entry.flavor, entry.resource);
         const auto known =
-            std::find_if(expected.begin(), expected.end(), [&](const auto& e) { return e.first == cell; });
+            std::find_if(expected.begin(), expected.end(), [&](const auto& e) { return e.first == fr; });
         if (known == expected.end()) {
-          expected.emplace_back(cell, amount);
+          expected.emplace_back(fr, amount);
         } else {
           known->second += amount;
         }
@@ -136,7 +136,7 @@ class WorkloadsCheck {
   int64_t Counted(const Workload& workload, const PodSetAdmission& admitted) const {
     for (const PodSetSpec& pod_set : workload.spec->pod_sets) {
       if (pod_set.name != admitted.name) continue;
-      const auto& reclaimable = workload.Life().reclaimable;
+      const auto& reclaimable = workload.Status().reclaimable;
       const auto entry = reclaimable.find(pod_set.name);
       if (!state_.config.gates.reclaimable_pods || entry == reclaimable.end()) return pod_set.count;
       return std::max<int64_t>(0, pod_set.count - entry->second);
@@ -186,9 +186,9 @@ class WorkloadsCheck {
       Expect(state_.is_dirty[i] == listed[i], static_cast<WorkloadId>(i),
              "is mistaken about being listed for the controllers");
     }
-    for (NodeId node : state_.to_wake) {
+    for (NodeId node : state_.to_requeue) {
       if (node < 0 || node >= state_.forest().size())
-        problems_.push_back("a tree is to be woken that does not exist");
+        problems_.push_back("a tree is to be requeued that does not exist");
     }
     for (const LedgerEntry& entry : state_.ledger) {
       for (const auto& [resource, nano] : entry.consumed) {

@@ -25,7 +25,7 @@ void GrowNodes(State& state) {
 FlavorId State::InternFlavor(absl::string_view name) {
   const FlavorId id = flavor_names.Intern(name);
   GrowTo(flavors, id + 1);
-  GrowTo(cells, id + 1);
+  GrowTo(flavor_resource_ids, id + 1);
   return id;
 }
 
@@ -80,18 +80,18 @@ NodeId State::InternCohort(absl::string_view name) {
   return id;
 }
 
-CellId State::InternCell(FlavorId flavor, ResourceId resource) {
-  std::vector<CellId>& row = cells[static_cast<size_t>(flavor)];
+FlavorResourceId State::InternFlavorResource(FlavorId flavor, ResourceId resource) {
+  std::vector<FlavorResourceId>& row = flavor_resource_ids[static_cast<size_t>(flavor)];
   if (row.size() <= static_cast<size_t>(resource)) row.resize(static_cast<size_t>(resource) + 1, kNoId);
-  CellId& cell = row[static_cast<size_t>(resource)];
-  if (cell == kNoId) {
-    cell = static_cast<CellId>(cell_names.size());
-    cell_names.emplace_back(flavor, resource);
+  FlavorResourceId& fr = row[static_cast<size_t>(resource)];
+  if (fr == kNoId) {
+    fr = static_cast<FlavorResourceId>(flavor_resources.size());
+    flavor_resources.emplace_back(flavor, resource);
   }
-  if (cell >= quota.cells() || forest().size() > quota.rows()) {
-    quota.Resize(static_cast<int>(cell_names.size()));
+  if (fr >= quota.flavor_resources() || forest().size() > quota.rows()) {
+    quota.Resize(static_cast<int>(flavor_resources.size()));
   }
-  return cell;
+  return fr;
 }
 
 WorkloadId State::FindWorkload(const std::string& key) const {
@@ -109,7 +109,7 @@ void State::NotifyRetry(NodeId queue) {
   if (queue == kNoId) return;
   // By walking, as a rebuild for each of many objects that come at once would cost their square.
   const NodeId root = stale ? forest().RootByWalk(queue) : forest().Root(queue);
-  if (root != kNoId) to_wake.insert(root);
+  if (root != kNoId) to_requeue.insert(root);
 }
 
 void State::MarkDirty(WorkloadId id) {
@@ -119,10 +119,11 @@ void State::MarkDirty(WorkloadId id) {
   dirty.push_back(id);
 }
 
-Lifecycle& State::EditLife(Workload& workload) {
-  auto life = workload.life ? std::make_shared<Lifecycle>(*workload.life) : std::make_shared<Lifecycle>();
-  workload.life = life;
-  return *life;
+StatusDetails& State::EditStatus(Workload& workload) {
+  auto status =
+      workload.status ? std::make_shared<StatusDetails>(*workload.status) : std::make_shared<StatusDetails>();
+  workload.status = status;
+  return *status;
 }
 
 namespace {
@@ -159,7 +160,7 @@ std::optional<Time> Since(const Workload& workload, ConditionType type) {
 std::optional<Time> Beginning(const Workload& workload, EventKind kind) {
   switch (kind) {
     case EventKind::kAdmitted:  // the wait for checks, if there are any
-      if (workload.Life().checks.empty()) return std::nullopt;
+      if (workload.Status().checks.empty()) return std::nullopt;
       return Since(workload, ConditionType::kQuotaReserved);
     case EventKind::kPodsReady:
       return Since(workload, ConditionType::kAdmitted);
@@ -170,7 +171,7 @@ std::optional<Time> Beginning(const Workload& workload, EventKind kind) {
     case EventKind::kFinished: {  // as if all executions had been one
       const std::optional<Time> last = Since(workload, ConditionType::kAdmitted);
       if (!last) return std::nullopt;
-      return *last - workload.Life().past_execution_seconds.value_or(0) * kSecond;
+      return *last - workload.Status().past_execution_seconds.value_or(0) * kSecond;
     }
     default:
       return std::nullopt;
@@ -227,7 +228,7 @@ void State::AddEvent(EventKind kind, WorkloadId id, Reason cause) {
 
 void State::Rebuild() {
   stale = false;
-  quota.Resize(static_cast<int>(cell_names.size()));
+  quota.Resize(static_cast<int>(flavor_resources.size()));
   forest().Rebuild();
   quota.Rebuild();
   RebuildActivity();

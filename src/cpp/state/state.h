@@ -135,7 +135,7 @@ struct Event {
 };
 
 // What need not be made anew each time; no part of what a state means: a loaded one starts without.
-struct ShortCuts {
+struct Caches {
   // The classes made from one template object; forgotten when what fills templates in changes.
   absl::flat_hash_map<const PodTemplate*, std::vector<ClassId>> classes;
   std::vector<Message> reserved;  // by queue: that quota is reserved in it
@@ -158,8 +158,8 @@ struct State {
       reasons = KnownReasons();
   std::vector<uint64_t> resource_order;  // by resource: the hash that requests are visited by
   ResourceId cpu = kNoId, pods = kNoId;
-  std::vector<std::vector<CellId>> cells;  // by flavor, by resource
-  std::vector<std::pair<FlavorId, ResourceId>> cell_names;
+  std::vector<std::vector<FlavorResourceId>> flavor_resource_ids;  // by flavor, by resource
+  std::vector<std::pair<FlavorId, ResourceId>> flavor_resources;
 
   Quota quota;
   std::vector<ClusterQueue> queues;  // by node; meaningless for a Cohort
@@ -177,12 +177,12 @@ struct State {
   absl::flat_hash_map<std::string, WorkloadId> workload_of_key;
   std::vector<EquivalenceClass> classes;
   absl::flat_hash_map<std::string, ClassId> class_of_key;
-  ShortCuts short_cuts;
+  Caches caches;
 
   // Set by a change of configuration, worked off by Rebuild() before anything reads the numbers.
   bool stale = true;
   std::vector<NodeId> changed_nodes;  // whose trees allocate anew
-  std::set<NodeId> to_wake;           // roots (or lone queues) whose inadmissible workloads are to be retried
+  std::set<NodeId> to_requeue;        // roots (or lone queues) whose inadmissible workloads are to be retried
   int64_t scheduling_cycle = 0;
   int64_t successful_cycles = 0;  // of those, in which some workload got quota
   WaitingCycle waiting;
@@ -214,10 +214,10 @@ struct State {
   CheckId InternCheck(absl::string_view name);
   NodeId InternClusterQueue(absl::string_view name);
   NodeId InternCohort(absl::string_view name);
-  CellId InternCell(FlavorId flavor, ResourceId resource);
+  FlavorResourceId InternFlavorResource(FlavorId flavor, ResourceId resource);
   // kNoId where no quota or usage has ever named the pair.
-  CellId Cell(FlavorId flavor, ResourceId resource) const {
-    const std::vector<CellId>& row = cells[static_cast<size_t>(flavor)];
+  FlavorResourceId FlavorResource(FlavorId flavor, ResourceId resource) const {
+    const std::vector<FlavorResourceId>& row = flavor_resource_ids[static_cast<size_t>(flavor)];
     return static_cast<size_t>(resource) < row.size() ? row[static_cast<size_t>(resource)] : kNoId;
   }
   WorkloadId FindWorkload(const std::string& key) const;
@@ -243,7 +243,7 @@ struct State {
     if (record_events) AddEvent(kind, workload, cause);
   }
   // Lifecycle details for writing.
-  Lifecycle& EditLife(Workload& workload);
+  StatusDetails& EditStatus(Workload& workload);
 
  private:
   void AddEvent(EventKind kind, WorkloadId workload, Reason cause);

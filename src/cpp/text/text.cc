@@ -74,8 +74,8 @@ std::string RenderAmount(const State& state, ResourceId resource, Amount amount)
   return ResourceQuantityString(state.resource_names.Name(resource), amount.value());
 }
 
-std::string CellName(const State& state, CellId cell) {
-  const auto& [flavor, resource] = state.cell_names[static_cast<size_t>(cell)];
+std::string FlavorResourceName(const State& state, FlavorResourceId fr) {
+  const auto& [flavor, resource] = state.flavor_resources[static_cast<size_t>(fr)];
   return absl::StrCat(state.flavor_names.Name(flavor), "/", state.resource_names.Name(resource));
 }
 

@@ -16,7 +16,7 @@ std::string Render(const State& state, const Refusal& refusal);
 // An amount of a resource as Kueue writes it; Unlimited is "<unlimited>".
 std::string RenderAmount(const State& state, ResourceId resource, Amount amount);
 // "flavor/resource".
-std::string CellName(const State& state, CellId cell);
+std::string FlavorResourceName(const State& state, FlavorResourceId fr);
 
 }  // namespace kueue
 

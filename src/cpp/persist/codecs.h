@@ -1,17 +1,17 @@
 // The values of the engine's state that are not written field by field.
-#ifndef KUEUE_PERSIST_FORMS_H_
-#define KUEUE_PERSIST_FORMS_H_
+#ifndef KUEUE_PERSIST_CODECS_H_
+#define KUEUE_PERSIST_CODECS_H_
 
 #include <cstdlib>
 #include <string>
 
 #include "persist/archive.h"
-#include "persist/records.h"
+#include "persist/field_lists.h"
 
 namespace kueue {
 
 template <>
-struct Form<Amount> {
+struct Codec<Amount> {
   template <typename Archive>
   static void Write(Archive& archive, Amount amount) {
     archive.out().Int(amount.value());
@@ -24,7 +24,7 @@ struct Form<Amount> {
 
 // As its upper and its lower half.
 template <>
-struct Form<Int128> {
+struct Codec<Int128> {
   template <typename Archive>
   static void Write(Archive& archive, Int128 value) {
     archive.out().Array(2);
@@ -41,7 +41,7 @@ struct Form<Int128> {
 
 // As the digits and exponent of its value: [negative, digits, exponent, format].
 template <>
-struct Form<Quantity> {
+struct Codec<Quantity> {
   template <typename Archive>
   static void Write(Archive& archive, const Quantity& quantity) {
     const Decimal::Digits digits = quantity.value().ToDigits();
@@ -70,7 +70,7 @@ struct Form<Quantity> {
 };
 
 template <>
-struct Form<Interner> {
+struct Codec<Interner> {
   template <typename Archive>
   static void Write(Archive& archive, const Interner& names) {
     archive.out().Array(static_cast<size_t>(names.size()));
@@ -83,9 +83,9 @@ struct Form<Interner> {
   }
 };
 
-// As its rows: [number of columns, the cells].
+// As its rows: [number of columns, the flavor resources].
 template <typename Scalar>
-struct Form<Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> {
+struct Codec<Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> {
   using Cells = Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   template <typename Archive>
   static void Write(Archive& archive, const Cells& cells) {
@@ -110,21 +110,21 @@ struct Form<Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor
 
 // What comes before its front is gone.
 template <>
-struct Form<Run> {
+struct Codec<WorkloadRun> {
   template <typename Archive>
-  static void Write(Archive& archive, const Run& run) {
-    archive.Write(std::vector<Run::Item>(run.begin(), run.end()));
+  static void Write(Archive& archive, const WorkloadRun& run) {
+    archive.Write(std::vector<WorkloadRun::Item>(run.begin(), run.end()));
   }
   template <typename Archive>
-  static void Read(Archive& archive, Run* run) {
-    *run = Run();
-    archive.Read(&Records::ItemsOf(*run));
+  static void Read(Archive& archive, WorkloadRun* run) {
+    *run = WorkloadRun();
+    archive.Read(&FieldLists::ItemsOf(*run));
   }
 };
 
 // As its kind's place among the alternatives, and the record.
 template <>
-struct Form<MessageBody> {
+struct Codec<MessageBody> {
   template <typename Archive>
   static void Write(Archive& archive, const MessageBody& body) {
     archive.out().Array(2);
@@ -150,4 +150,4 @@ struct Form<MessageBody> {
 
 }  // namespace kueue
 
-#endif  // KUEUE_PERSIST_FORMS_H_
+#endif  // KUEUE_PERSIST_CODECS_H_

@@ -1,14 +1,14 @@
 // The fields of every record of the engine's state, for the archive. A list names all fields in the order of
 // their declaration: one that is forgotten doesn't compile.
-#ifndef KUEUE_PERSIST_RECORDS_H_
-#define KUEUE_PERSIST_RECORDS_H_
+#ifndef KUEUE_PERSIST_FIELD_LISTS_H_
+#define KUEUE_PERSIST_FIELD_LISTS_H_
 
 #include "state/state.h"
 
 namespace kueue {
 
 // Types with private fields befriend this class.
-class Records {
+class FieldLists {
  public:
   static std::string NameOf(const MessageBody&) { return "MessageBody"; }
 #define KUEUE_RECORD(Type, ...)                                     \
@@ -92,26 +92,28 @@ class Records {
   KUEUE_RECORD(ScanProgress, tried, generation, cycle, cls)
   KUEUE_RECORD(WorkloadCheck, check, state, message, transition, requeue_after_seconds, retry_count,
                pod_set_updates)
-  KUEUE_RECORD(Lifecycle, checks, requeue_count, requeue_at, past_execution_seconds, reclaimable, pods_ready)
+  KUEUE_RECORD(StatusDetails, checks, requeue_count, requeue_at, past_execution_seconds, reclaimable,
+               pods_ready)
   KUEUE_RECORD(Workload, name, uid, spec, local_queue, cls, priority, created, queue_time, conditions,
                admission, charged, charged_place, usage, queued, place, owned_by_single_pod, deleted,
-               evaluated, progress, life)
+               evaluated, progress, status)
 
   // cohort/forest.h, quota/quota.h
   KUEUE_RECORD(Forest::Node, name, is_cluster_queue, declared, exists, active, parent, root, height,
                child_cohorts, child_queues, tree_queues)
   KUEUE_RECORD(Forest, nodes, node_of_queue, node_of_cohort, queue_names, cohort_names, queues, top_down)
-  KUEUE_RECORD(Quota::Change, node, cell, before)
+  KUEUE_RECORD(Quota::Change, node, fr, before)
   KUEUE_RECORD(Quota, forest, nominal, borrowing, lending, subtree, local, potential, usage, declared,
                defined, log, open)
 
-  // queue/run.h, queue/pending.h
-  KUEUE_RECORD(Run::Item, time, workload)
-  KUEUE_RECORD(PendingQueue::Bucket, cls, local_queue, priority, active, parked, place_in_heads,
-               listed_as_parked)
+  // queue/workload_run.h, queue/pending.h
+  KUEUE_RECORD(WorkloadRun::Item, time, workload)
+  KUEUE_RECORD(PendingQueue::Bucket, cls, local_queue, priority, active, inadmissible, place_in_heads,
+               listed_as_inadmissible)
   KUEUE_RECORD(UsageHeap, items, place)
-  KUEUE_RECORD(PendingQueue, preemptor, sticky, by_usage, pop_cycle, wake_cycle, buckets, bucket_of, heads,
-               heap, parked_buckets, delayed, parked_classes, inflight, active_count, inadmissible_count)
+  KUEUE_RECORD(PendingQueue, preemptor, sticky, by_usage, pop_cycle, queue_inadmissible_cycle, buckets,
+               bucket_of, heads, heap, inadmissible_buckets, delayed, inadmissible_classes, inflight,
+               active_count, inadmissible_count)
 
   // state/state.h
   KUEUE_RECORD(Inactivity, reason, message)
@@ -130,24 +132,24 @@ class Records {
                queued_since, since)
   KUEUE_RECORD(WaitingCycle, start, passed, released)
   KUEUE_RECORD(State, config, requests, flavor_names, resource_names, namespace_names, local_queue_names,
-               check_names, reasons, resource_order, cpu, pods, cells, cell_names, quota, queues, cohorts,
-               flavors, local_queues, namespaces, checks, topologies, runtime_classes, ledger, ledger_usage,
-               workloads, workload_of_key, classes, class_of_key, short_cuts, stale, changed_nodes, to_wake,
-               scheduling_cycle, successful_cycles, waiting, stop_delay, now, record_events, events, dirty,
-               is_dirty)
+               check_names, reasons, resource_order, cpu, pods, flavor_resource_ids, flavor_resources, quota,
+               queues, cohorts, flavors, local_queues, namespaces, checks, topologies, runtime_classes,
+               ledger, ledger_usage, workloads, workload_of_key, classes, class_of_key, caches, stale,
+               changed_nodes, to_requeue, scheduling_cycle, successful_cycles, waiting, stop_delay, now,
+               record_events, events, dirty, is_dirty)
 #undef KUEUE_RECORD
 
   // A short cut that is made anew: nothing of it is kept.
-  static std::string NameOf(const ShortCuts&) { return "ShortCuts"; }
-  static const char* FieldsOf(const ShortCuts&) { return ""; }
+  static std::string NameOf(const Caches&) { return "ShortCuts"; }
+  static const char* FieldsOf(const Caches&) { return ""; }
   template <typename Use>
-  static void Visit(const ShortCuts&, Use use) {
+  static void Visit(const Caches&, Use use) {
     use();
   }
 
-  static std::vector<Run::Item>& ItemsOf(Run& run) { return run.items_; }
+  static std::vector<WorkloadRun::Item>& ItemsOf(WorkloadRun& run) { return run.items_; }
 };
 
 }  // namespace kueue
 
-#endif  // KUEUE_PERSIST_RECORDS_H_
+#endif  // KUEUE_PERSIST_FIELD_LISTS_H_

@@ -1,6 +1,6 @@
 // Workloads of one equivalence class and LocalQueue, in the order they are served.
-#ifndef KUEUE_QUEUE_RUN_H_
-#define KUEUE_QUEUE_RUN_H_
+#ifndef KUEUE_QUEUE_WORKLOAD_RUN_H_
+#define KUEUE_QUEUE_WORKLOAD_RUN_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace kueue {
 
 // A sorted array with a moving front. Arrivals come nearly in order and departures nearly at the front, so
 // both ends are cheap; anywhere else the shorter side moves.
-class Run {
+class WorkloadRun {
  public:
   struct Item {
     Time time;
@@ -66,7 +66,7 @@ class Run {
   }
 
   // Takes all of `other` in; by a swap where this run is empty.
-  void Absorb(const std::vector<Workload>& workloads, Run& other) {
+  void Absorb(const std::vector<Workload>& workloads, WorkloadRun& other) {
     if (empty()) {
       std::swap(items_, other.items_);
       std::swap(front_, other.front_);
@@ -78,7 +78,7 @@ class Run {
   }
 
  private:
-  friend class Records;  // persist/records.h
+  friend class FieldLists;  // persist/field_lists.h
   static bool Less(const std::vector<Workload>& workloads, const Item& a, const Item& b) {
     if (a.time != b.time) return a.time < b.time;
     if (a.workload == b.workload) return false;
@@ -105,4 +105,4 @@ class Run {
 
 }  // namespace kueue
 
-#endif  // KUEUE_QUEUE_RUN_H_
+#endif  // KUEUE_QUEUE_WORKLOAD_RUN_H_

@@ -1,4 +1,5 @@
-// The rules one at a time, for tests: what kueuepy._core._testing holds. Not part of the public surface.
+// The module kueuepy._testing: the rules one at a time, and states that are broken on purpose. For the
+// project's own tests, and in no wheel.
 #include <string>
 #include <tuple>
 #include <utility>
@@ -16,7 +17,7 @@
 namespace kueue::python {
 namespace {
 
-using CellName = std::pair<std::string, std::string>;  // flavor, resource
+using FlavorResourceName = std::pair<std::string, std::string>;  // flavor, resource
 
 // Ways to break a state in which one workload waits and one holds quota: each must be found by Check().
 struct Corruption {
@@ -28,7 +29,7 @@ constexpr Corruption kCorruptions[] = {
      [](State& s, WorkloadId, WorkloadId holding) { s.quota.Add(s.At(holding).charged, 0, Amount(1)); }},
     {"nominal",
      [](State& s, WorkloadId, WorkloadId holding) {
-       s.quota.SetCell(s.At(holding).charged, 0, Amount(1), Amount::Unlimited(), Amount::Unlimited());
+       s.quota.SetQuota(s.At(holding).charged, 0, Amount(1), Amount::Unlimited(), Amount::Unlimited());
      }},
     {"account",
      [](State& s, WorkloadId, WorkloadId holding) { s.Queue(s.At(holding).charged).workloads.pop_back(); }},
@@ -68,7 +69,7 @@ constexpr Corruption kCorruptions[] = {
      [](State& s, WorkloadId waiting, WorkloadId) {
        s.ledger[static_cast<size_t>(s.At(waiting).local_queue)].consumed[s.cpu] = -1;
      }},
-    {"wake", [](State& s, WorkloadId, WorkloadId) { s.to_wake.insert(s.forest().size()); }},
+    {"wake", [](State& s, WorkloadId, WorkloadId) { s.to_requeue.insert(s.forest().size()); }},
 };
 
 // A copy of an engine's state, whose usage may be changed at will.
@@ -76,32 +77,32 @@ class Tables {
  public:
   explicit Tables(State state) : state_(std::move(state)) { state_.EnsureBuilt(); }
 
-  void Add(const std::string& queue, const CellName& cell, int64_t amount) {
-    state_.quota.Add(Queue(queue), Intern(cell), Amount(amount));
+  void Add(const std::string& queue, const FlavorResourceName& fr, int64_t amount) {
+    state_.quota.Add(Queue(queue), Intern(fr), Amount(amount));
   }
-  void Remove(const std::string& queue, const CellName& cell, int64_t amount) {
-    state_.quota.Remove(Queue(queue), Intern(cell), Amount(amount));
+  void Remove(const std::string& queue, const FlavorResourceName& fr, int64_t amount) {
+    state_.quota.Remove(Queue(queue), Intern(fr), Amount(amount));
   }
 
   // Of a ClusterQueue or a Cohort: subtree quota, local quota, usage, available (raw), potential, and whether
   // it uses more than its own.
-  py::tuple Node(const std::string& name, bool is_cohort, const CellName& cell_name) {
+  py::tuple Node(const std::string& name, bool is_cohort, const FlavorResourceName& fr_name) {
     const NodeId node = is_cohort ? Cohort(name) : Queue(name);
-    const CellId cell = Intern(cell_name);
+    const FlavorResourceId fr = Intern(fr_name);
     const Quota& quota = state_.quota;
-    return py::make_tuple(quota.Subtree(node, cell).value(), quota.Local(node, cell).value(),
-                          quota.Usage(node, cell).value(), quota.RawAvailable(node, cell).value(),
-                          quota.Potential(node, cell).value(), quota.IsBorrowing(node, cell));
+    return py::make_tuple(quota.Subtree(node, fr).value(), quota.Local(node, fr).value(),
+                          quota.Usage(node, fr).value(), quota.RawAvailable(node, fr).value(),
+                          quota.Potential(node, fr).value(), quota.IsBorrowing(node, fr));
   }
   // The usage of every node of every tree, by (name, whether it is a Cohort, flavor, resource); zeros are
   // left out.
   py::dict Usage() const {
     py::dict usage;
     for (NodeId node : state_.forest().TopDown()) {
-      for (CellId cell = 0; cell < state_.quota.cells(); ++cell) {
-        const Amount used = state_.quota.Usage(node, cell);
+      for (FlavorResourceId fr = 0; fr < state_.quota.flavor_resources(); ++fr) {
+        const Amount used = state_.quota.Usage(node, fr);
         if (used == Amount(0)) continue;
-        const auto [flavor, resource] = state_.cell_names[static_cast<size_t>(cell)];
+        const auto [flavor, resource] = state_.flavor_resources[static_cast<size_t>(fr)];
         usage[py::make_tuple(state_.forest().Name(node), !state_.forest().IsClusterQueue(node),
                              state_.flavor_names.Name(flavor), state_.resource_names.Name(resource))] =
             used.value();
@@ -109,12 +110,11 @@ class Tables {
     }
     return usage;
   }
-  bool Fits(const std::string& queue, const CellName& cell, int64_t amount) {
-    return Amount(amount) <= state_.quota.Available(Queue(queue), Intern(cell));
+  bool Fits(const std::string& queue, const FlavorResourceName& fr, int64_t amount) {
+    return Amount(amount) <= state_.quota.Available(Queue(queue), Intern(fr));
   }
-  std::pair<int, bool> Height(const std::string& queue, const CellName& cell, int64_t amount) {
-    const Quota::Height found =
-        state_.quota.LowestSubtreeThatFits(Queue(queue), Intern(cell), Amount(amount));
+  std::pair<int, bool> Height(const std::string& queue, const FlavorResourceName& fr, int64_t amount) {
+    const Quota::Height found = state_.quota.LowestSubtreeThatFits(Queue(queue), Intern(fr), Amount(amount));
     return {found.height, found.smaller_than_tree};
   }
 
@@ -137,12 +137,12 @@ class Tables {
 
   // The targets of a pending workload, in order, with the reason of their preemption.
   std::vector<std::pair<std::string, std::string>> Search(
-      const std::string& key, const std::vector<CellName>& contested,
-      const std::vector<std::pair<CellName, int64_t>>& request) {
+      const std::string& key, const std::vector<FlavorResourceName>& contested,
+      const std::vector<std::pair<FlavorResourceName, int64_t>>& request) {
     PreemptionQuery query{kNoId, Workload(key), {}, {}};
     query.queue = state_.QueueOf(state_.At(query.preemptor));
-    for (const CellName& cell : contested) query.contested.push_back(Intern(cell));
-    for (const auto& [cell, amount] : request) query.request.push_back({Intern(cell), Amount(amount)});
+    for (const FlavorResourceName& fr : contested) query.contested.push_back(Intern(fr));
+    for (const auto& [fr, amount] : request) query.request.push_back({Intern(fr), Amount(amount)});
     std::vector<std::pair<std::string, std::string>> targets;
     for (const Target& target : Preemptor(state_).Search(query)) {
       targets.emplace_back(state_.At(target.workload).name,
@@ -152,11 +152,12 @@ class Tables {
   }
   // What the choice of a flavor learns of preemption: NoCandidates, Preempt or Reclaim, and the borrowing
   // level.
-  std::pair<std::string, int> Simulate(const std::string& key, const CellName& cell_name, int64_t amount) {
+  std::pair<std::string, int> Simulate(const std::string& key, const FlavorResourceName& fr_name,
+                                       int64_t amount) {
     const WorkloadId workload = Workload(key);
-    const CellId cell = Intern(cell_name);
+    const FlavorResourceId fr = Intern(fr_name);
     const GranularMode found = Preemptor(state_).SimulatePreemption(state_.QueueOf(state_.At(workload)),
-                                                                    workload, cell, Amount(amount));
+                                                                    workload, fr, Amount(amount));
     const char* mode = found.mode == PreemptionMode::kNoCandidates ? "NoCandidates"
                        : found.mode == PreemptionMode::kPreempt    ? "Preempt"
                                                                    : "Reclaim";
@@ -171,41 +172,41 @@ class Tables {
     ThrowIfError(absl::NotFoundError(absl::StrCat("no corruption is named ", name)));
   }
 
-  struct Head {
+  struct HeadSpec {
     std::string queue;
     int64_t priority;
     Time time;
     bool is_preemptor;
-    std::vector<std::pair<CellName, int64_t>> usage;
+    std::vector<std::pair<FlavorResourceName, int64_t>> usage;
     bool is_charged;  // once it was its turn
   };
   // The order of the heads of a cycle under fair sharing, as indexes.
-  std::vector<size_t> FairOrder(const std::vector<Head>& heads) {
-    std::vector<std::vector<CellAmount>> usage(heads.size());
-    for (size_t i = 0; i < heads.size(); ++i) {
-      for (const auto& [cell, amount] : heads[i].usage) usage[i].push_back({Intern(cell), Amount(amount)});
+  std::vector<size_t> FairOrder(const std::vector<HeadSpec>& specs) {
+    std::vector<std::vector<FlavorResourceAmount>> usage(specs.size());
+    for (size_t i = 0; i < specs.size(); ++i) {
+      for (const auto& [fr, amount] : specs[i].usage) usage[i].push_back({Intern(fr), Amount(amount)});
     }
-    std::vector<Contender> contenders;
-    for (size_t i = 0; i < heads.size(); ++i) {
-      contenders.push_back({Queue(heads[i].queue), heads[i].priority, heads[i].time, heads[i].is_preemptor,
-                            usage[i].data(), usage[i].size()});
+    std::vector<Head> heads;
+    for (size_t i = 0; i < specs.size(); ++i) {
+      heads.push_back({Queue(specs[i].queue), specs[i].priority, specs[i].time, specs[i].is_preemptor,
+                       usage[i].data(), usage[i].size()});
     }
     const Trial trial(state_.quota);
-    Tournament tournament(state_, contenders);
+    Tournament tournament(state_, heads);
     std::vector<size_t> order;
     while (tournament.HasNext()) {
       order.push_back(tournament.Pop());
-      if (!heads[order.back()].is_charged) continue;
-      for (const CellAmount& entry : usage[order.back()]) {
-        state_.quota.Add(contenders[order.back()].queue, entry.cell, entry.amount);
+      if (!specs[order.back()].is_charged) continue;
+      for (const FlavorResourceAmount& entry : usage[order.back()]) {
+        state_.quota.Add(heads[order.back()].queue, entry.fr, entry.amount);
       }
     }
     return order;
   }
 
  private:
-  CellId Intern(const CellName& cell) {
-    return state_.InternCell(state_.InternFlavor(cell.first), state_.InternResource(cell.second));
+  FlavorResourceId Intern(const FlavorResourceName& fr) {
+    return state_.InternFlavorResource(state_.InternFlavor(fr.first), state_.InternResource(fr.second));
   }
   NodeId Queue(const std::string& name) const { return Found(state_.forest().FindClusterQueue(name), name); }
   NodeId Cohort(const std::string& name) const { return Found(state_.forest().FindCohort(name), name); }
@@ -218,21 +219,13 @@ class Tables {
   State state_;
 };
 
-std::vector<std::string> CheckEngine(SharedEngine& shared) {
-  return shared.Read([](const Engine& engine) { return Check(engine.state()); });
-}
-
 }  // namespace
 
-void BindTesting(py::module_& module) {
-  py::class_<SharedEngine> engine = module.attr("Engine");
-  engine.def("check", &CheckEngine);
-  py::module_ testing =
-      module.def_submodule("_testing", "Single rules of the core, for kueuepy's own tests.");
+void BindTables(py::module_& module) {
   py::list corruptions;
   for (const Corruption& corruption : kCorruptions) corruptions.append(corruption.name);
-  testing.attr("CORRUPTIONS") = py::tuple(corruptions);
-  py::class_<Tables>(testing, "Tables")
+  module.attr("CORRUPTIONS") = py::tuple(corruptions);
+  py::class_<Tables>(module, "Tables")
       .def(py::init([](SharedEngine& shared) {
              return Tables(shared.Read([](const Engine& source) { return source.state(); }));
            }),
@@ -254,8 +247,9 @@ void BindTesting(py::module_& module) {
           "fair_order",
           [](Tables& tables,
              const std::vector<std::tuple<std::string, int64_t, Time, bool,
-                                          std::vector<std::pair<CellName, int64_t>>, bool>>& heads) {
-            std::vector<Tables::Head> read;
+                                          std::vector<std::pair<FlavorResourceName, int64_t>>, bool>>&
+                 heads) {
+            std::vector<Tables::HeadSpec> read;
             for (const auto& [queue, priority, time, is_preemptor, usage, is_charged] : heads) {
               read.push_back({queue, priority, time, is_preemptor, usage, is_charged});
             }
@@ -265,3 +259,10 @@ void BindTesting(py::module_& module) {
 }
 
 }  // namespace kueue::python
+
+PYBIND11_MODULE(_testing, module, py::mod_gil_not_used()) {
+  module.doc() = "Single rules of the core, for kueuepy's own tests.";
+  py::module_::import("kueuepy._core");  // which knows the engines that Tables are made of
+  kueue::python::RegisterErrors();
+  kueue::python::BindTables(module);
+}
