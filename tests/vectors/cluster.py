@@ -57,7 +57,11 @@ def groups(quotas: list[Line] | None) -> tuple[ResourceGroup, ...]:
         row = ResourceQuota(quota["resource"], quota["nominal"], borrowing, lending)
         flavors.setdefault(quota["flavor"], []).append(row)
     covered = {quota.name: None for rows in flavors.values() for quota in rows}
-    return (ResourceGroup(covered, [FlavorQuotas(name, rows) for name, rows in flavors.items()]),) if flavors else ()
+    return (
+        (ResourceGroup(tuple(covered), [FlavorQuotas(name, rows) for name, rows in flavors.items()]),)
+        if flavors
+        else ()
+    )
 
 
 def sharing(entry: Line) -> FairSharing | None:
