@@ -4,7 +4,11 @@ import ast
 import inspect
 import pkgutil
 from importlib import import_module, metadata
+from pathlib import Path
 from types import ModuleType
+
+import nbclient
+import nbformat
 
 import kueuepy
 
@@ -16,8 +20,11 @@ try:
 except metadata.PackageNotFoundError:  # a build tree that is not installed
     release = "dev"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
+nb_execution_mode = "off"  # they have been run when they come here
 html_theme = "furo"
 html_title = "kueuepy"
 myst_heading_anchors = 3
@@ -43,6 +50,36 @@ def _complete(module: ModuleType) -> None:
                         setattr(module, name.asname or name.name, getattr(import_module(str(line.module)), name.name))
 
 
+def _run_notebooks() -> None:
+    """Runs the notebooks, which have a folder of their own, puts what came out among the pages, and lists them."""
+    pages = Path(__file__).parent / "notebooks"
+    pages.mkdir(exist_ok=True)
+    lines = ["# Notebooks", "", "Each runs in a minute, without a cluster.", "", "```{toctree}", ":maxdepth: 1", ""]
+    for source in sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb")):
+        notebook = nbformat.read(source, as_version=4)
+        nbclient.execute(notebook, cwd=source.parent, timeout=120)
+        nbformat.write(notebook, pages / source.name)
+        lines.append(source.stem)
+    (pages / "index.md").write_text("\n".join([*lines, "```", ""]), encoding="utf-8")
+
+
+def _draw_usage() -> None:
+    """Draws the picture of the first page: the example of two teams, under both of its policies."""
+    seed = Path(__file__).parents[1] / "examples" / "seeds" / "002"
+    lending, reclaiming = (kueuepy.load(seed / f"{name}.yaml") for name in ("two-teams", "two-teams-reclaim"))
+    jobs = [
+        {"name": f"{team}-{n}", "queue": team, "cpu": 4, "submit": first + n * 600, "duration": "2h"}
+        for team, first in (("team-a", 0), ("team-b", 3600))
+        for n in range(6)
+    ]
+    names = ("nobody reclaims", "reclaimWithinCohort: Any")
+    kueuepy.compare(lending, reclaiming, jobs, names=names).picture("usage").save(
+        Path(__file__).parent / "_static" / "usage.svg"
+    )
+
+
+_run_notebooks()
+_draw_usage()
 for _found in pkgutil.walk_packages(kueuepy.__path__, "kueuepy."):
     if _found.name.startswith("kueuepy._") or ".__" in _found.name:
         continue

@@ -14,7 +14,10 @@ from kueuepy.lint import RULES
 
 ROOT = Path(__file__).parents[3]
 README = ROOT / "README.md"
-PAGES = [README, *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)]
+PAGES = [
+    README,
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if not {"_build", "notebooks"} & set(path.parts)),
+]
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
