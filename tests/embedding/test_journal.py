@@ -70,7 +70,7 @@ def test_what_was_acknowledged_is_there_when_the_process_is_gone(tmp_path, clust
     before = to_bytes(scheduler)
     del scheduler
     journal._connection.close()  # as a kill would leave it: nothing is put in order
-    journal._held.close()
+    journal._held.release()
     with Journal(tmp_path / "j.db") as again:
         assert to_bytes(again.scheduler()) == before
 

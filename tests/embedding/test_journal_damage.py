@@ -76,9 +76,9 @@ def test_another_database_is_refused_and_left_as_it_is(tmp_path):
 
 def test_a_newer_journal_is_refused_and_left_as_it_is(tmp_path, written):
     data = bytearray(written[0].read_bytes())
-    struct.pack_into(">i", data, 60, 2)
+    struct.pack_into(">i", data, 60, 3)
     path = copy(written[0], tmp_path / "newer", bytes(data))
-    with pytest.raises(UnsupportedError, match="has version 2"):
+    with pytest.raises(UnsupportedError, match="has version 3"):
         opened(path)
     assert path.read_bytes() == bytes(data)
 

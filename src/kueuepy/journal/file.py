@@ -1,38 +1,38 @@
-"""The file of a journal: an SQLite database with three tables of plain columns.
+"""The file of a journal: an SQLite database with four tables of plain columns.
 
 | table | a row |
 | --- | --- |
 | `snapshot` | the state after call number `call`; one row |
 | `calls` | one call after the snapshot: its number, the Scheduler's time, its name, what it is about, and all as JSON |
 | `decisions` | one decision that a call came to: cycle, verdict, workload, ClusterQueue, reason, flavors, targets |
+| `writer` | who wrote last: a token, new with each start, the one before, its lock; the last call and its checksum |
 
 Every row of `calls` has a checksum of itself, of its decisions and of the row before. `PRAGMA application_id` is that
-of kueuepy, `user_version` the version of this layout.
+of kueuepy, `user_version` the version of this layout. The token is written with every transaction, so that a log
+(`-wal`) tells which file it belongs to: the token before counts only until the file itself holds the new one.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
-import struct
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
+from kueuepy.errors import StateError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 APPLICATION_ID = 0x4B554555
-VERSION = 1
+VERSION = 2
 PATIENCE = 30
 """Seconds to wait for a client that writes, though only one Journal may."""
-_MAGIC = b"SQLite format 3\0"
-_HEADER = 100
 _SCHEMA = """
 CREATE TABLE snapshot (call INTEGER PRIMARY KEY, at INTEGER NOT NULL, state BLOB NOT NULL);
 CREATE TABLE calls (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, call TEXT NOT NULL, key TEXT NOT NULL,
@@ -40,12 +40,26 @@ CREATE TABLE calls (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, call TEXT N
 CREATE TABLE decisions (number INTEGER PRIMARY KEY, call INTEGER NOT NULL, cycle INTEGER NOT NULL,
   verdict TEXT NOT NULL, workload TEXT NOT NULL, cluster_queue TEXT NOT NULL, reason TEXT NOT NULL,
   flavors TEXT NOT NULL, targets TEXT NOT NULL);
+CREATE TABLE writer (token TEXT NOT NULL, before TEXT NOT NULL, lock TEXT NOT NULL, number INTEGER NOT NULL,
+  checksum INTEGER NOT NULL);
 """
 
 Durability: TypeAlias = Literal["power", "process"]
 CallRow: TypeAlias = tuple[int, int, str, str, str, int]
 DecisionRow: TypeAlias = tuple[int, str, str, str, str, str, str]
 """cycle, verdict, workload, cluster_queue, reason, flavors, targets"""
+
+
+class End(NamedTuple):
+    """The row of `writer`."""
+
+    token: str
+    before: str
+    lock: str
+    number: int
+    checksum: int
+
+
 _encoder = msgspec.msgpack.Encoder()
 
 
@@ -58,31 +72,63 @@ def create(path: Path, at: int, state: bytes) -> None:
     """Makes a journal that begins with this state; it is there as a whole, or not at all.
 
     Raises:
-        StateError: It cannot be written.
+        StateError: It cannot be written, or a log is there without its file.
     """
-    draft = path.with_name(f".{path.name}.new")
-    try:
-        draft.unlink(missing_ok=True)
-        _write(draft, at, state)
-        draft.replace(path)
-        sync_directory(path.parent)
-    except (sqlite3.Error, OSError) as error:
-        for suffix in ("", "-journal", "-wal", "-shm"):
-            with suppress(OSError):
-                Path(f"{draft}{suffix}").unlink()
-        raise StateError(f"{path}: cannot be made: {error}") from error
-
-
-def _write(draft: Path, at: int, state: bytes) -> None:
-    connection = sqlite3.connect(draft, isolation_level=None)
-    try:
+    for suffix in ("-wal", "-journal"):
+        with suppress(OSError):
+            if Path(f"{path}{suffix}").stat().st_size:
+                raise StateError(
+                    f"{path}: is not there, but {path}{suffix} is: the log of a file that was removed; put the "
+                    "file back, or remove the log"
+                )
+    with _placed(path) as draft, closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.executescript(
             f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; BEGIN; {_SCHEMA} COMMIT;"
         )
         connection.execute("INSERT INTO snapshot VALUES (0, ?, ?)", (at, state))
+        connection.execute("INSERT INTO writer VALUES (?, '', '', 0, ?)", (secrets.token_hex(8), crc32(state)))
         connection.execute("PRAGMA journal_mode = WAL")
-    finally:
-        connection.close()
+
+
+def backup(journal: Path, path: Path) -> None:
+    """Copies a journal that is in use, as of its last commit, to a file that is there as a whole, or not at all.
+
+    Raises:
+        StateError: It cannot be written, or is in use itself.
+    """
+    if Path(f"{path}-wal").exists():
+        raise StateError(f"{path}: is in use, or was not closed in order: it has a log; back up to another file")
+    with (
+        _placed(path) as draft,
+        closing(connected(journal)) as source,
+        closing(sqlite3.connect(draft, isolation_level=None)) as target,
+    ):
+        source.backup(target)
+        # A log of the journal does not belong to the copy, should one ever stand beside it.
+        target.execute("UPDATE writer SET token = ?, before = ''", (secrets.token_hex(8),))
+
+
+@contextmanager
+def _placed(path: Path) -> Iterator[Path]:
+    """A file under another name, readable by its owner alone, which takes its place when it is written."""
+    draft = path.with_name(f".{path.name}.new")
+    try:
+        _clear(draft)
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        yield draft
+        draft.replace(path)
+        sync_directory(path.parent)
+    except BaseException as error:
+        with suppress(OSError):
+            _clear(draft)
+        if isinstance(error, sqlite3.Error | OSError):
+            raise StateError(f"{path}: cannot be made: {error}") from error
+        raise
+
+
+def _clear(draft: Path) -> None:
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        Path(f"{draft}{suffix}").unlink(missing_ok=True)
 
 
 def sync_directory(path: Path) -> None:
@@ -96,144 +142,86 @@ def sync_directory(path: Path) -> None:
         os.close(descriptor)
 
 
-def lock(path: Path) -> sqlite3.Connection:
-    """Holds a journal for this process alone, until the connection is closed or the process is gone.
-
-    Raises:
-        StateError: Another Journal holds it, or there is no place for the lock.
-    """
-    connection = None
-    try:
-        # Of several that try at once, SQLite turns all but one away, and that one waits until they are gone.
-        connection = sqlite3.connect(f"{path}-lock", timeout=0.1, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode = MEMORY")
-        connection.execute("BEGIN EXCLUSIVE")
-    except sqlite3.Error as error:
-        if connection is not None:
-            connection.close()
-        if "locked" in str(error):
-            raise StateError(f"{path}: is in use by another Journal ({error}); only one may write it") from None
-        raise StateError(f"{path}: cannot be locked: {error}") from None
-    return connection
+def connected(path: Path, more: str = "") -> sqlite3.Connection:
+    """A connection that changes nothing."""
+    return sqlite3.connect(f"{path.as_uri()}?mode=ro{more}", uri=True, isolation_level=None, timeout=PATIENCE)
 
 
-def check_header(path: Path) -> None:
-    """Whether the file is a journal of a version that this release reads; nothing is changed.
-
-    Raises:
-        InvalidSpecError: It is something else, or cannot be read.
-        UnsupportedError: It is of a later version.
-    """
-    try:
-        with path.open("rb") as file:
-            header = file.read(_HEADER)
-    except OSError as error:
-        raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}; it must be a file") from error
-    if len(header) < _HEADER or not header.startswith(_MAGIC):
-        raise InvalidSpecError(f"{path}: is no journal of kueuepy, or is cut off; it is left as it is")
-    version, application = struct.unpack_from(">i4xi", header, 60)
-    if application != APPLICATION_ID:
-        raise InvalidSpecError(f"{path}: is a database, but no journal of kueuepy; it is left as it is")
-    if version != VERSION:
-        raise UnsupportedError(
-            f"{path}: has version {version}; this release reads version {VERSION}; it is left as it is"
-        )
-    page = struct.unpack_from(">H", header, 16)[0]
-    size = 65536 if page == 1 else page
-    if size < 512 or path.stat().st_size % size:  # noqa: PLR2004 - the smallest page of SQLite
-        raise InvalidSpecError(f"{path}: is cut off; it is left as it is")
-
-
-def open_for_reading(path: Path) -> sqlite3.Connection:
-    """The database, which the connection cannot change.
-
-    Raises:
-        InvalidSpecError: SQLite finds it damaged, or cannot read it.
-    """
-    connection = None
-    try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
-        found = connection.execute("PRAGMA quick_check").fetchone()[0]
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        if connection is not None:
-            connection.close()
-        raise damaged(path, error) from None
-    if found != "ok":
-        connection.close()
-        raise damaged(path, found)
-    return connection
-
-
-def damaged(path: Path, why: object) -> InvalidSpecError:
-    """What is wrong with a journal; the disk may be to blame for an OperationalError, or the file."""
-    what = "cannot be read, or is damaged" if isinstance(why, sqlite3.OperationalError) else "is damaged"
-    return InvalidSpecError(f"{path}: {what}: {why}; it is left as it is")
-
-
-def open_for_writing(path: Path, durability: Durability) -> sqlite3.Connection:
+def open_for_writing(path: Path, durability: Durability, read: End, *, lock: str) -> tuple[sqlite3.Connection, str]:
     """The database; after a commit, the death of the process loses nothing, or that of the machine doesn't either.
 
+    Args:
+        path: The file.
+        durability: Of what the death is survived.
+        read: What was read of its end.
+        lock: Which file is locked for it. If it is another one than before, somebody's lock may have been removed, so
+            that nobody else at all may have the journal open.
+
+    Returns:
+        The connection, and the token to write with.
+
     Raises:
-        StateError: It cannot be opened.
+        StateError: It cannot be opened, or somebody else writes it.
     """
+    connection = None
     try:
+        if lock != read.lock:
+            _expect_nobody(path)
         connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'power' else 'NORMAL'}")
         connection.execute("PRAGMA wal_autocheckpoint = 8192")
-    except sqlite3.Error as error:
-        raise StateError(f"{path}: cannot be opened for writing: {error}") from error
-    return connection
+        connection.execute("PRAGMA cache_spill = OFF")  # nothing of a log is written before its commit
+        token = secrets.token_hex(8)
+        sql = "UPDATE writer SET token = ?, before = token, lock = ? WHERE token = ? AND number = ?"
+        _expect_one(connection.execute(sql, (token, lock, read.token, read.number)))
+        if shorten(connection):
+            connection.execute("UPDATE writer SET before = ''")
+    except BaseException as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.Error | StateError):
+            raise StateError(f"{path}: cannot be opened for writing: {error}") from error
+        raise
+    return connection, token
 
 
-class Reading:
-    """All that a journal holds, checked row by row."""
+def _expect_nobody(path: Path) -> None:
+    with closing(sqlite3.connect(path, timeout=1, isolation_level=None)) as connection:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        try:
+            connection.execute("SELECT token FROM writer")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            raise StateError(
+                f"it is in use, and its lock {path}-lock was not there; close it where it is open, as another Journal "
+                "may write it"
+            ) from None
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        """Reads the snapshot."""
-        self._connection, self._path = connection, path
-        row = connection.execute("SELECT call, at, state FROM snapshot ORDER BY call DESC LIMIT 1").fetchone()
-        if row is None:
-            raise self._damaged("it has no snapshot")
-        self._expect(row, (int, int, bytes))
-        self.last: int = row[0]
-        self.state: bytes = row[2]
-        self.checksum = crc32(self.state)
-        self.decision = 0
 
-    def calls(self) -> Iterator[tuple[str, list[DecisionRow]]]:
-        """Each call after the snapshot as JSON, with its decisions.
+def write_end(connection: sqlite3.Connection, token: str, number: int, checksum: int) -> None:
+    """Writes into a transaction the last call and its checksum, and so the token, too.
 
-        Raises:
-            InvalidSpecError: A row is not what was written.
-        """
-        rows = self._connection.execute("SELECT number, at, call, key, body, checksum FROM calls ORDER BY number")
-        decisions = self._connection.execute(
-            "SELECT call, cycle, verdict, workload, cluster_queue, reason, flavors, targets, number"
-            " FROM decisions ORDER BY number"
-        )
-        ahead = decisions.fetchone()
-        for row in rows:
-            self._expect(row, (int, int, str, str, str, int))
-            number, *rest, expected = row
-            made: list[DecisionRow] = []
-            while ahead is not None and ahead[0] == number:
-                self._expect(ahead, (int, int, *[str] * 6, int))
-                made.append(ahead[1:8])
-                self.decision = ahead[8]
-                ahead = decisions.fetchone()
-            self.checksum = checksum(self.checksum, (number, *rest), made)
-            if number != self.last + 1 or self.checksum != expected:
-                raise self._damaged(f"call {number} is not what was written")
-            self.last = number
-            yield rest[3], made
-        if ahead is not None:
-            raise self._damaged(f"a decision is of call {ahead[0]}, which is missing")
+    Raises:
+        StateError: Somebody else has written meanwhile.
+    """
+    sql = "UPDATE writer SET number = ?, checksum = ? WHERE token = ?"
+    _expect_one(connection.execute(sql, (number, checksum, token)))
 
-    def _expect(self, row: Sequence[object], types: Sequence[type]) -> None:
-        """A damaged row may hold anything."""
-        if tuple(map(type, row)) != tuple(types):
-            raise self._damaged("a row holds other things than were written")
 
-    def _damaged(self, what: str) -> InvalidSpecError:
-        return damaged(self._path, what)
+def _expect_one(done: sqlite3.Cursor) -> None:
+    if done.rowcount != 1:
+        raise StateError("another Journal has written it meanwhile")
+
+
+def shorten(connection: sqlite3.Connection) -> bool:
+    """Moves the log into the file, and gives its room back, unless somebody reads just now: nobody is waited for.
+
+    Returns:
+        Whether the file itself holds everything now.
+    """
+    connection.execute("PRAGMA busy_timeout = 0")
+    _, written, moved = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    connection.execute(f"PRAGMA busy_timeout = {PATIENCE * 1000}")
+    return bool(written == moved)

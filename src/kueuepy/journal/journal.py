@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import contextmanager
-from pathlib import Path
+from threading import Lock as Mutex
 from threading import RLock
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -13,7 +13,8 @@ from zlib import crc32
 import msgspec
 
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
-from kueuepy.journal import file
+from kueuepy.journal import file, reading
+from kueuepy.journal.lock import Guard, Lock, resolved
 from kueuepy.journal.scheduler import JournaledScheduler
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.calls import decoder, encoder
@@ -46,7 +47,7 @@ class Journal:
                 scheduler.cycle()
 
     Attributes:
-        path: The file.
+        path: The file, without symbolic links.
         durability: What is survived: `"process"` the death of the process, `"power"` that of the machine, too.
         lock: Is held by each call on the Journal or its Scheduler, and through a group.
     """
@@ -65,17 +66,24 @@ class Journal:
         """
         if durability not in ("power", "process"):
             raise InvalidSpecError(f'durability: is "{durability}"; it must be "power" or "process"')
-        self.path = Path(path)
+        self.path = resolved(path)
         self.durability = durability
-        if self.path.exists():
-            file.check_header(self.path)
-        self._held: sqlite3.Connection | None = file.lock(self.path)
+        self._held: Lock | None = Lock(self.path)
+        try:
+            if self.path.exists():
+                reading.check(self.path)
+        except BaseException:
+            self._held.release(remove=self._held.is_new)
+            raise
+        self._guard: Guard | None = None
+        self._token = ""
         self._process = os.getpid()
         self._connection: sqlite3.Connection | None = None
         self._scheduler: JournaledScheduler | None = None
         self._failure = ""
         self._depth = 0
         self.lock = RLock()
+        self._copying = Mutex()
         self._number = self._decision = self._checksum = self._snapshot = 0
 
     def scheduler(self, cluster: Cluster | Scheduler | None = None, *, now: Moment | None = None) -> JournaledScheduler:
@@ -129,6 +137,25 @@ class Journal:
                 if self._depth == 0:
                     self._commit()
 
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Writes a copy of all that was acknowledged to another file, while calls go on; by SQLite's online backup.
+
+        The copy is a journal of its own, and whole without the files beside this one. A file that is there already is
+        replaced as a whole, or not at all. An open journal must not be copied in any other way (see the guide).
+
+        Raises:
+            StateError: There is nothing to copy; the copy cannot be written, is in use, or would be this file.
+            InvalidSpecError: The path leads to something that is no file.
+        """
+        target = resolved(path)
+        if self._process != os.getpid() or self._connection is None:
+            self._check()
+            raise StateError(f"{self.path}: there is nothing to copy before the first scheduler()")
+        if target == self.path:
+            raise StateError(f"{target}: is the journal itself; back up to another file")
+        with self._copying:
+            file.backup(self.path, target)
+
     def compact(self) -> None:
         """Puts a snapshot in the place of all calls so far, and of their decisions.
 
@@ -174,9 +201,11 @@ class Journal:
     def close(self) -> None:
         """Gives the file back; the Scheduler can still be read."""
         with self.lock:
-            for connection in (self._connection, self._held):
-                if connection is not None and self._process == os.getpid():
-                    connection.close()
+            if self._process == os.getpid():
+                if self._connection is not None:
+                    self._connection.close()
+                if self._held is not None:
+                    self._held.release()
             self._connection = self._held = None
             self._failure = self._failure or "it is closed"
 
@@ -209,14 +238,19 @@ class Journal:
     def _commit(self) -> None:
         if self._connection is not None and self._connection.in_transaction and not self._failure:
             with self._writing(begin=False) as connection:
+                file.write_end(connection, self._token, self._number, self._checksum)
                 connection.execute("COMMIT")
+                self._expect_files()
+
+    def _expect_files(self) -> None:
+        """What was written is in the files that others find."""
+        assert self._guard is not None
+        if fault := self._guard.fault():
+            raise StateError(fault)
 
     def _shorten(self) -> None:
-        """Gives the room of the log back, unless somebody reads just now: nobody is waited for."""
         with self._writing(begin=False) as connection:
-            connection.execute("PRAGMA busy_timeout = 0")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            connection.execute(f"PRAGMA busy_timeout = {file.PATIENCE * 1000}")
+            file.shorten(connection)
 
     @contextmanager
     def _writing(self, *, begin: bool = True) -> Iterator[sqlite3.Connection]:
@@ -226,31 +260,37 @@ class Journal:
             if begin and not self._connection.in_transaction:
                 self._connection.execute("BEGIN IMMEDIATE")
             yield self._connection
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, StateError) as error:
             self.give_up(f"it cannot be written: {error}")
             if self._connection.in_transaction:
                 self._connection.rollback()
             self._check()
 
     def _recover(self) -> JournaledScheduler:
-        connection = file.open_for_reading(self.path)
+        token = reading.check(self.path)
+        connection = reading.open_for_reading(self.path)
         try:
-            reading = file.Reading(connection, self.path)
-            scheduler = JournaledScheduler.of_parts(self._saved(reading.state).parts)
+            found = reading.Reading(connection, self.path, token)
+            scheduler = JournaledScheduler.of_parts(self._saved(found.state).parts)
             scheduler.begin(None)
-            self._snapshot = reading.last
-            for body, decisions in reading.calls():
+            self._snapshot = found.last
+            for body, decisions in found.calls():
                 if scheduler.redo(self._decoded(body)) != decisions:
                     raise StateError(
-                        f"{self.path}: this release decides otherwise at call {reading.last} than is written; open it "
+                        f"{self.path}: this release decides otherwise at call {found.last} than is written; open it "
                         "with the release that wrote it, and compact it there"
                     )
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            raise file.damaged(self.path, error) from None
+            raise reading.damaged(self.path, error) from None
         finally:
             connection.close()
-        self._number, self._checksum, self._decision = reading.last, reading.checksum, reading.decision
-        self._connection = file.open_for_writing(self.path, self.durability)
+        self._number, self._checksum, self._decision = found.last, found.checksum, found.decision
+        assert self._held is not None
+        self._connection, self._token = file.open_for_writing(
+            self.path, self.durability, found.end, lock=self._held.name
+        )
+        self._guard = Guard(self.path, self._held)
+        self._expect_files()
         scheduler.begin(self)
         return scheduler
 

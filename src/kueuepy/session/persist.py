@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,6 +112,8 @@ def is_saved(path: str | os.PathLike[str]) -> bool:
 def save(scheduler: Scheduler, path: str | os.PathLike[str]) -> None:
     """Writes all that a Scheduler knows to a file; one that is there already is replaced as a whole, or not at all.
 
+    A new file can be read by its owner alone; another one keeps its mode.
+
     Raises:
         StateError: The file cannot be written.
     """
@@ -120,7 +123,8 @@ def save(scheduler: Scheduler, path: str | os.PathLike[str]) -> None:
     draft = target.with_name(f".{target.name}.{os.getpid()}.new")
     data = to_bytes(scheduler)
     try:
-        with draft.open("wb") as file:
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600  # jobs hold secrets
+        with os.fdopen(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, mode), "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

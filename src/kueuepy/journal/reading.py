@@ -1,0 +1,162 @@
+"""A journal read: whether it is one, whether it is whole, and what it holds."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from kueuepy.errors import InvalidSpecError, UnsupportedError
+from kueuepy.journal.file import APPLICATION_ID, VERSION, End, checksum, connected
+from kueuepy.journal.log import fault_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kueuepy.journal.file import DecisionRow
+
+
+def check(path: Path) -> str:
+    """Whether the file is a journal of a version that this release reads; neither it nor its log is changed.
+
+    Returns:
+        The token in the file itself, whatever its log says; none where only the log can tell: after a crash while
+        the log was moved into the file.
+
+    Raises:
+        InvalidSpecError: It is something else, cannot be read, or is cut off.
+        UnsupportedError: It is of another version.
+    """
+    size, log = path.stat().st_size, Path(f"{path}-wal")
+    if size == 0:
+        raise InvalidSpecError(f"{path}: is no journal of kueuepy: it is empty; it is left as it is")
+    torn = log.exists() and log.stat().st_size > 0
+    with closing(connected(path, more="&immutable=1")) as connection:
+        try:
+            connection.execute("PRAGMA writable_schema = ON")  # reads a file that is shorter than it says
+            application, version, page = (
+                connection.execute(f"PRAGMA {name}").fetchone()[0]
+                for name in ("application_id", "user_version", "page_size")
+            )
+        except sqlite3.OperationalError as error:
+            raise damaged(path, error) from None
+        except sqlite3.DatabaseError:
+            raise InvalidSpecError(f"{path}: is no journal of kueuepy, or is cut off; it is left as it is") from None
+        if application != APPLICATION_ID:
+            raise InvalidSpecError(f"{path}: is a database, but no journal of kueuepy; it is left as it is")
+        if version != VERSION:
+            raise UnsupportedError(
+                f"{path}: has version {version}; this release reads version {VERSION}; it is left as it is"
+            )
+        if size % page and not torn:
+            raise InvalidSpecError(f"{path}: is cut off; it is left as it is")
+        try:
+            return str(connection.execute("SELECT token FROM writer").fetchone()[0])
+        except (sqlite3.DatabaseError, UnicodeDecodeError, TypeError) as error:  # of no row at all
+            if torn:
+                return ""
+            raise damaged(path, error) from None
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """The database, which the connection cannot change.
+
+    Raises:
+        InvalidSpecError: It or its log is found damaged, or cannot be read.
+    """
+    if fault := fault_of(Path(f"{path}-wal")):
+        raise damaged(path, fault)
+    connection = None
+    try:
+        connection = connected(path)
+        found = connection.execute("PRAGMA quick_check").fetchone()[0]
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        if connection is not None:
+            connection.close()
+        raise damaged(path, error) from None
+    if found != "ok":
+        connection.close()
+        raise damaged(path, found)
+    return connection
+
+
+def damaged(path: Path, why: object) -> InvalidSpecError:
+    """What is wrong with a journal; the disk may be to blame for an OperationalError, or the file."""
+    what = "cannot be read, or is damaged" if isinstance(why, sqlite3.OperationalError) else "is damaged"
+    return InvalidSpecError(f"{path}: {what}: {why}; it is left as it is")
+
+
+class Reading:
+    """All that a journal holds, checked row by row."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, token: str) -> None:
+        """Reads the snapshot.
+
+        Args:
+            connection: The file with its log.
+            path: The file.
+            token: That of the file without its log, if it can be told.
+
+        Raises:
+            InvalidSpecError: It is not what was written, or the log is not that of the file.
+        """
+        self._connection, self._path = connection, path
+        end = connection.execute("SELECT token, before, lock, number, checksum FROM writer").fetchone()
+        if end is None:
+            raise self._damaged("it does not say who wrote it")
+        self._expect(end, (str, str, str, int, int))
+        self.end = End(*end)
+        if token and token not in (self.end.token, self.end.before):
+            raise InvalidSpecError(
+                f"{path}: the log {path}-wal is not of this file, or of another time of it; it is left as it is; "
+                "remove the log to have the file without it, or put back the file that it belongs to"
+            )
+        row = connection.execute("SELECT call, at, state FROM snapshot ORDER BY call DESC LIMIT 1").fetchone()
+        if row is None:
+            raise self._damaged("it has no snapshot")
+        self._expect(row, (int, int, bytes))
+        self.last: int = row[0]
+        self.state: bytes = row[2]
+        self.checksum = crc32(self.state)
+        self.decision = 0
+
+    def calls(self) -> Iterator[tuple[str, list[DecisionRow]]]:
+        """Each call after the snapshot as JSON, with its decisions.
+
+        Raises:
+            InvalidSpecError: A row is not what was written.
+        """
+        rows = self._connection.execute("SELECT number, at, call, key, body, checksum FROM calls ORDER BY number")
+        decisions = self._connection.execute(
+            "SELECT call, cycle, verdict, workload, cluster_queue, reason, flavors, targets, number"
+            " FROM decisions ORDER BY number"
+        )
+        ahead = decisions.fetchone()
+        for row in rows:
+            self._expect(row, (int, int, str, str, str, int))
+            number, *rest, expected = row
+            made: list[DecisionRow] = []
+            while ahead is not None and ahead[0] == number:
+                self._expect(ahead, (int, int, *[str] * 6, int))
+                made.append(ahead[1:8])
+                self.decision = ahead[8]
+                ahead = decisions.fetchone()
+            self.checksum = checksum(self.checksum, (number, *rest), made)
+            if number != self.last + 1 or self.checksum != expected:
+                raise self._damaged(f"call {number} is not what was written")
+            self.last = number
+            yield rest[3], made
+        if ahead is not None:
+            raise self._damaged(f"a decision is of call {ahead[0]}, which is missing")
+        if (self.last, self.checksum) != (self.end.number, self.end.checksum):
+            raise self._damaged(f"its last call is number {self.end.number}, and not {self.last}")
+
+    def _expect(self, row: Sequence[object], types: Sequence[type]) -> None:
+        """A damaged row may hold anything."""
+        if tuple(map(type, row)) != tuple(types):
+            raise self._damaged("a row holds other things than were written")
+
+    def _damaged(self, what: str) -> InvalidSpecError:
+        return damaged(self._path, what)
