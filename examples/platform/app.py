@@ -12,6 +12,10 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 from desk import Desk
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
@@ -23,19 +27,34 @@ from kueuepy.metrics import Watch
 from kueuepy.visibility import pending_workloads
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from starlette.requests import Request
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
-_STATUS = ((NotFoundError, 404), (DuplicateError, 409), (StateError, 409), (KueueError, 422), (ValueError, 400))
+_STATUS = (
+    (NotFoundError, 404),
+    (DuplicateError, 409),
+    (StateError, 409),
+    (KueueError, 422),
+    (ValueError, 400),
+    (RecursionError, 400),
+)
+_LARGEST = 3 * 1024 * 1024  # bytes of a body, as Kubernetes' API server takes
+_MOST = 500  # jobs of one post: all of them or none are taken, and meanwhile everybody else waits
+_LONG = 20  # jobs from which on a post counts as a long one
+_HEALTHY = 10.0  # seconds in which a service that is well answers
 
 
 class Platform:
     """The service's routes, on one Scheduler."""
 
-    def __init__(self, journal: Journal, cluster: kq.Cluster) -> None:
-        """Comes back to what was acknowledged, or starts from the cluster."""
+    def __init__(
+        self, journal: Journal, cluster: kq.Cluster, hosts: Sequence[str] = ("localhost", "127.0.0.1")
+    ) -> None:
+        """Comes back to what was acknowledged, or starts from the cluster; it is called by one of the names `hosts`."""
         self._journal = journal
+        self._hosts = hosts
         scheduler = journal.scheduler(cluster, now=time.time())
         self._watch = Watch(scheduler)
         self._desk = Desk(journal, scheduler)
@@ -45,7 +64,9 @@ class Platform:
         workload = "/workloads/{namespace}/{name}"
         return Starlette(
             lifespan=self._lifespan,
-            exception_handlers={KueueError: self._error, ValueError: self._error},
+            # A web page that somebody looks at must not submit jobs, by whatever name it finds this service.
+            middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=self._hosts), Middleware(_OwnOrigin)],
+            exception_handlers=dict.fromkeys((KueueError, ValueError, RecursionError, HTTPException), self._error),
             routes=[
                 Route("/jobs", self.submit, methods=["POST"]),
                 Route(workload, self.show),
@@ -61,8 +82,11 @@ class Platform:
 
     async def submit(self, request: Request) -> Response:
         """A job, a Workload or a row: admitted now, or in line. 201 once it is durable."""
-        body = json.loads(await request.body())
-        keys = await self._ask(lambda scheduler: scheduler.submit(body))
+        body = await _json(request)
+        count = len(body) if isinstance(body, list) else 1
+        if count > _MOST:
+            raise HTTPException(413, f"has {count} jobs; a post may have {_MOST} at most: send several")
+        keys = await self._ask(lambda scheduler: scheduler.submit(body), long=count > _LONG)
         return JSONResponse({"workloads": list(keys)}, 201)
 
     async def show(self, request: Request) -> Response:
@@ -101,10 +125,14 @@ class Platform:
     async def health(self, _: Request) -> Response:
         """Whether calls can be made durable."""
         failure = self._journal.failure
+        try:
+            await asyncio.wait_for(self._ask(lambda _: None), _HEALTHY)
+        except asyncio.TimeoutError:
+            failure = failure or f"no answer in {_HEALTHY:g} s"
         return PlainTextResponse(failure or "ok", 503 if failure else 200)
 
-    async def _ask(self, act: Callable[[kq.Scheduler], Any]) -> Any:
-        return await asyncio.wrap_future(self._desk.ask(act))
+    async def _ask(self, act: Callable[[kq.Scheduler], Any], *, long: bool = False) -> Any:
+        return await asyncio.wrap_future(self._desk.ask(act, long=long))
 
     @asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
@@ -112,10 +140,50 @@ class Platform:
             yield
 
     async def _error(self, _: Request, error: Exception) -> Response:
+        if isinstance(error, HTTPException):
+            return JSONResponse({"error": error.detail}, error.status_code)
         status = next(status for kind, status in _STATUS if isinstance(error, kind))
         if isinstance(error, StateError) and self._journal.failure:
             status = 503
         return JSONResponse({"error": str(error)}, status)
+
+
+class _OwnOrigin:
+    """Refuses what a page of another origin sends: browsers name the origin of everything that may change something."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope) if scope["type"] == "http" else {}
+        origin = headers.get("origin")
+        if origin is not None and origin != f"{scope['scheme']}://{headers['host']}":
+            await JSONResponse({"error": f"origin: is {origin}; it must be this service"}, 403)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+async def _json(request: Request) -> Any:
+    """The body, which must be JSON as it is standardised, and not too large.
+
+    Raises:
+        HTTPException: It is too large, or is said to be something else.
+        ValueError: It is no JSON.
+        RecursionError: It is too deep.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise HTTPException(415, f'content-type: is "{kind}"; it must be "application/json"')
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > _LARGEST:
+            raise HTTPException(413, f"is larger than {_LARGEST} bytes")
+    return json.loads(body, parse_constant=_no_number)
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number of JSON")
 
 
 def _key(request: Request) -> str:
@@ -128,9 +196,12 @@ def main() -> None:
     parser.add_argument("cluster", help="manifests of flavors, queues and cohorts")
     parser.add_argument("journal", help="the file that remembers; a new one is made")
     parser.add_argument("--port", type=int, default=8080)
+    parser.add_argument(
+        "--name", action="append", default=["localhost", "127.0.0.1"], help="one more name of this host"
+    )
     given = parser.parse_args()
     with Journal(given.journal) as journal:
-        platform = Platform(journal, kq.load(given.cluster))
+        platform = Platform(journal, kq.load(given.cluster), given.name)
         uvicorn.run(platform.app(), host="127.0.0.1", port=given.port, log_level="warning")
 
 

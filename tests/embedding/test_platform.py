@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import resource
@@ -9,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -19,6 +21,9 @@ from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
+
+import kueuepy as kq
+from kueuepy.journal import Journal
 
 pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
@@ -37,9 +42,13 @@ def platform(journal, largest_file=None):
     if largest_file is not None:
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))
 
-    def call(method, path, body=None):
-        data = json.dumps(body).encode() if body else None
-        request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data, method=method)
+    def call(method, path, body=None, **headers):
+        data = body if isinstance(body, bytes) else json.dumps(body).encode() if body else None
+        given = {
+            "content-type": "application/json",
+            **{name.replace("_", "-"): value for name, value in headers.items()},
+        }
+        request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data, given, method=method)
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - our own server
                 text, status = answer.read().decode(), answer.status
@@ -135,6 +144,82 @@ def test_what_is_wrong_is_said(tmp_path):
             found, answer = call(method, path, body)
             assert found == status, answer
             assert answer["error"]
+
+
+def row(name, **more):
+    return {"name": name, "namespace": "lab", "queue": "training", "cpu": 1, **more}
+
+
+def test_what_no_client_of_ours_sends_is_refused(tmp_path):
+    deep = b"[" * 100_000 + b"]" * 100_000
+    large = json.dumps([row(f"j{i}", note="x" * 9000) for i in range(400)]).encode()
+    with platform(tmp_path / "j.db") as (call, _):
+        for body, headers, status in (
+            (row("a"), {"content_type": "text/plain"}, 415),
+            (row("a"), {"origin": "https://example.com"}, 403),
+            (row("a"), {"origin": "null"}, 403),
+            (row("a"), {"host": "example.com"}, 400),
+            (large, {}, 413),
+            ([row(f"j{i}") for i in range(501)], {}, 413),
+            (deep, {}, 400),
+            (b'{"a":' * 900 + b"1" + b"}" * 900, {}, 422),
+            (b"{", {}, 400),
+            (b"\xff", {}, 400),
+            (b'{"name": "a", "namespace": "lab", "queue": "training", "cpu": NaN}', {}, 400),
+        ):
+            assert call("POST", "/jobs", body, **headers)[0] == status, (headers, str(body)[:80])
+        assert call("GET", "/workloads/lab/a")[0] == 404
+        assert call("POST", "/jobs", row("a"), origin="http://localhost", host="localhost")[0] == 201
+        assert call("DELETE", "/workloads/lab/a", origin="https://example.com")[0] == 403
+
+
+def test_long_posts_hold_nobody_up_for_long(tmp_path):
+    with platform(tmp_path / "j.db") as (call, _), ThreadPoolExecutor(13) as clients:
+        posts = [clients.submit(call, "POST", "/jobs", [row(f"j{post}-{i}") for i in range(500)]) for post in range(12)]
+        waited = []
+        while not all(post.done() for post in posts):
+            started = time.monotonic()
+            assert call("GET", "/healthz")[0] == 200
+            waited.append(time.monotonic() - started)
+        assert {post.result()[0] for post in posts} == {201}
+        # Each is answered behind one long post at most, and the one before that: not behind all twelve.
+        assert len(waited) >= 5
+        assert gauge(call, "admitted_active_workloads") == 128
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(PLATFORM))
+    module = importlib.import_module("desk")
+    with Journal(tmp_path / "j.db", durability="process") as journal:
+        scheduler = journal.scheduler(kq.load(PLATFORM / "cluster.yaml"), now=time.time())
+        made = module.Desk(journal, scheduler)
+        with made.open():
+            yield made
+
+
+def test_a_client_that_goes_away_ends_nothing(desk):
+    began, gate, done = threading.Event(), threading.Event(), []
+    first = desk.ask(lambda _: (began.set(), gate.wait(30)))
+    assert began.wait(30)
+    gone = [desk.ask(lambda _, i=i: done.append(i), long=i % 2 == 1) for i in range(4)]
+    assert all(one.cancel() for one in gone)
+    assert not first.cancel()
+    gate.set()
+    assert desk.ask(lambda scheduler: len(scheduler.keys())).result(30) == 0
+    assert first.result(30)
+    assert done == []
+
+
+def test_a_wall_clock_that_jumps_changes_nothing(desk, monkeypatch):
+    now = time.time
+    before = desk.ask(lambda scheduler: scheduler.now).result(30)
+    monkeypatch.setattr(time, "time", lambda: now() + 10**8)
+    ahead = desk.ask(lambda scheduler: scheduler.now).result(30)
+    monkeypatch.setattr(time, "time", now)
+    time.sleep(0.05)
+    after = desk.ask(lambda scheduler: scheduler.now).result(30)
+    assert before <= ahead < after < before + 60
 
 
 def test_a_killed_service_comes_back_to_what_it_acknowledged(tmp_path):
