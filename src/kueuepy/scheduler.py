@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
 
 from kueuepy import _core
 from kueuepy.decisions import Admitted
@@ -23,7 +25,7 @@ from kueuepy.session.checks import CheckRequest, answer, checks_of
 from kueuepy.session.settling import settle
 from kueuepy.session.status import live_workload
 from kueuepy.session.store import PASSIVE, Store
-from kueuepy.session.submission import Submitted, latest_time, of_jobs, plain, submissions
+from kueuepy.session.submission import Submitted, latest_time, of_jobs, plain
 from kueuepy.session.time import Duration, Moment, duration_ns, later, moment_ns
 from kueuepy.session.workloads import SchedulerWorkloads, each_once, expect_object
 
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
     from kueuepy.cluster import Cluster
     from kueuepy.session.checks import Check, CheckAnswer
+
+T = TypeVar("T", bound=Object)
 
 
 class Scheduler(SchedulerWorkloads):
@@ -94,13 +98,17 @@ class Scheduler(SchedulerWorkloads):
     # What happens to it.
 
     @changing
-    def submit(self, *items: Any) -> tuple[str, ...]:
+    def submit(self, *items: Any, keep_status: bool = False) -> tuple[str, ...]:
         """New workloads; either all of them are taken, or none.
+
+        Nobody admits their own: as for an API server, the status of a Workload that is created doesn't count.
 
         Args:
             items: Workloads; manifests of jobs of every kind that Kueue knows, or of Workloads; rows as dicts (see
                 `kueuepy.jobs.from_row`); frames of pandas or polars; or lists of these. A workload without a creation
                 time is created now; one without a uid, which breaks ties, gets one in the order of submission.
+            keep_status: Whether Workloads come as they are elsewhere, such as in a dump: with their quota, their
+                conditions and checks.
 
         Returns:
             The key of each workload, `namespace/name`.
@@ -110,22 +118,25 @@ class Scheduler(SchedulerWorkloads):
             InvalidSpecError: Something is not valid.
             NotFoundError: A job names a priority class that isn't there.
         """
-        return self._take(self._checked(submissions(items, self.surroundings())))
+        return self._take(self.valid_submissions(items, keep_status=keep_status))
 
     @changing
     def apply(self, *objects: Object) -> None:
         """Creates the objects, or changes those of the same kind and name, as `kubectl apply` does.
+
+        The status of a Workload doesn't count; what it has by now decides which changes Kueue allows
+        (`pkg/webhooks/workload_webhook.go:ValidateWorkloadUpdate`).
 
         Raises:
             InvalidSpecError: An object, or the change of it, is not valid.
         """
         for obj in objects:
             expect_object("apply", obj)
-            known = self._find(obj)
+            known = self._live(obj)
             gates = self._configuration.feature_gates
             if known is None:
                 check(obj, feature_gates=gates)
-            elif problems := validate_update(known, obj, feature_gates=gates):
+            elif problems := validate_update(known, _changed(known, obj), feature_gates=gates):
                 raise ManifestError([(f'{type(obj).__name__} "{obj.key}"', problem) for problem in problems])
         self._touch()
         for obj in objects:
@@ -276,6 +287,11 @@ class Scheduler(SchedulerWorkloads):
     def _controlled(self) -> None:
         """Kueue's controllers ran before checks were answered."""
 
+    def _live(self, obj: Object) -> Object | None:
+        """The object of the same kind and name as it is now, if there is one."""
+        known = self._find(obj)
+        return self.workload(obj.key) if isinstance(known, Workload) else known
+
     def _find(self, obj: Object) -> Object | None:
         if isinstance(obj, Workload):
             return self._store.workloads.get(obj.key)
@@ -297,8 +313,9 @@ class Scheduler(SchedulerWorkloads):
     def _apply_workload(self, obj: Workload) -> None:
         known = self._store.workloads.get(obj.key)
         if known is None:
-            self._take([Submitted(obj)])
+            self._take([Submitted(msgspec.structs.replace(obj, status=None))])
             return
+        obj = _changed(known, obj)
         self._engine.update(self.id_of(obj.key), obj, changed=not obj.has_spec_of(known))
         self._store.workloads.put(obj.key, obj)
 
@@ -309,3 +326,11 @@ class Scheduler(SchedulerWorkloads):
                 if isinstance(decision, Admitted):
                     self._store.admitted.put(decision.workload, decision)
         return cycle
+
+
+def _changed(known: Object, obj: T) -> T:
+    """What an API server makes of a change: a Workload keeps the status of the one that is there, and its creation."""
+    if not (isinstance(known, Workload) and isinstance(obj, Workload)):
+        return obj
+    created = known.creation_timestamp
+    return msgspec.structs.replace(obj, uid=obj.uid or known.uid, creation_timestamp=created, status=known.status)

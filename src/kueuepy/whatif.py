@@ -16,7 +16,6 @@ from kueuepy.engine.decided import from_record
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import Configuration, Object, Workload
-from kueuepy.session.submission import submissions
 
 if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
 
 Edit: TypeAlias = "Object | Configuration | Callable[[Scheduler], object]"
 """An object to apply, a Configuration to run under, or a function that changes the Scheduler which it is given."""
-
-
-_ASKED_AS_THEY_ARE = (_core.Question, Workload)
 
 
 # --- a workload ------------------------------------------------------------------------------------------------------
@@ -78,11 +74,16 @@ def ask_one(scheduler: SchedulerState, item: Any) -> Decision:
 
 def _subjects(scheduler: SchedulerState, item: Any) -> Sequence[_core.Question | Workload | int]:
     """What the engine is to be asked about: a job may be several workloads."""
-    if isinstance(item, _ASKED_AS_THEY_ARE):
+    if isinstance(item, _core.Question):
         return (item,)
     if isinstance(item, str):
         return (scheduler.id_of(item),)
-    return [workload for workload, *_ in submissions([item], scheduler.surroundings())]
+    return _workloads(scheduler, item)
+
+
+def _workloads(scheduler: SchedulerState, item: Any) -> list[Workload]:
+    """The workloads of an item, as valid as they must be to be submitted; with the status that they have."""
+    return [one.workload for one in scheduler.valid_submissions([item], keep_status=True)]
 
 
 def question(scheduler: SchedulerState, item: Any) -> _core.Question:
@@ -91,7 +92,7 @@ def question(scheduler: SchedulerState, item: Any) -> _core.Question:
         return item
     if isinstance(item, str):
         return _core.Question(scheduler.workload(item))
-    return _core.Question(one([workload for workload, *_ in submissions([item], scheduler.surroundings())]))
+    return _core.Question(one(_workloads(scheduler, item)))
 
 
 def one(found: Sequence[Any]) -> Any:
@@ -112,7 +113,7 @@ def largest_count(scheduler: SchedulerState, item: Any, *, pod_set: str | None, 
             raise InvalidSpecError("largest_count: of a Question only the first pod set grows; give the workload")
         return scheduler.engine.largest_count(item, 0, preempting)
     workload = scheduler.workload(item) if isinstance(item, str) else None
-    workload = workload or one([found for found, *_ in submissions([item], scheduler.surroundings())])
+    workload = workload or one(_workloads(scheduler, item))
     names = [known.name for known in workload.pod_sets]
     if pod_set is not None and pod_set not in names:
         raise NotFoundError(f'Workload "{workload.key}": "{pod_set}" names no pod set; it must be one of {names}')
@@ -263,7 +264,7 @@ def under(scheduler: SchedulerState, configuration: Configuration) -> Scheduler:
     cluster = Cluster(objects, configuration=configuration, names=False)
     fresh = Scheduler(cluster, now=0, checks=scheduler.parts.checks)
     fresh.engine.set_now(scheduler.engine.now)
-    fresh.submit(*workloads)
+    fresh.submit(*workloads, keep_status=True)
     return fresh
 
 

@@ -41,7 +41,8 @@ class Stage:
                     pod_sets=(kq.PodSet.of(count=pods, requests=requests or {"cpu": 1}, **pod),),
                     creation_timestamp=time * SECOND,
                     **fields,
-                )
+                ),
+                keep_status="status" in fields,
             )
 
     def settle(self):

@@ -83,7 +83,7 @@ WRONG = {
         'check "x": podSetUpdates[0].tolerations[0]: is "x", a text; it must be a mapping',
     ),
     "submit status": (
-        lambda s: s.submit(workload("z", status=with_update({"name": "main", "labels": 5}))),
+        lambda s: s.submit(workload("z", status=with_update({"name": "main", "labels": 5})), keep_status=True),
         "status.admissionChecks[0].podSetUpdates[0].labels: is 5, a number; it must be a mapping",
     ),
     "set_check after": (

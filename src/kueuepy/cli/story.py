@@ -86,7 +86,7 @@ def _load(states: list[str], manifest: Manifest) -> Scheduler:
     scheduler = Scheduler.load(states[0])
     scheduler.apply(*(obj for obj in manifest.objects() if not isinstance(obj, Workload)))
     with jobs_placed(manifest):
-        scheduler.submit(*manifest.workloads, *manifest.jobs)
+        scheduler.submit(*manifest.workloads, *manifest.jobs, keep_status=True)
     return scheduler
 
 

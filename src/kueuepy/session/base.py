@@ -17,7 +17,7 @@ from kueuepy.objects import SECOND, LocalQueue, Namespace, PriorityClass, Worklo
 from kueuepy.session import calls
 from kueuepy.session.status import live_workload
 from kueuepy.session.store import Parts
-from kueuepy.session.submission import Submitted, Surroundings
+from kueuepy.session.submission import Submitted, Surroundings, submissions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -152,6 +152,16 @@ class SchedulerState:
             raise StateError(f'Workload "{self._engine.key(found)}": was given to the engine directly')
         return known
 
+    def valid_submissions(self, items: Iterable[Any], *, keep_status: bool = False) -> list[Submitted]:
+        """The Workloads of what is given to be submitted, or asked about, each found to be valid.
+
+        Raises:
+            InvalidSpecError: Something is not valid, or is no workload, job, row or frame.
+            NotFoundError: A job names a priority class that isn't there.
+        """
+        found = submissions(items, self.surroundings())
+        return self._checked(found if keep_status else map(_without_status, found))
+
     def _checked(self, new: Iterable[Submitted]) -> list[Submitted]:
         """The same, once each Workload is found to be valid."""
         found = list(new)
@@ -223,3 +233,9 @@ class SchedulerState:
 
     def _tell(self, call: calls.Call, cycles: Sequence[Cycle] = ()) -> None:
         """A call was done, and came to these cycles."""
+
+
+def _without_status(one: Submitted) -> Submitted:
+    if one.workload.status is None:
+        return one
+    return one._replace(workload=msgspec.structs.replace(one.workload, status=None))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from kueuepy.errors import StateError
 from kueuepy.objects import ResourceFlavor
 from kueuepy.session.base import SchedulerState, alone
-from kueuepy.session.submission import submissions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +37,7 @@ class SchedulerQuestions(SchedulerState):
 
         if not isinstance(item, str):
             trial = self.fork()
-            return trial.explain(trial._take(submissions([item], self.surroundings()))[0])  # noqa: SLF001 - its own class
+            return trial.explain(trial._take(self.valid_submissions([item]))[0])  # noqa: SLF001 - its own class
         found = self.id_of(item)
         decided = self._store.admitted.get(self._engine.key(found))
         fair = self._configuration.fair_sharing is not None
