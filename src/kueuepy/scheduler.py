@@ -31,7 +31,7 @@ from kueuepy.session.workloads import SchedulerWorkloads, each_once, expect_obje
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from kueuepy.cluster import Cluster
     from kueuepy.session.checks import Check, CheckAnswer
@@ -244,6 +244,20 @@ class Scheduler(SchedulerWorkloads):
         from kueuepy.session.persist import load  # noqa: PLC0415 - only on use
 
         return load(path)
+
+    def __copy__(self) -> Scheduler:
+        """A fork."""
+        return self.fork()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Scheduler:
+        """A fork: it shares nothing that either side changes."""
+        return self.fork()
+
+    def __reduce__(self) -> tuple[Callable[[bytes], Scheduler], tuple[bytes]]:
+        """What `save` writes; so functions that answer admission checks are not in a pickle."""
+        from kueuepy.session.persist import from_bytes, to_bytes  # noqa: PLC0415 - only on use
+
+        return from_bytes, (to_bytes(self),)
 
     def __repr__(self) -> str:
         """Its time, and how many workloads there are."""
