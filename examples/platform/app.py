@@ -87,7 +87,7 @@ class Platform:
         if count > _MOST:
             raise HTTPException(413, f"has {count} jobs; a post may have {_MOST} at most: send several")
         keys = await self._ask(lambda scheduler: scheduler.submit(body), long=count > _LONG)
-        return JSONResponse({"workloads": list(keys)}, 201)
+        return JSONResponse({"workloads": keys, "remarks": keys.remarks}, 201)
 
     async def show(self, request: Request) -> Response:
         """A workload with its status."""

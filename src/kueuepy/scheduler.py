@@ -25,7 +25,7 @@ from kueuepy.session.checks import CheckRequest, answer, checks_of
 from kueuepy.session.settling import settle
 from kueuepy.session.status import live_workload
 from kueuepy.session.store import PASSIVE, Store
-from kueuepy.session.submission import Submitted, latest_time, of_jobs, plain
+from kueuepy.session.submission import Keys, Submitted, latest_time, of_jobs, plain
 from kueuepy.session.time import Duration, Moment, duration_ns, later, moment_ns
 from kueuepy.session.workloads import SchedulerWorkloads, each_once, expect_object
 
@@ -98,7 +98,7 @@ class Scheduler(SchedulerWorkloads):
     # What happens to it.
 
     @changing
-    def submit(self, *items: Any, keep_status: bool = False) -> tuple[str, ...]:
+    def submit(self, *items: Any, keep_status: bool = False) -> Keys:
         """New workloads; either all of them are taken, or none.
 
         Nobody admits their own: as for an API server, the status of a Workload that is created doesn't count.
@@ -111,7 +111,7 @@ class Scheduler(SchedulerWorkloads):
                 conditions and checks.
 
         Returns:
-            The key of each workload, `namespace/name`.
+            The key of each workload, `namespace/name`; `remarks` name those that wait for a queue that is not there.
 
         Raises:
             DuplicateError: A workload of this key exists already.

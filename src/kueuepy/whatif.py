@@ -11,7 +11,7 @@ import msgspec
 
 from kueuepy import _core
 from kueuepy.cluster import Cluster
-from kueuepy.decisions import Decision
+from kueuepy.decisions import Decision, Pending
 from kueuepy.engine.decided import from_record
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.notebook import Sheet, repr_html
@@ -111,14 +111,24 @@ def largest_count(scheduler: SchedulerState, item: Any, *, pod_set: str | None, 
     if isinstance(item, _core.Question):
         if pod_set is not None:
             raise InvalidSpecError("largest_count: of a Question only the first pod set grows; give the workload")
-        return scheduler.engine.largest_count(item, 0, preempting)
+        return _largest(scheduler, item, 0, preempting=preempting)
     workload = scheduler.workload(item) if isinstance(item, str) else None
     workload = workload or one(_workloads(scheduler, item))
     names = [known.name for known in workload.pod_sets]
     if pod_set is not None and pod_set not in names:
         raise NotFoundError(f'Workload "{workload.key}": "{pod_set}" names no pod set; it must be one of {names}')
     index = 0 if pod_set is None else names.index(pod_set)
-    return scheduler.engine.largest_count(_core.Question(workload), index, preempting)
+    return _largest(scheduler, _core.Question(workload), index, preempting=preempting)
+
+
+def _largest(scheduler: SchedulerState, asked: _core.Question, pod_set: int, *, preempting: bool) -> int:
+    """The number, unless it is none as there is nobody to give quota."""
+    count = scheduler.engine.largest_count(asked, pod_set, preempting)
+    if count == 0:
+        answer = from_record(scheduler.engine.ask_one(asked))
+        if isinstance(answer, Pending) and not answer.cluster_queue:
+            raise NotFoundError(f'Workload "{asked.key}": {answer.message}; it must name a queue that is there')
+    return count
 
 
 # --- an edit ---------------------------------------------------------------------------------------------------------

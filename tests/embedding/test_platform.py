@@ -87,6 +87,10 @@ def job(name, cpu="8", **annotations):
     }
 
 
+def row(name, **more):
+    return {"name": name, "namespace": "lab", "queue": "training", "cpu": 1, **more}
+
+
 def conditions(call, key):
     status, workload = call("GET", f"/workloads/{key}")
     assert status == 200, workload
@@ -126,14 +130,16 @@ def test_a_client_submits_watches_and_finishes_jobs(tmp_path):
         assert gauge(call, "admitted_workloads_total") == 2
         assert call("DELETE", f"/workloads/{second}")[0] == 204
         assert gauge(call, "admitted_active_workloads") == 0
-        row = {"name": "train", "namespace": "lab", "queue": "training", "cpu": 8}
-        assert call("POST", "/jobs", row) == (201, {"workloads": ["lab/train"]})
+        assert call("POST", "/jobs", row("train", cpu=8)) == (201, {"workloads": ["lab/train"], "remarks": []})
         assert conditions(call, "lab/train")["Admitted"] == "True"
 
 
 def test_what_is_wrong_is_said(tmp_path):
     with platform(tmp_path / "j.db") as (call, _):
         submit(call, "once")
+        nowhere = call("POST", "/jobs", row("nowhere", queue="none"))
+        remark = 'Workload "lab/nowhere": waits for LocalQueue lab/none, which is not there'
+        assert nowhere == (201, {"workloads": ["lab/nowhere"], "remarks": [remark]})
         for method, path, body, status in (
             ("GET", "/workloads/lab/nobody", None, 404),
             ("GET", "/clusterqueues/nowhere/pendingworkloads", None, 404),
@@ -144,10 +150,6 @@ def test_what_is_wrong_is_said(tmp_path):
             found, answer = call(method, path, body)
             assert found == status, answer
             assert answer["error"]
-
-
-def row(name, **more):
-    return {"name": name, "namespace": "lab", "queue": "training", "cpu": 1, **more}
 
 
 def test_what_no_client_of_ours_sends_is_refused(tmp_path):

@@ -9,6 +9,7 @@ from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
+from kueuepy._core import Quantity
 from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest.times import parse_duration, parse_time
 from kueuepy.objects import SECOND, PodSet, Workload
@@ -45,10 +46,10 @@ def from_row(
     4
 
     Args:
-        row: The values by column; one that is missing (`None` or NaN) counts as absent. The columns are `name`,
-            `namespace`, `queue`, `pods` (1), `min_pods` (partial admission), `priority` (0), what each
-            pod asks for in `cpu`, `memory` or `mem` (as a quantity, a plain number is of bytes), `gpu` and any
-            resource with a `/` in its name; and `submit` and `duration`, in seconds, as text
+        row: The values by column; one that is missing (`None`, or NaN where it is no amount) counts as absent. The
+            columns are `name`, `namespace`, `queue`, `pods` (1), `min_pods` (partial admission), `priority` (0), what
+            each pod asks for in `cpu`, `memory` or `mem` (as a quantity, a plain number is of bytes), `gpu` and any resource
+            with a `/` in its name, where whole devices are counted; and `submit` and `duration`, in seconds, as text
             (`2024-05-01T12:00:00Z`, `1h30m`) or as values of datetime or pandas.
         gpu_resource: The resource that `gpu` counts.
         ignore: Columns that say nothing of the Workload.
@@ -57,6 +58,7 @@ def from_row(
     Raises:
         InvalidSpecError: A column is unknown, or a value is none for its column.
     """
+    _expect_amounts(row, ignore)
     values = {str(key): value for key, value in row.items() if not _is_missing(value) and key not in ignore}
     where = f'row "{values.get("name", "")}"'
     for column in values:
@@ -69,8 +71,9 @@ def from_row(
     requests = {
         gpu_resource if column == "gpu" else _RESOURCES.get(column, column): _quantity(value)
         for column, value in values.items()
-        if column in ("gpu", *_RESOURCES) or "/" in column
+        if _is_request(column)
     }
+    _expect_whole_devices(where, requests)
     min_pods = _whole(where, values, "min_pods", -1)
     pod_set = PodSet.of(
         count=_whole(where, values, "pods", 1), requests=requests, min_count=None if min_pods < 0 else min_pods
@@ -84,6 +87,42 @@ def from_row(
         creation_timestamp=_time(where, values, "submit"),
     )
     return Submission(workload, _time(where, values, "duration"))
+
+
+def _is_request(column: str) -> bool:
+    return column in ("gpu", *_RESOURCES) or "/" in column
+
+
+def _expect_amounts(row: Mapping[Any, Any], ignore: Collection[str]) -> None:
+    """No amount is NaN: that it asks for nothing is as little said as what it asks for.
+
+    Raises:
+        InvalidSpecError: One is.
+    """
+    for column, value in row.items():
+        is_amount = column not in ignore and (_is_request(str(column)) or column == "pods")
+        if is_amount and isinstance(value, Real) and math.isnan(value):
+            raise InvalidSpecError(
+                f'row "{row.get("name", "")}": {column}: is NaN; it must be an amount, 0 or None for none (of a '
+                "DataFrame, fillna(0))"
+            )
+
+
+def _expect_whole_devices(where: str, requests: Mapping[str, str | int]) -> None:
+    """Of devices only whole ones can be asked for (Kubernetes, "Extended resources").
+
+    Raises:
+        InvalidSpecError: A part of one is; Kueue would count it as one.
+    """
+    for resource, value in requests.items():
+        if isinstance(value, int) or "/" not in resource or "kubernetes.io/" in resource:
+            continue
+        try:
+            asked = Quantity(value)
+        except ValueError:  # the validation of the Workload says so
+            continue
+        if asked != Quantity(asked.as_units):
+            raise InvalidSpecError(f"{where}: {resource}: is {value}; it must be a whole number of devices")
 
 
 def _is_missing(value: Any) -> bool:

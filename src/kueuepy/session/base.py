@@ -13,14 +13,14 @@ from kueuepy.cluster import Cluster
 from kueuepy.errors import DuplicateError, NotFoundError, StateError
 from kueuepy.manifest import check
 from kueuepy.manifest.gates import enabled
-from kueuepy.objects import SECOND, LocalQueue, Namespace, PriorityClass, WorkloadPriorityClass
+from kueuepy.objects import SECOND, ClusterQueue, LocalQueue, Namespace, PriorityClass, WorkloadPriorityClass
 from kueuepy.session import calls
 from kueuepy.session.status import live_workload
 from kueuepy.session.store import Parts
-from kueuepy.session.submission import Submitted, Surroundings, submissions
+from kueuepy.session.submission import Keys, Submitted, Surroundings, submissions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from typing_extensions import Self
 
@@ -169,7 +169,7 @@ class SchedulerState:
             check(workload, feature_gates=self._configuration.feature_gates)
         return found
 
-    def _take(self, new: Iterable[Submitted]) -> tuple[str, ...]:
+    def _take(self, new: Iterable[Submitted]) -> Keys:
         submitted = list(new)
         seen: set[str] = set()
         for workload, *_ in submitted:
@@ -178,7 +178,18 @@ class SchedulerState:
             seen.add(workload.key)
         for one in submitted:
             self.take(one)
-        return tuple(workload.key for workload, *_ in submitted)
+        keys = Keys(workload.key for workload, *_ in submitted)
+        keys.remarks = tuple(self._remarks(workload for workload, *_ in submitted))
+        return keys
+
+    def _remarks(self, workloads: Iterable[Workload]) -> Iterator[str]:
+        """Of each workload that nobody considers, as its queue is not there: which one that is."""
+        for workload in workloads:
+            missing = self._cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
+            if not workload.queue_name:
+                yield f'Workload "{workload.key}": names no queue, and is never considered'
+            elif isinstance(missing, str):
+                yield f'Workload "{workload.key}": waits for {missing}, which is not there'
 
     @changing
     def take(self, one: Submitted) -> None:
@@ -220,7 +231,22 @@ class SchedulerState:
             objects.of(Namespace),
             objects.of(LocalQueue),
             self._related,
+            self._covered,
         )
+
+    def _cluster_queue_of(self, local_queue: str) -> ClusterQueue | str:
+        """The ClusterQueue of a LocalQueue; or which of the two is not there."""
+        local = self._store.objects.get((LocalQueue, local_queue))
+        if not isinstance(local, LocalQueue):
+            return f"LocalQueue {local_queue}"
+        queue = self._store.objects.get((ClusterQueue, local.cluster_queue))
+        return queue if isinstance(queue, ClusterQueue) else f"ClusterQueue {local.cluster_queue}"
+
+    def _covered(self, local_queue: str) -> Collection[str]:
+        queue = self._cluster_queue_of(local_queue)
+        if isinstance(queue, str):
+            return ()
+        return {resource for group in queue.resource_groups for resource in group.covered_resources}
 
     # What a Journal hears of.
 

@@ -76,10 +76,16 @@ class SchedulerQuestions(SchedulerState):
     def largest_count(self, item: Any, *, pod_set: str | None = None, preempting: bool = False) -> int:
         """The largest number of pods with which the workload would be admitted now; 0 if not even one would.
 
+        Why not even one would is the answer of `try_admit`.
+
         Args:
             item: A Workload, a job or a row; the count that it has doesn't matter.
             pod_set: Which pod set to grow; the first one by default.
             preempting: Whether it counts if others must be preempted.
+
+        Raises:
+            InvalidSpecError: It is not valid, or is several workloads.
+            NotFoundError: Its queue is not there, or the pod set is not.
         """
         from kueuepy.whatif import largest_count  # noqa: PLC0415 - only on use
 

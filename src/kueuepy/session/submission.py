@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kueuepy.errors import InvalidSpecError
@@ -32,6 +32,23 @@ class Surroundings(NamedTuple):
     namespaces: tuple[Namespace, ...]
     local_queues: tuple[LocalQueue, ...]
     related: tuple[dict[str, Any], ...]
+    covered: Callable[[str], Collection[str]] = lambda _: ()
+    """The resources for which the ClusterQueue of a LocalQueue, given as `namespace/name`, has quotas."""
+
+
+class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute
+    """The keys of new workloads, and what must be said of some of them.
+
+    Attributes:
+        remarks: Of each that waits for a queue which is not there, and so for somebody who makes it. That is no error:
+            Kueue takes it, too.
+    """
+
+    remarks: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """The keys, then a line for each remark."""
+        return "\n".join((super().__repr__(), *self.remarks))
 
 
 def submissions(items: Iterable[Any], around: Surroundings) -> Iterator[Submitted]:
@@ -59,7 +76,10 @@ def _mapping(item: Mapping[str, Any], around: Surroundings) -> Iterator[Submitte
     if "kind" not in item and "apiVersion" not in item:
         from kueuepy.jobs import from_row  # noqa: PLC0415 - only rows need it
 
-        yield Submitted(from_row(item).workload)
+        workload = from_row(item).workload
+        if item.get("gpu") is not None:
+            _expect_clear_gpu(workload, around)
+        yield Submitted(workload)
     elif item.get("kind") == "Workload":
         found = from_dict(item)
         assert isinstance(found, Workload)
@@ -75,6 +95,20 @@ def _mapping(item: Mapping[str, Any], around: Surroundings) -> Iterator[Submitte
                 "(an annotation counts beside objects of v1alpha2 only), a managed namespace, and no owner that has a "
                 "Workload"
             )
+
+
+def _expect_clear_gpu(workload: Workload, around: Surroundings) -> None:
+    """A row's `gpu` is `nvidia.com/gpu`, unless its queue has quotas of something that is called so.
+
+    Raises:
+        InvalidSpecError: It has.
+    """
+    covered = around.covered(f"{workload.namespace}/{workload.queue_name}")
+    if "gpu" in covered and "nvidia.com/gpu" not in covered:
+        raise InvalidSpecError(
+            f'row "{workload.name}": gpu: asks for nvidia.com/gpu, and its queue has quotas of "gpu"; call the '
+            "resource nvidia.com/gpu there, or submit a Workload that requests gpu"
+        )
 
 
 def of_jobs(jobs: Iterable[Mapping[str, Any]], around: Surroundings) -> Iterator[Submitted]:

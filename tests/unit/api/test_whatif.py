@@ -62,7 +62,8 @@ def test_the_largest_count_fits_and_one_more_does_not(team):
     job = workload("x", "team-a")
     assert scheduler.largest_count(job) == 21
     assert scheduler.largest_count(workload("x", "team-a", 4)) == 5
-    assert scheduler.largest_count(workload("x", "nowhere")) == 0
+    with pytest.raises(kq.NotFoundError, match="LocalQueue nowhere doesn't exist"):
+        scheduler.largest_count(workload("x", "nowhere"))
     assert scheduler.largest_count(scheduler.question(job)) == 21
     with pytest.raises(kq.NotFoundError, match="names no pod set"):
         scheduler.largest_count(job, pod_set="worker")

@@ -22,7 +22,7 @@ def test_what_a_row_leaves_out_has_a_default():
 
 
 def test_a_missing_value_counts_as_absent():
-    row = {"name": "a", "gpu": math.nan, "priority": None, "duration": np.datetime64("NaT")}
+    row = {"name": "a", "gpu": None, "priority": math.nan, "duration": np.datetime64("NaT")}
     assert from_row(row) == from_row({"name": "a"})
 
 
@@ -43,7 +43,7 @@ def test_numbers_of_numpy_are_numbers():
 
 def test_rows_of_a_data_frame():
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"name": ["a", "b"], "gpu": [1, None], "submit": pandas.to_datetime([1, 2], unit="ns")})
+    frame = pandas.DataFrame({"name": ["a", "b"], "gpu": [1, 0], "submit": pandas.to_datetime([1, 2], unit="ns")})
     frame["duration"] = pandas.to_timedelta(["1h", None])
     first, second = (from_row(row) for _, row in frame.iterrows())
     assert first.workload.pod_sets[0].template["spec"]["containers"][0]["resources"]["requests"] == {
@@ -78,6 +78,12 @@ def test_resources_with_names_of_their_own():
     assert pod_set.min_count == 2
 
 
+def test_whole_devices_in_any_form():
+    for value in (2, 2.0, "2", "2000m", np.float64(2)):
+        from_row({"name": "a", "gpu": value, "ignored": math.nan}, ignore=["ignored"])
+    from_row({"name": "a", "cpu": 0.46, "memory": "1.5Gi", "example.kubernetes.io/part": 0.5})
+
+
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
@@ -86,6 +92,12 @@ def test_resources_with_names_of_their_own():
         ({"name": "a", "zzz": 1}, "it must be one of name, namespace, .* or ignored"),
         ({"name": "a", "pods": 1.5}, "pods: is 1.5; it must be a whole number"),
         ({"name": "a", "pods": "many"}, "pods: is 'many'; it must be a whole number"),
+        ({"name": "a", "gpu": math.nan}, 'row "a": gpu: is NaN; it must be an amount, 0 or None for none'),
+        ({"name": "a", "memory": np.float64("nan")}, "memory: is NaN; it must be an amount"),
+        ({"name": "a", "pods": math.nan}, "pods: is NaN; it must be an amount"),
+        ({"name": "a", "gpu": 0.46}, "nvidia.com/gpu: is 0.46; it must be a whole number of devices"),
+        ({"name": "a", "gpu": "460m"}, "nvidia.com/gpu: is 460m; it must be a whole number of devices"),
+        ({"name": "a", "example.com/fpga": np.float64(1.5)}, "example.com/fpga: is 1.5; it must be a whole number"),
         ({"name": "a", "priority": True}, "priority: is True; it must be a whole number"),
         ({"name": "a", "duration": -1}, "it must be a number of seconds, or such as 1h30m"),
         ({"name": "a", "duration": math.inf}, "it must be a number of seconds"),
