@@ -3,6 +3,7 @@
 import itertools
 import json
 import time
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from kueuepy.errors import KueueError
 from kueuepy.manifest import Limits, Manifest, dump, from_dict, load, to_dict, validate
-from kueuepy.manifest.text.block import parse
+from kueuepy.manifest.text.exact import parse
 from kueuepy.manifest.text.reading import Item, read
 from kueuepy.manifest.text.scalars import WORDS
 from kueuepy.manifest.text.text import Text
@@ -59,7 +60,9 @@ names = st.from_regex(r"[a-z0-9]{1,8}(-[a-z0-9]{1,4})?", fullmatch=True)
 words = st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,6}[A-Za-z0-9])?", fullmatch=True)
 keys = st.one_of(words, st.builds("{}/{}".format, names, words))
 labels = st.dictionaries(keys, words | st.just(""), max_size=3)
-amounts = st.one_of(st.integers(0, 2**70), st.from_regex(r"[0-9]{1,6}(\.[0-9]{1,3})?(m|k|M|Gi|Ti|e3)?", fullmatch=True))
+amounts = st.one_of(
+    st.integers(0, 2**64 - 1), st.from_regex(r"[0-9]{1,6}(\.[0-9]{1,3})?(m|k|M|Gi|Ti|e3)?", fullmatch=True)
+)
 times = st.none() | st.integers(-(10**18), 4 * 10**18)
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
 effects = st.sampled_from(["NoSchedule", "PreferNoSchedule", "NoExecute"])
@@ -244,7 +247,9 @@ def test_what_is_dumped_loads_again(several: list[Object]):
     assert load(yaml_text([listed])) == manifest
 
 
-scalars = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), texts)
+scalars = st.one_of(
+    st.none(), st.booleans(), st.integers(-(2**63), 2**64 - 1), st.floats(allow_nan=False, allow_infinity=False), texts
+)
 values = st.recursive(
     scalars | st.sampled_from(sorted(WORDS)),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
@@ -253,12 +258,12 @@ values = st.recursive(
 
 
 def as_written(value: Any) -> Any:
-    """The value as YAML gives it back: a float without a fraction is an integer."""
+    """The value as YAML gives it back: a float without a fraction is the integer that it is written as."""
     if isinstance(value, dict):
         return {key: as_written(item) for key, item in value.items()}
     if isinstance(value, list):
         return [as_written(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    return int(Decimal(repr(value))) if isinstance(value, float) and value.is_integer() else value
 
 
 @given(st.dictionaries(texts, values, min_size=1, max_size=4))

@@ -67,7 +67,8 @@ py::list Plain::Items(size_t bytes) {
   const char* const enough = static_cast<size_t>(end_ - at_) > bytes ? at_ + bytes : end_;
   if (is_stuck_) throw Odd();
   try {
-    while (in_list_ && at_ < enough && ReadItem(&items)) {
+    // Not even at the end of the text is it the end of the list where a bracket must close it.
+    while (in_list_ && (at_ < enough || (AtEnd() && items.empty())) && ReadItem(&items)) {
     }
   } catch (const Odd&) {
     is_stuck_ = true;
@@ -77,7 +78,9 @@ py::list Plain::Items(size_t bytes) {
 }
 
 bool Plain::ReadItem(py::list* items) {
+  is_in_item_ = false;
   if (!(is_json_ ? NextJsonItem() : NextYamlItem())) return false;
+  is_in_item_ = true;
   item_start_ = Offset(is_json_ ? at_ : at_ - indent_);
   item_line_ = line_;
   const py::object value = is_json_ ? JsonValue() : ListItem(list_indent_);
@@ -88,7 +91,7 @@ bool Plain::ReadItem(py::list* items) {
 }
 
 py::tuple Plain::PassOver() {
-  if (!in_list_) throw Odd();
+  if (!in_list_ || !is_in_item_) throw Odd();
   is_stuck_ = false;
   depth_ = pod_sets_ = 0;
   at_ = begin_ + item_start_;

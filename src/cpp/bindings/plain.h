@@ -126,7 +126,8 @@ class Plain {
   Texts texts_;
   py::object value_ = py::none();
   bool is_json_ = false, in_list_ = false, is_first_ = true;
-  bool is_stuck_ = false;  // at an item that is odd
+  bool is_stuck_ = false;    // at an item that is odd, or before the next
+  bool is_in_item_ = false;  // whether an item has begun
   int list_indent_ = 0;
   size_t item_start_ = 0, item_line_ = 0;
 };

@@ -225,7 +225,7 @@ py::object Plain::JsonText() {
   if (Peek() == '"') {
     const absl::string_view text(start, static_cast<size_t>(at_++ - start));
     if (text.size() > longest_) throw Odd();
-    return texts_.Text(text, /*checks_breaks=*/false);
+    return texts_.Text(text, /*is_yaml=*/false);
   }
   std::string text(start, at_);
   while (Peek() == '\\') {
@@ -237,7 +237,7 @@ py::object Plain::JsonText() {
   }
   if (text.size() > longest_) throw Odd();
   Expect('"');
-  return texts_.Text(text, /*checks_breaks=*/false);
+  return texts_.Text(text, /*is_yaml=*/false);
 }
 
 py::object Plain::JsonNumber() {

@@ -147,7 +147,7 @@ void Plain::Unescape(std::string* text) {
   } else if (Peek() == '\n') {
     ++line_;
     while (Peek(1) == ' ') ++at_;
-    if (Peek(1) == '\t') throw Odd();
+    if (Peek(1) == '\t' || Peek(1) == '\n') throw Odd();
   } else if (Peek() == 'u') {
     AppendCode(text, 4);
   } else if (Peek() == 'x') {
@@ -188,6 +188,7 @@ size_t Plain::LiteralIndent(int parent) const {
   for (; place != end_ && (*place == ' ' || *place == '\n'); ++place) {
     if (*place == '\n') start = place + 1;
   }
+  if (place != end_ && *place == '\t') throw Odd();
   return std::max(static_cast<size_t>(place - start), static_cast<size_t>(parent + 1));
 }
 

@@ -1,6 +1,7 @@
 #include "bindings/plain_texts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "absl/hash/hash.h"
@@ -23,6 +24,7 @@ bool IsOneOf(char c, const char* set, size_t size) { return std::memchr(set, c, 
 bool MayBeNumber(absl::string_view text) {
   if (text.find('_') != absl::string_view::npos) return true;
   if (IsSign(text[0])) text.remove_prefix(1);
+  if (text.size() == 4 && text[0] == '.' && IsOneOf(text[1], "iInN", 4)) return true;  // .inf, .nan
   if (text.size() > 1 && text[0] == '0' && IsOneOf(text[1], "xXoObB", 6)) return true;
   for (size_t i = 0; i < text.size(); ++i) {
     if (IsDigit(text[i]) || IsOneOf(text[i], ".eE", 3)) continue;
@@ -51,6 +53,20 @@ bool IsAscii(absl::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
+// Whether there are characters that break lines in YAML, or may not be written in it: U+0080 to U+009F,
+// U+2028, U+2029, U+FEFF, U+FFFE, U+FFFF.
+bool HasOddCharacters(absl::string_view text) {
+  const auto at = [&text](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool is_control = at(i) == 0xC2 && at(i + 1) < 0xA0;
+    const bool is_break = at(i) == 0xE2 && at(i + 1) == 0x80 && (at(i + 2) == 0xA8 || at(i + 2) == 0xA9);
+    const bool is_mark = at(i) == 0xEF && at(i + 1) == 0xBB && at(i + 2) == 0xBF;
+    const bool is_nothing = at(i) == 0xEF && at(i + 1) == 0xBF && at(i + 2) >= 0xBE;
+    if (is_control || is_break || is_mark || is_nothing) return true;
+  }
+  return false;
+}
+
 py::object Steal(PyObject* object) {
   if (object == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(object);
@@ -76,11 +92,9 @@ bool IsSimpleInteger(absl::string_view text) {
   return text[0] != '0';
 }
 
-py::object Texts::Text(absl::string_view text, bool checks_breaks) {
+py::object Texts::Text(absl::string_view text, bool is_yaml) {
   if (!IsAscii(text)) {
-    for (const char* mark : {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"}) {
-      if (checks_breaks && text.find(mark) != absl::string_view::npos) throw Odd();
-    }
+    if (is_yaml && HasOddCharacters(text)) throw Odd();
     return Steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), nullptr));
   }
   if (text.size() > kLongest || text.empty()) return AsciiText(text);
@@ -99,7 +113,10 @@ py::object Texts::Scalar(absl::string_view text) {
     if (!absl::SimpleAtoi(text, &integer)) throw Odd();
     return py::int_(integer);
   }
-  return MayBeNumber(text) ? resolve_(Text(text)) : Text(text);
+  if (!MayBeNumber(text)) return Text(text);
+  py::object value = resolve_(Text(text));
+  if (PyFloat_Check(value.ptr()) && !std::isfinite(PyFloat_AS_DOUBLE(value.ptr()))) throw Odd();
+  return value;
 }
 
 py::object Texts::Key(absl::string_view text) {

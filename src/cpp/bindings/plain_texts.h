@@ -16,8 +16,9 @@ class Texts {
   // `resolve` is kueuepy.manifest.scalars.resolve, for what may be a number of whatever kind.
   explicit Texts(py::function resolve) : resolve_(std::move(resolve)), known_(kSlots), keys_(kSlots) {}
 
-  // The text itself. Raises Odd where it has line breaks that are no '\n', if `checks_breaks`.
-  py::object Text(absl::string_view text, bool checks_breaks = true);
+  // The text itself. Raises Odd where it has characters that may not stand for themselves in YAML, if it is
+  // that.
+  py::object Text(absl::string_view text, bool is_yaml = true);
   // What a plain scalar means (kueuepy/manifest/scalars.py:resolve).
   py::object Scalar(absl::string_view text);
   // The key that a plain scalar of ASCII makes. Raises Odd for a number or a word that is no text.

@@ -9,7 +9,7 @@ from textwrap import dedent, indent
 import pytest
 
 from kueuepy.errors import DuplicateError, NotFoundError
-from kueuepy.manifest import Limits, ManifestError, load, to_dict
+from kueuepy.manifest import LimitError, Limits, ManifestError, load, to_dict
 from kueuepy.manifest.text.reading import read
 from kueuepy.objects import Cohort, LocalQueue, Namespace
 
@@ -127,7 +127,10 @@ def test_what_is_wrong_in_a_large_list_is_found():
     text = big_list(700, ITEM)
     with pytest.raises(ManifestError, match=r'^text:3906: Cohort "C650": metadata\.name: is "C650"'):
         load(text.replace("c650", "C650"))
-    with pytest.raises(ManifestError, match=r"^text:3908:11: a comma is missing before this$"):
+    with pytest.raises(
+        ManifestError,
+        match=r"^text:3907:16: did not find expected ',' or '\]', while .* that starts in line 3906$",
+    ):
         load(text.replace("name: c650", "name: [c650"))
 
 
@@ -228,13 +231,80 @@ def test_two_objects_of_one_name():
     assert [str(note) for note in manifest.notes] == ['text:6: Cohort "a": replaces that of text:1']
 
 
-def test_directives_stand_before_documents():
-    assert cohorts("%YAML 1.1\n# c\n%TAG ! x\n---\n" + COHORT % "a" + "...\n%YAML 1.1\n---\n" + COHORT % "b") == [
-        "a",
-        "b",
+def test_a_version_stands_before_documents():
+    text = "%YAML 1.1 # c\n# c\n---\n" + COHORT % "a" + "...\n%YAML 1.1\n---\n" + COHORT % "b"
+    assert cohorts(text) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (COHORT % "a" + "%YAML 1.1\n---\n", 4),
+        ("%TAG ! x\n---\n", 1),
+        ("%YAML 1.2\n---\n", 1),
+        ("%YAML 1.1\n%YAML 1.1\n---\n", 1),
+        ("%YAML 1.1\na: b\n---\n", 1),
+        ("%YAML 1.1\na: b\n", 1),
+        ("---\n%YAML 1.1\n---\n", 2),
+    ],
+)
+def test_other_directives_are_refused(text: str, line: int):
+    with pytest.raises(ManifestError, match=rf"^text:{line}:1: a line starts with %, which only %YAML 1\.1"):
+        load(text)
+
+
+def values(text: str) -> list[object]:
+    return [item.value for item in read("f.yaml", text.encode(), Limits(), strict=True)]
+
+
+def test_what_stands_behind_a_marker_is_of_its_document():
+    assert values("--- {a: 1}\n--- |\n b\n--- # c\nd: e\n---\nf: g\n...\n# h\n") == [
+        {"a": 1},
+        "b\n",
+        {"d": "e"},
+        {"f": "g"},
     ]
-    with pytest.raises(ManifestError, match=r"^text:4:1: a line starts with %"):
-        load(COHORT % "a" + "%YAML 1.1\n")
+    assert values("---x: 1\n") == [{"---x": 1}]
+    with pytest.raises(ManifestError, match=r"^f\.yaml:2:6: mapping values are not allowed"):
+        values("\n--- a: 1\n")
+
+
+@pytest.mark.parametrize("text", ["a: 1\n...\nb: 2\n", "a: 1\n...\n# c\n\nb: 2\n", "a: 1\n... b\n"])
+def test_nothing_is_read_behind_an_end(text: str):
+    with pytest.raises(ManifestError, match=r"a document starts here after \.\.\.; write --- before it"):
+        values(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"kind": "List", "items": [{"a": 1} {"b": 2}]}',
+        '{"kind": "List", "items": [{"a": 1}',
+        '{"kind": "List", "items": [{"a": 1},',
+        '{"kind": "List", "items": [{"a": 1}]',
+        '{"kind": "List", "items": [{"a": 1}, {"b": 2}}',
+    ],
+)
+def test_a_json_list_that_is_cut_off_is_refused(text: str):
+    with pytest.raises(ManifestError, match=r"^f\.yaml:1:"):
+        values(text)
+
+
+def test_items_that_cannot_be_told_apart_are_read_as_a_whole():
+    assert values("kind: List\nitems:\n- a: [x]\n-\n  b: 1\n") == [{"a": ["x"]}, {"b": 1}]
+
+
+def test_large_json_is_held_to_the_limits_without_being_yaml():
+    odd = "\\ud83d\\ude00"  # is no YAML
+    doc = {"a": [[{}] * 600, "x" * 999]}
+    text = json.dumps(doc)[:-1] + f', "b": "{odd}", "c": 12345678901234567890123}}'
+    limits = Limits(scalar_bytes=1000)
+    (item,) = read("f.json", text.encode(), limits, strict=True)
+    assert item.value == {**doc, "b": "\U0001f600", "c": 12345678901234568000000}
+    with pytest.raises(LimitError, match=r"^f\.json:1:2410: a text has 1,001 bytes"):
+        list(read("f.json", text.replace("xxx", "xxxxx", 1).encode(), limits, strict=True))
+    with pytest.raises(ManifestError, match=r"^f\.json:1:1: a key is given twice"):
+        list(read("f.json", text.replace('"c"', '"a"').encode(), limits, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -351,7 +421,7 @@ def test_items_of_a_list_come_before_the_rest_is_read():
     text = "kind: List\nitems:\n" + "- a: 1\n" * 100_000 + "- [\n"
     items = read("f.yaml", text.encode(), Limits(), strict=True)
     assert next(items).value == {"a": 1}
-    with pytest.raises(ManifestError, match=r"f\.yaml:100003:3: the \"\[\" here is never closed"):
+    with pytest.raises(ManifestError, match=r"f\.yaml:100003:4: did not find expected node content"):
         list(items)
 
 

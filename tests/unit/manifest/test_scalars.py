@@ -1,5 +1,7 @@
 """Plain scalars mean what they mean to Kubernetes: YAML 1.1 as Go reads it."""
 
+import math
+
 import pytest
 
 from kueuepy.manifest.text.scalars import Scalar, key_text, resolve
@@ -41,7 +43,11 @@ def test_other_spellings_are_texts(text: str):
         ("1_000", 1000),
         ("9223372036854775808", 2**63),
         ("18446744073709551615", 2**64 - 1),
-        ("123456789012345678901234567890", 123456789012345678901234567890),
+        ("+18446744073709551615", 18446744073709552000),
+        ("-9223372036854775808", -(2**63)),
+        ("-9223372036854775809", -9223372036854776000),
+        ("123456789012345678901234567890", 123456789012345680000000000000),
+        ("1e31", 10**31),
         ("1e3", 1000),
         ("5.", 5),
         ("3.0", 3),
@@ -70,12 +76,21 @@ def test_fractions(text: str, value: float):
         "1e",
         "--1",
         "1e400",
-        ".inf",
+        "inf",
+        ".i",
         "-",
     ],
 )
 def test_what_only_looks_like_a_number_is_text(text: str):
     assert resolve(text) == text
+
+
+@pytest.mark.parametrize("text", [".inf", "+.Inf", "-.INF", ".nan", ".NaN", ".NAN"])
+def test_what_is_no_number_in_json_is_no_text(text: str):
+    value = resolve(text)
+    assert isinstance(value, float)
+    assert not math.isfinite(value)
+    assert key_text(text) is None
 
 
 def test_endless_digits_are_text():
@@ -84,7 +99,17 @@ def test_endless_digits_are_text():
 
 
 @pytest.mark.parametrize(
-    ("text", "key"), [("1", "1"), ("0x10", "16"), ("yes", "true"), ("off", "false"), ("cpu", "cpu"), ("~", None)]
+    ("text", "key"),
+    [
+        ("1", "1"),
+        ("0x10", "16"),
+        ("yes", "true"),
+        ("off", "false"),
+        ("cpu", "cpu"),
+        ("~", None),
+        ("1.5", None),
+        ("1e3", None),
+    ],
 )
 def test_keys_are_texts(text: str, key: Scalar):
     assert key_text(text) == key

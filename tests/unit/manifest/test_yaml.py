@@ -1,4 +1,4 @@
-"""YAML texts: types by quotes, aliases, merges, equal keys; and the quick way agrees with the exact one."""
+"""YAML texts as Kubernetes reads them, or refused; and the quick way agrees with the exact one."""
 
 import json
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from kueuepy.manifest import Limits, ManifestError
-from kueuepy.manifest.text.block import parse
+from kueuepy.manifest.text.exact import parse
 from kueuepy.manifest.text.text import Text
 from ways import quick_value
 
 
-def exact(text: str, *, strict: bool = True, limits: Limits = Limits()) -> Any:  # noqa: B008
-    return parse(Text("f.yaml", text.encode()), limits, strict=strict)
+def exact(text: str, *, strict: bool = True, libyaml: bool = True) -> Any:
+    return parse(Text("f.yaml", text.encode()), Limits(), strict=strict, libyaml=libyaml)
 
 
 def message(text: str) -> str:
@@ -50,7 +50,7 @@ def message(text: str) -> str:
         ("-   a: 1\n    b: 2\n- c:\n    d", [{"a": 1, "b": 2}, {"c": "d"}]),
         ("? a\n? b\n: - 1\n? 'c'\n: d: 2\ne: 3", {"a": None, "b": [1], "c": {"d": 2}, "e": 3}),
         ("a: 'it''s\n  two\n\n  lines'\nb: \"x\n  y\\\n  z\"", {"a": "it's two\nlines", "b": "x yz"}),
-        ('a: "\\ud83d\\ude00\\t\\U0001f600"', {"a": "😀\t😀"}),
+        ('a: "\\t\\U0001f600"', {"a": "\t😀"}),
         ("a: one\n\n\n  two\nb: 1", {"a": "one\n\ntwo", "b": 1}),
         ("a: |2+\n   x\n\nb: |-\n  x\n\nc: |\n\n  x", {"a": " x\n\n", "b": "x", "c": "\nx"}),
         ("a: >\n  b\n  c\n\n  d\n    e\n\n    f\n  g\n", {"a": "b c\nd\n  e\n\n  f\ng\n"}),
@@ -61,7 +61,7 @@ def message(text: str) -> str:
     ],
 )
 def test_values(text: str, value: Any):
-    assert exact(text) == value
+    assert exact(text) == exact(text, libyaml=False) == value
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,6 @@ def test_values(text: str, value: Any):
         ("a: &x {b: 1}\nc: *x", {"a": {"b": 1}, "c": {"b": 1}}),
         ("a: &x 1\na2: &x 2\nc: *x", {"a": 1, "a2": 2, "c": 2}),
         ("a: &x {b: 1}\nc:\n  <<: *x\n  d: 2", {"a": {"b": 1}, "c": {"b": 1, "d": 2}}),
-        ("a: &x {b: 1}\nc: {b: 5, <<: *x}", {"a": {"b": 1}, "c": {"b": 5}}),
         ("a: &x {b: 1}\nc:\n  <<: *x\n  b: 5", {"a": {"b": 1}, "c": {"b": 5}}),
         ("a: &x {b: 1}\nc: {<<: [*x, {b: 2, e: 3}]}", {"a": {"b": 1}, "c": {"b": 1, "e": 3}}),
         (
@@ -82,7 +81,7 @@ def test_values(text: str, value: Any):
     ],
 )
 def test_aliases_and_merges(text: str, value: Any):
-    assert exact(text) == value
+    assert exact(text) == exact(text, libyaml=False) == value
 
 
 def test_what_an_alias_stands_for_is_a_copy():
@@ -91,57 +90,128 @@ def test_what_an_alias_stands_for_is_a_copy():
     assert document["c"] == {"b": []}
 
 
+KEY = "null, a fraction, a mapping or a list is no key"
+
+
 @pytest.mark.parametrize(
     ("text", "place", "reason"),
     [
         ("a: 1\nb: 2\na: 3", "f.yaml:3:1", 'key "a" is given twice'),
         ("a:\n  b: 1\n  'b': 2", "f.yaml:3:3", 'key "b" is given twice'),
-        ("~: c", "f.yaml:1:1", "null is no key"),
+        ("1: a\n'1': b", "f.yaml:2:1", 'key "1" is given twice'),
+        ("~: c", "f.yaml:1:1", KEY),
+        ("1.5: c", "f.yaml:1:1", KEY),
+        (".inf: c", "f.yaml:1:1", KEY),
+        ("9223372036854775808: c", "f.yaml:1:1", KEY),
+        ("{[a]: b}", "f.yaml:1:2", KEY),
+        ("? {a: b}\n: b", "f.yaml:1:3", KEY),
+        ("a: &x [b]\n*x : c", "f.yaml:2:1", KEY),
+        ("a: -.INF", "f.yaml:1:4", "-.INF is no number in JSON"),
+        ("a: .nan", "f.yaml:1:4", ".nan is no number in JSON"),
         ("a: *n", "f.yaml:1:4", 'alias "*n" refers to no anchor'),
         ("a: &x\n  - *x", "f.yaml:2:5", "part of what it stands for"),
-        ("x: &x 1\n*x : a", "f.yaml:2:1", "a key with a colon must stand here"),
-        ("!x a: b", "f.yaml:1:1", '"!" starts a tag, which is not supported'),
-        ("a: @x", "f.yaml:1:4", '"@" is reserved'),
-        ("\ta: b", "f.yaml:1:1", "a tab indents this line"),
-        ("a: !!int 5", "f.yaml:1:4", '"!" starts a tag, which is not supported'),
-        ("a: [" + "! " * 50 + "]", "f.yaml:1:5", '"!" starts a tag'),
-        ("a: [" + "&a " * 50 + "]", "f.yaml:1:8", '"&" starts an anchor, which cannot be here'),
-        ("a: 1\n  b: 2", "f.yaml:2:4", "a colon follows a text of several lines"),
-        ("a: {}\n  b: 2", "f.yaml:2:3", "this line belongs to nothing"),
-        ("a:\n    b: 1\n  c: 2", "f.yaml:3:3", "this line belongs to nothing"),
-        ("- a\nb: c", "f.yaml:2:1", "this line belongs to nothing"),
-        ("a: 1\n- b", "f.yaml:2:1", "a list item cannot stand here"),
-        ("a: - b", "f.yaml:1:4", "a list item follows a key in its line"),
-        ("a: &x b: c", "f.yaml:1:7", "another key follows a key"),
-        ("&x a: b", "f.yaml:1:4", "an anchor stands before a key"),
-        ("a: &x &y b", "f.yaml:1:7", '"&" starts an anchor, which cannot be here'),
-        ("a: & b", "f.yaml:1:4", "an anchor is & and one name"),
-        ("a: 'b' c", "f.yaml:1:7", "nothing may follow a value in its line"),
-        ("a: [b]]", "f.yaml:1:7", "nothing may follow a value in its line"),
-        ("a: [b\nc: d", "f.yaml:1:4", 'the "[" here is never closed'),
-        ("a: [b}", "f.yaml:1:6", '"}" closes another bracket'),
-        ("[a,,b]", "f.yaml:1:4", "nothing stands before this comma"),
-        ("['a' 'b']", "f.yaml:1:6", "a comma is missing"),
-        ("{'a' 'b'}", "f.yaml:1:6", "a colon is missing"),
-        ("{[a]: b}", "f.yaml:1:2", "this is no key"),
-        ("{: b}", "f.yaml:1:2", "null is no key"),
-        (": b", "f.yaml:1:1", "null is no key"),
-        ("? [a]\n: b", "f.yaml:1:1", "nothing else makes a key"),
-        ("? 'a' b\n: c", "f.yaml:1:6", "nothing may follow the key"),
-        ("a: |x\n  b", "f.yaml:1:4", "a block of text starts in the next line"),
-        ('a: "\\q"', "f.yaml:1:4", "\\q is no escape"),
-        ('a: "\\ud83d"', "f.yaml:1:4", "\\ud83d is no character"),
-        ("a: 1\nb: x\u2028y", "f.yaml:2:5", "U+2028 would end the line"),
+        ("&x a: {<<: *x}", "f.yaml:1:12", "<< merges a mapping"),
+        ("a: &x {b: 1}\nc: {b: 5, <<: *x}", "f.yaml:2:15", '<< gives key "b" another value; write it first'),
+        ("a: &x {b: 1}\nc: {<<: *x, <<: *x}", "f.yaml:2:13", 'key "<<" is given twice'),
+        ("a: &x [{b: 1}]\nc: {<<: *x}", "f.yaml:2:9", "<< merges a mapping"),
         ("a: {<<: 5}", "f.yaml:1:9", "<< merges a mapping"),
-        ("a: [1,\nb: {", "f.yaml:1:4", 'the "[" here is never closed'),
-        ("a: b: c", "f.yaml:1:4", "another key follows a key in its line"),
-        ("a: 'x", "f.yaml:1:4", "the text in single quotes that starts here has no end"),
+        ("a: {<<: [5]}", "f.yaml:1:11", "<< merges a mapping"),
+        ("!x a: b", "f.yaml:1:1", "tag !x is not supported"),
+        ("a: ! b", "f.yaml:1:4", "tag ! is not supported"),
+        ("a: &x ! 'b'", "f.yaml:1:4", "tag ! is not supported"),
+        ("a: !!binary YQ==", "f.yaml:1:4", "binary is not supported"),
+        ("a: !x {b: c}", "f.yaml:1:4", "tag !x is not supported"),
+        ("a: [!!str, b]", "f.yaml:1:5", "a tag stands before nothing"),
+        ("a: !!int x", "f.yaml:1:4", '"x" is no int, as its tag says'),
+        ("a: !!int 1.5", "f.yaml:1:4", '"1.5" is no int'),
+        ("a: !!bool 1", "f.yaml:1:4", '"1" is no bool'),
+        ("a: !!float 18446744073709551615", "f.yaml:1:4", "is no float"),
+        ("a: !!null x", "f.yaml:1:4", '"x" is no null'),
+        ("a: @x", "f.yaml:1:4", "found character that cannot start any token"),
+        ("\ta: b", "f.yaml:1:1", "found character that cannot start any token"),
+        ("a: b\n \tc", "f.yaml:1:4", "a tab begins a line"),
+        ("a: b\n \t# c", "f.yaml:1:4", "a tab begins a line"),
+        ("a: |\n  \n  \tb", "f.yaml:3:3", "found a tab character where an indentation space is expected"),
+        ("a: [" + "&a " * 50 + "]", "f.yaml:1:8", "did not find expected ',' or ']'"),
+        ("a: 1\n  b: 2", "f.yaml:2:4", "mapping values are not allowed in this context"),
+        (
+            "a: {}\n  b: 2",
+            "f.yaml:2:3",
+            "did not find expected key, while parsing a block mapping that starts in line 1",
+        ),
+        ("a:\n    b: 1\n  c: 2", "f.yaml:3:3", "did not find expected key"),
+        ("- a\nb: c", "f.yaml:2:1", "did not find expected '-' indicator"),
+        ("a: 1\n- b", "f.yaml:2:1", "did not find expected key"),
+        ("a: - b", "f.yaml:1:4", "block sequence entries are not allowed in this context"),
+        ("a: &x b: c", "f.yaml:1:8", "mapping values are not allowed in this context"),
+        ("a: & b", "f.yaml:1:5", "did not find expected alphabetic or numeric character"),
+        ("a: 'b' c", "f.yaml:1:8", "did not find expected key"),
+        (
+            "a: [b\nc: d",
+            "f.yaml:2:2",
+            "did not find expected ',' or ']', while parsing a flow sequence that starts in line 1",
+        ),
+        ("a: [b}", "f.yaml:1:6", "did not find expected ',' or ']'"),
+        ("[a,,b]", "f.yaml:1:4", "did not find expected node content"),
+        ("{: b}", "f.yaml:1:2", "did not find expected node content"),
+        (": b", "f.yaml:1:1", "did not find expected key"),
+        ("[a?]", "f.yaml:1:2", "a question mark, or a colon and no blank, in a text in brackets"),
+        ("{a:}", "f.yaml:1:3", "found unexpected ':'"),
+        ("a: |x\n  b", "f.yaml:1:5", "did not find expected comment or line break"),
+        ('a: "\\q"', "f.yaml:1:5", "found unknown escape character"),
+        ('a: "\\ud83d\\ude00"', "f.yaml:1:7", "found invalid Unicode character escape code"),
+        ("a: 1\nb: x\u0090y", "f.yaml:2:5", "U+0090 is not allowed; write it as an escape in quotes"),
+        ("a: \ufeff", "f.yaml:1:4", "U+FEFF is not allowed"),
+        ("a: [1,\nb: {", "f.yaml:2:5", "did not find expected node content"),
+        ("a: 'x", "f.yaml:1:4", "found unexpected end of stream"),
+        ("a: 1\n...\nb: 2", "f.yaml:3:1", "did not find expected <document start>"),
     ],
 )
 def test_errors_name_their_place(text: str, place: str, reason: str):
     found = message(text)
     assert found.startswith(place)
     assert reason in found
+    with pytest.raises(ManifestError):
+        exact(text, libyaml=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: !!int 5", 5),
+        ("a: !!int '0x10'", 16),
+        ("a: !!float 5", 5),
+        ("a: !!bool 'yes'", True),
+        ("a: !!str yes", "yes"),
+        ("a: !!str ''", ""),
+        ("a: !!null '~'", None),
+        ("a: !!map {b: c}", {"b": "c"}),
+        ("a: !!seq [b]", ["b"]),
+    ],
+)
+def test_tags_of_what_json_has(text: str, value: Any):
+    assert exact(text) == exact(text, libyaml=False) == {"a": value}
+    assert type(exact(text)["a"]) is type(value)
+
+
+def test_an_alias_of_a_text_or_a_number_is_a_key():
+    assert exact("x: &x k\n*x : 1") == {"x": "k", "k": 1}
+    assert exact("x: &x 0x10\n*x : 1") == {"x": 16, "16": 1}
+
+
+def test_a_text_that_stands_in_no_map_may_be_anchored():
+    assert exact("&x a: b\nc: *x") == {"a": "b", "c": "a"}
+
+
+def test_what_is_merged_later_counts_in_lenient_reading():
+    assert exact("a: &x {b: 1}\nc: {b: 5, <<: *x}", strict=False)["c"] == {"b": 1}
+    assert exact("a: &x {b: 1}\nc: {<<: *x, <<: {b: 2}}", strict=False)["c"] == {"b": 2}
+
+
+@pytest.mark.parametrize("text", ["a:\tb", "a: b\tc", "a: b\t\nc: d", "{a:\t1,\tb: 2}", "a: b\t# c"])
+def test_tabs_between_words_are_blanks(text: str):
+    assert exact(text) == exact(text, libyaml=False)
+    assert quick_value(text + "\n") is None
 
 
 def test_the_last_of_equal_keys_wins_in_lenient_reading():
@@ -202,6 +272,7 @@ def test_the_quick_way_reads_what_is_not_odd(text: str):
         "a: b\r\n",
         "? a\n: b",
         "a: |2\n  b",
+        "a: |\n  \tb\n",
         "a: |\n  b",
         "a: |\n\nb: c\n",
         "a: >\n  b\n",
@@ -220,6 +291,10 @@ def test_the_quick_way_reads_what_is_not_odd(text: str):
         "a: 'x\\'\u0085'",
         'a: "\\q"',
         'a: "\\ud83d\\ude00"',
+        'a: "b\\\n\n  c"',
+        "a: .inf",
+        "-.INF: a",
+        "a: x\u0090",
         "a: 1\na: 1",
         "- a: 1\n  a: 2\n",
         "items:\n- a\nitems:\n- b\n",
@@ -236,6 +311,8 @@ def test_the_quick_way_reads_what_is_not_odd(text: str):
         '{"a": 1,}',
         '{"a": 1} x',
         '{"items": [1}',
+        '{"items": [1',
+        '{"items": [{"a": 1} {"b": 2}], "kind": "List"}',
         '{"items": [1,], "kind": "List"}',
         '{"items": [1], "items": [2]}',
         "a:\n- " + "- " * 200 + "x",

@@ -1,7 +1,7 @@
 """The quick way from YAML and JSON to Python values, for texts of the plain kind, as kubectl prints them.
 
 The core reads them, and the items of a list object a few at a time. Whatever it finds odd goes the exact way of
-`yamlblock`; where both answer they agree, and the tests hold them to that.
+`exact`; where both answer they agree, and the tests hold them to that.
 """
 
 import re

@@ -10,20 +10,20 @@ import msgspec
 
 from kueuepy import _core
 from kueuepy.errors.problems import LimitError, ManifestError, Path
-from kueuepy.manifest.text.block import locate, parse
+from kueuepy.manifest.text.jsontext import json_value
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.quick import Quick
-from kueuepy.manifest.text.scalars import number
 from kueuepy.manifest.text.text import Text
 
-_DIRECTIVE = re.compile(rb"^%", re.MULTILINE)
-_PREAMBLE = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\r?\n|%[^\n]*(?:\n|\Z))*")
 _CONTENT = re.compile(rb"^[ \t]*[^#\s]", re.MULTILINE)
+_MARKER_ALONE = re.compile(rb"(?:---|\.\.\.)[ \t]*(?:[ \t]#[^\n]*)?\r?(?:\n|\Z)")
+_VERSION_ALONE = re.compile(
+    rb"(?:\s|#[^\n]*\n)*^%YAML[ \t]+1\.1[ \t]*(?:[ \t]#[^\n]*)?\r?\n(?:\s|#[^\n]*\n)*", re.MULTILINE
+)
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _NODE_MARKS = (b":", b",", b"\n", b"[", b"{", b"- ")
 _CHUNK = 2**20
 _LINE = b"\n"
-_JSON = msgspec.json.Decoder(float_hook=number)
 
 
 class Item:
@@ -47,10 +47,11 @@ class Item:
         """File and line of a field, or of the innermost part of its path that is written."""
         if not self.text.size:
             return self.text.name
+        from kueuepy.manifest.text.lines import line_of  # noqa: PLC0415 - PyYAML is imported where it is needed
+
         try:
-            line = locate(self.text, self.prefix + path)
-        except ManifestError:
-            # Not all JSON is YAML: it may have tabs and lone surrogates.
+            line = line_of(self.text, self.prefix + path)
+        except ManifestError:  # not all JSON is YAML
             line = self.text.line
         return f"{self.text.name}:{line}"
 
@@ -120,21 +121,20 @@ def _documents(name: str, data: bytes) -> Iterator[Text]:
         line += data.count(_LINE, last, start)
         last = start
         part = data[start:end]
-        if part.startswith((b"---", b"...")):
+        is_end = part.startswith(b"...")
+        if _MARKER_ALONE.match(part):
             part = b"   " + part[3:]
-        text = Text(name, _without_directives(part), line)
-        _, directive = _core.marks(text.whole)
-        if directive is not None:
-            text.fail(directive, "a line starts with %, which only directives before a document do")
-        if _CONTENT.search(text.whole):
-            yield text
-
-
-def _without_directives(part: bytes) -> bytes:
-    """The bytes with comments where there are directives, which stand before anything else."""
-    preamble = _PREAMBLE.match(part)
-    end = preamble.end() if preamble else 0
-    return _DIRECTIVE.sub(b"#", part[:end]) + part[end:] if b"%" in part[:end] else part
+        text = Text(name, part, line)
+        _, directive = _core.marks(part)
+        if directive is None:
+            if content := _CONTENT.search(part):
+                if is_end:
+                    text.fail(content.end() - 1, "a document starts here after ...; write --- before it")
+                yield text
+        elif (
+            data[start : start + 3] == b"---" or not data.startswith(b"---", end) or not _VERSION_ALONE.fullmatch(part)
+        ):
+            text.fail(directive, "a line starts with %, which only %YAML 1.1 before --- does")
 
 
 def _document(text: Text, way: Way) -> Iterator[Item]:
@@ -181,15 +181,17 @@ def _taken(quick: Quick, way: Way) -> Iterator[Item | None]:
     try:
         for found in quick.items(lambda part: _item(part, way, is_json=quick.is_json)):
             yield None if found is None else Item(found[0], found[1], prefix)
-    except (ManifestError, msgspec.DecodeError, RecursionError, UnicodeError):
+    except LimitError:
+        raise
+    except (ValueError, RecursionError):  # it is no item by itself
         yield None
 
 
 def _item(part: Text, way: Way, *, is_json: bool) -> Any:
     """The value of an odd item, read the exact way."""
     if is_json:
-        return _json_value(part, way)
-    (value,) = parse(part, way.limits, strict=way.strict)
+        return json_value(part, way.limits, strict=way.strict)
+    (value,) = _parse(part, way)
     return value
 
 
@@ -197,30 +199,17 @@ def _exact(text: Text, way: Way) -> Iterator[Item]:
     """The value of a text; by way of JSON, if it is that and no more odd than JSON may be."""
     if text.data.lstrip()[:1] == b"{":
         try:
-            yield Item(_json_value(text, way), text)
+            yield Item(json_value(text, way.limits, strict=way.strict), text)
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             pass
         else:
             return
-    value = parse(text, way.limits, strict=way.strict)
+    value = _parse(text, way)
     if value is not None:
         yield Item(value, text)
 
 
-def _json_value(text: Text, way: Way) -> Any:
-    """The value of a JSON text; by way of YAML, which JSON is, where a limit or a duplicate needs its place."""
-    data = text.data
-    value = _JSON.decode(data)
-    brackets = data.count(b"{") + data.count(b"[")
-    exact = len(data) > way.limits.scalar_bytes or brackets > way.limits.depth
-    if exact or (way.strict and has_equal_keys(data, value)):
-        parse(text, way.limits, strict=way.strict)
-    return value
+def _parse(text: Text, way: Way) -> Any:
+    from kueuepy.manifest.text.exact import parse  # noqa: PLC0415 - PyYAML is imported where it is needed
 
-
-def has_equal_keys(data: bytes, value: Any) -> bool:
-    """Whether JSON had two equal keys in one mapping, of which the decoder kept one.
-
-    Written back, the value has as many keys as the text had. A `":` inside a text counts on both sides.
-    """
-    return msgspec.json.format(data, indent=-1).count(b'":') != msgspec.json.encode(value).count(b'":')
+    return parse(text, way.limits, strict=way.strict)

@@ -1,12 +1,15 @@
 """What a plain YAML scalar means to Kubernetes, which reads YAML 1.1 through go-yaml.
 
 Source: `vendor/go.yaml.in/yaml/v2/resolve.go:resolve`, and `vendor/sigs.k8s.io/yaml` for the way through JSON: there a
-float without a fraction becomes an integer, and keys become texts. One thing differs: an integer beyond 64 bits keeps
-all its digits here, where Go makes it a float.
+float without a fraction becomes an integer, and keys become texts. An integer beyond 64 bits is a float in Go, and has
+its digits in JSON: the shortest that make that float.
 """
 
 import re
+from decimal import Decimal
 from typing import TypeAlias
+
+from kueuepy.errors.problems import shown
 
 Scalar: TypeAlias = bool | int | float | str | None
 
@@ -20,51 +23,74 @@ WORDS: dict[str, Scalar] = {
 }
 """The words that are not texts."""
 
+_NOT_FINITE = {
+    **{sign + word: float(sign + "inf") for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")},
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
+}
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NUMBER_START = frozenset("+-.0123456789")
-_MAX_DIGITS = 4300
+_MOST_DIGITS = 70  # of an integer of 64 bits with its sign, in base 2
 _UINT64 = 2**64
 _INT64 = 2**63
 
 
-def resolve(text: str) -> Scalar:
-    """The value of a plain scalar.
+class TagError(ValueError):
+    """A scalar is not what its tag says."""
 
-    >>> [resolve(text) for text in ("yes", "017", "1_000", "64Gi", "~", "1e3")]
-    [True, 15, 1000, '64Gi', None, 1000]
+
+def resolve(text: str) -> Scalar:
+    """The value of a plain scalar; one that is infinite, or no number, cannot be written as JSON.
+
+    >>> [resolve(text) for text in ("yes", "017", "1_000", "64Gi", "~", "1e3", "-.inf")]
+    [True, 15, 1000, '64Gi', None, 1000, -inf]
     """
     if text in WORDS:
         return WORDS[text]
     if text[0] not in _NUMBER_START:
         return text
+    if text in _NOT_FINITE:
+        return _NOT_FINITE[text]
+    integer = _integer(text)
+    if integer is not None:
+        return integer
     plain = text.replace("_", "") if text[0] != "." else text
-    if len(plain) > _MAX_DIGITS:
-        return text
-    if _INTEGER.fullmatch(plain):
-        integer = _integer(plain)
-        if -_INT64 <= integer < _UINT64 or plain.lstrip("+-")[0] != "0":
-            return integer
-    if _FLOAT.fullmatch(plain):
-        return number(plain, text)
-    return text
+    return number(plain, text) if _FLOAT.fullmatch(plain) else text
 
 
-def _integer(plain: str) -> int:
-    """The value of an integer in Go's base-0 notation."""
-    sign = -1 if plain[0] == "-" else 1
-    digits = plain.lstrip("+-").lower()
-    if digits[:2] in ("0x", "0b", "0o"):
-        return sign * int(digits, 0)
-    return sign * int(digits, 8 if digits[0] == "0" else 10)
+def tagged(tag: str, text: str) -> Scalar:
+    """The value of a scalar with a tag, whatever its quotes.
+
+    Raises:
+        TagError: It has no such value.
+    """
+    name = tag.rpartition(":")[2]
+    value: Scalar = text if name == "str" else resolve(text)
+    whole = _integer(text) if isinstance(value, int) else None
+    fits = {
+        "str": True,
+        "null": value is None,
+        "bool": isinstance(value, bool),
+        "int": whole is not None,
+        "float": isinstance(value, float | int) and not isinstance(value, bool) and (whole or 0) < _INT64,
+    }
+    if not fits.get(name, False):
+        raise TagError(f"{shown(text)} is no {name}, as its tag says; remove the tag")
+    return value
 
 
 def number(plain: str, text: str | None = None) -> Scalar:
-    """The value of a decimal number with a fraction or an exponent; the text itself if it is too large."""
+    """The value of a decimal number as Go's float; the text itself if it is too large."""
     value = float(plain)
     if value in (float("inf"), float("-inf")):
         return plain if text is None else text
-    return int(value) if value.is_integer() else value
+    return int(Decimal(repr(value))) if value.is_integer() else value
+
+
+def integer(digits: str) -> Scalar:
+    """The value of an integer of JSON."""
+    value = _integer(digits)
+    return number(digits) if value is None else value
 
 
 def key_text(text: str) -> str | None:
@@ -74,4 +100,18 @@ def key_text(text: str) -> str | None:
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value)
+    whole = _integer(text)
+    return None if whole is None or whole >= _INT64 else str(whole)
+
+
+def _integer(text: str) -> int | None:
+    """The value of an integer of 64 bits in Go's base-0 notation; only one of 63 bits may have a sign."""
+    plain = text.replace("_", "")
+    if len(plain) > _MOST_DIGITS or not _INTEGER.fullmatch(plain):
+        return None
+    digits = plain.lstrip("+-").lower()
+    base = 0 if digits[:2] in ("0x", "0b", "0o") else 8 if digits[0] == "0" else 10
+    value = int(digits, base)
+    if plain[0] == "-":
+        return -value if value <= _INT64 else None
+    return value if value < (_INT64 if plain[0] == "+" else _UINT64) else None

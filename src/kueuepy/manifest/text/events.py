@@ -1,0 +1,171 @@
+"""The events of YAML text: PyYAML's parsers, less what they and Kubernetes' parser read differently.
+
+libyaml's parser where PyYAML has it, else PyYAML's own, which is slower and gives the same. go-yaml, which Kubernetes
+reads with, is a port of an older libyaml; a text that it would read otherwise is refused, with the place.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NoReturn
+
+import yaml
+from yaml.parser import Parser
+from yaml.reader import Reader
+from yaml.scanner import Scanner
+
+from kueuepy.errors.problems import ProblemKind
+from kueuepy.manifest.text.text import Text
+
+TAG: Final = "tag:yaml.org,2002:"
+"""What `!!` stands for."""
+
+_KNOWN_TAGS = {f"{TAG}{name}" for name in ("str", "bool", "int", "float", "null", "map", "seq")}
+_UNREADABLE = re.compile("[\x80-\x84\x86-\x9f\ufeff\ufffe\uffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BREAKS = "\n\r\x85\u2028\u2029"
+_TAB_FIRST = re.compile(rf"[{_BREAKS}] *\t")
+_TAB_IN_BLOCK = re.compile(rf"[|>][-+]?(?:[ \t][^{_BREAKS}]*)?[{_BREAKS}](?: *[{_BREAKS}])* *\t")
+_BLANKS = re.compile(rf"[ \t{_BREAKS}]*")
+_BARE_TAG = re.compile(r"(?:&\S+\s+)?!(?:\s|\Z)")
+_TIGHT_COLON = re.compile(r":[,?\[\]{}]")
+
+
+class PythonParser(Reader, Scanner, Parser):  # type: ignore[misc]
+    """PyYAML's own parser, with tabs where libyaml takes them."""
+
+    def __init__(self, text: str) -> None:
+        """Takes the text."""
+        Reader.__init__(self, text)
+        Scanner.__init__(self)
+        Parser.__init__(self)
+
+    def scan_to_next_token(self) -> None:
+        """Goes to the next token; a tab is a blank unless a key or an item may stand behind it."""
+        super().scan_to_next_token()
+        while self.peek() == "\t" and (self.flow_level or not self.allow_simple_key):
+            self.forward()
+            super().scan_to_next_token()
+
+    def scan_plain_spaces(self, indent: int, start_mark: Any) -> Any:
+        """What stands for the blanks and tabs, or the line breaks, between two words of a plain scalar."""
+        length = 0
+        while self.peek(length) in " \t":
+            length += 1
+        if self.peek(length) in _BREAKS:
+            self.forward(length)
+            return super().scan_plain_spaces(indent, start_mark)
+        blanks = self.prefix(length)
+        self.forward(length)
+        return [blanks] if blanks else []
+
+
+class Events:
+    """A text as events.
+
+    Attributes:
+        text: The text.
+        mark: Where the last event starts.
+    """
+
+    def __init__(self, text: Text, source: str | None = None, *, libyaml: bool = True) -> None:
+        """Takes the text, and what to read in its place; `libyaml` is whether to use that parser where it is."""
+        self.text = text
+        self.mark = yaml.Mark(text.name, 0, 0, 0, None, 0)
+        self._source = text.data.decode() if source is None else source
+        self._is_fast = libyaml and yaml.__with_libyaml__
+        self._flow = 0
+        self._documents = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        """The events that stand for something: scalars, aliases, and where mappings and lists start and end.
+
+        Raises:
+            ManifestError: The text is not YAML, or not what Kubernetes reads alike.
+        """
+        if found := _UNREADABLE.search(self._source):
+            place = (
+                self._source.count("\n", 0, found.start()),
+                found.start() - self._source.rfind("\n", 0, found.start()),
+            )
+            detail = f"U+{ord(found.group()):04X} is not allowed; write it as an escape in quotes"
+            self.text.fail_at((self.text.line + place[0], place[1]), detail)
+        parser = yaml.cyaml.CParser(self._source) if self._is_fast else PythonParser(self._source)
+        while (event := self._next(parser)) is not None:
+            self.mark = event.start_mark
+            if self._is_content(event):
+                yield event
+
+    def place(self) -> tuple[int, int]:
+        """Line and column where the last event starts, from 1."""
+        return self.text.line + self.mark.line, self.mark.column + 1
+
+    def fail(self, detail: str, kind: ProblemKind = "Syntax") -> NoReturn:
+        """Raises the error of a text that cannot be read, at the last event."""
+        self.text.fail_at(self.place(), detail, kind)
+
+    def _next(self, parser: Any) -> Any:
+        """The next event; `None` at the end."""
+        try:
+            return parser.get_event()
+        except yaml.MarkedYAMLError as error:
+            self._fail_as(error)
+        except (ValueError, OverflowError):
+            self.fail("an escape behind this stands for no character")
+
+    def _fail_as(self, error: yaml.MarkedYAMLError) -> NoReturn:
+        """Raises what a parser found; at the start of what the end of the text leaves open, if it is that."""
+        mark, opened, detail = error.problem_mark or self.mark, error.context_mark, str(error.problem)
+        ended = self._source.rstrip()
+        if mark.index >= len(ended):
+            end = yaml.Mark(None, len(ended), ended.count("\n"), len(ended) - ended.rfind("\n") - 1, None, 0)
+            mark = opened if opened is not None and opened.index < end.index else end
+        elif opened is not None and error.context and opened.line != mark.line:
+            detail += f", {error.context} that starts in line {self.text.line + opened.line}"
+        self.mark = mark
+        self.fail(detail)
+
+    def _is_content(self, event: Any) -> bool:
+        """Whether an event stands for something; keeps how deep in brackets it is."""
+        if isinstance(event, yaml.ScalarEvent):
+            self._check_tag(event)
+            self._check_tabs(event)
+            if event.style == '"' and _SURROGATE.search(event.value):
+                self.fail("an escape in this text stands for half a character")
+            return True
+        if isinstance(event, yaml.CollectionStartEvent):
+            self._check_tag(event)
+            self._flow += bool(self._flow or event.flow_style)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self._flow -= bool(self._flow)
+        elif isinstance(event, yaml.DocumentStartEvent):
+            self._documents += 1
+            if self._documents > 1:
+                self.fail("another document starts here; write --- before it")
+        return isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent)
+
+    def _check_tag(self, event: Any) -> None:
+        """Fails at a tag that Kubernetes' parser takes for another one, or that is not of JSON."""
+        tag, start = event.tag, event.start_mark.index
+        is_scalar = isinstance(event, yaml.ScalarEvent)
+        if is_scalar and self._source[start : start + 1] in ("!", "&"):
+            # libyaml's parser keeps this one to itself.
+            tag = "!" if _BARE_TAG.match(self._source, start, event.end_mark.index) else tag
+        if tag is None:
+            return
+        if tag not in _KNOWN_TAGS:
+            self.fail(f"tag {tag} is not supported; remove it")
+        if is_scalar and not event.value and not event.style:
+            self.fail("a tag stands before nothing; remove it, or write a value")
+
+    def _check_tabs(self, event: Any) -> None:
+        """Fails at a scalar that the parsers end at different places: mostly because of tabs."""
+        start, end = event.start_mark.index, event.end_mark.index
+        if event.style in ("|", ">") and _TAB_IN_BLOCK.search(self._source, start, end):
+            self.fail("a tab begins the first line of this text; say after | or > by how many blanks it is indented")
+        if event.style:
+            return
+        blanks = _BLANKS.match(self._source, end)
+        if _TAB_FIRST.search(self._source, start, blanks.end() if blanks else end):
+            self.fail("a tab begins a line in this text or behind it; use blanks, or put the text in quotes")
+        if self._flow and ("?" in event.value or _TIGHT_COLON.match(self._source, end)):
+            self.fail("a question mark, or a colon and no blank, in a text in brackets; put the text in quotes")

@@ -1,0 +1,252 @@
+"""YAML text into Python values, as Kubernetes reads it: PyYAML's events, and go-yaml's rules for what they stand for.
+
+Source: `vendor/go.yaml.in/yaml/v2/decode.go` for merges, aliases and equal keys, `vendor/sigs.k8s.io/yaml` for keys.
+What Kubernetes would read by chance, or not as it looks, is refused: keys that are fractions, tags that JSON has no use
+for, and `<<` behind a key that it gives another value.
+"""
+
+from typing import Any, NoReturn
+
+import yaml
+
+from kueuepy.errors.problems import LimitError, Path, shown
+from kueuepy.manifest.text.events import Events
+from kueuepy.manifest.text.limits import Limits
+from kueuepy.manifest.text.scalars import Scalar, TagError, key_text, resolve, tagged
+from kueuepy.manifest.text.text import Text
+
+_MIN_ALIAS_NODES = 1000
+_MERGE = "<<"
+Container = dict[str, Any] | list[Any]
+
+
+def parse(text: Text, limits: Limits, *, strict: bool, libyaml: bool = True) -> Any:
+    """The value of a document; `None` if there is nothing in it.
+
+    Args:
+        text: The text.
+        limits: How much it may hold.
+        strict: Whether equal keys are an error; else the last counts.
+        libyaml: Whether to use libyaml where it is; without it the answer is the same.
+
+    Raises:
+        ManifestError: The text is not YAML, or two keys are equal, or an alias stands for nothing.
+        LimitError: The nesting, a scalar or the aliases exceed their limit.
+    """
+    return Nodes(Events(text, libyaml=libyaml), limits, strict=strict).value()
+
+
+class _Open:
+    """A collection that is still growing.
+
+    Attributes:
+        container: The mapping or list.
+        key: The key whose value comes next, in a mapping.
+        merging: Whether what comes next is the value of `<<`.
+        merged: Whether there was a `<<`.
+        inherited: The keys that it gave.
+    """
+
+    __slots__ = ("container", "inherited", "key", "merged", "merging")
+
+    def __init__(self, container: Container) -> None:
+        """Opens a collection."""
+        self.container = container
+        self.key: str | None = None
+        self.merging = self.merged = False
+        self.inherited: set[str] = set()
+
+    @property
+    def wants_key(self) -> bool:
+        """Whether a key comes next."""
+        return self.key is None and not self.merging and isinstance(self.container, dict)
+
+
+class Nodes:
+    """A text and the values in it so far."""
+
+    def __init__(self, events: Events, limits: Limits, *, strict: bool, marking: bool = False) -> None:
+        """Takes the events, the limits, whether equal keys are an error, and whether to note where values stand."""
+        self._events = events
+        self._limits = limits
+        self._strict = strict
+        self._root: list[Any] = []
+        self._open = [_Open(self._root)]
+        self._anchors: dict[str, tuple[Any, str | None]] = {}
+        self._spent = self._count = 0
+        self._places: dict[int, dict[str | int, int]] | None = {} if marking else None
+
+    def value(self) -> Any:
+        """The value of the text."""
+        for event in self._events:
+            if isinstance(event, yaml.ScalarEvent):
+                self._scalar(event)
+            elif isinstance(event, yaml.AliasEvent):
+                self._alias(event.anchor)
+            elif isinstance(event, yaml.CollectionEndEvent):
+                self._leave()
+            else:
+                self._enter({} if isinstance(event, yaml.MappingStartEvent) else [], event.anchor)
+        return self._root[0] if self._root else None
+
+    def line_of(self, path: Path) -> int:
+        """The line of a field, or of the innermost part of its path that is written; after the text was read."""
+        value: Any = self._root
+        found = self._events.text.line
+        for step in (0, *path):
+            places = (self._places or {}).get(id(value), {})
+            if step not in places:
+                break
+            found = places[step]
+            value = value[step]
+        return found
+
+    def _place(self, step: str | int) -> None:
+        if self._places is not None:
+            self._places.setdefault(id(self._open[-1].container), {})[step] = self._events.place()[0]
+
+    def _enter(self, container: Container, anchor: str | None) -> None:
+        if len(self._open) > self._limits.depth:
+            self._exceed("depth", self._limits.depth, f"mappings and lists are nested {len(self._open):,} deep")
+        if self._open[-1].wants_key:
+            self._no_key()
+        if anchor:
+            self._anchors[anchor] = (container, None)
+        self._count += 1
+        self._add(container)
+        self._open.append(_Open(container))
+
+    def _leave(self) -> None:
+        """Closes the innermost collection; what is merged counts from here on."""
+        closed = self._open.pop()
+        top = self._open[-1]
+        if top.merging:
+            sources = closed.container if isinstance(closed.container, list) else [closed.container]
+            self._merge(top, sources)
+
+    def _scalar(self, event: Any) -> None:
+        text: str = event.value
+        top = self._open[-1]
+        self._check_length(text)
+        value, key = self._meaning(event, needs_key=top.wants_key or event.anchor is not None)
+        if event.anchor:
+            self._anchors[event.anchor] = (value, key)
+        if not top.wants_key:
+            self._count += 1
+            self._add(value)
+            if top.merging:
+                self._merge(top, [value])
+        elif text == _MERGE and event.implicit[0]:
+            self._take_merge(top)
+        else:
+            self._name(top, key)
+
+    def _meaning(self, event: Any, *, needs_key: bool) -> tuple[Scalar, str | None]:
+        """The value of a scalar, and the key that it makes."""
+        text: str = event.value
+        if event.tag is not None:
+            try:
+                value: Scalar = tagged(event.tag, text)
+            except TagError as error:
+                self._events.fail(str(error))
+        elif event.implicit[0]:
+            value = resolve(text)
+        else:
+            value = text
+        if isinstance(value, str):
+            return value, text
+        if isinstance(value, float) and not needs_key and value - value != 0:
+            self._events.fail(f"{text} is no number in JSON; put it in quotes if it is meant as text")
+        return value, key_text(text) if needs_key else None
+
+    def _check_length(self, text: str) -> None:
+        most = self._limits.scalar_bytes
+        if len(text) > most // 4 and (length := len(text.encode("utf-8", "surrogatepass"))) > most:
+            self._exceed("scalar_bytes", most, f"a text has {length:,} bytes")
+
+    def _name(self, top: _Open, key: str | None) -> None:
+        """Takes a key."""
+        if key is None:
+            self._no_key()
+        if key in top.inherited:
+            top.inherited.remove(key)
+        elif self._strict and key in top.container:
+            self._events.fail(f"key {shown(key)} is given twice in one mapping; give it once", "Duplicate")
+        top.key = key
+        self._place(key)
+
+    def _no_key(self) -> NoReturn:
+        self._events.fail("null, a fraction, a mapping or a list is no key; put it in quotes if it is meant as text")
+
+    def _add(self, value: Any) -> None:
+        """Takes a value; one that is merged is taken when it is complete."""
+        top = self._open[-1]
+        if isinstance(top.container, list):
+            self._place(len(top.container))
+            top.container.append(value)
+        elif top.key is not None:
+            top.container[top.key] = value
+            top.key = None
+
+    def _take_merge(self, top: _Open) -> None:
+        if self._strict and top.merged:
+            self._events.fail('key "<<" is given twice in one mapping; give it once', "Duplicate")
+        top.merging = top.merged = True
+
+    def _merge(self, top: _Open, sources: list[Any]) -> None:
+        """Gives a mapping the pairs of others, of which the first count most."""
+        top.merging = False
+        for source in reversed(sources):
+            if not isinstance(source, dict):
+                self._events.fail("<< merges a mapping or a list of mappings")
+            for key in source:
+                if self._strict and key in top.container and key not in top.inherited:
+                    self._events.fail(f"<< gives key {shown(key)} another value; write it first", "Duplicate")
+            if isinstance(top.container, dict):
+                top.container.update(source)
+            top.inherited.update(source)
+
+    def _alias(self, name: str) -> None:
+        if name not in self._anchors:
+            self._events.fail(f'alias "*{name}" refers to no anchor before it')
+        value, key = self._anchors[name]
+        if any(value is collection.container for collection in self._open):
+            self._events.fail(f'alias "*{name}" is part of what it stands for')
+        top = self._open[-1]
+        if top.wants_key:
+            self._name(top, key)
+        else:
+            copied = self._copy(value)
+            self._add(copied)
+            if top.merging:
+                self._merge(top, [copied])
+
+    def _copy(self, value: Any) -> Any:
+        """A copy, charged to the limits; the copies of collections are filled level by level."""
+        result: list[Any] = [value]
+        level: list[tuple[Any, Any]] = [(result, 0)]
+        depth = len(self._open) - 1
+        while level:
+            depth += 1
+            below: list[tuple[Any, Any]] = []
+            for container, step in level:
+                self._spend()
+                original = container[step]
+                if isinstance(original, dict | list):
+                    if depth > self._limits.depth:
+                        self._exceed("depth", self._limits.depth, f"mappings and lists are nested {depth:,} deep")
+                    container[step] = copied = original.copy()
+                    below += [(copied, s) for s in (original if isinstance(original, dict) else range(len(original)))]
+            level = below
+        return result[0]
+
+    def _spend(self) -> None:
+        self._spent += 1
+        ratio = max(self._limits.alias_ratio * self._count, _MIN_ALIAS_NODES)
+        if self._spent > self._limits.alias_nodes:
+            self._exceed("alias_nodes", self._limits.alias_nodes, "aliases stand for too many nodes")
+        if self._spent > ratio:
+            self._exceed("alias_ratio", ratio, "aliases stand for too many nodes, for so short a document")
+
+    def _exceed(self, limit: str, allowed: int, what: str) -> NoReturn:
+        raise LimitError(self._events.text.name, limit, allowed, what, self._events.place())
