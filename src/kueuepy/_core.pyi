@@ -277,8 +277,8 @@ class VirtualRun:
     def stats(self) -> dict[str, Any]: ...
 
 @final
-class Plain:
-    """YAML or JSON of the plain kind, read the quick way; None stands for texts that are left to the exact one."""
+class FastReader:
+    """The fast reader of YAML and JSON as kubectl prints them; None stands for what is left to the exact reader."""
     def __init__(
         self,
         data: bytes,
@@ -294,7 +294,7 @@ class Plain:
     def items(self, size: int) -> list[tuple[int, int, int, Any]] | None:
         """The next items, of so many bytes or a few more: start, stop, line and value; at the end of the list, none."""
     def pass_over(self) -> tuple[int, int, int] | None:
-        """Goes on behind an odd item: its start, stop and line."""
+        """Goes on behind an unsupported item: its start, stop and line."""
     @property
     def value(self) -> Any:
         """What was read beside the items."""

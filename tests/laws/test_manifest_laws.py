@@ -1,4 +1,4 @@
-"""Laws of manifests: what is dumped loads again, the two ways through YAML agree, and no input does harm."""
+"""Laws of manifests: what is dumped loads again, the two readers through YAML agree, and no input does harm."""
 
 import itertools
 import json
@@ -49,7 +49,7 @@ from kueuepy.objects import (
     WorkloadPriorityClass,
     WorkloadStatus,
 )
-from ways import quick_value
+from ways import fast_value
 
 
 def exact(text: str) -> Any:
@@ -270,9 +270,9 @@ def as_written(value: Any) -> Any:
 def test_any_value_that_is_written_is_read(value: dict[str, Any]):
     text = yaml_text([value])
     assert exact(text) == as_written(value)
-    assert quick_value(text) in (None, (as_written(value),))
+    assert fast_value(text) in (None, (as_written(value),))
     for indent in (None, 4):
-        assert quick_value(json.dumps(value, indent=indent)) in (None, (as_written(value),))
+        assert fast_value(json.dumps(value, indent=indent)) in (None, (as_written(value),))
 
 
 plain = st.one_of(
@@ -291,19 +291,19 @@ lines = st.lists(
 )
 
 
-def quick_is_exact(text: str) -> bool:
-    """Whether the quick way has an answer; where it has, the exact one has the same."""
-    quick = quick_value(text)
-    if quick is None:
+def fast_is_exact(text: str) -> bool:
+    """Whether the fast reader has an answer; where it has, the exact reader has the same."""
+    fast = fast_value(text)
+    if fast is None:
         return False
-    assert quick == (exact(text),)
+    assert fast == (exact(text),)
     return True
 
 
 @settings(max_examples=600)
 @given(lines)
 def test_the_two_ways_through_yaml_agree(parts: list[tuple[str, str, str, str]]):
-    quick_is_exact("\n".join("".join(part) for part in [*parts, ("", "", "", "")]))
+    fast_is_exact("\n".join("".join(part) for part in [*parts, ("", "", "", "")]))
 
 
 breaks = st.sampled_from(["\n", " \n", "\n\n", "\n  \n\n"])
@@ -351,18 +351,18 @@ def blocks(draw: st.DrawFn, indent: int = 0, depth: int = 0) -> str:
 @settings(max_examples=400)
 @given(blocks(), st.sampled_from(["", "\n"]))
 def test_the_two_ways_agree_on_blocks(text: str, end: str):
-    quick = quick_value(text + end)
-    if quick is not None:
-        assert quick == (exact(text + end),)
+    fast = fast_value(text + end)
+    if fast is not None:
+        assert fast == (exact(text + end),)
 
 
-def test_the_quick_way_is_taken_where_it_should_be():
+def test_the_fast_reader_is_used_where_it_should_be():
     taken = [0, 0]
 
     @settings(max_examples=200, database=None)
     @given(blocks())
     def count(text: str) -> None:
-        taken[quick_is_exact(text + "\n")] += 1
+        taken[fast_is_exact(text + "\n")] += 1
 
     count()
     assert taken[True] > sum(taken) / 10
@@ -370,11 +370,11 @@ def test_the_quick_way_is_taken_where_it_should_be():
 
 @settings(max_examples=300)
 @given(st.lists(objects, min_size=1, max_size=5, unique_by=lambda obj: (type(obj), obj.key)), *[st.booleans()] * 2)
-def test_items_of_a_list_are_read_one_by_one_as_they_are_read_whole(several: list[Object], as_json, is_odd):
+def test_items_of_a_list_are_read_one_by_one_as_they_are_read_whole(several: list[Object], as_json, is_unsupported):
     parts = json.loads(json.dumps([to_dict(obj) for obj in several]))
     listed = {"apiVersion": "v1", "items": parts, "kind": "List", "metadata": {}}
     text = json.dumps(listed, indent=4) if as_json else yaml_text([listed])
-    if is_odd:  # an item goes the exact way
+    if is_unsupported:  # an item goes the exact reader
         text = text.replace("metadata:\n", "metadata: # é\n", 1).replace('"name": "', '"name": "\\ud83d\\ude00', 1)
         listed["items"][0]["metadata"]["name"] = ("\U0001f600" if as_json else "") + several[0].name
     found = list(read("f.yaml", text.encode(), Limits(), strict=True))

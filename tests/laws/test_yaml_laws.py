@@ -13,7 +13,7 @@ from kueuepy.manifest.text.exact import parse
 from kueuepy.manifest.text.jsontext import json_value
 from kueuepy.manifest.text.text import Text
 from kueuepy.testing.mutation import Mutator
-from ways import quick_value
+from ways import fast_value
 
 
 def read(text: str, *, libyaml: bool = True) -> tuple[Any] | None:
@@ -40,10 +40,10 @@ def test_the_ways_through_yaml_agree_on_mutated_manifests(seed: int):
         exact = read(text)
         assert repr(read(text, libyaml=False)) == repr(exact), text
         read_at_all += exact is not None
-        quick = quick_value(text)
-        if quick is not None:
+        fast = fast_value(text)
+        if fast is not None:
             answered += 1
-            assert repr(quick) in (repr(exact), repr(read_as_json(text))), text
+            assert repr(fast) in (repr(exact), repr(read_as_json(text))), text
     assert answered > 20
     assert read_at_all > 80
 

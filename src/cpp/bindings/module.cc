@@ -11,7 +11,7 @@ void BindExplain(py::module_& module);
 void BindPersist(py::module_& module);
 void BindVisibility(py::module_& module);
 void BindEvents(py::module_& module);
-void BindPlain(py::module_& module);
+void BindFastReader(py::module_& module);
 void BindSimulation(py::module_& module);
 }  // namespace kueue::python
 
@@ -28,6 +28,6 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   kueue::python::BindPersist(module);
   kueue::python::BindVisibility(module);
   kueue::python::BindEvents(module);
-  kueue::python::BindPlain(module);
+  kueue::python::BindFastReader(module);
   kueue::python::BindSimulation(module);
 }

@@ -7,6 +7,7 @@ It needs the extra `testing` (`pip install 'kueuepy[testing]'`).
 | `clusters`, `workloads`, `jobs`, `traces`, `edits` | strategies |
 | `Arrival`, `drive` | one line of a trace; running a trace on a Scheduler |
 | `SchedulerMachine` | a state machine that does everything a cluster's users and administrators do |
+| `Mutator` | texts that are nearly manifests, for readers of them |
 | `owed` | who waits in a ClusterQueue that has nominal quota left for them |
 
 >>> from hypothesis import given
@@ -21,8 +22,20 @@ It needs the extra `testing` (`pip install 'kueuepy[testing]'`).
 """
 
 from kueuepy.testing.machine import SchedulerMachine
+from kueuepy.testing.mutation import Mutator
 from kueuepy.testing.promises import owed
 from kueuepy.testing.strategies import clusters, edits, jobs, workloads
 from kueuepy.testing.traces import Arrival, drive, traces
 
-__all__ = ["Arrival", "SchedulerMachine", "clusters", "drive", "edits", "jobs", "owed", "traces", "workloads"]
+__all__ = [
+    "Arrival",
+    "Mutator",
+    "SchedulerMachine",
+    "clusters",
+    "drive",
+    "edits",
+    "jobs",
+    "owed",
+    "traces",
+    "workloads",
+]

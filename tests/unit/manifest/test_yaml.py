@@ -1,4 +1,4 @@
-"""YAML texts as Kubernetes reads them, or refused; and the quick way agrees with the exact one."""
+"""YAML texts as Kubernetes reads them, or refused; and the fast reader agrees with the exact reader."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from kueuepy.manifest import Limits, ManifestError
 from kueuepy.manifest.text.exact import parse
 from kueuepy.manifest.text.text import Text
-from ways import quick_value
+from ways import fast_value
 
 
 def exact(text: str, *, strict: bool = True, libyaml: bool = True) -> Any:
@@ -211,7 +211,7 @@ def test_what_is_merged_later_counts_in_lenient_reading():
 @pytest.mark.parametrize("text", ["a:\tb", "a: b\tc", "a: b\t\nc: d", "{a:\t1,\tb: 2}", "a: b\t# c"])
 def test_tabs_between_words_are_blanks(text: str):
     assert exact(text) == exact(text, libyaml=False)
-    assert quick_value(text + "\n") is None
+    assert fast_value(text + "\n") is None
 
 
 def test_the_last_of_equal_keys_wins_in_lenient_reading():
@@ -248,8 +248,8 @@ def test_the_last_of_equal_keys_wins_in_lenient_reading():
     ],
 )
 @pytest.mark.sanitizer
-def test_the_quick_way_reads_what_is_not_odd(text: str):
-    assert quick_value(text) == (exact(text),)
+def test_the_fast_reader_reads_what_kubectl_prints(text: str):
+    assert fast_value(text) == (exact(text),)
 
 
 @pytest.mark.parametrize(
@@ -320,12 +320,12 @@ def test_the_quick_way_reads_what_is_not_odd(text: str):
     ],
 )
 @pytest.mark.sanitizer
-def test_the_quick_way_leaves_what_is_odd(text: str):
-    assert quick_value(text) is None
+def test_the_fast_reader_leaves_the_rest(text: str):
+    assert fast_value(text) is None
 
 
 def test_an_empty_text_has_no_value():
-    assert quick_value("") == quick_value("# nothing\n\n") == (None,)
+    assert fast_value("") == fast_value("# nothing\n\n") == (None,)
 
 
 @pytest.mark.sanitizer
@@ -334,9 +334,9 @@ def test_templates_of_pod_sets_are_one_object_where_they_are_written_alike():
     text = (
         "podSets:\n" + pod_set.format(1, "x") + pod_set.format(1, "y") + pod_set.format(2, "z") + "template:\n  a: 1\n"
     )
-    (value,) = quick_value(text) or ((),)
+    (value,) = fast_value(text) or ((),)
     assert value == exact(text)
     first, second, third = (pod_set["template"] for pod_set in value["podSets"])
     assert first is second
     assert third == {"spec": {"a": 2}}
-    assert quick_value(json.dumps(value)) == quick_value(json.dumps(value, indent=4)) == (value,)
+    assert fast_value(json.dumps(value)) == fast_value(json.dumps(value, indent=4)) == (value,)

@@ -10,9 +10,9 @@ import msgspec
 
 from kueuepy import _core
 from kueuepy.errors.problems import LimitError, ManifestError, Path
+from kueuepy.manifest.text.fast import FastReader
 from kueuepy.manifest.text.jsontext import json_value
 from kueuepy.manifest.text.limits import Limits
-from kueuepy.manifest.text.quick import Quick
 from kueuepy.manifest.text.text import Text
 
 _CONTENT = re.compile(rb"^[ \t]*[^#\s]", re.MULTILINE)
@@ -64,7 +64,7 @@ class Item:
             yield Item(value, self.text, (*self.prefix, "items", position))
 
 
-class Way(NamedTuple):
+class ReadOptions(NamedTuple):
     """How a file is read.
 
     Attributes:
@@ -85,7 +85,7 @@ def read(name: str, data: bytes, limits: Limits, *, strict: bool) -> Iterator[It
     """
     _check_bytes(name, data, limits)
     for text in _documents(name, data):
-        yield from _document(text, Way(limits, strict=strict))
+        yield from _document(text, ReadOptions(limits, strict=strict))
 
 
 def _check_bytes(name: str, data: bytes, limits: Limits) -> None:
@@ -137,49 +137,49 @@ def _documents(name: str, data: bytes) -> Iterator[Text]:
             text.fail(directive, "a line starts with %, which only %YAML 1.1 before --- does")
 
 
-def _document(text: Text, way: Way) -> Iterator[Item]:
+def _document(text: Text, options: ReadOptions) -> Iterator[Item]:
     """The value of a document, or the items of a list object."""
-    quick = Quick(text, way.limits)
-    if quick.is_odd:
-        yield from _exact(text, way)
-    elif not quick.is_list:
-        if quick.value is not None:
-            yield Item(quick.value, text)
-    elif quick.says_list():
-        yield from _listed(quick, text, way)
+    fast = FastReader(text, options.limits)
+    if fast.is_unsupported:
+        yield from _exact(text, options)
+    elif not fast.is_list:
+        if fast.value is not None:
+            yield Item(fast.value, text)
+    elif fast.says_list():
+        yield from _listed(fast, text, options)
     else:
-        yield from _gathered(quick, text, way)
+        yield from _gathered(fast, text, options)
 
 
-def _listed(quick: Quick, text: Text, way: Way) -> Iterator[Item]:
+def _listed(fast: FastReader, text: Text, options: ReadOptions) -> Iterator[Item]:
     """The items of a list object, without the whole of it ever being there."""
-    for count, found in enumerate(_taken(quick, way)):
+    for count, found in enumerate(_taken(fast, options)):
         if found is None:
             # A line that looked like an item was inside of one: only the whole text tells what is wrong, if anything.
-            for item in _exact(text, way):
+            for item in _exact(text, options):
                 yield from islice(item.items(), count, None)
             return
         yield found
-    if quick.value.get("kind") != "List":
+    if fast.value.get("kind") != "List":
         text.fail(0, "a mapping with items must have a kind that ends in List")
 
 
-def _gathered(quick: Quick, text: Text, way: Way) -> Iterator[Item]:
+def _gathered(fast: FastReader, text: Text, options: ReadOptions) -> Iterator[Item]:
     """A mapping with items, of which it is not known whether it is a list object."""
     items: list[Any] = []
-    for found in _taken(quick, way):
+    for found in _taken(fast, options):
         if found is None:
-            yield from _exact(text, way)
+            yield from _exact(text, options)
             return
         items.append(found.value)
-    yield Item({**quick.value, "items": items}, text)
+    yield Item({**fast.value, "items": items}, text)
 
 
-def _taken(quick: Quick, way: Way) -> Iterator[Item | None]:
+def _taken(fast: FastReader, options: ReadOptions) -> Iterator[Item | None]:
     """The items; `None`, and no more, where only the whole text can tell."""
-    prefix: Path = () if quick.is_json else (0,)
+    prefix: Path = () if fast.is_json else (0,)
     try:
-        for found in quick.items(lambda part: _item(part, way, is_json=quick.is_json)):
+        for found in fast.items(lambda part: _item(part, options, is_json=fast.is_json)):
             yield None if found is None else Item(found[0], found[1], prefix)
     except LimitError:
         raise
@@ -187,29 +187,29 @@ def _taken(quick: Quick, way: Way) -> Iterator[Item | None]:
         yield None
 
 
-def _item(part: Text, way: Way, *, is_json: bool) -> Any:
-    """The value of an odd item, read the exact way."""
+def _item(part: Text, options: ReadOptions, *, is_json: bool) -> Any:
+    """The value of an item that the fast reader does not support."""
     if is_json:
-        return json_value(part, way.limits, strict=way.strict)
-    (value,) = _parse(part, way)
+        return json_value(part, options.limits, strict=options.strict)
+    (value,) = _parse(part, options)
     return value
 
 
-def _exact(text: Text, way: Way) -> Iterator[Item]:
-    """The value of a text; by way of JSON, if it is that and no more odd than JSON may be."""
+def _exact(text: Text, options: ReadOptions) -> Iterator[Item]:
+    """The value of a text; by way of JSON, if it is that."""
     if text.data.lstrip()[:1] == b"{":
         try:
-            yield Item(json_value(text, way.limits, strict=way.strict), text)
+            yield Item(json_value(text, options.limits, strict=options.strict), text)
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             pass
         else:
             return
-    value = _parse(text, way)
+    value = _parse(text, options)
     if value is not None:
         yield Item(value, text)
 
 
-def _parse(text: Text, way: Way) -> Any:
+def _parse(text: Text, options: ReadOptions) -> Any:
     from kueuepy.manifest.text.exact import parse  # noqa: PLC0415 - PyYAML is imported where it is needed
 
-    return parse(text, way.limits, strict=way.strict)
+    return parse(text, options.limits, strict=options.strict)

@@ -1,4 +1,4 @@
-#include "bindings/plain_texts.h"
+#include "bindings/manifest/texts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +33,7 @@ bool MayBeNumber(absl::string_view text) {
   return true;
 }
 
-// The words of kueuepy/manifest/scalars.py:WORDS.
+// The words of kueuepy/manifest/text/scalars.py:WORDS.
 py::object Word(absl::string_view text) {
   constexpr size_t kLongestWord = 5;
   if (text.size() > kLongestWord || std::memchr("yYnNtTfFoO~", text[0], 11) == nullptr) return {};
@@ -55,7 +55,7 @@ bool IsAscii(absl::string_view text) {
 
 // Whether there are characters that break lines in YAML, or may not be written in it: U+0080 to U+009F,
 // U+2028, U+2029, U+FEFF, U+FFFE, U+FFFF.
-bool HasOddCharacters(absl::string_view text) {
+bool HasUnsupportedCharacters(absl::string_view text) {
   const auto at = [&text](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   for (size_t i = 0; i < text.size(); ++i) {
     const bool is_control = at(i) == 0xC2 && at(i + 1) < 0xA0;
@@ -94,7 +94,7 @@ bool IsSimpleInteger(absl::string_view text) {
 
 py::object Texts::Text(absl::string_view text, bool is_yaml) {
   if (!IsAscii(text)) {
-    if (is_yaml && HasOddCharacters(text)) throw Odd();
+    if (is_yaml && HasUnsupportedCharacters(text)) throw Unsupported();
     return Steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), nullptr));
   }
   if (text.size() > kLongest || text.empty()) return AsciiText(text);
@@ -110,19 +110,19 @@ py::object Texts::Scalar(absl::string_view text) {
   }
   int64_t integer = 0;
   if (text == "0" || IsSimpleInteger(text)) {
-    if (!absl::SimpleAtoi(text, &integer)) throw Odd();
+    if (!absl::SimpleAtoi(text, &integer)) throw Unsupported();
     return py::int_(integer);
   }
   if (!MayBeNumber(text)) return Text(text);
   py::object value = resolve_(Text(text));
-  if (PyFloat_Check(value.ptr()) && !std::isfinite(PyFloat_AS_DOUBLE(value.ptr()))) throw Odd();
+  if (PyFloat_Check(value.ptr()) && !std::isfinite(PyFloat_AS_DOUBLE(value.ptr()))) throw Unsupported();
   return value;
 }
 
 py::object Texts::Key(absl::string_view text) {
   py::object& known = keys_[absl::Hash<absl::string_view>()(text) % kSlots];
   if (known && Equals(known, text)) return known;
-  if (text.empty() || Word(text) || (StartsNumber(text[0]) && MayBeNumber(text))) throw Odd();
+  if (text.empty() || Word(text) || (StartsNumber(text[0]) && MayBeNumber(text))) throw Unsupported();
   py::object key = Text(text);
   if (text.size() <= kLongest) known = key;
   return key;

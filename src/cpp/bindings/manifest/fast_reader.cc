@@ -1,4 +1,4 @@
-#include "bindings/plain.h"
+#include "bindings/manifest/fast_reader.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,8 +6,8 @@
 
 namespace kueue::python {
 
-Plain::Plain(py::bytes data, size_t start, size_t stop, size_t line, py::function resolve, size_t most_deep,
-             size_t longest)
+FastReader::FastReader(py::bytes data, size_t start, size_t stop, size_t line, py::function resolve,
+                       size_t most_deep, size_t longest)
     : data_(std::move(data)),
       begin_(PyBytes_AS_STRING(data_.ptr())),
       end_(begin_ + stop),
@@ -21,24 +21,24 @@ Plain::Plain(py::bytes data, size_t start, size_t stop, size_t line, py::functio
   is_json_ = first != end_ && *first == '{';
 }
 
-bool Plain::Open() {
+bool FastReader::Open() {
   if (is_json_) return OpenJson();
   FindContent();
   if (indent_ < 0) return false;
   if (IsDash() || !IsKey()) {
     value_ = Node(indent_);
-    if (indent_ >= 0) throw Odd();
+    if (indent_ >= 0) throw Unsupported();
     return false;
   }
   const int indent = indent_;
   value_ = py::dict();
   while (indent_ == indent) {
-    if (IsDash() || !IsKey()) throw Odd();
+    if (IsDash() || !IsKey()) throw Unsupported();
     const py::object key = Key();
     SkipBlanks();
     if (AtLineEnd() && PyUnicode_CompareWithASCIIString(key.ptr(), "items") == 0) {
       NextLine();
-      if (indent_ < indent || !IsDash()) throw Odd();
+      if (indent_ < indent || !IsDash()) throw Unsupported();
       Put(value_, key, py::list());  // so that there is no second one
       list_indent_ = indent_;
       in_list_ = true;
@@ -46,38 +46,38 @@ bool Plain::Open() {
     }
     Put(value_, key, ValueOf(key, indent));
   }
-  if (indent_ >= 0) throw Odd();
+  if (indent_ >= 0) throw Unsupported();
   return false;
 }
 
-bool Plain::NextYamlItem() {
+bool FastReader::NextYamlItem() {
   if (indent_ == list_indent_ && IsDash()) return true;
   in_list_ = false;
-  if (indent_ > list_indent_) throw Odd();
+  if (indent_ > list_indent_) throw Unsupported();
   while (indent_ == 0) {
-    if (IsDash() || !IsKey()) throw Odd();
+    if (IsDash() || !IsKey()) throw Unsupported();
     ReadPair(value_, 0);
   }
-  if (indent_ >= 0) throw Odd();
+  if (indent_ >= 0) throw Unsupported();
   return false;
 }
 
-py::list Plain::Items(size_t bytes) {
+py::list FastReader::Items(size_t bytes) {
   py::list items;
   const char* const enough = static_cast<size_t>(end_ - at_) > bytes ? at_ + bytes : end_;
-  if (is_stuck_) throw Odd();
+  if (is_stuck_) throw Unsupported();
   try {
     // Not even at the end of the text is it the end of the list where a bracket must close it.
     while (in_list_ && (at_ < enough || (AtEnd() && items.empty())) && ReadItem(&items)) {
     }
-  } catch (const Odd&) {
+  } catch (const Unsupported&) {
     is_stuck_ = true;
     if (items.empty()) throw;
   }
   return items;
 }
 
-bool Plain::ReadItem(py::list* items) {
+bool FastReader::ReadItem(py::list* items) {
   is_in_item_ = false;
   if (!(is_json_ ? NextJsonItem() : NextYamlItem())) return false;
   is_in_item_ = true;
@@ -90,8 +90,8 @@ bool Plain::ReadItem(py::list* items) {
   return true;
 }
 
-py::tuple Plain::PassOver() {
-  if (!in_list_ || !is_in_item_) throw Odd();
+py::tuple FastReader::PassOver() {
+  if (!in_list_ || !is_in_item_) throw Unsupported();
   is_stuck_ = false;
   depth_ = pod_sets_ = 0;
   at_ = begin_ + item_start_;
@@ -102,7 +102,7 @@ py::tuple Plain::PassOver() {
     const std::string next = "\n" + std::string(static_cast<size_t>(list_indent_), ' ') + "- ";
     const absl::string_view rest(at_, static_cast<size_t>(end_ - at_));
     const size_t found = rest.find(next);
-    if (found == absl::string_view::npos) throw Odd();
+    if (found == absl::string_view::npos) throw Unsupported();
     const char* const to = at_ + found + 1;
     line_ += static_cast<size_t>(std::count(at_, to, '\n'));
     at_ = to;
@@ -114,27 +114,27 @@ py::tuple Plain::PassOver() {
 
 // --- lines
 
-void Plain::SkipBlanks() {
+void FastReader::SkipBlanks() {
   while (!AtEnd() && *at_ == ' ') ++at_;
-  if (Peek() == '\t') throw Odd();
+  if (Peek() == '\t') throw Unsupported();
 }
 
-void Plain::SkipComment() {
+void FastReader::SkipComment() {
   for (; !AtLineEnd(); ++at_) {
-    if (static_cast<unsigned char>(*at_) >= 0x80 || *at_ == '\r') throw Odd();
+    if (static_cast<unsigned char>(*at_) >= 0x80 || *at_ == '\r') throw Unsupported();
   }
 }
 
 // Nothing but blanks and a comment may follow a value in its line.
-void Plain::FinishLine() {
+void FastReader::FinishLine() {
   const char* const from = at_;
   SkipBlanks();
   if (Peek() == '#' && at_ != from) SkipComment();
-  if (!AtLineEnd()) throw Odd();
+  if (!AtLineEnd()) throw Unsupported();
 }
 
 // From the start of a line to the next content.
-void Plain::FindContent() {
+void FastReader::FindContent() {
   for (;;) {
     const char* const start = at_;
     while (!AtEnd() && *at_ == ' ') ++at_;
@@ -143,7 +143,7 @@ void Plain::FindContent() {
       indent_ = -1;
       return;
     }
-    if (*at_ == '\t' || *at_ == '\r') throw Odd();
+    if (*at_ == '\t' || *at_ == '\r') throw Unsupported();
     if (*at_ == '#') SkipComment();
     if (AtEnd()) continue;
     if (*at_ != '\n') return;
@@ -152,7 +152,7 @@ void Plain::FindContent() {
   }
 }
 
-void Plain::NextLine() {
+void FastReader::NextLine() {
   FinishLine();
   if (AtEnd()) {
     indent_ = -1;
@@ -165,13 +165,13 @@ void Plain::NextLine() {
 
 // --- collections of lines
 
-bool Plain::IsDash() const {
+bool FastReader::IsDash() const {
   if (Peek() != '-') return false;
   const char next = Peek(1);
   return next == ' ' || next == '\n' || at_ + 1 == end_;
 }
 
-bool Plain::IsKey() const {
+bool FastReader::IsKey() const {
   const char* place = at_;
   if (*place == '"' || *place == '\'') {
     const char quote = *place++;
@@ -191,49 +191,49 @@ bool Plain::IsKey() const {
   return place + 1 == end_ || place[1] == ' ' || place[1] == '\n';
 }
 
-py::object Plain::Key() {
+py::object FastReader::Key() {
   const char* const start = at_;
   if (*at_ == '"' || *at_ == '\'') {
     const char quote = *at_++;
     while (*at_ != quote) ++at_;
     const absl::string_view text(start + 1, static_cast<size_t>(at_ - start) - 1);
-    if (text.size() > longest_) throw Odd();
+    if (text.size() > longest_) throw Unsupported();
     const py::object key = texts_.Text(text);
     at_ += 2;
     return key;
   }
   while (*at_ != ':') ++at_;
   const absl::string_view text(start, static_cast<size_t>(at_ - start));
-  if (text.size() > longest_) throw Odd();
+  if (text.size() > longest_) throw Unsupported();
   const py::object key = texts_.Key(text);
   ++at_;
   return key;
 }
 
-py::object Plain::Node(int indent) {
+py::object FastReader::Node(int indent) {
   if (IsDash()) return List(indent);
-  if (!IsKey()) throw Odd();
+  if (!IsKey()) throw Unsupported();
   return Map(indent);
 }
 
-py::object Plain::Map(int indent) {
+py::object FastReader::Map(int indent) {
   const Deeper deeper(this);
   const py::object map = py::dict();
   do {
     ReadPair(map, indent);
-    if (indent_ > indent) throw Odd();
+    if (indent_ > indent) throw Unsupported();
   } while (indent_ == indent && !IsDash() && IsKey());
-  if (indent_ == indent) throw Odd();
+  if (indent_ == indent) throw Unsupported();
   return map;
 }
 
-void Plain::ReadPair(const py::object& map, int indent) {
+void FastReader::ReadPair(const py::object& map, int indent) {
   const py::object key = Key();
   SkipBlanks();
   Put(map, key, ValueOf(key, indent));
 }
 
-py::object Plain::ValueOf(const py::object& key, int indent) {
+py::object FastReader::ValueOf(const py::object& key, int indent) {
   if (pod_sets_ > 0 && PyUnicode_CompareWithASCIIString(key.ptr(), "template") == 0) return Template(indent);
   if (PyUnicode_CompareWithASCIIString(key.ptr(), "podSets") != 0) return MapValue(indent);
   ++pod_sets_;
@@ -244,7 +244,7 @@ py::object Plain::ValueOf(const py::object& key, int indent) {
 
 // The template of a pod set: one object for all that are written alike, since a cluster runs the same pods
 // again and again, and nobody changes the template of a Workload.
-py::object Plain::Template(int indent) {
+py::object FastReader::Template(int indent) {
   size_t lines = 0;
   const char* const stop = EndOfLines(indent, &lines);
   const Written written = WrittenAs(at_, stop, indent);
@@ -262,7 +262,7 @@ py::object Plain::Template(int indent) {
 }
 
 // Where the lines end that are indented more than this, from the end of a line on.
-const char* Plain::EndOfLines(int indent, size_t* lines) const {
+const char* FastReader::EndOfLines(int indent, size_t* lines) const {
   const char* place = at_;
   for (;;) {
     const void* const next = std::memchr(place, '\n', static_cast<size_t>(end_ - place));
@@ -281,7 +281,7 @@ const char* Plain::EndOfLines(int indent, size_t* lines) const {
 }
 
 // The value behind a colon and blanks; then the cursor is at the next content.
-py::object Plain::MapValue(int indent) {
+py::object FastReader::MapValue(int indent) {
   if (Peek() == '#') SkipComment();
   if (!AtLineEnd()) return Inline(indent);
   NextLine();
@@ -290,15 +290,15 @@ py::object Plain::MapValue(int indent) {
   return py::none();
 }
 
-py::object Plain::List(int indent) {
+py::object FastReader::List(int indent) {
   const Deeper deeper(this);
   py::list list;
   while (indent_ == indent && IsDash()) list.append(ListItem(indent));
-  if (indent_ > indent) throw Odd();
+  if (indent_ > indent) throw Unsupported();
   return std::move(list);
 }
 
-py::object Plain::ListItem(int indent) {
+py::object FastReader::ListItem(int indent) {
   const char* const dash = at_++;
   SkipBlanks();
   if (Peek() == '#') SkipComment();
@@ -312,10 +312,10 @@ py::object Plain::ListItem(int indent) {
   return Node(column);
 }
 
-void Plain::Put(const py::object& map, const py::object& key, const py::object& value) {
+void FastReader::Put(const py::object& map, const py::object& key, const py::object& value) {
   const Py_ssize_t before = PyDict_GET_SIZE(map.ptr());
   if (PyDict_SetItem(map.ptr(), key.ptr(), value.ptr()) != 0) throw py::error_already_set();
-  if (PyDict_GET_SIZE(map.ptr()) == before) throw Odd();  // equal keys
+  if (PyDict_GET_SIZE(map.ptr()) == before) throw Unsupported();  // equal keys
 }
 
 }  // namespace kueue::python

@@ -1,7 +1,7 @@
-"""The quick way from YAML and JSON to Python values, for texts of the plain kind, as kubectl prints them.
+"""The fast reader of YAML and JSON: for texts as kubectl prints them.
 
-The core reads them, and the items of a list object a few at a time. Whatever it finds odd goes the exact way of
-`exact`; where both answer they agree, and the tests hold them to that.
+The core reads them, and the items of a list object a few at a time. Whatever it does not support goes
+to the exact reader; where both answer they agree, and the tests hold them to that.
 """
 
 import re
@@ -20,11 +20,11 @@ _YAML_LIST = re.compile(rb"^kind: List[ ]*$", re.MULTILINE)
 _JSON_KEY = re.compile(rb"\s*\{\r?\n( +)\"")
 
 Exact = Callable[[Text], Any]
-"""Reads an item that is odd. YAML's stands in a list of its own."""
+"""Reads an item that is not supported. YAML's stands in a list of its own."""
 
 
-class Quick:
-    """A document, read the quick way.
+class FastReader:
+    """A document as kubectl prints it.
 
     Attributes:
         value: Its value, as far as it is read; that of a list object without the items that were taken out.
@@ -33,14 +33,14 @@ class Quick:
     def __init__(self, text: Text, limits: Limits) -> None:
         """Reads it, or to the first item if it is a list object."""
         self._text = text
-        # A list object and its items are two levels more; the exact way looks again where a limit may be exceeded.
+        # A list object and its items are two levels more; the exact reader looks again where a limit may be exceeded.
         deepest, longest = max(0, min(limits.depth - 2, _DEPTH)), limits.scalar_bytes // 4
-        self._core = _core.Plain(text.whole, text.start, text.stop, text.line, resolve, deepest, longest)
+        self._core = _core.FastReader(text.whole, text.start, text.stop, text.line, resolve, deepest, longest)
         self._opened = self._core.open()
 
     @property
-    def is_odd(self) -> bool:
-        """Whether the exact way must be taken from the start."""
+    def is_unsupported(self) -> bool:
+        """Whether the exact reader must be taken from the start."""
         return self._opened is None
 
     @property
@@ -79,11 +79,11 @@ class Quick:
         while self._core.is_in_list:
             found = self._core.items(_AT_ONCE)
             if found is None:
-                odd = self._core.pass_over()
-                if odd is None:
+                unsupported = self._core.pass_over()
+                if unsupported is None:
                     yield None
                     return
-                part = self._text.part(*odd)
+                part = self._text.part(*unsupported)
                 yield exact(part), part
                 continue
             if not found:

@@ -2,17 +2,17 @@
 #include <cstring>
 #include <utility>
 
-#include "bindings/plain.h"
+#include "bindings/manifest/fast_reader.h"
 
 namespace kueue::python {
 namespace {
 
-// What `read` returns; None where the exact way must be taken.
+// What `read` returns; None where the exact reader must be asked.
 template <typename Read>
-py::object UnlessOdd(Read read) {
+py::object UnlessUnsupported(Read read) {
   try {
     return read();
-  } catch (const Odd&) {
+  } catch (const Unsupported&) {
     return py::none();
   }
 }
@@ -57,26 +57,30 @@ py::tuple Marks(const py::bytes& data) {
 
 }  // namespace
 
-void BindPlain(py::module_& module) {
+void BindFastReader(py::module_& module) {
   module.def("has_controls", &HasControls, py::arg("data"));
   module.def("marks", &Marks, py::arg("data"));
-  py::class_<Plain>(module, "Plain")
+  py::class_<FastReader>(module, "FastReader")
       .def(py::init<py::bytes, size_t, size_t, size_t, py::function, size_t, size_t>(), py::arg("data"),
            py::arg("start"), py::arg("stop"), py::arg("line"), py::arg("resolve"), py::arg("depth"),
            py::arg("scalar_bytes"))
       .def("open",
-           [](Plain& reader) { return UnlessOdd([&]() -> py::object { return py::bool_(reader.Open()); }); })
+           [](FastReader& reader) {
+             return UnlessUnsupported([&]() -> py::object { return py::bool_(reader.Open()); });
+           })
       .def(
           "items",
-          [](Plain& reader, size_t size) {
-            return UnlessOdd([&]() -> py::object { return reader.Items(size); });
+          [](FastReader& reader, size_t size) {
+            return UnlessUnsupported([&]() -> py::object { return reader.Items(size); });
           },
           py::arg("size"))
       .def("pass_over",
-           [](Plain& reader) { return UnlessOdd([&]() -> py::object { return reader.PassOver(); }); })
-      .def_property_readonly("value", [](const Plain& reader) { return reader.value(); })
-      .def_property_readonly("is_json", &Plain::is_json)
-      .def_property_readonly("is_in_list", &Plain::is_in_list);
+           [](FastReader& reader) {
+             return UnlessUnsupported([&]() -> py::object { return reader.PassOver(); });
+           })
+      .def_property_readonly("value", [](const FastReader& reader) { return reader.value(); })
+      .def_property_readonly("is_json", &FastReader::is_json)
+      .def_property_readonly("is_in_list", &FastReader::is_in_list);
 }
 
 }  // namespace kueue::python

@@ -2,11 +2,11 @@
 #include <cstring>
 
 #include "absl/strings/string_view.h"
-#include "bindings/plain.h"
+#include "bindings/manifest/fast_reader.h"
 
 namespace kueue::python {
 
-bool Plain::OpenJson() {
+bool FastReader::OpenJson() {
   value_ = py::dict();
   SkipSpace();
   Expect('{');
@@ -18,12 +18,12 @@ bool Plain::OpenJson() {
     if (in_list_) return true;
   }
   SkipSpace();
-  if (!AtEnd()) throw Odd();
+  if (!AtEnd()) throw Unsupported();
   return false;
 }
 
 // The key of a pair, up to its value.
-py::object Plain::JsonKey() {
+py::object FastReader::JsonKey() {
   SkipSpace();
   py::object key = JsonText();
   SkipSpace();
@@ -33,7 +33,7 @@ py::object Plain::JsonKey() {
 }
 
 // Pairs of the outermost object up to its end, or into the list of its items.
-void Plain::ReadJsonPairs() {
+void FastReader::ReadJsonPairs() {
   for (;;) {
     const py::object key = JsonKey();
     if (Peek() == '[' && PyUnicode_CompareWithASCIIString(key.ptr(), "items") == 0) {
@@ -50,7 +50,7 @@ void Plain::ReadJsonPairs() {
   Expect('}');
 }
 
-bool Plain::NextJsonItem() {
+bool FastReader::NextJsonItem() {
   SkipSpace();
   if (Peek() != ']') {
     if (!is_first_) Expect(',');
@@ -64,17 +64,17 @@ bool Plain::NextJsonItem() {
   if (Peek() == ',') {
     ++at_;
     ReadJsonPairs();
-    if (in_list_) throw Odd();
+    if (in_list_) throw Unsupported();
   } else {
     Expect('}');
   }
   SkipSpace();
-  if (!AtEnd()) throw Odd();
+  if (!AtEnd()) throw Unsupported();
   return false;
 }
 
 // From the start of a value to its end, by its brackets and quotes.
-void Plain::PassOverJson() {
+void FastReader::PassOverJson() {
   size_t open = 0;
   for (; !AtEnd(); ++at_) {
     const char c = *at_;
@@ -95,15 +95,15 @@ void Plain::PassOverJson() {
       return;
     }
   }
-  throw Odd();
+  throw Unsupported();
 }
 
 // From the quote before a text to that behind it.
-void Plain::PassOverJsonText() {
+void FastReader::PassOverJsonText() {
   for (;;) {
     const char* const from = at_ + 1;
     const void* const found = std::memchr(from, '"', static_cast<size_t>(end_ - from));
-    if (found == nullptr) throw Odd();
+    if (found == nullptr) throw Unsupported();
     at_ = static_cast<const char*>(found);
     const char* slash = at_;
     while (slash != from && slash[-1] == '\\') --slash;
@@ -111,7 +111,7 @@ void Plain::PassOverJsonText() {
   }
 }
 
-void Plain::SkipSpace() {
+void FastReader::SkipSpace() {
   for (; !AtEnd(); ++at_) {
     if (*at_ == '\n') {
       ++line_;
@@ -121,12 +121,12 @@ void Plain::SkipSpace() {
   }
 }
 
-void Plain::Expect(char sign) {
-  if (Peek() != sign) throw Odd();
+void FastReader::Expect(char sign) {
+  if (Peek() != sign) throw Unsupported();
   ++at_;
 }
 
-py::object Plain::JsonValue() {
+py::object FastReader::JsonValue() {
   const auto is_next = [this](absl::string_view word) {
     if (static_cast<size_t>(end_ - at_) < word.size()) return false;
     if (std::memcmp(at_, word.data(), word.size()) != 0) return false;
@@ -142,19 +142,19 @@ py::object Plain::JsonValue() {
       return JsonText();
     case 't':
       if (is_next("true")) return py::bool_(true);
-      throw Odd();
+      throw Unsupported();
     case 'f':
       if (is_next("false")) return py::bool_(false);
-      throw Odd();
+      throw Unsupported();
     case 'n':
       if (is_next("null")) return py::none();
-      throw Odd();
+      throw Unsupported();
     default:
       return JsonNumber();
   }
 }
 
-py::object Plain::JsonObject() {
+py::object FastReader::JsonObject() {
   const Deeper deeper(this);
   const py::object object = py::dict();
   ++at_;
@@ -174,7 +174,7 @@ py::object Plain::JsonObject() {
   return object;
 }
 
-py::object Plain::JsonValueOf(const py::object& key) {
+py::object FastReader::JsonValueOf(const py::object& key) {
   if (pod_sets_ > 0 && PyUnicode_CompareWithASCIIString(key.ptr(), "template") == 0) return JsonTemplate();
   if (PyUnicode_CompareWithASCIIString(key.ptr(), "podSets") != 0) return JsonValue();
   ++pod_sets_;
@@ -184,7 +184,7 @@ py::object Plain::JsonValueOf(const py::object& key) {
 }
 
 // As Template.
-py::object Plain::JsonTemplate() {
+py::object FastReader::JsonTemplate() {
   const char* const start = at_;
   const size_t line = line_;
   PassOverJson();
@@ -198,7 +198,7 @@ py::object Plain::JsonTemplate() {
   return value;
 }
 
-py::object Plain::JsonArray() {
+py::object FastReader::JsonArray() {
   const Deeper deeper(this);
   py::list array;
   ++at_;
@@ -218,38 +218,38 @@ py::object Plain::JsonArray() {
   return std::move(array);
 }
 
-py::object Plain::JsonText() {
+py::object FastReader::JsonText() {
   Expect('"');
   const char* const start = at_;
   while (!AtEnd() && *at_ != '"' && *at_ != '\\' && static_cast<unsigned char>(*at_) >= 0x20) ++at_;
   if (Peek() == '"') {
     const absl::string_view text(start, static_cast<size_t>(at_++ - start));
-    if (text.size() > longest_) throw Odd();
+    if (text.size() > longest_) throw Unsupported();
     return texts_.Text(text, /*is_yaml=*/false);
   }
   std::string text(start, at_);
   while (Peek() == '\\') {
-    if (Peek(1) == '\0' || std::strchr("\"\\/bfnrtu", Peek(1)) == nullptr) throw Odd();
+    if (Peek(1) == '\0' || std::strchr("\"\\/bfnrtu", Peek(1)) == nullptr) throw Unsupported();
     Unescape(&text);
     const char* const from = ++at_;
     while (!AtEnd() && *at_ != '"' && *at_ != '\\' && static_cast<unsigned char>(*at_) >= 0x20) ++at_;
     text.append(from, at_);
   }
-  if (text.size() > longest_) throw Odd();
+  if (text.size() > longest_) throw Unsupported();
   Expect('"');
   return texts_.Text(text, /*is_yaml=*/false);
 }
 
-py::object Plain::JsonNumber() {
+py::object FastReader::JsonNumber() {
   const char* const start = at_;
   bool is_integer = true;
   for (; !AtEnd() && *at_ != '\0' && std::strchr("+-0123456789.eE", *at_) != nullptr; ++at_) {
     is_integer = is_integer && *at_ != '.' && *at_ != 'e' && *at_ != 'E';
   }
   const absl::string_view text(start, static_cast<size_t>(at_ - start));
-  if (text.empty() || text.size() > longest_) throw Odd();
+  if (text.empty() || text.size() > longest_) throw Unsupported();
   if (is_integer) {
-    if (text != "0" && !IsSimpleInteger(text)) throw Odd();
+    if (text != "0" && !IsSimpleInteger(text)) throw Unsupported();
     return texts_.Scalar(text);
   }
   // JSON wants digits on both sides of the point, and no plus or 0 before others.
@@ -258,11 +258,11 @@ py::object Plain::JsonNumber() {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (digits.empty() || !is_digit(digits[0]) ||
       (digits.size() > 1 && digits[0] == '0' && is_digit(digits[1]))) {
-    throw Odd();
+    throw Unsupported();
   }
   if (point != absl::string_view::npos && (point + 1 == digits.size() || !is_digit(digits[point + 1])))
-    throw Odd();
-  if (!is_digit(digits.back())) throw Odd();
+    throw Unsupported();
+  if (!is_digit(digits.back())) throw Unsupported();
   return texts_.Number(text);
 }
 

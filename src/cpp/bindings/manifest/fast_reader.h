@@ -1,34 +1,36 @@
-// YAML and JSON of the plain kind, as kubectl prints them, into Python values: a quick way beside the exact
-// one of kueuepy/manifest/yamlblock.py, which has the last word. Whatever is out of the ordinary is left to
-// that one: anchors, tags, folded blocks, flow collections in YAML, equal keys, odd escapes, tabs, numbers of
+// The fast reader: YAML and JSON as kubectl prints them into Python values, beside the exact reader of
+// kueuepy/manifest/text/exact.py, which has the last word. Whatever is out of the ordinary is left to that
+// one: anchors, tags, folded blocks, flow collections in YAML, equal keys, rare escapes, tabs, numbers of
 // other bases, errors.
-#ifndef KUEUE_BINDINGS_PLAIN_H_
-#define KUEUE_BINDINGS_PLAIN_H_
+#ifndef KUEUE_BINDINGS_MANIFEST_FAST_READER_H_
+#define KUEUE_BINDINGS_MANIFEST_FAST_READER_H_
 
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
 
-#include "bindings/plain_texts.h"
+#include "bindings/manifest/texts.h"
 #include "bindings/pybind.h"
 
 namespace kueue::python {
 
 // Reads one document. Of a list object it hands out the items a few at a time, so that the whole of a large
 // dump is never there at once.
-class Plain {
+class FastReader {
  public:
-  Plain(py::bytes data, size_t start, size_t stop, size_t line, py::function resolve, size_t most_deep,
-        size_t longest);
+  FastReader(py::bytes data, size_t start, size_t stop, size_t line, py::function resolve, size_t most_deep,
+             size_t longest);
 
   // Reads up to the first item of a list object; false where the document is none, and then it is read whole.
-  // Raises Odd.
+  // Raises Unsupported.
   bool Open();
-  // The next items, of so many bytes or a few more, or as many as there are before an odd one: (start, stop,
-  // line, value) each. None of them at the end of the list; then the document is read to its end. Raises Odd.
+  // The next items, of so many bytes or a few more, or as many as there are before an unsupported one:
+  // (start, stop, line, value) each. None of them at the end of the list; then the document is read to its
+  // end. Raises Unsupported.
   py::list Items(size_t bytes);
-  // Goes on behind the item that is odd; (start, stop, line) of it. Raises Odd where its end cannot be seen.
+  // Goes on behind the item that is unsupported; (start, stop, line) of it. Raises Unsupported where its end
+  // cannot be seen.
   py::tuple PassOver();
 
   // What was read beside the items, or the whole value.
@@ -104,8 +106,8 @@ class Plain {
   // One level of nesting, which is bounded as the stack is.
   class Deeper {
    public:
-    explicit Deeper(Plain* reader) : reader_(reader) {
-      if (reader_->depth_ >= reader_->most_deep_) throw Odd();
+    explicit Deeper(FastReader* reader) : reader_(reader) {
+      if (reader_->depth_ >= reader_->most_deep_) throw Unsupported();
       ++reader_->depth_;
     }
     ~Deeper() { --reader_->depth_; }
@@ -113,7 +115,7 @@ class Plain {
     Deeper& operator=(const Deeper&) = delete;
 
    private:
-    Plain* reader_;
+    FastReader* reader_;
   };
 
   py::bytes data_;
@@ -126,7 +128,7 @@ class Plain {
   Texts texts_;
   py::object value_ = py::none();
   bool is_json_ = false, in_list_ = false, is_first_ = true;
-  bool is_stuck_ = false;    // at an item that is odd, or before the next
+  bool is_stuck_ = false;    // at an item that is unsupported, or before the next
   bool is_in_item_ = false;  // whether an item has begun
   int list_indent_ = 0;
   size_t item_start_ = 0, item_line_ = 0;
@@ -134,4 +136,4 @@ class Plain {
 
 }  // namespace kueue::python
 
-#endif  // KUEUE_BINDINGS_PLAIN_H_
+#endif  // KUEUE_BINDINGS_MANIFEST_FAST_READER_H_

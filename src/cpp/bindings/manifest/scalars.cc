@@ -1,14 +1,14 @@
-// Scalars in YAML: plain, in quotes, and blocks of text (kueuepy/manifest/yamlscalars.py).
+// Scalars in YAML: plain, in quotes, and blocks of text.
 #include <algorithm>
 #include <cstring>
 
 #include "absl/strings/string_view.h"
-#include "bindings/plain.h"
+#include "bindings/manifest/fast_reader.h"
 
 namespace kueue::python {
 namespace {
 
-// Signs that begin no plain scalar, or something that is left to the exact way.
+// Signs that begin no plain scalar, or something that is left to the exact reader.
 bool BeginsNoText(char c) { return c == '\0' || std::memchr("#&*!|>'\"%@`,[]{}?:\t\r", c, 20) != nullptr; }
 
 // The text without the blanks at its end that were there after `kept` characters.
@@ -26,7 +26,7 @@ void AppendBreaks(std::string* text, size_t breaks) {
 
 // What stands for the blanks and line breaks between two lines of a plain scalar.
 void AppendFold(std::string* text, const char* from, const char* to) {
-  if (std::find(from, to, '#') != to) throw Odd();  // a comment ends it
+  if (std::find(from, to, '#') != to) throw Unsupported();  // a comment ends it
   AppendBreaks(text, static_cast<size_t>(std::count(from, to, '\n')));
 }
 
@@ -34,7 +34,7 @@ void AppendFold(std::string* text, const char* from, const char* to) {
 
 // A value in the line of its key or dash; then the cursor is at the next content. `parent` is the indentation
 // of the collection that it stands in.
-py::object Plain::Inline(int parent) {
+py::object FastReader::Inline(int parent) {
   const char first = *at_;
   py::object value;
   if (first == '"' || first == '\'') {
@@ -53,23 +53,23 @@ py::object Plain::Inline(int parent) {
 
 // The rest of a line that a plain scalar stands in, up to a comment; then the cursor is behind its last
 // character.
-absl::string_view Plain::PlainLine() {
+absl::string_view FastReader::PlainLine() {
   const char* const start = at_;
   for (; !AtLineEnd(); ++at_) {
     const char c = *at_;
     if (c > '#' && c != ':') continue;
-    if (c == ':' && (at_ + 1 == end_ || at_[1] == ' ' || at_[1] == '\n')) throw Odd();
-    if (c == '\t' || c == '\r') throw Odd();
+    if (c == ':' && (at_ + 1 == end_ || at_[1] == ' ' || at_[1] == '\n')) throw Unsupported();
+    if (c == '\t' || c == '\r') throw Unsupported();
     if (c == '#' && at_[-1] == ' ') break;
   }
   while (at_ != start && at_[-1] == ' ') --at_;
   const absl::string_view line(start, static_cast<size_t>(at_ - start));
-  if (line.size() > longest_) throw Odd();
+  if (line.size() > longest_) throw Unsupported();
   return line;
 }
 
-py::object Plain::PlainScalar(int parent) {
-  if (BeginsNoText(*at_) || IsDash()) throw Odd();
+py::object FastReader::PlainScalar(int parent) {
+  if (BeginsNoText(*at_) || IsDash()) throw Unsupported();
   const absl::string_view line = PlainLine();
   const char* last = at_;
   NextLine();
@@ -79,14 +79,14 @@ py::object Plain::PlainScalar(int parent) {
     AppendFold(&text, last, at_);
     const absl::string_view next = PlainLine();
     text.append(next.data(), next.size());
-    if (text.size() > longest_) throw Odd();
+    if (text.size() > longest_) throw Unsupported();
     last = at_;
     NextLine();
   }
   return texts_.Text(text);
 }
 
-py::object Plain::Quoted(char quote) {
+py::object FastReader::Quoted(char quote) {
   const char* const start = ++at_;
   while (!AtEnd()) {
     const char c = *at_;
@@ -96,21 +96,21 @@ py::object Plain::Quoted(char quote) {
     }
     ++at_;
   }
-  if (AtEnd()) throw Odd();
+  if (AtEnd()) throw Unsupported();
   const absl::string_view text(start, static_cast<size_t>(at_ - start));
-  if (text.size() > longest_) throw Odd();
+  if (text.size() > longest_) throw Unsupported();
   ++at_;
   return texts_.Text(text);
 }
 
 // A text in quotes with escapes or line breaks in it.
-py::object Plain::LongQuoted(char quote, const char* from) {
+py::object FastReader::LongQuoted(char quote, const char* from) {
   std::string text(from, static_cast<size_t>(at_ - from));
   size_t kept = 0;  // what an escape has made is no blank that a line break swallows
   for (;; ++at_) {
-    if (AtEnd() || text.size() > longest_) throw Odd();
+    if (AtEnd() || text.size() > longest_) throw Unsupported();
     const char c = *at_;
-    if (c == '\t' || c == '\r') throw Odd();
+    if (c == '\t' || c == '\r') throw Unsupported();
     if (c == quote) {
       if (quote == '"' || Peek(1) != '\'') break;
       ++at_;
@@ -138,7 +138,7 @@ py::object Plain::LongQuoted(char quote, const char* from) {
 }
 
 // The escape whose backslash is at the cursor; then that is at its last character.
-void Plain::Unescape(std::string* text) {
+void FastReader::Unescape(std::string* text) {
   ++at_;
   static constexpr absl::string_view kCodes = "\"\\/ntrbf ", kMeanings = "\"\\/\n\t\r\b\f ";
   const size_t known = kCodes.find(Peek());
@@ -147,17 +147,17 @@ void Plain::Unescape(std::string* text) {
   } else if (Peek() == '\n') {
     ++line_;
     while (Peek(1) == ' ') ++at_;
-    if (Peek(1) == '\t' || Peek(1) == '\n') throw Odd();
+    if (Peek(1) == '\t' || Peek(1) == '\n') throw Unsupported();
   } else if (Peek() == 'u') {
     AppendCode(text, 4);
   } else if (Peek() == 'x') {
     AppendCode(text, 2);
   } else {
-    throw Odd();
+    throw Unsupported();
   }
 }
 
-void Plain::AppendCode(std::string* text, int digits) {
+void FastReader::AppendCode(std::string* text, int digits) {
   unsigned code = 0;
   for (int i = 0; i < digits; ++i) {
     ++at_;
@@ -165,10 +165,11 @@ void Plain::AppendCode(std::string* text, int digits) {
     const char* const hex = "0123456789abcdef";
     const char lower = c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
     const void* const found = c == '\0' ? nullptr : std::memchr(hex, lower, 16);
-    if (found == nullptr) throw Odd();
+    if (found == nullptr) throw Unsupported();
     code = 16 * code + static_cast<unsigned>(static_cast<const char*>(found) - hex);
   }
-  if ((code >= 0xD800 && code <= 0xDFFF) || code == 0x85 || code == 0x2028 || code == 0x2029) throw Odd();
+  if ((code >= 0xD800 && code <= 0xDFFF) || code == 0x85 || code == 0x2028 || code == 0x2029)
+    throw Unsupported();
   if (code < 0x80) {
     *text += static_cast<char>(code);
   } else if (code < 0x800) {
@@ -182,22 +183,22 @@ void Plain::AppendCode(std::string* text, int digits) {
 }
 
 // How far the lines of a block are indented: as its first line that is not blank.
-size_t Plain::LiteralIndent(int parent) const {
+size_t FastReader::LiteralIndent(int parent) const {
   const char* place = at_;
   const char* start = at_;
   for (; place != end_ && (*place == ' ' || *place == '\n'); ++place) {
     if (*place == '\n') start = place + 1;
   }
-  if (place != end_ && *place == '\t') throw Odd();
+  if (place != end_ && *place == '\t') throw Unsupported();
   return std::max(static_cast<size_t>(place - start), static_cast<size_t>(parent + 1));
 }
 
 // A block of text with its line breaks.
-py::object Plain::Literal(int parent) {
+py::object FastReader::Literal(int parent) {
   ++at_;
   const char chomp = Peek() == '-' || Peek() == '+' ? *at_++ : ' ';
   while (Peek() == ' ') ++at_;
-  if (AtEnd() || *at_ != '\n') throw Odd();
+  if (AtEnd() || *at_ != '\n') throw Unsupported();
   ++at_;
   ++line_;
   const size_t indent = LiteralIndent(parent);
@@ -205,7 +206,7 @@ py::object Plain::Literal(int parent) {
   size_t breaks = 0;  // since the last line that is not empty
   while (!AtEnd()) {
     const void* const found = std::memchr(at_, '\n', static_cast<size_t>(end_ - at_));
-    if (found == nullptr) throw Odd();
+    if (found == nullptr) throw Unsupported();
     const char* const stop = static_cast<const char*>(found);
     const char* first = at_;
     while (first != stop && *first == ' ') ++first;
@@ -219,8 +220,8 @@ py::object Plain::Literal(int parent) {
     at_ = stop + 1;
     ++line_;
   }
-  if (text.find('\r') != std::string::npos || text.size() > longest_) throw Odd();
-  if (text.empty()) throw Odd();
+  if (text.find('\r') != std::string::npos || text.size() > longest_) throw Unsupported();
+  if (text.empty()) throw Unsupported();
   if (chomp == '+') text.append(breaks, '\n');
   if (chomp == ' ') text += '\n';
   FindContent();
