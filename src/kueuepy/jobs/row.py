@@ -48,9 +48,9 @@ def from_row(
     Args:
         row: The values by column; one that is missing (`None`, or NaN where it is no amount) counts as absent. The
             columns are `name`, `namespace`, `queue`, `pods` (1), `min_pods` (partial admission), `priority` (0), what
-            each pod asks for in `cpu`, `memory` or `mem` (as a quantity, a plain number is of bytes), `gpu` and any resource
-            with a `/` in its name, where whole devices are counted; and `submit` and `duration`, in seconds, as text
-            (`2024-05-01T12:00:00Z`, `1h30m`) or as values of datetime or pandas.
+            each pod asks for in `cpu`, `memory` or `mem` (as a quantity, a plain number is of bytes), `gpu` and any
+            resource with a `/` in its name, where whole devices are counted; and `submit` and `duration`, in seconds,
+            as text (`2024-05-01T12:00:00Z`, `1h30m`) or as values of datetime or pandas.
         gpu_resource: The resource that `gpu` counts.
         ignore: Columns that say nothing of the Workload.
         namespace: Where the job is if the row does not say.
