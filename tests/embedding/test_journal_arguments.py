@@ -135,7 +135,7 @@ WRONG = {
     ),
     "apply preemption": (
         lambda s: s.apply(queue(preemption=kq.Preemption(within_cluster_queue=None))),
-        'ClusterQueue "vision": spec.preemption.withinClusterQueue: is null; it must be a text',
+        "Preemption: within_cluster_queue: is None; it must be one of Never, LowerPriority, LowerOrNewerEqualPriority",
     ),
     "apply workload": (lambda s: s.apply(workload("a", None)), 'Workload "default/a": spec.queueName: is null'),
 }

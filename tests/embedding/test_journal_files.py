@@ -350,6 +350,28 @@ def test_a_reader_that_stays_while_a_journal_starts_is_no_reason_to_refuse_it(tm
     assert names_in(path) == ["a", "b", "c", "d"]
 
 
+def test_what_another_writer_has_left_in_the_log_is_no_damage_while_a_reader_keeps_it_there(tmp_path):
+    """A writer was killed when its last call was in the log, and nobody had heard of it; the next one wrote over it."""
+    path = tmp_path / "j.db"
+    killed(path, submitting("a"))
+    reader = sqlite3.connect(path, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM calls").fetchone()
+    killed(path, submitting("b", "c"))
+    log = Path(f"{path}-wal")
+    main, kept = path.read_bytes(), log.read_bytes()
+    reader.close()
+    path.write_bytes(main)
+    log.write_bytes(kept + kept[-2 * FRAME :])
+    assert names_in(path) == ["a", "b", "c"]
+    # Once it is gone, what does not fit is damage.
+    killed(path, submitting("d", "e"))
+    kept = log.read_bytes()
+    log.write_bytes(kept + kept[-2 * FRAME :])
+    with pytest.raises(InvalidSpecError, match="of its log is not what was written"):
+        names_in(path)
+
+
 # Copies.
 
 

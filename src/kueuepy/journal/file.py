@@ -9,7 +9,8 @@
 
 Every row of `calls` has a checksum of itself, of its decisions and of the row before. `PRAGMA application_id` is that
 of kueuepy, `user_version` the version of this layout. The token is written with every transaction, so that a log
-(`-wal`) tells which file it belongs to: a token before counts only until the file itself holds the new one.
+(`-wal`) tells which file it belongs to: a token before counts only until the file itself holds the new one, and the log
+nothing that another writer has left there.
 """
 
 from __future__ import annotations
@@ -148,7 +149,9 @@ def connected(path: Path, more: str = "") -> sqlite3.Connection:
     return sqlite3.connect(f"{path.as_uri()}?mode=ro{more}", uri=True, isolation_level=None, timeout=PATIENCE)
 
 
-def open_for_writing(path: Path, durability: Durability, read: End, *, lock: str) -> tuple[sqlite3.Connection, str]:
+def open_for_writing(
+    path: Path, durability: Durability, read: End, *, lock: str
+) -> tuple[sqlite3.Connection, str] | None:
     """The database; after a commit, the death of the process loses nothing, or that of the machine doesn't either.
 
     Args:
@@ -159,10 +162,11 @@ def open_for_writing(path: Path, durability: Durability, read: End, *, lock: str
             that nobody else at all may have the journal open.
 
     Returns:
-        The connection, and the token to write with.
+        The connection, and the token to write with; none if the end is no longer the one that was read. A writer that
+        was killed may have written one call more, which is found when the last reader of that time goes.
 
     Raises:
-        StateError: It cannot be opened, or somebody else writes it.
+        StateError: It cannot be opened, or is in use.
     """
     connection = None
     try:
@@ -175,9 +179,10 @@ def open_for_writing(path: Path, durability: Durability, read: End, *, lock: str
         connection.execute("PRAGMA cache_spill = OFF")  # nothing of a log is written before its commit
         token = secrets.token_hex(8)
         sql = "UPDATE writer SET token = ?, before = ?, lock = ? WHERE token = ? AND number = ?"
-        _expect_one(connection.execute(sql, (token, read.before, lock, read.token, read.number)))
-        if shorten(connection):
-            connection.execute("UPDATE writer SET before = ''")
+        if connection.execute(sql, (token, read.before, lock, read.token, read.number)).rowcount != 1:
+            connection.close()
+            return None
+        empty_log(connection, patience=1)
     except BaseException as error:
         if connection is not None:
             connection.close()
@@ -208,21 +213,22 @@ def write_end(connection: sqlite3.Connection, token: str, number: int, checksum:
         StateError: Somebody else has written meanwhile.
     """
     sql = "UPDATE writer SET number = ?, checksum = ? WHERE token = ?"
-    _expect_one(connection.execute(sql, (number, checksum, token)))
-
-
-def _expect_one(done: sqlite3.Cursor) -> None:
-    if done.rowcount != 1:
+    if connection.execute(sql, (number, checksum, token)).rowcount != 1:
         raise StateError("another Journal has written it meanwhile")
 
 
-def shorten(connection: sqlite3.Connection) -> bool:
-    """Moves the log into the file, and gives its room back, unless somebody reads just now: nobody is waited for.
+def empty_log(connection: sqlite3.Connection, *, patience: int = 0) -> None:
+    """Moves the log into the file, and begins a new one, unless somebody reads for so many seconds.
 
-    Returns:
-        Whether the file itself holds everything now.
+    Once that is done, the file itself holds the token, and nothing in the log is of another writer: it says so.
     """
-    connection.execute("PRAGMA busy_timeout = 0")
-    _, written, moved = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if _is_emptied(connection, patience):
+        connection.execute("UPDATE writer SET before = '' WHERE before <> ''")
+        _is_emptied(connection, patience)
+
+
+def _is_emptied(connection: sqlite3.Connection, patience: int) -> bool:
+    connection.execute(f"PRAGMA busy_timeout = {patience * 1000}")
+    is_busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     connection.execute(f"PRAGMA busy_timeout = {PATIENCE * 1000}")
-    return bool(written == moved)
+    return not is_busy

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from kueuepy.session.calls import Call
     from kueuepy.session.time import Moment
 
+_TRIES = 5
+
 
 class Journal:
     """An SQLite file with a snapshot and every call since, each durable before its caller hears of it.
@@ -252,7 +254,7 @@ class Journal:
 
     def _shorten(self) -> None:
         with self._writing(begin=False) as connection:
-            file.shorten(connection)
+            file.empty_log(connection)
 
     @contextmanager
     def _writing(self, *, begin: bool = True) -> Iterator[sqlite3.Connection]:
@@ -269,10 +271,26 @@ class Journal:
             self._check()
 
     def _recover(self) -> JournaledScheduler:
-        token = reading.check(self.path)
-        connection = reading.open_for_reading(self.path)
+        assert self._held is not None
+        for _ in range(_TRIES):
+            scheduler, found = self._done_again()
+            opened = file.open_for_writing(self.path, self.durability, found.end, lock=self._held.name)
+            if opened is not None:
+                break
+        else:
+            raise StateError(f"{self.path}: somebody else writes it")
+        self._connection, self._token = opened
+        self._number, self._checksum, self._decision = found.last, found.checksum, found.decision
+        self._guard = Guard(self.path, self._held)
+        self._expect_files()
+        scheduler.begin(self)
+        return scheduler
+
+    def _done_again(self) -> tuple[JournaledScheduler, reading.Reading]:
+        """All that is written, done again, and where it ends."""
+        found = None
         try:
-            found = reading.Reading(connection, self.path, token)
+            found = reading.Reading(self.path)
             scheduler = JournaledScheduler.of_parts(self._saved(found.state).parts)
             scheduler.begin(None)
             self._snapshot = found.last
@@ -286,16 +304,9 @@ class Journal:
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise reading.damaged(self.path, error) from None
         finally:
-            connection.close()
-        self._number, self._checksum, self._decision = found.last, found.checksum, found.decision
-        assert self._held is not None
-        self._connection, self._token = file.open_for_writing(
-            self.path, self.durability, found.end, lock=self._held.name
-        )
-        self._guard = Guard(self.path, self._held)
-        self._expect_files()
-        scheduler.begin(self)
-        return scheduler
+            if found is not None:
+                found.close()
+        return scheduler, found
 
     def _saved(self, state: bytes) -> Scheduler:
         try:

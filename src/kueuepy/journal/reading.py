@@ -64,10 +64,8 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     """The database, which the connection cannot change.
 
     Raises:
-        InvalidSpecError: It or its log is found damaged, or cannot be read.
+        InvalidSpecError: SQLite finds it damaged, or cannot read it.
     """
-    if fault := fault_of(Path(f"{path}-wal")):
-        raise damaged(path, fault)
     connection = None
     try:
         connection = connected(path)
@@ -91,18 +89,27 @@ def damaged(path: Path, why: object) -> InvalidSpecError:
 class Reading:
     """All that a journal holds, checked row by row."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, token: str) -> None:
+    def __init__(self, path: Path) -> None:
         """Reads the snapshot.
-
-        Args:
-            connection: The file with its log.
-            path: The file.
-            token: That of the file without its log, if it can be told.
 
         Raises:
             InvalidSpecError: It is not what was written, or the log is not that of the file.
+            UnsupportedError: It is of another version.
         """
-        self._connection, self._path = connection, path
+        token, fault = check(path), fault_of(Path(f"{path}-wal"))
+        self._connection, self._path = open_for_reading(path), path
+        try:
+            self._begin(token, fault)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def close(self) -> None:
+        """Reads no more."""
+        self._connection.close()
+
+    def _begin(self, token: str, fault: str) -> None:
+        connection, path = self._connection, self._path
         end = connection.execute("SELECT token, before, lock, number, checksum FROM writer").fetchone()
         if end is None:
             raise self._damaged("it does not say who wrote it")
@@ -113,6 +120,8 @@ class Reading:
                 f"{path}: the log {path}-wal is not of this file, or of another time of it; it is left as it is; "
                 "remove the log to have the file without it, or put back the file that it belongs to"
             )
+        if fault and not self.end.before:
+            raise self._damaged(fault)
         # Until the file itself holds the next token, it has this one or still the one that it has now.
         self.end = self.end._replace(
             before=" ".join(dict.fromkeys([self.end.token, *(token or self.end.before).split()]))
