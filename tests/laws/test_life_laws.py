@@ -48,7 +48,6 @@ def _states(lives: Lives, key: str, *, is_queued: bool, is_parked: bool) -> list
         "Parked": is_parked,
         "Backoff": nowhere and backs_off,
         "Suspended": nowhere and not backs_off and suspended,
-        "Blocked": nowhere and not backs_off and not suspended,
     }
     return [name for name, is_it in found.items() if is_it]
 
@@ -170,10 +169,10 @@ def awaited(lives: Lives) -> dict[str, str]:
     queues = lives.scheduler.engine.queues().values()
     heads = {next((key for key in waiting if key not in parked), None) for waiting, parked in queues}
     waits = lives.scheduler.configuration.wait_for_pods_ready
-    # A cycle may stand still at a workload that is not ready yet, and the scheduler with it.
+    # A cycle may stand still at a workload that is not ready yet, and the scheduler with it; its heads stay queued.
     blocks = waits is not None and waits.block_admission
     blocks = blocks and any(state in HOLDING and not lives.says(key, "PodsReady") for key, state in now.items())
-    assert blocks or "Blocked" not in now.values(), "a cycle waits for nobody"
+    assert blocks or not lives.scheduler.engine.is_blocked, "a cycle waits for nobody"
     return {
         key: "the pods of others are ready"
         if state == "Queued" and blocks
@@ -209,8 +208,6 @@ def _awaited(lives: Lives, key: str, state: str) -> str:
             return "time"
         case "Suspended":
             return "the LocalQueue goes on"
-        case "Blocked":
-            return "the pods of others are ready"
     if queue.stop_policy != "None":
         return "the ClusterQueue goes on"
     if state == "Parked" and backs_off:
@@ -288,7 +285,7 @@ def test_the_stories_hold_every_state_and_every_event():
             named |= set(awaited(lives).values())
     assert seen == {
         *("Finished", "Stopping", "Admitted", "Reserved", "Deactivated", "Gated"),
-        *("Queued", "Parked", "Backoff", "Suspended", "Blocked"),
+        *("Queued", "Parked", "Backoff", "Suspended"),
     }
     assert named - {"its ClusterQueue changes"} == {
         *(ENDS, FOR_GOOD, *PASSIVE, "time", "its pods are gone", "its job is done", "its checks say more"),
