@@ -2,7 +2,8 @@
 
 The child tells the parent, through a pipe, which call has returned. After the kill the parent opens the journal: its
 state must be, bit for bit, that of a Scheduler which did the acknowledged calls and was never killed; or that with the
-one call more that was under way.
+one call more that was under way. Meanwhile the child backs the journal up again and again, and clients in other
+processes open it, read and close: the last backup must hold all that was acknowledged before it was begun.
 
     python tests/crash/kills.py 10000
 """
@@ -12,11 +13,14 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -35,11 +39,30 @@ KILLS_PER_JOURNAL = 25
 _LONGEST = 0.05  # seconds until the kill
 
 
+_READERS = 2
+_READER = """
+import random, select, sqlite3, sys
+reads = 0
+while not select.select([sys.stdin], [], [], random.random() / 50)[0]:
+    try:
+        connection = sqlite3.connect(f"file:{sys.argv[1]}?mode=rw", uri=True, isolation_level=None)
+        connection.execute("BEGIN")
+        connection.execute("SELECT count(*) FROM calls, snapshot").fetchone()
+        select.select([sys.stdin], [], [], random.random() / 50)
+        connection.close()
+        reads += 1
+    except sqlite3.Error:
+        pass
+print(reads)
+"""
+
+
 class Killed(NamedTuple):
-    """What came of one kill: calls acknowledged since the one before, and whether the one under way was durable."""
+    """What came of one kill: calls acknowledged since the one before, whether one more was durable, and backups."""
 
     calls: int
     one_more: bool
+    backups: int = 0
 
 
 def kills(count: int, seed: int) -> Iterator[Killed]:
@@ -49,8 +72,24 @@ def kills(count: int, seed: int) -> Iterator[Killed]:
         AssertionError: Something was lost, or differs.
     """
     for start in range(0, count, KILLS_PER_JOURNAL):
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, _readers(Path(folder) / "journal.db"):
             yield from _of_one_journal(Path(folder) / "journal.db", seed + start, min(KILLS_PER_JOURNAL, count - start))
+
+
+@contextmanager
+def _readers(path: Path) -> Iterator[None]:
+    """Clients that open, read and close, each time as the last one if the child is dead."""
+    command = [sys.executable, "-c", _READER, path]
+    pipe = subprocess.PIPE
+    readers = [subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) for _ in range(_READERS)]  # noqa: S603
+    try:
+        yield
+        told = [reader.communicate()[0] for reader in readers]
+        assert all(int(reads) > 0 for reads in told), f"the readers have read nothing: {told}"
+    finally:
+        for reader in readers:
+            reader.kill()
+            reader.wait()
 
 
 def _of_one_journal(path: Path, seed: int, count: int) -> Iterator[Killed]:
@@ -61,10 +100,15 @@ def _of_one_journal(path: Path, seed: int, count: int) -> Iterator[Killed]:
     for _ in range(count):
         before = done
         # Most are killed in the midst of calls, some while they open the journal.
-        acknowledged = _kill(path, seed, done, chosen.random() * _LONGEST, awake=chosen.random() < 0.8)
+        kept = path.with_name("kept.db")
+        kept.unlink(missing_ok=True)
+        acknowledged, backups = _kill(path, seed, done, chosen.random() * _LONGEST, awake=chosen.random() < 0.8)
+        states = [to_bytes(unharmed)] if backups else []
         while done < acknowledged:
             done += 1
             step(unharmed, seed, done)
+            if backups:
+                states.append(to_bytes(unharmed))
         if not path.exists():
             assert acknowledged == 0, "the journal is gone"
             yield Killed(0, one_more=False)
@@ -76,17 +120,28 @@ def _of_one_journal(path: Path, seed: int, count: int) -> Iterator[Killed]:
             done += 1
             step(unharmed, seed, done)
             assert recovered == to_bytes(unharmed), f"seed {seed}: the state after call {done} differs"
-        yield Killed(acknowledged - before, one_more=one_more)
+        if backups:
+            states.append(recovered)
+            with Journal(kept) as copy:
+                found = to_bytes(copy.scheduler())
+            assert found in states[max(0, backups[-1] - before) :], f"seed {seed}: the backup lacks calls"
+        yield Killed(acknowledged - before, one_more, len(backups))
 
 
-def _kill(path: Path, seed: int, done: int, delay: float, *, awake: bool) -> int:
-    """Runs a child for so long, from its first call on if `awake`; the number of the last call that it acknowledged."""
-    reader, writer = os.pipe()
+def _kill(path: Path, seed: int, done: int, delay: float, *, awake: bool) -> tuple[int, list[int]]:
+    """Runs a child for so long, from its first call on if `awake`.
+
+    Returns:
+        The number of the last call that it acknowledged; and for each backup that it made, of the last one before it.
+    """
+    (reader, writer), (backups, backed_up) = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)  # so that it ends with its parent: nobody else listens
-        _child(path, seed, done, writer)
+        os.close(backups)
+        _child(path, seed, done, writer, backed_up)
     os.close(writer)
+    os.close(backed_up)
     told = os.read(reader, 8) if awake else b""
     time.sleep(delay)
     os.kill(child, signal.SIGKILL)
@@ -94,21 +149,40 @@ def _kill(path: Path, seed: int, done: int, delay: float, *, awake: bool) -> int
     assert os.WIFSIGNALED(status), "the child has failed by itself; its error is above"
     with os.fdopen(reader, "rb") as pipe:
         told += pipe.read()
-    return int.from_bytes(told[-8:], "little") if told else done
+    with os.fdopen(backups, "rb") as pipe:
+        made = pipe.read()
+    numbers = [int.from_bytes(made[at : at + 8], "little") for at in range(0, len(made), 8)]
+    return int.from_bytes(told[-8:], "little") if told else done, numbers
 
 
-def _child(path: Path, seed: int, done: int, writer: int) -> None:
-    """Journals calls until it is killed."""
+def _child(path: Path, seed: int, done: int, writer: int, backed_up: int) -> None:
+    """Journals calls, and backs the journal up, until it is killed."""
     try:
-        scheduler = Journal(path, durability="process" if seed % 2 else "power").scheduler(cluster())
+        journal = Journal(path, durability="process" if seed % 2 else "power")
+        scheduler = journal.scheduler(cluster())
         scheduler.answer_checks(_answering(seed))
+        acknowledged = [done]
+        Thread(target=_back_up, args=(journal, acknowledged, backed_up)).start()
         while True:
             done += 1
             step(scheduler, seed, done)
             os.write(writer, done.to_bytes(8, "little"))
+            acknowledged[0] = done
     except BaseException:  # noqa: BLE001 - it must not come back into the parent's code
         traceback.print_exc()
         os._exit(1)
+
+
+def _back_up(journal: Journal, acknowledged: list[int], backed_up: int) -> None:
+    while True:
+        before = acknowledged[0]
+        try:
+            journal.backup(journal.path.with_name("kept.db"))
+            os.write(backed_up, before.to_bytes(8, "little"))
+        except BaseException:  # noqa: BLE001 - as above
+            traceback.print_exc()
+            os._exit(1)
+        time.sleep(0.003)
 
 
 def _answering(seed: int) -> dict[str, Check]:
@@ -124,6 +198,7 @@ def main(count: int, seed: int = 1) -> None:
     calls = sum(killed.calls for killed in results)
     print(f"{len(results)} kills among {calls} calls in {time.monotonic() - began:.0f} s")  # noqa: T201 - a command
     print(f"nothing acknowledged was lost, no state differs; {more} calls under way were durable, too")  # noqa: T201
+    print(f"{sum(killed.backups for killed in results)} backups were made meanwhile, and {_READERS} clients read")  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -5,11 +5,11 @@
 | `snapshot` | the state after call number `call`; one row |
 | `calls` | one call after the snapshot: its number, the Scheduler's time, its name, what it is about, and all as JSON |
 | `decisions` | one decision that a call came to: cycle, verdict, workload, ClusterQueue, reason, flavors, targets |
-| `writer` | who wrote last: a token, new with each start, the one before, its lock; the last call and its checksum |
+| `writer` | who wrote last: a token, new with each start, those before, its lock; the last call and its checksum |
 
 Every row of `calls` has a checksum of itself, of its decisions and of the row before. `PRAGMA application_id` is that
 of kueuepy, `user_version` the version of this layout. The token is written with every transaction, so that a log
-(`-wal`) tells which file it belongs to: the token before counts only until the file itself holds the new one.
+(`-wal`) tells which file it belongs to: a token before counts only until the file itself holds the new one.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def checksum(before: int, row: Sequence[object], decisions: Sequence[DecisionRow
     return crc32(_encoder.encode((row, decisions)), before)
 
 
-def create(path: Path, at: int, state: bytes) -> None:
+def create(path: Path, at: int, state: bytes, lock: str) -> None:
     """Makes a journal that begins with this state; it is there as a whole, or not at all.
 
     Raises:
@@ -86,7 +86,8 @@ def create(path: Path, at: int, state: bytes) -> None:
             f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; BEGIN; {_SCHEMA} COMMIT;"
         )
         connection.execute("INSERT INTO snapshot VALUES (0, ?, ?)", (at, state))
-        connection.execute("INSERT INTO writer VALUES (?, '', '', 0, ?)", (secrets.token_hex(8), crc32(state)))
+        row = (secrets.token_hex(8), lock, crc32(state))
+        connection.execute("INSERT INTO writer VALUES (?, '', ?, 0, ?)", row)
         connection.execute("PRAGMA journal_mode = WAL")
 
 
@@ -105,7 +106,7 @@ def backup(journal: Path, path: Path) -> None:
     ):
         source.backup(target)
         # A log of the journal does not belong to the copy, should one ever stand beside it.
-        target.execute("UPDATE writer SET token = ?, before = ''", (secrets.token_hex(8),))
+        target.execute("UPDATE writer SET token = ?, before = '', lock = ''", (secrets.token_hex(8),))
 
 
 @contextmanager
@@ -153,7 +154,7 @@ def open_for_writing(path: Path, durability: Durability, read: End, *, lock: str
     Args:
         path: The file.
         durability: Of what the death is survived.
-        read: What was read of its end.
+        read: What was read of its end, with all tokens that the file itself may hold until it holds the next one.
         lock: Which file is locked for it. If it is another one than before, somebody's lock may have been removed, so
             that nobody else at all may have the journal open.
 
@@ -173,8 +174,8 @@ def open_for_writing(path: Path, durability: Durability, read: End, *, lock: str
         connection.execute("PRAGMA wal_autocheckpoint = 8192")
         connection.execute("PRAGMA cache_spill = OFF")  # nothing of a log is written before its commit
         token = secrets.token_hex(8)
-        sql = "UPDATE writer SET token = ?, before = token, lock = ? WHERE token = ? AND number = ?"
-        _expect_one(connection.execute(sql, (token, lock, read.token, read.number)))
+        sql = "UPDATE writer SET token = ?, before = ?, lock = ? WHERE token = ? AND number = ?"
+        _expect_one(connection.execute(sql, (token, read.before, lock, read.token, read.number)))
         if shorten(connection):
             connection.execute("UPDATE writer SET before = ''")
     except BaseException as error:

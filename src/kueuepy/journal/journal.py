@@ -106,7 +106,8 @@ class Journal:
                     if cluster is None:
                         raise StateError(f"{self.path}: is new; give the Cluster to start from")
                     fresh = cluster if isinstance(cluster, Scheduler) else Scheduler(cluster, now=now)
-                    file.create(self.path, fresh.engine.now, to_bytes(fresh))
+                    assert self._held is not None
+                    file.create(self.path, fresh.engine.now, to_bytes(fresh), self._held.name)
                 self._scheduler = self._recover()
             return self._scheduler
 

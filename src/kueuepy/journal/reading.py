@@ -108,11 +108,15 @@ class Reading:
             raise self._damaged("it does not say who wrote it")
         self._expect(end, (str, str, str, int, int))
         self.end = End(*end)
-        if token and token not in (self.end.token, self.end.before):
+        if token and token not in (self.end.token, *self.end.before.split()):
             raise InvalidSpecError(
                 f"{path}: the log {path}-wal is not of this file, or of another time of it; it is left as it is; "
                 "remove the log to have the file without it, or put back the file that it belongs to"
             )
+        # Until the file itself holds the next token, it has this one or still the one that it has now.
+        self.end = self.end._replace(
+            before=" ".join(dict.fromkeys([self.end.token, *(token or self.end.before).split()]))
+        )
         row = connection.execute("SELECT call, at, state FROM snapshot ORDER BY call DESC LIMIT 1").fetchone()
         if row is None:
             raise self._damaged("it has no snapshot")
