@@ -127,33 +127,118 @@ def test_the_list_of_what_is_mirrored_is_up_to_date():
     assert done.returncode == 0, "run `python docs/fidelity.py`"
 
 
-def runtime_imports(path: Path) -> set[str]:
-    """The rooms (modules and packages under `kueuepy`) that a file imports when it runs."""
-    here = ["kueuepy", *path.relative_to(PACKAGE).with_suffix("").parts]
-    found: set[str] = set()
+ENTRANCES = {"", "__main__", "_renamed"}
+"""Modules that know all rooms: what users import, what they start, and where old names lead."""
+NOT_YET = {"simulation"}
+"""Rooms in which files still use each other."""
 
-    def visit(node: ast.AST) -> None:
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            return
-        if isinstance(node, ast.ImportFrom):
-            base = here[: len(here) - node.level] if node.level else []
-            module = [*base, *(node.module or "").split(".")] if node.module else base
-            if module[:1] == ["kueuepy"]:
-                found.update([module[1]] if len(module) > 1 else [alias.name for alias in node.names])
-        for child in ast.iter_child_nodes(node):
-            visit(child)
 
-    visit(ast.parse(path.read_text(encoding="utf-8")))
-    return found
+def module_name(path: Path) -> str:
+    """The name of a module below `kueuepy`; that of a package is the name of its folder."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in PYTHON_FILES}
+
+
+def imports(path: Path) -> set[str]:
+    """The modules of the package that a file imports, when it runs, on use, or for types alone."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "kueuepy" and not node.level:
+            base = (node.module or "").removeprefix("kueuepy").removeprefix(".")
+            for alias in node.names:
+                inner = f"{base}.{alias.name}".removeprefix(".")
+                found.add(inner if inner in MODULES else base)
+    return (found & set(MODULES)) - {"", module_name(path)}
+
+
+ARROWS = {name: imports(path) for name, path in MODULES.items() if name not in ENTRANCES}
+
+
+def room_of(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def test_every_file_of_the_package_is_in_a_declared_room():
+    assert {room_of(name) for name in ARROWS} == set(rooms("errors"))
 
 
 @pytest.mark.parametrize("room", rooms("errors"))
 def test_a_room_of_the_package_uses_only_earlier_rooms_and_the_core(room):
     order = rooms("errors")
-    allowed = {*order[: order.index(room) + 1], "_core"}
-    files = [path for path in PYTHON_FILES if path.relative_to(PACKAGE).with_suffix("").parts[0] == room]
-    assert files
-    assert {(relative(path), used) for path in files for used in runtime_imports(path) - allowed} == set()
+    later = set(order[order.index(room) + 1 :]) | ENTRANCES
+    used = {(name, other) for name, others in ARROWS.items() if room_of(name) == room for other in others}
+    assert used or room in {"errors", "version", "notebook", "testing"}
+    assert {(name, other) for name, other in used if room_of(other) in later} == set()
+
+
+def test_no_two_files_of_the_package_use_each_other():
+    left = {name: set(others) for name, others in ARROWS.items()}
+    while ends := {name for name, others in left.items() if not others & set(left)}:
+        left = {name: others for name, others in left.items() if name not in ends}
+    # What is left is a circle, or uses one.
+    while unused := set(left) - {other for others in left.values() for other in others}:
+        left = {name: others for name, others in left.items() if name not in unused}
+    assert {name for name in left if room_of(name) not in NOT_YET} == set()
+
+
+def test_files_side_by_side_are_not_told_apart_by_a_prefix():
+    prefixed = {
+        relative(path)
+        for path in PYTHON_FILES
+        for other in path.parent.glob("*.py")
+        if path.stem.startswith(f"{other.stem}_") and other.stem != "__init__"
+    }
+    assert prefixed == {
+        "src/kueuepy/jobs/integrations/appwrapper_pods.py",
+        "src/kueuepy/jobs/integrations/pod_group.py",
+        "src/kueuepy/jobs/integrations/spark_pod.py",
+        "src/kueuepy/jobs/topology_check.py",
+    }
+
+
+FUNCTIONS = [
+    (relative(path), node)
+    for path in PYTHON_FILES
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+]
+_BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.IfExp, ast.Match)
+
+
+def cognitive_complexity(node: ast.AST, depth: int = 0) -> int:
+    """How hard a function is to follow: each branch counts one, and one more for each that it is in."""
+    total = 0
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.BoolOp):
+            total += 1
+        if isinstance(child, _BRANCHES):
+            is_elif = isinstance(node, ast.If) and isinstance(child, ast.If) and node.orelse == [child]
+            total += 1 if is_elif else 1 + depth
+            total += cognitive_complexity(child, depth if is_elif else depth + 1)
+        else:
+            total += cognitive_complexity(child, depth + isinstance(child, ast.FunctionDef | ast.Lambda))
+    return total
+
+
+def test_functions_are_short_and_take_few_arguments_by_position():
+    long = {
+        (name, node.name, lines) for name, node in FUNCTIONS if (lines := (node.end_lineno or 0) - node.lineno + 1) > 80
+    }
+    wide = {
+        (name, node.name, count)
+        for name, node in FUNCTIONS
+        if (count := sum(arg.arg not in ("self", "cls") for arg in [*node.args.posonlyargs, *node.args.args])) > 6
+    }
+    assert long == set()
+    assert wide == set()
+
+
+def test_functions_are_easy_to_follow():
+    hard = {(name, node.name, found) for name, node in FUNCTIONS if (found := cognitive_complexity(node)) > 25}
+    assert hard == set()
 
 
 def test_importing_the_package_imports_nothing_of_an_extra():

@@ -24,7 +24,6 @@ _NEW_NAMES = {
     "loops": "engine.cycle",
     "manifest.problems": "errors.problems",
     "perf": "simulation.perf",
-    "persist": "session.persist",
     "picture": "simulation.picture",
     "policy": "simulation.comparison",
     "policy_history": "simulation.history",

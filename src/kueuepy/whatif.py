@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, overload
 
 import msgspec
 
 from kueuepy import _core
-from kueuepy.cluster import Cluster
 from kueuepy.decisions import Decision, Pending
 from kueuepy.engine.decided import from_record
 from kueuepy.errors import InvalidSpecError, NotFoundError
@@ -18,10 +17,11 @@ from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import Configuration, Object, Workload
 
 if TYPE_CHECKING:
-    from kueuepy.scheduler import Scheduler
+    from typing_extensions import Self
+
     from kueuepy.session.base import SchedulerState
 
-Edit: TypeAlias = "Object | Configuration | Callable[[Scheduler], object]"
+Edit: TypeAlias = "Object | Configuration | Callable[[Any], object]"
 """An object to apply, a Configuration to run under, or a function that changes the Scheduler which it is given."""
 
 
@@ -163,8 +163,34 @@ class Change(msgspec.Struct, frozen=True):
     after: Outcome
 
 
+class Runs(Protocol):
+    """What is asked of a Scheduler here."""
+
+    @property
+    def engine(self) -> _core.Engine:
+        """The engine."""
+
+    def fork(self) -> Self:
+        """One with the same state."""
+
+    def keys(self) -> tuple[str, ...]:
+        """The keys of all workloads."""
+
+    def apply(self, *objects: Object) -> None:
+        """Creates the objects, or changes those that are there."""
+
+    def settle(self) -> object:
+        """Runs cycles until nothing changes."""
+
+    def under(self, configuration: Configuration) -> Self:
+        """One with the same objects and workloads under another Configuration."""
+
+
+R = TypeVar("R", bound=Runs)
+
+
 @dataclass(frozen=True)
-class Difference:
+class Difference(Generic[R]):
     """What an edit changes, both sides settled.
 
     A pickle of it has both Schedulers as they were saved, without functions that answer checks.
@@ -176,8 +202,8 @@ class Difference:
     """
 
     changes: tuple[Change, ...]
-    before: Scheduler
-    after: Scheduler
+    before: R
+    after: R
 
     @property
     def admitted(self) -> tuple[str, ...]:
@@ -188,12 +214,6 @@ class Difference:
     def lost(self) -> tuple[str, ...]:
         """The workloads that have quota without the edit only."""
         return tuple(c.workload for c in self.changes if c.before.flavors and not c.after.flavors)
-
-    def __reduce__(self) -> tuple[Callable[..., Difference], tuple[tuple[Change, ...], bytes, bytes]]:
-        """The changes and both states, for a copy in another process."""
-        from kueuepy.session.persist import to_bytes  # noqa: PLC0415 - only on use
-
-        return _restored, (self.changes, to_bytes(self.before), to_bytes(self.after))
 
     def __len__(self) -> int:
         """For how many workloads something else is decided."""
@@ -212,20 +232,13 @@ class Difference:
     _repr_html_ = repr_html
 
 
-def _restored(changes: tuple[Change, ...], before: bytes, after: bytes) -> Difference:
-    from kueuepy.session.persist import from_bytes  # noqa: PLC0415 - only on use
-
-    return Difference(changes, from_bytes(before), from_bytes(after))
-
-
 def _told(outcome: Outcome) -> str:
     flavors = sorted({flavor for flavors in outcome.flavors.values() for flavor in flavors.values()})
     return f"{outcome.status} ({', '.join(flavors) or outcome.reason})" if flavors or outcome.reason else outcome.status
 
 
-def outcome(scheduler: Scheduler, key: str) -> Outcome:
+def outcome(engine: _core.Engine, key: str) -> Outcome:
     """Where a workload is now."""
-    engine = scheduler.engine
     found = engine.find(key)
     if found < 0:
         return Outcome("Gone")
@@ -240,21 +253,21 @@ def outcome(scheduler: Scheduler, key: str) -> Outcome:
     return Outcome(status, flavors)
 
 
-def difference(scheduler: SchedulerState, edits: Iterable[Edit]) -> Difference:
+def difference(scheduler: R, edits: Iterable[Edit]) -> Difference[R]:
     """What is decided otherwise after the edits, both sides settled."""
-    before, after = cast("Scheduler", scheduler.fork()), cast("Scheduler", scheduler.fork())
+    before, after = scheduler.fork(), scheduler.fork()
     for edit in edits:
         after = _edited(after, edit)
     before.settle()
     after.settle()
     keys = dict.fromkeys((*before.keys(), *after.keys()))
-    pairs = [(key, outcome(before, key), outcome(after, key)) for key in keys]
+    pairs = [(key, outcome(before.engine, key), outcome(after.engine, key)) for key in keys]
     return Difference(tuple(Change(*pair) for pair in pairs if pair[1] != pair[2]), before, after)
 
 
-def _edited(scheduler: Scheduler, edit: Edit) -> Scheduler:
+def _edited(scheduler: R, edit: Edit) -> R:
     if isinstance(edit, Configuration):
-        return under(scheduler, edit)
+        return scheduler.under(edit)
     if isinstance(edit, Object):
         scheduler.apply(edit)
     elif callable(edit):
@@ -264,21 +277,7 @@ def _edited(scheduler: Scheduler, edit: Edit) -> Scheduler:
     return scheduler
 
 
-def under(scheduler: SchedulerState, configuration: Configuration) -> Scheduler:
-    """A Scheduler under another Configuration: the same objects, and the workloads with the status they have now."""
-    from kueuepy.scheduler import Scheduler  # noqa: PLC0415 - the two modules need each other
-
-    objects = [obj for obj in scheduler.cluster.objects() if not isinstance(obj, Workload)]
-    keys = scheduler.keys()
-    workloads = [scheduler.workload(key) for key in keys]
-    cluster = Cluster(objects, configuration=configuration, names=False)
-    fresh = Scheduler(cluster, now=0, checks=scheduler.parts.checks)
-    fresh.engine.set_now(scheduler.engine.now)
-    fresh.submit(*workloads, keep_status=True)
-    return fresh
-
-
-def who_must_leave(scheduler: Scheduler, *edits: Edit) -> tuple[str, ...]:
+def who_must_leave(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
     """The workloads that would have to leave for every queue to be within its quota after edits.
 
     Kueue evicts nobody when quota shrinks: usage stays above quota until workloads finish (kubernetes-sigs/kueue#5176).

@@ -7,7 +7,7 @@ import pytest
 import kueuepy as kq
 from kueuepy.errors import NotFoundError
 from kueuepy.metrics import Watch
-from kueuepy.session.persist import from_bytes, to_bytes
+from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.visibility import cluster_queue_status, cohort_status, local_queue_status, pending_workloads, state_dump
 
 DEFAULT = kq.ResourceFlavor("default")

@@ -10,7 +10,7 @@ import kueuepy as kq
 from crash.steps import cluster, step
 from kueuepy.errors import InvalidSpecError, UnsupportedError
 from kueuepy.journal import Journal
-from kueuepy.session.persist import VERSION, from_bytes, to_bytes
+from kueuepy.persist import VERSION, from_bytes, to_bytes
 
 STEPS = 150
 

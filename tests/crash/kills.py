@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import kueuepy as kq
 from crash.steps import approve, cluster, step
 from kueuepy.journal import Journal
-from kueuepy.session.persist import to_bytes
+from kueuepy.persist import to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

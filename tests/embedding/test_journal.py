@@ -16,7 +16,7 @@ from crash import steps
 from embedding.cases import workload
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.journal import Journal
-from kueuepy.session.persist import to_bytes
+from kueuepy.persist import to_bytes
 
 
 def rows(path, query):
@@ -310,7 +310,7 @@ def test_an_interrupted_call_ends_the_journal_not_the_reading(tmp_path, cluster,
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr("kueuepy.scheduler.settle", interrupted)
+            patch.setattr("kueuepy.scheduler.scheduler.settle", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 scheduler.settle()
         with pytest.raises(StateError, match="a call was interrupted"):

@@ -18,7 +18,7 @@ from crash.steps import cluster, step
 from kueuepy.errors import NotFoundError, StateError
 from kueuepy.journal import Journal
 from kueuepy.metrics import Watch
-from kueuepy.session.persist import from_bytes, to_bytes
+from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.visibility import drain_events
 
 pytestmark = pytest.mark.threads

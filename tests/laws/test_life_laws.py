@@ -8,7 +8,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from kueuepy.session.persist import from_bytes, to_bytes
+from kueuepy.persist import from_bytes, to_bytes
 from laws.lives import MOST_CYCLES, QUEUES, Lives
 
 pytestmark = pytest.mark.sanitizer

@@ -10,9 +10,10 @@ import sys
 from collections.abc import Sequence
 
 from kueuepy.cli import streams
+from kueuepy.cli.command import PLAIN_COMMANDS
+from kueuepy.cli.command import main as _plain_main
 
-PLAIN_COMMANDS = ("replay", "perf")
-"""The commands of `kueuepy.cli.command`, which need nothing but a plain install."""
+__all__ = ["PLAIN_COMMANDS", "main"]
 
 _EXTRA = ("typer", "rich")
 
@@ -45,9 +46,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _plain(arguments: list[str]) -> int:
-    from kueuepy.cli.command import main as plain  # noqa: PLC0415 - so that the others start quickly
-
     try:
-        return plain(arguments)
+        return _plain_main(arguments)
     except SystemExit as end:  # argparse has printed help, or what is wrong
         return end.code if isinstance(end.code, int) else 2

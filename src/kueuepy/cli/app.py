@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from kueuepy.cli import PLAIN_COMMANDS, check, compare, convert, explain, importing, run, whatif
+from kueuepy.cli import check, compare, convert, explain, importing, run, whatif
+from kueuepy.cli.command import PLAIN_COMMANDS, told_version
 from kueuepy.cli.command import main as plain
-from kueuepy.cli.command import told_version
 from kueuepy.cli.output import WRONG_INPUT, fail
 from kueuepy.errors import KueueError
 

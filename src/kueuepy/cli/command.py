@@ -10,6 +10,9 @@ import msgspec
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.version import COMMIT, VERSION, installed
 
+PLAIN_COMMANDS = ("replay", "perf")
+"""The commands that need nothing but a plain install."""
+
 
 def _replay(args: argparse.Namespace) -> int:
     from kueuepy.replay import read_scenarios, replay  # noqa: PLC0415 - so that `--help` is quick

@@ -18,8 +18,8 @@ from kueuepy.lint.rules.workloads import left_alone
 from kueuepy.lint.scene import Scene as LintContext
 from kueuepy.manifest import Manifest
 from kueuepy.objects import Workload
+from kueuepy.persist import is_saved
 from kueuepy.scheduler import Scheduler
-from kueuepy.session.persist import is_saved
 from kueuepy.whatif import Outcome
 
 

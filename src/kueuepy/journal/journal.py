@@ -15,10 +15,11 @@ import msgspec
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
 from kueuepy.journal import file, reading
 from kueuepy.journal.lock import Guard, Lock, resolved
+from kueuepy.journal.redo import redo
 from kueuepy.journal.scheduler import JournaledScheduler
+from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.calls import decoder, encoder
-from kueuepy.session.persist import from_bytes, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -276,7 +277,8 @@ class Journal:
             scheduler.begin(None)
             self._snapshot = found.last
             for body, decisions in found.calls():
-                if scheduler.redo(self._decoded(body)) != decisions:
+                redo(scheduler, self._decoded(body))
+                if scheduler.redone() != decisions:
                     raise StateError(
                         f"{self.path}: this release decides otherwise at call {found.last} than is written; open it "
                         "with the release that wrote it, and compact it there"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -15,32 +15,51 @@ from kueuepy.session import calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from threading import RLock
 
     from kueuepy.engine.cycle import Cycle, Settled
     from kueuepy.journal.file import DecisionRow
-    from kueuepy.journal.journal import Journal
     from kueuepy.session.checks import CheckAnswer
     from kueuepy.session.submission import Submitted
 
 _json = msgspec.json.Encoder(order="deterministic")
 
 
+class Log(Protocol):
+    """Where calls are written; a `Journal`."""
+
+    lock: RLock
+
+    def group(self) -> AbstractContextManager[None]:
+        """Calls that are made durable together."""
+
+    def write(self, call: calls.Call, at: int, decisions: list[DecisionRow]) -> None:
+        """Writes a call that was done, and what it came to."""
+
+    def give_up(self, why: str) -> None:
+        """Takes no more calls."""
+
+    def compact(self) -> None:
+        """Puts a snapshot in the place of all calls so far."""
+
+
 class JournaledScheduler(Scheduler):
     """A Scheduler whose every call is durable before it returns; made by `Journal.scheduler`.
 
-    Calls of several threads are done and written one after the other. A fork is an ordinary Scheduler: what happens to
-    it is nobody's business. What is told to `engine` directly is not written down. What functions answer of admission
+    Calls of several threads are done and written one after the other. A fork is an ordinary Scheduler, which is not
+    journalled. What is told to `engine` directly is not written down. What functions answer of admission
     checks is; the functions themselves are given anew at each start, by `answer_checks`.
     """
 
-    _journal: Journal | None = None
+    _journal: Log | None = None
     _redone: list[DecisionRow]
     _one_by_one = False
     _busy = False
     _touched = False
     _unanswered: BaseException | None = None
 
-    def begin(self, journal: Journal | None) -> None:
+    def begin(self, journal: Log | None) -> None:
         """Writes to this journal from now on; to none while calls are done again."""
         self._journal = journal
         if journal is not None:
@@ -48,7 +67,7 @@ class JournaledScheduler(Scheduler):
         self._redone = []
 
     @property
-    def journal(self) -> Journal:
+    def journal(self) -> Log:
         """Where it writes."""
         assert self._journal is not None
         return self._journal
@@ -58,11 +77,10 @@ class JournaledScheduler(Scheduler):
         with self.lock:
             return Scheduler.of_parts(self.parts).fork()
 
-    def redo(self, call: calls.Call) -> list[DecisionRow]:
-        """Does a call again, and tells what it came to."""
-        self._redone = []
-        call.do(self)
-        return self._redone
+    def redone(self) -> list[DecisionRow]:
+        """What the calls that were done again since the last time came to."""
+        rows, self._redone = self._redone, []
+        return rows
 
     def resubmit(self, one: Submitted, count: int) -> None:
         """Submits a workload with the number that it had."""

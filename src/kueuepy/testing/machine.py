@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from kueuepy.decisions import Admitted
+from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.scheduler import Scheduler
-from kueuepy.session.persist import from_bytes, to_bytes
 from kueuepy.testing.strategies import clusters, edits, workloads
 
 if TYPE_CHECKING:

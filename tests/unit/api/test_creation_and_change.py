@@ -10,7 +10,7 @@ import kueuepy as kq
 from kueuepy.errors import InvalidSpecError
 from kueuepy.journal import Journal
 from kueuepy.manifest import to_dict
-from kueuepy.session.persist import to_bytes
+from kueuepy.persist import to_bytes
 
 SECOND = kq.objects.SECOND
 HIGH = kq.PriorityClassRef("kueue.x-k8s.io", "WorkloadPriorityClass", "high")

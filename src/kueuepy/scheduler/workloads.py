@@ -8,10 +8,10 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.objects import SECOND, Object
+from kueuepy.scheduler.questions import SchedulerQuestions
 from kueuepy.session import calls
 from kueuepy.session.base import changing
 from kueuepy.session.checks import check_updates
-from kueuepy.session.questions import SchedulerQuestions
 from kueuepy.session.status import live_workload
 from kueuepy.session.time import Duration, later
 

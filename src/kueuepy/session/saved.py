@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kueuepy import _core, objects
+from kueuepy import _core
 from kueuepy.decisions import Admitted  # noqa: TC001 - msgspec reads it
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, UnsupportedError
-from kueuepy.objects import Configuration, Object, Workload
+from kueuepy.objects import Configuration, Object, Workload  # noqa: TC001 - msgspec reads them
+from kueuepy.objects.kinds import KINDS
 from kueuepy.objects.ready import ready
-from kueuepy.scheduler import Scheduler
 from kueuepy.session.store import Parts, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kueuepy.session.base import SchedulerState
+
 FORMAT = "kueuepy-scheduler"
 VERSION = 1
-_KINDS: dict[str, type[Object]] = {
-    name: cls for name, cls in vars(objects).items() if isinstance(cls, type) and issubclass(cls, Object)
-}
 
 
 class _Envelope(msgspec.Struct, array_like=True, frozen=True):
@@ -47,7 +46,7 @@ class _Saved(msgspec.Struct, frozen=True):
     admitted: list[Admitted]
 
 
-def to_bytes(scheduler: Scheduler) -> bytes:
+def to_bytes(scheduler: SchedulerState) -> bytes:
     """All that a Scheduler knows, as MessagePack; a Scheduler of the same history gives the same bytes.
 
     Raises:
@@ -75,8 +74,8 @@ def _saved(parts: Parts) -> _Saved:
     )
 
 
-def from_bytes(data: bytes, *, name: str = "saved state") -> Scheduler:
-    """The Scheduler that was saved. Any bytes are safe to read.
+def from_bytes(data: bytes, *, name: str = "saved state") -> Parts:
+    """What the Scheduler that was saved consists of. Any bytes are safe to read.
 
     Raises:
         InvalidSpecError: They are not what `to_bytes` gives, or are damaged.
@@ -97,7 +96,7 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> Scheduler:
         declared = [decode(kind, raw) for kind, raw in saved.objects]
     except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidSpecError(f"{name}: is damaged: {error}") from None
-    return Scheduler.of_parts(_parts(saved, declared))
+    return _parts(saved, declared)
 
 
 def is_saved(path: str | os.PathLike[str]) -> bool:
@@ -109,7 +108,7 @@ def is_saved(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def save(scheduler: Scheduler, path: str | os.PathLike[str]) -> None:
+def save(scheduler: SchedulerState, path: str | os.PathLike[str]) -> None:
     """Writes all that a Scheduler knows to a file; one that is there already is replaced as a whole, or not at all.
 
     A new file can be read by its owner alone; another one keeps its mode.
@@ -136,8 +135,8 @@ def save(scheduler: Scheduler, path: str | os.PathLike[str]) -> None:
             draft.unlink(missing_ok=True)
 
 
-def load(path: str | os.PathLike[str]) -> Scheduler:
-    """The Scheduler that `save` has written to a file.
+def load(path: str | os.PathLike[str]) -> Parts:
+    """What the Scheduler consists of that `save` has written to a file.
 
     Raises:
         NotFoundError: The file cannot be read.
@@ -158,20 +157,9 @@ def encode(obj: Object) -> msgspec.Raw:
 
 def decode(kind: str, raw: msgspec.Raw) -> Object:
     """An object of this kind from MessagePack."""
-    if kind not in _KINDS:
+    if kind not in KINDS:
         raise msgspec.ValidationError(f"`{kind}` is no kind of object")
-    return msgspec.msgpack.decode(raw, type=ready(_KINDS[kind]))
-
-
-def kind_of(name: str) -> type[Object]:
-    """The class of the objects of a kind.
-
-    Raises:
-        InvalidSpecError: There is no such kind.
-    """
-    if name not in _KINDS:
-        raise InvalidSpecError(f'kind: "{name}" is no kind of object')
-    return _KINDS[name]
+    return msgspec.msgpack.decode(raw, type=ready(KINDS[kind]))
 
 
 def _parts(saved: _Saved, declared: Iterable[Object]) -> Parts:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kueuepy.decisions import Decision
     from kueuepy.engine.tables import QueueTable, QuotaTable, ShareTable, UsageTable, WorkloadTable
     from kueuepy.explain import Explanation
-    from kueuepy.whatif import Answers, Difference, Edit
+    from kueuepy.whatif import Answers
 
 
 class SchedulerQuestions(SchedulerState):
@@ -90,17 +90,6 @@ class SchedulerQuestions(SchedulerState):
         from kueuepy.whatif import largest_count  # noqa: PLC0415 - only on use
 
         return largest_count(self, item, pod_set=pod_set, preempting=preempting)
-
-    @alone
-    def whatif(self, *edits: Edit) -> Difference:
-        """What would be decided otherwise after edits, both sides settled; nothing changes here.
-
-        Args:
-            edits: Objects to apply, a Configuration, or functions that change the Scheduler which they are given.
-        """
-        from kueuepy.whatif import difference  # noqa: PLC0415 - only on use
-
-        return difference(self, edits)
 
     # Tables.
 

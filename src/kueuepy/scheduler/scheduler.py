@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from kueuepy import _core
+from kueuepy.cluster import Cluster
 from kueuepy.decisions import Admitted
 from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.errors import NotFoundError
@@ -19,6 +20,7 @@ from kueuepy.objects import (
     Object,
     Workload,
 )
+from kueuepy.scheduler.workloads import SchedulerWorkloads, each_once, expect_object
 from kueuepy.session import calls
 from kueuepy.session.base import alone, changing
 from kueuepy.session.checks import CheckRequest, answer, checks_of
@@ -27,14 +29,14 @@ from kueuepy.session.status import live_workload
 from kueuepy.session.store import PASSIVE, Store
 from kueuepy.session.submission import Keys, Submitted, latest_time, of_jobs, plain
 from kueuepy.session.time import Duration, Moment, duration_ns, later, moment_ns
-from kueuepy.session.workloads import SchedulerWorkloads, each_once, expect_object
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
-    from kueuepy.cluster import Cluster
+    from kueuepy.objects import Configuration
     from kueuepy.session.checks import Check, CheckAnswer
+    from kueuepy.whatif import Difference, Edit
 
 T = TypeVar("T", bound=Object)
 
@@ -228,9 +230,9 @@ class Scheduler(SchedulerWorkloads):
         Raises:
             StateError: The file cannot be written.
         """
-        from kueuepy.session.persist import save  # noqa: PLC0415 - only on use
+        from kueuepy.session import saved  # noqa: PLC0415 - only on use
 
-        save(self, path)
+        saved.save(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Scheduler:
@@ -241,9 +243,34 @@ class Scheduler(SchedulerWorkloads):
             InvalidSpecError: It is no saved state, or is damaged.
             UnsupportedError: A later version of kueuepy has written it.
         """
-        from kueuepy.session.persist import load  # noqa: PLC0415 - only on use
+        from kueuepy.session import saved  # noqa: PLC0415 - only on use
 
-        return load(path)
+        return Scheduler.of_parts(saved.load(path))
+
+    @alone
+    def whatif(self, *edits: Edit) -> Difference[Scheduler]:
+        """What would be decided otherwise after edits, both sides settled; nothing changes here.
+
+        Args:
+            edits: Objects to apply, a Configuration, or functions that change the Scheduler which they are given.
+        """
+        from kueuepy.whatif import difference  # noqa: PLC0415 - only on use
+
+        return difference(self, edits)
+
+    @alone
+    def under(self, configuration: Configuration) -> Scheduler:
+        """A Scheduler under another Configuration: the same objects, and the workloads with the status they have now.
+
+        Raises:
+            InvalidSpecError: Something is not valid under it.
+        """
+        objects = [obj for obj in self.cluster.objects() if not isinstance(obj, Workload)]
+        cluster = Cluster(objects, configuration=configuration, names=False)
+        fresh = Scheduler(cluster, now=0, checks=self._checks)
+        fresh.engine.set_now(self._engine.now)
+        fresh.submit(*map(self.workload, self.keys()), keep_status=True)
+        return fresh
 
     def __copy__(self) -> Scheduler:
         """A fork."""
@@ -255,9 +282,9 @@ class Scheduler(SchedulerWorkloads):
 
     def __reduce__(self) -> tuple[Callable[[bytes], Scheduler], tuple[bytes]]:
         """What `save` writes; so functions that answer admission checks are not in a pickle."""
-        from kueuepy.session.persist import from_bytes, to_bytes  # noqa: PLC0415 - only on use
+        from kueuepy.session import saved  # noqa: PLC0415 - only on use
 
-        return from_bytes, (to_bytes(self),)
+        return _unpickled, (saved.to_bytes(self),)
 
     def __repr__(self) -> str:
         """Its time, and how many workloads there are."""
@@ -348,3 +375,9 @@ def _changed(known: Object, obj: T) -> T:
         return obj
     created = known.creation_timestamp
     return msgspec.structs.replace(obj, uid=obj.uid or known.uid, creation_timestamp=created, status=known.status)
+
+
+def _unpickled(data: bytes) -> Scheduler:
+    from kueuepy.session import saved  # noqa: PLC0415 - only on use
+
+    return Scheduler.of_parts(saved.from_bytes(data, name="pickle"))

@@ -1,0 +1,39 @@
+"""The whole state of a Scheduler as versioned plain data with a checksum: what goes on from it is what would have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kueuepy.scheduler import Scheduler
+from kueuepy.session import saved
+from kueuepy.session.saved import VERSION, is_saved, save, to_bytes
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["VERSION", "from_bytes", "is_saved", "load", "save", "to_bytes"]
+
+
+def from_bytes(data: bytes, *, name: str = "saved state") -> Scheduler:
+    """The Scheduler that was saved. Any bytes are safe to read.
+
+    Args:
+        data: What `to_bytes` has given.
+        name: What errors call it.
+
+    Raises:
+        InvalidSpecError: They are not what `to_bytes` gives, or are damaged.
+        UnsupportedError: A later version of kueuepy has written them.
+    """
+    return Scheduler.of_parts(saved.from_bytes(data, name=name))
+
+
+def load(path: str | os.PathLike[str]) -> Scheduler:
+    """The Scheduler that `save` has written to a file.
+
+    Raises:
+        NotFoundError: The file cannot be read.
+        InvalidSpecError: It is no saved state, or is damaged.
+        UnsupportedError: A later version of kueuepy has written it.
+    """
+    return Scheduler.load(path)
