@@ -143,7 +143,7 @@ class FieldLists {
                queues, cohorts, flavors, local_queues, namespaces, checks, topologies, runtime_classes,
                ledger, ledger_usage, workloads, workload_of_key, classes, class_of_key, caches, stale,
                requoted, changed_nodes, only_added, added_queues, to_requeue, scheduling_cycle,
-               successful_cycles, waiting, stop_delay, now, record_events, events, deleted, dirty)
+               successful_cycles, waiting, stop_delay, now, record_events, events, followed, deleted, dirty)
 #undef KUEUE_RECORD
 
   // A short cut that is made anew: nothing of it is kept.
@@ -151,6 +151,14 @@ class FieldLists {
   static const char* FieldsOf(const Caches&) { return ""; }
   template <typename Use>
   static void Visit(const Caches&, Use use) {
+    use();
+  }
+
+  // Nor of what a run follows.
+  static std::string NameOf(const Followed&) { return "Followed"; }
+  static const char* FieldsOf(const Followed&) { return ""; }
+  template <typename Use>
+  static void Visit(const Followed&, Use use) {
     use();
   }
 
