@@ -4,21 +4,10 @@
 
 #include <algorithm>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace kueue {
 namespace {
-
-bool Contains(const std::vector<std::string>& values, const std::string& value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
-
-bool Compares(const std::string& left, const std::string& right, bool greater) {
-  int64_t a = 0, b = 0;
-  if (!absl::SimpleAtoi(left, &a) || !absl::SimpleAtoi(right, &b)) return false;
-  return greater ? a > b : a < b;
-}
 
 bool IsTolerated(const Taint& taint, const PodTemplate& pod, const ResourceFlavor& flavor) {
   const auto tolerates = [&taint](const Toleration& toleration) { return Tolerates(toleration, taint); };
@@ -56,9 +45,7 @@ bool MatchesNodeSelection(const PodTemplate& pod, const std::map<std::string, st
 template <typename Enough>
 void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor, const LabelKeys* group_keys,
             Enough enough) {
-  const auto refusal = [id](RefusalKind kind, std::string text = {}) {
-    return Refusal{kind, id, kNoId, {}, {}, {}, std::move(text)};
-  };
+  const auto refusal = [id](RefusalKind kind) { return Refusal{kind, id, kNoId, {}, {}, {}, {}}; };
   if (flavor == nullptr) {
     enough(refusal(RefusalKind::kFlavorNotFound));
     return;
@@ -68,11 +55,14 @@ void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor
     if (enough(refusal(required ? RefusalKind::kTopologyRequired : RefusalKind::kTopologyUnsupported)))
       return;
   }
-  for (const Taint& taint : flavor->node_taints) {
+  for (size_t i = 0; i < flavor->node_taints.size(); ++i) {
+    const Taint& taint = flavor->node_taints[i];
     if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;
     if (IsTolerated(taint, *pod_set.pod_template, *flavor)) continue;
-    const std::string text = absl::StrCat("{", taint.key, " ", taint.value, " ", taint.effect, " <nil>}");
-    if (enough(refusal(RefusalKind::kUntoleratedTaint, text))) return;
+    Refusal untolerated = refusal(RefusalKind::kUntoleratedTaint);
+    untolerated.first = Amount(static_cast<int64_t>(i));
+    untolerated.text = absl::StrCat("{", taint.key, " ", taint.value, " ", taint.effect, " <nil>}");
+    if (enough(std::move(untolerated))) return;
   }
   if (MatchesNodeSelection(*pod_set.pod_template, flavor->node_labels, group_keys)) return;
   enough(refusal(RefusalKind::kNodeAffinity));
@@ -80,37 +70,13 @@ void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor
 
 }  // namespace
 
-bool SatisfiesRequirement(const std::map<std::string, std::string>& labels, const std::string& key,
-                          const std::string& op, const std::vector<std::string>& values) {
-  const auto label = labels.find(key);
-  const bool present = label != labels.end();
-  if (op == "In") return present && Contains(values, label->second);
-  if (op == "NotIn") return !present || !Contains(values, label->second);
-  if (op == "Exists") return present;
-  if (op == "DoesNotExist") return !present;
-  if (op == "Gt" || op == "Lt")
-    return present && !values.empty() && Compares(label->second, values[0], op == "Gt");
-  return false;
-}
-
-bool LabelSelector::Matches(const std::map<std::string, std::string>& labels) const {
-  for (const auto& [key, value] : match_labels) {
-    const auto label = labels.find(key);
-    if (label == labels.end() || label->second != value) return false;
-  }
-  return std::all_of(match_expressions.begin(), match_expressions.end(),
-                     [&](const LabelSelectorRequirement& entry) {
-                       return SatisfiesRequirement(labels, entry.key, entry.op, entry.values);
-                     });
-}
-
 bool Tolerates(const Toleration& toleration, const Taint& taint) {
   if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
   if (!toleration.key.empty() && toleration.key != taint.key) return false;
   if (toleration.op.empty() || toleration.op == "Equal") return toleration.value == taint.value;
   if (toleration.op == "Exists") return true;
   if (toleration.op == "Gt" || toleration.op == "Lt") {
-    return Compares(taint.value, toleration.value, toleration.op == "Gt");
+    return CompareIntegers(taint.value, toleration.value, toleration.op == "Gt");
   }
   return false;
 }

@@ -29,10 +29,6 @@ std::optional<Refusal> Ineligibility(const PodSetSpec& pod_set, FlavorId id, con
 std::vector<Refusal> Ineligibilities(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor,
                                      const LabelKeys* group_keys = nullptr);
 
-// Whether the labels satisfy the requirement (In, NotIn, Exists, DoesNotExist, Gt, Lt).
-bool SatisfiesRequirement(const std::map<std::string, std::string>& labels, const std::string& key,
-                          const std::string& op, const std::vector<std::string>& values);
-
 }  // namespace kueue
 
 #endif  // KUEUE_FLAVOR_ELIGIBILITY_H_

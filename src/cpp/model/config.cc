@@ -1,34 +1,15 @@
 #include "model/config.h"
 
-#include <utility>
-
 namespace kueue {
 
+FeatureGates::FeatureGates() {
+  for (const FeatureGate& gate : kFeatureGates) this->*gate.field = gate.is_on;
+}
+
 bool FeatureGates::Set(const std::string& name, bool value) {
-  const std::pair<const char*, bool*> known[] = {
-      {"PartialAdmission", &partial_admission},
-      {"FlavorFungibility", &flavor_fungibility},
-      {"FlavorFungibilityPreserveScanProgress", &flavor_fungibility_preserve_scan_progress},
-      {"PrioritySortingWithinCohort", &priority_sorting_within_cohort},
-      {"PrioritizePreemptorWorkloads", &prioritize_preemptor_workloads},
-      {"FairSharingPreemptWithinNominal", &fair_sharing_preempt_within_nominal},
-      {"FairSharingPrioritizeNonBorrowing", &fair_sharing_prioritize_non_borrowing},
-      {"SchedulingEquivalenceHashing", &scheduling_equivalence_hashing},
-      {"RecomputeAssignmentUponPreemptionTargetsOverlap",
-       &recompute_assignment_upon_preemption_targets_overlap},
-      {"UnadmittedWorkloadsObservability", &unadmitted_workloads_observability},
-      {"UnadmittedWorkloadsExplicitStatus", &unadmitted_workloads_explicit_status},
-      {"ReclaimablePods", &reclaimable_pods},
-      {"PriorityBoost", &priority_boost},
-      {"AdmissionFairSharing", &admission_fair_sharing},
-      {"QuotaCheckStrategy", &quota_check_strategy},
-      {"AdmissionGatedBy", &admission_gated_by},
-      {"ElasticJobsViaWorkloadSlices", &elastic_jobs_via_workload_slices},
-      {"SkipReassignmentForPodOwnedWorkloads", &skip_reassignment_for_pod_owned_workloads},
-  };
-  for (const auto& [gate, field] : known) {
-    if (name != gate) continue;
-    *field = value;
+  for (const FeatureGate& gate : kFeatureGates) {
+    if (name != gate.name) continue;
+    this->*gate.field = value;
     return true;
   }
   return false;

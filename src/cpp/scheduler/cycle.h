@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "flavor/assigner.h"
+#include "lifecycle/admissibility.h"
 #include "lifecycle/queueing.h"
 #include "preemption/preemption.h"
 #include "state/state.h"
@@ -22,8 +23,9 @@ struct Entry {
   WorkloadId workload = kNoId;
   NodeId queue = kNoId;
   bool is_preemptor = false;
-  bool nominated = false;  // has an assignment; otherwise it was inadmissible before one was tried
-  bool decided = false;    // in this run of the cycle, not before it had to wait
+  bool nominated = false;  // has an assignment; otherwise it was inadmissible before one was tried, for
+  Inadmissibility::Kind inadmissibility = Inadmissibility::Kind::kNone;
+  bool decided = false;  // in this run of the cycle, not before it had to wait
   Assignment assignment;
   std::vector<Target> targets;
   WorkloadId replaced = kNoId;  // the elastic slice that it takes the place of

@@ -36,6 +36,7 @@ void Cycle::NominateEntry(Entry& entry) {
 bool Cycle::Refuses(Entry& entry) {
   const Workload& workload = state_.At(entry.workload);
   if (HasCheckIn(workload, CheckState::kRetry) || HasCheckIn(workload, CheckState::kRejected)) {
+    entry.inadmissibility = Inadmissibility::Kind::kFailedChecks;
     entry.message = Say("The workload has failed admission checks");
     entry.quota_reserved_reason = Reason::kPendingEvaluation;
     return true;
@@ -46,10 +47,13 @@ bool Cycle::Refuses(Entry& entry) {
     return true;
   }
   const Inadmissibility error = ValidateAdmissibility(state_, workload, entry.queue);
-  if (error.text.empty()) return false;
+  if (error.IsNone()) return false;
+  entry.inadmissibility = error.kind;
   entry.message = Say(error.text);
   entry.quota_reserved_reason = Reason::kMisconfigured;
-  if (error.namespace_mismatch) entry.requeue_reason = RequeueReason::kNamespaceMismatch;
+  if (error.kind == Inadmissibility::Kind::kNamespaceMismatch) {
+    entry.requeue_reason = RequeueReason::kNamespaceMismatch;
+  }
   return true;
 }
 
