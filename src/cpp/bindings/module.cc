@@ -14,6 +14,7 @@ void BindVisibility(py::module_& module);
 void BindEvents(py::module_& module);
 void BindPlain(py::module_& module);
 void BindSimulation(py::module_& module);
+void BindNodes(py::module_& module);
 }  // namespace kueue::python
 
 PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
@@ -32,4 +33,5 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   kueue::python::BindEvents(module);
   kueue::python::BindPlain(module);
   kueue::python::BindSimulation(module);
+  kueue::python::BindNodes(module);
 }

@@ -190,7 +190,7 @@ class Tables {
       contenders.push_back({Queue(heads[i].queue), heads[i].priority, heads[i].time, heads[i].is_preemptor,
                             usage[i].data(), usage[i].size()});
     }
-    const Trial trial(state_.quota);
+    const Trial trial(state_);
     Tournament tournament(state_, contenders);
     std::vector<size_t> order;
     while (tournament.HasNext()) {

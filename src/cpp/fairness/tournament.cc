@@ -32,7 +32,7 @@ void Tournament::ComputeShares(NodeId root) {
   for (const auto& [name, index] : by_queue_) {
     const Contender& contender = contenders_[index];
     if (forest.Root(contender.queue) != root) continue;
-    const Trial trial(state_.quota);
+    const Trial trial(state_);
     for (size_t i = 0; i < contender.usage_size; ++i) {
       state_.quota.Add(contender.queue, contender.usage[i].cell, contender.usage[i].amount);
     }

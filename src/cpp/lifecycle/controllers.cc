@@ -6,7 +6,9 @@
 
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
+#include "lifecycle/nodes.h"
 #include "lifecycle/queueing.h"
+#include "lifecycle/second_pass.h"
 #include "lifecycle/steps.h"
 
 namespace kueue {
@@ -63,6 +65,7 @@ void AfterWrite(State& state, WorkloadId id) {
     LeaveEverything(state, id);
   } else if (workload.charged != kNoId) {
     ++state.Queue(workload.charged).generation;
+    QueueSecondPass(state, id, 0);
   } else if (!workload.HasQuotaReservation()) {
     AddOrUpdate(state, id, /*changed=*/false);
   }
@@ -71,6 +74,7 @@ void AfterWrite(State& state, WorkloadId id) {
 void LeaveEverything(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   RemoveFromQueue(state, id);
+  ForgetSecondPass(state, id);
   DischargeAdmission(state, id);
   state.NotifyRetryFor(workload);
   if (!workload.HasQuotaReservation() || workload.IsFinished() || workload.deleted) DropPenalty(state, id);
@@ -80,6 +84,7 @@ void LeaveEverything(State& state, WorkloadId id) {
 void ReturnToPending(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   DischargeAdmission(state, id);
+  ForgetSecondPass(state, id);
   workload.queue_time = QueueOrderTime(state, workload);
   workload.progress = nullptr;
   const std::optional<Time>& requeue_at = workload.Life().requeue_at;
@@ -183,6 +188,7 @@ bool ReconcileJob(State& state, WorkloadId id) {
     state.EditLife(workload).pods_ready = false;  // a stopped job's pods are gone
   if (!workload.HasQuotaReservation()) return false;
   if (state.now - workload.Find(ConditionType::kEvicted)->transition < state.stop_delay) return false;
+  RemovePodsOf(state, workload);
   ReleaseEvicted(state, id);
   return true;
 }

@@ -21,6 +21,7 @@ using NamespaceId = int32_t;
 using CheckId = int32_t;  // an AdmissionCheck name
 using ClassId = int32_t;  // a scheduling equivalence class
 using WorkloadId = int32_t;
+using DomainId = int32_t;  // a leaf of a topology: a hostname, or all level values joined
 
 inline constexpr int32_t kNoId = -1;
 inline constexpr Time kSecond = 1'000'000'000;

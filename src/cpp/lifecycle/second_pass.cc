@@ -1,0 +1,86 @@
+// Mirrors pkg/workload/workload.go:NeedsSecondPass and pkg/cache/queue/{second_pass_queue,manager}.go
+// (kueue ff69552e79).
+#include "lifecycle/second_pass.h"
+
+#include <algorithm>
+
+#include "lifecycle/conditions.h"
+#include "topology/replacement.h"
+
+namespace kueue {
+
+bool HasUnhealthyAssignment(const State& state, const Workload& workload) {
+  const std::vector<std::string>& nodes = workload.Life().unhealthy_nodes;
+  if (nodes.empty() || !workload.IsAdmitted() || !workload.admission) return false;
+  for (const PodSetAdmission& pod_set : workload.admission->pod_sets) {
+    if (!pod_set.topology) continue;
+    for (const DomainCount& entry : pod_set.topology->domains) {
+      const std::string lowest = LowestValue(state.topology.domains.Name(entry.domain));
+      if (std::find(nodes.begin(), nodes.end(), lowest) != nodes.end()) return true;
+    }
+  }
+  return false;
+}
+
+bool HasPendingTopology(const Workload& workload) {
+  if (!workload.admission) return false;
+  const std::vector<PodSetAdmission>& pod_sets = workload.admission->pod_sets;
+  return std::any_of(pod_sets.begin(), pod_sets.end(), [](const PodSetAdmission& pod_set) {
+    return !pod_set.topology && pod_set.delayed == DelayedTopology::kPending;
+  });
+}
+
+bool NeedsSecondPass(const State& state, const Workload& workload) {
+  if (!workload.HasQuotaReservation() || workload.IsFinished() || workload.IsEvicted() ||
+      IsOnHold(workload)) {
+    return false;
+  }
+  if (HasUnhealthyAssignment(state, workload)) return true;
+  return !workload.Life().checks.empty() && HasAllChecksReady(workload) && HasPendingTopology(workload) &&
+         !workload.IsAdmitted();
+}
+
+bool QueueSecondPass(State& state, WorkloadId id, int iteration) {
+  std::vector<SecondPass>& passes = state.second_passes;
+  if (!NeedsSecondPass(state, state.At(id))) {
+    if (iteration > 0) ForgetSecondPass(state, id);
+    return false;
+  }
+  const auto waits = [&](const SecondPass& pass) { return pass.workload == id && pass.due > state.now; };
+  if (std::any_of(passes.begin(), passes.end(), waits)) return false;
+  constexpr Time kMost = 30 * kSecond;
+  ++iteration;
+  const Time delay = iteration > 5 ? kMost : std::min(kMost, kSecond << (iteration - 1));
+  passes.push_back({id, iteration, state.now + delay});
+  return true;
+}
+
+void ForgetSecondPass(State& state, WorkloadId id) {
+  if (state.second_passes.empty()) return;
+  auto& passes = state.second_passes;
+  passes.erase(std::remove_if(passes.begin(), passes.end(),
+                              [id](const SecondPass& pass) { return pass.workload == id; }),
+               passes.end());
+}
+
+std::vector<SecondPass> TakeSecondPasses(State& state) {
+  std::vector<SecondPass> taken, left;
+  for (const SecondPass& pass : state.second_passes) {
+    if (pass.due > state.now) {
+      left.push_back(pass);
+      continue;
+    }
+    if (!NeedsSecondPass(state, state.At(pass.workload))) continue;
+    const auto same = [&pass](const SecondPass& other) { return other.workload == pass.workload; };
+    const auto known = std::find_if(taken.begin(), taken.end(), same);
+    if (known == taken.end()) {
+      taken.push_back(pass);
+    } else {
+      *known = pass;
+    }
+  }
+  state.second_passes = std::move(left);
+  return taken;
+}
+
+}  // namespace kueue
