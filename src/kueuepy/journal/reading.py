@@ -29,10 +29,9 @@ def check(path: Path) -> str:
         InvalidSpecError: It is something else, cannot be read, or is cut off.
         UnsupportedError: It is of another version.
     """
-    size, log = path.stat().st_size, Path(f"{path}-wal")
+    size, torn = path.stat().st_size, _has_log(path)
     if size == 0:
         raise InvalidSpecError(f"{path}: is no journal of kueuepy: it is empty; it is left as it is")
-    torn = log.exists() and log.stat().st_size > 0
     with closing(connected(path, more="&immutable=1")) as connection:
         try:
             connection.execute("PRAGMA writable_schema = ON")  # reads a file that is shorter than it says
@@ -58,6 +57,13 @@ def check(path: Path) -> str:
             if torn:
                 return ""
             raise damaged(path, error) from None
+
+
+def _has_log(path: Path) -> bool:
+    try:
+        return Path(f"{path}-wal").stat().st_size > 0
+    except FileNotFoundError:  # or no longer: the last client to leave takes it away
+        return False
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
