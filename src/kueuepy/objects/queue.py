@@ -1,10 +1,10 @@
 """ClusterQueue and LocalQueue: where workloads wait, and the quotas and rules that admit them."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.problems import suggestion
 from kueuepy.objects.base import Collection, NamespacedObject, Object, QuantityText, Value, Worded
 from kueuepy.objects.quota import QuotaTable, ResourceGroup
 from kueuepy.objects.selector import LabelSelector
@@ -129,12 +129,10 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
             InvalidSpecError: A table is none, flavors of one table have quotas for other resources, or a field is
                 unknown.
         """
+        known = set(cls.__struct_fields__) - {"name", "resource_groups"}  # which the other arguments say
         for field in fields:
-            if field not in cls.__struct_fields__:
-                known = cls.__struct_fields__
-                close = get_close_matches(field, known, 1)
-                hint = f'did you mean "{close[0]}"?' if close else f"it must be one of {', '.join(known)}"
-                raise InvalidSpecError(f'ClusterQueue.of: "{field}" is no field; {hint}')
+            if field not in known:
+                raise InvalidSpecError(f'ClusterQueue.of: "{field}" is no field; {suggestion(field, known)}')
         return cls(name, resource_groups=tuple(map(ResourceGroup.of, quotas)), **fields)
 
 
