@@ -72,8 +72,9 @@ inline std::vector<std::string> RunAll(Engine& engine) {
     if (result.idle || (result.admitted == 0 && result.evicted == 0 && !result.moved)) break;
   }
   std::vector<std::string> holding;
-  for (const Workload& workload : engine.state().workloads) {
-    if (workload.HasQuotaReservation() && !workload.IsFinished() && !workload.deleted) {
+  for (WorkloadId id : engine.state().Living()) {
+    const Workload& workload = engine.state().At(id);
+    if (workload.HasQuotaReservation() && !workload.IsFinished()) {
       holding.push_back(workload.name);
     }
   }

@@ -20,15 +20,14 @@ class PendingTest : public testing::Test {
   // A class is a priority and a request; workloads of one class have one priority.
   WorkloadId Add(ClassId cls, int64_t priority, Time time, LocalQueueId local = 0,
                  PendingQueue::As as = PendingQueue::As::kActive) {
-    const auto id = static_cast<WorkloadId>(workloads_.size());
-    Workload workload;
+    const WorkloadId id = workloads_.Add();
+    Workload& workload = workloads_[static_cast<size_t>(id)];
     workload.uid = std::to_string(100 - id);  // the later workload has the lower UID
     workload.spec = std::make_shared<WorkloadSpec>();
     workload.cls = cls;
     workload.priority = priority;
     workload.queue_time = time;
     workload.local_queue = local;
-    workloads_.push_back(std::move(workload));
     queue_.Insert(Tables(), id, as);
     return id;
   }
@@ -36,7 +35,7 @@ class PendingTest : public testing::Test {
   WorkloadId Pop() { return queue_.Pop(Tables(), Never); }
   // Who would be popped.
   WorkloadId First() const {
-    std::vector<Workload> workloads = workloads_;
+    WorkloadTable workloads = workloads_;
     return PendingQueue(queue_).Pop({workloads, usage_}, Never);
   }
   std::vector<WorkloadId> PopAll() {
@@ -49,7 +48,7 @@ class PendingTest : public testing::Test {
   }
   void TearDown() override { EXPECT_EQ(Inspect(queue_, workloads_).problems, std::vector<std::string>()); }
 
-  std::vector<Workload> workloads_;
+  WorkloadTable workloads_;
   std::vector<double> usage_ = {0, 0};  // of two LocalQueues
   PendingQueue queue_;
 };
@@ -139,7 +138,7 @@ TEST_F(PendingTest, ChangedUsageCountsOnceTheQueueIsPutInOrder) {
   usage_ = {1.0, 0};
   EXPECT_EQ(queue_.Ordered(workloads_, usage_), (std::vector<WorkloadId>{b, a}));
   EXPECT_EQ(First(), a);
-  std::vector<Workload> workloads = workloads_;
+  WorkloadTable workloads = workloads_;
   EXPECT_EQ(PendingQueue(queue_).Pop({workloads, usage_}, Always), b);  // where a penalty is pending
   queue_.Reorder(Tables());
   EXPECT_EQ(PopAll(), (std::vector<WorkloadId>{b, a}));

@@ -20,7 +20,6 @@ struct Question {
 
 // An answer, with its text: the classes of questions are forgotten.
 struct AnswerRecord {
-  std::string key;
   DecisionRecord decision;
   std::string message;
 };
@@ -29,19 +28,18 @@ struct AnswerRecord {
 class HypotheticalWorkload {
  public:
   HypotheticalWorkload(State& state, const WorkloadObject& object)
-      : state_(state), classes_(state.classes.size()), id_(static_cast<WorkloadId>(state.workloads.size())) {
-    Workload workload;
+      : state_(state), classes_(state.classes.size()), id_(state.workloads.AddGuest()) {
+    Workload& workload = state.At(id_);
     workload.local_queue = state.InternLocalQueue(object.spec->ns, object.spec->queue_name);
     workload.created = object.created.value_or(state.now);
     workload.queue_time = workload.created;
     workload.name = object.name;
     workload.uid = object.uid;
     workload.spec = object.spec;
-    state.workloads.push_back(std::move(workload));
     ClassifyHypothetical(state, id_);
   }
   ~HypotheticalWorkload() {
-    state_.workloads.pop_back();
+    state_.workloads.RemoveGuest(id_);
     if (state_.classes.size() > classes_) state_.classes.pop_back();
   }
   HypotheticalWorkload(const HypotheticalWorkload&) = delete;
@@ -56,7 +54,7 @@ class HypotheticalWorkload {
 
 AnswerRecord AnswerFor(State& state, WorkloadId id) {
   AnswerRecord answer;
-  answer.key = state.At(id).Key();
+  answer.decision.workload = state.At(id).Key();
   const auto [reason, text] = Obstacle(state, state.At(id));
   if (!text.empty()) {
     answer.decision.queue = state.QueueOf(state.At(id));
@@ -83,19 +81,20 @@ AnswerRecord AnswerFor(State& state, WorkloadId id) {
 // What is to be asked: a new workload, or one that the engine has.
 struct Subject {
   WorkloadObject object;
-  WorkloadId id = kNoId;  // of one that the engine has
+  Serial serial = kNoId;  // of one that the engine has
 };
 
 Subject ReadSubject(const py::handle& item) {
   if (py::isinstance<Question>(item)) return {item.cast<const Question&>().object, kNoId};
-  if (py::isinstance<py::int_>(item)) return {{}, item.cast<WorkloadId>()};
+  if (py::isinstance<py::int_>(item)) return {{}, item.cast<Serial>()};
   return {ReadWorkload(item), kNoId};
 }
 
 AnswerRecord AnswerFor(State& state, const Subject& subject) {
   if (subject.object.spec == nullptr) {
-    if (WorkloadOf(state, subject.id).cls == kNoId) Classify(state, subject.id);
-    return AnswerFor(state, subject.id);
+    const WorkloadId id = PlaceOf(state, subject.serial);
+    if (state.At(id).cls == kNoId) Classify(state, id);
+    return AnswerFor(state, id);
   }
   const HypotheticalWorkload visitor(state, subject.object);
   return AnswerFor(state, visitor.id());
@@ -107,7 +106,7 @@ py::tuple View(SharedEngine& shared, const AnswerRecord& answer) {
     const DecisionRecord& decision = answer.decision;
     py::object admission = py::none();
     if (decision.admission) admission = ViewAdmission(state, *decision.admission);
-    return py::make_tuple(VerdictName(decision.verdict), answer.key,
+    return py::make_tuple(VerdictName(decision.verdict), decision.workload,
                           decision.queue == kNoId ? "" : state.forest().Name(decision.queue),
                           state.reasons.Name(decision.reason), answer.message, decision.admitted,
                           decision.borrowing, admission, ViewTargets(state, decision.targets),
@@ -192,16 +191,15 @@ int64_t LargestCount(SharedEngine& shared, const Question& question, size_t pod_
 }
 
 py::list MustLeaveOf(SharedEngine& shared) {
-  std::vector<WorkloadId> leaving;
+  std::vector<std::string> keys;
   {
     const py::gil_scoped_release release;
-    leaving = shared.Write([](Engine& engine) { return MustLeave(engine.state()); });
+    shared.Write([&keys](Engine& engine) {
+      for (WorkloadId id : MustLeave(engine.state())) keys.push_back(engine.state().At(id).Key());
+      return 0;
+    });
   }
-  return shared.Read([&leaving](const Engine& engine) {
-    py::list keys;
-    for (WorkloadId id : leaving) keys.append(engine.state().At(id).Key());
-    return keys;
-  });
+  return py::cast(keys);
 }
 
 }  // namespace

@@ -19,13 +19,14 @@ Verdict VerdictOf(const Entry& entry, bool assumed) {
 
 DecisionRecord Common(const State& state, const Entry& entry, bool assumed) {
   DecisionRecord record;
-  record.workload = entry.workload;
+  record.workload = state.At(entry.workload).Key();
   record.queue = entry.queue;
   record.verdict = VerdictOf(entry, assumed);
   record.borrowing = entry.assignment.borrowing;
   if (record.verdict == Verdict::kPreempting) {
     for (const Target& target : entry.targets) {
-      record.targets.push_back({target.workload, target.reason, state.At(target.workload).charged});
+      const Workload& victim = state.At(target.workload);
+      record.targets.push_back({victim.Key(), target.reason, victim.charged});
     }
   }
   for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
@@ -40,10 +41,10 @@ py::tuple View(SharedEngine& shared, const DecisionRecord& record) {
     const State& state = engine.state();
     py::object admission = py::none();
     if (record.admission) admission = ViewAdmission(state, *record.admission);
-    return py::make_tuple(VerdictName(record.verdict), state.At(record.workload).Key(),
-                          state.forest().Name(record.queue), state.reasons.Name(record.reason),
-                          Render(state, record.message), record.admitted, record.borrowing, admission,
-                          ViewTargets(state, record.targets), ViewAttempts(state, record));
+    return py::make_tuple(VerdictName(record.verdict), record.workload, state.forest().Name(record.queue),
+                          state.reasons.Name(record.reason), Render(state, record.message), record.admitted,
+                          record.borrowing, admission, ViewTargets(state, record.targets),
+                          ViewAttempts(state, record));
   });
 }
 
@@ -59,10 +60,11 @@ struct Decisions {
 };
 
 // What a workload's status says beside its conditions and its admission.
-py::dict StatusDetailsOf(SharedEngine& shared, WorkloadId id) {
-  return shared.Read([id](const Engine& engine) {
+py::dict StatusDetailsOf(SharedEngine& shared, Serial serial) {
+  return shared.Read([serial](const Engine& engine) {
     const State& state = engine.state();
-    const StatusDetails& status = WorkloadOf(state, id).Status();
+    const Workload& workload = WorkloadOf(state, serial);
+    const StatusDetails& status = workload.Status();
     static constexpr const char* kStates[] = {"Pending", "Ready", "Retry", "Rejected"};
     py::list checks;
     for (const WorkloadCheck& check : status.checks) {
@@ -77,7 +79,7 @@ py::dict StatusDetailsOf(SharedEngine& shared, WorkloadId id) {
     view["past_execution_seconds"] = status.past_execution_seconds;
     view["reclaimable"] = status.reclaimable;
     view["pods_ready"] = status.pods_ready;
-    view["active"] = state.At(id).spec->active;
+    view["active"] = workload.spec->active;
     return view;
   });
 }
@@ -87,18 +89,19 @@ py::dict StatusDetailsOf(SharedEngine& shared, WorkloadId id) {
 py::list PendingChecks(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     const State& state = engine.state();
-    std::vector<WorkloadId> asked;
+    std::vector<Serial> asked;
     for (NodeId node : state.forest().Queues()) {
       for (WorkloadId id : state.Queue(node).workloads) {
-        if (!state.At(id).IsEvicted() && HasCheckIn(state.At(id), CheckState::kPending)) asked.push_back(id);
+        if (!state.At(id).IsEvicted() && HasCheckIn(state.At(id), CheckState::kPending))
+          asked.push_back(state.At(id).serial);
       }
     }
     std::sort(asked.begin(), asked.end());
     py::list pending;
-    for (WorkloadId id : asked) {
-      for (const WorkloadCheck& check : state.At(id).Status().checks) {
+    for (Serial serial : asked) {
+      for (const WorkloadCheck& check : WorkloadOf(state, serial).Status().checks) {
         if (check.state != CheckState::kPending) continue;
-        pending.append(py::make_tuple(id, state.check_names.Name(check.check)));
+        pending.append(py::make_tuple(serial, state.check_names.Name(check.check)));
       }
     }
     return pending;
@@ -228,7 +231,7 @@ py::tuple ViewAttempts(const State& state, const DecisionRecord& record) {
 py::tuple ViewTargets(const State& state, const std::vector<TargetRecord>& targets) {
   py::tuple view(targets.size());
   for (size_t i = 0; i < targets.size(); ++i) {
-    view[i] = py::make_tuple(state.At(targets[i].workload).Key(), ReasonName(targets[i].reason),
+    view[i] = py::make_tuple(targets[i].workload, ReasonName(targets[i].reason),
                              targets[i].queue == kNoId ? "" : state.forest().Name(targets[i].queue));
   }
   return view;

@@ -16,15 +16,14 @@ enum class Verdict : uint8_t { kPending, kPreempting, kAdmitted };
 
 // Who leaves, and whose quota that gives back.
 struct TargetRecord {
-  WorkloadId workload;
+  std::string workload;
   PreemptionReason reason;
   NodeId queue;
 };
 
-// One head of a cycle. Ids and messages stay valid as long as the engine lives, whatever happens to the
-// workload.
+// One head of a cycle, told by its key: the workload may be gone when it is looked at.
 struct DecisionRecord {
-  WorkloadId workload = kNoId;
+  std::string workload;
   NodeId queue = kNoId;
   Verdict verdict = Verdict::kPending;
   bool admitted = false;  // with kAdmitted: no admission check is outstanding

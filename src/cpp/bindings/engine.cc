@@ -66,7 +66,7 @@ void DeleteObject(SharedEngine& shared, const std::string& kind, const std::stri
   });
 }
 
-WorkloadId Submit(SharedEngine& shared, const py::handle& object, bool single_pod) {
+Serial Submit(SharedEngine& shared, const py::handle& object, bool single_pod) {
   WorkloadObject read = ReadWorkload(object);
   read.owned_by_single_pod = single_pod;
   const py::object status = object.attr("status");
@@ -76,7 +76,8 @@ WorkloadId Submit(SharedEngine& shared, const py::handle& object, bool single_po
     if (engine.state().FindWorkload(read.Key()) != kNoId) {
       ThrowIfError(absl::AlreadyExistsError(absl::StrCat("Workload \"", read.Key(), "\" exists already")));
     }
-    return engine.Submit(std::move(read), known ? &*known : nullptr);
+    const WorkloadId id = engine.Submit(std::move(read), known ? &*known : nullptr);
+    return engine.state().At(id).serial;
   });
 }
 
@@ -101,14 +102,11 @@ Reason ParseFinishReason(const std::string& name) {
   return Reason::kSucceeded;
 }
 
-// Every call that names a workload by its id.
+// Every call that changes a workload.
 template <typename Use>
-void WithWorkload(SharedEngine& shared, WorkloadId id, Use use) {
+void WithWorkload(SharedEngine& shared, Serial serial, Use use) {
   shared.Write([&](Engine& engine) {
-    if (WorkloadOf(engine.state(), id).deleted) {
-      ThrowIfError(absl::NotFoundError(absl::StrCat("no workload has the id ", id)));
-    }
-    use(engine);
+    use(engine, PlaceOf(engine.state(), serial));
     return 0;
   });
 }
@@ -160,31 +158,33 @@ void BindEngine(py::module_& module) {
           py::arg("delay"))
       .def(
           "update",
-          [](SharedEngine& shared, WorkloadId id, const py::handle& object, bool changed) {
+          [](SharedEngine& shared, Serial serial, const py::handle& object, bool changed) {
             WorkloadObject read = ReadWorkload(object);
-            WithWorkload(shared, id, [&](Engine& engine) { engine.Update(id, std::move(read), changed); });
+            WithWorkload(shared, serial,
+                         [&](Engine& engine, WorkloadId id) { engine.Update(id, std::move(read), changed); });
           },
           py::arg("id"), py::arg("workload"), py::arg("changed") = true)
       .def(
           "finish",
-          [](SharedEngine& shared, WorkloadId id, const std::string& reason, const std::string& message) {
+          [](SharedEngine& shared, Serial serial, const std::string& reason, const std::string& message) {
             const Reason parsed = ParseFinishReason(reason);
-            WithWorkload(shared, id, [&](Engine& engine) { engine.Finish(id, parsed, message); });
+            WithWorkload(shared, serial,
+                         [&](Engine& engine, WorkloadId id) { engine.Finish(id, parsed, message); });
           },
           py::arg("id"), py::arg("reason") = "Succeeded", py::arg("message") = "")
       .def(
           "delete",
-          [](SharedEngine& shared, WorkloadId id) {
-            WithWorkload(shared, id, [id](Engine& engine) { engine.Delete(id); });
+          [](SharedEngine& shared, Serial serial) {
+            WithWorkload(shared, serial, [](Engine& engine, WorkloadId id) { engine.Delete(id); });
           },
           py::arg("id"))
       .def(
           "set_check",
-          [](SharedEngine& shared, WorkloadId id, const std::string& check, const std::string& state,
+          [](SharedEngine& shared, Serial serial, const std::string& check, const std::string& state,
              std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds,
              std::optional<std::string> pod_set_updates) {
             const CheckState parsed = ParseCheckState(state);
-            WithWorkload(shared, id, [&](Engine& engine) {
+            WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) {
               engine.SetCheckState(id, check, parsed, std::move(message), requeue_after_seconds,
                                    std::move(pod_set_updates));
             });
@@ -193,15 +193,17 @@ void BindEngine(py::module_& module) {
           py::arg("requeue_after_seconds") = py::none(), py::arg("pod_set_updates") = py::none())
       .def(
           "set_pods_ready",
-          [](SharedEngine& shared, WorkloadId id, bool ready) {
-            WithWorkload(shared, id, [&](Engine& engine) { engine.SetPodsReady(id, ready); });
+          [](SharedEngine& shared, Serial serial, bool ready) {
+            WithWorkload(shared, serial,
+                         [&](Engine& engine, WorkloadId id) { engine.SetPodsReady(id, ready); });
           },
           py::arg("id"), py::arg("ready"))
       .def(
           "set_reclaimable",
-          [](SharedEngine& shared, WorkloadId id, std::map<std::string, int64_t> reclaimable) {
-            WithWorkload(shared, id,
-                         [&](Engine& engine) { engine.SetReclaimable(id, std::move(reclaimable)); });
+          [](SharedEngine& shared, Serial serial, std::map<std::string, int64_t> reclaimable) {
+            WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) {
+              engine.SetReclaimable(id, std::move(reclaimable));
+            });
           },
           py::arg("id"), py::arg("reclaimable"))
       .def("settle",
@@ -229,7 +231,10 @@ void BindEngine(py::module_& module) {
       .def(
           "find",
           [](SharedEngine& shared, const std::string& key) {
-            return shared.Read([&key](const Engine& engine) { return engine.state().FindWorkload(key); });
+            return shared.Read([&key](const Engine& engine) {
+              const WorkloadId id = engine.state().FindWorkload(key);
+              return id == kNoId ? Serial{kNoId} : engine.state().At(id).serial;
+            });
           },
           py::arg("key"))
       .def("take_events", &TakeEvents)

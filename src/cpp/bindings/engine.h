@@ -19,12 +19,16 @@
 
 namespace kueue::python {
 
-// The workload with that id; throws where there was never one.
-inline const Workload& WorkloadOf(const State& state, WorkloadId id) {
-  if (id < 0 || static_cast<size_t>(id) >= state.workloads.size()) {
-    ThrowIfError(absl::NotFoundError(absl::StrCat("no workload has the id ", id)));
+// Python knows a workload by its serial number. Where it is; throws where it is gone or never was.
+inline WorkloadId PlaceOf(const State& state, Serial serial) {
+  const WorkloadId id = state.workloads.Find(serial);
+  if (id == kNoId || state.At(id).deleted) {
+    ThrowIfError(absl::NotFoundError(absl::StrCat("no workload has the id ", serial)));
   }
-  return state.At(id);
+  return id;
+}
+inline const Workload& WorkloadOf(const State& state, Serial serial) {
+  return state.At(PlaceOf(state, serial));
 }
 
 // In test builds (KUEUE_CHECK): throws where an invariant of the engine does not hold.

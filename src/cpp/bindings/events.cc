@@ -36,16 +36,14 @@ py::list DrainEvents(SharedEngine& shared) {
     State& state = engine.state();
     py::list views;
     for (const Event& event : state.events) {
-      const Workload& workload = state.At(event.workload);
-      const WorkloadSpec& spec = *workload.spec;
-      const NodeId by_queue =
-          event.by == kNoId ? kNoId : state.Local(state.At(event.by).local_queue).cluster_queue;
+      const WorkloadSpec& spec = *event.spec;
       views.append(py::make_tuple(
-          event.time, event.cycle, NameOf(event.kind), workload.Key(), spec.queue_name, spec.priority_class,
-          event.queue == kNoId ? "" : state.forest().Name(event.queue), state.reasons.Name(event.reason),
-          state.reasons.Name(event.cause), state.reasons.Name(event.preemption), Render(state, event.message),
-          event.by == kNoId ? "" : state.At(event.by).Key(),
-          by_queue == kNoId ? "" : state.forest().Name(by_queue), event.queued_since, event.since));
+          event.time, event.cycle, NameOf(event.kind), absl::StrCat(spec.ns, "/", event.name),
+          spec.queue_name, spec.priority_class, event.queue == kNoId ? "" : state.forest().Name(event.queue),
+          state.reasons.Name(event.reason), state.reasons.Name(event.cause),
+          state.reasons.Name(event.preemption), Render(state, event.message), event.by_key,
+          event.by_queue == kNoId ? "" : state.forest().Name(event.by_queue), event.queued_since,
+          event.since));
     }
     state.events.clear();
     return views;
@@ -68,8 +66,9 @@ py::list Backlogs(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     const State& state = engine.state();
     std::vector<int> finished(state.queues.size());
-    for (const Workload& workload : state.workloads) {
-      const NodeId node = workload.deleted || !workload.IsFinished() ? kNoId : state.QueueOf(workload);
+    for (WorkloadId id : state.Living()) {
+      const Workload& workload = state.At(id);
+      const NodeId node = !workload.IsFinished() ? kNoId : state.QueueOf(workload);
       if (node != kNoId) ++finished[static_cast<size_t>(node)];
     }
     py::list views;
@@ -107,8 +106,9 @@ py::list Unadmitted(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     const State& state = engine.state();
     std::map<std::tuple<LocalQueueId, int32_t, int32_t>, int> counts;
-    for (const Workload& workload : state.workloads) {
-      if (workload.deleted || workload.IsAdmitted() || workload.IsFinished()) continue;
+    for (WorkloadId id : state.Living()) {
+      const Workload& workload = state.At(id);
+      if (workload.IsAdmitted() || workload.IsFinished()) continue;
       if (!state.Local(workload.local_queue).exists) continue;
       const Condition* admitted = workload.Find(ConditionType::kAdmitted);
       const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);

@@ -170,51 +170,43 @@ py::object Inactive(const State& state, NodeId queue) {
   return py::make_tuple(state.Queue(queue).inactivity.reason, state.Queue(queue).inactivity.message);
 }
 
-py::dict Explain(SharedEngine& shared, WorkloadId id) {
-  struct Explained {
-    Facts facts;
+py::dict Explain(SharedEngine& shared, Serial serial) {
+  py::dict view;
+  const py::gil_scoped_release release;
+  shared.Write([serial, &view](Engine& engine) {
+    State& state = engine.state();
+    const WorkloadId id = PlaceOf(state, serial);
+    const bool holds = state.At(id).charged != kNoId;
+    const Facts facts = holds ? ExplainHolding(state, id) : ExplainWaiting(state, id);
     DecisionRecord record;
-    std::pair<Reason, std::string> blocked;
-    WorkloadId preemptor = kNoId;
-    bool holds = false;
-  };
-  Explained explained;
-  {
-    const py::gil_scoped_release release;
-    explained = shared.Write([id](Engine& engine) {
-      State& state = engine.state();
-      Explained made;
-      made.holds = WorkloadOf(state, id).charged != kNoId;
-      made.facts = made.holds ? ExplainHolding(state, id) : ExplainWaiting(state, id);
-      if (made.facts.entry.workload != kNoId) made.record = Asked(state, made.facts.entry);
-      made.blocked = Obstacle(state, state.At(id));
-      made.preemptor = PreemptorOf(state, id);
-      return made;
-    });
-  }
-  return shared.Read([&](const Engine& engine) {
-    const State& state = engine.state();
-    py::dict view = Viewer(state).View(explained.facts);
-    view["holds"] = explained.holds;
-    const auto& [reason, text] = explained.blocked;
+    if (facts.entry.workload != kNoId) record = Asked(state, facts.entry);
+    const auto [reason, text] = Obstacle(state, state.At(id));
+    const WorkloadId preemptor = PreemptorOf(state, id);
+    const py::gil_scoped_acquire acquire;  // told at once, while all ids hold
+    view = Viewer(state).View(facts);
+    view["holds"] = holds;
     view["blocked"] = py::make_tuple(state.reasons.Name(static_cast<int32_t>(reason)), text);
-    view["inactivity"] = Inactive(state, explained.facts.queue);
-    view["preemptor"] = explained.preemptor == kNoId ? "" : state.At(explained.preemptor).Key();
-    view["verdict"] = VerdictName(explained.record.verdict);
-    view["reason"] = state.reasons.Name(explained.record.reason);
-    view["message"] = Render(state, explained.record.message);
-    return view;
+    view["inactivity"] = Inactive(state, facts.queue);
+    view["preemptor"] = preemptor == kNoId ? "" : state.At(preemptor).Key();
+    view["verdict"] = VerdictName(record.verdict);
+    view["reason"] = state.reasons.Name(record.reason);
+    view["message"] = Render(state, record.message);
+    return 0;
   });
+  return view;
 }
 
 // The shares of all active queues and of the Cohorts above them.
 py::list AllShares(SharedEngine& shared) {
-  std::vector<ShareFacts> shares;
-  {
-    const py::gil_scoped_release release;
-    shares = shared.Write([](Engine& engine) { return ExplainAllShares(engine.state()); });
-  }
-  return shared.Read([&shares](const Engine& engine) { return Viewer(engine.state()).ViewShares(shares); });
+  py::list view;
+  const py::gil_scoped_release release;
+  shared.Write([&view](Engine& engine) {
+    const std::vector<ShareFacts> shares = ExplainAllShares(engine.state());
+    const py::gil_scoped_acquire acquire;
+    view = Viewer(engine.state()).ViewShares(shares);
+    return 0;
+  });
+  return view;
 }
 
 }  // namespace

@@ -128,9 +128,8 @@ py::dict Workloads(SharedEngine& shared) {
     Categories queues, local_queues, statuses, reasons;
     std::vector<int32_t> queue, local_queue, status, reason;
     std::vector<int64_t> priority, created, reserved;
-    for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
+    for (WorkloadId id : state.Living()) {
       const Workload& workload = state.At(id);
-      if (workload.deleted) continue;
       const NodeId node = workload.charged != kNoId ? workload.charged : state.QueueOf(workload);
       const Condition* condition = workload.Find(ConditionType::kQuotaReserved);
       keys.append(workload.Key());

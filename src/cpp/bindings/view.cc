@@ -37,13 +37,13 @@ py::list TakeEvents(SharedEngine& shared) {
   });
 }
 
-std::string KeyOf(SharedEngine& shared, WorkloadId id) {
-  return shared.Read([id](const Engine& engine) { return WorkloadOf(engine.state(), id).Key(); });
+std::string KeyOf(SharedEngine& shared, Serial serial) {
+  return shared.Read([serial](const Engine& engine) { return WorkloadOf(engine.state(), serial).Key(); });
 }
 
-py::object ConditionOf(SharedEngine& shared, WorkloadId id, const std::string& type) {
+py::object ConditionOf(SharedEngine& shared, Serial serial, const std::string& type) {
   return shared.Read([&](const Engine& engine) -> py::object {
-    for (const Condition& condition : WorkloadOf(engine.state(), id).conditions) {
+    for (const Condition& condition : WorkloadOf(engine.state(), serial).conditions) {
       if (type == kConditionTypeNames[static_cast<int>(condition.type)])
         return View(engine.state(), condition);
     }
@@ -51,20 +51,20 @@ py::object ConditionOf(SharedEngine& shared, WorkloadId id, const std::string& t
   });
 }
 
-py::dict ConditionsOf(SharedEngine& shared, WorkloadId id) {
-  return shared.Read([id](const Engine& engine) {
+py::dict ConditionsOf(SharedEngine& shared, Serial serial) {
+  return shared.Read([serial](const Engine& engine) {
     py::dict conditions;
-    for (const Condition& condition : WorkloadOf(engine.state(), id).conditions) {
+    for (const Condition& condition : WorkloadOf(engine.state(), serial).conditions) {
       conditions[kConditionTypeNames[static_cast<int>(condition.type)]] = View(engine.state(), condition);
     }
     return conditions;
   });
 }
 
-py::object AdmissionOf(SharedEngine& shared, WorkloadId id) {
-  return shared.Read([id](const Engine& engine) -> py::object {
+py::object AdmissionOf(SharedEngine& shared, Serial serial) {
+  return shared.Read([serial](const Engine& engine) -> py::object {
     const State& state = engine.state();
-    const Workload& workload = WorkloadOf(state, id);
+    const Workload& workload = WorkloadOf(state, serial);
     if (!workload.admission) return py::none();
     py::list pod_sets;
     for (const PodSetAdmission& pod_set : workload.admission->pod_sets) {

@@ -19,12 +19,12 @@ inline const char* NameOf(EventKind kind) {
 
 // (kind, workload id, id of the preemptor or -1), oldest first; they are forgotten.
 py::list TakeEvents(SharedEngine& shared);
-std::string KeyOf(SharedEngine& shared, WorkloadId id);
+std::string KeyOf(SharedEngine& shared, Serial serial);
 // (status, reason, message, transition) or None.
-py::object ConditionOf(SharedEngine& shared, WorkloadId id, const std::string& type);
-py::dict ConditionsOf(SharedEngine& shared, WorkloadId id);
+py::object ConditionOf(SharedEngine& shared, Serial serial, const std::string& type);
+py::dict ConditionsOf(SharedEngine& shared, Serial serial);
 // (ClusterQueue, ((pod set, count, {resource: (flavor, amount)}), ...)) or None.
-py::object AdmissionOf(SharedEngine& shared, WorkloadId id);
+py::object AdmissionOf(SharedEngine& shared, Serial serial);
 // {ClusterQueue: (keys in order, inadmissible keys)} of queues where someone waits.
 py::dict QueuesOf(SharedEngine& shared);
 // {ClusterQueue: {flavor/resource: amount}} of active queues.

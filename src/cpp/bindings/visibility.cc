@@ -107,12 +107,12 @@ py::list LocalQueues(SharedEngine& shared) {
     state.EnsureBuilt();
     std::vector<Holdings> holdings(state.local_queues.size());
     std::vector<std::pair<int, int>> pending(state.local_queues.size());
-    for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
+    for (WorkloadId id : state.Living()) {
       const Workload& workload = state.At(id);
       const auto local = static_cast<size_t>(workload.local_queue);
       const NodeId node = state.local_queues[local].cluster_queue;
       if (workload.charged != kNoId && workload.charged == node) holdings[local].Add(workload);
-      if (!workload.deleted && workload.IsFinished()) ++holdings[local].finished_workloads;
+      if (workload.IsFinished()) ++holdings[local].finished_workloads;
       if (workload.queued == kNoId) continue;
       const bool waits = state.Queue(workload.queued).pending.IsInadmissible(state.workloads, id);
       ++(waits ? pending[local].second : pending[local].first);

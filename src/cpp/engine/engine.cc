@@ -13,11 +13,12 @@
 namespace kueue {
 
 WorkloadId Engine::Submit(WorkloadObject object, const WorkloadStatus* status) {
-  const WorkloadId id = static_cast<WorkloadId>(state_.workloads.size());
+  state_.RemoveDeleted();
   const WorkloadSpec& spec = *object.spec;
-  state_.workload_of_key[object.Key()] = id;
   const LocalQueueId local = state_.InternLocalQueue(spec.ns, spec.queue_name);
-  Workload& workload = state_.workloads.emplace_back();
+  const WorkloadId id = state_.workloads.Add();
+  state_.workload_of_key[object.Key()] = id;
+  Workload& workload = state_.At(id);
   workload.local_queue = local;
   workload.created = object.created.value_or(state_.now);
   workload.queue_time = workload.created;
@@ -159,6 +160,9 @@ void Engine::Delete(WorkloadId id) {
   LeaveEverything(state_, id);
   state_.workload_of_key.erase(workload.Key());
   state_.Record(EventKind::kDeleted, id);
+  state_.UnmarkDirty(id);
+  state_.deleted.push_back(id);
+  state_.RemoveDeleted();
 }
 
 void Engine::SetCheckState(WorkloadId id, const std::string& name, CheckState check_state,
@@ -215,6 +219,7 @@ void Engine::Settle() {
 }
 
 CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
+  state_.RemoveDeleted();
   RequeueNotified(state_);
   CycleResult result;
   ReleaseWaitingCycle(state_);

@@ -40,15 +40,14 @@ void Engine::ChangeActivity(std::vector<NodeId> before) {
 }
 
 void Engine::MarkLocalQueueDirty(LocalQueueId id) {
-  for (WorkloadId workload = 0; workload < static_cast<WorkloadId>(state_.workloads.size()); ++workload) {
-    if (!state_.At(workload).deleted && state_.At(workload).local_queue == id) state_.MarkDirty(workload);
+  for (WorkloadId workload : state_.Living()) {
+    if (state_.At(workload).local_queue == id) state_.MarkDirty(workload);
   }
 }
 
 void Engine::MarkQueueDirty(NodeId node) {
-  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state_.workloads.size()); ++id) {
+  for (WorkloadId id : state_.Living()) {
     const Workload& workload = state_.At(id);
-    if (workload.deleted) continue;
     const bool holds = workload.admission && workload.admission->cluster_queue == node;
     if (holds || state_.Local(workload.local_queue).cluster_queue == node) state_.MarkDirty(id);
   }
@@ -184,9 +183,9 @@ bool SameResources(const PodTemplate& a, const PodTemplate& b) {
 // Mirrors pkg/controller/core/workload_controller.go:queueReconcileForPending.
 void Engine::Readjust(absl::FunctionRef<bool(const Workload&)> concerns, absl::FunctionRef<void()> change) {
   std::vector<std::pair<WorkloadId, std::vector<PodTemplate>>> before;
-  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state_.workloads.size()); ++id) {
+  for (WorkloadId id : state_.Living()) {
     const Workload& workload = state_.At(id);
-    if (workload.deleted || workload.HasQuotaReservation() || !concerns(workload)) continue;
+    if (workload.HasQuotaReservation() || !concerns(workload)) continue;
     before.emplace_back(id, AdjustedTemplates(state_, workload));
   }
   change();

@@ -69,10 +69,9 @@ void InternChecks(State& state, ClusterQueue& queue) {
 // Workloads that hold quota of a queue may be known before it is
 // (pkg/cache/scheduler/cache.go:AddClusterQueue).
 void ChargeQuotaUsers(State& state, NodeId queue) {
-  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
+  for (WorkloadId id : state.Living()) {
     const Workload& workload = state.At(id);
-    if (workload.deleted || workload.IsFinished() || !workload.spec->active || workload.charged != kNoId)
-      continue;
+    if (workload.IsFinished() || !workload.spec->active || workload.charged != kNoId) continue;
     if (!workload.HasQuotaReservation() || !workload.admission) continue;
     if (workload.admission->cluster_queue != queue) continue;
     Classify(state, id);
@@ -162,7 +161,7 @@ bool Engine::RemoveTerminated() {
     if (queue.terminating && queue.workloads.empty()) gone.push_back(node);
   }
   for (NodeId node : gone) {
-    for (WorkloadId id = 0; id < static_cast<WorkloadId>(state_.workloads.size()); ++id) {
+    for (WorkloadId id : state_.Living()) {
       if (state_.At(id).queued == node) RemoveFromQueue(state_, id);
     }
     Detach(node);

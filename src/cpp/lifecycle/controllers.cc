@@ -208,11 +208,11 @@ void Settle(State& state) {
   while (!state.dirty.empty()) {
     round.swap(state.dirty);
     state.dirty.clear();
-    for (WorkloadId id : round) state.is_dirty[static_cast<size_t>(id)] = false;
+    for (WorkloadId id : round) state.At(id).dirty_place = -1;
     std::sort(round.begin(), round.end(), [&state](WorkloadId a, WorkloadId b) {
       const Workload &left = state.At(a), &right = state.At(b);
       if (left.spec->ns != right.spec->ns) return left.spec->ns + "/" < right.spec->ns + "/";
-      return left.name != right.name ? left.name < right.name : a < b;
+      return left.name != right.name ? left.name < right.name : left.serial < right.serial;
     });
     for (WorkloadId id : round) {
       const bool by_workload = ReconcileWorkload(state, id);

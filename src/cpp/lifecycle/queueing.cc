@@ -136,10 +136,9 @@ void AddFromLocalQueue(State& state, LocalQueueId local_id) {
   const LocalQueue& local = state.Local(local_id);
   if (!local.IsRunning() || local.cluster_queue == kNoId || !state.forest().IsDeclared(local.cluster_queue))
     return;
-  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
+  for (WorkloadId id : state.Living()) {
     Workload& workload = state.At(id);
-    if (workload.deleted || workload.local_queue != local_id || workload.place != QueuePlace::kNowhere)
-      continue;
+    if (workload.local_queue != local_id || workload.place != QueuePlace::kNowhere) continue;
     if (!IsAdmissible(state, workload)) continue;
     Classify(state, id);
     workload.queued = local.cluster_queue;
@@ -149,7 +148,7 @@ void AddFromLocalQueue(State& state, LocalQueueId local_id) {
 }
 
 void RemoveFromLocalQueue(State& state, LocalQueueId local_id, Progress progress) {
-  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
+  for (WorkloadId id : state.Living()) {
     Workload& workload = state.At(id);
     if (workload.local_queue != local_id || workload.queued == kNoId) continue;
     std::shared_ptr<const ScanProgress> kept = workload.progress;

@@ -18,9 +18,10 @@ using ResourceId = int32_t;        // a resource name
 using FlavorResourceId = int32_t;  // a (flavor, resource) pair: a column of the quota tables
 using LocalQueueId = int32_t;      // a namespace/name
 using NamespaceId = int32_t;
-using CheckId = int32_t;  // an AdmissionCheck name
-using ClassId = int32_t;  // a scheduling equivalence class
-using WorkloadId = int32_t;
+using CheckId = int32_t;     // an AdmissionCheck name
+using ClassId = int32_t;     // a scheduling equivalence class
+using WorkloadId = int32_t;  // a place in the table of workloads; another's once its workload is gone
+using Serial = int64_t;      // a workload's number in the order of submission: never another's
 
 inline constexpr int32_t kNoId = -1;
 inline constexpr Time kSecond = 1'000'000'000;

@@ -71,6 +71,7 @@ enum class PreemptionReason : uint8_t {
   kInCohortReclaimWhileBorrowing,
 };
 struct PreemptedBy {
+  Serial preemptor;  // it may be gone
   std::string preemptor_uid, preemptor_job_uid;
   PreemptionReason reason;
   std::vector<NodeId> preemptor_path, preemptee_path;  // from the queue up to the root

@@ -120,6 +120,7 @@ struct StatusDetails {
 enum class QueuePlace : uint8_t { kNowhere, kQueued, kDelayed, kInflight };
 
 struct Workload {
+  Serial serial = 0;  // its number in the order of submission
   std::string name, uid;
   std::shared_ptr<const WorkloadSpec> spec;
   LocalQueueId local_queue = kNoId;
@@ -135,8 +136,9 @@ struct Workload {
   NodeId queued = kNoId;                                              // the queue it waits in
   QueuePlace place = QueuePlace::kNowhere;
   bool owned_by_single_pod = false;
-  bool deleted = false;
-  bool evaluated = false;  // has been the head of a cycle since its last change
+  bool deleted = false;      // gone, though a cycle that waits may still name it
+  bool evaluated = false;    // has been the head of a cycle since its last change
+  int32_t dirty_place = -1;  // its place among those that the controllers are to look at
   std::shared_ptr<const ScanProgress> progress;
   std::shared_ptr<const StatusDetails> status;
 

@@ -78,7 +78,8 @@ class FieldLists {
   KUEUE_RECORD(Refused, cls, pod_sets, pending_preemptions)
   KUEUE_RECORD(ReservedIn, cluster_queue)
   KUEUE_RECORD(Previously, before)
-  KUEUE_RECORD(PreemptedBy, preemptor_uid, preemptor_job_uid, reason, preemptor_path, preemptee_path)
+  KUEUE_RECORD(PreemptedBy, preemptor, preemptor_uid, preemptor_job_uid, reason, preemptor_path,
+               preemptee_path)
 
   // model/workload.h
   KUEUE_RECORD(PodSetSpec, name, count, min_count, pod_template, group, requests_topology, topology_request)
@@ -94,9 +95,11 @@ class FieldLists {
                pod_set_updates)
   KUEUE_RECORD(StatusDetails, checks, requeue_count, requeue_at, past_execution_seconds, reclaimable,
                pods_ready)
-  KUEUE_RECORD(Workload, name, uid, spec, local_queue, cls, priority, created, queue_time, conditions,
+  KUEUE_RECORD(Workload, serial, name, uid, spec, local_queue, cls, priority, created, queue_time, conditions,
                admission, charged, charged_place, usage, queued, place, owned_by_single_pod, deleted,
-               evaluated, progress, status)
+               evaluated, dirty_place, progress, status)
+  KUEUE_RECORD(WorkloadTable::Listed, serial, id)
+  KUEUE_RECORD(WorkloadTable, places, free, roll, next, living)
 
   // cohort/forest.h, quota/quota.h
   KUEUE_RECORD(Forest::Node, name, is_cluster_queue, declared, exists, active, parent, root, height,
@@ -128,15 +131,15 @@ class FieldLists {
   KUEUE_RECORD(ResourceFlavorState, spec)
   KUEUE_RECORD(AdmissionCheckState, exists, spec)
   KUEUE_RECORD(LedgerEntry, exists, consumed, penalties, last_update)
-  KUEUE_RECORD(Event, kind, workload, by, time, cycle, queue, reason, preemption, cause, message,
-               queued_since, since)
+  KUEUE_RECORD(Event, kind, workload, name, spec, by, by_key, by_queue, time, cycle, queue, reason,
+               preemption, cause, message, queued_since, since)
   KUEUE_RECORD(WaitingCycle, start, passed, released)
   KUEUE_RECORD(State, config, requests, flavor_names, resource_names, namespace_names, local_queue_names,
                check_names, reasons, resource_order, cpu, pods, flavor_resource_ids, flavor_resources, quota,
                queues, cohorts, flavors, local_queues, namespaces, checks, topologies, runtime_classes,
                ledger, ledger_usage, workloads, workload_of_key, classes, class_of_key, caches, stale,
                changed_nodes, to_requeue, scheduling_cycle, successful_cycles, waiting, stop_delay, now,
-               record_events, events, dirty, is_dirty)
+               record_events, events, deleted, dirty)
 #undef KUEUE_RECORD
 
   // A short cut that is made anew: nothing of it is kept.

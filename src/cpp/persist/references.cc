@@ -13,6 +13,7 @@ class References {
 
   std::string FindBroken() {
     CheckTables();
+    if (broken_.empty()) CheckPlaces();
     if (broken_.empty()) CheckForest();
     if (broken_.empty()) CheckQueues();
     if (broken_.empty()) CheckWorkloads();
@@ -31,7 +32,9 @@ class References {
     for (const int32_t id : ids) Expect(In(id, size), what);
   }
   bool IsNode(NodeId node) const { return In(node, state_.queues.size()); }
-  bool IsWorkload(WorkloadId id) const { return In(id, state_.workloads.size()); }
+  bool IsWorkload(WorkloadId id) const {
+    return In(id, state_.workloads.size()) && !state_.workloads.IsFree(id);
+  }
   bool IsFlavor(FlavorId id) const { return In(id, state_.flavors.size()); }
   bool IsResource(ResourceId id) const { return In(id, state_.resource_order.size()); }
 
@@ -140,7 +143,7 @@ class References {
                                    const auto& heap, const auto& inadmissible_buckets, const auto& delayed,
                                    const auto& classes, const auto& inflight, const auto& active_count,
                                    const auto& inadmissible_count) {
-      Expect(InOrNone(preemptor, state_.workloads.size()), "preemptors");
+      Expect(preemptor == kNoId || IsWorkload(preemptor), "preemptors");
       Expect(bucket_of.size() == buckets.size(), "buckets");
       size_t active = 0, inadmissible = delayed.size();
       for (size_t i = 0; i < buckets.size(); ++i) {
@@ -203,10 +206,40 @@ class References {
     Expect(fits, "pending workloads");
   }
 
+  // Places and numbers tell of one another, and what nobody has is empty.
+  void CheckPlaces() {
+    size_t used = 0;
+    FieldLists::Visit(state_.workloads, [&](const auto& places, const auto& free, const auto& roll,
+                                            const Serial& next, const size_t& living) {
+      std::vector<bool> is_free(places.size());
+      for (const WorkloadId id : free) {
+        Expect(In(id, places.size()) && !is_free[static_cast<size_t>(id)] && state_.workloads.IsFree(id),
+               "free places");
+        if (broken_.empty()) is_free[static_cast<size_t>(id)] = true;
+      }
+      for (size_t i = 0; i < roll.size(); ++i) {
+        Expect(roll[i].serial < next && (i == 0 || roll[i - 1].serial < roll[i].serial),
+               "numbers of workloads");
+      }
+      for (size_t id = 0; broken_.empty() && id < places.size(); ++id) {
+        Expect(is_free[id] == (places[id].spec == nullptr), "free places");
+        if (is_free[id]) continue;
+        ++used;
+        Expect(state_.workloads.Find(places[id].serial) == static_cast<WorkloadId>(id),
+               "numbers of workloads");
+      }
+      Expect(living == used, "numbers of workloads");
+    });
+  }
+
   void CheckWorkloads() {
     for (size_t id = 0; id < state_.workloads.size(); ++id) {
+      if (state_.workloads.IsFree(static_cast<WorkloadId>(id))) {
+        Expect(seen_[id] == 0, "pending workloads");
+        continue;
+      }
       const Workload& workload = state_.workloads[id];
-      Expect(workload.spec != nullptr && In(workload.local_queue, state_.local_queues.size()), "workloads");
+      Expect(In(workload.local_queue, state_.local_queues.size()), "workloads");
       Expect(InOrNone(workload.cls, state_.classes.size()), "classes of workloads");
       Expect(InOrNone(workload.queued, state_.queues.size()), "queues of workloads");
       Expect((workload.place == QueuePlace::kNowhere) == (seen_[id] == 0), "pending workloads");
@@ -281,15 +314,24 @@ class References {
     ExpectAll(state_.changed_nodes, state_.queues.size(), "changed nodes");
     ExpectAll(state_.to_requeue, state_.queues.size(), "queues to be requeued");
     for (const Event& event : state_.events) {
-      Expect(IsWorkload(event.workload) && InOrNone(event.by, state_.workloads.size()) &&
+      Expect(event.spec != nullptr && InOrNone(event.by_queue, state_.queues.size()) &&
                  event.kind <= EventKind::kTargetsRecomputed && InOrNone(event.queue, state_.queues.size()) &&
                  In(event.reason, ReasonCount()) && In(event.preemption, ReasonCount()) &&
                  In(event.cause, ReasonCount()),
              "events");
       CheckMessage(event.message);
     }
-    Expect(state_.is_dirty.size() <= state_.workloads.size(), "changed workloads");
-    ExpectAll(state_.dirty, state_.is_dirty.size(), "changed workloads");
+    std::vector<int32_t> dirty_place(state_.workloads.size(), -1);
+    for (size_t place = 0; place < state_.dirty.size(); ++place) {
+      Expect(IsWorkload(state_.dirty[place]), "changed workloads");
+      if (broken_.empty())
+        dirty_place[static_cast<size_t>(state_.dirty[place])] = static_cast<int32_t>(place);
+    }
+    for (size_t id = 0; broken_.empty() && id < dirty_place.size(); ++id) {
+      Expect(state_.workloads[id].dirty_place == dirty_place[id], "changed workloads");
+    }
+    for (const WorkloadId id : state_.deleted)
+      Expect(IsWorkload(id) && state_.At(id).deleted, "deleted workloads");
     if (broken_.empty() && state_.waiting.start != nullptr) CheckWaiting(*state_.waiting.start);
   }
 

@@ -17,7 +17,7 @@ bool CandidateOrder::operator()(const Candidate& a, const Candidate& b) const {
   if (a.priority != b.priority) return a.priority < b.priority;
   if (a.reserved != b.reserved) return a.reserved > b.reserved;
   if (const int order = left.uid.compare(right.uid); order != 0) return order < 0;
-  return a.workload < b.workload;
+  return left.serial < right.serial;
 }
 
 const Candidate& CandidateList::At(size_t i, const CandidateOrder& order) {
@@ -39,7 +39,8 @@ const Candidate& CandidateList::At(size_t i, const CandidateOrder& order) {
 // comparisons intransitive, the result depends on how one sorts.
 void CandidateList::SortAll(const State& state, const CandidateOrder& order) {
   const auto by_uid = [&state](const Candidate& a, const Candidate& b) {
-    return state.At(a.workload).uid < state.At(b.workload).uid;
+    const Workload &left = state.At(a.workload), &right = state.At(b.workload);
+    return left.uid != right.uid ? left.uid < right.uid : left.serial < right.serial;
   };
   for (auto begin = items_.begin(); begin != items_.end();) {
     const NodeId queue = state.At(begin->workload).charged;

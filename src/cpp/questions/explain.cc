@@ -263,10 +263,8 @@ WorkloadId PreemptorOf(const State& state, WorkloadId id) {
   if (preempted == nullptr || !preempted->status || !preempted->message) return kNoId;
   const PreemptedBy* by = std::get_if<PreemptedBy>(preempted->message.get());
   if (by == nullptr) return kNoId;
-  for (size_t i = 0; i < state.workloads.size(); ++i) {
-    if (state.workloads[i].uid == by->preemptor_uid) return static_cast<WorkloadId>(i);
-  }
-  return kNoId;
+  const WorkloadId preemptor = state.workloads.Find(by->preemptor);
+  return preemptor == kNoId || state.At(preemptor).deleted ? kNoId : preemptor;
 }
 
 Facts ExplainWaiting(State& state, WorkloadId id) {

@@ -6,7 +6,7 @@ namespace kueue {
 
 class PendingQueueInspector {
  public:
-  PendingQueueInspector(const PendingQueue& queue, const std::vector<Workload>& workloads)
+  PendingQueueInspector(const PendingQueue& queue, const WorkloadTable& workloads)
       : queue_(queue), workloads_(workloads) {}
 
   PendingContents Contents() {
@@ -108,11 +108,11 @@ class PendingQueueInspector {
   }
 
   const PendingQueue& queue_;
-  const std::vector<Workload>& workloads_;
+  const WorkloadTable& workloads_;
   PendingContents found_;
 };
 
-PendingContents Inspect(const PendingQueue& queue, const std::vector<Workload>& workloads) {
+PendingContents Inspect(const PendingQueue& queue, const WorkloadTable& workloads) {
   return PendingQueueInspector(queue, workloads).Contents();
 }
 

@@ -17,7 +17,7 @@ struct PendingContents {
 
 // Looks at everything in the queue: runs in order, classes and times as the workloads have them, the heap of
 // the buckets' heads, the counts, and the lists of what is inadmissible.
-PendingContents Inspect(const PendingQueue& queue, const std::vector<Workload>& workloads);
+PendingContents Inspect(const PendingQueue& queue, const WorkloadTable& workloads);
 
 }  // namespace kueue
 

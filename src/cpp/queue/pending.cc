@@ -6,8 +6,8 @@
 namespace kueue {
 namespace {
 
-Workload& At(std::vector<Workload>& workloads, WorkloadId id) { return workloads[static_cast<size_t>(id)]; }
-const Workload& At(const std::vector<Workload>& workloads, WorkloadId id) {
+Workload& At(WorkloadTable& workloads, WorkloadId id) { return workloads[static_cast<size_t>(id)]; }
+const Workload& At(const WorkloadTable& workloads, WorkloadId id) {
   return workloads[static_cast<size_t>(id)];
 }
 
@@ -16,7 +16,7 @@ const Workload& At(const std::vector<Workload>& workloads, WorkloadId id) {
 bool GoesBefore(const Workload& a, const Workload& b) {
   if (a.priority != b.priority) return a.priority > b.priority;
   if (a.queue_time != b.queue_time) return a.queue_time < b.queue_time;
-  return a.uid < b.uid;
+  return a.uid != b.uid ? a.uid < b.uid : a.serial < b.serial;
 }
 
 int32_t PendingQueue::BucketOf(const Workload& workload) {
@@ -32,14 +32,14 @@ int32_t PendingQueue::BucketOf(const Workload& workload) {
   return it->second;
 }
 
-bool PendingQueue::HeadLess(const std::vector<Workload>& workloads, int32_t a, int32_t b) const {
+bool PendingQueue::HeadLess(const WorkloadTable& workloads, int32_t a, int32_t b) const {
   const Bucket &left = buckets_[Index(a)], &right = buckets_[Index(b)];
   if (left.priority != right.priority) return left.priority > right.priority;
   return GoesBefore(At(workloads, left.active.Front().workload),
                     At(workloads, right.active.Front().workload));
 }
 
-void PendingQueue::Sift(const std::vector<Workload>& workloads, size_t place) {
+void PendingQueue::Sift(const WorkloadTable& workloads, size_t place) {
   const auto put = [this](size_t at, int32_t bucket) {
     heads_[at] = bucket;
     buckets_[Index(bucket)].place_in_heads = static_cast<int32_t>(at);
@@ -60,7 +60,7 @@ void PendingQueue::Sift(const std::vector<Workload>& workloads, size_t place) {
   put(place, bucket);
 }
 
-void PendingQueue::UpdateHead(const std::vector<Workload>& workloads, int32_t index) {
+void PendingQueue::UpdateHead(const WorkloadTable& workloads, int32_t index) {
   Bucket& bucket = buckets_[Index(index)];
   if (!bucket.active.empty()) {
     if (bucket.place_in_heads < 0) {
@@ -91,7 +91,7 @@ const PendingQueue::Bucket& PendingQueue::FindBucket(const Workload& workload) c
   return buckets_[Index(bucket_of_.at({workload.cls, workload.local_queue}))];
 }
 
-bool PendingQueue::IsInadmissible(const std::vector<Workload>& workloads, WorkloadId id) const {
+bool PendingQueue::IsInadmissible(const WorkloadTable& workloads, WorkloadId id) const {
   const Workload& workload = At(workloads, id);
   if (workload.place != QueuePlace::kQueued) return workload.place == QueuePlace::kDelayed;
   const Bucket& bucket = FindBucket(workload);
@@ -99,16 +99,15 @@ bool PendingQueue::IsInadmissible(const std::vector<Workload>& workloads, Worklo
   return bucket.active.empty() || bucket.inadmissible.Contains(workloads, {workload.queue_time, id});
 }
 
-bool PendingQueue::Less(const std::vector<Workload>& workloads, const std::vector<double>& usage,
-                        WorkloadId a, WorkloadId b) const {
+bool PendingQueue::Less(const WorkloadTable& workloads, const std::vector<double>& usage, WorkloadId a,
+                        WorkloadId b) const {
   const Workload &left = At(workloads, a), &right = At(workloads, b);
   if (by_usage) {
     const double left_usage = usage[Index(left.local_queue)], right_usage = usage[Index(right.local_queue)];
     if (left_usage != right_usage) return left_usage < right_usage;
   }
   if (sticky && (a == preemptor) != (b == preemptor)) return a == preemptor;
-  if (GoesBefore(left, right)) return true;
-  return !GoesBefore(right, left) && a < b;
+  return GoesBefore(left, right);
 }
 
 void PendingQueue::AddActive(Tables tables, WorkloadId id) {
@@ -176,7 +175,7 @@ void PendingQueue::Update(Tables tables, WorkloadId id, absl::FunctionRef<void()
   Touch(tables, id);
 }
 
-bool PendingQueue::IsStickyWaiting(const std::vector<Workload>& workloads) const {
+bool PendingQueue::IsStickyWaiting(const WorkloadTable& workloads) const {
   return sticky && preemptor != kNoId && At(workloads, preemptor).place != QueuePlace::kNowhere &&
          !IsInadmissible(workloads, preemptor);
 }
@@ -269,8 +268,7 @@ void PendingQueue::QueueInadmissible(Tables tables, absl::FunctionRef<bool(Local
   }
 }
 
-std::map<ClassId, std::pair<int, int>> PendingQueue::CountByClass(
-    const std::vector<Workload>& workloads) const {
+std::map<ClassId, std::pair<int, int>> PendingQueue::CountByClass(const WorkloadTable& workloads) const {
   std::map<ClassId, std::pair<int, int>> counts;
   for (const Bucket& bucket : buckets_) {
     if (bucket.active.empty() && bucket.inadmissible.empty()) continue;
@@ -283,7 +281,7 @@ std::map<ClassId, std::pair<int, int>> PendingQueue::CountByClass(
   return counts;
 }
 
-std::vector<WorkloadId> PendingQueue::Ordered(const std::vector<Workload>& workloads,
+std::vector<WorkloadId> PendingQueue::Ordered(const WorkloadTable& workloads,
                                               const std::vector<double>& usage) const {
   std::vector<WorkloadId> all(delayed_);
   if (inflight_ != kNoId) all.push_back(inflight_);

@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "model/reason.h"
-#include "model/workload.h"
+#include "model/workload_table.h"
 #include "queue/usage_heap.h"
 #include "queue/workload_run.h"
 
@@ -23,7 +23,7 @@ class PendingQueue {
  public:
   // The workloads, and each LocalQueue's usage, which orders them with admission fair sharing.
   struct Tables {
-    std::vector<Workload>& workloads;
+    WorkloadTable& workloads;
     const std::vector<double>& usage;
   };
 
@@ -39,7 +39,7 @@ class PendingQueue {
   void Update(Tables tables, WorkloadId workload, absl::FunctionRef<void()> change);
 
   // Whether the workload waits here to be requeued (it must be in this queue).
-  bool IsInadmissible(const std::vector<Workload>& workloads, WorkloadId workload) const;
+  bool IsInadmissible(const WorkloadTable& workloads, WorkloadId workload) const;
 
   // Makes the first active workload the one in flight; kNoId where there is none. The workloads of the
   // LocalQueue with the lowest usage come first, if they are ordered by that; then the sticky one; then by
@@ -61,13 +61,12 @@ class PendingQueue {
 
   // Active and inadmissible workloads together, in the order of the queue as of now, and the head of a cycle
   // that waits.
-  std::vector<WorkloadId> Ordered(const std::vector<Workload>& workloads,
-                                  const std::vector<double>& usage) const;
+  std::vector<WorkloadId> Ordered(const WorkloadTable& workloads, const std::vector<double>& usage) const;
   // The active workloads as the heap holds them, which decides what follows once usage has changed; none
   // unless usage orders them.
   const std::vector<WorkloadId>& HeapOrder() const { return heap_.items(); }
   // How many active and inadmissible workloads there are of each class, those in flight with the active ones.
-  std::map<ClassId, std::pair<int, int>> CountByClass(const std::vector<Workload>& workloads) const;
+  std::map<ClassId, std::pair<int, int>> CountByClass(const WorkloadTable& workloads) const;
   bool HasActive() const { return !heads_.empty(); }
   int active_count() const { return active_count_; }
   int inadmissible_count() const { return inadmissible_count_; }
@@ -97,17 +96,17 @@ class PendingQueue {
   static size_t Index(int32_t index) { return static_cast<size_t>(index); }
   int32_t BucketOf(const Workload& workload);
   const Bucket& FindBucket(const Workload& workload) const;
-  bool Less(const std::vector<Workload>& workloads, const std::vector<double>& usage, WorkloadId a,
+  bool Less(const WorkloadTable& workloads, const std::vector<double>& usage, WorkloadId a,
             WorkloadId b) const;
   auto LessNow(Tables tables) const {
     return [this, tables](WorkloadId a, WorkloadId b) { return Less(tables.workloads, tables.usage, a, b); };
   }
-  bool IsStickyWaiting(const std::vector<Workload>& workloads) const;
+  bool IsStickyWaiting(const WorkloadTable& workloads) const;
   void AddActive(Tables tables, WorkloadId workload);
   void RemoveActive(Tables tables, WorkloadId workload);
-  bool HeadLess(const std::vector<Workload>& workloads, int32_t a, int32_t b) const;
-  void Sift(const std::vector<Workload>& workloads, size_t place);
-  void UpdateHead(const std::vector<Workload>& workloads, int32_t bucket);
+  bool HeadLess(const WorkloadTable& workloads, int32_t a, int32_t b) const;
+  void Sift(const WorkloadTable& workloads, size_t place);
+  void UpdateHead(const WorkloadTable& workloads, int32_t bucket);
   void ListAsInadmissible(int32_t bucket);
 
   std::vector<Bucket> buckets_;
@@ -122,7 +121,7 @@ class PendingQueue {
   int inadmissible_count_ = 0;
 };
 
-// Whether `a` goes before `b` by priority, time and UID.
+// Whether `a` goes before `b` by priority, time and UID; of equals, the one submitted first.
 bool GoesBefore(const Workload& a, const Workload& b);
 
 }  // namespace kueue

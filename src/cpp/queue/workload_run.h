@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "model/workload.h"
+#include "model/workload_table.h"
 
 namespace kueue {
 
@@ -25,7 +25,7 @@ class WorkloadRun {
   const Item* begin() const { return items_.data() + front_; }
   const Item* end() const { return items_.data() + items_.size(); }
 
-  void Insert(const std::vector<Workload>& workloads, Item item) {
+  void Insert(const WorkloadTable& workloads, Item item) {
     if (empty() || Less(workloads, items_.back(), item)) {
       items_.push_back(item);
       return;
@@ -42,12 +42,12 @@ class WorkloadRun {
     }
   }
 
-  bool Contains(const std::vector<Workload>& workloads, Item item) const {
+  bool Contains(const WorkloadTable& workloads, Item item) const {
     return std::binary_search(begin(), end(), item,
                               [&](const Item& a, const Item& b) { return Less(workloads, a, b); });
   }
 
-  void Erase(const std::vector<Workload>& workloads, Item item) {
+  void Erase(const WorkloadTable& workloads, Item item) {
     if (Front().workload == item.workload) {
       ++front_;
       Trim();
@@ -66,7 +66,7 @@ class WorkloadRun {
   }
 
   // Takes all of `other` in; by a swap where this run is empty.
-  void Absorb(const std::vector<Workload>& workloads, WorkloadRun& other) {
+  void Absorb(const WorkloadTable& workloads, WorkloadRun& other) {
     if (empty()) {
       std::swap(items_, other.items_);
       std::swap(front_, other.front_);
@@ -79,13 +79,14 @@ class WorkloadRun {
 
  private:
   friend class FieldLists;  // persist/field_lists.h
-  static bool Less(const std::vector<Workload>& workloads, const Item& a, const Item& b) {
+  static bool Less(const WorkloadTable& workloads, const Item& a, const Item& b) {
     if (a.time != b.time) return a.time < b.time;
     if (a.workload == b.workload) return false;
     const std::string& left = workloads[static_cast<size_t>(a.workload)].uid;
     const std::string& right = workloads[static_cast<size_t>(b.workload)].uid;
     if (const int order = left.compare(right); order != 0) return order < 0;
-    return a.workload < b.workload;
+    return workloads[static_cast<size_t>(a.workload)].serial <
+           workloads[static_cast<size_t>(b.workload)].serial;
   }
   // Gives the room before the front back, now and then.
   void Trim() {

@@ -28,12 +28,21 @@ void Cycle::Preempt(State& state, const Entry& entry, const Target& target) {
   const Workload& preemptor = state_.At(entry.workload);
   Workload& victim = state.At(target.workload);
   if (victim.IsEvicted() || victim.charged == kNoId) return;
-  PreemptedBy by{preemptor.uid, preemptor.spec->job_uid, target.reason, PathOf(state.forest(), entry.queue),
+  PreemptedBy by{preemptor.serial,
+                 preemptor.uid,
+                 preemptor.spec->job_uid,
+                 target.reason,
+                 PathOf(state.forest(), entry.queue),
                  PathOf(state.forest(), victim.charged)};
   const Message message = std::make_shared<const MessageBody>(std::move(by));
   SetCondition(state, victim, ConditionType::kPreempted, true, ReasonOf(target.reason), message);
   Evict(state, target.workload, Reason::kPreempted, message);
-  if (state.record_events) state.events.back().by = entry.workload;
+  if (state.record_events) {
+    Event& event = state.events.back();
+    event.by = preemptor.serial;
+    event.by_key = preemptor.Key();
+    event.by_queue = state_.Local(preemptor.local_queue).cluster_queue;
+  }
   if (&state != &live_) return;
   ++result_.evicted;
   result_.evicted_workloads.push_back(target.workload);

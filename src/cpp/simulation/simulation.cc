@@ -11,7 +11,7 @@ Simulation::Simulation(Engine& engine, std::vector<std::shared_ptr<const Workloa
     : engine_(engine), prototypes_(std::move(prototypes)), arrivals_(std::move(arrivals)) {
   std::stable_sort(arrivals_.begin(), arrivals_.end(),
                    [](const Arrival& a, const Arrival& b) { return a.at < b.at; });
-  engine_.state().workloads.reserve(engine_.state().workloads.size() + arrivals_.size());
+  engine_.state().workloads.Reserve(arrivals_.size());
   engine_.state().workload_of_key.reserve(arrivals_.size());
   runs_.reserve(arrivals_.size());
   stats_.first_wait.resize(prototypes_.size());

@@ -20,8 +20,9 @@ class WorkloadsCheck {
       CheckPending(node);
       CheckCharged(node);
     }
+    CheckSlots();
     size_t living = 0;
-    for (WorkloadId id = 0; id < static_cast<WorkloadId>(state_.workloads.size()); ++id) {
+    for (WorkloadId id : state_.workloads.InOrder()) {
       CheckPlace(id);
       if (state_.At(id).deleted) continue;
       ++living;
@@ -37,6 +38,18 @@ class WorkloadsCheck {
  private:
   void Expect(bool holds, WorkloadId id, absl::string_view text) {
     if (!holds) problems_.push_back(absl::StrCat("workload ", state_.At(id).Key(), " ", text));
+  }
+
+  // A workload is found by its number; a place of nobody is clean, and is listed as free once.
+  void CheckSlots() {
+    size_t used = 0;
+    for (WorkloadId id = 0; id < static_cast<WorkloadId>(state_.workloads.size()); ++id) {
+      if (state_.workloads.IsFree(id)) continue;
+      ++used;
+      Expect(state_.workloads.Find(state_.At(id).serial) == id, id, "is not found by its number");
+    }
+    if (used != state_.workloads.InOrder().size() || used != state_.workloads.living())
+      problems_.push_back("the places of workloads are counted wrongly");
   }
 
   void CheckPending(NodeId node) {
@@ -177,13 +190,14 @@ class WorkloadsCheck {
   }
 
   void CheckLists() {
-    std::vector<bool> listed(state_.workloads.size());
-    for (WorkloadId id : state_.dirty) {
-      Expect(!listed[static_cast<size_t>(id)], id, "is listed twice for the controllers");
-      listed[static_cast<size_t>(id)] = true;
+    std::vector<int32_t> listed(state_.workloads.size(), -1);
+    for (size_t place = 0; place < state_.dirty.size(); ++place) {
+      const WorkloadId id = state_.dirty[place];
+      Expect(listed[static_cast<size_t>(id)] < 0, id, "is listed twice for the controllers");
+      listed[static_cast<size_t>(id)] = static_cast<int32_t>(place);
     }
-    for (size_t i = 0; i < state_.is_dirty.size(); ++i) {
-      Expect(state_.is_dirty[i] == listed[i], static_cast<WorkloadId>(i),
+    for (WorkloadId id : state_.workloads.InOrder()) {
+      Expect(state_.At(id).dirty_place == listed[static_cast<size_t>(id)], id,
              "is mistaken about being listed for the controllers");
     }
     for (NodeId node : state_.to_requeue) {

@@ -112,11 +112,27 @@ void State::NotifyRetry(NodeId queue) {
   if (root != kNoId) to_requeue.insert(root);
 }
 
-void State::MarkDirty(WorkloadId id) {
-  if (is_dirty.size() < workloads.size()) is_dirty.resize(workloads.size());
-  if (is_dirty[static_cast<size_t>(id)]) return;
-  is_dirty[static_cast<size_t>(id)] = true;
-  dirty.push_back(id);
+void State::UnmarkDirty(WorkloadId id) {
+  const int32_t place = At(id).dirty_place;
+  if (place < 0) return;
+  dirty[static_cast<size_t>(place)] = dirty.back();
+  At(dirty.back()).dirty_place = place;
+  dirty.pop_back();
+  At(id).dirty_place = -1;
+}
+
+std::vector<WorkloadId> State::Living() const {
+  std::vector<WorkloadId> living = workloads.InOrder();
+  if (deleted.empty()) return living;
+  const auto gone = [this](WorkloadId id) { return At(id).deleted; };
+  living.erase(std::remove_if(living.begin(), living.end(), gone), living.end());
+  return living;
+}
+
+void State::RemoveDeleted() {
+  if (waiting.start != nullptr) return;
+  for (WorkloadId id : deleted) workloads.Remove(id);
+  deleted.clear();
 }
 
 StatusDetails& State::EditStatus(Workload& workload) {
@@ -201,7 +217,9 @@ void State::AddEvent(EventKind kind, WorkloadId id, Reason cause) {
   const Workload& workload = At(id);
   Event event;
   event.kind = kind;
-  event.workload = id;
+  event.workload = workload.serial;
+  event.name = workload.name;
+  event.spec = workload.spec;
   event.time = now;
   event.cycle = scheduling_cycle;
   event.queue = workload.charged != kNoId ? workload.charged : QueueOf(workload);

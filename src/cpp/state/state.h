@@ -14,7 +14,7 @@
 #include "model/config.h"
 #include "model/queue.h"
 #include "model/reason.h"
-#include "model/workload.h"
+#include "model/workload_table.h"
 #include "queue/pending.h"
 #include "quota/quota.h"
 #include "workload/totals.h"
@@ -119,10 +119,15 @@ enum class EventKind : uint8_t {
   kPreemptionSkipped,  // it has targets, and others of the same cycle need them or their quota
   kTargetsRecomputed   // since others of the same cycle have them, too
 };
+// What it names may be gone when it is read, so that it says itself who that was.
 struct Event {
   EventKind kind;
-  WorkloadId workload;
-  WorkloadId by = kNoId;  // of an eviction by preemption: the preemptor
+  Serial workload;
+  std::string name;
+  std::shared_ptr<const WorkloadSpec> spec;
+  Serial by = kNoId;  // of an eviction by preemption: the preemptor
+  std::string by_key;
+  NodeId by_queue = kNoId;
   Time time = 0;
   int64_t cycle = 0;       // how many scheduling cycles had begun
   NodeId queue = kNoId;    // that gave the quota; else where the workload waits
@@ -173,7 +178,7 @@ struct State {
   std::vector<LedgerEntry> ledger;   // by LocalQueue
   std::vector<double> ledger_usage;  // by LocalQueue: fairness/ledger.h:LocalQueueUsage as of the last change
 
-  std::vector<Workload> workloads;
+  WorkloadTable workloads;
   absl::flat_hash_map<std::string, WorkloadId> workload_of_key;
   std::vector<EquivalenceClass> classes;
   absl::flat_hash_map<std::string, ClassId> class_of_key;
@@ -191,9 +196,9 @@ struct State {
 
   bool record_events = false;
   std::vector<Event> events;
+  std::vector<WorkloadId> deleted;  // that are still named by the cycle that waits
 
-  std::vector<WorkloadId> dirty;  // to be looked at by the controllers at the next settle
-  std::vector<bool> is_dirty;
+  std::vector<WorkloadId> dirty;  // to be looked at by the controllers at the next settle, in no order
 
   Forest& forest() { return quota.forest(); }
   const Forest& forest() const { return quota.forest(); }
@@ -238,7 +243,18 @@ struct State {
   void NotifyRetryFor(const Workload& workload) {
     if (Local(workload.local_queue).IsRunning()) NotifyRetry(QueueOf(workload));
   }
-  void MarkDirty(WorkloadId id);
+  // The controllers look at the workload at the next settle; or do not.
+  void MarkDirty(WorkloadId id) {
+    Workload& workload = At(id);
+    if (workload.dirty_place >= 0) return;
+    workload.dirty_place = static_cast<int32_t>(dirty.size());
+    dirty.push_back(id);
+  }
+  void UnmarkDirty(WorkloadId id);
+  // All workloads that there are, in the order of submission.
+  std::vector<WorkloadId> Living() const;
+  // Forgets those that are deleted, once no cycle that waits names them.
+  void RemoveDeleted();
   void Record(EventKind kind, WorkloadId workload, Reason cause = Reason::kEmpty) {
     if (record_events) AddEvent(kind, workload, cause);
   }
