@@ -1,7 +1,7 @@
 # ruff: noqa: A002, PYI021 - the names are the core's; the docstrings are for readers of the stub
 """Kueue's admission, in C++. Use it through kueuepy."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, final
 
 import numpy as np
@@ -190,6 +190,8 @@ class Engine:
     # Questions.
     def explain(self, id: int) -> FactsView:
         """The facts of an explanation; nothing changes."""
+    def evaluations(self, ids: Sequence[int]) -> list[tuple[str, str]]:
+        """Reason and message of what a cycle would answer about each of these workloads alone; nothing changes."""
     def ask(self, items: Iterable[Workload | Question | int]) -> Answers:
         """What a cycle would answer about each workload alone; nothing changes."""
     def ask_one(self, item: Workload | Question | int) -> DecisionView:

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+import random
+from typing import TYPE_CHECKING
+
 import pytest
 
-from kueuepy import ClusterQueue, LocalQueue, Namespace, NotFoundError, PodSet, ResourceFlavor, Workload
+from kueuepy import (
+    AdmissionCheck,
+    ClusterQueue,
+    Cohort,
+    LocalQueue,
+    Namespace,
+    NotFoundError,
+    PodSet,
+    Preemption,
+    ResourceFlavor,
+    Workload,
+)
 from kueuepy._core import Engine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def job(name: str, *, cpu: int = 1, priority: int = 0) -> Workload:
@@ -77,3 +94,163 @@ def test_events_and_decisions_tell_of_who_is_gone(engine: Engine) -> None:
     assert decisions[0][1] == "default/low"
     assert ("Deleted", "default/low") in [(event[2], event[3]) for event in engine.drain_events()]
     assert engine.key(other) == "default/other"
+
+
+def names_come_and_go(engine: Engine, count: int) -> None:
+    for number in range(count):
+        name = f"passing-{number}"
+        engine.apply(Namespace(name))
+        engine.apply(ResourceFlavor(name))
+        engine.apply(AdmissionCheck(name, controller_name="nobody"))
+        engine.apply(ClusterQueue.of(name, {name: {f"example.com/{name}": 1}}, cohort_name=name))
+        engine.apply(LocalQueue(name, namespace=name, cluster_queue=name))
+        for kind, space in (
+            ("LocalQueue", name),
+            ("ClusterQueue", ""),
+            ("AdmissionCheck", ""),
+            ("ResourceFlavor", ""),
+            ("Namespace", ""),
+        ):
+            engine.delete_object(kind, space, name)
+
+
+def test_names_that_are_gone_are_forgotten(engine: Engine) -> None:
+    found = engine.submit(job("kept"))
+    engine.settle()
+    engine.cycle()
+    before = engine.save()
+    names_come_and_go(engine, 600)
+    assert engine.save() == before
+    assert engine.admission(found) is not None
+
+
+def test_questions_leave_nothing_behind(engine: Engine) -> None:
+    engine.submit(job("kept"))
+    engine.settle()
+    engine.cycle()
+    before = engine.save()
+    for number in range(500):
+        asked = Workload(
+            f"asked-{number}",
+            namespace=f"space-{number}",
+            queue_name=f"queue-{number}",
+            pod_sets=(PodSet.of(requests={f"example.com/thing-{number}": 1}),),
+        )
+        engine.ask_one(asked)
+        list(engine.ask([asked]))
+        engine.ask_one(job(f"asked-{number}", cpu=1 + number % 9, priority=number))
+    assert engine.save() == before
+
+
+def test_what_a_decision_says_stays(engine: Engine) -> None:
+    engine.submit(job("held", cpu=3))
+    engine.submit(job("waits", cpu=2))
+    engine.settle()
+    engine.decide()
+    decisions = engine.decide()
+    (answer,) = engine.ask([job("asked", cpu=5)])
+    answers = engine.ask([job("asked", cpu=5)])
+    told = decisions[0]
+    names_come_and_go(engine, 600)
+    assert decisions[0] == told
+    assert answers[0] == answer
+    assert "default" in told[4]
+
+
+class Life:
+    """Calls at random on several engines at once, each the same."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)  # noqa: S311 - a repeatable life, no secret
+        self.keys: list[str] = []
+        self.count = 0
+
+    def call(self) -> Callable[[Engine], object]:
+        self.count += 1
+        kind, queue = self.random.randrange(12), f"q{self.random.randrange(4)}"
+        if kind < 4:
+            return self.submit(queue)
+        if kind < 6 and self.keys:
+            key = self.keys.pop(self.random.randrange(len(self.keys)))
+            return lambda engine: engine.delete(engine.find(key))
+        if kind == 6 and self.keys:
+            key = self.random.choice(self.keys)
+            return lambda engine: engine.finish(engine.find(key))
+        if kind == 7:
+            return self.change(queue)
+        if kind == 8:
+            below = self.random.choice(("", "b", "c"))
+            return lambda engine: engine.apply(Cohort("a", parent_name=below))
+        if kind == 9:
+            return lambda engine: engine.delete_object("ClusterQueue", "", queue)
+        if kind == 10:
+            return lambda engine: [engine.settle(), engine.cycle()]
+        return lambda engine: [engine.settle(), list(engine.decide()), engine.settle()]
+
+    def submit(self, queue: str) -> Callable[[Engine], object]:
+        name = f"w{self.random.randrange(40)}"
+        if f"default/{name}" in self.keys:
+            return lambda engine: engine.settle()
+        self.keys.append(f"default/{name}")
+        requests = {"cpu": self.random.randrange(1, 4), "example.com/x": self.random.randrange(2)}
+        made = Workload(
+            name,
+            queue_name=queue,
+            priority=self.random.randrange(3),
+            uid=str(self.random.randrange(10)),
+            creation_timestamp=self.count,
+            pod_sets=(PodSet.of(requests=requests),),
+        )
+        return lambda engine: engine.submit(made)
+
+    def change(self, queue: str) -> Callable[[Engine], object]:
+        cohort = self.random.choice(("a", "b", f"passing-{self.count}"))
+        quotas = {"default": {"cpu": self.random.randrange(2, 8), "example.com/x": 2}}
+        rules = Preemption(within_cluster_queue="LowerPriority", reclaim_within_cohort="Any")
+        made = ClusterQueue.of(queue, quotas, cohort_name=cohort, preemption=rules)
+        return lambda engine: (engine.apply(made), engine.apply(LocalQueue(queue, cluster_queue=queue)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_one_that_was_saved_goes_on_to_the_same_bytes(engine: Engine, seed: int) -> None:
+    life, others = Life(seed), [engine.fork()]
+    for number in range(150):
+        call = life.call()
+        told = call(engine)
+        assert all(call(other) == told for other in others)
+        if number % 30 == 29:
+            others.append(Engine.load(engine.save()))
+        if number % 37 == 36:
+            names_come_and_go(others[0], 400)
+        if number % 5 == 0:
+            assert {other.save() for other in others} == {engine.save()}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_position_is_that_in_the_list_of_who_waits(engine: Engine, seed: int) -> None:
+    life = Life(seed)
+    for number in range(120):
+        life.call()(engine)
+        for queue in ("q0", "q1", "q2", "q3") if number % 10 == 9 else ():
+            waiting = [f"{row[0]}/{row[1]}" for row in engine.pending_workloads(queue) or []]
+            for place, key in enumerate(waiting):
+                facts = engine.explain(engine.find(key))
+                assert (facts["position"], facts["first"]) == (place, waiting[0])
+
+
+def test_a_ring_of_cohorts_ends_no_explanation(engine: Engine) -> None:
+    engine.apply(Cohort("a", parent_name="b"))
+    engine.apply(ClusterQueue.of("ringed", {"default": {"cpu": 4}}, cohort_name="a"))
+    engine.apply(LocalQueue("ringed", cluster_queue="ringed"))
+    held = engine.submit(Workload("held", queue_name="ringed", pod_sets=(PodSet.of(requests={"cpu": 1}),)))
+    waits = engine.submit(Workload("waits", queue_name="ringed", pod_sets=(PodSet.of(requests={"cpu": 5}),)))
+    engine.settle()
+    engine.cycle()
+    engine.apply(Cohort("b", parent_name="a"))
+    engine.settle()
+    facts = engine.explain(held)
+    assert [node["name"] for node in facts["pod_sets"][0]["flavors"][0]["cells"][0]["path"]] == ["ringed"]
+    assert engine.explain(waits)["inactivity"] is not None
+    engine.cohort_status()
+    engine.must_leave()
+    engine.share_facts()

@@ -7,6 +7,7 @@
 #include "bindings/read.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/queueing.h"
+#include "model/poll.h"
 #include "questions/drain.h"
 #include "text/text.h"
 
@@ -100,9 +101,8 @@ AnswerRecord AnswerFor(State& state, const Subject& subject) {
   return AnswerFor(state, visitor.id());
 }
 
-py::tuple View(SharedEngine& shared, const AnswerRecord& answer) {
-  return shared.Read([&answer](const Engine& engine) {
-    const State& state = engine.state();
+py::tuple View(SharedEngine& shared, const Legend& legend, const AnswerRecord& answer) {
+  return shared.ReadWith(legend, [&answer](const State& state) {
     const DecisionRecord& decision = answer.decision;
     py::object admission = py::none();
     if (decision.admission) admission = ViewAdmission(state, *decision.admission);
@@ -117,40 +117,69 @@ py::tuple View(SharedEngine& shared, const AnswerRecord& answer) {
 // The answers with the engine that can name what is in them; each is named when it is looked at.
 struct Answers {
   py::object engine;
+  std::shared_ptr<const Legend> legend;
   std::vector<AnswerRecord> records;
 
   py::tuple At(size_t index) const {
     if (index >= records.size()) throw py::index_error();
-    return View(engine.cast<SharedEngine&>(), records[index]);
+    return View(engine.cast<SharedEngine&>(), *legend, records[index]);
   }
 };
 
 py::tuple AskOne(SharedEngine& shared, const py::handle& item) {
   const Subject subject = ReadSubject(item);
   AnswerRecord answer;
+  std::shared_ptr<const Legend> legend;
   {
     const py::gil_scoped_release release;
-    answer = shared.Write([&subject](Engine& engine) {
+    answer = shared.Write([&](Engine& engine) {
+      legend = shared.legend();
       engine.state().EnsureBuilt();
       return AnswerFor(engine.state(), subject);
     });
   }
-  return View(shared, answer);
+  return View(shared, *legend, answer);
 }
 
 Answers Ask(const py::object& self, const py::iterable& items) {
   std::vector<Subject> subjects;
   for (const py::handle& item : items) subjects.push_back(ReadSubject(item));
-  Answers answers{self, {}};
+  Answers answers{self, nullptr, {}};
   SharedEngine& shared = self.cast<SharedEngine&>();
   const py::gil_scoped_release release;
   shared.Write([&](Engine& engine) {
+    answers.legend = shared.legend();
     engine.state().EnsureBuilt();
     answers.records.reserve(subjects.size());
-    for (const Subject& subject : subjects) answers.records.push_back(AnswerFor(engine.state(), subject));
+    for (const Subject& subject : subjects) {
+      Poll();
+      answers.records.push_back(AnswerFor(engine.state(), subject));
+    }
     return 0;
   });
   return answers;
+}
+
+// Reason and message of what a cycle would answer about each workload alone, from its first flavor on.
+std::vector<std::pair<std::string, std::string>> Evaluations(SharedEngine& shared,
+                                                             const std::vector<Serial>& serials) {
+  const py::gil_scoped_release release;
+  return shared.Write([&serials](Engine& engine) {
+    State& state = engine.state();
+    state.EnsureBuilt();
+    std::vector<std::pair<std::string, std::string>> told;
+    for (Serial serial : serials) {
+      Poll();
+      const WorkloadId id = PlaceOf(state, serial);
+      if (state.At(id).cls == kNoId) Classify(state, id);
+      std::shared_ptr<const ScanProgress> progress;
+      state.At(id).progress.swap(progress);
+      const AnswerRecord answer = AnswerFor(state, id);
+      state.At(id).progress.swap(progress);
+      told.emplace_back(state.reasons.Name(answer.decision.reason), answer.message);
+    }
+    return told;
+  });
 }
 
 bool WouldDo(State& state, WorkloadObject object, size_t pod_set, int64_t count, bool preempting) {
@@ -220,6 +249,7 @@ void BindAsk(py::module_& module) {
           },
           py::arg("index"));
   AddMethod(module, "ask", &Ask, py::arg("items"));
+  AddMethod(module, "evaluations", &Evaluations, py::arg("ids"));
   AddMethod(module, "ask_one", &AskOne, py::arg("item"));
   AddMethod(module, "must_leave", &MustLeaveOf);
   AddMethod(module, "largest_count", &LargestCount, py::arg("question"), py::arg("pod_set"),

@@ -36,9 +36,8 @@ DecisionRecord Common(const State& state, const Entry& entry, bool assumed) {
   return record;
 }
 
-py::tuple View(SharedEngine& shared, const DecisionRecord& record) {
-  return shared.Read([&record](const Engine& engine) {
-    const State& state = engine.state();
+py::tuple View(SharedEngine& shared, const Legend& legend, const DecisionRecord& record) {
+  return shared.ReadWith(legend, [&record](const State& state) {
     py::object admission = py::none();
     if (record.admission) admission = ViewAdmission(state, *record.admission);
     return py::make_tuple(VerdictName(record.verdict), record.workload, state.forest().Name(record.queue),
@@ -51,11 +50,12 @@ py::tuple View(SharedEngine& shared, const DecisionRecord& record) {
 // The decisions of a cycle with the engine that can name what is in them.
 struct Decisions {
   py::object engine;
+  std::shared_ptr<const Legend> legend;
   CycleRecord record;
 
   py::tuple At(size_t index) const {
     if (index >= record.decisions.size()) throw py::index_error();
-    return View(engine.cast<SharedEngine&>(), record.decisions[index]);
+    return View(engine.cast<SharedEngine&>(), *legend, record.decisions[index]);
   }
 };
 
@@ -111,9 +111,11 @@ py::list PendingChecks(SharedEngine& shared) {
 Decisions Decide(const py::object& self) {
   SharedEngine& shared = self.cast<SharedEngine&>();
   CycleRecord record;
+  std::shared_ptr<const Legend> legend;
   {
     const py::gil_scoped_release release;
-    record = shared.Write([](Engine& engine) {
+    record = shared.Write([&](Engine& engine) {
+      legend = shared.legend();
       CycleRecord made;
       std::vector<Entry> entries;
       made.result = engine.RunCycle(&entries);
@@ -122,7 +124,7 @@ Decisions Decide(const py::object& self) {
       return made;
     });
   }
-  return {self, std::move(record)};
+  return {self, std::move(legend), std::move(record)};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #ifndef KUEUE_BINDINGS_ENGINE_H_
 #define KUEUE_BINDINGS_ENGINE_H_
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,7 @@
 #include "bindings/errors.h"
 #include "bindings/pybind.h"
 #include "engine/engine.h"
+#include "persist/compact.h"
 #include "state/check.h"
 
 namespace kueue::python {
@@ -39,6 +41,12 @@ inline void RequireSound([[maybe_unused]] const Engine& engine) {
 #endif
 }
 
+// What the ids in an answer mean that is looked at later: what the engine says, as long as `kept` is null;
+// else what it said before it numbered its names anew.
+struct Legend {
+  std::shared_ptr<const State> kept;
+};
+
 // An engine behind a mutex: calls on one are serialised, those on different ones run at once. Forks share one
 // state until either of them changes it.
 //
@@ -55,6 +63,7 @@ class SharedEngine {
 
   std::unique_ptr<SharedEngine> Fork() {
     const Lock lock(*this);
+    Build();
     shared_->users.fetch_add(1, std::memory_order_relaxed);
     return std::unique_ptr<SharedEngine>(new SharedEngine(shared_));
   }
@@ -74,19 +83,52 @@ class SharedEngine {
       shared_ = std::move(own);
     }
     auto result = use(*shared_->engine);
-    // Whoever reads finds it built; and when it is built does not depend on who reads, as a journal's replay
-    // asks.
-    shared_->engine->state().EnsureBuilt();
+    shared_->engine->state().EndCall();
+    Tidy();
     RequireSound(*shared_->engine);
     return result;
   }
   template <typename Use>
   auto Read(Use use) {
     const Lock lock(*this);
+    Build();
     return use(static_cast<const Engine&>(*shared_->engine));
   }
 
+  // What ids mean that a call gives now.
+  std::shared_ptr<const Legend> legend() {
+    const Lock lock(*this);
+    return legend_;
+  }
+  // Reads with the state that ids of that legend belong to.
+  template <typename Use>
+  auto ReadWith(const Legend& legend, Use use) {
+    return Read([&](const Engine& engine) { return use(legend.kept ? *legend.kept : engine.state()); });
+  }
+
  private:
+  // Whoever reads finds the state built. One that forks share is: it was built before the first fork.
+  void Build() {
+    State& state = shared_->engine->state();
+    if (!state.stale || shared_->users.load(std::memory_order_acquire) > 1) return;
+    if (depth_ > 1) {
+      ThrowIfError(
+          absl::FailedPreconditionError("this engine is in the midst of another call of the same thread"));
+    }
+    state.EnsureBuilt();
+  }
+
+  // Forgets names that nothing needs any more, once they may be half of what there is.
+  void Tidy() {
+    State& state = shared_->engine->state();
+    if (EntriesOf(state) < tidy_at_) return;
+    if (legend_.use_count() > 1) legend_->kept = std::make_shared<const State>(NamesOf(state));
+    legend_ = std::make_shared<Legend>();
+    Compact(state);
+    tidy_at_ = std::max(kFewEntries, 2 * EntriesOf(state));
+  }
+
+  static constexpr size_t kFewEntries = 2048;
   // The count is the project's own: that of shared_ptr does not say that the other users are done reading.
   struct Shared {
     explicit Shared(std::shared_ptr<Engine> value) : engine(std::move(value)) {}
@@ -124,6 +166,8 @@ class SharedEngine {
   std::recursive_mutex mutex_;
   int depth_ = 0;  // calls of the thread that has the mutex
   std::shared_ptr<Shared> shared_;
+  std::shared_ptr<Legend> legend_ = std::make_shared<Legend>();
+  size_t tidy_at_ = kFewEntries;
 };
 
 }  // namespace kueue::python

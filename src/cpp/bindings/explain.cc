@@ -184,6 +184,15 @@ py::dict Explain(SharedEngine& shared, Serial serial) {
     const WorkloadId preemptor = PreemptorOf(state, id);
     const py::gil_scoped_acquire acquire;  // told at once, while all ids hold
     view = Viewer(state).View(facts);
+    const Workload& workload = state.At(id);
+    const bool waits = workload.place != QueuePlace::kNowhere;
+    view["position"] = py::none();
+    view["first"] = "";
+    if (waits) {
+      const PendingQueue& pending = state.Queue(workload.queued).pending;
+      view["position"] = pending.PositionOf(state.workloads, state.ledger_usage, id);
+      view["first"] = state.At(pending.First(state.workloads, state.ledger_usage)).Key();
+    }
     view["holds"] = holds;
     view["blocked"] = py::make_tuple(state.reasons.Name(static_cast<int32_t>(reason)), text);
     view["inactivity"] = Inactive(state, facts.queue);

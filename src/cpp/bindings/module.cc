@@ -13,6 +13,7 @@ void BindVisibility(py::module_& module);
 void BindEvents(py::module_& module);
 void BindFastReader(py::module_& module);
 void BindSimulation(py::module_& module);
+void BindSignals(py::module_& module);
 }  // namespace kueue::python
 
 PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
@@ -30,4 +31,5 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   kueue::python::BindEvents(module);
   kueue::python::BindFastReader(module);
   kueue::python::BindSimulation(module);
+  kueue::python::BindSignals(module);
 }

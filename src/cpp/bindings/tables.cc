@@ -82,7 +82,7 @@ py::list Nodes(const TableView& self) {
     py::list nodes;
     for (NodeId node = 0; node < forest.size(); ++node) {
       nodes.append(py::make_tuple(forest.Name(node), forest.IsClusterQueue(node) ? "ClusterQueue" : "Cohort",
-                                  forest.Parent(node), forest.Exists(node), forest.IsActive(node)));
+                                  forest.DeclaredParent(node), forest.Exists(node), forest.IsActive(node)));
     }
     return nodes;
   });

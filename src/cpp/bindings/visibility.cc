@@ -68,7 +68,7 @@ py::list ClusterQueues(SharedEngine& shared) {
       const ClusterQueue& queue = state.Queue(node);
       Holdings holdings;
       for (WorkloadId id : queue.workloads) holdings.Add(state.At(id));
-      const NodeId parent = state.forest().Parent(node);
+      const NodeId parent = state.forest().DeclaredParent(node);
       views.append(
           py::make_tuple(state.forest().Name(node), parent == kNoId ? "" : state.forest().Name(parent),
                          queue.inactivity.reason, queue.inactivity.message, queue.pending.active_count(),
@@ -172,7 +172,7 @@ py::list Cohorts(SharedEngine& shared) {
         frs.append(py::make_tuple(state.flavor_names.Name(flavor), state.resource_names.Name(resource),
                                   state.quota.Subtree(node, fr).value(), held));
       }
-      const NodeId parent = forest.Parent(node), root = forest.Root(node);
+      const NodeId parent = forest.DeclaredParent(node), root = forest.Root(node);
       views.append(py::make_tuple(forest.Name(node), parent == kNoId ? "" : forest.Name(parent),
                                   root == kNoId ? "" : forest.Name(root), forest.IsDeclared(node),
                                   ShareOf(state, node), frs));

@@ -37,14 +37,48 @@ NodeId Forest::FindCohort(absl::string_view name) const {
 
 NodeId Forest::RootByWalk(NodeId node) const {
   NodeId root = node;
-  for (int steps = 0; Parent(root) != kNoId; ++steps) {
+  for (int steps = 0; DeclaredParent(root) != kNoId; ++steps) {
     if (steps > size()) return kNoId;
-    root = Parent(root);
+    root = DeclaredParent(root);
   }
   return root;
 }
 
 void Forest::Rebuild() {
+  RebuildChildren();
+  const auto by_name = [this](NodeId a, NodeId b) {
+    const int order = Name(a).compare(Name(b));
+    return order != 0 ? order < 0 : IsClusterQueue(a) < IsClusterQueue(b);
+  };
+  std::sort(queues_.begin(), queues_.end(), by_name);
+  top_down_.clear();
+  for (NodeId id = 0; id < size(); ++id) {
+    Node& node = nodes_[Index(id)];
+    std::sort(node.child_cohorts.begin(), node.child_cohorts.end(), by_name);
+    std::sort(node.child_queues.begin(), node.child_queues.end(), by_name);
+    node.root = node.parent == kNoId ? id : kNoId;
+    node.above = kNoId;
+    if (node.root == id && node.exists) top_down_.push_back(id);
+  }
+  std::sort(top_down_.begin(), top_down_.end(), by_name);
+  for (size_t next = 0; next < top_down_.size(); ++next) {  // what is below a cycle is never met
+    const NodeId id = top_down_[next];
+    const Node& node = nodes_[Index(id)];
+    for (const std::vector<NodeId>* children : {&node.child_cohorts, &node.child_queues}) {
+      for (NodeId child : *children) {
+        nodes_[Index(child)].root = node.root;
+        nodes_[Index(child)].above = id;
+      }
+      top_down_.insert(top_down_.end(), children->begin(), children->end());
+    }
+  }
+  for (NodeId queue : queues_) {
+    if (!HasCycle(queue)) nodes_[Index(Root(queue))].tree_queues.push_back(queue);
+  }
+}
+
+// Children, existence, and the list of ClusterQueues, in no order yet.
+void Forest::RebuildChildren() {
   for (Node& node : nodes_) {
     node.exists = node.declared;
     node.child_cohorts.clear();
@@ -52,7 +86,6 @@ void Forest::Rebuild() {
     node.tree_queues.clear();
   }
   queues_.clear();
-  top_down_.clear();
   for (NodeId id = 0; id < size(); ++id) {
     Node& node = nodes_[Index(id)];
     if (!node.declared) node.parent = kNoId;
@@ -61,24 +94,6 @@ void Forest::Rebuild() {
     Node& parent = nodes_[Index(node.parent)];
     parent.exists = true;
     (node.is_cluster_queue ? parent.child_queues : parent.child_cohorts).push_back(id);
-  }
-  const auto by_name = [this](NodeId a, NodeId b) { return Name(a) < Name(b); };
-  std::sort(queues_.begin(), queues_.end(), by_name);
-  for (NodeId id = 0; id < size(); ++id) {
-    Node& node = nodes_[Index(id)];
-    std::sort(node.child_cohorts.begin(), node.child_cohorts.end(), by_name);
-    std::sort(node.child_queues.begin(), node.child_queues.end(), by_name);
-    node.root = RootByWalk(id);
-    if (node.root == id && node.exists) top_down_.push_back(id);
-  }
-  for (size_t next = 0; next < top_down_.size(); ++next) {
-    const Node& node = nodes_[Index(top_down_[next])];
-    const std::vector<NodeId> cohorts = node.child_cohorts, queues = node.child_queues;
-    top_down_.insert(top_down_.end(), cohorts.begin(), cohorts.end());
-    top_down_.insert(top_down_.end(), queues.begin(), queues.end());
-  }
-  for (NodeId queue : queues_) {
-    if (!HasCycle(queue)) nodes_[Index(Root(queue))].tree_queues.push_back(queue);
   }
 }
 
@@ -96,10 +111,7 @@ void Forest::RebuildHeights() {
 
 std::string Forest::Path(NodeId queue) const {
   std::string path;
-  int steps = 0;
-  for (NodeId node = queue; node != kNoId && steps <= size(); node = Parent(node), ++steps) {
-    path = "/" + Name(node) + path;
-  }
+  for (NodeId node = queue; node != kNoId; node = Parent(node)) path = "/" + Name(node) + path;
   return path;
 }
 

@@ -36,7 +36,11 @@ class Forest {
   bool IsDeclared(NodeId node) const { return nodes_[Index(node)].declared; }
   bool Exists(NodeId node) const { return nodes_[Index(node)].exists; }
   bool IsActive(NodeId node) const { return nodes_[Index(node)].active; }
-  NodeId Parent(NodeId node) const { return nodes_[Index(node)].parent; }
+  // The node above; none for a root, and none while a cycle is above: a walk up ends. As of the last
+  // Rebuild().
+  NodeId Parent(NodeId node) const { return nodes_[Index(node)].above; }
+  // What was declared last, be it part of a cycle or not.
+  NodeId DeclaredParent(NodeId node) const { return nodes_[Index(node)].parent; }
   // The root above `node`, itself where it has no parent; kNoId below a cycle.
   NodeId Root(NodeId node) const { return nodes_[Index(node)].root; }
   // The same as the parents are now, before a Rebuild().
@@ -63,13 +67,15 @@ class Forest {
     bool declared = false;
     bool exists = false;
     bool active = false;
-    NodeId parent = kNoId;
+    NodeId parent = kNoId;  // as declared
+    NodeId above = kNoId;   // the same, unless a cycle is above
     NodeId root = kNoId;
     int height = 0;
     std::vector<NodeId> child_cohorts, child_queues, tree_queues;
   };
   static size_t Index(NodeId node) { return static_cast<size_t>(node); }
   NodeId Add(absl::string_view name, bool is_cluster_queue);
+  void RebuildChildren();
 
   std::vector<Node> nodes_;
   std::vector<NodeId> node_of_queue_, node_of_cohort_;  // by interned name

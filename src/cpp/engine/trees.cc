@@ -10,8 +10,8 @@
 
 namespace kueue {
 
+// The tables take the quotas in when they are rebuilt.
 void Engine::SetQuotas(NodeId node, const std::vector<ResourceGroup>& groups) {
-  // Interned first: a new flavor resource may move the tables.
   for (const ResourceGroup& group : groups) {
     for (const FlavorQuotas& flavor : group.flavors) {
       const FlavorId flavor_id = state_.InternFlavor(flavor.name);
@@ -20,17 +20,8 @@ void Engine::SetQuotas(NodeId node, const std::vector<ResourceGroup>& groups) {
       }
     }
   }
-  state_.quota.Resize(static_cast<int>(state_.flavor_resources.size()));
-  state_.quota.ClearNode(node);
-  for (const ResourceGroup& group : groups) {
-    for (const FlavorQuotas& flavor : group.flavors) {
-      for (const ResourceQuota& resource : flavor.resources) {
-        const FlavorResourceId fr =
-            state_.FlavorResource(state_.InternFlavor(flavor.name), state_.InternResource(resource.name));
-        state_.quota.SetQuota(node, fr, resource.nominal, resource.borrowing_limit, resource.lending_limit);
-      }
-    }
-  }
+  state_.requoted.push_back(node);
+  state_.stale = true;
 }
 
 namespace {
@@ -84,7 +75,7 @@ void ChargeQuotaUsers(State& state, NodeId queue) {
 // The tree that a node is in, and the one that it comes into, allocate anew.
 void Engine::TouchTree(NodeId node) {
   state_.changed_nodes.push_back(node);
-  const NodeId parent = state_.forest().Parent(node);
+  const NodeId parent = state_.forest().DeclaredParent(node);
   if (parent != kNoId) state_.changed_nodes.push_back(parent);
 }
 
@@ -103,7 +94,7 @@ bool Engine::IsKept(NodeId node, const ClusterQueueSpec& spec) {
   if (known.cohort != spec.cohort || !AllocateAlike(known.resource_groups, spec.resource_groups))
     return false;
   const Forest& forest = state_.forest();
-  const NodeId parent = forest.Parent(node);
+  const NodeId parent = forest.DeclaredParent(node);
   if (parent == kNoId || forest.IsDeclared(parent)) return true;
   state_.EnsureBuilt();
   return forest.ChildQueues(parent).size() + forest.ChildCohorts(parent).size() > 1;
@@ -114,7 +105,7 @@ void Engine::Detach(NodeId node) {
   TouchTree(node);
   state_.forest().SetDeclared(node, false);
   state_.forest().SetParent(node, kNoId);
-  state_.quota.ClearNode(node);
+  state_.requoted.push_back(node);
   state_.stale = true;
 }
 
@@ -122,6 +113,8 @@ void Engine::ApplyClusterQueue(ClusterQueueSpec spec, bool changed) {
   const NodeId node = state_.InternClusterQueue(spec.name);
   const bool created = !state_.forest().IsDeclared(node);
   if (!created && !changed) return;
+  if (!created) state_.EnsureBuilt();
+  state_.only_added = created && state_.changed_nodes.empty();
   if (created || !IsKept(node, spec)) Attach(node, spec.cohort);
   ClusterQueue& queue = state_.Queue(node);
   queue.spec = std::move(spec);
@@ -129,7 +122,6 @@ void Engine::ApplyClusterQueue(ClusterQueueSpec spec, bool changed) {
   InternGroups(state_, queue);
   InternChecks(state_, queue);
   SetQuotas(node, queue.spec.resource_groups);
-  state_.stale = true;
   if (created) {
     queue.pending.by_usage = UsesAdmissionFairSharing(state_, node);
     for (LocalQueueId id = 0; id < static_cast<LocalQueueId>(state_.local_queues.size()); ++id) {
@@ -174,16 +166,17 @@ bool Engine::RemoveTerminated() {
 void Engine::ApplyCohort(CohortSpec spec, bool changed) {
   const NodeId node = state_.InternCohort(spec.name);
   if (state_.forest().IsDeclared(node) && !changed) return;
+  state_.EnsureBuilt();
   Attach(node, spec.parent);
   state_.cohorts[static_cast<size_t>(node)] = std::move(spec);
   SetQuotas(node, state_.cohorts[static_cast<size_t>(node)].resource_groups);
-  state_.stale = true;
   state_.NotifyRetry(node);
 }
 
 void Engine::DeleteCohort(const std::string& name) {
   const NodeId node = state_.forest().FindCohort(name);
   if (node == kNoId || !state_.forest().IsDeclared(node)) return;
+  state_.EnsureBuilt();
   Detach(node);
   state_.cohorts[static_cast<size_t>(node)] = CohortSpec();
 }

@@ -64,7 +64,7 @@ Made Make(State& state, const Workload& workload, const Namespace& space) {
 }
 
 // What tells the class from all others.
-std::string KeyOf(const Made& made, const Namespace& space) {
+std::string KeyOf(const State& state, const Made& made, const Namespace& space) {
   std::string key = absl::StrCat(made.cls.priority, ";");
   for (size_t i = 0; i < made.cls.pod_sets.size(); ++i) {
     const PodSetSpec& pod_set = made.cls.pod_sets[i];
@@ -74,7 +74,10 @@ std::string KeyOf(const Made& made, const Namespace& space) {
     Append(key, pod_set.group);
     Append(key, pod_set.topology_request);
     Append(key, SpecShape(made.adjusted[i]));
-    for (const auto& [resource, amount] : totals.requests) absl::StrAppend(&key, resource, "=", amount, ";");
+    for (const auto& [resource, amount] : totals.requests) {
+      Append(key, state.resource_names.Name(resource));
+      absl::StrAppend(&key, amount, ";");
+    }
   }
   Append(key, made.cls.resource_error);
   if (!made.cls.adjusted.empty()) Append(key, space.name);
@@ -101,7 +104,7 @@ void Classify(State& state, WorkloadId id) {
   if (IsKnown(state, workload, space)) return;
   Made made = Make(state, workload, space);
   auto [entry, inserted] =
-      state.class_of_key.try_emplace(KeyOf(made, space), static_cast<ClassId>(state.classes.size()));
+      state.class_of_key.try_emplace(KeyOf(state, made, space), static_cast<ClassId>(state.classes.size()));
   if (inserted) {
     // The class keeps its own template alive, so that its address is no other's.
     if (made.cls.pod_sets.size() == 1 && made.cls.adjusted.empty()) {

@@ -291,6 +291,8 @@ void ChargeAdmission(State& state, WorkloadId id) {
   if (!state.forest().IsDeclared(node)) return;
   state.EnsureBuilt();
   ComputeUsage(state, workload);
+  if (static_cast<int>(state.flavor_resources.size()) > state.quota.flavor_resources())
+    state.quota.Resize(static_cast<int>(state.flavor_resources.size()));
   ClusterQueue& queue = state.Queue(node);
   workload.charged = node;
   workload.charged_place = static_cast<int32_t>(queue.workloads.size());

@@ -8,6 +8,7 @@
 #include "lifecycle/conditions.h"
 #include "lifecycle/queueing.h"
 #include "lifecycle/steps.h"
+#include "model/poll.h"
 
 namespace kueue {
 namespace {
@@ -201,32 +202,69 @@ void ReleaseWaitingCycle(State& state) {
   if (waiting.start != nullptr && !waiting.released) waiting.released = AllPodsReady(state);
 }
 
-void Settle(State& state) {
-  state.EnsureBuilt();
-  ReleaseWaitingCycle(state);
-  std::vector<WorkloadId> round, watched;
-  while (!state.dirty.empty()) {
-    round.swap(state.dirty);
-    state.dirty.clear();
-    for (WorkloadId id : round) state.At(id).dirty_place = -1;
-    std::sort(round.begin(), round.end(), [&state](WorkloadId a, WorkloadId b) {
-      const Workload &left = state.At(a), &right = state.At(b);
+namespace {
+
+// The rounds of one settle. Whoever was not looked at when it ends, be it by an exception, is looked at by
+// the next.
+class Rounds {
+ public:
+  explicit Rounds(State& state) : state_(state) {}
+  ~Rounds() {
+    for (; next_ < round_.size(); ++next_) state_.MarkDirty(round_[next_]);
+    for (WorkloadId id : watched_) state_.MarkDirty(id);
+  }
+  Rounds(const Rounds&) = delete;
+  Rounds& operator=(const Rounds&) = delete;
+
+  void Run() {
+    // The controllers come to rest after a few rounds; ones that do not would keep Kueue busy for ever.
+    for (int round = 0; round < kMostRounds && !state_.dirty.empty(); ++round) {
+      Begin();
+      for (; next_ < round_.size(); ++next_) {
+        Poll();
+        LookAt(round_[next_]);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kMostRounds = 1000;
+
+  // In the order of namespace/name.
+  void Begin() {
+    round_.clear();
+    round_.swap(state_.dirty);
+    next_ = 0;
+    for (WorkloadId id : round_) state_.At(id).dirty_place = -1;
+    std::sort(round_.begin(), round_.end(), [this](WorkloadId a, WorkloadId b) {
+      const Workload &left = state_.At(a), &right = state_.At(b);
       if (left.spec->ns != right.spec->ns) return left.spec->ns + "/" < right.spec->ns + "/";
       return left.name != right.name ? left.name < right.name : left.serial < right.serial;
     });
-    for (WorkloadId id : round) {
-      const bool by_workload = ReconcileWorkload(state, id);
-      const bool by_job = ReconcileJob(state, id);
-      if (by_workload || by_job) {
-        ReleaseWaitingCycle(state);
-        state.MarkDirty(id);
-      } else if (NeedsWatching(state, state.At(id))) {
-        watched.push_back(id);
-      }
-    }
-    round.clear();
   }
-  for (WorkloadId id : watched) state.MarkDirty(id);
+
+  void LookAt(WorkloadId id) {
+    const bool by_workload = ReconcileWorkload(state_, id);
+    const bool by_job = ReconcileJob(state_, id);
+    if (by_workload || by_job) {
+      ReleaseWaitingCycle(state_);
+      state_.MarkDirty(id);
+    } else if (NeedsWatching(state_, state_.At(id))) {
+      watched_.push_back(id);
+    }
+  }
+
+  State& state_;
+  std::vector<WorkloadId> round_, watched_;
+  size_t next_ = 0;
+};
+
+}  // namespace
+
+void Settle(State& state) {
+  state.EnsureBuilt();
+  ReleaseWaitingCycle(state);
+  Rounds(state).Run();
   if (state.config.admission_fair_sharing) Sample(state);
 }
 

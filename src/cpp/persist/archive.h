@@ -17,6 +17,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_split.h"
+#include "model/poll.h"
 #include "persist/msgpack.h"
 
 namespace kueue {
@@ -57,6 +58,7 @@ class ArchiveWriter {
 
   template <typename T>
   void WriteRecord(const T& value) {
+    Poll();
     if (Listed<T>()) schemas_.emplace(FieldLists::NameOf(value), FieldLists::FieldsOf(value));
     FieldLists::Visit(value, [this](const auto&... fields) {
       out_.Array(sizeof...(fields));
@@ -140,6 +142,7 @@ class ArchiveReader {
 
   template <typename T>
   void ReadRecord(T* value) {
+    Poll();
     const std::string name = FieldLists::NameOf(*value);
     const std::vector<size_t>& order = OrderOf(name, FieldLists::FieldsOf(*value));
     if (in_.Array() != order.size()) return in_.Fail();

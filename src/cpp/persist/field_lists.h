@@ -102,7 +102,7 @@ class FieldLists {
   KUEUE_RECORD(WorkloadTable, places, free, roll, next, living)
 
   // cohort/forest.h, quota/quota.h
-  KUEUE_RECORD(Forest::Node, name, is_cluster_queue, declared, exists, active, parent, root, height,
+  KUEUE_RECORD(Forest::Node, name, is_cluster_queue, declared, exists, active, parent, above, root, height,
                child_cohorts, child_queues, tree_queues)
   KUEUE_RECORD(Forest, nodes, node_of_queue, node_of_cohort, queue_names, cohort_names, queues, top_down)
   KUEUE_RECORD(Quota::Change, node, fr, before)
@@ -138,8 +138,8 @@ class FieldLists {
                check_names, reasons, resource_order, cpu, pods, flavor_resource_ids, flavor_resources, quota,
                queues, cohorts, flavors, local_queues, namespaces, checks, topologies, runtime_classes,
                ledger, ledger_usage, workloads, workload_of_key, classes, class_of_key, caches, stale,
-               changed_nodes, to_requeue, scheduling_cycle, successful_cycles, waiting, stop_delay, now,
-               record_events, events, deleted, dirty)
+               requoted, changed_nodes, only_added, added_queues, to_requeue, scheduling_cycle,
+               successful_cycles, waiting, stop_delay, now, record_events, events, deleted, dirty)
 #undef KUEUE_RECORD
 
   // A short cut that is made anew: nothing of it is kept.

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "persist/codecs.h"
+#include "persist/compact.h"
 
 namespace kueue {
 namespace {
@@ -28,8 +29,10 @@ Schemas ReadSchemas(MsgpackReader& in) {
 }  // namespace
 
 std::string SaveState(const State& state) {
+  State tidy = state;
+  Compact(tidy);
   ArchiveWriter<FieldLists> body;
-  body.Write(state);
+  body.Write(tidy);
   MsgpackWriter out;
   out.Array(5);
   out.Text(kFormat);

@@ -11,7 +11,8 @@
 namespace kueue {
 
 // MessagePack: ["kueuepy-state", version, [kind of record, its fields]s, what the state points at, the
-// state]. Nothing is left out and nothing is computed anew, so equal histories have equal bytes.
+// state]. What is gone is left out, and what is there is numbered by what it is (persist/compact.h), so that
+// the bytes tell what there is and what happens next, and nothing of what was there before.
 std::string SaveState(const State& state);
 
 // The state that was saved. InvalidArgument where the text is not what SaveState writes, FailedPrecondition

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/poll.h"
 #include "preemption/candidates.h"
 #include "preemption/fit.h"
 
@@ -41,6 +42,7 @@ WorkloadId Next(const State& state, const Excess& excess, const std::vector<Work
   std::vector<Candidate> candidates;
   for (NodeId queue : Debtors(state, excess)) {
     for (WorkloadId id : state.Queue(queue).workloads) {
+      Poll();
       if (!UsesAny(state.At(id), {excess.fr}) ||
           std::find(leaving.begin(), leaving.end(), id) != leaving.end())
         continue;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "model/poll.h"
 #include "preemption/fit.h"
 #include "questions/explain.h"
 
@@ -42,6 +43,7 @@ class CandidateVerdicts {
     for (NodeId queue : queues) {
       for (WorkloadId id : state_.Queue(queue).workloads) {
         if (!UsesAny(state_.At(id), facts_.contested) || IsTarget(id)) continue;
+        Poll();
         Add(id, VerdictOn(id), PreemptionReason::kInClusterQueue);
       }
     }

@@ -21,15 +21,48 @@ bool GoesBefore(const Workload& a, const Workload& b) {
 
 int32_t PendingQueue::BucketOf(const Workload& workload) {
   const std::pair<ClassId, LocalQueueId> key(workload.cls, workload.local_queue);
-  auto [it, inserted] = bucket_of_.try_emplace(key, static_cast<int32_t>(buckets_.size()));
-  if (inserted) {
-    Bucket bucket;
-    bucket.cls = workload.cls;
-    bucket.local_queue = workload.local_queue;
-    bucket.priority = workload.priority;
-    buckets_.push_back(std::move(bucket));
+  if (const auto known = bucket_of_.find(key); known != bucket_of_.end()) return known->second;
+  if (buckets_.size() == buckets_.capacity()) MakeRoom();
+  Bucket bucket;
+  bucket.cls = workload.cls;
+  bucket.local_queue = workload.local_queue;
+  bucket.priority = workload.priority;
+  buckets_.push_back(std::move(bucket));
+  return bucket_of_[key] = static_cast<int32_t>(buckets_.size()) - 1;
+}
+
+// Before buckets grow, those of nobody go; where that frees less than half, they grow all the same.
+void PendingQueue::MakeRoom() {
+  constexpr size_t kFew = 16;
+  const size_t room = std::max(kFew, buckets_.capacity());
+  if (buckets_.size() >= kFew) Prune();
+  buckets_.reserve(2 * buckets_.size() >= room ? 2 * room : room);
+}
+
+void PendingQueue::Prune() {
+  std::vector<int32_t> kept;
+  for (size_t i = 0; i < buckets_.size(); ++i) {
+    if (!buckets_[i].active.empty() || !buckets_[i].inadmissible.empty())
+      kept.push_back(static_cast<int32_t>(i));
   }
-  return it->second;
+  std::sort(kept.begin(), kept.end(), [this](int32_t a, int32_t b) {
+    const Bucket &left = buckets_[Index(a)], &right = buckets_[Index(b)];
+    return left.cls != right.cls ? left.cls < right.cls : left.local_queue < right.local_queue;
+  });
+  std::vector<int32_t> now(buckets_.size());
+  std::vector<Bucket> buckets;
+  bucket_of_.clear();
+  inadmissible_buckets_.clear();
+  for (int32_t index : kept) {
+    const auto place = static_cast<int32_t>(buckets.size());
+    now[Index(index)] = place;
+    Bucket& bucket = buckets.emplace_back(std::move(buckets_[Index(index)]));
+    bucket_of_[{bucket.cls, bucket.local_queue}] = place;
+    bucket.listed_as_inadmissible = !bucket.inadmissible.empty();
+    if (bucket.listed_as_inadmissible) inadmissible_buckets_.push_back(place);
+  }
+  for (int32_t& head : heads_) head = now[Index(head)];
+  buckets_ = std::move(buckets);
 }
 
 bool PendingQueue::HeadLess(const WorkloadTable& workloads, int32_t a, int32_t b) const {
@@ -205,20 +238,12 @@ void PendingQueue::Reorder(Tables tables) {
 }
 
 const Reason* PendingQueue::InadmissibleReason(ClassId cls) const {
-  for (const auto& inadmissible : inadmissible_classes_) {
-    if (inadmissible.first == cls) return &inadmissible.second;
-  }
-  return nullptr;
+  const auto inadmissible = inadmissible_classes_.find(cls);
+  return inadmissible == inadmissible_classes_.end() ? nullptr : &inadmissible->second;
 }
 
 void PendingQueue::MarkInadmissible(Tables tables, ClassId cls, Reason reason) {
-  const auto known = std::find_if(inadmissible_classes_.begin(), inadmissible_classes_.end(),
-                                  [cls](const auto& inadmissible) { return inadmissible.first == cls; });
-  if (known == inadmissible_classes_.end()) {
-    inadmissible_classes_.emplace_back(cls, reason);
-  } else {
-    known->second = reason;
-  }
+  inadmissible_classes_[cls] = reason;
   // Copied: moving a run takes its bucket out of the heap.
   const std::vector<int32_t> heads = heads_;
   for (int32_t index : heads) {
@@ -241,6 +266,7 @@ void PendingQueue::QueueInadmissible(Tables tables, absl::FunctionRef<bool(Local
   inadmissible_classes_.clear();
   if (inadmissible_count_ == 0) return;
   std::vector<int32_t> still_inadmissible;
+  std::vector<WorkloadId> requeued;
   for (int32_t index : inadmissible_buckets_) {
     Bucket& bucket = buckets_[Index(index)];
     bucket.listed_as_inadmissible = false;
@@ -251,7 +277,7 @@ void PendingQueue::QueueInadmissible(Tables tables, absl::FunctionRef<bool(Local
       continue;
     }
     if (by_usage) {
-      for (const WorkloadRun::Item& item : bucket.inadmissible) heap_.Push(item.workload, LessNow(tables));
+      for (const WorkloadRun::Item& item : bucket.inadmissible) requeued.push_back(item.workload);
     }
     active_count_ += static_cast<int>(bucket.inadmissible.size());
     inadmissible_count_ -= static_cast<int>(bucket.inadmissible.size());
@@ -259,6 +285,11 @@ void PendingQueue::QueueInadmissible(Tables tables, absl::FunctionRef<bool(Local
     UpdateHead(tables.workloads, index);
   }
   inadmissible_buckets_ = std::move(still_inadmissible);
+  // Kueue wakes them in the order of a map, which is none; here it is that of submission.
+  std::sort(requeued.begin(), requeued.end(), [&](WorkloadId a, WorkloadId b) {
+    return At(tables.workloads, a).serial < At(tables.workloads, b).serial;
+  });
+  for (WorkloadId id : requeued) heap_.Push(id, LessNow(tables));
   const std::vector<WorkloadId> delayed = std::move(delayed_);
   delayed_.clear();
   for (WorkloadId id : delayed) {
@@ -279,6 +310,52 @@ std::map<ClassId, std::pair<int, int>> PendingQueue::CountByClass(const Workload
   for (WorkloadId id : delayed_) ++counts[At(workloads, id).cls].second;
   if (inflight_ != kNoId) ++counts[At(workloads, inflight_).cls].first;
   return counts;
+}
+
+bool PendingQueue::PreemptorWaits(const WorkloadTable& workloads) const {
+  if (!sticky || preemptor == kNoId) return false;
+  const QueuePlace place = At(workloads, preemptor).place;
+  return place == QueuePlace::kQueued || place == QueuePlace::kDelayed;
+}
+
+int PendingQueue::PositionOf(const WorkloadTable& workloads, const std::vector<double>& usage,
+                             WorkloadId id) const {
+  const Workload& workload = At(workloads, id);
+  const bool is_first = PreemptorWaits(workloads) && preemptor == id;
+  const double own = usage[Index(workload.local_queue)];
+  // The order of the queue, but for the preemptor of another workload's: it keeps runs in order.
+  const auto goes_before = [&](WorkloadId other) {
+    const double theirs = usage[Index(At(workloads, other).local_queue)];
+    if (by_usage && theirs != own) return theirs < own;
+    return !is_first && GoesBefore(At(workloads, other), workload);
+  };
+  auto position = std::count_if(delayed_.begin(), delayed_.end(), goes_before);
+  if (inflight_ != kNoId && inflight_ != id && Less(workloads, usage, inflight_, id)) ++position;
+  for (const Bucket& bucket : buckets_) {
+    for (const WorkloadRun* run : {&bucket.active, &bucket.inadmissible}) {
+      const auto* const end =
+          std::partition_point(run->begin(), run->end(),
+                               [&](const WorkloadRun::Item& item) { return goes_before(item.workload); });
+      position += end - run->begin();
+    }
+  }
+  const bool passed = PreemptorWaits(workloads) && preemptor != id && !goes_before(preemptor) &&
+                      Less(workloads, usage, preemptor, id);
+  return static_cast<int>(position) + (passed ? 1 : 0);
+}
+
+WorkloadId PendingQueue::First(const WorkloadTable& workloads, const std::vector<double>& usage) const {
+  WorkloadId first = PreemptorWaits(workloads) ? preemptor : kNoId;
+  const auto consider = [&](WorkloadId id) {
+    if (first == kNoId || Less(workloads, usage, id, first)) first = id;
+  };
+  for (WorkloadId id : delayed_) consider(id);
+  if (inflight_ != kNoId) consider(inflight_);
+  for (const Bucket& bucket : buckets_) {
+    if (!bucket.active.empty()) consider(bucket.active.Front().workload);
+    if (!bucket.inadmissible.empty()) consider(bucket.inadmissible.Front().workload);
+  }
+  return first;
 }
 
 std::vector<WorkloadId> PendingQueue::Ordered(const WorkloadTable& workloads,

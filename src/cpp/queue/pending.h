@@ -62,11 +62,18 @@ class PendingQueue {
   // Active and inadmissible workloads together, in the order of the queue as of now, and the head of a cycle
   // that waits.
   std::vector<WorkloadId> Ordered(const WorkloadTable& workloads, const std::vector<double>& usage) const;
+  // How many of those go before the workload, which waits here; and the first of them, kNoId where nobody
+  // waits. Both look at one workload a class, not at all.
+  int PositionOf(const WorkloadTable& workloads, const std::vector<double>& usage, WorkloadId id) const;
+  WorkloadId First(const WorkloadTable& workloads, const std::vector<double>& usage) const;
   // The active workloads as the heap holds them, which decides what follows once usage has changed; none
   // unless usage orders them.
   const std::vector<WorkloadId>& HeapOrder() const { return heap_.items(); }
   // How many active and inadmissible workloads there are of each class, those in flight with the active ones.
   std::map<ClassId, std::pair<int, int>> CountByClass(const WorkloadTable& workloads) const;
+  // Forgets buckets of nobody; the others come into an order that does not tell how they came to be.
+  void Prune();
+
   bool HasActive() const { return !heads_.empty(); }
   int active_count() const { return active_count_; }
   int inadmissible_count() const { return inadmissible_count_; }
@@ -95,12 +102,14 @@ class PendingQueue {
   };
   static size_t Index(int32_t index) { return static_cast<size_t>(index); }
   int32_t BucketOf(const Workload& workload);
+  void MakeRoom();
   const Bucket& FindBucket(const Workload& workload) const;
   bool Less(const WorkloadTable& workloads, const std::vector<double>& usage, WorkloadId a,
             WorkloadId b) const;
   auto LessNow(Tables tables) const {
     return [this, tables](WorkloadId a, WorkloadId b) { return Less(tables.workloads, tables.usage, a, b); };
   }
+  bool PreemptorWaits(const WorkloadTable& workloads) const;
   bool IsStickyWaiting(const WorkloadTable& workloads) const;
   void AddActive(Tables tables, WorkloadId workload);
   void RemoveActive(Tables tables, WorkloadId workload);
@@ -115,7 +124,7 @@ class PendingQueue {
   UsageHeap heap_;                             // the active workloads, where usage orders them
   std::vector<int32_t> inadmissible_buckets_;  // buckets that may have inadmissible workloads
   std::vector<WorkloadId> delayed_;
-  std::vector<std::pair<ClassId, Reason>> inadmissible_classes_;
+  absl::flat_hash_map<ClassId, Reason> inadmissible_classes_;
   WorkloadId inflight_ = kNoId;
   int active_count_ = 0;
   int inadmissible_count_ = 0;

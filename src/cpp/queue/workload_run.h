@@ -65,6 +65,14 @@ class WorkloadRun {
     Trim();
   }
 
+  // Gives the workloads new places, in which nothing that orders them changes.
+  template <typename Place>
+  void Renumber(Place place) {
+    items_.erase(items_.begin(), items_.begin() + Offset());
+    front_ = 0;
+    for (Item& item : items_) item.workload = place(item.workload);
+  }
+
   // Takes all of `other` in; by a swap where this run is empty.
   void Absorb(const WorkloadTable& workloads, WorkloadRun& other) {
     if (empty()) {

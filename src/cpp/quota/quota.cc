@@ -108,7 +108,7 @@ void Quota::Add(NodeId queue, FlavorResourceId fr, Amount amount) {
     SetUsage(node, fr, usage_(node, fr) + amount);
     if (amount <= local_available) return;
     amount -= local_available;
-    node = Above(node);
+    node = forest_.Parent(node);
   }
 }
 
@@ -118,7 +118,7 @@ void Quota::Remove(NodeId queue, FlavorResourceId fr, Amount amount) {
     SetUsage(node, fr, usage_(node, fr) - amount);
     if (stored_in_parent <= Amount(0)) return;
     amount = Min(amount, stored_in_parent);
-    node = Above(node);
+    node = forest_.Parent(node);
   }
 }
 

@@ -115,9 +115,6 @@ class Quota {
     slot = value;
   }
 
-  // The node that usage bubbles up to; nothing bubbles through a cycle of Cohorts.
-  NodeId Above(NodeId node) const { return forest_.HasCycle(node) ? kNoId : forest_.Parent(node); }
-
   struct Change {
     NodeId node;
     FlavorResourceId fr;

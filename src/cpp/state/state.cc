@@ -88,9 +88,6 @@ FlavorResourceId State::InternFlavorResource(FlavorId flavor, ResourceId resourc
     fr = static_cast<FlavorResourceId>(flavor_resources.size());
     flavor_resources.emplace_back(flavor, resource);
   }
-  if (fr >= quota.flavor_resources() || forest().size() > quota.rows()) {
-    quota.Resize(static_cast<int>(flavor_resources.size()));
-  }
   return fr;
 }
 
@@ -246,11 +243,40 @@ void State::AddEvent(EventKind kind, WorkloadId id, Reason cause) {
 
 void State::Rebuild() {
   stale = false;
-  quota.Resize(static_cast<int>(flavor_resources.size()));
+  RebuildQuotas();
   forest().Rebuild();
   quota.Rebuild();
   RebuildActivity();
   BumpGenerations();
+}
+
+void State::EndCall() {
+  if (changed_nodes.empty()) return;
+  if (!only_added) return EnsureBuilt();
+  only_added = false;
+  added_queues.insert(added_queues.end(), changed_nodes.begin(), changed_nodes.end());
+  changed_nodes.clear();
+}
+
+void State::RebuildQuotas() {
+  quota.Resize(static_cast<int>(flavor_resources.size()));
+  for (NodeId node : requoted) {
+    quota.ClearNode(node);
+    if (!forest().IsDeclared(node)) continue;
+    const std::vector<ResourceGroup>& groups = forest().IsClusterQueue(node)
+                                                   ? Queue(node).spec.resource_groups
+                                                   : cohorts[static_cast<size_t>(node)].resource_groups;
+    for (const ResourceGroup& group : groups) {
+      for (const FlavorQuotas& flavor : group.flavors) {
+        for (const ResourceQuota& amounts : flavor.resources) {
+          const FlavorResourceId fr =
+              FlavorResource(flavor_names.Find(flavor.name), resource_names.Find(amounts.name));
+          quota.SetQuota(node, fr, amounts.nominal, amounts.borrowing_limit, amounts.lending_limit);
+        }
+      }
+    }
+  }
+  requoted.clear();
 }
 
 void State::RebuildActivity() {
@@ -263,11 +289,22 @@ void State::RebuildActivity() {
 }
 
 void State::BumpGenerations() {
+  std::map<NodeId, int64_t> calls;  // by root: how many have added a queue to its tree
+  for (NodeId node : added_queues) {
+    const NodeId root = forest().Root(node);
+    // The calls before its own don't count for it.
+    if (root != kNoId) Queue(node).generation -= calls[root]++;
+  }
+  added_queues.clear();
+  for (const auto& [root, count] : calls) {
+    for (NodeId queue : forest().QueuesOfTree(root)) Queue(queue).generation += count;
+  }
   std::set<NodeId> roots;
   for (NodeId node : changed_nodes) {
     if (forest().Root(node) != kNoId) roots.insert(forest().Root(node));
   }
   changed_nodes.clear();
+  only_added = false;
   for (NodeId root : roots) {
     if (!forest().Exists(root)) continue;
     for (NodeId queue : forest().QueuesOfTree(root)) ++Queue(queue).generation;

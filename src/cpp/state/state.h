@@ -186,7 +186,10 @@ struct State {
 
   // Set by a change of configuration, worked off by Rebuild() before anything reads the numbers.
   bool stale = true;
-  std::vector<NodeId> changed_nodes;  // whose trees allocate anew
+  std::vector<NodeId> requoted;       // whose quotas are not yet in the tables
+  std::vector<NodeId> changed_nodes;  // whose trees allocate anew, by the call under way
+  bool only_added = false;            // that call does no more to the trees than to add a ClusterQueue
+  std::vector<NodeId> added_queues;   // such calls of before that are not worked off, each by its queue
   std::set<NodeId> to_requeue;        // roots (or lone queues) whose inadmissible workloads are to be retried
   int64_t scheduling_cycle = 0;
   int64_t successful_cycles = 0;  // of those, in which some workload got quota
@@ -232,6 +235,9 @@ struct State {
   void EnsureBuilt() {
     if (stale) Rebuild();
   }
+  // Ends a call from outside. Each call that changes trees counts for the generations of their queues on its
+  // own; queues that only come are worked off together, whoever reads first.
+  void EndCall();
   // Whether a scheduling cycle has the queue as a node.
   bool IsInSnapshot(NodeId queue) const { return forest().IsActive(queue); }
 
@@ -263,6 +269,7 @@ struct State {
 
  private:
   void AddEvent(EventKind kind, WorkloadId workload, Reason cause);
+  void RebuildQuotas();
   void RebuildActivity();
   void BumpGenerations();
 };

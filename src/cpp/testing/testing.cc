@@ -206,7 +206,10 @@ class Tables {
 
  private:
   FlavorResourceId Intern(const FlavorResourceName& fr) {
-    return state_.InternFlavorResource(state_.InternFlavor(fr.first), state_.InternResource(fr.second));
+    const FlavorResourceId id =
+        state_.InternFlavorResource(state_.InternFlavor(fr.first), state_.InternResource(fr.second));
+    state_.quota.Resize(static_cast<int>(state_.flavor_resources.size()));
+    return id;
   }
   NodeId Queue(const std::string& name) const { return Found(state_.forest().FindClusterQueue(name), name); }
   NodeId Cohort(const std::string& name) const { return Found(state_.forest().FindCohort(name), name); }

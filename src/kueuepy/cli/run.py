@@ -83,6 +83,9 @@ def _waiting(scheduler: Scheduler) -> Iterator[str]:
 
 def _why(scheduler: Scheduler, key: str) -> tuple[str, str, str]:
     """The reason and the message that an evaluation gives, and the admission checks of a workload that has quota."""
+    found = scheduler.id_of(key)
+    if not scheduler.engine.life(found)["checks"]:
+        return key, *scheduler.engine.evaluations([found])[0]
     explanation = scheduler.explain(key)
     checks = [cause.text for cause in explanation.causes if cause.kind == "check"]
     return key, explanation.reason, "; ".join([explanation.message, *checks])

@@ -166,7 +166,11 @@ class ShareView(TypedDict):
 
 
 class FactsView(TypedDict):
-    """All about one workload."""
+    """All about one workload.
+
+    `position` is how many wait before it in its ClusterQueue, nothing if it does not wait there; `first` the first one
+    that waits there, itself included.
+    """
 
     workload: str
     cluster_queue: str
@@ -178,6 +182,8 @@ class FactsView(TypedDict):
     counts: dict[str, int]
     shares: list[ShareView]
     strict_fifo: bool
+    position: int | None
+    first: str
     holds: bool
     blocked: tuple[str, str]
     inactivity: tuple[str, str] | None

@@ -116,8 +116,8 @@ def explain(
     else:
         causes += waiting_causes(
             facts,
-            _position(engine, facts),
-            _head(engine, facts),
+            facts["position"],
+            _head(facts),
             before=delays(engine, found, facts),
             after=[*_fewer_pods(facts, known), *releases(engine, facts, known)],
             fair=fair,
@@ -148,16 +148,9 @@ def _holding_verdict(conditions: dict[str, ConditionView]) -> str:
     return "Admitted" if conditions.get("Admitted", (False,))[0] else "QuotaReserved"
 
 
-def _position(engine: _core.Engine, facts: FactsView) -> int | None:
-    """How many wait before it in its ClusterQueue; `None` if it does not wait there."""
-    waiting = engine.pending_workloads(facts["cluster_queue"]) or []
-    places = (place for place, row in enumerate(waiting) if f"{row[0]}/{row[1]}" == facts["workload"])
-    return next(places, None)
-
-
-def _head(engine: _core.Engine, facts: FactsView) -> str | None:
+def _head(facts: FactsView) -> str | None:
     """Who must go before it: the head of a StrictFIFO queue, if it is another."""
     if not facts["strict_fifo"] or facts["blocked"][1]:
         return None
-    active = engine.queues().get(facts["cluster_queue"], ([], []))[0]
-    return active[0] if active and active[0] != facts["workload"] else None
+    first = facts["first"]
+    return first if first and first != facts["workload"] else None

@@ -1,0 +1,24 @@
+#include "model/poll.h"
+
+#include <atomic>
+
+namespace kueue {
+namespace {
+
+std::atomic<Listener> g_listener{nullptr};
+
+}  // namespace
+
+void SetListener(Listener listener) { g_listener.store(listener, std::memory_order_relaxed); }
+
+namespace poll_internal {
+
+thread_local int32_t left = kEvery;
+
+void Ask() {
+  left = kEvery;
+  if (const Listener listener = g_listener.load(std::memory_order_relaxed)) listener();
+}
+
+}  // namespace poll_internal
+}  // namespace kueue

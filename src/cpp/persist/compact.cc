@@ -1,0 +1,367 @@
+#include "persist/compact.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "persist/ids.h"
+#include "persist/renumber.h"
+
+namespace kueue {
+namespace {
+
+size_t Index(int32_t id) { return static_cast<size_t>(id); }
+
+// Gives the state that a waiting cycle started from every name that came since, under the same number.
+void MatchNames(State& start, const State& now) {
+  for (int32_t id = start.flavor_names.size(); id < now.flavor_names.size(); ++id)
+    start.InternFlavor(now.flavor_names.Name(id));
+  for (int32_t id = start.resource_names.size(); id < now.resource_names.size(); ++id)
+    start.InternResource(now.resource_names.Name(id));
+  for (int32_t id = start.namespace_names.size(); id < now.namespace_names.size(); ++id)
+    start.InternNamespace(now.namespace_names.Name(id));
+  for (size_t id = start.local_queues.size(); id < now.local_queues.size(); ++id)
+    start.InternLocalQueue(now.local_queues[id].ns, now.local_queues[id].name);
+  for (int32_t id = start.check_names.size(); id < now.check_names.size(); ++id)
+    start.InternCheck(now.check_names.Name(id));
+  for (int32_t id = start.reasons.size(); id < now.reasons.size(); ++id)
+    start.reasons.Intern(now.reasons.Name(id));
+  for (NodeId node = start.forest().size(); node < now.forest().size(); ++node) {
+    const std::string& name = now.forest().Name(node);
+    now.forest().IsClusterQueue(node) ? start.InternClusterQueue(name) : start.InternCohort(name);
+  }
+  for (size_t fr = start.flavor_resources.size(); fr < now.flavor_resources.size(); ++fr)
+    start.InternFlavorResource(now.flavor_resources[fr].first, now.flavor_resources[fr].second);
+  start.classes.insert(start.classes.end(),
+                       now.classes.begin() + static_cast<std::ptrdiff_t>(start.classes.size()),
+                       now.classes.end());
+  for (const auto& [key, cls] : now.class_of_key) start.class_of_key.try_emplace(key, cls);
+  start.quota.Resize(static_cast<int>(start.flavor_resources.size()));
+  start.EnsureBuilt();
+}
+
+class Compaction {
+ public:
+  explicit Compaction(State& state) : state_(state) {
+    state_.EnsureBuilt();
+    state_.RemoveDeleted();
+    states_.push_back(&state_);
+    if (state_.waiting.start == nullptr) return;
+    start_ = std::make_shared<State>(*state_.waiting.start);
+    MatchNames(*start_, state_);
+    states_.push_back(start_.get());
+  }
+
+  void Run() {
+    for (State* state : states_) MarkWhatIsThere(*state);
+    for (State* state : states_) MarkTables(*state);
+    MarkNames();
+    Order();
+    for (State* state : states_) Renumber(*state);
+    if (start_) state_.waiting.start = std::move(start_);
+  }
+
+ private:
+  // Workloads and ClusterQueues, and what they refer to.
+  void MarkWhatIsThere(State& state) {
+    for (WorkloadId id : state.workloads.InOrder()) {
+      marks_(IdKind::kWorkload, id);
+      WalkIds(marks_, std::as_const(state).At(id));
+    }
+    WalkIds(marks_, std::as_const(state.events));
+    std::set<NodeId> to_requeue;  // where there is nothing, nobody waits
+    for (NodeId node : state.to_requeue) {
+      if (state.forest().Exists(node)) to_requeue.insert(node);
+    }
+    state.to_requeue.swap(to_requeue);
+    for (NodeId node = 0; node < state.forest().size(); ++node) {
+      if (!state.forest().Exists(node)) continue;
+      marks_(IdKind::kNode, node);
+      if (!state.forest().IsClusterQueue(node) || !state.forest().IsDeclared(node)) continue;
+      state.Queue(node).pending.Prune();
+      WalkIds(marks_, std::as_const(state).Queue(node));
+    }
+  }
+
+  void MarkTables(const State& state) {
+    for (LocalQueueId id = 0; id < static_cast<LocalQueueId>(state.local_queues.size()); ++id) {
+      const LedgerEntry& entry = state.ledger[Index(id)];
+      if (!state.Local(id).exists && !entry.exists && !marks_.Has(IdKind::kLocalQueue, id)) continue;
+      marks_(IdKind::kLocalQueue, id);
+      WalkIds(marks_, state.Local(id));
+      WalkIds(marks_, entry);
+    }
+    for (size_t id = 0; id < state.namespaces.size(); ++id) {
+      const Namespace& space = state.namespaces[id];
+      if (space.exists || !space.limit_ranges.empty()) marks_(IdKind::kNamespace, static_cast<int32_t>(id));
+    }
+    for (size_t id = 0; id < state.flavors.size(); ++id) {
+      if (state.flavors[id].spec != nullptr) marks_(IdKind::kFlavor, static_cast<int32_t>(id));
+    }
+    for (size_t id = 0; id < state.checks.size(); ++id) {
+      if (state.checks[id].exists) marks_(IdKind::kCheck, static_cast<int32_t>(id));
+    }
+    for (NodeId node = 0; node < state.forest().size(); ++node) {
+      for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
+        if (state.quota.IsDefined(node, fr) || state.quota.Usage(node, fr) != Amount(0))
+          marks_(IdKind::kFlavorResource, fr);
+      }
+    }
+  }
+
+  void MarkNames() {
+    for (ClassId id : marks_.All(IdKind::kClass)) WalkIds(marks_, std::as_const(state_).Class(id));
+    for (FlavorResourceId fr : marks_.All(IdKind::kFlavorResource)) {
+      marks_(IdKind::kFlavor, state_.flavor_resources[Index(fr)].first);
+      marks_(IdKind::kResource, state_.flavor_resources[Index(fr)].second);
+    }
+    marks_(IdKind::kResource, state_.cpu);
+    marks_(IdKind::kResource, state_.pods);
+    known_reasons_ = KnownReasons().size();
+    for (int32_t id = 0; id < known_reasons_; ++id) marks_(IdKind::kReason, id);
+  }
+
+  template <typename Less>
+  void OrderKind(IdKind kind, size_t size, Less less) {
+    std::vector<int32_t> ids = marks_.All(kind);
+    std::sort(ids.begin(), ids.end(), less);
+    renumbering_.Set(kind, ids, size);
+  }
+  void OrderNames(IdKind kind, const Interner& names) {
+    OrderKind(kind, Index(names.size()),
+              [&names](int32_t a, int32_t b) { return names.Name(a) < names.Name(b); });
+  }
+
+  void Order() {
+    const State& state = state_;
+    OrderNames(IdKind::kFlavor, state.flavor_names);
+    OrderNames(IdKind::kResource, state.resource_names);
+    OrderNames(IdKind::kNamespace, state.namespace_names);
+    OrderNames(IdKind::kLocalQueue, state.local_queue_names);
+    OrderNames(IdKind::kCheck, state.check_names);
+    OrderKind(IdKind::kReason, Index(state.reasons.size()), [this, &state](int32_t a, int32_t b) {
+      if (a < known_reasons_ || b < known_reasons_) return a < b;
+      return state.reasons.Name(a) < state.reasons.Name(b);
+    });
+    const Forest& forest = state.forest();
+    OrderKind(IdKind::kNode, Index(forest.size()), [&forest](NodeId a, NodeId b) {
+      if (forest.IsClusterQueue(a) != forest.IsClusterQueue(b)) return forest.IsClusterQueue(a);
+      return forest.Name(a) < forest.Name(b);
+    });
+    const auto pair_of = [this, &state](FlavorResourceId fr) {
+      const auto& [flavor, resource] = state.flavor_resources[Index(fr)];
+      return std::pair(renumbering_.Now(IdKind::kFlavor, flavor),
+                       renumbering_.Now(IdKind::kResource, resource));
+    };
+    OrderKind(IdKind::kFlavorResource, state.flavor_resources.size(),
+              [&](FlavorResourceId a, FlavorResourceId b) { return pair_of(a) < pair_of(b); });
+    std::vector<const std::string*> keys(state.classes.size());
+    for (const auto& [key, cls] : state.class_of_key) keys[Index(cls)] = &key;
+    OrderKind(IdKind::kClass, state.classes.size(),
+              [&keys](ClassId a, ClassId b) { return *keys[Index(a)] < *keys[Index(b)]; });
+    OrderKind(IdKind::kWorkload, PlacesOfWorkloads(),
+              [this](WorkloadId a, WorkloadId b) { return SerialOf(a) < SerialOf(b); });
+  }
+
+  size_t PlacesOfWorkloads() const {
+    return std::max(state_.workloads.size(), start_ ? start_->workloads.size() : 0);
+  }
+  // While a cycle waits, a place is that of one workload in both states.
+  Serial SerialOf(WorkloadId id) const {
+    const bool is_here = Index(id) < state_.workloads.size() && !state_.workloads.IsFree(id);
+    return is_here ? state_.At(id).serial : std::as_const(*start_).At(id).serial;
+  }
+
+  template <typename T>
+  void Permute(IdKind kind, std::vector<T>& items) {
+    std::vector<T> permuted(renumbering_.Count(kind));
+    for (size_t id = 0; id < items.size(); ++id) {
+      const int32_t now = renumbering_.Now(kind, static_cast<int32_t>(id));
+      if (now != kNoId) permuted[Index(now)] = std::move(items[id]);
+    }
+    items.swap(permuted);
+  }
+  void Permute(IdKind kind, Interner& names) {
+    std::vector<std::string> ordered(renumbering_.Count(kind));
+    for (int32_t id = 0; id < names.size(); ++id) {
+      const int32_t now = renumbering_.Now(kind, id);
+      if (now != kNoId) ordered[Index(now)] = names.Name(id);
+    }
+    names = Interner();
+    for (const std::string& name : ordered) names.Intern(name);
+  }
+
+  void Renumber(State& state) {
+    RenumberQuota(state);
+    RenumberNames(state);
+    RenumberWorkloads(state);
+    for (NodeId node : state.forest().Queues()) {
+      WalkIds(renumbering_, state.Queue(node));
+      state.Queue(node).pending.Prune();  // once more: its buckets lie by the numbers
+    }
+    for (LocalQueue& local : state.local_queues) WalkIds(renumbering_, local);
+    for (LedgerEntry& entry : state.ledger) WalkIds(renumbering_, entry);
+    WalkIds(renumbering_, state.events);
+    renumbering_.Keys(IdKind::kNode, state.to_requeue);
+    for (EquivalenceClass& cls : state.classes) WalkIds(renumbering_, cls);
+    RenumberShortCuts(state.caches);
+  }
+
+  void RenumberNames(State& state) {
+    Permute(IdKind::kFlavor, state.flavor_names);
+    Permute(IdKind::kFlavor, state.flavors);
+    Permute(IdKind::kResource, state.resource_names);
+    Permute(IdKind::kResource, state.resource_order);
+    renumbering_(IdKind::kResource, state.cpu);
+    renumbering_(IdKind::kResource, state.pods);
+    Permute(IdKind::kNamespace, state.namespace_names);
+    Permute(IdKind::kNamespace, state.namespaces);
+    Permute(IdKind::kLocalQueue, state.local_queue_names);
+    Permute(IdKind::kLocalQueue, state.local_queues);
+    Permute(IdKind::kLocalQueue, state.ledger);
+    Permute(IdKind::kLocalQueue, state.ledger_usage);
+    Permute(IdKind::kCheck, state.check_names);
+    Permute(IdKind::kCheck, state.checks);
+    Permute(IdKind::kReason, state.reasons);
+    Permute(IdKind::kNode, state.queues);
+    Permute(IdKind::kNode, state.cohorts);
+    Permute(IdKind::kClass, state.classes);
+    for (auto at = state.class_of_key.begin(); at != state.class_of_key.end();) {
+      const auto entry = at++;
+      renumbering_(IdKind::kClass, entry->second);
+      if (entry->second == kNoId) state.class_of_key.erase(entry);
+    }
+    Permute(IdKind::kFlavorResource, state.flavor_resources);
+    state.flavor_resource_ids.assign(state.flavors.size(), {});
+    for (size_t fr = 0; fr < state.flavor_resources.size(); ++fr) {
+      auto& [flavor, resource] = state.flavor_resources[fr];
+      renumbering_(IdKind::kFlavor, flavor);
+      renumbering_(IdKind::kResource, resource);
+      std::vector<FlavorResourceId>& row = state.flavor_resource_ids[Index(flavor)];
+      if (row.size() <= Index(resource)) row.resize(Index(resource) + 1, kNoId);
+      row[Index(resource)] = static_cast<FlavorResourceId>(fr);
+    }
+  }
+
+  void RenumberWorkloads(State& state) {
+    FieldLists::Visit(state.workloads, [&](auto& places, auto& free, auto& roll, auto&, auto&) {
+      std::vector<Workload> ordered(renumbering_.Count(IdKind::kWorkload));
+      free.clear();
+      for (size_t place = 0; place < places.size(); ++place) {
+        if (places[place].spec == nullptr) continue;
+        const WorkloadId now = renumbering_.Now(IdKind::kWorkload, static_cast<WorkloadId>(place));
+        ordered[Index(now)] = std::move(places[place]);
+      }
+      places.swap(ordered);
+      roll.clear();
+      for (size_t place = 0; place < places.size(); ++place) {
+        if (places[place].spec == nullptr) {  // of the other state only
+          places[place].deleted = true;
+          free.push_back(static_cast<WorkloadId>(place));
+        } else {
+          roll.push_back({places[place].serial, static_cast<WorkloadId>(place)});
+        }
+      }
+    });
+    state.workload_of_key.clear();
+    for (WorkloadId id : state.workloads.InOrder()) {
+      Workload& workload = state.At(id);
+      WalkIds(renumbering_, workload);
+      if (!workload.deleted) state.workload_of_key[workload.Key()] = id;
+    }
+    for (WorkloadId& id : state.dirty) renumbering_(IdKind::kWorkload, id);
+    for (WorkloadId& id : state.deleted) renumbering_(IdKind::kWorkload, id);
+  }
+
+  template <typename Cells>
+  void PermuteTable(Cells& table) {
+    const auto rows = static_cast<Eigen::Index>(renumbering_.Count(IdKind::kNode)),
+               columns = static_cast<Eigen::Index>(renumbering_.Count(IdKind::kFlavorResource));
+    Cells permuted(rows, columns);
+    for (Eigen::Index row = 0; row < table.rows(); ++row) {
+      const NodeId node = renumbering_.Now(IdKind::kNode, static_cast<NodeId>(row));
+      for (Eigen::Index column = 0; node != kNoId && column < table.cols(); ++column) {
+        const FlavorResourceId fr =
+            renumbering_.Now(IdKind::kFlavorResource, static_cast<FlavorResourceId>(column));
+        if (fr != kNoId) permuted(node, fr) = table(row, column);
+      }
+    }
+    table.swap(permuted);
+  }
+
+  void RenumberQuota(State& state) {
+    FieldLists::Visit(state.quota, [this](auto& forest, auto& nominal, auto& borrowing, auto& lending,
+                                          auto& subtree, auto& local, auto& potential, auto& usage,
+                                          auto& declared, auto& defined, auto&, auto&) {
+      for (Table* table : {&nominal, &borrowing, &lending, &subtree, &local, &potential, &usage})
+        PermuteTable(*table);
+      PermuteTable(declared);
+      PermuteTable(defined);
+      RenumberForest(forest);
+    });
+  }
+
+  void RenumberForest(Forest& forest) {
+    FieldLists::Visit(forest, [this](auto& nodes, auto& of_queue, auto& of_cohort, auto& queue_names,
+                                     auto& cohort_names, auto&, auto&) {
+      Permute(IdKind::kNode, nodes);
+      of_queue.clear();
+      of_cohort.clear();
+      queue_names = cohort_names = Interner();
+      for (size_t node = 0; node < nodes.size(); ++node) {
+        renumbering_(IdKind::kNode, nodes[node].parent);
+        (nodes[node].is_cluster_queue ? queue_names : cohort_names).Intern(nodes[node].name);
+        (nodes[node].is_cluster_queue ? of_queue : of_cohort).push_back(static_cast<NodeId>(node));
+      }
+    });
+    forest.Rebuild();
+    forest.RebuildHeights();
+  }
+
+  void RenumberShortCuts(Caches& caches) {
+    caches.reserved.clear();
+    for (auto at = caches.classes.begin(); at != caches.classes.end();) {
+      const auto entry = at++;
+      std::vector<ClassId> kept;
+      for (ClassId cls : entry->second) {
+        if (const ClassId now = renumbering_.Now(IdKind::kClass, cls); now != kNoId) kept.push_back(now);
+      }
+      entry->second = std::move(kept);
+      if (entry->second.empty()) caches.classes.erase(entry);
+    }
+  }
+
+  State& state_;
+  std::shared_ptr<State> start_;  // of the cycle that waits, if one does
+  std::vector<State*> states_;
+  Marks marks_;
+  Renumbering renumbering_;
+  int32_t known_reasons_ = 0;
+};
+
+}  // namespace
+
+size_t EntriesOf(const State& state) {
+  const auto names = [](const Interner& interner) { return static_cast<size_t>(interner.size()); };
+  return state.classes.size() + state.local_queues.size() + state.namespaces.size() + state.flavors.size() +
+         state.checks.size() + state.flavor_resources.size() + static_cast<size_t>(state.forest().size()) +
+         names(state.resource_names) + names(state.reasons) + state.workloads.size() -
+         state.workloads.living();
+}
+
+void Compact(State& state) { Compaction(state).Run(); }
+
+State NamesOf(const State& state) {
+  State names;
+  names.flavor_names = state.flavor_names;
+  names.resource_names = state.resource_names;
+  names.reasons = state.reasons;
+  names.classes = state.classes;
+  names.forest() = state.forest();
+  return names;
+}
+
+}  // namespace kueue
