@@ -294,6 +294,13 @@ def test_items_that_cannot_be_told_apart_are_read_as_a_whole():
     assert values("kind: List\nitems:\n- a: [x]\n-\n  b: 1\n") == [{"a": ["x"]}, {"b": 1}]
 
 
+def test_lines_of_json_that_is_no_yaml_are_found():
+    text = '{"a": "\\ud83d\\ude00",\n "b": "\\\\\\/",\n "c": 1}'
+    (item,) = read("f.json", text.encode(), Limits(), strict=True)
+    assert item.value == {"a": "\U0001f600", "b": "\\/", "c": 1}
+    assert item.where(("c",)) == "f.json:3"
+
+
 def test_large_json_is_held_to_the_limits_without_being_yaml():
     odd = "\\ud83d\\ude00"  # is no YAML
     doc = {"a": [[{}] * 600, "x" * 999]}

@@ -58,7 +58,9 @@ def test_integers(text: str, value: int):
     assert isinstance(resolve(text), int)
 
 
-@pytest.mark.parametrize(("text", "value"), [("1.5", 1.5), (".5", 0.5), ("-2.5e-1", -0.25), ("1_0.5", 10.5)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("1.5", 1.5), (".5", 0.5), ("-2.5e-1", -0.25), ("1_0.5", 10.5), (".1_0e1_0", 10**9)]
+)
 def test_fractions(text: str, value: float):
     assert resolve(text) == value
 
@@ -78,6 +80,9 @@ def test_fractions(text: str, value: float):
         "1e400",
         "inf",
         ".i",
+        ".1_",
+        "._1",
+        ".1_e1",
         "-",
     ],
 )

@@ -162,6 +162,9 @@ KEY = "null, a fraction, a mapping or a list is no key"
         ('a: "\\ud83d\\ude00"', "f.yaml:1:7", "found invalid Unicode character escape code"),
         ("a: 1\nb: x\u0090y", "f.yaml:2:5", "U+0090 is not allowed; write it as an escape in quotes"),
         ("a: \ufeff", "f.yaml:1:4", "U+FEFF is not allowed"),
+        ("a: 'b'\nc: \"d\\\\\\/\"", "f.yaml:2:4", "\\/ in this text is an escape of JSON alone"),
+        ("a: |#\n  b", "f.yaml:1:4", "a comment behind a blank"),
+        ("a: >-\t\n  b", "f.yaml:1:4", "only blanks"),
         ("a: [1,\nb: {", "f.yaml:2:5", "did not find expected node content"),
         ("a: 'x", "f.yaml:1:4", "found unexpected end of stream"),
         ("a: 1\n...\nb: 2", "f.yaml:3:1", "did not find expected <document start>"),
@@ -241,7 +244,7 @@ def test_the_last_of_equal_keys_wins_in_lenient_reading():
         "items:\n  - a: 1\n  - b\nkind: List\n",
         "kind: List\nitems:\n- a\n",
         "just: text",
-        '{"a": 1, "b": [true, null, -5, 1.5, 2.0, "\\u00e9\\n\\/", {}, []]}',
+        '{"a": 1, "b": [true, null, -5, 1.5, 2.0, "\\u00e9\\n", {}, []]}',
         '{"items": [{"a": 1}, 5, "x"], "kind": "List"}',
         '{"items": [], "kind": "List"}',
         " {}",
@@ -292,6 +295,7 @@ def test_the_fast_reader_reads_what_kubectl_prints(text: str):
         'a: "\\q"',
         'a: "\\ud83d\\ude00"',
         'a: "b\\\n\n  c"',
+        'a: "b\\/"',
         "a: .inf",
         "-.INF: a",
         "a: x\u0090",
@@ -322,6 +326,10 @@ def test_the_fast_reader_reads_what_kubectl_prints(text: str):
 @pytest.mark.sanitizer
 def test_the_fast_reader_leaves_the_rest(text: str):
     assert fast_value(text) is None
+
+
+def test_a_slash_is_escaped_in_json_alone():
+    assert fast_value('{"a": "b\\/"}') == ({"a": "b/"},)
 
 
 def test_an_empty_text_has_no_value():

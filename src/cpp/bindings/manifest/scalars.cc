@@ -116,6 +116,7 @@ py::object FastReader::LongQuoted(char quote, const char* from) {
       ++at_;
       text += '\'';
     } else if (c == '\\' && quote == '"') {
+      if (Peek(1) == '/') throw Unsupported();  // an escape of JSON alone
       Unescape(&text);
       kept = text.size();
     } else if (c == '\n') {

@@ -24,6 +24,8 @@ _UNREADABLE = re.compile("[\x80-\x84\x86-\x9f\ufeff\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BREAKS = "\n\r\x85\u2028\u2029"
 _TAB_FIRST = re.compile(rf"[{_BREAKS}] *\t")
+_HEADER = re.compile(rf"[|>][-+0-9]*(?: *| +#[^{_BREAKS}]*)(?:[{_BREAKS}]|\Z)")
+_SLASH = re.compile(r"(?:[^\\]|\\[^/])*\\/")
 _TAB_IN_BLOCK = re.compile(rf"[|>][-+]?(?:[ \t][^{_BREAKS}]*)?[{_BREAKS}](?: *[{_BREAKS}])* *\t")
 _BLANKS = re.compile(rf"[ \t{_BREAKS}]*")
 _BARE_TAG = re.compile(r"(?:&\S+\s+)?!(?:\s|\Z)")
@@ -129,8 +131,8 @@ class Events:
         if isinstance(event, yaml.ScalarEvent):
             self._check_tag(event)
             self._check_tabs(event)
-            if event.style == '"' and _SURROGATE.search(event.value):
-                self.fail("an escape in this text stands for half a character")
+            if event.style == '"':
+                self._check_escapes(event)
             return True
         if isinstance(event, yaml.CollectionStartEvent):
             self._check_tag(event)
@@ -157,11 +159,25 @@ class Events:
         if is_scalar and not event.value and not event.style:
             self.fail("a tag stands before nothing; remove it, or write a value")
 
+    def _check_escapes(self, event: Any) -> None:
+        """Fails at escapes that are none to one of the parsers."""
+        if _SURROGATE.search(event.value):
+            self.fail("an escape in this text stands for half a character")
+        if "/" in event.value and _SLASH.match(self._source, event.start_mark.index, event.end_mark.index):
+            self.fail("\\/ in this text is an escape of JSON alone; write a slash without a backslash")
+
+    def _check_block(self, start: int, end: int) -> None:
+        """Fails at a block of text whose first lines the parsers read differently."""
+        if not _HEADER.match(self._source, start):
+            self.fail("only blanks, or a comment behind a blank, may stand behind | or > and what says how it is read")
+        if _TAB_IN_BLOCK.match(self._source, start, end):
+            self.fail("a tab begins the first line of this text; say after | or > by how many blanks it is indented")
+
     def _check_tabs(self, event: Any) -> None:
         """Fails at a scalar that the parsers end at different places: mostly because of tabs."""
         start, end = event.start_mark.index, event.end_mark.index
-        if event.style in ("|", ">") and _TAB_IN_BLOCK.search(self._source, start, end):
-            self.fail("a tab begins the first line of this text; say after | or > by how many blanks it is indented")
+        if event.style in ("|", ">"):
+            self._check_block(self._source.index(event.style, start), end)
         if event.style:
             return
         blanks = _BLANKS.match(self._source, end)

@@ -29,6 +29,7 @@ _NOT_FINITE = {
 }
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_BARE_FLOAT = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
 _NUMBER_START = frozenset("+-.0123456789")
 _MOST_DIGITS = 70  # of an integer of 64 bits with its sign, in base 2
 _UINT64 = 2**64
@@ -54,8 +55,9 @@ def resolve(text: str) -> Scalar:
     integer = _integer(text)
     if integer is not None:
         return integer
-    plain = text.replace("_", "") if text[0] != "." else text
-    return number(plain, text) if _FLOAT.fullmatch(plain) else text
+    plain = text.replace("_", "")
+    pattern, found = (_BARE_FLOAT, text) if text[0] == "." else (_FLOAT, plain)
+    return number(plain, text) if pattern.fullmatch(found) else text
 
 
 def tagged(tag: str, text: str) -> Scalar:
