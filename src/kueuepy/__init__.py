@@ -12,6 +12,7 @@ Import it as `kq`. Everything public is here; it is loaded when it is first used
 | decisions | `Admitted`, `Preempting`, `Pending`, `Target`, `FlavorAttempt` |
 | questions | `Explanation`, `Cause`, `Answers`, `Question`, `Difference`, `Change`, `Outcome`, `who_must_leave` |
 | policies | `compare`, `Comparison` |
+| versions of Kueue | `compare_versions`, `Upgrade` |
 | what it is held against | `fidelity`, `Fidelity` |
 | errors | `KueueError` and its kinds |
 | rooms | `kueuepy.jobs`, `kueuepy.manifest`, `kueuepy.objects`, `kueuepy.errors` |
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
     from kueuepy.session.checks import CheckAnswer, CheckController, CheckRequest, Provisioning
     from kueuepy.simulation.comparison import Comparison, compare
+    from kueuepy.upgrade import Upgrade, compare_versions
     from kueuepy.visibility.fidelity import Fidelity, fidelity
     from kueuepy.whatif import Answers, Change, Difference, Outcome, who_must_leave
 
@@ -168,11 +170,13 @@ __all__ = [
     "Toleration",
     "Topology",
     "UnsupportedError",
+    "Upgrade",
     "WaitForPodsReady",
     "Workload",
     "WorkloadPriorityClass",
     "WorkloadStatus",
     "compare",
+    "compare_versions",
     "dump",
     "errors",
     "fidelity",
@@ -190,6 +194,7 @@ _HOME = {
     "kueuepy.decisions": "Admitted Decision FlavorAttempt Pending Preempting Target",
     "kueuepy.engine.cycle": "Cycle Loop Settled",
     "kueuepy.explain": "Cause Explanation",
+    "kueuepy.upgrade": "Upgrade compare_versions",
     "kueuepy.whatif": "Answers Change Difference Outcome who_must_leave",
     "kueuepy.visibility.fidelity": "Fidelity fidelity",
     "kueuepy._core": "Quantity Question",

@@ -77,7 +77,8 @@ def test_LP_09_the_gates_that_have_an_effect_are_those_that_the_sources_ask_for(
     asked = set(re.findall(r'\{"(\w+)",', core))
     for path in (ROOT / "src" / "kueuepy").rglob("*.py"):
         asked |= set(re.findall(r'(?:enabled|gate)\((?:\S+, )?"(\w+)"\)', path.read_text(encoding="utf-8")))
-    assert {name for name, gate in kq.fidelity().feature_gates.items() if gate.effective} == asked
+    only_validated = {"ConcurrentAdmission"}  # whose fields are held to its rules, and left out of every decision
+    assert {name for name, gate in kq.fidelity().feature_gates.items() if gate.effective} == asked - only_validated
 
 
 def test_LP_09_rows_that_were_replayed_on_kueue_have_tests_of_their_name():

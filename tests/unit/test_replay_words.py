@@ -5,53 +5,7 @@ import pytest
 from kueuepy.errors import UnsupportedError
 from kueuepy.replay import ScenarioError, replay
 from kueuepy.replay.reader import check_scenario
-
-KUEUE = "kueue.x-k8s.io/v1beta2"
-
-
-def flavor(name="f"):
-    return {"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": name}}
-
-
-def namespace():
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ns"}}
-
-
-def queue(name="cq", cpu="10", **spec):
-    quota = {"name": "f", "resources": [{"name": "cpu", "nominalQuota": cpu}]}
-    groups = [{"coveredResources": ["cpu"], "flavors": [quota]}]
-    spec = {"namespaceSelector": {}, "resourceGroups": groups, **spec}
-    return {"apiVersion": KUEUE, "kind": "ClusterQueue", "metadata": {"name": name}, "spec": spec}
-
-
-def local_queue(name="lq", cluster_queue="cq"):
-    metadata = {"name": name, "namespace": "ns"}
-    return {"apiVersion": KUEUE, "kind": "LocalQueue", "metadata": metadata, "spec": {"clusterQueue": cluster_queue}}
-
-
-def workload(name, cpu="1", count=1, **metadata):
-    container = {"name": "c", "resources": {"requests": {"cpu": cpu}}}
-    pod_set = {"name": "main", "count": count, "template": {"spec": {"containers": [container]}}}
-    return {
-        "apiVersion": KUEUE,
-        "kind": "Workload",
-        "metadata": {"name": name, "namespace": "ns", **metadata},
-        "spec": {"queueName": "lq", "podSets": [pod_set]},
-    }
-
-
-def scenario(*steps, objects=None, **config):
-    objects = [namespace(), flavor(), queue(), local_queue()] if objects is None else objects
-    return {
-        "name": "words",
-        "config": config,
-        "objects": objects,
-        "steps": [{"at": n, **s} for n, s in enumerate(steps)],
-    }
-
-
-def run(*steps, **more):
-    return replay(scenario(*steps, **more))
+from stories import KUEUE, flavor, local_queue, namespace, queue, run, scenario, workload
 
 
 def test_transformations_and_excluded_prefixes_count():

@@ -73,7 +73,7 @@ AnswerRecord AnswerFor(State& state, WorkloadId id) {
     std::shared_ptr<const Admission> admission = answer.decision.admission;
     Workload& workload = state.At(id);
     workload.admission.swap(admission);
-    answer.decision.admitted = HasAllRequiredChecks(state.Queue(answer.decision.queue), workload);
+    answer.decision.admitted = HasAllRequiredChecks(state, answer.decision.queue, workload);
     workload.admission.swap(admission);
   }
   return answer;

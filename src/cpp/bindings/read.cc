@@ -1,5 +1,8 @@
 #include "bindings/read.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "absl/strings/str_cat.h"
 #include "bindings/json.h"
 
@@ -170,9 +173,38 @@ CohortSpec ReadCohort(const py::handle& object) {
           Weight(object)};
 }
 
+namespace {
+
+// In 10^-9 units; what no 128 bits hold is the most that they do.
+Int128 Nano(const Quantity& quantity) {
+  constexpr size_t kMostDigits = 38;
+  const Decimal::Digits written = quantity.value().ToDigits();
+  const int exponent = written.exponent + 9;
+  if (written.digits.size() + static_cast<size_t>(std::max(exponent, 0)) > kMostDigits) {
+    return Int128{std::numeric_limits<int64_t>::max()} * 1'000'000'000;
+  }
+  Int128 nano = 0;
+  for (char digit : written.digits) nano = nano * 10 + (digit - '0');
+  for (int i = 0; i < exponent; ++i) nano *= 10;
+  return quantity.IsNegative() ? -nano : nano;
+}
+
+// status.fairSharing.admissionFairSharingStatus.consumedResources
+std::map<std::string, Int128> ReadConsumed(const py::handle& status) {
+  std::map<std::string, Int128> consumed;
+  if (status.is_none()) return consumed;
+  for (const auto& [name, quantity] :
+       ReadResources(status.attr("consumed_resources"), "status.fairSharing.consumedResources")) {
+    consumed[name] = Nano(quantity);
+  }
+  return consumed;
+}
+
+}  // namespace
+
 LocalQueueSpec ReadLocalQueue(const py::handle& object) {
   return {TextOf(object, "namespace"), TextOf(object, "name"), TextOf(object, "cluster_queue"),
-          ReadStopPolicy(object), Weight(object)};
+          ReadStopPolicy(object),      Weight(object),         ReadConsumed(object.attr("status"))};
 }
 
 AdmissionCheckSpec ReadCheck(const py::handle& object) {
@@ -239,8 +271,12 @@ Config ReadConfig(const py::handle& configuration) {
   }
   config.ignore_undeclared_resources =
       TextOf(configuration.attr("resources"), "quota_check_strategy") == "IgnoreUndeclared";
-  for (const auto& [name, value] : configuration.attr("feature_gates").cast<std::map<std::string, bool>>()) {
+  for (const auto& [name, value] : configuration.attr("gates").cast<std::map<std::string, bool>>()) {
     config.gates.Set(name, value);
+  }
+  for (const std::string& name : Texts(configuration.attr("rules"))) {
+    if (config.rules.Set(name, true)) continue;
+    ThrowIfError(absl::InternalError(absl::StrCat("the core has no rule of the name ", name)));
   }
   if (!config.gates.admission_fair_sharing) config.admission_fair_sharing.reset();
   return config;

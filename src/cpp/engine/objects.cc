@@ -84,6 +84,11 @@ void Engine::ApplyLocalQueue(LocalQueueSpec spec) {
   queue.stop_policy = spec.stop_policy;
   const bool reweighted = was_running && !moved && queue.fair_weight != spec.fair_weight;
   queue.fair_weight = spec.fair_weight;
+  LedgerEntry& entry = state_.ledger[static_cast<size_t>(id)];
+  if (!entry.is_sampled) {
+    entry.history.clear();
+    for (const auto& [name, amount] : spec.consumed) entry.history[state_.InternResource(name)] = amount;
+  }
   RefreshLocalQueueUsage(state_, id);
   if (reweighted && node != kNoId) state_.Queue(node).pending.Reorder(state_.pending_tables());
   if (queue.IsRunning() && (!was_running || moved)) AddFromLocalQueue(state_, id);

@@ -79,8 +79,17 @@ Int128 ToNano(const State& state, ResourceId resource, int64_t amount) {
                                : static_cast<Int128>(amount) * kNano;
 }
 
-void AddScaled(NanoAmounts& sum, const NanoAmounts& amounts, double factor) {
-  for (const auto& [resource, amount] : amounts) sum[resource] += Multiply(amount, factor);
+// The same in releases that count in whole thousandths: rounded up before, cut after.
+Int128 MultiplyThousandths(Int128 nano, double factor) {
+  constexpr Int128 kThousandth = kNano / 1000;
+  const auto thousandths = static_cast<int64_t>((nano + kThousandth - 1) / kThousandth);
+  return static_cast<int64_t>(static_cast<double>(thousandths) * factor) * kThousandth;
+}
+
+void AddScaled(const State& state, NanoAmounts& sum, const NanoAmounts& amounts, double factor) {
+  const bool coarse = state.config.rules.usage_in_thousandths;
+  for (const auto& [resource, amount] : amounts)
+    sum[resource] += coarse ? MultiplyThousandths(amount, factor) : Multiply(amount, factor);
 }
 
 // What the LocalQueue's admitted workloads use now, over all flavors.
@@ -99,11 +108,14 @@ NanoAmounts AdmittedUsage(const State& state, LocalQueueId local) {
   return usage;
 }
 
-NanoAmounts Decayed(const NanoAmounts& consumed, const NanoAmounts& now, Time elapsed, Time half_life) {
-  const double alpha = Alpha(std::max<Time>(elapsed, 0), half_life);
+// What a LocalQueue has consumed as of now, with what its workloads use since the last time.
+NanoAmounts Decayed(const State& state, LocalQueueId local) {
+  const LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
+  const Time half_life = state.config.admission_fair_sharing->usage_half_life_time;
+  const double alpha = Alpha(std::max<Time>(state.now - entry.last_update, 0), half_life);
   NanoAmounts decayed;
-  AddScaled(decayed, consumed, 1.0 - alpha);
-  AddScaled(decayed, now, alpha);
+  AddScaled(state, decayed, entry.consumed, 1.0 - alpha);
+  AddScaled(state, decayed, AdmittedUsage(state, local), alpha);
   return decayed;
 }
 
@@ -119,6 +131,7 @@ LedgerEntry& Entry(State& state, LocalQueueId local) {
 // What asks for nothing, or counts for nothing without a half-life, owes nothing.
 bool OwesAnything(const LedgerEntry& entry) {
   for (const auto& [workload, penalty] : entry.penalties) {
+    if (workload == kNoId) return true;
     for (const auto& [resource, amount] : penalty) {
       if (amount != 0) return true;
     }
@@ -150,6 +163,46 @@ double WeightedUsage(const State& state, LocalQueueId local) {
   return usage / weight;
 }
 
+NanoAmounts Penalty(const State& state, const NanoAmounts& requests) {
+  const AdmissionFairSharing& config = *state.config.admission_fair_sharing;
+  NanoAmounts penalty;
+  AddScaled(state, penalty, requests, Alpha(config.usage_sampling_interval, config.usage_half_life_time));
+  return penalty;
+}
+
+// What a pool of penalties is told of a workload's admission, which may be for fewer pods than were pushed
+// (pkg/controller/core/workload_controller.go:updateAfsConsumedUsage before v0.18).
+NanoAmounts AdmittedPenalty(const State& state, const Workload& workload) {
+  NanoAmounts usage;
+  for (const PodSetAdmission& pod_set : workload.admission->pod_sets) {
+    for (const PodSetAdmission::Resource& entry : pod_set.resources)
+      usage[entry.resource] += ToNano(state, entry.resource, entry.usage);
+  }
+  return Penalty(state, usage);
+}
+
+// Takes an amount out of the pool, which is gone once nothing is left in it.
+void DrainPool(const State& state, LedgerEntry& entry, const NanoAmounts& penalty) {
+  NanoAmounts& pool = entry.penalties[kNoId];
+  for (const auto& [resource, amount] : penalty) pool[resource] -= amount;
+  const auto is_zero = [](const auto& left) { return left.second == 0; };
+  if (!state.config.rules.pooled_penalties_stay && std::all_of(pool.begin(), pool.end(), is_zero))
+    entry.penalties.erase(kNoId);
+}
+
+// The first sample takes in what was consumed before (LocalQueueReconciler.initializeAfsIfNeeded).
+void TakeHistoryIn(State& state, LocalQueueId local) {
+  LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
+  if (entry.is_sampled) return;
+  const bool from_admitted = state.config.rules.usage_starts_from_admitted;
+  if (from_admitted && !entry.exists) entry.consumed = AdmittedUsage(state, local);
+  if (!from_admitted) {
+    for (const auto& [resource, amount] : entry.history) entry.consumed[resource] += amount;
+  }
+  entry.history.clear();
+  entry.is_sampled = true;
+}
+
 }  // namespace
 
 bool UsesAdmissionFairSharing(const State& state, NodeId queue) {
@@ -167,18 +220,24 @@ bool HasPendingPenalty(const State& state, LocalQueueId local) {
 
 void AddPenalty(State& state, WorkloadId id) {
   const Workload& workload = state.At(id);
-  const AdmissionFairSharing& config = *state.config.admission_fair_sharing;
   const ClusterQueue& queue = state.Queue(workload.admission->cluster_queue);
+  const bool pooled = state.config.rules.pooled_entry_penalties;
+  if (!pooled && !UsesAdmissionFairSharing(state, workload.admission->cluster_queue)) return;
   NanoAmounts requests;
   for (const PodSetTotals& totals : state.Class(workload.cls).totals) {
     for (const auto& [resource, amount] : totals.requests) {
       if (state.config.ignore_undeclared_resources && queue.GroupOf(resource) == kNoId) continue;
       requests[resource] += ToNano(state, resource, amount);
     }
+    if (pooled && queue.covers_pods) requests[state.pods] += ToNano(state, state.pods, totals.count);
   }
-  NanoAmounts penalty;
-  AddScaled(penalty, requests, Alpha(config.usage_sampling_interval, config.usage_half_life_time));
-  Entry(state, workload.local_queue).penalties[id] = std::move(penalty);
+  LedgerEntry& entry = state.ledger[static_cast<size_t>(workload.local_queue)];
+  if (pooled) {
+    NanoAmounts& pool = entry.penalties[kNoId];
+    for (const auto& [resource, amount] : Penalty(state, requests)) pool[resource] += amount;
+  } else {
+    Entry(state, workload.local_queue).penalties[id] = Penalty(state, requests);
+  }
   RefreshLocalQueueUsage(state, workload.local_queue);
 }
 
@@ -190,11 +249,13 @@ void DropPenalty(State& state, WorkloadId id) {
 void SettlePenalty(State& state, WorkloadId id) {
   const LocalQueueId local = state.At(id).local_queue;
   LedgerEntry& entry = Entry(state, local);
-  const Time half_life = state.config.admission_fair_sharing->usage_half_life_time;
-  entry.consumed =
-      Decayed(entry.consumed, AdmittedUsage(state, local), state.now - entry.last_update, half_life);
+  entry.consumed = Decayed(state, local);
   const auto penalty = entry.penalties.find(id);
-  if (penalty != entry.penalties.end()) {
+  if (state.config.rules.pooled_entry_penalties) {
+    const NanoAmounts settled = AdmittedPenalty(state, state.At(id));
+    for (const auto& [resource, amount] : settled) entry.consumed[resource] += amount;
+    DrainPool(state, entry, settled);
+  } else if (penalty != entry.penalties.end()) {
     for (const auto& [resource, amount] : penalty->second) entry.consumed[resource] += amount;
     entry.penalties.erase(penalty);
   }
@@ -209,14 +270,16 @@ void Sample(State& state) {
     LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
     if (!queue.IsRunning() || queue.cluster_queue == kNoId) continue;
     if (!state.forest().IsActive(queue.cluster_queue)) continue;
-    const bool due = !entry.exists || state.now - entry.last_update >= config.usage_sampling_interval;
+    const bool first = !entry.is_sampled && state.config.rules.usage_starts_from_admitted;
+    const bool due =
+        !entry.exists || first || state.now - entry.last_update >= config.usage_sampling_interval;
+    TakeHistoryIn(state, local);
     if (!due && !OwesAnything(entry)) continue;
     Entry(state, local);
     if (config.usage_half_life_time == 0) {
       entry.consumed.clear();
     } else {
-      entry.consumed = Decayed(entry.consumed, AdmittedUsage(state, local), state.now - entry.last_update,
-                               config.usage_half_life_time);
+      entry.consumed = Decayed(state, local);
     }
     entry.last_update = std::max(entry.last_update, state.now);
     RefreshLocalQueueUsage(state, local);

@@ -2,6 +2,7 @@
 #include "fairness/tournament.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace kueue {
 namespace {
@@ -32,16 +33,36 @@ void Tournament::ComputeShares(NodeId root) {
   for (const auto& [name, index] : by_queue_) {
     const Head& head = heads_[index];
     if (forest.Root(head.queue) != root) continue;
-    const Trial trial(state_.quota);
-    for (size_t i = 0; i < head.usage_size; ++i) {
-      state_.quota.Add(head.queue, head.usage[i].fr, head.usage[i].amount);
-    }
+    const auto each = [&head](auto use) {
+      for (size_t i = 0; i < head.usage_size; ++i)
+        use(head.usage[i].fr, head.usage[i].amount);
+    };
+    // Kueue takes the addition back by removing it, which does not restore what has saturated; undoing is
+    // quicker and otherwise the same.
+    const bool saturates = Saturates(head);
+    std::optional<Trial> trial;
+    if (!saturates) trial.emplace(state_.quota);
+    each([&](FlavorResourceId fr, Amount amount) { state_.quota.Add(head.queue, fr, amount); });
     AncestorShares& standing = standings_[index];
     standing.at.clear();
     for (NodeId node = head.queue; forest.Parent(node) != kNoId; node = forest.Parent(node)) {
       standing.at.emplace_back(forest.Parent(node), DominantResourceShare(state_, node));
     }
+    if (saturates) {
+      each([&](FlavorResourceId fr, Amount amount) { state_.quota.Remove(head.queue, fr, amount); });
+    }
   }
+}
+
+// Whether the usage of some node may become more than an Amount can hold.
+bool Tournament::Saturates(const Head& head) const {
+  for (size_t i = 0; i < head.usage_size; ++i) {
+    const FlavorResourceAmount& entry = head.usage[i];
+    for (NodeId node = head.queue; node != kNoId; node = state_.forest().Parent(node)) {
+      if ((state_.quota.Usage(node, entry.fr) + entry.amount).IsUnlimited()) return true;
+    }
+  }
+  return false;
 }
 
 size_t Tournament::RunTournament(NodeId cohort) const {

@@ -177,6 +177,9 @@ FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Reques
   }
   const bool fungible = state_.config.gates.flavor_fungibility;
   const int flavor_count = static_cast<int>(ids.flavors.size());
+  const ReleaseRules& rules = state_.config.rules;
+  const LabelKeys group_keys =
+      rules.label_keys_of_whole_group ? GroupLabelKeys(state_, ids.flavors) : LabelKeys();
   Scan scan;
   GranularMode best = kWorstMode;
   int attempted = -1;
@@ -191,7 +194,8 @@ FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Reques
     bool eligible = true;
     for (int pod_set : group) {
       std::optional<Refusal> refusal =
-          Ineligibility(class_.pod_sets[static_cast<size_t>(pod_set)], flavor, state_.Flavor(flavor));
+          Ineligibility(class_.pod_sets[static_cast<size_t>(pod_set)], flavor, state_.Flavor(flavor),
+                        rules.label_keys_of_whole_group ? &group_keys : nullptr);
       if (!refusal) continue;
       if (refusal->kind == RefusalKind::kFlavorNotFound) refusal->text = state_.flavor_names.Name(flavor);
       scan.refusals.push_back(std::move(*refusal));
@@ -211,8 +215,7 @@ FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Reques
       best = mode;
       break;
     }
-    const bool better =
-        fungible ? IsPreferred(mode, best, queue_.spec.flavor_fungibility) : mode.mode > best.mode;
+    const bool better = fungible ? IsBetter(mode, best) : mode.mode > best.mode;
     if (better) {
       scan.choices = std::move(choices);
       best = mode;
@@ -256,12 +259,20 @@ GranularMode FlavorAssigner::TryFlavor(FlavorId flavor, const Group& group, cons
       attempt.no_fit_reason = MostSevere(attempt.no_fit_reason, no_fit_reason);
     }
     attempt.borrow = std::max(attempt.borrow, mode.borrowing_level);
-    if (IsPreferred(representative, mode, queue_.spec.flavor_fungibility)) representative = mode;
-    if (representative.mode == PreemptionMode::kNoFit) continue;
+    if (IsBetter(representative, mode)) representative = mode;
+    if (representative.mode == PreemptionMode::kNoFit) {
+      if (state_.config.rules.scan_stops_at_first_missing_resource) break;
+      continue;
+    }
     choices.push_back({resource, flavor, PublicMode(mode.mode), mode.borrowing_level, 0});
   }
   attempt.mode = representative.mode;
   return representative;
+}
+
+bool FlavorAssigner::IsBetter(GranularMode a, GranularMode b) const {
+  return IsPreferred(a, b, queue_.spec.flavor_fungibility,
+                     state_.config.rules.flavors_without_candidates_compete);
 }
 
 bool FlavorAssigner::CanPreemptWhileBorrowing() const {

@@ -63,6 +63,7 @@ class FlavorAssigner {
   const PodSetAdmission* ReplacedAt(int pod_set) const;
   const PodSetAdmission* ReplacedNamed(const std::string& name) const;
   FlavorId ReplacedFlavor(int pod_set, ResourceId resource) const;
+  bool IsBetter(GranularMode a, GranularMode b) const;
   bool CanPreemptWhileBorrowing() const;
   void Conclude(Assignment& assignment) const;
 

@@ -26,18 +26,23 @@ bool IsTolerated(const Taint& taint, const PodTemplate& pod, const ResourceFlavo
          std::any_of(flavor.tolerations.begin(), flavor.tolerations.end(), tolerates);
 }
 
-// Only label keys that the flavor itself declares are looked at.
-bool MatchesNodeSelection(const PodTemplate& pod, const std::map<std::string, std::string>& labels) {
+// Only label keys that the flavor itself declares are looked at; or those of the group, where they are given.
+bool MatchesNodeSelection(const PodTemplate& pod, const std::map<std::string, std::string>& labels,
+                          const LabelKeys* group_keys) {
+  const auto counts = [&](const std::string& key) {
+    return group_keys != nullptr ? group_keys->count(key) > 0 : labels.count(key) > 0;
+  };
   for (const auto& [key, value] : pod.node_selector) {
+    if (!counts(key)) continue;
     const auto label = labels.find(key);
-    if (label != labels.end() && label->second != value) return false;
+    if (label == labels.end() || label->second != value) return false;
   }
   if (!pod.has_affinity) return true;
   bool any_matches = false;
   for (const NodeSelectorTerm& term : pod.affinity_terms) {
     bool declared = false, matches = true;
     for (const NodeSelectorRequirement& requirement : term.match_expressions) {
-      if (labels.count(requirement.key) == 0) continue;
+      if (!counts(requirement.key)) continue;
       declared = true;
       matches = matches && SatisfiesRequirement(labels, requirement.key, requirement.op, requirement.values);
     }
@@ -49,7 +54,8 @@ bool MatchesNodeSelection(const PodTemplate& pod, const std::map<std::string, st
 
 // Tells what keeps the pod set off the flavor, one thing after the other, until `enough` says so.
 template <typename Enough>
-void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor, Enough enough) {
+void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor, const LabelKeys* group_keys,
+            Enough enough) {
   const auto refusal = [id](RefusalKind kind, std::string text = {}) {
     return Refusal{kind, id, kNoId, {}, {}, {}, std::move(text)};
   };
@@ -68,7 +74,7 @@ void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor
     const std::string text = absl::StrCat("{", taint.key, " ", taint.value, " ", taint.effect, " <nil>}");
     if (enough(refusal(RefusalKind::kUntoleratedTaint, text))) return;
   }
-  if (flavor->node_labels.empty() || MatchesNodeSelection(*pod_set.pod_template, flavor->node_labels)) return;
+  if (MatchesNodeSelection(*pod_set.pod_template, flavor->node_labels, group_keys)) return;
   enough(refusal(RefusalKind::kNodeAffinity));
 }
 
@@ -109,18 +115,30 @@ bool Tolerates(const Toleration& toleration, const Taint& taint) {
   return false;
 }
 
-std::optional<Refusal> Ineligibility(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor) {
+LabelKeys GroupLabelKeys(const State& state, const std::vector<FlavorId>& flavors) {
+  LabelKeys keys;
+  for (FlavorId flavor : flavors) {
+    const ResourceFlavor* spec = state.Flavor(flavor);
+    if (spec == nullptr) continue;
+    for (const auto& [key, value] : spec->node_labels) keys.insert(key);
+  }
+  return keys;
+}
+
+std::optional<Refusal> Ineligibility(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor,
+                                     const LabelKeys* group_keys) {
   std::optional<Refusal> first;
-  Refuse(pod_set, id, flavor, [&first](Refusal refusal) {
+  Refuse(pod_set, id, flavor, group_keys, [&first](Refusal refusal) {
     first = std::move(refusal);
     return true;
   });
   return first;
 }
 
-std::vector<Refusal> Ineligibilities(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor) {
+std::vector<Refusal> Ineligibilities(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor,
+                                     const LabelKeys* group_keys) {
   std::vector<Refusal> all;
-  Refuse(pod_set, id, flavor, [&all](Refusal refusal) {
+  Refuse(pod_set, id, flavor, group_keys, [&all](Refusal refusal) {
     all.push_back(std::move(refusal));
     return false;
   });

@@ -3,11 +3,13 @@
 
 namespace kueue {
 
-bool IsPreferred(GranularMode a, GranularMode b, const FlavorFungibility& fungibility) {
+bool IsPreferred(GranularMode a, GranularMode b, const FlavorFungibility& fungibility,
+                 bool without_candidates_compete) {
   if (a.mode == PreemptionMode::kNoFit) return false;
   if (b.mode == PreemptionMode::kNoFit) return true;
   const bool a_has_none = a.mode == PreemptionMode::kNoCandidates;
-  if (a_has_none != (b.mode == PreemptionMode::kNoCandidates)) return !a_has_none;
+  const bool b_has_none = b.mode == PreemptionMode::kNoCandidates;
+  if (a_has_none != b_has_none && !without_candidates_compete) return !a_has_none;
   const bool lower_level = a.borrowing_level < b.borrowing_level;
   if (fungibility.preference == FungibilityPreference::kPreemptionOverBorrowing) {
     return a.borrowing_level != b.borrowing_level ? lower_level : a.mode > b.mode;

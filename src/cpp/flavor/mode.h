@@ -32,8 +32,11 @@ struct GranularMode {
 inline constexpr GranularMode kWorstMode{PreemptionMode::kNoFit, INT_MAX};
 inline constexpr GranularMode kBestMode{PreemptionMode::kFit, 0};
 
-// Whether `a` is better than `b`. Equal ones are not, so the earlier flavor stays.
-bool IsPreferred(GranularMode a, GranularMode b, const FlavorFungibility& fungibility);
+// Whether `a` is better than `b`. Equal ones are not, so the earlier flavor stays. A flavor without
+// candidates for preemption comes last, unless it competes as the others do
+// (flavors_without_candidates_compete).
+bool IsPreferred(GranularMode a, GranularMode b, const FlavorFungibility& fungibility,
+                 bool without_candidates_compete = false);
 
 // Whether the scan goes on to the next flavor after one that does as well as `mode`.
 bool ShouldTryNextFlavor(GranularMode mode, const FlavorFungibility& fungibility);

@@ -28,13 +28,18 @@ Inadmissibility ValidateAdmissibility(const State& state, const Workload& worklo
                                       PodTemplates templates) {
   const LocalQueue& local = state.Local(workload.local_queue);
   const Namespace& space = state.namespaces[static_cast<size_t>(local.namespace_id)];
+  const bool old_texts = state.config.rules.nomination_texts_of_v0_17;
   if (!space.exists) {
+    if (old_texts)
+      return {absl::StrCat("Could not obtain workload namespace: namespaces \"", local.ns, "\" not found"),
+              false};
     return {absl::StrCat("workload namespace \"", local.ns, "\" does not exist: namespaces \"", local.ns,
                          "\" not found"),
             false};
   }
   if (!MayUse(state, queue, local.namespace_id)) {
-    return {"workload namespace doesn't match ClusterQueue selector", true};
+    return {absl::StrCat(old_texts ? "W" : "w", "orkload namespace doesn't match ClusterQueue selector"),
+            true};
   }
   if (workload.cls == kNoId) return {};
   const EquivalenceClass& cls = state.Class(workload.cls);

@@ -191,8 +191,16 @@ bool HasCheckIn(const Workload& workload, CheckState check_state) {
                      [check_state](const WorkloadCheck& check) { return check.state == check_state; });
 }
 
-std::vector<CheckId> RequiredChecks(const ClusterQueue& queue, const Workload& workload) {
+std::vector<CheckId> RequiredChecks(const State& state, NodeId node, const Workload& workload) {
+  const ClusterQueue& queue = state.Queue(node);
   std::vector<CheckId> required;
+  const auto has_no_flavor = [](const PodSetAdmission& pod_set) {
+    return std::all_of(pod_set.resources.begin(), pod_set.resources.end(),
+                       [](const PodSetAdmission::Resource& entry) { return entry.flavor == kNoId; });
+  };
+  const bool needs_all =
+      state.config.rules.flavorless_quota_needs_all_checks && workload.admission &&
+      std::all_of(workload.admission->pod_sets.begin(), workload.admission->pod_sets.end(), has_no_flavor);
   const auto is_assigned = [&workload](FlavorId flavor) {
     for (const PodSetAdmission& pod_set : workload.admission->pod_sets) {
       for (const PodSetAdmission::Resource& entry : pod_set.resources) {
@@ -205,15 +213,15 @@ std::vector<CheckId> RequiredChecks(const ClusterQueue& queue, const Workload& w
     const bool needed = workload.admission
                             ? std::any_of(rule.flavors.begin(), rule.flavors.end(), is_assigned)
                             : rule.flavors.size() == queue.flavors.size();
-    if (needed) required.push_back(rule.check);
+    if (needed || needs_all) required.push_back(rule.check);
   }
   return required;
 }
 
-bool HasAllRequiredChecks(const ClusterQueue& queue, const Workload& workload) {
-  if (queue.checks.empty()) return true;
+bool HasAllRequiredChecks(const State& state, NodeId queue, const Workload& workload) {
+  if (state.Queue(queue).checks.empty()) return true;
   const std::vector<WorkloadCheck>& listed = workload.Status().checks;
-  for (CheckId required : RequiredChecks(queue, workload)) {
+  for (CheckId required : RequiredChecks(state, queue, workload)) {
     if (std::none_of(listed.begin(), listed.end(),
                      [required](const WorkloadCheck& check) { return check.check == required; })) {
       return false;

@@ -30,8 +30,8 @@ bool HasAllChecksReady(const Workload& workload);
 bool HasCheckIn(const Workload& workload, CheckState check_state);
 // The checks that a workload of the queue needs: for its admission's flavors, or those that cover all
 // flavors.
-std::vector<CheckId> RequiredChecks(const ClusterQueue& queue, const Workload& workload);
-bool HasAllRequiredChecks(const ClusterQueue& queue, const Workload& workload);
+std::vector<CheckId> RequiredChecks(const State& state, NodeId queue, const Workload& workload);
+bool HasAllRequiredChecks(const State& state, NodeId queue, const Workload& workload);
 
 // Whether it may wait in a queue at all.
 bool IsAdmissible(const State& state, const Workload& workload);

@@ -55,6 +55,7 @@ NodeId ManagedQueue(const State& state, const Workload& workload) {
 
 void AfterAdmission(State& state, WorkloadId id) {
   const NodeId node = state.At(id).admission->cluster_queue;
+  if (state.config.rules.pooled_entry_penalties) return;  // only an admission at once was settled
   if (UsesAdmissionFairSharing(state, node)) SettlePenalty(state, id);
 }
 

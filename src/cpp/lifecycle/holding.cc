@@ -22,6 +22,16 @@ std::string ChecksMessage(const State& state, const Workload& workload, CheckSta
   return absl::StrCat(count > 1 ? "AdmissionChecks" : "AdmissionCheck", " in ", name, " state: ", parts);
 }
 
+// What releases with check_evictions_name_no_state say of rejected checks.
+std::string RejectedMessage(const State& state, const Workload& workload) {
+  std::string names;
+  for (const WorkloadCheck& check : workload.Status().checks) {
+    if (check.state != CheckState::kRejected) continue;
+    absl::StrAppend(&names, names.empty() ? "" : ",", state.check_names.Name(check.check));
+  }
+  return absl::StrCat("Admission check(s): ", names, ", were rejected");
+}
+
 // Withdraws a reservation that is not (yet) an admission.
 void Withdraw(State& state, WorkloadId id, Reason granular, std::string text) {
   const Reason reason =
@@ -72,7 +82,7 @@ Time Backoff(const WaitForPodsReady& config, int64_t n) {
 
 bool SyncChecks(State& state, WorkloadId id, NodeId node) {
   Workload& workload = state.At(id);
-  const std::vector<CheckId> required = RequiredChecks(state.Queue(node), workload);
+  const std::vector<CheckId> required = RequiredChecks(state, node, workload);
   const std::vector<WorkloadCheck>& listed = workload.Status().checks;
   if (required.empty() && listed.empty()) return false;
   std::vector<WorkloadCheck> synced;
@@ -99,14 +109,18 @@ bool SyncChecks(State& state, WorkloadId id, NodeId node) {
 bool EvictByChecks(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   if (workload.IsEvicted()) return false;
+  const bool names_state = !state.config.rules.check_evictions_name_no_state;
   if (HasCheckIn(workload, CheckState::kRejected)) {
+    const std::string text = names_state ? ChecksMessage(state, workload, CheckState::kRejected, "Rejected")
+                                         : RejectedMessage(state, workload);
     SetCondition(state, workload, ConditionType::kDeactivationTarget, true, Reason::kAdmissionCheck,
-                 Say(ChecksMessage(state, workload, CheckState::kRejected, "Rejected")));
+                 Say(text));
     return true;
   }
   if (!HasCheckIn(workload, CheckState::kRetry)) return false;
   Evict(state, id, Reason::kAdmissionCheck,
-        Say("Evicted due to " + ChecksMessage(state, workload, CheckState::kRetry, "Retry")));
+        Say(names_state ? "Evicted due to " + ChecksMessage(state, workload, CheckState::kRetry, "Retry")
+                        : "At least one admission check is false"));
   return true;
 }
 

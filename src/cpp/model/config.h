@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/ids.h"
+#include "model/release.h"
 
 namespace kueue {
 
@@ -56,6 +57,7 @@ struct WaitForPodsReady {
 
 struct Config {
   FeatureGates gates;
+  ReleaseRules rules;
   std::optional<std::vector<FairSharingStrategy>> fair_sharing;  // present: on
   std::optional<AdmissionFairSharing> admission_fair_sharing;
   std::optional<WaitForPodsReady> wait_for_pods_ready;

@@ -107,6 +107,7 @@ struct LocalQueueSpec {
   std::string cluster_queue;
   StopPolicy stop_policy = StopPolicy::kNone;
   double fair_weight = 1.0;
+  std::map<std::string, Int128> consumed;  // status: what its workloads used in the past, in 10^-9 units
 };
 
 struct AdmissionCheckSpec {

@@ -36,7 +36,11 @@ class FieldLists {
   KUEUE_RECORD(AdmissionFairSharing, usage_half_life_time, usage_sampling_interval, resource_weights)
   KUEUE_RECORD(WaitForPodsReady, timeout, recovery_timeout, block_admission, requeue_by_eviction_time,
                backoff_base_seconds, backoff_max_seconds, backoff_limit_count)
-  KUEUE_RECORD(Config, gates, fair_sharing, admission_fair_sharing, wait_for_pods_ready,
+  KUEUE_RECORD(ReleaseRules, flavorless_quota_needs_all_checks, scan_stops_at_first_missing_resource,
+               flavors_without_candidates_compete, label_keys_of_whole_group, usage_in_thousandths,
+               pooled_entry_penalties, pooled_penalties_stay, usage_starts_from_admitted,
+               check_evictions_name_no_state, nomination_texts_of_v0_17)
+  KUEUE_RECORD(Config, gates, rules, fair_sharing, admission_fair_sharing, wait_for_pods_ready,
                ignore_undeclared_resources)
   KUEUE_RECORD(ResourceTransformation, input, replace, multiply_by, outputs)
   KUEUE_RECORD(RequestsConfig, excluded_prefixes, transformations)
@@ -130,7 +134,7 @@ class FieldLists {
                can_be_partially_admitted)
   KUEUE_RECORD(ResourceFlavorState, spec)
   KUEUE_RECORD(AdmissionCheckState, exists, spec)
-  KUEUE_RECORD(LedgerEntry, exists, consumed, penalties, last_update)
+  KUEUE_RECORD(LedgerEntry, exists, is_sampled, history, consumed, penalties, last_update)
   KUEUE_RECORD(Event, kind, workload, name, spec, by, by_key, by_queue, time, cycle, queue, reason,
                preemption, cause, message, queued_since, since)
   KUEUE_RECORD(WaitingCycle, start, passed, released)

@@ -303,8 +303,10 @@ class References {
     for (const LedgerEntry& entry : state_.ledger) {
       for (const auto& [resource, amount] : entry.consumed)
         Expect(IsResource(resource), "usage of LocalQueues");
+      for (const auto& [resource, amount] : entry.history)
+        Expect(IsResource(resource), "usage of LocalQueues");
       for (const auto& [workload, amounts] : entry.penalties) {
-        Expect(IsWorkload(workload), "penalties");
+        Expect(IsWorkload(workload) || workload == kNoId, "penalties");
         for (const auto& [resource, amount] : amounts) Expect(IsResource(resource), "penalties");
       }
     }

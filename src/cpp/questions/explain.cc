@@ -166,7 +166,10 @@ class FlavorExplainer {
                 const Requests& requests, PodSetFacts& pod_set) {
     const auto in_group = [&](const auto& request) { return queue_.GroupOf(request.first) == index; };
     if (std::none_of(requests.begin(), requests.end(), in_group)) return;
-    for (FlavorId id : queue_.groups[static_cast<size_t>(index)].flavors) {
+    const std::vector<FlavorId>& flavors = queue_.groups[static_cast<size_t>(index)].flavors;
+    const bool whole_group = state_.config.rules.label_keys_of_whole_group;
+    const LabelKeys keys = whole_group ? GroupLabelKeys(state_, flavors) : LabelKeys();
+    for (FlavorId id : flavors) {
       FlavorFacts flavor;
       flavor.flavor = id;
       flavor.resource_group = index;
@@ -179,8 +182,8 @@ class FlavorExplainer {
         flavor.chosen = flavor.chosen || choice.flavor == id;
       for (int member : group) {
         if (!flavor.ineligible.empty()) break;
-        flavor.ineligible =
-            Ineligibilities(cls_.pod_sets[static_cast<size_t>(member)], id, state_.Flavor(id));
+        flavor.ineligible = Ineligibilities(cls_.pod_sets[static_cast<size_t>(member)], id, state_.Flavor(id),
+                                            whole_group ? &keys : nullptr);
       }
       for (const auto& request : requests) {
         if (!in_group(request)) continue;

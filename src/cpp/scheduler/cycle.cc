@@ -76,7 +76,7 @@ void Cycle::TakeHeads() {
   entries_.reserve(state_.forest().Queues().size());
   const auto has_pending_penalty = [this](LocalQueueId queue) { return HasPendingPenalty(state_, queue); };
   for (NodeId node : state_.forest().Queues()) {
-    if (!state_.IsInSnapshot(node)) continue;
+    if (!state_.Queue(node).inactivity.reason.empty()) continue;
     PendingQueue& pending = state_.Queue(node).pending;
     const WorkloadId head =
         IsResumed() ? pending.inflight() : pending.Pop(state_.pending_tables(), has_pending_penalty);

@@ -40,6 +40,11 @@ bool Cycle::Refuses(Entry& entry) {
     entry.quota_reserved_reason = Reason::kPendingEvaluation;
     return true;
   }
+  if (!state_.IsInSnapshot(entry.queue)) {  // active, but in a ring of Cohorts
+    entry.message = Say("ClusterQueue " + state_.forest().Name(entry.queue) + " is inactive");
+    entry.quota_reserved_reason = Reason::kSuspended;
+    return true;
+  }
   const Inadmissibility error = ValidateAdmissibility(state_, workload, entry.queue);
   if (error.text.empty()) return false;
   entry.message = Say(error.text);

@@ -85,8 +85,8 @@ void Cycle::Admit(Entry& entry) {
   if (workload.spec->active) ChargeAdmission(live_, entry.workload);
   // The write-back of an admission updates the cache's entry, which counts as a removal and an addition.
   ++live_.Queue(entry.queue).generation;
-  if (UsesAdmissionFairSharing(live_, entry.queue)) AddPenalty(live_, entry.workload);
-  if (HasAllRequiredChecks(live_.Queue(entry.queue), workload)) {
+  if (live_.config.admission_fair_sharing) AddPenalty(live_, entry.workload);
+  if (HasAllRequiredChecks(live_, entry.queue, workload)) {
     SyncAdmitted(live_, entry.workload);
     if (workload.IsAdmitted() && UsesAdmissionFairSharing(live_, entry.queue))
       SettlePenalty(live_, entry.workload);

@@ -392,7 +392,9 @@ Inactivity InactivityOf(const State& state, NodeId node) {
     parts.Add("TopologyNotFound",
               absl::StrCat("there is no Topology \"", topology, "\" for TAS flavor \"", flavor, "\""));
   }
-  if (parts.result.reason.empty() && state.forest().HasCycle(node)) {
+  // A ring that closes above a queue leaves its status as it is; one that comes into a ring is never
+  // allocated, as updateClusterQueue gives up before it looks at anything else.
+  if (parts.result.reason.empty() && state.forest().HasCycle(node) && queue.generation == 0) {
     return {"CohortCycle", "Can't admit new workloads: its Cohort is part of a cycle."};
   }
   if (!parts.result.reason.empty()) {

@@ -101,8 +101,11 @@ struct AdmissionCheckState {
 using NanoAmounts = std::map<ResourceId, Int128>;  // in 10^-9 units (cpu: cores)
 struct LedgerEntry {
   bool exists = false;
+  bool is_sampled = false;  // at least once, which takes `history` in
+  NanoAmounts history;      // consumed before this engine began, as the LocalQueue's status says
   NanoAmounts consumed;
-  std::map<WorkloadId, NanoAmounts> penalties;
+  std::map<WorkloadId, NanoAmounts>
+      penalties;  // kNoId: of all workloads together, in releases that pool them
   Time last_update = 0;
 };
 

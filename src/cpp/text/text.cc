@@ -87,7 +87,8 @@ std::string Render(const State& state, const Refusal& refusal) {
     case RefusalKind::kExceedsCapacity:
       return absl::StrCat("insufficient quota for ", resource, " in flavor ", flavor,
                           ", previously considered podsets requests (", amount(refusal.first),
-                          ") + current podset request (", amount(refusal.second), ") > maximum capacity (",
+                          ") + current podset request (",
+                          ResourceQuantityString(resource, refusal.second.value()), ") > maximum capacity (",
                           amount(refusal.third), ")");
     case RefusalKind::kShortOfQuota:
       return absl::StrCat("insufficient unused quota for ", resource, " in flavor ", flavor, ", ",

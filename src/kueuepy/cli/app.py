@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kueuepy.cli import check, compare, convert, explain, importing, run, whatif
+from kueuepy.cli import check, compare, convert, explain, importing, run, upgrade, whatif
 from kueuepy.cli.command import PLAIN_COMMANDS, told_version
 from kueuepy.cli.command import main as plain
 from kueuepy.cli.output import WRONG_INPUT, fail
@@ -49,6 +49,9 @@ app.command("whatif", short_help="Would a job be admitted? What would a change d
 )
 app.command("import", short_help="What does a live cluster's dump come to?", epilog=importing.EXAMPLES)(
     importing.import_
+)
+app.command("upgrade", short_help="What would another release of Kueue decide?", epilog=upgrade.EXAMPLES)(
+    upgrade.upgrade
 )
 app.command("compare", short_help="How do jobs fare under two policies?", epilog=compare.EXAMPLES)(compare.compare)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
-from kueuepy.cli.options import Json, Lenient, Namespace, Objects, examples, read
+from kueuepy.cli.options import Json, KueueVersion, Lenient, Namespace, Objects, examples, read
 from kueuepy.cli.output import ANSWER_IS_NO, SEVERITY_STYLES, WRONG_INPUT, counted, fail, print_json, problem_data, say
 from kueuepy.lint import SEVERITIES, Finding, Findings, lint
 from kueuepy.manifest import Manifest, ManifestError
@@ -29,6 +29,7 @@ def check(
         typer.Option("--fail-on", help="The least severity of a finding that makes the exit code 3."),
     ] = "warning",
     namespace: Namespace = "default",
+    kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
@@ -37,7 +38,7 @@ def check(
     Exits with 1 if something is not valid, with 3 if it is valid but something was found, else with 0.
     """
     try:
-        manifest = read(files, lenient=lenient, namespace=namespace)
+        manifest = read(files, lenient=lenient, version=kueue_version, namespace=namespace)
         findings = lint(manifest, skip=skip or ())
     except ManifestError as error:
         _report_invalid(error, json=json)

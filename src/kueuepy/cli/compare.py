@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kueuepy.cli.options import ExitCode, Json, Lenient, examples, read
+from kueuepy.cli.options import ExitCode, Json, KueueVersion, Lenient, examples, read
 from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say, writing
 from kueuepy.cli.story import jobs_of
 from kueuepy.cluster import Cluster
@@ -35,6 +35,7 @@ def compare(
         str | None, typer.Option("--picture", metavar="FILE", help="Write the shares over time to an SVG file.")
     ] = None,
     exit_code: ExitCode = False,
+    kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
@@ -44,7 +45,7 @@ def compare(
     waitForPodsReady is on, their pods are ready at once.
     """
     clusters = [
-        Cluster.from_manifest(read([name, *(common or ())], lenient=lenient), names=not lenient)
+        Cluster.from_manifest(read([name, *(common or ())], lenient=lenient, version=kueue_version), names=not lenient)
         for name in (before, after)
     ]
     with jobs_of(jobs) as items, progress("running the jobs under both policies"):

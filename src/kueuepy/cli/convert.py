@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from kueuepy.cli.options import Json, Lenient, Namespace, Objects, examples, read
+from kueuepy.cli.options import Json, KueueVersion, Lenient, Namespace, Objects, examples, read
 from kueuepy.cli.output import print_json, say, writing
 from kueuepy.manifest import Limits, dump
 from kueuepy.manifest.text.sources import items
@@ -24,6 +24,7 @@ def convert(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write; standard output by default.")
     ] = None,
     namespace: Namespace = "default",
+    kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
@@ -31,7 +32,7 @@ def convert(
 
     What was passed over or put right is noted on standard error.
     """
-    manifest = read(files, lenient=lenient, namespace=namespace)
+    manifest = read(files, lenient=lenient, version=kueue_version, namespace=namespace)
     for note in manifest.notes:
         say(f"note: {note}", stderr=True)
     text = dump(manifest)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kueuepy.cli.options import AsIs, Files, Json, Lenient, Namespace, examples
+from kueuepy.cli.options import AsIs, Files, Json, KueueVersion, Lenient, Namespace, examples
 from kueuepy.cli.output import print_json, say
 from kueuepy.cli.story import find, start
 
@@ -20,11 +20,12 @@ def explain(
     *,
     as_is: AsIs = False,
     namespace: Namespace = "default",
+    kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
     """Say why a workload waits, flavor by flavor, and what would help; or why it has what it has."""
-    scheduler = start(files, lenient=lenient, namespace=namespace, settle=not as_is).tell()
+    scheduler = start(files, lenient=lenient, version=kueue_version, namespace=namespace, settle=not as_is).tell()
     found = scheduler.explain(find(scheduler, workload))
     if json:
         print_json(found.to_dict())

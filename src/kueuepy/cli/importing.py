@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from kueuepy.cli.options import Json, Rows, examples, paths
+from kueuepy.cli.options import Json, KueueVersion, Rows, examples, paths
 from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, say, table, writing
 from kueuepy.errors import InvalidSpecError
 from kueuepy.importer import import_cluster
@@ -35,6 +35,7 @@ def import_(
     save: Annotated[
         Path | None, typer.Option("--save", metavar="FILE", help="Where to write the state; nowhere by default.")
     ] = None,
+    kueue_version: KueueVersion = None,
     rows: Rows = 40,
     json: Json = False,
 ) -> None:
@@ -44,7 +45,11 @@ def import_(
 
     Exits with 3 if something could not be placed.
     """
-    found = import_cluster(paths(files), rules=() if rules is None else rules_of(_mapping(rules)))
+    found = import_cluster(
+        paths(files), rules=() if rules is None else rules_of(_mapping(rules)), version=kueue_version
+    )
+    if found.kueue_version and kueue_version is None:
+        say(f"note: Kueue {found.kueue_version} runs there; --kueue-version decides as it does", stderr=True)
     if save is not None:
         with writing(save):
             found.scheduler.save(save)

@@ -31,6 +31,10 @@ Lenient = Annotated[
     bool,
     typer.Option("--lenient", help="Put right, and note, what an API server would refuse, where that is possible."),
 ]
+KueueVersion = Annotated[
+    str | None,
+    typer.Option("--kueue-version", metavar="VERSION", help="Decide as this release of Kueue: v0.15 to v0.20-devel."),
+]
 AsIs = Annotated[
     bool, typer.Option("--as-is", help="Ask about the files as they are, without first deciding about what waits.")
 ]
@@ -43,7 +47,7 @@ def examples(*lines: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-def read(files: list[str], *, lenient: bool, namespace: str = "default") -> Manifest:
+def read(files: list[str], *, lenient: bool, namespace: str = "default", version: str | None = None) -> Manifest:
     """All that the files hold.
 
     Raises:
@@ -54,7 +58,7 @@ def read(files: list[str], *, lenient: bool, namespace: str = "default") -> Mani
         if name.endswith(".csv"):
             raise InvalidSpecError(f"{name}: holds rows of jobs; objects are given as YAML or JSON")
     with progress(f"reading {counted(len(files), 'file')}"):
-        found = load(paths(files), strict=not lenient, namespace=namespace)
+        found = load(paths(files), strict=not lenient, namespace=namespace, version=version)
     if files and found.is_empty:
         raise InvalidSpecError(f"{', '.join(files)}: nothing to read; there must be at least one object")
     return found

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from kueuepy._core import Quantity
-from kueuepy.cli.options import Files, Json, Lenient, Namespace, Rows, examples
+from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, Rows, examples
 from kueuepy.cli.output import counted, print_json, progress, say
 from kueuepy.cli.story import plain, rows_table, start, told
 from kueuepy.decisions import Pending
@@ -27,6 +27,7 @@ def run(
     ] = None,
     rows: Rows = 40,
     namespace: Namespace = "default",
+    kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
@@ -35,7 +36,7 @@ def run(
     All is decided at one moment: jobs are queued by their creation time (`submit` in CSV) and do not end, whatever
     their `duration` is. Nobody answers admission checks.
     """
-    found = start(files, lenient=lenient, namespace=namespace, settle=False)
+    found = start(files, lenient=lenient, version=kueue_version, namespace=namespace, settle=False)
     scheduler = found.scheduler
     found.tell()
     with progress(f"deciding about {len(scheduler.keys())} workloads"):

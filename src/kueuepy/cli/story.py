@@ -41,7 +41,9 @@ class Started(NamedTuple):
         return self.scheduler
 
 
-def start(files: list[str], *, lenient: bool, namespace: str, settle: bool = True) -> Started:
+def start(
+    files: list[str], *, lenient: bool, namespace: str, settle: bool = True, version: str | None = None
+) -> Started:
     """The cluster of the files with its workloads and jobs, run until nothing changes unless told otherwise.
 
     Where one of the files is a state that `import --save` has written, it is gone on from, with what the others hold.
@@ -52,7 +54,8 @@ def start(files: list[str], *, lenient: bool, namespace: str, settle: bool = Tru
     tables = [table for name in files for table in tables_in(name)]
     rest = [name for name in files if name not in tables]
     states = [name for name in rest if is_saved(name)]
-    manifest = read([name for name in rest if name not in states], lenient=lenient, namespace=namespace)
+    given = [name for name in rest if name not in states]
+    manifest = read(given, lenient=lenient, namespace=namespace, version=version)
     scheduler = _load(states, manifest) if states else Scheduler(Cluster.from_manifest(manifest, names=not lenient))
     notes = list(_left_alone(manifest))
     for name in tables:

@@ -5,9 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from kueuepy.cli.options import AsIs, ExitCode, Files, Json, Lenient, Namespace, Rows, examples, read
+from kueuepy.cli.options import AsIs, ExitCode, Files, Json, KueueVersion, Lenient, Namespace, Rows, examples, read
 from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say
 from kueuepy.cli.story import ended, jobs_of, plain, rows_table, start, told
+from kueuepy.cluster.cluster import of_release
 from kueuepy.decisions import Admitted, Preempting
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import Submission
@@ -43,6 +44,7 @@ def whatif(
     as_is: AsIs = False,
     rows: Rows = 40,
     namespace: Namespace = "default",
+    kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
@@ -52,7 +54,7 @@ def whatif(
     """
     if (job is None) == (edit is None):
         raise typer.BadParameter("give either --job or --edit")
-    scheduler = start(files, lenient=lenient, namespace=namespace, settle=not as_is).tell()
+    scheduler = start(files, lenient=lenient, version=kueue_version, namespace=namespace, settle=not as_is).tell()
     if edit is not None:
         edits = read([str(edit)], lenient=lenient, namespace=namespace)
         _edit(scheduler, edits, rows=rows, exit_code=exit_code, json=json)
@@ -89,7 +91,8 @@ def _largest(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: 
 
 
 def _edit(scheduler: Scheduler, edits: Manifest, *, rows: int, exit_code: bool, json: bool) -> None:
-    changed: list[Edit] = [*edits.objects(), *([edits.configuration] if edits.configuration else [])]
+    policy = edits.configuration and of_release(edits.configuration, scheduler.configuration.version)
+    changed: list[Edit] = [*edits.objects(), *([policy] if policy else [])]
     with progress("deciding with and without the change"):
         difference = scheduler.whatif(*changed)
         leaving = who_must_leave(scheduler, *changed)

@@ -31,6 +31,7 @@ from kueuepy.objects import (
     Workload,
     WorkloadPriorityClass,
 )
+from kueuepy.profiles import release_of
 
 if TYPE_CHECKING:
     import os
@@ -63,6 +64,7 @@ class Cluster:
         configuration: Configuration | None = None,
         jobs: Iterable[Mapping[str, Any]] = (),
         names: bool = True,
+        version: str | None = None,
     ) -> None:
         """Holds the objects, given one by one or in lists.
 
@@ -72,12 +74,16 @@ class Cluster:
             jobs: Manifests of jobs, which a Scheduler submits.
             names: Whether an object that names one that isn't there is refused. Kueue allows that, and keeps the
                 ClusterQueue concerned inactive.
+            version: The release of Kueue that decides, such as `v0.18`; `None` for what the configuration says, or the
+                present one.
 
         Raises:
             DuplicateError: Two objects of one kind have the same name.
             NotFoundError: An object names one that isn't there.
-            InvalidSpecError: An object is not valid.
+            InvalidSpecError: An object is not valid, or the release has no profile.
         """
+        if version is not None:
+            configuration = of_release(configuration or Configuration(), version)
         flat = list(_flat(objects))
         for obj in (*flat, *((configuration,) if configuration else ())):
             check(obj)
@@ -287,7 +293,18 @@ def _plural(name: str, count: int) -> str:
     return f"{name[:-1]}ies" if name.endswith("y") else f"{name}{'es' if name.endswith('s') else 's'}"
 
 
-def load(source: Source, *, strict: bool = True, names: bool = True, limits: Limits = _LIMITS) -> Cluster:
+def of_release(configuration: Configuration, version: str) -> Configuration:
+    """The Configuration for another release of Kueue.
+
+    Raises:
+        InvalidSpecError: The release has no profile.
+    """
+    return msgspec.structs.replace(configuration, version=release_of(version).name)
+
+
+def load(
+    source: Source, *, strict: bool = True, names: bool = True, limits: Limits = _LIMITS, version: str | None = None
+) -> Cluster:
     """The Cluster that files declare: YAML or JSON of any of Kueue's API versions, as `kubectl get -o yaml` writes it.
 
     Args:
@@ -295,6 +312,7 @@ def load(source: Source, *, strict: bool = True, names: bool = True, limits: Lim
         strict: Whether what an API server would refuse is refused; otherwise it is put right and noted.
         names: Whether an object that names one that isn't there is refused.
         limits: What a file may have at most.
+        version: The release of Kueue that decides, and whose defaults count, such as `v0.18`; by default the present.
 
     Raises:
         ManifestError: Something is not valid; one line for each problem, with file, line, object and field.
@@ -302,7 +320,7 @@ def load(source: Source, *, strict: bool = True, names: bool = True, limits: Lim
         DuplicateError: Two objects of one kind have the same name.
         NotFoundError: There is no such file, or an object names one that isn't there.
     """
-    return Cluster.from_manifest(load_manifest(source, strict=strict, limits=limits), names=names)
+    return Cluster.from_manifest(load_manifest(source, strict=strict, limits=limits, version=version), names=names)
 
 
 def dump(cluster: Cluster, path: str | os.PathLike[str] | None = None) -> str:

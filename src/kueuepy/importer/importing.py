@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from kueuepy.cluster import Cluster
-from kueuepy.errors import KueueError
+from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.importer.pods import PodImport, Rules
 from kueuepy.importer.progress import Meter, Progress, terminal_bar
 from kueuepy.importer.report import Imported, ImportReport, Outcome, import_report
 from kueuepy.manifest import Limits, collector, load
 from kueuepy.manifest.jobkinds import QUEUE_NAME
+from kueuepy.profiles import release_of
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.submission import Submitted, latest_time, of_jobs
 from kueuepy.session.time import Moment, moment_ns
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 DUMP_LIMITS = Limits(document_bytes=2**31, nodes=500_000_000)
 """How much a dump may hold: ten times what a manifest may."""
+_MANAGER = re.compile(r"(?:[^@]*/)?kueue(?:-controller-manager)?:(v0\.[0-9]+\.[0-9]+)(?:[-@].*)?")
 _JOB_UID = "kueue.x-k8s.io/job-uid"
 
 
@@ -36,11 +40,14 @@ class Import(msgspec.Struct, frozen=True):
         scheduler: The Scheduler in the state of the cluster. No cycle has run yet.
         report: What became of each Workload, job and pod.
         notes: What reading passed over or put right, with file and line.
+        kueue_version: The release of Kueue that runs there, by the image of its manager; empty if the dump does not
+            show it, or it has no profile.
     """
 
     scheduler: Scheduler
     report: ImportReport
     notes: tuple[str, ...]
+    kueue_version: str = ""
 
 
 def import_cluster(
@@ -51,6 +58,7 @@ def import_cluster(
     strict: bool = False,
     limits: Limits = DUMP_LIMITS,
     progress: Progress | None = None,
+    version: str | None = None,
 ) -> Import:
     """Reads a dump of a cluster, and places everything in it.
 
@@ -66,6 +74,7 @@ def import_cluster(
         strict: Whether what an API server would refuse is refused, instead of put right and noted.
         limits: What a file may have at most.
         progress: Is told how many bytes are read, of how many; by default a bar on standard error, if it is a terminal.
+        version: The release of Kueue that decides, such as `v0.18`; `None` for the present one.
 
     Raises:
         ManifestError: Something cannot be read; one line for each problem.
@@ -75,16 +84,18 @@ def import_cluster(
     pods: list[dict[str, Any]] = []
     rules = tuple(rules)
     meter = Meter(source, progress or terminal_bar())
+    seen: set[str] = set()
 
     def pick(item: Item) -> bool:
         meter.count(item.text)
+        seen.update(_releases_of_manager(item.value))
         if not rules or not _is_foreign_pod(item.value):
             return False
         pods.append(item.value)
         return True
 
     with collector.at_rest():
-        manifest = load(source, strict=strict, limits=limits, pick=pick)
+        manifest = load(source, strict=strict, limits=limits, pick=pick, version=version)
         cluster = Cluster.from_manifest(manifest, names=False)
         start = latest_time(cluster) if now is None else moment_ns(now)
         bare = msgspec.structs.replace(manifest, workloads=(), jobs=())
@@ -92,7 +103,23 @@ def import_cluster(
         rows = [*_take_workloads(scheduler, cluster), *_take_jobs(scheduler, cluster)]
         rows += _take_pods(scheduler, PodImport(cluster, rules, start), pods)
     meter.finish()
-    return Import(scheduler, import_report(rows), tuple(str(note) for note in manifest.notes))
+    notes = tuple(str(note) for note in manifest.notes)
+    return Import(scheduler, import_report(rows), notes, max(seen, default=""))
+
+
+def _releases_of_manager(doc: dict[str, Any]) -> Iterator[str]:
+    """The releases that the images of a Deployment or Pod of Kueue's manager are of."""
+    spec = doc.get("spec")
+    if doc.get("kind") not in ("Deployment", "Pod") or not isinstance(spec, dict):
+        return
+    template = spec.get("template") if doc["kind"] == "Deployment" else doc
+    pod = template.get("spec") if isinstance(template, dict) else None
+    containers = pod.get("containers") if isinstance(pod, dict) else None
+    for container in containers if isinstance(containers, list) else ():
+        image = container.get("image") if isinstance(container, dict) else None
+        if isinstance(image, str) and (found := _MANAGER.fullmatch(image)):
+            with suppress(InvalidSpecError):  # a release without a profile
+                yield release_of(found[1]).name
 
 
 def _is_foreign_pod(doc: dict[str, Any]) -> bool:

@@ -13,7 +13,6 @@ from kueuepy.jobs.forms import check_pod_spec
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.template import PodSetInfo, add_gate, inject, restore, sanitized
 from kueuepy.jobs.topology import PodIndex, topology_request
-from kueuepy.manifest.gates import enabled
 from kueuepy.objects import Configuration, PodSet, ReclaimablePod
 
 MAX_POD_SETS = 18
@@ -152,7 +151,7 @@ class BaseJob:
 
     def gate(self, name: str) -> bool:
         """Whether a feature gate is on."""
-        return enabled(self.config.feature_gates, name)
+        return self.config.enabled(name)
 
     def queue_name(self) -> str:
         """The LocalQueue that the job goes to: its label `kueue.x-k8s.io/queue-name`."""

@@ -15,7 +15,6 @@ from kueuepy.jobs.job import Job
 from kueuepy.jobs.ownership import Owners, Unmanaged, is_managed, why_unmanaged, with_defaults
 from kueuepy.jobs.priority import AnyPriorityClass, resolve_priority
 from kueuepy.jobs.registry import adapter_for
-from kueuepy.manifest.gates import enabled
 from kueuepy.manifest.jobkinds import with_queue_label
 from kueuepy.manifest.times import parse_time
 from kueuepy.objects import Configuration, LocalQueue, Namespace, Workload
@@ -186,7 +185,7 @@ def _prepared(
         manifest,
         has_default_queue=namespace in default_queues,
         classes=classes,
-        defaults_class=enabled(config.feature_gates, "WorkloadPriorityClassDefaulting"),
+        defaults_class=config.enabled("WorkloadPriorityClassDefaulting"),
     )
 
 
@@ -223,7 +222,7 @@ def _workload(job: Job, classes: tuple[AnyPriorityClass, ...], config: Configura
 def _passed_on(annotations: Document, config: Configuration) -> dict[str, str]:
     """The annotations of a job that its Workload gets."""
     passed = {key: value for key, value in annotations.items() if key.startswith(keys.PROVISIONING_REQUEST_PREFIX)}
-    gated_by = annotations.get(keys.ADMISSION_GATED_BY, "") if enabled(config.feature_gates, "AdmissionGatedBy") else ""
+    gated_by = annotations.get(keys.ADMISSION_GATED_BY, "") if config.enabled("AdmissionGatedBy") else ""
     return passed | ({keys.ADMISSION_GATED_BY: gated_by} if gated_by else {})
 
 

@@ -13,7 +13,6 @@ from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.jobs import keys
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.template import PodSetInfo, inject
-from kueuepy.manifest.gates import enabled
 from kueuepy.objects import Configuration, PodSet, PodSetAssignment, ResourceFlavor, Toleration, Workload
 
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -112,16 +111,13 @@ def _marks(workload: Workload, pod_set_name: str, config: Configuration) -> Docu
     """The labels and annotations by which Kueue finds the pods of an admitted pod set."""
     labels = {keys.POD_SET: pod_set_name}
     annotations = {}
-    if enabled(config.feature_gates, "TopologyAwareScheduling"):
+    if config.enabled("TopologyAwareScheduling"):
         annotations[keys.WORKLOAD] = workload.name
-    if (
-        enabled(config.feature_gates, "ElasticJobsViaWorkloadSlices")
-        and workload.annotations.get(keys.ELASTIC_JOB) == "true"
-    ):
+    if config.enabled("ElasticJobsViaWorkloadSlices") and workload.annotations.get(keys.ELASTIC_JOB) == "true":
         annotations[keys.WORKLOAD_SLICE_NAME] = workload.annotations.get(keys.WORKLOAD_SLICE_NAME, workload.name)
     if keys.MULTIKUEUE_ORIGIN in workload.labels:
         labels[keys.MULTIKUEUE_WORKER_POD] = "true"
-    if enabled(config.feature_gates, "AssignQueueLabelsForPods"):
+    if config.enabled("AssignQueueLabelsForPods"):
         labels[keys.LOCAL_QUEUE_NAME] = workload.queue_name
         assert workload.status is not None
         assert workload.status.admission is not None

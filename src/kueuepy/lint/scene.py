@@ -46,7 +46,7 @@ class Scene:
         with jobs_placed(manifest):
             made = workloads_among(manifest.jobs, manifest, configuration)
             for workload in made:
-                check(workload, feature_gates=configuration.feature_gates)
+                check(workload, feature_gates=configuration.gates)
         return (*manifest.workloads, *made)
 
     def workloads_of(self, queue: ClusterQueue) -> list[Workload]:

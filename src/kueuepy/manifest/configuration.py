@@ -25,10 +25,13 @@ from kueuepy.objects import (
     WaitForPodsReady,
 )
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
+from kueuepy.profiles import RELEASES, Release
 
 CONFIG_GROUP = "config.kueue.x-k8s.io"
 _OWN_NAMESPACE = "kueue-system"
 _TIMEOUT = {"v1beta1": 300 * SECOND, "v1beta2": 1800 * SECOND}
+_WAITS_SINCE = 19
+"""The minor release from which on waitForPodsReady is on where v1beta2 does not mention it (#11855)."""
 _SAMPLING = 300 * SECOND
 _BOTH = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
 
@@ -87,8 +90,10 @@ _Configuration = shape(
 )
 
 
-def read_configuration(doc: dict[str, Any], findings: Findings) -> tuple[Configuration, str] | None:
-    """The Configuration with its defaults, and the namespace that it is for; or `None` with the reasons."""
+def read_configuration(
+    doc: dict[str, Any], findings: Findings, release: Release = RELEASES[-1]
+) -> tuple[Configuration, str] | None:
+    """The Configuration with a release's defaults, and the namespace that it is for; or `None` with the reasons."""
     version = str(doc.get("apiVersion")).rpartition("/")[2]
     if version not in _TIMEOUT:
         findings.problem(("apiVersion",), f'"{doc.get("apiVersion")}" is not known; it must be v1beta1 or v1beta2')
@@ -101,7 +106,8 @@ def read_configuration(doc: dict[str, Any], findings: Findings) -> tuple[Configu
     namespace = doc.get("namespace") or _OWN_NAMESPACE
     gates = doc.get("featureGates", {})
     wait = _wait(doc.get("waitForPodsReady"), version, findings)
-    disabled = gates.get("DisableWaitForPodsReady") is True
+    given = doc.get("waitForPodsReady") is not None
+    disabled = gates.get("DisableWaitForPodsReady") is True or not (given or release.minor >= _WAITS_SINCE)
     selector: LabelSelector | None = _all_but("kube-system", namespace)
     if (raw := doc.get("managedJobsNamespaceSelector")) is not None:
         selector = decode(LabelSelector, raw, ("managedJobsNamespaceSelector",), findings)
@@ -113,6 +119,7 @@ def read_configuration(doc: dict[str, Any], findings: Findings) -> tuple[Configu
         manage_jobs_without_queue_name=doc.get("manageJobsWithoutQueueName", False),
         managed_jobs_namespace_selector=selector or LabelSelector(),
         feature_gates=gates,
+        version=release.name,
     )
     return None if findings.problems else (configuration, namespace)
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from kueuepy.manifest import fields as form
-from kueuepy.manifest.workloadfields import POD_SETS, STATUS
+from kueuepy.manifest.workloadfields import LOCAL_QUEUE_STATUS, POD_SETS, STATUS
 from kueuepy.objects import (
     AdmissionCheck,
     ClusterQueue,
@@ -150,7 +150,7 @@ KINDS: dict[tuple[str, str], Kind] = {
             spread=_selector_spread,
         ),
         Kind(cls=Cohort),
-        Kind(cls=LocalQueue),
+        Kind(cls=LocalQueue, forms={"status": LOCAL_QUEUE_STATUS}),
         Kind(cls=Workload, forms={"podSets": POD_SETS, "preemptionGates": form.NAMES, "status": STATUS}),
         Kind(cls=AdmissionCheck, forms={"parameters": form.PARAMETERS}, body=_check_body, spread=_check_spread),
         Kind(cls=Topology, forms={"levels": form.LEVELS}),

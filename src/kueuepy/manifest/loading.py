@@ -21,6 +21,7 @@ from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
 from kueuepy.objects import Configuration, Object
+from kueuepy.profiles import DEVELOPMENT, Release, release_of
 
 _ANNOTATION = ("metadata", "annotations", QUEUE_NAME)
 _ENOUGH = 50
@@ -36,6 +37,7 @@ def load(
     limits: Limits = _DEFAULT_LIMITS,
     pick: Pick | None = None,
     namespace: str = "default",
+    version: str | None = None,
 ) -> Manifest:
     """All that a source holds: YAML or JSON, one object or many, lists, whole dumps of a cluster.
 
@@ -53,6 +55,8 @@ def load(
         limits: How much a file may hold.
         pick: Is shown every object before it is read; those for which it is true are left out.
         namespace: Where objects are that name no namespace, and that are in one.
+        version: The release of Kueue that they are for, such as `v0.18`, whose defaults and gates then count; the
+            Configuration has it. `None` for the present one.
 
     Raises:
         ManifestError: Something is not valid; one line for each problem, with file, line, object and field.
@@ -60,7 +64,7 @@ def load(
         DuplicateError: Two objects of one kind have the same name.
         NotFoundError: There is no such file.
     """
-    loader = _Loader(strict=strict, pick=pick, namespace=namespace)
+    loader = _Loader(strict=strict, pick=pick, namespace=namespace, release=release_of(version or DEVELOPMENT))
     with collector.at_rest():
         for item in items(source, limits, strict=strict):
             loader.take(item)
@@ -74,8 +78,9 @@ def _is_word(value: Any) -> bool:
 class _Loader:
     """What was read so far."""
 
-    def __init__(self, *, strict: bool, pick: Pick | None, namespace: str) -> None:
+    def __init__(self, *, strict: bool, pick: Pick | None, namespace: str, release: Release) -> None:
         self._strict = strict
+        self._release = release
         self._pick = pick
         self._namespace = namespace
         self._objects: dict[tuple[str, str], tuple[Object, Item]] = {}
@@ -133,7 +138,7 @@ class _Loader:
 
     def _take_configuration(self, item: Item, doc: dict[str, Any]) -> None:
         findings = Findings(strict=self._strict)
-        found = read_configuration(doc, findings)
+        found = read_configuration(doc, findings, self._release)
         self._collect(findings, item, "Configuration")
         if found is None:
             return
@@ -220,7 +225,9 @@ class _Loader:
             review = Review(strict=self._strict)
             review_configuration(configuration, review, namespace)
             self._collect(review, item, "Configuration")
-        gates = configuration.feature_gates if configuration and not self._problems else {}
+        elif self._release.name != DEVELOPMENT:
+            configuration = Configuration(version=self._release.name)
+        gates = configuration.gates if configuration and not self._problems else {}
         sound = Sound()
         for obj, item in self._objects.values():
             review = Review(strict=self._strict, gates=gates, sound=sound)

@@ -105,5 +105,28 @@ def _write_pod_sets(pod_sets: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"name": "main", "count": 1, "template": {}, **pod_set} for pod_set in pod_sets]
 
 
+_USAGE = ("fairSharing", "admissionFairSharingStatus", "consumedResources")
+
+
+def _read_local_queue_status(raw: Any, path: Path, findings: Findings) -> Any:
+    """The usage that a LocalQueue's status keeps; all else of it is told by Kueue, and decides nothing."""
+    for step in _USAGE:
+        if raw is None:
+            return None
+        if not isinstance(raw, dict):
+            findings.problem(path, "must be a mapping")
+            return None
+        raw, path = raw.get(step), (*path, step)
+    return {"consumedResources": raw} if raw else None
+
+
+def _write_local_queue_status(status: dict[str, Any] | None) -> dict[str, Any] | None:
+    written: Any = (status or {}).get("consumedResources")
+    for step in reversed(_USAGE):
+        written = {step: written}
+    return written if status else None
+
+
+LOCAL_QUEUE_STATUS = FieldForm(_read_local_queue_status, _write_local_queue_status)
 POD_SETS = FieldForm(_read_pod_sets, _write_pod_sets)
 STATUS = FieldForm(_read_status, _write_status)

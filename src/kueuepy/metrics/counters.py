@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kueuepy.engine.inventory import cluster_queues, cohorts
-from kueuepy.manifest.gates import enabled
 from kueuepy.metrics.text import Histogram, Series
 from kueuepy.visibility import NEVER
 
@@ -52,8 +51,7 @@ class Counters:
     def __init__(self, scheduler: Scheduler) -> None:
         """Has counted nothing yet."""
         self._engine = scheduler.engine
-        gates = scheduler.configuration.feature_gates
-        self._local = enabled(gates, "LocalQueueMetrics")
+        self._local = scheduler.configuration.enabled("LocalQueueMetrics")
         totals = {**_TOTALS_OF_NO_LOCAL_QUEUE, **self._twice(_TOTALS)}
         durations = {**_DURATIONS_OF_NO_LOCAL_QUEUE, **self._twice(_DURATIONS)}
         self._totals = {name: Series(name, "counter", text) for name, text in totals.items()}

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from kueuepy.engine.inventory import backlogs, cluster_queues, cohorts, local_queues, unadmitted
 from kueuepy.engine.tables import UNLIMITED
-from kueuepy.manifest.gates import enabled
 from kueuepy.metrics.text import Series
 
 if TYPE_CHECKING:
@@ -52,13 +51,13 @@ _TEXTS = {
 
 def gauges(scheduler: Scheduler) -> Iterator[Series]:
     """The gauges of this moment, without those that a feature gate turns off."""
-    off = ["local_queue_"] if not enabled(scheduler.configuration.feature_gates, "LocalQueueMetrics") else []
+    off = ["local_queue_"] if not scheduler.configuration.enabled("LocalQueueMetrics") else []
     for gate, names in (
         ("SchedulingEquivalenceHashing", ("pending_scheduling_hashes",)),
         ("UnadmittedWorkloadsObservability", ("unadmitted_workloads", "local_queue_unadmitted_workloads")),
         ("MetricsForCohorts", ("cohort_info", "cluster_queue_info")),
     ):
-        if not enabled(scheduler.configuration.feature_gates, gate):
+        if not scheduler.configuration.enabled(gate):
             off += names
     for series in _Gauges(scheduler).all.values():
         if not series.name.removeprefix("kueue_").startswith(tuple(off)):

@@ -29,6 +29,7 @@ from kueuepy.objects.queue import (
     FairSharing,
     FlavorFungibility,
     LocalQueue,
+    LocalQueueStatus,
     Preemption,
 )
 from kueuepy.objects.quota import FlavorQuotas, Quota, ResourceGroup, ResourceQuota
@@ -67,6 +68,7 @@ __all__ = [
     "LimitRange",
     "LimitRangeItem",
     "LocalQueue",
+    "LocalQueueStatus",
     "Namespace",
     "NamespacedObject",
     "Node",

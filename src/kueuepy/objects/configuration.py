@@ -1,12 +1,14 @@
 """Configuration: the policies of a whole Kueue installation that bear on admission."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from msgspec import field
 
 from kueuepy.objects.base import Collection, Int64, ResourceList, Value
 from kueuepy.objects.selector import LabelSelector, LabelSelectorRequirement
+from kueuepy.profiles import DEVELOPMENT, Release, effective, release_of, rules_of
 
 SECOND = 10**9
 """Nanoseconds in a second; every duration in a Configuration is in nanoseconds."""
@@ -129,6 +131,9 @@ class Configuration(Value, frozen=True, kw_only=True):
         manage_jobs_without_queue_name: Whether jobs without a queue name are held back too.
         managed_jobs_namespace_selector: The namespaces where that applies.
         feature_gates: Feature gates that differ from their defaults.
+        version: The release of Kueue whose decisions are asked for, such as `v0.18`; no file says it.
+        rules_left_out: Rules of that release that are not to hold, to find out what each of them changes.
+        rules_added: Rules of other releases that are to hold, likewise.
     """
 
     fair_sharing: FairSharingConfig | None = None
@@ -138,3 +143,43 @@ class Configuration(Value, frozen=True, kw_only=True):
     manage_jobs_without_queue_name: bool = False
     managed_jobs_namespace_selector: LabelSelector = MANAGED_NAMESPACES
     feature_gates: dict[str, bool] = field(default_factory=dict)
+    version: str = DEVELOPMENT
+    rules_left_out: tuple[str, ...] = ()
+    rules_added: tuple[str, ...] = ()
+
+    @property
+    def release(self) -> Release:
+        """The release that the version names.
+
+        Raises:
+            InvalidSpecError: It has no profile.
+        """
+        return release_of(self.version)
+
+    @property
+    def gates(self) -> dict[str, bool]:
+        """Whether each feature gate is on, by the defaults of the release and what is set.
+
+        >>> Configuration(version="v0.17").gates["SchedulingEquivalenceHashing"]
+        False
+        """
+        return _gates(self.release, tuple(self.feature_gates.items()))
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The names of the rules by which the release decides otherwise than the present one."""
+        own = tuple(rule.name for rule in rules_of(self.release) if rule.name not in self.rules_left_out)
+        return (*own, *self.rules_added)
+
+    def enabled(self, gate: str) -> bool:
+        """Whether a feature gate is on.
+
+        >>> Configuration(feature_gates={"PartialAdmission": False}).enabled("PartialAdmission")
+        False
+        """
+        return self.gates.get(gate, False)
+
+
+@lru_cache(maxsize=64)
+def _gates(release: Release, settings: tuple[tuple[str, bool], ...]) -> dict[str, bool]:
+    return effective(release, dict(settings))

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
+import msgspec
+
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import suggestion
-from kueuepy.objects.base import Collection, NamespacedObject, Object, QuantityText, Value, Worded
+from kueuepy.objects.base import Collection, NamespacedObject, Object, QuantityText, ResourceList, Value, Worded
 from kueuepy.objects.quota import QuotaTable, ResourceGroup
 from kueuepy.objects.selector import LabelSelector
 
@@ -136,6 +138,17 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
         return cls(name, resource_groups=tuple(map(ResourceGroup.of, quotas)), **fields)
 
 
+class LocalQueueStatus(Value, frozen=True, kw_only=True):
+    """What of a LocalQueue's status decides.
+
+    Attributes:
+        consumed_resources: Its decayed usage under admission fair sharing, from which a Kueue that starts goes on
+            (`status.fairSharing.admissionFairSharingStatus.consumedResources`).
+    """
+
+    consumed_resources: ResourceList = msgspec.field(default_factory=dict)
+
+
 class LocalQueue(NamespacedObject, frozen=True, kw_only=True):
     """A namespace's door to a ClusterQueue.
 
@@ -145,8 +158,11 @@ class LocalQueue(NamespacedObject, frozen=True, kw_only=True):
         cluster_queue: The ClusterQueue behind it; it cannot be changed.
         stop_policy: As for a ClusterQueue, for the workloads of this LocalQueue.
         fair_sharing: The LocalQueue's weight in admission fair sharing; `None` for 1.
+        status: Its usage in the past, read from a live cluster; `None` for none. It counts until the LocalQueue's usage
+            is first sampled (`pkg/controller/core/localqueue_controller.go:initializeAfsIfNeeded`).
     """
 
     cluster_queue: str = ""
     stop_policy: StopPolicy = "None"
     fair_sharing: FairSharing | None = None
+    status: LocalQueueStatus | None = None

@@ -15,7 +15,6 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import suggestion
 from kueuepy.manifest.configuration import read_resources
 from kueuepy.manifest.decoding import Findings
-from kueuepy.manifest.gates import FEATURE_GATES
 from kueuepy.manifest.times import parse_duration
 from kueuepy.manifest.validation import check
 from kueuepy.objects import (
@@ -26,6 +25,7 @@ from kueuepy.objects import (
     WaitForPodsReady,
 )
 from kueuepy.objects.status import CheckState  # noqa: TC001 - msgspec reads it
+from kueuepy.profiles import DEFAULTS, DEVELOPMENT, release_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -157,6 +157,7 @@ class _Config(_Form):
     admission_fair_sharing: _AdmissionFairSharing | None = None
     wait_for_pods_ready: _WaitForPodsReady | None = None
     resources: dict[str, Any] | None = None
+    version: str | None = None
     feature_gates: dict[str, bool] | None = None
 
 
@@ -194,10 +195,12 @@ def configuration(config: dict[str, Any]) -> Configuration:
         ScenarioError: A field of it is wrong; the message names it.
     """
     gates = dict(config.get("featureGates") or {})
+    release = release_of(config.get("version") or DEVELOPMENT)
     for name in gates:
-        if name not in FEATURE_GATES:
-            raise ScenarioError(f"config.featureGates.{name}: unknown feature gate; {suggestion(name, FEATURE_GATES)}")
-    fields: dict[str, Any] = {}
+        if name not in DEFAULTS[release]:
+            hint = suggestion(name, DEFAULTS[release])
+            raise ScenarioError(f"config.featureGates.{name}: unknown feature gate of {release}; {hint}")
+    fields: dict[str, Any] = {"version": release.name}
     if (sharing := config.get("fairSharing")) is not None:
         strategies = sharing.get("preemptionStrategies")
         fields["fair_sharing"] = FairSharingConfig(tuple(strategies)) if strategies else FairSharingConfig()

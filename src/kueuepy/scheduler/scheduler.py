@@ -135,7 +135,7 @@ class Scheduler(SchedulerWorkloads):
         for obj in objects:
             expect_object("apply", obj)
             known = self._live(obj)
-            gates = self._configuration.feature_gates
+            gates = self._configuration.gates
             if known is None:
                 check(obj, feature_gates=gates)
             elif problems := validate_update(known, _changed(known, obj), feature_gates=gates):

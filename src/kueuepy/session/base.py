@@ -12,7 +12,6 @@ import msgspec
 from kueuepy.cluster import Cluster
 from kueuepy.errors import DuplicateError, NotFoundError, StateError
 from kueuepy.manifest import check
-from kueuepy.manifest.gates import enabled
 from kueuepy.objects import SECOND, ClusterQueue, LocalQueue, Namespace, PriorityClass, WorkloadPriorityClass
 from kueuepy.session import calls
 from kueuepy.session.status import live_workload
@@ -166,7 +165,7 @@ class SchedulerState:
         """The same, once each Workload is found to be valid."""
         found = list(new)
         for workload, *_ in found:
-            check(workload, feature_gates=self._configuration.feature_gates)
+            check(workload, feature_gates=self._configuration.gates)
         return found
 
     def _take(self, new: Iterable[Submitted]) -> Keys:
@@ -214,7 +213,7 @@ class SchedulerState:
         Without the gate PartialAdmission it loses its minCounts (`pkg/webhooks/workload_webhook.go:Default`).
         """
         self._count += 1
-        if not enabled(self._configuration.feature_gates, "PartialAdmission"):
+        if not self._configuration.enabled("PartialAdmission"):
             workload = workload.without_min_counts()
         if workload.uid and workload.creation_timestamp is not None:
             return workload

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
+from kueuepy.profiles import DEFAULTS, Rule, open_answers, release_of, rules_of
 from kueuepy.version import COMMIT, VERSION, installed
 
 _EFFECTIVE = """
-    AdmissionFairSharing AdmissionGatedBy AssignQueueLabelsForPods ConcurrentAdmission ElasticJobsViaWorkloadSlices
+    AdmissionFairSharing AdmissionGatedBy AssignQueueLabelsForPods ElasticJobsViaWorkloadSlices
     FairSharingPreemptWithinNominal FairSharingPrioritizeNonBorrowing FlavorFungibility
     FlavorFungibilityPreserveScanProgress LocalQueueMetrics PartialAdmission PrioritizePreemptorWorkloads PriorityBoost
     PrioritySortingWithinCohort QuotaCheckStrategy ReclaimablePods RecomputeAssignmentUponPreemptionTargetsOverlap
@@ -62,6 +63,8 @@ class Fidelity(msgspec.Struct, frozen=True):
         job_kinds: The kinds of jobs that are read, `group/version Kind`.
         left_out: What Kueue does and kueuepy does not, and what it does instead.
         replayed: The rows of acceptance tests whose numbers were found by running Kueue's scheduler itself.
+        rules: What the release decides otherwise than that commit, beside the defaults of its feature gates.
+        open_answers: Where the release itself answers at random, or does not answer.
     """
 
     kueuepy: str
@@ -72,25 +75,37 @@ class Fidelity(msgspec.Struct, frozen=True):
     job_kinds: tuple[str, ...]
     left_out: dict[str, str]
     replayed: tuple[str, ...]
+    rules: tuple[Rule, ...] = ()
+    open_answers: tuple[str, ...] = ()
 
 
-def fidelity() -> Fidelity:
+def fidelity(version: str = VERSION) -> Fidelity:
     """What kueuepy is held against, for programs that have to know; as JSON by `msgspec.json.encode`.
+
+    Args:
+        version: A release of Kueue, such as `v0.18`; by default the one that is mirrored.
 
     >>> found = fidelity()
     >>> found.commit, found.api_versions[-1], found.feature_gates["PartialAdmission"].default
     ('ff69552e79', 'v1beta2', True)
+    >>> [rule.name for rule in fidelity("v0.18").rules], fidelity("v0.18").version
+    ([], 'v0.18.6')
+
+    Raises:
+        InvalidSpecError: The release has no profile.
     """
     from kueuepy.jobs import kinds  # noqa: PLC0415 - only on use
-    from kueuepy.manifest.gates import FEATURE_GATES  # noqa: PLC0415 - only on use
 
+    release = release_of(version)
     return Fidelity(
         kueuepy=installed(),
         commit=COMMIT,
-        version=VERSION,
+        version=release.newest,
         api_versions=("v1alpha1", "v1alpha2", "v1beta1", "v1beta2"),
-        feature_gates={name: Gate(on, name in EFFECTIVE_GATES) for name, on in FEATURE_GATES.items()},
+        feature_gates={name: Gate(on, name in EFFECTIVE_GATES) for name, on in DEFAULTS[release].items()},
         job_kinds=tuple(f"{version} {kind}" for version, kind in kinds()),
         left_out=LEFT_OUT,
         replayed=REPLAYED,
+        rules=rules_of(release),
+        open_answers=open_answers(release),
     )

@@ -4,7 +4,6 @@ Source: `pkg/config/validation.go`.
 """
 
 from kueuepy.errors.problems import suggestion
-from kueuepy.manifest.gates import DEPENDENCIES, FEATURE_GATES, LOCKED, enabled
 from kueuepy.manifest.validation.queue import review_selector
 from kueuepy.manifest.validation.review import Review, parse_lenient
 from kueuepy.objects import (
@@ -15,6 +14,7 @@ from kueuepy.objects import (
     WaitForPodsReady,
 )
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
+from kueuepy.profiles import DEFAULTS, DEPENDENCIES, LOCKED, RELEASES, Release, effective
 
 _STRATEGIES = (
     ("LessThanOrEqualToFinalShare",),
@@ -27,7 +27,7 @@ _SELECTOR = ("managedJobsNamespaceSelector",)
 
 def review_configuration(configuration: Configuration, review: Review, own_namespace: str = "kueue-system") -> None:
     """The rules of a Configuration of a Kueue that runs in this namespace."""
-    review_gates(configuration.feature_gates, review)
+    review_gates(configuration.feature_gates, configuration.release, review)
     if configuration.fair_sharing is not None:
         _review_fair_sharing(configuration.fair_sharing, review)
     if configuration.admission_fair_sharing is not None:
@@ -42,18 +42,25 @@ def review_configuration(configuration: Configuration, review: Review, own_names
             review.problem(_SELECTOR, f"matches namespace {name}; it must not")
 
 
-def review_gates(gates: dict[str, bool], review: Review) -> None:
-    """Feature gates are known, not locked, and on only with those that they need."""
+def review_gates(gates: dict[str, bool], release: Release, review: Review) -> None:
+    """Feature gates are known to the release, not locked, and on only with those that they need."""
+    known = DEFAULTS[release]
     for name, value in gates.items():
         path = ("featureGates", name)
-        if name not in FEATURE_GATES:
-            review.problem(path, f"unknown feature gate; {suggestion(name, FEATURE_GATES)}", "Unknown")
-        elif name in LOCKED and value != FEATURE_GATES[name]:
-            review.problem(path, f"is {str(value).lower()}; it is locked to {str(FEATURE_GATES[name]).lower()}")
+        if name not in known:
+            review.problem(path, f"unknown feature gate{_of(release)}; {suggestion(name, known)}", "Unknown")
+        elif name in LOCKED[release] and value != known[name]:
+            review.problem(path, f"is {str(value).lower()}; it is locked to {str(known[name]).lower()}")
+    on = effective(release, gates)
     for name, needed in DEPENDENCIES.items():
-        off = [other for other in needed if not enabled(gates, other)]
-        if off and enabled(gates, name):
+        off = [other for other in needed if not on.get(other)]
+        if off and on.get(name):
             review.problem(("featureGates", name), f"is on, but needs {', '.join(off)}; turn that on, or this off")
+
+
+def _of(release: Release) -> str:
+    """The release in words, where it is not the present one."""
+    return "" if release == RELEASES[-1] else f" of {release}"
 
 
 def _review_fair_sharing(sharing: FairSharingConfig, review: Review) -> None:

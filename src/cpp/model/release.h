@@ -1,0 +1,29 @@
+// What releases of Kueue decide otherwise than the present one, rule by rule. Which release has which of them
+// stands in one table (kueuepy/profiles/rules.py), which says where each lies in Kueue; here they are read.
+#ifndef KUEUE_MODEL_RELEASE_H_
+#define KUEUE_MODEL_RELEASE_H_
+
+#include <string>
+
+namespace kueue {
+
+// Each is true where the release asked for still decides so. A field's name is the rule's name in the table.
+struct ReleaseRules {
+  bool flavorless_quota_needs_all_checks = false;
+  bool scan_stops_at_first_missing_resource = false;
+  bool flavors_without_candidates_compete = false;
+  bool label_keys_of_whole_group = false;
+  bool usage_in_thousandths = false;
+  bool pooled_entry_penalties = false;
+  bool pooled_penalties_stay = false;
+  bool usage_starts_from_admitted = false;
+  bool check_evictions_name_no_state = false;
+  bool nomination_texts_of_v0_17 = false;
+
+  // Sets the rule of this name; false where there is none.
+  bool Set(const std::string& name, bool value);
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_MODEL_RELEASE_H_

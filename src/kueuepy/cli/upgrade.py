@@ -1,0 +1,100 @@
+"""`kueuepy upgrade`: what another release of Kueue decides, reads and refuses otherwise."""
+
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from kueuepy.cli.options import ExitCode, Files, Json, Lenient, Rows, examples, paths
+from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say
+from kueuepy.cli.story import jobs_of, rows_table
+from kueuepy.cluster import Cluster
+from kueuepy.errors.problems import ManifestError
+from kueuepy.manifest import Manifest, load
+from kueuepy.objects import Configuration
+from kueuepy.profiles import DEFAULTS, release_of
+from kueuepy.upgrade import Upgrade, compare_versions
+
+EXAMPLES = examples(
+    "kueuepy upgrade examples/seeds/002/two-teams.yaml --jobs examples/seeds/002/jobs.csv --from v0.17 --to v0.19",
+)
+
+
+def upgrade(
+    files: Files,
+    *,
+    jobs: Annotated[
+        list[str], typer.Option("--jobs", metavar="FILE", help="Jobs for both: YAML, JSON or CSV; repeatable.")
+    ],
+    before: Annotated[str, typer.Option("--from", metavar="VERSION", help="The release that decides now: v0.17.")],
+    after: Annotated[str, typer.Option("--to", metavar="VERSION", help="The release that would decide: v0.19.")],
+    rows: Rows = 40,
+    exit_code: ExitCode = False,
+    lenient: Lenient = False,
+    json: Json = False,
+) -> None:
+    """Run the same jobs under two releases of Kueue: the decisions that differ, and the rule that makes each differ.
+
+    Also what of the files the second release refuses or reads otherwise, and the feature gates that came, went or got
+    another default. Jobs run as kueuepy compare runs them.
+    """
+    manifest = load(paths(files), strict=not lenient, version=before)
+    read = reading_changes(manifest, files, before, after, lenient=lenient)
+    with jobs_of(jobs) as items, progress("running the jobs under both releases"):
+        found = compare_versions(Cluster.from_manifest(manifest, names=False), items, before, after)
+    if json:
+        print_json(_plain(found, read))
+    else:
+        _tell(found, read, rows)
+    if exit_code and (found.changes or read):
+        raise typer.Exit(ANSWER_IS_NO)
+
+
+def reading_changes(manifest: Manifest, files: list[str], before: str, after: str, *, lenient: bool) -> list[str]:
+    """What of the files another release refuses, or takes for something else, a line each."""
+    own = manifest.configuration or Configuration(version=release_of(before).name)
+    known = DEFAULTS[release_of(after)]
+    told = [
+        f"Configuration: featureGates.{name}: {release_of(after)} has no such gate, and refuses it"
+        for name in own.feature_gates
+        if name not in known
+    ]
+    try:
+        then = load(paths(files), strict=not lenient, version=after).configuration
+    except ManifestError as error:
+        return [*told, *(line for line in str(error).splitlines() if "featureGates" not in line)]
+    for name in Configuration.__struct_fields__:
+        old, new = getattr(own, name), getattr(then or Configuration(), name)
+        if name != "version" and old != new:
+            told.append(f"Configuration: {name}: is read as {_short(new)}, not {_short(old)}")
+    return told
+
+
+def _short(value: Any) -> str:
+    return "absent" if value is None else msgspec.json.encode(value).decode()
+
+
+def _tell(found: Upgrade, read: list[str], rows: int) -> None:
+    shown = []
+    for change in found.changes:
+        when, job = f"{change.decision.seconds:g} s", change.decision.workload
+        shown.append((when, job, str(change.decision).partition(job)[2].strip(), ", ".join(change.causes)))
+    rows_table(f"What {found.after} decides otherwise", ("when", "workload", "decision", "why"), shown, rows)
+    rows_table("What changed", ("rule", "what"), [(rule.name, rule.what) for rule in found.rules], rows)
+    gates = [tuple(str(gate).split(": ", 1)) for gate in found.gates]
+    rows_table("Feature gates", ("gate", f"{found.before} → {found.after}"), gates, rows)
+    for line in read:
+        say(line)
+    count = counted(len(found.changes), "decision")
+    say(f"{count} would differ" if found.changes else "all decisions would be the same", style="bold")
+
+
+def _plain(found: Upgrade, read: list[str]) -> dict[str, Any]:
+    return {
+        "from": found.before,
+        "to": found.after,
+        "decisions": [{"decision": change.decision, "causes": change.causes} for change in found.changes],
+        "rules": found.rules,
+        "gates": found.gates,
+        "reading": read,
+    }

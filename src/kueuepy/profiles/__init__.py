@@ -1,0 +1,20 @@
+"""Versions of Kueue: what differs between the releases whose decisions can be asked for."""
+
+from kueuepy.profiles.gates import DEFAULTS, DEPENDENCIES, LOCKED, effective
+from kueuepy.profiles.releases import DEVELOPMENT, RELEASES, Release, release_of
+from kueuepy.profiles.rules import RULES, Rule, open_answers, rules_of
+
+__all__ = [
+    "DEFAULTS",
+    "DEPENDENCIES",
+    "DEVELOPMENT",
+    "LOCKED",
+    "RELEASES",
+    "RULES",
+    "Release",
+    "Rule",
+    "effective",
+    "open_answers",
+    "release_of",
+    "rules_of",
+]

@@ -1,0 +1,150 @@
+"""What another release of Kueue would decide about the same jobs, and by which rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy.cluster import Cluster
+from kueuepy.profiles import DEFAULTS, RULES, Release, Rule, effective, release_of
+from kueuepy.simulation.comparison import Comparison, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kueuepy.objects import Configuration
+    from kueuepy.simulation.comparison import DecisionChange
+
+TOGETHER = "several together"
+"""The cause of what no single difference changes."""
+
+
+class GateChange(msgspec.Struct, frozen=True):
+    """A feature gate that two releases do not have alike.
+
+    Attributes:
+        name: The gate.
+        before: Its default in the first release; `None` if there is no such gate.
+        after: The same in the second.
+    """
+
+    name: str
+    before: bool | None
+    after: bool | None
+
+    def __str__(self) -> str:
+        """The change in words."""
+        words = {None: "no gate", True: "on", False: "off"}
+        return f"{self.name}: {words[self.before]} → {words[self.after]}"
+
+
+class VersionChange(msgspec.Struct, frozen=True):
+    """A decision that differs between two releases.
+
+    Attributes:
+        decision: When, about which job, and what each of the two decides.
+        causes: The rules and feature gates each of which changes it, alone; or `several together`.
+    """
+
+    decision: DecisionChange
+    causes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """The decision, and what changes it."""
+        return f"{self.decision} ({', '.join(self.causes)})"
+
+
+class Upgrade(msgspec.Struct, frozen=True):
+    """The same jobs under two releases of Kueue.
+
+    Attributes:
+        before: The first release.
+        after: The second.
+        changes: The decisions that differ, in order.
+        rules: The rules that one of the two has, and not the other.
+        gates: The feature gates that they do not have alike.
+        comparison: Both runs, with what each queue got.
+    """
+
+    before: str
+    after: str
+    changes: tuple[VersionChange, ...]
+    rules: tuple[Rule, ...]
+    gates: tuple[GateChange, ...]
+    comparison: Comparison
+
+
+def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: str) -> Upgrade:
+    """What two releases of Kueue decide about the same jobs, as `compare` runs them, and what makes the difference.
+
+    Each difference between the releases - a rule, or the default of a feature gate - is tried alone on the first of
+    them: where it changes a decision that the second makes otherwise, too, it is a cause of it.
+
+    >>> from kueuepy import ClusterQueue, ResourceFlavor
+    >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("team", {"default": {"cpu": 9}}))
+    >>> found = compare_versions(cluster, [{"name": "a", "queue": "team", "cpu": 1, "duration": 60}], "v0.17", "v0.18")
+    >>> found.changes, found.rules[0].name
+    ((), 'flavorless_quota_needs_all_checks')
+
+    Args:
+        cluster: The queues and policies.
+        jobs: The jobs, with durations.
+        before: The first release, such as `v0.17`.
+        after: The second.
+
+    Raises:
+        InvalidSpecError: A release has no profile, or a job cannot be read.
+    """
+    first, second = release_of(before), release_of(after)
+    items = list(jobs)
+    old = _under(cluster, first, {})
+    comparison = compare(old, _under(cluster, second, {}), items, names=(first.name, second.name))
+    causes: dict[tuple[float, str], list[str]] = {}
+    differing = {(change.seconds, change.workload) for change in comparison.decisions}
+    for name, changed in _alone(cluster, first, second) if differing else ():
+        for change in compare(old, changed, items, names=(first.name, name)).decisions:
+            causes.setdefault((change.seconds, change.workload), []).append(name)
+    changes = tuple(
+        VersionChange(change, tuple(causes.get((change.seconds, change.workload), [TOGETHER])))
+        for change in comparison.decisions
+    )
+    rules = tuple(rule for rule in RULES if rule.holds_in(first) != rule.holds_in(second))
+    return Upgrade(first.name, second.name, changes, rules, gate_changes(first, second), comparison)
+
+
+def gate_changes(before: Release, after: Release) -> tuple[GateChange, ...]:
+    """The feature gates that came, went or got another default, by name."""
+    old, new = DEFAULTS[before], DEFAULTS[after]
+    names = sorted({*old, *new})
+    return tuple(GateChange(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name))
+
+
+def _alone(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, Cluster]]:
+    """Each difference by its name, and the cluster under the first release with that one changed."""
+    for rule in RULES:
+        if rule.holds_in(first) and not rule.holds_in(second):
+            yield rule.name, _under(cluster, first, {}, left_out=(rule.name,))
+        elif rule.holds_in(second) and not rule.holds_in(first):
+            yield rule.name, _under(cluster, first, {}, added=(rule.name,))
+    old, new = effective(first, {}), effective(second, {})
+    for name in new:
+        if old.get(name) != new[name] and name not in cluster.configuration.feature_gates:
+            yield name, _under(cluster, first, {name: new[name]})
+
+
+def _under(
+    cluster: Cluster,
+    release: Release,
+    gates: dict[str, bool],
+    *,
+    left_out: tuple[str, ...] = (),
+    added: tuple[str, ...] = (),
+) -> Cluster:
+    """The cluster under a release; of its own gates those that the release has."""
+    own = cluster.configuration
+    kept = {name: on for name, on in own.feature_gates.items() if name in DEFAULTS[release]}
+    configuration: Configuration = msgspec.structs.replace(
+        own, version=release.name, feature_gates={**kept, **gates}, rules_left_out=left_out, rules_added=added
+    )
+    return Cluster.from_manifest(msgspec.structs.replace(cluster.written, configuration=configuration), names=False)

@@ -1,0 +1,76 @@
+"""Faults that were found by attack, each as Kueue's source decides it."""
+
+import pytest
+
+from stories import KUEUE, flavor, local_queue, namespace, queue, run, workload
+
+
+def cohort(name, parent=None):
+    spec = {"parentName": parent} if parent else {}
+    return {"apiVersion": KUEUE, "kind": "Cohort", "metadata": {"name": name}, "spec": spec}
+
+
+def test_a_ring_that_closes_above_an_active_queue_suspends_its_head_alone():
+    """The cache keeps the status of a queue that was active (pkg/cache/scheduler/snapshot.go:skipInactiveCQReason)."""
+    objects = [namespace(), flavor(), cohort("a"), cohort("b", "a"), queue(cohortName="b"), local_queue()]
+    ring = {"apply": [cohort("a", "b")], "submit": [workload("w1"), workload("w2")], "cycle": True}
+    results = run(ring, {"settle": True}, {"apply": [cohort("a")], "cycle": True}, objects=objects)
+    suspended = {"workload": "ns/w1", "reason": "Suspended", "message": "ClusterQueue cq is inactive"}
+    assert not results[0].get("idle")
+    assert results[0]["pending"] == [suspended]
+    assert results[0]["queues"] == {"cq": {"pending": ["ns/w1", "ns/w2"], "inadmissible": ["ns/w1"]}}
+    waits = {"reason": "PendingEvaluation", "message": "Workload is pending evaluation in the scheduling queue"}
+    assert results[1]["pending"] == [{"workload": "ns/w1", **waits}]
+    assert [entry["workload"] for entry in results[2]["reserved"]] == ["ns/w1"]
+
+
+def test_a_queue_that_comes_into_a_ring_is_inactive():
+    """updateClusterQueue gives up before it looks at the queue's flavors (pkg/cache/scheduler/clusterqueue.go)."""
+    objects = [namespace(), flavor(), cohort("a", "b"), cohort("b", "a"), queue(cohortName="b"), local_queue()]
+    [result] = run({"submit": [workload("w1")], "cycle": True}, objects=objects)
+    assert result["idle"]
+
+
+def test_a_request_beyond_int64_is_told_as_the_number_it_saturates_to():
+    job = workload("w", requests={"cpu": "9223372036854775807"}, count=2)
+    [result] = run({"submit": [job], "cycle": True})
+    assert "current podset request (9223372036854775807m) > maximum capacity (10)" in result["pending"][0]["message"]
+
+
+def test_usage_that_saturates_in_a_tournament_is_not_restored():
+    """Kueue takes a simulated addition back by removing it (pkg/scheduler/fair_sharing_iterator.go:computeDRS)."""
+    huge = "9223372036854775807"
+    queues = [queue(name, huge, cohortName="c") for name in ("q1", "q2")]
+    doors = [local_queue(f"l{n}", f"q{n}") for n in (1, 2)]
+    objects = [namespace(), flavor(), *queues, *doors]
+    small = workload("small", "1", queue_name="l1")
+    jobs = [workload("big", huge, queue_name="l1"), workload("other", "1", queue_name="l2", count=1)]
+    results = run({"submit": [small], "cycle": True}, {"submit": jobs, "cycle": True}, objects=objects, fairSharing={})
+    assert results[0]["reserved"][0]["workload"] == "ns/small"
+    assert results[1]["usage"]["q1"]["f/cpu"] in ("1000", huge)
+
+
+def test_the_usage_history_of_a_local_queue_is_where_a_restarted_kueue_goes_on():
+    """Fault 34: pkg/controller/core/localqueue_controller.go:initializeAfsIfNeeded seeds the ledger from the status."""
+    history = {"fairSharing": {"admissionFairSharingStatus": {"consumedResources": {"cpu": "5"}}}}
+    objects = [
+        namespace(),
+        flavor(),
+        queue(cpu="1", admissionScope={"admissionMode": "UsageBasedAdmissionFairSharing"}),
+        {**local_queue(), "status": history},
+        local_queue("fresh"),
+    ]
+    jobs = [workload("early"), workload("late", queue_name="fresh")]
+    config = {"admissionFairSharing": {"usageHalfLifeTime": "10m", "usageSamplingInterval": "1m"}}
+    results = run({"settle": True}, {"submit": jobs, "cycle": True}, objects=objects, **config)
+    assert results[0]["consumed"] == {"ns/lq": {"cpu": "5.000000000"}}
+    assert [entry["workload"] for entry in results[1]["reserved"]] == ["ns/late"]
+
+
+@pytest.mark.parametrize("version", ["v0.16", "v0.17"])
+def test_before_v0_17_the_history_was_not_read(version):
+    history = {"fairSharing": {"admissionFairSharingStatus": {"consumedResources": {"cpu": "5"}}}}
+    objects = [namespace(), flavor(), queue(), {**local_queue(), "status": history}]
+    config = {"admissionFairSharing": {"usageHalfLifeTime": "10m"}, "version": version}
+    [result] = run({"settle": True}, objects=objects, **config)
+    assert bool(result["consumed"]) == (version == "v0.17")

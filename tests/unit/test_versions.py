@@ -1,0 +1,128 @@
+"""A release of Kueue is named once, and decides from then on: clusters, files, saved states, the command line."""
+
+import pytest
+
+import kueuepy as kq
+from kueuepy.cli.app import main
+from kueuepy.importer import import_cluster
+from kueuepy.profiles import DEFAULTS, RELEASES, release_of, rules_of
+
+TEAMS = "examples/seeds/002/two-teams.yaml"
+JOBS = "examples/seeds/002/jobs.csv"
+
+
+def cluster(version=None):
+    queue = kq.ClusterQueue.of("team", {"default": {"cpu": 9}})
+    return kq.Cluster(kq.ResourceFlavor("default"), queue, version=version)
+
+
+def reason_of(scheduler):
+    scheduler.submit({"name": "big", "queue": "team", "cpu": 10})
+    scheduler.settle()
+    return scheduler.workload("big").status.conditions[0].reason
+
+
+@pytest.mark.parametrize("named", ["v0.17", "0.17", "v0.17.2", "v0.17.8"])
+def test_a_patch_is_answered_for_by_its_minor_release(named):
+    assert cluster(named).configuration.version == "v0.17"
+
+
+@pytest.mark.parametrize("named", ["v0.14", "v1.0", "latest", "", 18])
+def test_another_release_is_refused_with_those_that_there_are(named):
+    with pytest.raises(kq.InvalidSpecError, match=r"has no profile; it must be one of v0\.15, .*v0\.20-devel"):
+        cluster(named)
+
+
+def test_a_configuration_with_an_unknown_release_is_not_valid():
+    with pytest.raises(kq.InvalidSpecError, match=r"'v0\.9' has no profile"):
+        kq.Cluster(configuration=kq.Configuration(version="v0.9"))
+
+
+def test_the_release_goes_with_forks_and_saved_states(tmp_path):
+    scheduler = kq.Scheduler(cluster("v0.19"))
+    scheduler.save(tmp_path / "state")
+    loaded = kq.Scheduler.load(tmp_path / "state")
+    assert loaded.configuration.version == "v0.19"
+    assert reason_of(loaded) == reason_of(scheduler.fork()) == "Pending"
+    assert reason_of(kq.Scheduler(cluster())) == "ExceedsMaxQuota"
+
+
+def test_gates_are_those_of_the_release():
+    old = kq.Configuration(version="v0.16", feature_gates={"SchedulingEquivalenceHashing": True})
+    assert old.enabled("SchedulingEquivalenceHashing")
+    assert not old.enabled("AdmissionGatedBy")
+    with pytest.raises(kq.InvalidSpecError, match=r"AdmissionGatedBy: unknown feature gate of v0\.16"):
+        kq.Cluster(configuration=kq.Configuration(version="v0.16", feature_gates={"AdmissionGatedBy": True}))
+    with pytest.raises(kq.InvalidSpecError, match="locked to true"):
+        kq.Cluster(configuration=kq.Configuration(version="v0.17", feature_gates={"LendingLimit": False}))
+
+
+def test_waiting_for_pods_is_on_by_default_since_v0_19():
+    text = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+    waits = {v: kq.load(text, version=v).configuration.wait_for_pods_ready is not None for v in ("v0.18", "v0.19")}
+    assert waits == {"v0.18": False, "v0.19": True}
+
+
+def test_the_present_has_every_gate_and_no_rule():
+    assert rules_of(RELEASES[-1]) == ()
+    assert len(DEFAULTS[RELEASES[-1]]) > 70
+    assert all(DEFAULTS[release] for release in RELEASES)
+
+
+def test_fidelity_is_told_of_each_release():
+    found = kq.fidelity("v0.17")
+    assert found.version == "v0.17.8"
+    assert not found.feature_gates["SchedulingEquivalenceHashing"].default
+    assert {rule.name for rule in found.rules} == {rule.name for rule in rules_of(release_of("v0.17"))}
+    assert any("random" in text for text in found.open_answers)
+    assert "ConcurrentAdmission" not in {name for name, gate in kq.fidelity().feature_gates.items() if gate.effective}
+
+
+def test_a_dump_shows_the_release_by_the_image_of_its_manager():
+    def manager(image):
+        spec = {"template": {"spec": {"containers": [{"name": "manager", "image": image}]}}}
+        return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "m"}, "spec": spec}
+
+    assert import_cluster([manager("registry.k8s.io/kueue/kueue:v0.17.3")]).kueue_version == "v0.17"
+    assert import_cluster([manager("registry.k8s.io/kueue/kueue:v0.9.0")]).kueue_version == ""
+    assert import_cluster([manager("example.com/other:v0.17.3")]).kueue_version == ""
+
+
+def test_commands_decide_as_the_release_that_is_named(tmp_path, capsys):
+    queue = kq.ClusterQueue.of(
+        "team", {"default": {"cpu": 9}}, namespace_selector=kq.LabelSelector(match_labels={"team": "other"})
+    )
+    path, jobs = tmp_path / "cluster.yaml", tmp_path / "jobs.csv"
+    kq.dump(kq.Cluster(kq.ResourceFlavor("default"), queue), path)
+    jobs.write_text("name,queue,cpu\na,team,1\n")
+    for version, text in (("v0.17", "Workload namespace doesn't"), ("v0.18", "workload namespace doesn't")):
+        assert main(["run", str(path), str(jobs), "--kueue-version", version]) == 0
+        assert text in capsys.readouterr().out
+    assert main(["run", TEAMS, JOBS, "--kueue-version", "v0.3"]) == 1
+    assert "'v0.3' has no profile" in capsys.readouterr().err
+
+
+def test_an_upgrade_tells_what_differs_and_why():
+    queue = kq.ClusterQueue.of("team", {"default": {"cpu": 9}}, admission_checks_strategy=[
+        kq.AdmissionCheckStrategyRule("budget")
+    ])  # fmt: skip
+    checked = kq.Cluster(kq.ResourceFlavor("default"), kq.AdmissionCheck("budget", controller_name="x"), queue)
+    found = kq.compare_versions(checked, [{"name": "free", "queue": "team", "duration": 60}], "v0.17", "v0.18")
+    assert [change.causes for change in found.changes] == [("flavorless_quota_needs_all_checks",)] * len(found.changes)
+    assert {rule.name for rule in found.rules} >= {"flavorless_quota_needs_all_checks", "usage_in_thousandths"}
+    gates = {gate.name: (gate.before, gate.after) for gate in found.gates}
+    assert gates["SchedulingEquivalenceHashing"] == (False, True)
+    assert gates["ConcurrentAdmission"] == (None, False)
+
+
+def test_the_command_tells_what_a_release_refuses_and_reads_otherwise(tmp_path, capsys):
+    path = tmp_path / "configuration.yaml"
+    path.write_text(
+        "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfeatureGates: {LendingLimit: true}\n"
+    )
+    arguments = ["upgrade", TEAMS, str(path), "--jobs", JOBS, "--from", "v0.18", "--to", "v0.19"]
+    assert main([*arguments, "--exit-code"]) == 3
+    told = capsys.readouterr().out
+    assert "Configuration: featureGates.LendingLimit: v0.19 has no such gate, and refuses it" in told
+    assert main([*arguments, "--json"]) == 0
+    assert '"from": "v0.18"' in capsys.readouterr().out
