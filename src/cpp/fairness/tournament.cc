@@ -34,8 +34,7 @@ void Tournament::ComputeShares(NodeId root) {
     const Head& head = heads_[index];
     if (forest.Root(head.queue) != root) continue;
     const auto each = [&head](auto use) {
-      for (size_t i = 0; i < head.usage_size; ++i)
-        use(head.usage[i].fr, head.usage[i].amount);
+      for (size_t i = 0; i < head.usage_size; ++i) use(head.usage[i].fr, head.usage[i].amount);
     };
     // Kueue takes the addition back by removing it, which does not restore what has saturated; undoing is
     // quicker and otherwise the same.

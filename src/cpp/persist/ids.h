@@ -219,7 +219,8 @@ KUEUE_IDS(ClusterQueue, field::Plain, field::Plain, field::Flavor, field::Plain,
 KUEUE_IDS(LocalQueue, field::Plain, field::Plain, field::Namespace, field::Plain, field::Plain, field::Node,
           field::Plain);
 using PenaltyIds = field::Map<field::Workload, field::Resource>;
-KUEUE_IDS(LedgerEntry, field::Plain, field::Resource, PenaltyIds, field::Plain);
+KUEUE_IDS(LedgerEntry, field::Plain, field::Plain, field::Resource, field::Resource, PenaltyIds,
+          field::Plain);
 KUEUE_IDS(Event, field::Plain, field::Plain, field::Plain, field::Plain, field::Plain, field::Plain,
           field::Node, field::Plain, field::Plain, field::Node, field::Reason, field::Reason, field::Reason,
           field::Plain, field::Plain, field::Plain);
