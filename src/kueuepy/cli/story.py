@@ -14,8 +14,8 @@ from kueuepy.decisions import Admitted, Decision, Preempting
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import suggestion
 from kueuepy.jobs.places import jobs_placed
+from kueuepy.lint.context import LintContext
 from kueuepy.lint.rules.workloads import left_alone
-from kueuepy.lint.scene import Scene as LintContext
 from kueuepy.manifest import Manifest
 from kueuepy.objects import Workload
 from kueuepy.persist import is_saved

@@ -11,7 +11,7 @@ import msgspec
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.importer.pods import PodImport, Rules
-from kueuepy.importer.progress import Meter, Progress, terminal_bar
+from kueuepy.importer.progress import Progress, ProgressReporter, terminal_bar
 from kueuepy.importer.report import Imported, ImportReport, Outcome, import_report
 from kueuepy.manifest import Limits, collector, load
 from kueuepy.manifest.jobkinds import QUEUE_NAME
@@ -83,7 +83,7 @@ def import_cluster(
     """
     pods: list[dict[str, Any]] = []
     rules = tuple(rules)
-    meter = Meter(source, progress or terminal_bar())
+    meter = ProgressReporter(source, progress or terminal_bar())
     seen: set[str] = set()
 
     def pick(item: Item) -> bool:
@@ -202,7 +202,7 @@ def _take_jobs(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported]:
 
 def _take_batch(scheduler: Scheduler, kind: str, key: str, jobs: list[dict[str, Any]]) -> Iterator[Imported]:
     try:
-        found = list(of_jobs(jobs, scheduler.surroundings()))
+        found = list(of_jobs(jobs, scheduler.job_context()))
     except KueueError as error:
         yield Imported(kind, key, "not placed", str(error))
         return

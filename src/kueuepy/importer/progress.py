@@ -16,7 +16,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 _WIDTH = 40
 
 
-class Meter:
+class ProgressReporter:
     """Counts the bytes of the texts that objects stand in, and tells of every hundredth."""
 
     def __init__(self, source: Any, progress: Progress | None) -> None:

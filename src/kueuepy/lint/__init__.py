@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable
 from kueuepy.cluster import Cluster
 from kueuepy.errors import NotFoundError
 from kueuepy.errors.problems import suggestion
+from kueuepy.lint.context import LintContext
 from kueuepy.lint.finding import SEVERITIES, Finding, Findings, Severity
 from kueuepy.lint.rule import Rule
 from kueuepy.lint.rules import RULES
-from kueuepy.lint.scene import Scene
 from kueuepy.manifest import Manifest
 from kueuepy.objects import Configuration, Object
 
@@ -47,8 +47,8 @@ def lint(
     for name in skip:
         if name not in known:
             raise NotFoundError(f'lint: "{name}" is no rule; {suggestion(name, known)}')
-    scene = Scene(_complete(objects), configuration)
-    return Findings(finding for rule in RULES if rule.id not in skip for finding in rule.findings(scene))
+    context = LintContext(_complete(objects), configuration)
+    return Findings(finding for rule in RULES if rule.id not in skip for finding in rule.findings(context))
 
 
 def _complete(objects: Cluster | Manifest | Iterable[Object]) -> Manifest:

@@ -1,4 +1,4 @@
-"""Rule: a function that looks at a scene and yields what surprises."""
+"""Rule: a function that looks at a context and yields what surprises."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -6,8 +6,8 @@ from typing import NamedTuple
 import msgspec
 
 from kueuepy.errors.problems import Path, path_text
+from kueuepy.lint.context import LintContext
 from kueuepy.lint.finding import Finding, Severity
-from kueuepy.lint.scene import Scene
 from kueuepy.manifest.validation import called
 from kueuepy.objects import Object
 
@@ -41,21 +41,21 @@ class Rule(msgspec.Struct, frozen=True):
     id: str
     severity: Severity
     title: str
-    hits: Callable[[Scene], Iterator[Hit]]
+    hits: Callable[[LintContext], Iterator[Hit]]
 
-    def findings(self, scene: Scene) -> Iterator[Finding]:
-        """What the rule finds in a scene."""
-        for subject, path, message, where in self.hits(scene):
+    def findings(self, context: LintContext) -> Iterator[Finding]:
+        """What the rule finds in a context."""
+        for subject, path, message, where in self.hits(context):
             yield Finding(
                 rule=self.id,
                 severity=self.severity,
                 object=subject if isinstance(subject, str) else called(subject),
                 field=path_text(path),
                 message=message,
-                where=where if isinstance(subject, str) else scene.manifest.where(subject, path),
+                where=where if isinstance(subject, str) else context.manifest.where(subject, path),
             )
 
 
-def rule(name: str, severity: Severity, title: str) -> Callable[[Callable[[Scene], Iterator[Hit]]], Rule]:
+def rule(name: str, severity: Severity, title: str) -> Callable[[Callable[[LintContext], Iterator[Hit]]], Rule]:
     """Makes a rule of a function."""
     return lambda hits: Rule(name, severity, title, hits)

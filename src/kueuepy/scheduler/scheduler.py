@@ -95,7 +95,7 @@ class Scheduler(SchedulerWorkloads):
                 self._apply(obj)
         self._take(Submitted(workload) for workload in cluster.workloads)
         with jobs_placed(cluster.manifest):
-            self._take(self._checked(of_jobs(cluster.jobs, self.surroundings())))
+            self._take(self._checked(of_jobs(cluster.jobs, self.job_context())))
 
     # What happens to it.
 

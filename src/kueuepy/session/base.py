@@ -16,7 +16,7 @@ from kueuepy.objects import SECOND, ClusterQueue, LocalQueue, Namespace, Priorit
 from kueuepy.session import calls
 from kueuepy.session.status import live_workload
 from kueuepy.session.store import Parts
-from kueuepy.session.submission import Keys, Submitted, Surroundings, submissions
+from kueuepy.session.submission import JobContext, Keys, Submitted, submissions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -158,7 +158,7 @@ class SchedulerState:
             InvalidSpecError: Something is not valid, or is no workload, job, row or frame.
             NotFoundError: A job names a priority class that isn't there.
         """
-        found = submissions(items, self.surroundings())
+        found = submissions(items, self.job_context())
         return self._checked(found if keep_status else map(_without_status, found))
 
     def _checked(self, new: Iterable[Submitted]) -> list[Submitted]:
@@ -221,10 +221,10 @@ class SchedulerState:
         uid = workload.uid or _UID.format(self._count)
         return msgspec.structs.replace(workload, uid=uid, creation_timestamp=created)
 
-    def surroundings(self) -> Surroundings:
+    def job_context(self) -> JobContext:
         """What the reading of a job depends on, as it is now."""
         objects = self._store.objects
-        return Surroundings(
+        return JobContext(
             self._configuration,
             (*objects.of(WorkloadPriorityClass), *objects.of(PriorityClass)),
             objects.of(Namespace),

@@ -22,7 +22,7 @@ PASSIVE = (Node, PriorityClass, WorkloadPriorityClass)
 """Kinds of which the engine need not hear: jobs are read with them."""
 
 
-class Shelf(Generic[K, V]):
+class CopyOnWriteDict(Generic[K, V]):
     """A dict that is copied when a fork shares it and one of the two writes."""
 
     __slots__ = ("_items", "_shared")
@@ -32,9 +32,9 @@ class Shelf(Generic[K, V]):
         self._items: dict[K, V] = {}
         self._shared = False
 
-    def fork(self) -> Shelf[K, V]:
+    def fork(self) -> CopyOnWriteDict[K, V]:
         """One with the same content, in no time."""
-        twin: Shelf[K, V] = Shelf()
+        twin: CopyOnWriteDict[K, V] = CopyOnWriteDict()
         twin._items, twin._shared = self._items, True
         self._shared = True
         return twin
@@ -70,7 +70,7 @@ class Shelf(Generic[K, V]):
         return len(self._items)
 
 
-class Declared(Shelf[tuple[type[Object], str], Object]):
+class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
     """The declared objects, by kind and name."""
 
     __slots__ = ("_by_kind",)
@@ -114,9 +114,9 @@ class Store:
     def __init__(self) -> None:
         """Holds nothing yet."""
         self.objects = Declared()
-        self.workloads: Shelf[str, Workload] = Shelf()
-        self.jobs: Shelf[str, dict[str, Any]] = Shelf()
-        self.admitted: Shelf[str, Admitted] = Shelf()
+        self.workloads: CopyOnWriteDict[str, Workload] = CopyOnWriteDict()
+        self.jobs: CopyOnWriteDict[str, dict[str, Any]] = CopyOnWriteDict()
+        self.admitted: CopyOnWriteDict[str, Admitted] = CopyOnWriteDict()
 
     def fork(self) -> Store:
         """One with the same content, in no time."""

@@ -24,7 +24,7 @@ class Submitted(NamedTuple):
     single_pod: bool = False
 
 
-class Surroundings(NamedTuple):
+class JobContext(NamedTuple):
     """What the reading of a job depends on."""
 
     configuration: Configuration
@@ -51,7 +51,7 @@ class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute
         return "\n".join((super().__repr__(), *self.remarks))
 
 
-def submissions(items: Iterable[Any], around: Surroundings) -> Iterator[Submitted]:
+def submissions(items: Iterable[Any], around: JobContext) -> Iterator[Submitted]:
     """The Workloads of what was given, in order.
 
     Raises:
@@ -72,7 +72,7 @@ def submissions(items: Iterable[Any], around: Surroundings) -> Iterator[Submitte
             raise InvalidSpecError(f"submit: {item!r} is no Workload, job, row or frame")
 
 
-def _mapping(item: Mapping[str, Any], around: Surroundings) -> Iterator[Submitted]:
+def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[Submitted]:
     if "kind" not in item and "apiVersion" not in item:
         from kueuepy.jobs import from_row  # noqa: PLC0415 - only rows need it
 
@@ -97,7 +97,7 @@ def _mapping(item: Mapping[str, Any], around: Surroundings) -> Iterator[Submitte
             )
 
 
-def _expect_clear_gpu(workload: Workload, around: Surroundings) -> None:
+def _expect_clear_gpu(workload: Workload, around: JobContext) -> None:
     """A row's `gpu` is `nvidia.com/gpu`, unless its queue has quotas of something that is called so.
 
     Raises:
@@ -111,7 +111,7 @@ def _expect_clear_gpu(workload: Workload, around: Surroundings) -> None:
         )
 
 
-def of_jobs(jobs: Iterable[Mapping[str, Any]], around: Surroundings) -> Iterator[Submitted]:
+def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[Submitted]:
     """The Workloads of those jobs that Kueue manages; pods of one group make one."""
     from kueuepy.jobs import keys  # noqa: PLC0415 - only jobs need it
     from kueuepy.jobs.convert import with_manifests  # noqa: PLC0415 - only jobs need it

@@ -171,7 +171,7 @@ class _Runner:
         self._number = count()
         self._given: dict[str, Sequence[PodSetAssignment]] = {}  # to those that were just admitted
         self._loops: dict[tuple[int, tuple[str, ...]], Loop] = {}
-        around = self._scheduler.surroundings()
+        around = self._scheduler.job_context()
         for item in items:
             for workload, duration in _planned(item, around):
                 arrival = max(workload.creation_timestamp or 0, engine.now)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
+from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
-from kueuepy.lint.scene import Scene
 from kueuepy.manifest.convert import to_dict
 from kueuepy.objects import ClusterQueue, ResourceFlavor, Taint, Workload
 
@@ -13,11 +13,11 @@ _EFFECTS = ("NoSchedule", "NoExecute")
 
 
 @rule("L9", "warning", "A tainted flavor that no workload tolerates is never used.")
-def taint_nobody_tolerates(scene: Scene) -> Iterator[Hit]:
+def taint_nobody_tolerates(context: LintContext) -> Iterator[Hit]:
     """Pods must tolerate a flavor's taints themselves, unless the flavor adds the tolerations."""
-    for queue in scene.queues:
-        workloads = scene.workloads_of(queue)
-        for flavor in _flavors(scene, queue) if workloads else ():
+    for queue in context.queues:
+        workloads = context.workloads_of(queue)
+        for flavor in _flavors(context, queue) if workloads else ():
             for position, taint in enumerate(flavor.node_taints):
                 if taint.effect in _EFFECTS and not any(_tolerates(w, flavor, taint) for w in workloads):
                     yield Hit(
@@ -28,10 +28,10 @@ def taint_nobody_tolerates(scene: Scene) -> Iterator[Hit]:
                     )
 
 
-def _flavors(scene: Scene, queue: ClusterQueue) -> Iterator[ResourceFlavor]:
+def _flavors(context: LintContext, queue: ClusterQueue) -> Iterator[ResourceFlavor]:
     """The flavors of a queue that are known."""
     for group in queue.resource_groups:
-        yield from (scene.flavors[quotas.name] for quotas in group.flavors if quotas.name in scene.flavors)
+        yield from (context.flavors[quotas.name] for quotas in group.flavors if quotas.name in context.flavors)
 
 
 def _tolerates(workload: Workload, flavor: ResourceFlavor, taint: Taint) -> bool:
@@ -54,10 +54,10 @@ def _matches(toleration: dict[str, Any], taint: Taint) -> bool:
 
 
 @rule("L10", "warning", "Two flavors with the same labels mean the same nodes.")
-def same_labels(scene: Scene) -> Iterator[Hit]:
+def same_labels(context: LintContext) -> Iterator[Hit]:
     """Quota of both counts for nodes that have the labels of both."""
-    for queue in scene.queues:
-        for one, other in combinations(_flavors(scene, queue), 2):
+    for queue in context.queues:
+        for one, other in combinations(_flavors(context, queue), 2):
             narrow, wide = sorted((one, other), key=lambda flavor: -len(flavor.node_labels))
             if wide.node_labels and wide.node_labels.items() <= narrow.node_labels.items():
                 same = "the same labels as" if wide.node_labels == narrow.node_labels else "all labels of"

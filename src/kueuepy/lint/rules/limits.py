@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 from kueuepy._core import Quantity
 from kueuepy.lint.capacity import Cell
+from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
-from kueuepy.lint.scene import Scene
 from kueuepy.objects import ClusterQueue
 
 
 @rule("L2", "error", "A borrowing or lending limit means nothing without anyone to borrow from or lend to.")
-def limit_without_cohort(scene: Scene) -> Iterator[Hit]:
+def limit_without_cohort(context: LintContext) -> Iterator[Hit]:
     """Without a cohort an API server refuses the limit; alone in its cohort, a queue has it in vain."""
-    for queue in scene.queues:
-        reason = _alone(scene, queue)
-        for (flavor, resource), quota in scene.cells(queue).items() if reason else ():
+    for queue in context.queues:
+        reason = _alone(context, queue)
+        for (flavor, resource), quota in context.cells(queue).items() if reason else ():
             for name, limit in (("borrowingLimit", quota.borrowing_limit), ("lendingLimit", quota.lending_limit)):
                 if limit is not None:
                     yield Hit(
@@ -24,46 +24,46 @@ def limit_without_cohort(scene: Scene) -> Iterator[Hit]:
                     )
 
 
-def _alone(scene: Scene, queue: ClusterQueue) -> str:
+def _alone(context: LintContext, queue: ClusterQueue) -> str:
     """Why a queue has nobody to share with; empty if it has somebody."""
     if not queue.cohort_name:
         return "the queue has no cohort"
-    if not scene.others(queue) and not any(cohort.resource_groups for cohort in scene.manifest.cohorts):
+    if not context.others(queue) and not any(cohort.resource_groups for cohort in context.manifest.cohorts):
         return f"nobody else is in cohort {queue.cohort_name}"
     return ""
 
 
 @rule("L11", "note", "A borrowingLimit beyond what others can lend is never reached.")
-def limit_beyond_lendable(scene: Scene) -> Iterator[Hit]:
+def limit_beyond_lendable(context: LintContext) -> Iterator[Hit]:
     """Each limit is held against what all others could lend, then all limits of a cohort against all that is lent."""
     excess: set[tuple[str, Cell]] = set()
-    for queue in scene.queues:
-        for cell, quota in scene.cells(queue).items() if not _alone(scene, queue) else ():
-            lendable = scene.capacity.borrowable(queue.name, cell)
+    for queue in context.queues:
+        for cell, quota in context.cells(queue).items() if not _alone(context, queue) else ():
+            lendable = context.capacity.borrowable(queue.name, cell)
             if quota.borrowing_limit is not None and quota.borrowing_limit > lendable:
-                excess.add((str(scene.roots[queue.name]), cell))
+                excess.add((str(context.roots[queue.name]), cell))
                 yield Hit(
                     queue,
                     (*quota.path, "borrowingLimit"),
                     f"is {_text(cell, quota.borrowing_limit)}, but all others together lend at most "
                     f"{_text(cell, lendable)} of {cell[1]} in {cell[0]}",
                 )
-    yield from _oversubscribed(scene, excess)
+    yield from _oversubscribed(context, excess)
 
 
-def _oversubscribed(scene: Scene, known: set[tuple[str, Cell]]) -> Iterator[Hit]:
+def _oversubscribed(context: LintContext, known: set[tuple[str, Cell]]) -> Iterator[Hit]:
     """Cohorts whose queues could not all use their limits at once."""
     limits: dict[tuple[str, Cell], int] = {}
     lent: dict[tuple[str, Cell], int] = {}
-    for queue in scene.queues:
-        for cell, quota in scene.cells(queue).items() if scene.roots[queue.name] else ():
-            place = (str(scene.roots[queue.name]), cell)
+    for queue in context.queues:
+        for cell, quota in context.cells(queue).items() if context.roots[queue.name] else ():
+            place = (str(context.roots[queue.name]), cell)
             limits[place] = limits.get(place, 0) + (quota.borrowing_limit or 0)
-            lent[place] = lent.get(place, 0) + scene.capacity.lent(queue.name, cell)
-    for cohort in scene.manifest.cohorts:
-        root = scene.root(cohort.name)
+            lent[place] = lent.get(place, 0) + context.capacity.lent(queue.name, cell)
+    for cohort in context.manifest.cohorts:
+        root = context.root(cohort.name)
         for place in limits:
-            lent[place] += scene.quota(cohort, place[1]) if place[0] == root else 0
+            lent[place] += context.quota(cohort, place[1]) if place[0] == root else 0
     for place, limit in limits.items():
         if place not in known and limit > lent[place]:
             root, cell = place

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
+from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
-from kueuepy.lint.scene import Scene
 
 
 @rule("L1", "error", "A ClusterQueue without a namespaceSelector admits nobody.")
-def no_selector(scene: Scene) -> Iterator[Hit]:
+def no_selector(context: LintContext) -> Iterator[Hit]:
     """A selector that is absent matches no namespace, one that is empty matches all."""
-    for queue in scene.queues:
+    for queue in context.queues:
         if queue.namespace_selector is None:
             yield Hit(
                 queue,
@@ -19,10 +19,10 @@ def no_selector(scene: Scene) -> Iterator[Hit]:
 
 
 @rule("L14", "warning", "Holding a queue that may be borrowing shields what it has borrowed.")
-def hold_while_borrowing(scene: Scene) -> Iterator[Hit]:
+def hold_while_borrowing(context: LintContext) -> Iterator[Hit]:
     """A stopped queue lends its idle quota on, but its running workloads are out of reach for reclaim."""
-    for queue in scene.queues:
-        if queue.stop_policy == "Hold" and (found := next(scene.reclaimers(queue), None)):
+    for queue in context.queues:
+        if queue.stop_policy == "Hold" and (found := next(context.reclaimers(queue), None)):
             other, (flavor, resource) = found
             yield Hit(
                 queue,

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator
 
 from kueuepy.cluster.names import dangling
 from kueuepy.errors.problems import suggestion
+from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
-from kueuepy.lint.scene import Scene
 
 
 @rule("L16", "error", "A name that names nothing keeps workloads out.")
-def names_nothing(scene: Scene) -> Iterator[Hit]:
+def names_nothing(context: LintContext) -> Iterator[Hit]:
     """A queue waits for its flavors and checks to exist, a LocalQueue for its queue, a workload for its LocalQueue."""
-    for obj, path, name, kind, known in dangling(scene.manifest):
+    for obj, path, name, kind, known in dangling(context.manifest):
         yield Hit(obj, path, _nothing(name, kind, known))
-    doors = [local.key for local in scene.manifest.local_queues]
-    for workload in scene.workloads:
+    doors = [local.key for local in context.manifest.local_queues]
+    for workload in context.workloads:
         key = f"{workload.namespace}/{workload.queue_name}"
         if workload.queue_name and key not in doors:
             yield Hit(workload, ("spec", "queueName"), _nothing(key, "LocalQueue", doors))
@@ -25,10 +25,10 @@ def _nothing(name: str, kind: str, known: Iterable[str]) -> str:
 
 
 @rule("L17", "error", "Cohorts that are above themselves admit nothing.")
-def cohort_cycle(scene: Scene) -> Iterator[Hit]:
+def cohort_cycle(context: LintContext) -> Iterator[Hit]:
     """All queues under a cycle stop admitting; what runs goes on."""
-    for cohort in scene.manifest.cohorts:
-        if scene.root(cohort.name) is None:
+    for cohort in context.manifest.cohorts:
+        if context.root(cohort.name) is None:
             yield Hit(
                 cohort,
                 ("spec", "parentName"),

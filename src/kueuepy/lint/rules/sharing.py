@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
-from kueuepy.lint.scene import Scene
 from kueuepy.objects import AdmissionFairSharing, ClusterQueue, Cohort, Preemption
 
 _BYTES = ("memory", "ephemeral-storage")
@@ -11,10 +11,10 @@ _GIB = 2**30
 
 
 @rule("L4", "warning", "Weights of fair sharing do little without preemption.")
-def weights_without_preemption(scene: Scene) -> Iterator[Hit]:
+def weights_without_preemption(context: LintContext) -> Iterator[Hit]:
     """Without preemption, shares only order the heads of one cycle; nothing is ever taken back."""
-    for owner, root in _weighted(scene):
-        members = [queue for queue in scene.queues if scene.roots[queue.name] == root]
+    for owner, root in _weighted(context):
+        members = [queue for queue in context.queues if context.roots[queue.name] == root]
         if members and not any(_preempts(queue.preemption) for queue in members):
             yield Hit(
                 owner,
@@ -24,14 +24,14 @@ def weights_without_preemption(scene: Scene) -> Iterator[Hit]:
             )
 
 
-def _weighted(scene: Scene) -> Iterator[tuple[ClusterQueue | Cohort, str]]:
+def _weighted(context: LintContext) -> Iterator[tuple[ClusterQueue | Cohort, str]]:
     """Queues and cohorts that have a weight of their own, with their topmost cohort."""
-    for queue in scene.queues:
-        root = scene.roots[queue.name]
+    for queue in context.queues:
+        root = context.roots[queue.name]
         if queue.fair_sharing and root:
             yield queue, root
-    for cohort in scene.manifest.cohorts:
-        root = scene.root(cohort.name)
+    for cohort in context.manifest.cohorts:
+        root = context.root(cohort.name)
         if cohort.fair_sharing and root:
             yield cohort, root
 
@@ -41,11 +41,11 @@ def _preempts(preemption: Preemption) -> bool:
 
 
 @rule("L5", "warning", "Fair sharing ignores borrowWithinCohort.")
-def borrow_within_cohort_ignored(scene: Scene) -> Iterator[Hit]:
+def borrow_within_cohort_ignored(context: LintContext) -> Iterator[Hit]:
     """Under fair sharing only withinClusterQueue and reclaimWithinCohort count."""
-    if scene.configuration is None or scene.configuration.fair_sharing is None:
+    if context.configuration is None or context.configuration.fair_sharing is None:
         return
-    for queue in scene.queues:
+    for queue in context.queues:
         if queue.preemption.borrow_within_cohort.policy != "Never":
             yield Hit(
                 queue,
@@ -56,12 +56,12 @@ def borrow_within_cohort_ignored(scene: Scene) -> Iterator[Hit]:
 
 
 @rule("L8", "warning", "Memory counts in bytes, and outweighs everything else in a LocalQueue's usage.")
-def memory_outweighs(scene: Scene) -> Iterator[Hit]:
+def memory_outweighs(context: LintContext) -> Iterator[Hit]:
     """A weight is per base unit: a core counts one, a gibibyte a thousand million."""
-    sharing = scene.configuration and scene.configuration.admission_fair_sharing
+    sharing = context.configuration and context.configuration.admission_fair_sharing
     if not sharing:
         return
-    for queue in scene.queues:
+    for queue in context.queues:
         covered = [resource for group in queue.resource_groups for resource in group.covered_resources]
         heavy = _heaviest(sharing, covered) if queue.admission_scope == "UsageBasedAdmissionFairSharing" else ""
         if heavy:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from kueuepy import _core
 from kueuepy.jobs import Unmanaged, unmanaged
+from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
-from kueuepy.lint.scene import Scene
 from kueuepy.manifest.convert import object_name
 from kueuepy.objects import ClusterQueue, Configuration, PodSet, ResourceGroup, Workload
 
@@ -13,16 +13,16 @@ _NEVER = ("ExceedsMaxQuota", "NoMatchingFlavor")
 
 
 @rule("L7", "warning", "A nominal quota of 0 for one resource keeps a workload from reclaiming the others.")
-def requested_but_zero(scene: Scene) -> Iterator[Hit]:
+def requested_but_zero(context: LintContext) -> Iterator[Hit]:
     """Reclaim needs every requested resource to be within nominal quota."""
-    for queue in scene.queues:
+    for queue in context.queues:
         if queue.preemption.reclaim_within_cohort == "Never":
             continue
         for group in queue.resource_groups:
-            nominal = {r: _nominal(scene, queue, group, r) for r in group.covered_resources}
+            nominal = {r: _nominal(context, queue, group, r) for r in group.covered_resources}
             empty = [resource for resource, amount in nominal.items() if not amount]
             full = [resource for resource, amount in nominal.items() if amount]
-            found = next(_asking(scene, queue, empty), None) if full else None
+            found = next(_asking(context, queue, empty), None) if full else None
             if found:
                 workload, resource = found
                 position = queue.resource_groups.index(group)
@@ -34,28 +34,28 @@ def requested_but_zero(scene: Scene) -> Iterator[Hit]:
                 )
 
 
-def _nominal(scene: Scene, queue: ClusterQueue, group: ResourceGroup, resource: str) -> int:
+def _nominal(context: LintContext, queue: ClusterQueue, group: ResourceGroup, resource: str) -> int:
     """The nominal quota of a resource over all flavors of a group."""
-    cells = scene.cells(queue)
+    cells = context.cells(queue)
     return sum(cells[flavor.name, resource].nominal for flavor in group.flavors if (flavor.name, resource) in cells)
 
 
-def _asking(scene: Scene, queue: ClusterQueue, resources: list[str]) -> Iterator[tuple[Workload, str]]:
+def _asking(context: LintContext, queue: ClusterQueue, resources: list[str]) -> Iterator[tuple[Workload, str]]:
     """The workloads of a queue that ask for one of these resources."""
-    for workload in scene.workloads_of(queue):
+    for workload in context.workloads_of(queue):
         for pod_set in workload.pod_sets:
-            requests = _requests(scene, pod_set)
+            requests = _requests(context, pod_set)
             yield from ((workload, resource) for resource in resources if requests.get(resource))
 
 
 @rule("L12", "error", "A workload that can never be admitted blocks a StrictFIFO queue for ever.")
-def head_blocks_for_ever(scene: Scene) -> Iterator[Hit]:
+def head_blocks_for_ever(context: LintContext) -> Iterator[Hit]:
     """At the head of a StrictFIFO queue it stays, and what comes after it waits."""
-    for queue in scene.queues:
+    for queue in context.queues:
         if queue.queueing_strategy != "StrictFIFO":
             continue
-        for workload in scene.workloads_of(queue):
-            reason = _alone(scene, workload)
+        for workload in context.workloads_of(queue):
+            reason = _alone(context, workload)
             if reason:
                 yield Hit(
                     workload,
@@ -65,9 +65,9 @@ def head_blocks_for_ever(scene: Scene) -> Iterator[Hit]:
                 )
 
 
-def _alone(scene: Scene, workload: Workload) -> str:
+def _alone(context: LintContext, workload: Workload) -> str:
     """Why a workload is not admitted by a cluster in which nothing runs; empty if it may be."""
-    engine = scene.empty.fork()
+    engine = context.empty.fork()
     number = engine.submit(workload)
     engine.settle()
     engine.cycle()
@@ -76,14 +76,14 @@ def _alone(scene: Scene, workload: Workload) -> str:
 
 
 @rule("L13", "warning", "A pod set gets each resource from one flavor, never from two together.")
-def fits_no_single_flavor(scene: Scene) -> Iterator[Hit]:
+def fits_no_single_flavor(context: LintContext) -> Iterator[Hit]:
     """What is enough in all may still be too little in each flavor."""
-    for queue in scene.queues:
-        for workload in scene.workloads_of(queue):
+    for queue in context.queues:
+        for workload in context.workloads_of(queue):
             for position, pod_set in enumerate(workload.pod_sets):
-                requests = {r: n * pod_set.count for r, n in _requests(scene, pod_set).items()}
+                requests = {r: n * pod_set.count for r, n in _requests(context, pod_set).items()}
                 for group in queue.resource_groups:
-                    if resource := _split(scene, queue, group, requests):
+                    if resource := _split(context, queue, group, requests):
                         yield Hit(
                             workload,
                             ("spec", "podSets", position),
@@ -93,33 +93,33 @@ def fits_no_single_flavor(scene: Scene) -> Iterator[Hit]:
                         )
 
 
-def _split(scene: Scene, queue: ClusterQueue, group: ResourceGroup, requests: dict[str, int]) -> str:
+def _split(context: LintContext, queue: ClusterQueue, group: ResourceGroup, requests: dict[str, int]) -> str:
     """A resource of a group of which only several flavors together have what is asked for."""
     for resource in group.covered_resources:
         asked = requests.get(resource, 0)
-        had = [scene.capacity.largest(queue.name, (flavor.name, resource)) for flavor in group.flavors]
+        had = [context.capacity.largest(queue.name, (flavor.name, resource)) for flavor in group.flavors]
         if had and max(had) < asked <= sum(had):
             return resource
     return ""
 
 
-def _requests(scene: Scene, pod_set: PodSet) -> dict[str, int]:
+def _requests(context: LintContext, pod_set: PodSet) -> dict[str, int]:
     """What one pod asks for."""
     found: dict[str, int] = _core.pod_requests(
         pod_set.template,
-        runtime_classes=scene.manifest.runtime_classes,
-        configuration=scene.configuration or Configuration(),
+        runtime_classes=context.manifest.runtime_classes,
+        configuration=context.configuration or Configuration(),
     )
     return found
 
 
 @rule("L18", "note", "A job that names no queue is none of Kueue's.")
-def left_alone(scene: Scene) -> Iterator[Hit]:
+def left_alone(context: LintContext) -> Iterator[Hit]:
     """It runs at once, beside all quotas, unless manageJobsWithoutQueueName is on."""
-    manifest = scene.manifest
+    manifest = context.manifest
     found = unmanaged(
         manifest.jobs,
-        config=scene.configuration or Configuration(),
+        config=context.configuration or Configuration(),
         related=manifest.others,
         namespaces=manifest.namespaces,
         local_queues=manifest.local_queues,

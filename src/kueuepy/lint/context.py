@@ -1,4 +1,4 @@
-"""Scene: the objects that rules look at, with the way from one to the other."""
+"""LintContext: the objects that rules look at, with the way from one to the other."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -10,7 +10,7 @@ from kueuepy.manifest import Manifest, check
 from kueuepy.objects import ClusterQueue, Cohort, Configuration, ResourceFlavor, Workload
 
 
-class Scene:
+class LintContext:
     """Objects by name, and who shares a cohort with whom.
 
     Attributes:
