@@ -109,7 +109,8 @@ def test_no_hash_map_of_the_core_is_iterated():
 
 def test_the_core_reads_no_clock_and_draws_no_random_number():
     forbidden = re.compile(r"<random>|<chrono>|\brand\(|\btime\(nullptr\)|absl::Now\(|absl::BitGen|random_device")
-    assert [relative(path) for path in CORE_FILES if forbidden.search(code(path))] == []
+    core = [path for path in CORE_FILES if path.parent.name != "bindings"]  # which look for Ctrl-C now and then
+    assert [relative(path) for path in core if forbidden.search(code(path))] == []
 
 
 def test_every_file_of_rules_names_what_it_mirrors():

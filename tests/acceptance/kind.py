@@ -37,7 +37,7 @@ def show(name: str, *, stops: bool = True, topology: bool = True) -> Shown:
     """
     manifest, related = example(name)
     cluster = kq.load([CLUSTER, {"apiVersion": "v1", "kind": "List", "items": list(related)}])
-    gates = {} if topology else _WITHOUT_TOPOLOGY
+    gates = {"SparkApplicationIntegration": True} | ({} if topology else _WITHOUT_TOPOLOGY)
     scheduler = kq.Scheduler(cluster.replace(configuration=kq.Configuration(feature_gates=gates)))
     keys = scheduler.submit(manifest)
     scheduler.settle()

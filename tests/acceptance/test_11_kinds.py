@@ -347,7 +347,8 @@ def test_IN_there_is_an_example_of_every_kind():
 
 
 def test_IN_the_directory_of_examples_is_a_cluster_that_holds_them_all():
-    scheduler = kq.Scheduler(kq.load(EXAMPLES))
+    every_kind = kq.Configuration(feature_gates={"SparkApplicationIntegration": True})
+    scheduler = kq.Scheduler(kq.load(EXAMPLES).replace(configuration=every_kind))
     assert (
         len(scheduler.keys()) == len(NAMES) + 2 + 1
     )  # three pods of a Deployment, two of a LeaderWorkerSet's replicas

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import checks, keys, naming, patch, topology_check
-from kueuepy.jobs.fields import Document, Section, without_nulls
+from kueuepy.jobs.fields import Document, Section, with_text_quantities, without_nulls
 from kueuepy.jobs.forms import check_pod_spec
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.template import PodSetInfo, add_gate, inject, restore, sanitized
@@ -46,6 +46,7 @@ class Slot:
 
 
 _NO_CONFIGURATION = Configuration()
+_NATIVE = ("", "apps", "batch")
 
 
 class BaseJob:
@@ -90,7 +91,9 @@ class BaseJob:
             config: The feature gates and the policy for jobs without a queue name.
             related: Manifests of other objects that the job's pod sets depend on, such as the runtime of a TrainJob.
         """
-        self.manifest: Document = without_nulls(manifest)
+        is_native = self.api_versions[0].rpartition("/")[0] in _NATIVE  # no CRD, whose schema refuses fractions
+        plain = without_nulls(manifest)
+        self.manifest: Document = with_text_quantities(plain) if is_native else plain
         self.config = config
         self.related = tuple(related)
 

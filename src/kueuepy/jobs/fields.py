@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.jobs.quantity import canonical
 
 Document: TypeAlias = dict[str, Any]
 """A Kubernetes object as its YAML reads: dicts, lists, texts, numbers."""
@@ -18,6 +19,23 @@ def without_nulls(value: Any) -> Any:
     if isinstance(value, list):
         return [without_nulls(item) for item in value]
     return copy.deepcopy(value)
+
+
+def with_text_quantities(value: Any) -> Any:
+    """A manifest whose quantities that are written as fractions are texts, as Kubernetes' own kinds take them."""
+    if isinstance(value, list):
+        return [with_text_quantities(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: {name: canonical(repr(one)) if isinstance(one, float) else one for name, one in item.items()}
+        if key in _QUANTITIES and isinstance(item, dict)
+        else with_text_quantities(item)
+        for key, item in value.items()
+    }
+
+
+_QUANTITIES = ("requests", "limits", "overhead")
 
 
 @dataclass(frozen=True)

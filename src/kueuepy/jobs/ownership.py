@@ -43,11 +43,13 @@ class Unmanaged(Enum):
         NAMESPACE: `managedJobsNamespaceSelector` does not select its namespace.
         OWNER: An owner of it has a Workload, for all that it owns.
         QUEUE: It names no queue, and jobs without one are left alone (`manageJobsWithoutQueueName`).
+        GATE: Kueue knows its kind with a feature gate only, which is off (`pkg/controller/jobs/sparkapplication`).
     """
 
     NAMESPACE = "its namespace is not selected by managedJobsNamespaceSelector"
     OWNER = "an owner of it has a Workload"
     QUEUE = f"it has no label {keys.QUEUE_NAME}"
+    GATE = "the feature gate of its kind, SparkApplicationIntegration, is off"
 
 
 def is_managed(
@@ -86,6 +88,8 @@ def why_unmanaged(
         return Unmanaged.NAMESPACE
     if find_ancestor(manifest, owners, all_jobs=config.manage_jobs_without_queue_name) is not None:
         return Unmanaged.OWNER
+    if manifest.get("kind") == "SparkApplication" and not config.enabled("SparkApplicationIntegration"):
+        return Unmanaged.GATE
     has_queue = _label(manifest, keys.QUEUE_NAME) or config.manage_jobs_without_queue_name
     return None if has_queue else Unmanaged.QUEUE
 

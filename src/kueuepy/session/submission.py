@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kueuepy.errors import InvalidSpecError
@@ -57,7 +58,7 @@ def submissions(items: Iterable[Any], around: JobContext) -> Iterator[Submitted]
     Raises:
         InvalidSpecError: Something is no workload, no job and no row, or is a job without a queue name.
     """
-    for item in items:
+    for item in _with_pods_together(items):
         if isinstance(item, Workload):
             yield Submitted(item)
         elif isinstance(item, Mapping):
@@ -70,6 +71,16 @@ def submissions(items: Iterable[Any], around: JobContext) -> Iterator[Submitted]
             yield from submissions(item, around)
         else:
             raise InvalidSpecError(f"submit: {item!r} is no Workload, job, row or frame")
+
+
+def _with_pods_together(items: Iterable[Any]) -> Iterator[Any]:
+    """The items, where Pods that follow one another are one list of them: those of a group make one Workload."""
+    for is_pod, run in groupby(items, key=lambda item: isinstance(item, Mapping) and item.get("kind") == "Pod"):
+        if not is_pod:
+            yield from run
+            continue
+        pods = list(run)
+        yield {"apiVersion": "v1", "kind": "List", "items": pods} if len(pods) > 1 else pods[0]
 
 
 def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[Submitted]:
@@ -85,11 +96,9 @@ def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[Submitted]
         assert isinstance(found, Workload)
         yield Submitted(found)
     else:
-        found_any = False
-        for submitted in of_jobs((item,), around):
-            found_any = True
-            yield submitted
-        if not found_any:
+        submitted = tuple(of_jobs((item,), around))
+        yield from submitted
+        if not submitted and not _has_no_pods(item):
             raise InvalidSpecError(
                 f"{object_name(item)}: is no job that Kueue manages; it needs the label kueue.x-k8s.io/queue-name "
                 "(an annotation counts beside objects of v1alpha2 only), a managed namespace, and no owner that has a "
@@ -109,6 +118,12 @@ def _expect_clear_gpu(workload: Workload, around: JobContext) -> None:
             f'row "{workload.name}": gpu: asks for nvidia.com/gpu, and its queue has quotas of "gpu"; call the '
             "resource nvidia.com/gpu there, or submit a Workload that requests gpu"
         )
+
+
+def _has_no_pods(job: Mapping[str, Any]) -> bool:
+    """Whether a job is managed, and has no replicas of which there could be a Workload."""
+    spec = job.get("spec")
+    return isinstance(spec, Mapping) and spec.get("replicas") == 0
 
 
 def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[Submitted]:

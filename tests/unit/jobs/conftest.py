@@ -8,6 +8,7 @@ from job_manifests import minimal_job
 from kueuepy.jobs import adapter_for, apply_patch, start_patch, stop_patch, suspend, to_workloads
 from kueuepy.objects import (
     Admission,
+    Configuration,
     PodSetAssignment,
     PriorityClass,
     ResourceFlavor,
@@ -19,6 +20,7 @@ from kueuepy.objects import (
 SPOT = ResourceFlavor(
     "spot", node_labels={"instance-type": "spot"}, tolerations=(Toleration("reserved", operator="Exists"),)
 )
+ALL_KINDS = Configuration(feature_gates={"SparkApplicationIntegration": True})
 CLASSES = (WorkloadPriorityClass("high", value=1000), PriorityClass("batch-high", value=500))
 ON_DEMAND = ResourceFlavor("on-demand", node_labels={"instance-type": "ondemand"})
 
@@ -59,7 +61,9 @@ def workloads():
 
     def convert(name, **options):
         manifest, related = load_example(name)
-        return to_workloads([manifest], related=related, **{"priority_classes": CLASSES, **options})
+        return to_workloads(
+            [manifest], related=related, **{"priority_classes": CLASSES, "config": ALL_KINDS, **options}
+        )
 
     return convert
 
@@ -70,7 +74,8 @@ def run():
 
     def become(manifest, related=(), **options):
         held = suspend(manifest, related=related)
-        workload = _admit(to_workloads([manifest], related=related, priority_classes=CLASSES)[0], **options)
+        made = to_workloads([manifest], related=related, priority_classes=CLASSES, config=ALL_KINDS)
+        workload = _admit(made[0], **options)
         started = apply_patch(held, start_patch(held, workload, (SPOT, ON_DEMAND), related=related))
         change = stop_patch(started, workload, related=related)
         return held, started, None if change is None else apply_patch(started, change)
