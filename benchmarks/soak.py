@@ -35,7 +35,8 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 def cluster() -> Cluster:
     """Ten queues in a cohort; what is alive fills them by about a half."""
     flavor = ResourceFlavor("default")
-    queues = [ClusterQueue.of(f"queue-{n}", {"default": {"cpu": 200}}, cohort_name="all") for n in range(QUEUES)]
+    quotas = {"default": {"cpu": 80, "memory": "600Gi"}}
+    queues = [ClusterQueue.of(f"queue-{n}", quotas, cohort_name="all") for n in range(QUEUES)]
     return Cluster(flavor, *queues)
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kueuepy.session.persist import to_bytes
 
 from kueuepy import Scheduler
+from kueuepy.session.saved import to_bytes
 
 ROOT = Path(__file__).resolve().parents[2]
 

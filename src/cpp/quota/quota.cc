@@ -49,7 +49,8 @@ void Quota::SetQuota(NodeId node, FlavorResourceId fr, Amount nominal, Amount bo
 }
 
 void Quota::Rebuild() {
-  subtree_ = nominal_;
+  // What is in no tree, as below a cycle, has its own.
+  subtree_ = local_ = potential_ = nominal_;
   defined_ = declared_;
   const std::vector<NodeId>& order = forest_.TopDown();
   for (NodeId node = 0; node < forest_.size(); ++node) {
