@@ -46,7 +46,7 @@ void CheckForest(const State& state, std::vector<std::string>& problems) {
   std::vector<size_t> place(static_cast<size_t>(forest.size()), forest.TopDown().size());
   for (size_t i = 0; i < forest.TopDown().size(); ++i) place[static_cast<size_t>(forest.TopDown()[i])] = i;
   for (NodeId node = 0; node < forest.size(); ++node) {
-    const NodeId parent = forest.Parent(node);
+    const NodeId parent = forest.DeclaredParent(node);
     const bool is_queue = forest.IsClusterQueue(node);
     expect(forest.Exists(node) || parent == kNoId, node, "does not exist but has a parent");
     if (parent != kNoId) {
