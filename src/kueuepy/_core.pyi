@@ -99,6 +99,10 @@ class Engine:
     # What happens to it.
     def apply(self, object: Object, changed: bool = True) -> None:
         """An object is created or changed; `changed` tells whether its spec differs from what was applied before."""
+    def apply_node(self, node: dict[str, Any]) -> None:
+        """A Node is so from now on, as `kubectl get -o json` prints it."""
+    def apply_pod(self, pod: dict[str, Any]) -> None:
+        """A Pod of the cluster is so from now on, in the same form; only what runs on nodes counts."""
     def delete_object(self, kind: str, namespace: str, name: str) -> None:
         """An object is deleted; the namespace is empty for kinds without one."""
     def submit(self, workload: Workload, single_pod: bool = False) -> int:
@@ -153,6 +157,13 @@ class Engine:
         """All conditions of a workload."""
     def admission(self, id: int) -> tuple[str, list[PodSetAdmissionView]] | None:
         """The ClusterQueue of a workload's admission, and what each pod set got."""
+    def topology(self, id: int) -> list[tuple[str, list[str] | None, list[tuple[list[str], int]] | None, str]]:
+        """By pod set of an admission: levels, (level values, pods) by domain, and what it waits for or waited for.
+
+        The last is empty, or `Pending` or `Ready` where the topology is assigned after the admission checks.
+        """
+    def unhealthy_nodes(self, id: int) -> list[str]:
+        """Nodes of a workload's topology assignment that failed."""
     def life(self, id: int) -> LifeView:
         """What a workload's status says beside its conditions and its admission."""
     def queues(self) -> dict[str, tuple[list[str], list[str]]]:

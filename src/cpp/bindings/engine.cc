@@ -36,7 +36,11 @@ void Apply(SharedEngine& shared, const py::handle& object, bool changed) {
   } else if (kind == "AdmissionCheck") {
     write([spec = ReadCheck(object)](Engine& engine) { engine.ApplyCheck(spec); });
   } else if (kind == "Topology") {
-    write([name = TextOf(object, "name")](Engine& engine) { engine.ApplyTopology(name); });
+    write([name = TextOf(object, "name"), levels = Texts(object.attr("levels"))](Engine& engine) {
+      engine.ApplyTopology(name, levels);
+    });
+  } else if (kind == "Node") {
+    write([node = ReadNode(object)](Engine& engine) { engine.ApplyNode(node); });
   } else if (kind == "LimitRange") {
     write([ns = TextOf(object, "namespace"), name = TextOf(object, "name"),
            limits = ReadLimitRange(object)](Engine& engine) { engine.ApplyLimitRange(ns, name, limits); });
@@ -60,6 +64,8 @@ void DeleteObject(SharedEngine& shared, const std::string& kind, const std::stri
     if (kind == "Namespace") engine.DeleteNamespace(name);
     if (kind == "AdmissionCheck") engine.DeleteCheck(name);
     if (kind == "Topology") engine.DeleteTopology(name);
+    if (kind == "Node") engine.DeleteNode(name);
+    if (kind == "Pod") engine.DeletePod(ns, name);
     if (kind == "LimitRange") engine.DeleteLimitRange(ns, name);
     if (kind == "RuntimeClass") engine.DeleteRuntimeClass(name);
     return 0;
@@ -182,11 +188,13 @@ void BindEngine(py::module_& module) {
           "set_check",
           [](SharedEngine& shared, Serial serial, const std::string& check, const std::string& state,
              std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds,
-             std::optional<std::string> pod_set_updates) {
+             const std::optional<std::string>& pod_set_updates) {
+            std::optional<PodSetUpdates> updates;
+            if (pod_set_updates) updates = ReadPodSetUpdates(*pod_set_updates);
             const CheckState parsed = ParseCheckState(state);
             WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) {
               engine.SetCheckState(id, check, parsed, std::move(message), requeue_after_seconds,
-                                   std::move(pod_set_updates));
+                                   std::move(updates));
             });
           },
           py::arg("id"), py::arg("check"), py::arg("state"), py::arg("message") = py::none(),

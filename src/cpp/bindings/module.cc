@@ -14,6 +14,7 @@ void BindEvents(py::module_& module);
 void BindFastReader(py::module_& module);
 void BindSimulation(py::module_& module);
 void BindSignals(py::module_& module);
+void BindNodes(py::module_& module);
 }  // namespace kueue::python
 
 PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
@@ -32,4 +33,5 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   kueue::python::BindFastReader(module);
   kueue::python::BindSimulation(module);
   kueue::python::BindSignals(module);
+  kueue::python::BindNodes(module);
 }

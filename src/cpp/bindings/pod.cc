@@ -93,10 +93,14 @@ std::vector<std::string> ReadTexts(const py::handle& dict, const char* key, cons
 
 NodeSelectorTerm ReadTerm(const py::handle& object, const std::string& where) {
   NodeSelectorTerm term;
-  ForEachObject(object, "matchExpressions", where, [&](const py::handle& expression, const std::string& at) {
-    term.match_expressions.push_back({GetText(expression, "key", at), GetText(expression, "operator", at),
-                                      ReadTexts(expression, "values", at)});
-  });
+  const auto read = [&](const char* key, std::vector<NodeSelectorRequirement>& requirements) {
+    ForEachObject(object, key, where, [&](const py::handle& item, const std::string& at) {
+      requirements.push_back(
+          {GetText(item, "key", at), GetText(item, "operator", at), ReadTexts(item, "values", at)});
+    });
+  };
+  read("matchExpressions", term.match_expressions);
+  read("matchFields", term.match_fields);
   return term;
 }
 
@@ -106,6 +110,14 @@ void ReadAffinity(const py::handle& spec, const std::string& where, PodTemplate*
   const py::handle node = affinity ? GetDict(affinity, "nodeAffinity", where + ".affinity") : py::handle();
   constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
   const py::handle required = node ? GetDict(node, kRequired, of_node) : py::handle();
+  if (node) {
+    constexpr const char* kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
+    ForEachObject(node, kPreferred, of_node, [pod](const py::handle& item, const std::string& at) {
+      const py::handle weight = Get(item, "weight"), preference = GetDict(item, "preference", at);
+      if (!weight || !preference) return;
+      pod->preferred_terms.push_back({weight.cast<int32_t>(), ReadTerm(preference, at + ".preference")});
+    });
+  }
   if (!required) return;
   pod->has_affinity = true;
   const std::string path = absl::StrCat(of_node, ".", kRequired);
@@ -123,8 +135,7 @@ void ReadPlacement(const py::handle& spec, const std::string& where, PodTemplate
     }
   }
   ForEachObject(spec, "tolerations", where, [pod](const py::handle& item, const std::string& at) {
-    pod->tolerations.push_back({GetText(item, "key", at), GetText(item, "operator", at),
-                                GetText(item, "value", at), GetText(item, "effect", at)});
+    pod->tolerations.push_back(ReadToleration(item, at));
   });
   ReadAffinity(spec, where, pod);
 }
@@ -141,6 +152,11 @@ void AppendFields(std::string* shape, const py::handle& spec) {
 }
 
 }  // namespace
+
+Toleration ReadToleration(const py::handle& item, const std::string& where) {
+  return {GetText(item, "key", where), GetText(item, "operator", where), GetText(item, "value", where),
+          GetText(item, "effect", where), static_cast<bool>(Get(item, "tolerationSeconds"))};
+}
 
 PodTemplate ReadPodTemplate(const py::handle& pod_template, const std::string& base) {
   PodTemplate pod;

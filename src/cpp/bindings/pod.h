@@ -13,6 +13,9 @@ namespace kueue::python {
 // wrong, below `base`.
 PodTemplate ReadPodTemplate(const py::handle& pod_template, const std::string& base);
 
+// One toleration of a pod's spec.
+Toleration ReadToleration(const py::handle& item, const std::string& where);
+
 }  // namespace kueue::python
 
 #endif  // KUEUE_BINDINGS_POD_H_

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "bindings/json.h"
+#include "bindings/pod.h"
 
 namespace kueue::python {
 
@@ -62,8 +63,8 @@ double Weight(const py::handle& object) {
 std::vector<Toleration> ReadTolerations(const py::handle& sequence) {
   std::vector<Toleration> tolerations;
   for (const py::handle& item : sequence) {
-    tolerations.push_back(
-        {TextOf(item, "key"), TextOf(item, "operator"), TextOf(item, "value"), TextOf(item, "effect")});
+    tolerations.push_back({TextOf(item, "key"), TextOf(item, "operator"), TextOf(item, "value"),
+                           TextOf(item, "effect"), !item.attr("toleration_seconds").is_none()});
   }
   return tolerations;
 }
@@ -222,6 +223,45 @@ LimitRange ReadLimitRange(const py::handle& object) {
   return range;
 }
 
+Node ReadNode(const py::handle& object) {
+  Node node;
+  node.name = TextOf(object, "name");
+  node.labels = Labels(object.attr("labels"));
+  node.annotations = Labels(object.attr("annotations"));
+  for (const py::handle& taint : object.attr("taints")) {
+    node.taints.push_back({TextOf(taint, "key"), TextOf(taint, "value"), TextOf(taint, "effect")});
+  }
+  node.unschedulable = object.attr("unschedulable").cast<bool>();
+  for (const auto& [name, quantity] : ReadResources(object.attr("allocatable"), "status.allocatable")) {
+    node.allocatable[name] = ResourceValue(name, quantity);
+  }
+  node.ready = object.attr("ready").cast<bool>() ? NodeReadiness::kReady : NodeReadiness::kNotReady;
+  return node;
+}
+
+PodSetUpdates ReadPodSetUpdates(const std::string& json) {
+  PodSetUpdates updates;
+  updates.json = json;
+  if (json.empty()) return updates;
+  const py::object parsed = py::module_::import("json").attr("loads")(json);
+  const auto labels = [](const py::handle& item, const char* key) {
+    const py::handle found = GetDict(item, key, "podSetUpdates");
+    return found ? Labels(found) : std::map<std::string, std::string>();
+  };
+  for (const py::handle& item : parsed) {
+    PodSetUpdate update;
+    update.name = GetText(item, "name", "podSetUpdates");
+    update.labels = labels(item, "labels");
+    update.annotations = labels(item, "annotations");
+    update.node_selector = labels(item, "nodeSelector");
+    ForEachObject(item, "tolerations", "podSetUpdates", [&](const py::handle& one, const std::string& at) {
+      update.tolerations.push_back(ReadToleration(one, at));
+    });
+    updates.list.push_back(std::move(update));
+  }
+  return updates;
+}
+
 RuntimeClass ReadRuntimeClass(const py::handle& object) {
   return {ReadResources(object.attr("overhead"), "overhead.podFixed")};
 }
@@ -278,6 +318,7 @@ Config ReadConfig(const py::handle& configuration) {
     if (config.rules.Set(name, true)) continue;
     ThrowIfError(absl::InternalError(absl::StrCat("the core has no rule of the name ", name)));
   }
+  config.gates.Resolve();
   if (!config.gates.admission_fair_sharing) config.admission_fair_sharing.reset();
   return config;
 }

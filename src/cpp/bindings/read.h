@@ -20,6 +20,9 @@ CohortSpec ReadCohort(const py::handle& object);
 LocalQueueSpec ReadLocalQueue(const py::handle& object);
 AdmissionCheckSpec ReadCheck(const py::handle& object);
 LimitRange ReadLimitRange(const py::handle& object);
+// From JSON; empty: none.
+PodSetUpdates ReadPodSetUpdates(const std::string& json);
+Node ReadNode(const py::handle& object);
 RuntimeClass ReadRuntimeClass(const py::handle& object);
 WorkloadObject ReadWorkload(const py::handle& object);
 WorkloadStatus ReadStatus(const py::handle& status);

@@ -21,6 +21,28 @@ int64_t ReadBoost(const std::string& text) {
   return bare && absl::SimpleAtoi(text, &boost) ? boost : 0;
 }
 
+TopologyRequest ReadTopologyRequest(const py::handle& object) {
+  TopologyRequest request;
+  const auto text = [&object](const char* key) -> std::optional<std::string> {
+    if (!Get(object, key)) return std::nullopt;
+    return GetText(object, key, "topologyRequest");
+  };
+  request.required = text("required");
+  request.preferred = text("preferred");
+  if (const py::handle value = Get(object, "unconstrained")) request.unconstrained = value.cast<bool>();
+  const char* const constraints = "podsetSliceRequiredTopologyConstraints";
+  ForEachObject(object, constraints, "topologyRequest", [&](const py::handle& item, const std::string& at) {
+    const py::handle size = Get(item, "size");
+    request.layers.push_back({GetText(item, "topology", at), size ? size.cast<int64_t>() : 0});
+  });
+  const std::optional<std::string> slices = text("podSetSliceRequiredTopology");
+  const py::handle size = Get(object, "podSetSliceSize");
+  if (request.layers.empty() && slices) request.layers.push_back({*slices, size ? size.cast<int64_t>() : 0});
+  request.is_explicit = request.required || request.preferred || request.unconstrained ||
+                        !request.layers.empty() || slices || size;
+  return request;
+}
+
 PodSetSpec ReadPodSet(const py::handle& object, size_t index) {
   PodSetSpec pod_set;
   pod_set.name = TextOf(object, "name");
@@ -33,10 +55,7 @@ PodSetSpec ReadPodSet(const py::handle& object, size_t index) {
   if (topology.is_none()) return pod_set;
   AppendCanonical(&pod_set.topology_request, topology);
   pod_set.group = GetText(topology, "podSetGroupName", "topologyRequest");
-  for (const char* key : {"required", "preferred", "unconstrained", "podSetSliceRequiredTopology",
-                          "podsetSliceRequiredTopologyConstraints"}) {
-    pod_set.requests_topology = pod_set.requests_topology || Get(topology, key);
-  }
+  pod_set.topology = std::make_shared<const TopologyRequest>(ReadTopologyRequest(topology));
   return pod_set;
 }
 
@@ -60,6 +79,7 @@ WorkloadObject ReadWorkload(const py::handle& object) {
   spec.queue_name = TextOf(object, "queue_name");
   const py::object labels = Field(object, "labels"), annotations = Field(object, "annotations");
   spec.job_uid = Annotation(labels, "kueue.x-k8s.io/job-uid");
+  spec.elastic = Annotation(annotations, "kueue.x-k8s.io/elastic-job") == "true";
   spec.admission_gate = Annotation(annotations, "kueue.x-k8s.io/admission-gated-by");
   spec.replaces = Annotation(annotations, "kueue.x-k8s.io/workload-slice-replacement-for");
   spec.priority_boost = ReadBoost(Annotation(annotations, "kueue.x-k8s.io/priority-boost"));
@@ -104,7 +124,7 @@ WorkloadStatus ReadStatus(const py::handle& object) {
     status.checks.push_back(
         {TextOf(item, "name"), TextOf(item, "message"), ReadCheckState(TextOf(item, "state")),
          item.attr("last_transition_time").cast<Time>(), OptionalInt(item.attr("requeue_after_seconds")),
-         OptionalInt(item.attr("retry_count")), JsonOf(item.attr("pod_set_updates"))});
+         OptionalInt(item.attr("retry_count")), ReadPodSetUpdates(JsonOf(item.attr("pod_set_updates")))});
   }
   if (const py::object requeue = Field(object, "requeue_state"); !requeue.is_none()) {
     status.requeue_count = requeue.attr("count").cast<int64_t>();

@@ -13,7 +13,8 @@ namespace kueue::python {
 inline const char* NameOf(EventKind kind) {
   static constexpr const char* kNames[] = {
       "QuotaReserved", "Admitted", "Evicted",   "QuotaReleased",     "Pending",          "Finished",
-      "Deleted",       "Created",  "PodsReady", "PreemptionSkipped", "TargetsRecomputed"};
+      "Deleted",       "Created",  "PodsReady", "PreemptionSkipped", "TargetsRecomputed",
+      "Assigned",      "UnhealthyNodes"};
   return kNames[static_cast<int>(kind)];
 }
 

@@ -9,6 +9,8 @@
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
+#include "lifecycle/nodes.h"
+#include "lifecycle/second_pass.h"
 
 namespace kueue {
 
@@ -36,6 +38,7 @@ WorkloadId Engine::Submit(WorkloadObject object, const WorkloadStatus* status) {
   } else if (workload.HasQuotaReservation() && workload.admission && workload.spec->active) {
     Classify(state_, id);
     ChargeAdmission(state_, id);
+    QueueSecondPass(state_, id, 0);
   }
   return id;
 }
@@ -74,7 +77,7 @@ void Engine::SetStatus(WorkloadId id, const WorkloadStatus& status) {
   for (const WorkloadStatus::CheckRecord& record : status.checks) {
     details.checks.push_back({state_.InternCheck(record.name), record.state, record.message,
                               record.transition, record.requeue_after_seconds, record.retry_count,
-                              record.pod_set_updates});
+                              record.pod_set_updates.json, record.pod_set_updates.list});
   }
   details.requeue_count = status.requeue_count;
   details.requeue_at = status.requeue_at;
@@ -150,6 +153,7 @@ void Engine::Finish(WorkloadId id, Reason reason, std::string message) {
   const Message& usual = reason == Reason::kSucceeded ? *succeeded : *failed;
   SetCondition(state_, workload, ConditionType::kFinished, true, reason,
                message.empty() ? usual : Say(std::move(message)));
+  RemovePodsOf(state_, workload);
   LeaveEverything(state_, id);
   state_.Record(EventKind::kFinished, id);
 }
@@ -157,6 +161,7 @@ void Engine::Finish(WorkloadId id, Reason reason, std::string message) {
 void Engine::Delete(WorkloadId id) {
   Workload& workload = state_.At(id);
   workload.deleted = true;
+  RemovePodsOf(state_, workload);
   LeaveEverything(state_, id);
   state_.workload_of_key.erase(workload.Key());
   state_.Record(EventKind::kDeleted, id);
@@ -167,7 +172,7 @@ void Engine::Delete(WorkloadId id) {
 
 void Engine::SetCheckState(WorkloadId id, const std::string& name, CheckState check_state,
                            std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds,
-                           std::optional<std::string> pod_set_updates) {
+                           std::optional<PodSetUpdates> pod_set_updates) {
   Workload& workload = state_.At(id);
   const CheckId check = state_.InternCheck(name);
   std::vector<WorkloadCheck>& checks = state_.EditStatus(workload).checks;
@@ -189,7 +194,10 @@ void Engine::SetCheckState(WorkloadId id, const std::string& name, CheckState ch
     entry->requeue_after_seconds =
         *requeue_after_seconds < 0 ? std::optional<int64_t>() : requeue_after_seconds;
   }
-  if (pod_set_updates) entry->pod_set_updates = std::move(*pod_set_updates);
+  if (pod_set_updates) {
+    entry->pod_set_updates = std::move(pod_set_updates->json);
+    entry->updates = std::move(pod_set_updates->list);
+  }
   state_.MarkDirty(id);
   AfterWrite(state_, id);
 }
@@ -213,6 +221,7 @@ void Engine::SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclai
 }
 
 void Engine::Settle() {
+  ReconcileWaitingNodes(state_);
   do {
     kueue::Settle(state_);
   } while (RemoveTerminated());
@@ -220,6 +229,7 @@ void Engine::Settle() {
 
 CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
   state_.RemoveDeleted();
+  NoticeFreedNodes(state_);
   RequeueNotified(state_);
   CycleResult result;
   ReleaseWaitingCycle(state_);

@@ -32,7 +32,7 @@ struct WorkloadStatus {
     CheckState state = CheckState::kPending;
     Time transition = 0;
     std::optional<int64_t> requeue_after_seconds, retry_count;
-    std::string pod_set_updates;
+    PodSetUpdates pod_set_updates;
   };
   std::vector<ConditionRecord> conditions;
   std::string cluster_queue;  // of the admission; empty: none
@@ -69,7 +69,13 @@ class Engine {
   void DeleteNamespace(const std::string& name);
   void ApplyCheck(AdmissionCheckSpec spec);
   void DeleteCheck(const std::string& name);
-  void ApplyTopology(const std::string& name);
+  void ApplyTopology(const std::string& name, std::vector<std::string> levels);
+  // Without a time, a node's readiness keeps that since which it has been so, or counts from now.
+  void ApplyNode(Node node, std::optional<Time> ready_since = std::nullopt);
+  void DeleteNode(const std::string& name);
+  // A pod of the cluster, with its spec.
+  void ApplyPod(const std::string& ns, const std::string& name, ClusterPod pod, const PodTemplate& spec);
+  void DeletePod(const std::string& ns, const std::string& name);
   void DeleteTopology(const std::string& name);
   void ApplyLimitRange(const std::string& ns, const std::string& name, LimitRange limits);
   void DeleteLimitRange(const std::string& ns, const std::string& name);
@@ -87,7 +93,7 @@ class Engine {
   void SetCheckState(WorkloadId id, const std::string& check, CheckState state,
                      std::optional<std::string> message = std::nullopt,
                      std::optional<int64_t> requeue_after_seconds = std::nullopt,
-                     std::optional<std::string> pod_set_updates = std::nullopt);
+                     std::optional<PodSetUpdates> pod_set_updates = std::nullopt);
   void SetPodsReady(WorkloadId id, bool ready);
   void SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclaimable);
 

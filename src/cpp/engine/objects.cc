@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
+#include "lifecycle/nodes.h"
 #include "lifecycle/queueing.h"
 
 namespace kueue {
@@ -58,8 +59,12 @@ void Engine::ApplyFlavor(ResourceFlavor spec) {
   const FlavorId id = state_.InternFlavor(spec.name);
   const ResourceFlavor* known = state_.Flavor(id);
   const bool matches_anew = known != nullptr && !MatchAlike(*known, spec);
+  const bool had_no_topology = known == nullptr || known->topology_name.empty();
   state_.flavors[static_cast<size_t>(id)].spec = std::make_shared<const ResourceFlavor>(std::move(spec));
+  const bool has_topology =
+      state_.config.gates.topology_aware_scheduling && !state_.Flavor(id)->topology_name.empty();
   ChangeActivity(before);
+  if (has_topology && (matches_anew || had_no_topology)) WakeActiveQueues(state_);
   if (!matches_anew) return;
   for (NodeId node : state_.forest().Queues()) {
     const std::vector<FlavorId>& flavors = state_.Queue(node).flavors;
@@ -145,18 +150,6 @@ void Engine::DeleteCheck(const std::string& name) {
   ChangeActivity(before);
 }
 
-void Engine::ApplyTopology(const std::string& name) {
-  const std::vector<NodeId> before = ActiveQueues();
-  state_.topologies.insert(name);
-  ChangeActivity(before);
-}
-
-void Engine::DeleteTopology(const std::string& name) {
-  const std::vector<NodeId> before = ActiveQueues();
-  state_.topologies.erase(name);
-  ChangeActivity(before);
-}
-
 namespace {
 
 // The pod templates as a queue would hold them now.
@@ -195,6 +188,7 @@ void Engine::Readjust(absl::FunctionRef<bool(const Workload&)> concerns, absl::F
   }
   change();
   state_.caches.classes.clear();
+  state_.topology.made.of_class.clear();
   for (const auto& [id, templates] : before) {
     state_.MarkDirty(id);
     if (!IsAdmissible(state_, state_.At(id))) continue;

@@ -40,7 +40,7 @@ void Tournament::ComputeShares(NodeId root) {
     // quicker and otherwise the same.
     const bool saturates = Saturates(head);
     std::optional<Trial> trial;
-    if (!saturates) trial.emplace(state_.quota);
+    if (!saturates) trial.emplace(state_);
     each([&](FlavorResourceId fr, Amount amount) { state_.quota.Add(head.queue, fr, amount); });
     AncestorShares& standing = standings_[index];
     standing.at.clear();

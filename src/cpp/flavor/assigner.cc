@@ -74,22 +74,54 @@ PodSetAssignment FlavorAssigner::Prepare(int pod_set, const std::vector<int64_t>
   PodSetAssignment result;
   result.pod_set = pod_set;
   result.count = totals.count;
-  if (counts != nullptr && totals.count != 0) result.count = (*counts)[static_cast<size_t>(pod_set)];
-  result.requests = Scaled(totals, result.count);
+  const bool again = workload_.admission && workload_.HasQuotaReservation();
+  if (again) TakeAdmitted(result);
+  if (counts != nullptr && result.count != 0 && !result.topology) {
+    const int64_t before = result.count;
+    result.count = (*counts)[static_cast<size_t>(pod_set)];
+    if (again) Rescale(result, before);
+  }
+  if (result.flavors.empty()) result.requests = Scaled(totals, result.count);
   if (queue_.covers_pods) SetRequest(state_, result.requests, state_.pods, result.count, false);
   return result;
 }
 
+// In a second pass, what the workload has stays, and only its place is looked for.
+void FlavorAssigner::TakeAdmitted(PodSetAssignment& result) const {
+  const std::string& name = class_.pod_sets[static_cast<size_t>(result.pod_set)].name;
+  for (const PodSetAdmission& admitted : workload_.admission->pod_sets) {
+    if (admitted.name != name) continue;
+    result.count = HeldCount(state_, workload_, admitted);
+    for (const PodSetAdmission::Resource& entry : admitted.resources) {
+      if (entry.flavor == kNoId) continue;
+      SetRequest(state_, result.requests, entry.resource, HeldUsage(entry.usage, admitted, result.count),
+                 false);
+      result.flavors.push_back({entry.resource, entry.flavor, Mode::kFit, 0, 0});
+    }
+    result.topology = admitted.topology;
+    result.delayed = admitted.delayed;
+  }
+}
+
+// Fewer pods than were admitted, as they are tried in partial admission (pkg/workload/workload.go:ScaledTo).
+void FlavorAssigner::Rescale(PodSetAssignment& result, int64_t before) {
+  result.delayed = DelayedTopology::kNone;
+  if (result.count == before) return;
+  for (auto& [resource, amount] : result.requests) amount = SaturatingMul(amount / before, result.count);
+}
+
 Assignment FlavorAssigner::Assign(const std::vector<int64_t>* counts) {
   Assignment assignment;
+  bool complete = true;
   if (class_.pod_sets.size() == 1) {
-    AssignGroup(Group{0}, counts, assignment);
+    complete = AssignGroup(Group{0}, counts, assignment);
   } else {
     for (const Group& group : Groups()) {
-      if (!AssignGroup(group, counts, assignment)) break;
+      complete = AssignGroup(group, counts, assignment);
+      if (!complete) break;
     }
   }
-  Conclude(assignment);
+  Conclude(assignment, complete);
   return assignment;
 }
 
@@ -103,6 +135,10 @@ bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>*
       SetRequest(state_, requests, resource, amount, true);
   }
   Scan chosen;
+  for (PodSetAssignment& member : members) {
+    chosen.choices.insert(chosen.choices.end(), member.flavors.begin(), member.flavors.end());
+    member.flavors.clear();
+  }
   std::vector<FlavorAttempt> attempts;
   for (const auto& [resource, amount] : requests) {
     const int resource_group = queue_.GroupOf(resource);
@@ -129,7 +165,8 @@ bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>*
   for (PodSetAssignment& member : members) {
     for (const FlavorChoice& choice : chosen.choices) {
       const auto asks = [&choice](const auto& request) { return request.first == choice.resource; };
-      if (!std::any_of(member.requests.begin(), member.requests.end(), asks)) continue;
+      const bool asked = std::any_of(member.requests.begin(), member.requests.end(), asks);
+      if ((!asked && !Inherits(member, choice)) || member.Find(choice.resource) != nullptr) continue;
       member.flavors.push_back(choice);
       assignment.borrowing = std::max(assignment.borrowing, choice.borrow);
       const std::string& name = class_.pod_sets[static_cast<size_t>(member.pod_set)].name;
@@ -166,6 +203,19 @@ bool FlavorAssigner::IsPinnedAway(FlavorId flavor, const Group& group, ResourceI
   return true;
 }
 
+std::optional<Refusal> FlavorAssigner::WhyIneligible(const Group& group, int resource_group, FlavorId flavor,
+                                                     const LabelKeys* group_keys) {
+  for (int pod_set : group) {
+    const TopologyMatch match = placer_.MatchOf(queue_id_, resource_group, flavor, workload_.cls, pod_set);
+    std::optional<Refusal> refusal = Ineligibility(class_.pod_sets[static_cast<size_t>(pod_set)], flavor,
+                                                   state_.Flavor(flavor), match, group_keys);
+    if (!refusal) continue;
+    if (refusal->kind == RefusalKind::kFlavorNotFound) refusal->text = state_.flavor_names.Name(flavor);
+    return refusal;
+  }
+  return std::nullopt;
+}
+
 FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests,
                                                 ResourceId resource, int resource_group,
                                                 const Amounts& assumed,
@@ -191,18 +241,9 @@ FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Reques
       continue;
     }
     FlavorAttempt attempt{flavor, resource_group, PreemptionMode::kNoFit, 0, Reason::kNoMatchingFlavor};
-    bool eligible = true;
-    for (int pod_set : group) {
-      std::optional<Refusal> refusal =
-          Ineligibility(class_.pod_sets[static_cast<size_t>(pod_set)], flavor, state_.Flavor(flavor),
-                        rules.label_keys_of_whole_group ? &group_keys : nullptr);
-      if (!refusal) continue;
-      if (refusal->kind == RefusalKind::kFlavorNotFound) refusal->text = state_.flavor_names.Name(flavor);
+    if (std::optional<Refusal> refusal = WhyIneligible(
+            group, resource_group, flavor, rules.label_keys_of_whole_group ? &group_keys : nullptr)) {
       scan.refusals.push_back(std::move(*refusal));
-      eligible = false;
-      break;
-    }
-    if (!eligible) {
       attempts.push_back(attempt);
       continue;
     }
@@ -336,13 +377,77 @@ FlavorId FlavorAssigner::ReplacedFlavor(int pod_set, ResourceId resource) const 
   return kNoId;
 }
 
-void FlavorAssigner::Conclude(Assignment& assignment) const {
+bool FlavorAssigner::Inherits(const PodSetAssignment& member, const FlavorChoice& choice) const {
+  return member.requests.empty() && !class_.pod_sets[static_cast<size_t>(member.pod_set)].group.empty() &&
+         placer_.HasTree(choice.flavor);
+}
+
+// All resources of a pod set; and the same resources of those of its group, whose choices are the same.
+void FlavorAssigner::SetMode(Assignment& assignment, int pod_set, Mode mode) const {
+  const std::string& group = class_.pod_sets[static_cast<size_t>(pod_set)].group;
+  const PodSetAssignment& changed = *assignment.Find(pod_set);
+  for (PodSetAssignment& other : assignment.pod_sets) {
+    const bool together =
+        !group.empty() && class_.pod_sets[static_cast<size_t>(other.pod_set)].group == group;
+    if (other.pod_set != pod_set && !together) continue;
+    for (FlavorChoice& choice : other.flavors) {
+      if (changed.Find(choice.resource) != nullptr) choice.mode = mode;
+    }
+  }
+  assignment.mode = mode;
+}
+
+void FlavorAssigner::PlacePodSets(Assignment& assignment) {
+  if (!placer_.Concerns(queue_id_, class_)) return;
+  assignment.demands = placer_.DemandsOf(assignment, queue_id_, workload_id_);
+  for (const PodSetAssignment& pod_set : assignment.pod_sets) {
+    assignment.mode = std::min(assignment.mode, pod_set.RepresentativeMode());
+  }
+  if (assignment.mode == Mode::kFit) {
+    const auto answers = placer_.Find(assignment.demands, workload_id_, false, replaced_);
+    if (const TopologyAnswer* failed = placer_.FailureIn(answers, workload_.cls)) {
+      assignment.Find(failed->pod_set)
+          ->refusals.push_back(
+              {RefusalKind::kPlacement, failed->flavor, kNoId, {}, {}, {}, {}, failed->failure});
+      SetMode(assignment, failed->pod_set, Mode::kPreempt);
+    } else {
+      placer_.Apply(answers, assignment, workload_id_);
+    }
+  }
+  // Nobody is preempted for the replacement of a node.
+  if (assignment.mode != Mode::kPreempt || !workload_.Status().unhealthy_nodes.empty()) return;
+  const auto answers = placer_.Find(assignment.demands, workload_id_, true, replaced_);
+  const TopologyAnswer* const failed = placer_.FailureIn(answers, workload_.cls);
+  if (failed == nullptr) {
+    for (const TopologyDemand& demand : assignment.demands)
+      SetMode(assignment, demand.pod_set, Mode::kPreempt);
+    return;
+  }
+  const std::string& group = class_.pod_sets[static_cast<size_t>(failed->pod_set)].group;
+  for (PodSetAssignment& other : assignment.pod_sets) {
+    const bool together =
+        !group.empty() && class_.pod_sets[static_cast<size_t>(other.pod_set)].group == group;
+    if (other.pod_set != failed->pod_set && !together) continue;
+    const auto attempt = std::find_if(other.attempts.begin(), other.attempts.end(),
+                                      [&](const FlavorAttempt& one) { return one.flavor == failed->flavor; });
+    if (attempt == other.attempts.end()) continue;
+    attempt->mode = PreemptionMode::kNoFit;
+    attempt->no_fit_reason = Reason::kTopologyPlacementFailed;
+  }
+  SetMode(assignment, failed->pod_set, Mode::kNoFit);
+}
+
+void FlavorAssigner::Conclude(Assignment& assignment, bool complete) {
   if (assignment.pod_sets.empty()) return;
   assignment.mode = Mode::kFit;
   for (const PodSetAssignment& pod_set : assignment.pod_sets) {
     assignment.mode = std::min(assignment.mode, pod_set.RepresentativeMode());
   }
-  if (assignment.mode != Mode::kNoFit) return;
+  if (complete && assignment.mode != Mode::kNoFit) PlacePodSets(assignment);
+  if (assignment.mode == Mode::kNoFit) assignment.no_fit_reason = NoFitReason(assignment);
+}
+
+Reason FlavorAssigner::NoFitReason(const Assignment& assignment) const {
   Reason overall = Reason::kEmpty;
   for (const PodSetAssignment& pod_set : assignment.pod_sets) {
     if (pod_set.RepresentativeMode() != Mode::kNoFit) continue;
@@ -360,7 +465,7 @@ void FlavorAssigner::Conclude(Assignment& assignment) const {
       if (least != nullptr) overall = MostSevere(overall, least->no_fit_reason);
     }
   }
-  assignment.no_fit_reason = overall;
+  return overall;
 }
 
 }  // namespace kueue

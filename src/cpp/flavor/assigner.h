@@ -9,6 +9,7 @@
 
 #include "flavor/assignment.h"
 #include "flavor/oracle.h"
+#include "flavor/placer.h"
 #include "state/state.h"
 
 namespace kueue {
@@ -19,8 +20,8 @@ using NominationMapping = std::vector<absl::InlinedVector<std::pair<ResourceId, 
 class FlavorAssigner {
  public:
   // `replaced` is the elastic slice that the workload takes the place of, or kNoId.
-  FlavorAssigner(const State& state, PreemptionOracle& oracle, NodeId queue, WorkloadId workload,
-                 WorkloadId replaced, const NominationMapping* pinned)
+  FlavorAssigner(const State& state, PreemptionOracle& oracle, Placer& placer, NodeId queue,
+                 WorkloadId workload, WorkloadId replaced, const NominationMapping* pinned)
       : state_(state),
         queue_id_(queue),
         queue_(state.Queue(queue)),
@@ -29,6 +30,7 @@ class FlavorAssigner {
         class_(state.Class(workload_.cls)),
         replaced_(replaced),
         oracle_(oracle),
+        placer_(placer),
         pinned_(pinned) {}
 
   // Where `counts` is given, each pod set is scaled to its count.
@@ -65,7 +67,16 @@ class FlavorAssigner {
   FlavorId ReplacedFlavor(int pod_set, ResourceId resource) const;
   bool IsBetter(GranularMode a, GranularMode b) const;
   bool CanPreemptWhileBorrowing() const;
-  void Conclude(Assignment& assignment) const;
+  std::optional<Refusal> WhyIneligible(const Group& group, int resource_group, FlavorId flavor,
+                                       const LabelKeys* group_keys);
+  // What a pod set that asks for no resource gets: the flavors of its group that have a topology.
+  bool Inherits(const PodSetAssignment& member, const FlavorChoice& choice) const;
+  void TakeAdmitted(PodSetAssignment& result) const;
+  static void Rescale(PodSetAssignment& result, int64_t before);
+  void PlacePodSets(Assignment& assignment);
+  void SetMode(Assignment& assignment, int pod_set, Mode mode) const;
+  void Conclude(Assignment& assignment, bool complete);
+  Reason NoFitReason(const Assignment& assignment) const;
 
   const State& state_;
   const NodeId queue_id_;
@@ -75,6 +86,7 @@ class FlavorAssigner {
   const EquivalenceClass& class_;
   const WorkloadId replaced_;
   PreemptionOracle& oracle_;
+  Placer& placer_;
   const NominationMapping* pinned_;
 };
 

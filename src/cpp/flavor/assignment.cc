@@ -1,9 +1,17 @@
 #include "flavor/assignment.h"
 
+#include <algorithm>
+
 namespace kueue {
+
+bool PodSetAssignment::HasError() const {
+  return std::any_of(refusals.begin(), refusals.end(),
+                     [](const Refusal& refusal) { return refusal.IsError(); });
+}
 
 Mode PodSetAssignment::RepresentativeMode() const {
   if (refusals.empty()) return Mode::kFit;
+  if (HasError()) return Mode::kNoFit;
   if (flavors.empty()) return Mode::kNoFit;
   Mode worst = Mode::kFit;
   for (const FlavorChoice& choice : flavors) worst = std::min(worst, choice.mode);

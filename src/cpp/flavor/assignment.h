@@ -10,6 +10,7 @@
 #include "model/reason.h"
 #include "model/workload.h"
 #include "quota/quota.h"
+#include "state/topologies.h"
 
 namespace kueue {
 
@@ -30,6 +31,16 @@ struct FlavorAttempt {
   Reason no_fit_reason;
 };
 
+// One pod set that is to be placed in the topology of one flavor.
+struct TopologyDemand {
+  int pod_set;
+  FlavorId flavor;
+  int32_t count;
+  bool implied;
+};
+// By name of the flavor, then in the order of pod sets.
+using TopologyDemands = absl::InlinedVector<TopologyDemand, 1>;
+
 struct PodSetAssignment {
   int pod_set = 0;
   int64_t count = 0;
@@ -37,6 +48,8 @@ struct PodSetAssignment {
   absl::InlinedVector<FlavorChoice, 2> flavors;
   std::vector<Refusal> refusals;
   std::vector<FlavorAttempt> attempts;
+  std::shared_ptr<const TopologyAssignment> topology;
+  DelayedTopology delayed = DelayedTopology::kNone;
 
   const FlavorChoice* Find(ResourceId resource) const {
     for (const FlavorChoice& choice : flavors) {
@@ -44,6 +57,8 @@ struct PodSetAssignment {
     }
     return nullptr;
   }
+  // Whether the search ended with an error, which counts more than any flavor.
+  bool HasError() const;
   Mode RepresentativeMode() const;
 };
 
@@ -55,7 +70,15 @@ struct Assignment {
   int borrowing = 0;                                  // the highest borrowing level
   Mode mode = Mode::kNoFit;
   Reason no_fit_reason = Reason::kEmpty;
+  TopologyDemands demands;                    // what is to be placed
+  std::vector<TopologyUsage> topology_usage;  // what its place takes
 
+  PodSetAssignment* Find(int pod_set) {
+    for (PodSetAssignment& entry : pod_sets) {
+      if (entry.pod_set == pod_set) return &entry;
+    }
+    return nullptr;
+  }
   // The facts of every pod set that something stands in the way of; null where nothing does.
   Message Facts(ClassId cls) const;
   // Whether the scan of some resource stopped before its last flavor.

@@ -4,21 +4,12 @@
 
 #include <algorithm>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "topology/eligibility.h"
+#include "topology/parameters.h"
 
 namespace kueue {
 namespace {
-
-bool Contains(const std::vector<std::string>& values, const std::string& value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
-
-bool Compares(const std::string& left, const std::string& right, bool greater) {
-  int64_t a = 0, b = 0;
-  if (!absl::SimpleAtoi(left, &a) || !absl::SimpleAtoi(right, &b)) return false;
-  return greater ? a > b : a < b;
-}
 
 bool IsTolerated(const Taint& taint, const PodTemplate& pod, const ResourceFlavor& flavor) {
   const auto tolerates = [&taint](const Toleration& toleration) { return Tolerates(toleration, taint); };
@@ -52,10 +43,26 @@ bool MatchesNodeSelection(const PodTemplate& pod, const std::map<std::string, st
   return pod.affinity_terms.empty() || any_matches;
 }
 
+// Mirrors pkg/scheduler/flavorassigner/tas_flavorassigner.go:checkPodSetAndFlavorMatchForTAS.
+std::optional<RefusalKind> TopologyMismatch(const PodSetSpec& pod_set, const ResourceFlavor& flavor,
+                                            const TopologyMatch& match) {
+  if (!match.enabled || match.implied) return std::nullopt;
+  const bool has_topology = !flavor.topology_name.empty();
+  if (!RequestsTopology(pod_set)) {
+    return has_topology ? std::optional(RefusalKind::kTopologyRequired) : std::nullopt;
+  }
+  if (!has_topology) {
+    return match.asks_of_group ? std::optional(RefusalKind::kTopologyUnsupported) : std::nullopt;
+  }
+  if (match.levels == nullptr) return RefusalKind::kTopologyUnknown;
+  if (!HasLevels(*match.levels, pod_set.topology.get())) return RefusalKind::kTopologyLevelMissing;
+  return std::nullopt;
+}
+
 // Tells what keeps the pod set off the flavor, one thing after the other, until `enough` says so.
 template <typename Enough>
-void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor, const LabelKeys* group_keys,
-            Enough enough) {
+void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor, const TopologyMatch& match,
+            const LabelKeys* group_keys, Enough enough) {
   const auto refusal = [id](RefusalKind kind, std::string text = {}) {
     return Refusal{kind, id, kNoId, {}, {}, {}, std::move(text)};
   };
@@ -63,13 +70,11 @@ void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor
     enough(refusal(RefusalKind::kFlavorNotFound));
     return;
   }
-  if (flavor->topology_name.empty() == pod_set.requests_topology) {
-    const bool required = !pod_set.requests_topology;
-    if (enough(refusal(required ? RefusalKind::kTopologyRequired : RefusalKind::kTopologyUnsupported)))
-      return;
+  if (const auto mismatch = TopologyMismatch(pod_set, *flavor, match)) {
+    if (enough(refusal(*mismatch))) return;
   }
   for (const Taint& taint : flavor->node_taints) {
-    if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;
+    if (!IsSchedulingTaint(taint)) continue;
     if (IsTolerated(taint, *pod_set.pod_template, *flavor)) continue;
     const std::string text = absl::StrCat("{", taint.key, " ", taint.value, " ", taint.effect, " <nil>}");
     if (enough(refusal(RefusalKind::kUntoleratedTaint, text))) return;
@@ -80,19 +85,6 @@ void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor
 
 }  // namespace
 
-bool SatisfiesRequirement(const std::map<std::string, std::string>& labels, const std::string& key,
-                          const std::string& op, const std::vector<std::string>& values) {
-  const auto label = labels.find(key);
-  const bool present = label != labels.end();
-  if (op == "In") return present && Contains(values, label->second);
-  if (op == "NotIn") return !present || !Contains(values, label->second);
-  if (op == "Exists") return present;
-  if (op == "DoesNotExist") return !present;
-  if (op == "Gt" || op == "Lt")
-    return present && !values.empty() && Compares(label->second, values[0], op == "Gt");
-  return false;
-}
-
 bool LabelSelector::Matches(const std::map<std::string, std::string>& labels) const {
   for (const auto& [key, value] : match_labels) {
     const auto label = labels.find(key);
@@ -102,17 +94,6 @@ bool LabelSelector::Matches(const std::map<std::string, std::string>& labels) co
                      [&](const LabelSelectorRequirement& entry) {
                        return SatisfiesRequirement(labels, entry.key, entry.op, entry.values);
                      });
-}
-
-bool Tolerates(const Toleration& toleration, const Taint& taint) {
-  if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
-  if (!toleration.key.empty() && toleration.key != taint.key) return false;
-  if (toleration.op.empty() || toleration.op == "Equal") return toleration.value == taint.value;
-  if (toleration.op == "Exists") return true;
-  if (toleration.op == "Gt" || toleration.op == "Lt") {
-    return Compares(taint.value, toleration.value, toleration.op == "Gt");
-  }
-  return false;
 }
 
 LabelKeys GroupLabelKeys(const State& state, const std::vector<FlavorId>& flavors) {
@@ -126,9 +107,9 @@ LabelKeys GroupLabelKeys(const State& state, const std::vector<FlavorId>& flavor
 }
 
 std::optional<Refusal> Ineligibility(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor,
-                                     const LabelKeys* group_keys) {
+                                     const TopologyMatch& match, const LabelKeys* group_keys) {
   std::optional<Refusal> first;
-  Refuse(pod_set, id, flavor, group_keys, [&first](Refusal refusal) {
+  Refuse(pod_set, id, flavor, match, group_keys, [&first](Refusal refusal) {
     first = std::move(refusal);
     return true;
   });
@@ -136,9 +117,9 @@ std::optional<Refusal> Ineligibility(const PodSetSpec& pod_set, FlavorId id, con
 }
 
 std::vector<Refusal> Ineligibilities(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor,
-                                     const LabelKeys* group_keys) {
+                                     const TopologyMatch& match, const LabelKeys* group_keys) {
   std::vector<Refusal> all;
-  Refuse(pod_set, id, flavor, group_keys, [&all](Refusal refusal) {
+  Refuse(pod_set, id, flavor, match, group_keys, [&all](Refusal refusal) {
     all.push_back(std::move(refusal));
     return false;
   });

@@ -15,7 +15,18 @@
 
 namespace kueue {
 
-bool Tolerates(const Toleration& toleration, const Taint& taint);
+// What of a queue and a flavor counts for a pod set's topology.
+struct TopologyMatch {
+  bool enabled = true;        // the gate TopologyAwareScheduling
+  bool implied = false;       // asked for by the queue, whose flavors all have a topology
+  bool asks_of_group = true;  // the pods request a resource of the flavor's resource group
+  const std::vector<std::string>* levels = nullptr;  // of the flavor's topology; null: unknown
+};
+
+// Whether the pod set itself asks for a topology.
+inline bool RequestsTopology(const PodSetSpec& pod_set) {
+  return pod_set.topology != nullptr && pod_set.topology->is_explicit;
+}
 
 // The labels that any of the flavors has: what counts in releases with label_keys_of_whole_group.
 using LabelKeys = std::set<std::string>;
@@ -24,14 +35,10 @@ LabelKeys GroupLabelKeys(const State& state, const std::vector<FlavorId>& flavor
 // The first thing that keeps the pod set off the flavor; nothing where it may run there. Of its node
 // selection only label keys of the flavor count, or those that are given.
 std::optional<Refusal> Ineligibility(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor,
-                                     const LabelKeys* group_keys = nullptr);
+                                     const TopologyMatch& match, const LabelKeys* group_keys = nullptr);
 // All of them.
 std::vector<Refusal> Ineligibilities(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor,
-                                     const LabelKeys* group_keys = nullptr);
-
-// Whether the labels satisfy the requirement (In, NotIn, Exists, DoesNotExist, Gt, Lt).
-bool SatisfiesRequirement(const std::map<std::string, std::string>& labels, const std::string& key,
-                          const std::string& op, const std::vector<std::string>& values);
+                                     const TopologyMatch& match, const LabelKeys* group_keys = nullptr);
 
 }  // namespace kueue
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lifecycle/second_pass.h"
 #include "state/held.h"
 
 namespace kueue {
@@ -12,7 +13,8 @@ namespace {
 bool SameRefusals(const Refused& a, const Refused& b) {
   const auto same_refusal = [](const Refusal& x, const Refusal& y) {
     return x.kind == y.kind && x.flavor == y.flavor && x.resource == y.resource && x.first == y.first &&
-           x.second == y.second && x.third == y.third && x.text == y.text;
+           x.second == y.second && x.third == y.third && x.text == y.text &&
+           (x.placement == y.placement || (x.placement && y.placement && *x.placement == *y.placement));
   };
   const auto same_pod_set = [&](const PodSetRefusals& x, const PodSetRefusals& y) {
     return x.pod_set == y.pod_set && std::equal(x.refusals.begin(), x.refusals.end(), y.refusals.begin(),
@@ -97,7 +99,7 @@ void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admi
     SetCondition(state, workload, type, false, Reason::kQuotaReserved, before);
   }
   workload.queue_time = QueueOrderTime(state, workload);  // an eviction that is over orders it no more
-  if (!had) state.Record(EventKind::kReserved, id);
+  state.Record(had ? EventKind::kAssigned : EventKind::kReserved, id);
   state.MarkDirty(id);
 }
 
@@ -120,14 +122,14 @@ bool UnsetQuotaReservation(State& state, WorkloadId id, Reason reason, Message m
 bool SyncAdmitted(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const bool reserved = workload.HasQuotaReservation(), ready = HasAllChecksReady(workload);
-  const bool was_admitted = workload.IsAdmitted();
+  const bool was_admitted = workload.IsAdmitted(), placed = !HasPendingTopology(workload);
   const FeatureGates& gates = state.config.gates;
   if (gates.unadmitted_workloads_observability) {
     if (workload.Find(ConditionType::kQuotaReserved) == nullptr &&
         workload.Find(ConditionType::kAdmitted) == nullptr && !gates.unadmitted_workloads_explicit_status) {
       return false;
     }
-  } else if (was_admitted == (reserved && ready)) {
+  } else if (was_admitted == (reserved && ready && placed)) {
     return false;
   }
   static const Message* const admitted = new Message(Say("The workload is admitted"));
@@ -135,6 +137,7 @@ bool SyncAdmitted(State& state, WorkloadId id) {
   static const Message* const neither =
       new Message(Say("The workload has no reservation and not all checks ready"));
   static const Message* const not_ready = new Message(Say("The workload has not all checks ready"));
+  static const Message* const pending = new Message(Say("There are pending delayed topology requests"));
   Reason reason = Reason::kAdmitted;
   const Message* message = admitted;
   if (!reserved && !ready && !gates.unadmitted_workloads_observability) {
@@ -146,8 +149,11 @@ bool SyncAdmitted(State& state, WorkloadId id) {
   } else if (!ready) {
     reason = WithFallback(state, Reason::kUnsatisfiedAdmissionChecks, Reason::kUnsatisfiedChecks);
     message = not_ready;
+  } else if (!placed) {
+    reason = Reason::kPendingDelayedTopologyRequests;
+    message = pending;
   }
-  const bool admits = reserved && ready;
+  const bool admits = reserved && ready && placed;
   if (was_admitted && !admits) {
     const Time since = state.now - workload.Find(ConditionType::kAdmitted)->transition;
     StatusDetails& status = state.EditStatus(workload);
@@ -161,7 +167,12 @@ bool SyncAdmitted(State& state, WorkloadId id) {
 
 void Evict(State& state, WorkloadId id, Reason reason, Message message) {
   Workload& workload = state.At(id);
+  const bool was_evicted = workload.IsEvicted();
   SetCondition(state, workload, ConditionType::kEvicted, true, reason, std::move(message));
+  if (!workload.Status().unhealthy_nodes.empty()) {
+    state.EditStatus(workload).unhealthy_nodes.clear();
+    state.Record(EventKind::kUnhealthyNodes, id);
+  }
   if (workload.status && !workload.status->checks.empty()) {
     for (WorkloadCheck& check : state.EditStatus(workload).checks) {
       if (check.state == CheckState::kPending) continue;
@@ -171,11 +182,12 @@ void Evict(State& state, WorkloadId id, Reason reason, Message message) {
       check.retry_count = retried ? std::optional<int64_t>(check.retry_count.value_or(0) + 1) : std::nullopt;
       check.state = CheckState::kPending;
       check.pod_set_updates.clear();
+      check.updates.clear();
       check.transition = state.now;
     }
   }
   workload.queue_time = QueueOrderTime(state, workload);
-  state.Record(EventKind::kEvicted, id);
+  if (!was_evicted) state.Record(EventKind::kEvicted, id);
   state.MarkDirty(id);
 }
 
@@ -272,8 +284,36 @@ Time QueueOrderTime(const State& state, const Workload& workload) {
 
 namespace {
 
+// Pods in their domains, in each flavor of their pod set (pkg/workload/workload.go:TASUsage).
+void ComputeTopologyUsage(State& state, Workload& workload) {
+  workload.topology_usage = nullptr;
+  const std::vector<PodSetAdmission>& pod_sets = workload.admission->pod_sets;
+  if (!state.config.gates.topology_aware_scheduling ||
+      std::none_of(pod_sets.begin(), pod_sets.end(),
+                   [](const auto& one) { return one.topology != nullptr; })) {
+    return;
+  }
+  std::vector<TopologyUsage> usage;
+  for (size_t i = 0; i < workload.spec->pod_sets.size(); ++i) {
+    for (const PodSetAdmission& admitted : pod_sets) {
+      if (admitted.name != workload.spec->pod_sets[i].name || !admitted.topology) continue;
+      const Requests& requests = DemandsOf(state, workload.cls)[i].requests;
+      std::vector<FlavorId> flavors;
+      for (const PodSetAdmission::Resource& entry : admitted.resources) {
+        if (std::find(flavors.begin(), flavors.end(), entry.flavor) != flavors.end()) continue;
+        flavors.push_back(entry.flavor);
+        for (const DomainCount& domain : admitted.topology->domains) {
+          usage.push_back({entry.flavor, domain.domain, domain.count, requests});
+        }
+      }
+    }
+  }
+  workload.topology_usage = std::make_shared<const TopologyCharge>(TopologyCharge{std::move(usage)});
+}
+
 void ComputeUsage(State& state, Workload& workload) {
   workload.usage.clear();
+  ComputeTopologyUsage(state, workload);
   for (const PodSetAdmission& admitted : workload.admission->pod_sets) {
     const int64_t held = HeldCount(state, workload, admitted);
     for (const PodSetAdmission::Resource& entry : admitted.resources) {
@@ -306,6 +346,7 @@ void ChargeAdmission(State& state, WorkloadId id) {
   workload.charged_place = static_cast<int32_t>(queue.workloads.size());
   queue.workloads.push_back(id);
   for (const auto& [fr, amount] : workload.usage) state.quota.Add(node, fr, amount);
+  if (workload.topology_usage) ChargeTopology(state, workload.topology_usage->entries, 1);
 }
 
 void DischargeAdmission(State& state, WorkloadId id) {
@@ -314,6 +355,7 @@ void DischargeAdmission(State& state, WorkloadId id) {
   state.EnsureBuilt();
   ClusterQueue& queue = state.Queue(workload.charged);
   for (const auto& [fr, amount] : workload.usage) state.quota.Remove(workload.charged, fr, amount);
+  if (workload.topology_usage) ChargeTopology(state, workload.topology_usage->entries, -1);
   const size_t place = static_cast<size_t>(workload.charged_place);
   queue.workloads[place] = queue.workloads.back();
   state.At(queue.workloads[place]).charged_place = workload.charged_place;

@@ -6,7 +6,9 @@
 
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
+#include "lifecycle/nodes.h"
 #include "lifecycle/queueing.h"
+#include "lifecycle/second_pass.h"
 #include "lifecycle/steps.h"
 #include "model/poll.h"
 
@@ -65,6 +67,7 @@ void AfterWrite(State& state, WorkloadId id) {
     LeaveEverything(state, id);
   } else if (workload.charged != kNoId) {
     ++state.Queue(workload.charged).generation;
+    QueueSecondPass(state, id, 0);
   } else if (!workload.HasQuotaReservation()) {
     AddOrUpdate(state, id, /*changed=*/false);
   }
@@ -73,6 +76,7 @@ void AfterWrite(State& state, WorkloadId id) {
 void LeaveEverything(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   RemoveFromQueue(state, id);
+  ForgetSecondPass(state, id);
   DischargeAdmission(state, id);
   state.NotifyRetryFor(workload);
   if (!workload.HasQuotaReservation() || workload.IsFinished() || workload.deleted) DropPenalty(state, id);
@@ -82,6 +86,7 @@ void LeaveEverything(State& state, WorkloadId id) {
 void ReturnToPending(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   DischargeAdmission(state, id);
+  ForgetSecondPass(state, id);
   workload.queue_time = QueueOrderTime(state, workload);
   workload.progress = nullptr;
   const std::optional<Time>& requeue_at = workload.Status().requeue_at;
@@ -185,6 +190,7 @@ bool ReconcileJob(State& state, WorkloadId id) {
     state.EditStatus(workload).pods_ready = false;  // a stopped job's pods are gone
   if (!workload.HasQuotaReservation()) return false;
   if (state.now - workload.Find(ConditionType::kEvicted)->transition < state.stop_delay) return false;
+  RemovePodsOf(state, workload);
   ReleaseEvicted(state, id);
   return true;
 }

@@ -25,6 +25,19 @@ bool FeatureGates::Set(const std::string& name, bool value) {
       {"AdmissionGatedBy", &admission_gated_by},
       {"ElasticJobsViaWorkloadSlices", &elastic_jobs_via_workload_slices},
       {"SkipReassignmentForPodOwnedWorkloads", &skip_reassignment_for_pod_owned_workloads},
+      {"TopologyAwareScheduling", &topology_aware_scheduling},
+      {"TASProfileMixed", &tas_profile_mixed},
+      {"TASBalancedPlacement", &tas_balanced_placement},
+      {"TASRespectNodeAffinityPreferred", &tas_respect_node_affinity_preferred},
+      {"TASHandleOverlappingFlavors", &tas_handle_overlapping_flavors},
+      {"TASRecomputeAssignmentWithinSchedulingCycle", &tas_recompute_assignment_within_scheduling_cycle},
+      {"TASCacheNodeMatchResults", &tas_cache_node_match_results},
+      {"TASFailedNodeReplacement", &tas_failed_node_replacement},
+      {"TASFailedNodeReplacementFailFast", &tas_failed_node_replacement_fail_fast},
+      {"TASReplaceNodeOnPodTermination", &tas_replace_node_on_pod_termination},
+      {"TASReplaceNodeDueToNotReadyOverFixedTime", &tas_replace_node_due_to_not_ready_over_fixed_time},
+      {"TASReplaceNodeOnNodeTaints", &tas_replace_node_on_node_taints},
+      {"ElasticJobsViaWorkloadSlicesWithTAS", &elastic_jobs_via_workload_slices_with_tas},
   };
   for (const auto& [gate, field] : known) {
     if (name != gate) continue;
@@ -32,6 +45,16 @@ bool FeatureGates::Set(const std::string& name, bool value) {
     return true;
   }
   return false;
+}
+
+void FeatureGates::Resolve() {
+  tas_failed_node_replacement = tas_failed_node_replacement && topology_aware_scheduling;
+  for (bool* gate : {&tas_failed_node_replacement_fail_fast, &tas_replace_node_on_pod_termination,
+                     &tas_replace_node_due_to_not_ready_over_fixed_time}) {
+    *gate = *gate && tas_failed_node_replacement;
+  }
+  elastic_jobs_via_workload_slices_with_tas = elastic_jobs_via_workload_slices_with_tas &&
+                                              elastic_jobs_via_workload_slices && topology_aware_scheduling;
 }
 
 }  // namespace kueue

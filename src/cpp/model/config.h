@@ -32,9 +32,24 @@ struct FeatureGates {
   bool admission_gated_by = true;
   bool elastic_jobs_via_workload_slices = true;
   bool skip_reassignment_for_pod_owned_workloads = true;
+  bool topology_aware_scheduling = true;
+  bool tas_profile_mixed = true;
+  bool tas_balanced_placement = false;
+  bool tas_respect_node_affinity_preferred = false;
+  bool tas_handle_overlapping_flavors = true;
+  bool tas_recompute_assignment_within_scheduling_cycle = true;
+  bool tas_cache_node_match_results = true;
+  bool tas_failed_node_replacement = true;
+  bool tas_failed_node_replacement_fail_fast = true;
+  bool tas_replace_node_on_pod_termination = true;
+  bool tas_replace_node_due_to_not_ready_over_fixed_time = false;
+  bool tas_replace_node_on_node_taints = true;
+  bool elastic_jobs_via_workload_slices_with_tas = false;
 
   // Sets the gate of Kueue's name; false where the name is none of these.
   bool Set(const std::string& name, bool value);
+  // Turns off what depends on a gate that is off.
+  void Resolve();
 };
 
 enum class FairSharingStrategy { kLessThanOrEqualToFinalShare, kLessThanInitialShare };

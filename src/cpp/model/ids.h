@@ -22,6 +22,7 @@ using CheckId = int32_t;     // an AdmissionCheck name
 using ClassId = int32_t;     // a scheduling equivalence class
 using WorkloadId = int32_t;  // a place in the table of workloads; another's once its workload is gone
 using Serial = int64_t;      // a workload's number in the order of submission: never another's
+using DomainId = int32_t;    // a leaf of a topology: a hostname, or all level values joined
 
 inline constexpr int32_t kNoId = -1;
 inline constexpr Time kSecond = 1'000'000'000;

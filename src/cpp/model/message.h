@@ -9,6 +9,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "model/ids.h"
+#include "model/topology.h"
 #include "quantity/amount.h"
 
 namespace kueue {
@@ -25,6 +26,16 @@ enum class RefusalKind : uint8_t {
   kTopologyRequired,     // the flavor supports topology-aware scheduling only
   kTopologyUnsupported,
   kInvalidSelector,
+  kTopologyUnknown,       // the flavor's topology has no tree
+  kTopologyLevelMissing,  // the topology has not all levels that are asked for
+  kPlacement,             // quota there may be, but no place: `placement`
+  // Errors, which end the search: all but one flavor, or all, of the pod set have no topology ...
+  kNoTopologyFlavor,
+  kManyTopologyFlavors,  // text: their names
+  // ... no flavor of the queue has one; or an elastic job asks for what it may not.
+  kNoTopologyInformation,
+  kElasticRequiredTopology,
+  kElasticPreferredTopology,
 };
 
 // One reason why one flavor did not (yet) do.
@@ -36,6 +47,8 @@ struct Refusal {
   // kShortOfQuota: how much more is needed, the amount asked in all, what is available.
   Amount first, second, third;
   std::string text;  // kUntoleratedTaint: the taint; kReplacedSliceFlavor: the other flavor's name
+  std::shared_ptr<const PlacementFailure> placement = nullptr;
+  bool IsError() const { return kind >= RefusalKind::kNoTopologyFlavor; }
 };
 
 struct PodSetRefusals {

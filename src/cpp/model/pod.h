@@ -20,15 +20,20 @@ struct Container {
 
 struct Toleration {
   std::string key, op, value, effect;
+  bool is_temporary = false;  // has tolerationSeconds
 };
 
 struct NodeSelectorRequirement {
   std::string key, op;
   std::vector<std::string> values;
 };
-// What a term asks of fields, not of labels, never counts for a flavor: such a term has no expressions here.
+// What a term asks of fields, not of labels, counts for nodes, never for a flavor.
 struct NodeSelectorTerm {
-  std::vector<NodeSelectorRequirement> match_expressions;
+  std::vector<NodeSelectorRequirement> match_expressions, match_fields;
+};
+struct PreferredSchedulingTerm {
+  int32_t weight = 0;
+  NodeSelectorTerm preference;
 };
 
 struct PodTemplate {
@@ -42,6 +47,7 @@ struct PodTemplate {
   std::map<std::string, std::string> node_selector;
   bool has_affinity = false;  // requiredDuringSchedulingIgnoredDuringExecution
   std::vector<NodeSelectorTerm> affinity_terms;
+  std::vector<PreferredSchedulingTerm> preferred_terms;  // preferredDuringSchedulingIgnoredDuringExecution
   // An injective text of the rest that makes pods alike for the scheduler: what Adjust never changes. See
   // SpecShape.
   std::string shape;

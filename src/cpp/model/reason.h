@@ -40,7 +40,8 @@ inline constexpr const char* kConditionTypeNames[] = {"QuotaReserved", "Admitted
                                               X(InCohortReclaimWhileBorrowing) X(WaitForStart) X(Started) \
                                                   X(WaitForRecovery) X(Recovered) X(Succeeded) X(Failed)  \
                                                       X(WorkloadSliceReplaced) X(FailedToStart)           \
-                                                          X(NewTargets) X(DeferredFit) X(Skipped)
+                                                          X(NewTargets) X(DeferredFit) X(Skipped)           \
+                                                          X(PendingDelayedTopologyRequests)
 // clang-format on
 
 enum class Reason : int32_t {

@@ -14,6 +14,7 @@
 #include "model/message.h"
 #include "model/pod.h"
 #include "model/reason.h"
+#include "model/topology.h"
 #include "quantity/amount.h"
 
 namespace kueue {
@@ -24,14 +25,15 @@ struct PodSetSpec {
   std::optional<int64_t> min_count;
   std::shared_ptr<const PodTemplate> pod_template;
   std::string group;  // topologyRequest.podSetGroupName; empty: a group of its own
-  bool requests_topology = false;
-  std::string topology_request;  // canonical text, part of the equivalence class
+  std::shared_ptr<const TopologyRequest> topology;  // null: none
+  std::string topology_request;                     // canonical text, part of the equivalence class
 };
 
 // What is declared of a workload; those that are declared alike may share it.
 struct WorkloadSpec {
   std::string ns = "default", queue_name;
   std::string job_uid;         // label kueue.x-k8s.io/job-uid
+  bool elastic = false;        // annotation kueue.x-k8s.io/elastic-job
   std::string admission_gate;  // annotation kueue.x-k8s.io/admission-gated-by
   std::string replaces;        // annotation of an elastic job's slice: namespace/name of the replaced one
   int64_t priority = 0;        // spec.priority
@@ -68,6 +70,9 @@ struct PodSetTotals {
   Requests requests;
 };
 
+// Whether the topology is assigned only after the admission checks.
+enum class DelayedTopology : uint8_t { kNone, kPending, kReady };
+
 struct PodSetAdmission {
   std::string name;
   int64_t count = 0;
@@ -77,6 +82,8 @@ struct PodSetAdmission {
     int64_t usage;    // of all pods
   };
   std::vector<Resource> resources;
+  std::shared_ptr<const TopologyAssignment> topology;  // null: none (yet)
+  DelayedTopology delayed = DelayedTopology::kNone;
 };
 
 // status.admission, and the usage that it charges.
@@ -95,6 +102,18 @@ struct ScanProgress {
 
 enum class CheckState : uint8_t { kPending, kReady, kRetry, kRejected };
 
+// What a check adds to a pod set once it is ready.
+struct PodSetUpdate {
+  std::string name;
+  std::map<std::string, std::string> labels, annotations, node_selector;
+  std::vector<Toleration> tolerations;
+};
+
+struct PodSetUpdates {
+  std::string json;  // empty: none
+  std::vector<PodSetUpdate> list;
+};
+
 struct WorkloadCheck {
   CheckId check;
   CheckState state = CheckState::kPending;
@@ -102,7 +121,8 @@ struct WorkloadCheck {
   Time transition = 0;
   std::optional<int64_t> requeue_after_seconds;
   std::optional<int64_t> retry_count;
-  std::string pod_set_updates;  // JSON, only passed on; empty: none
+  std::string pod_set_updates;        // JSON; empty: none
+  std::vector<PodSetUpdate> updates;  // the same
 };
 
 // What most workloads never have.
@@ -113,11 +133,25 @@ struct StatusDetails {
   std::optional<int64_t> past_execution_seconds;
   std::map<std::string, int64_t> reclaimable;  // pods by pod set
   bool pods_ready = false;                     // as the job's pods are, reported at the next settle
+  std::vector<std::string> unhealthy_nodes;    // that have pods of its topology assignment
 };
 
 // Whether a kQueued one is active or inadmissible, its queue knows (PendingQueue::IsInadmissible); a kDelayed
 // one is inadmissible and waits for its backoff, too.
 enum class QueuePlace : uint8_t { kNowhere, kQueued, kDelayed, kInflight };
+
+// Pods of a workload in a domain of a flavor's topology.
+struct TopologyUsage {
+  FlavorId flavor;
+  DomainId domain;
+  int32_t count;
+  Requests requests;  // of one pod, without `pods`; by name of the resource
+};
+
+// All that a workload charges of topologies.
+struct TopologyCharge {
+  std::vector<TopologyUsage> entries;
+};
 
 struct Workload {
   Serial serial = 0;  // its number in the order of submission
@@ -141,6 +175,7 @@ struct Workload {
   int32_t dirty_place = -1;  // its place among those that the controllers are to look at
   std::shared_ptr<const ScanProgress> progress;
   std::shared_ptr<const StatusDetails> status;
+  std::shared_ptr<const TopologyCharge> topology_usage;  // charged beside `usage`; null: none
 
   std::string Key() const { return spec->ns + "/" + name; }
   const Condition* Find(ConditionType type) const {

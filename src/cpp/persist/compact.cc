@@ -72,6 +72,13 @@ class Compaction {
       WalkIds(marks_, std::as_const(state).At(id));
     }
     WalkIds(marks_, std::as_const(state.events));
+    WalkIds(marks_, std::as_const(state.second_passes));
+    WalkIds(marks_, std::as_const(state.topology.pods));
+    for (const auto& [name, node] : state.topology.nodes) {
+      for (const auto& [resource, amount] : node->allocatable) {
+        marks_(IdKind::kResource, state.resource_names.Find(resource));
+      }
+    }
     std::set<NodeId> to_requeue;  // where there is nothing, nobody waits
     for (NodeId node : state.to_requeue) {
       if (state.forest().Exists(node)) to_requeue.insert(node);
@@ -205,6 +212,9 @@ class Compaction {
     for (LocalQueue& local : state.local_queues) WalkIds(renumbering_, local);
     for (LedgerEntry& entry : state.ledger) WalkIds(renumbering_, entry);
     WalkIds(renumbering_, state.events);
+    WalkIds(renumbering_, state.second_passes);
+    WalkIds(renumbering_, state.topology.pods);
+    state.topology.made = TopologyShortCuts();
     renumbering_.Keys(IdKind::kNode, state.to_requeue);
     for (EquivalenceClass& cls : state.classes) WalkIds(renumbering_, cls);
     RenumberShortCuts(state.caches);

@@ -32,7 +32,13 @@ class FieldLists {
                scheduling_equivalence_hashing, recompute_assignment_upon_preemption_targets_overlap,
                unadmitted_workloads_observability, unadmitted_workloads_explicit_status, reclaimable_pods,
                priority_boost, admission_fair_sharing, quota_check_strategy, admission_gated_by,
-               elastic_jobs_via_workload_slices, skip_reassignment_for_pod_owned_workloads)
+               elastic_jobs_via_workload_slices, skip_reassignment_for_pod_owned_workloads,
+               topology_aware_scheduling, tas_profile_mixed, tas_balanced_placement,
+               tas_respect_node_affinity_preferred, tas_handle_overlapping_flavors,
+               tas_recompute_assignment_within_scheduling_cycle, tas_cache_node_match_results,
+               tas_failed_node_replacement, tas_failed_node_replacement_fail_fast,
+               tas_replace_node_on_pod_termination, tas_replace_node_due_to_not_ready_over_fixed_time,
+               tas_replace_node_on_node_taints, elastic_jobs_via_workload_slices_with_tas)
   KUEUE_RECORD(AdmissionFairSharing, usage_half_life_time, usage_sampling_interval, resource_weights)
   KUEUE_RECORD(WaitForPodsReady, timeout, recovery_timeout, block_admission, requeue_by_eviction_time,
                backoff_base_seconds, backoff_max_seconds, backoff_limit_count)
@@ -47,12 +53,13 @@ class FieldLists {
 
   // model/pod.h
   KUEUE_RECORD(Container, requests, limits, restarts_always)
-  KUEUE_RECORD(Toleration, key, op, value, effect)
+  KUEUE_RECORD(Toleration, key, op, value, effect, is_temporary)
   KUEUE_RECORD(NodeSelectorRequirement, key, op, values)
-  KUEUE_RECORD(NodeSelectorTerm, match_expressions)
+  KUEUE_RECORD(NodeSelectorTerm, match_expressions, match_fields)
+  KUEUE_RECORD(PreferredSchedulingTerm, weight, preference)
   KUEUE_RECORD(PodTemplate, init_containers, containers, has_resources, resources, overhead,
                runtime_class_name, priority_class_name, tolerations, node_selector, has_affinity,
-               affinity_terms, shape)
+               affinity_terms, preferred_terms, shape)
   KUEUE_RECORD(RuntimeClass, pod_fixed)
   KUEUE_RECORD(LimitRange::Item, type, max, min, default_limit, default_request)
   KUEUE_RECORD(LimitRange, items)
@@ -76,7 +83,11 @@ class FieldLists {
   KUEUE_RECORD(AdmissionCheckSpec, name, controller, active)
 
   // model/message.h
-  KUEUE_RECORD(Refusal, kind, flavor, resource, first, second, third, text)
+  KUEUE_RECORD(PlacementFailure::Excluded, why, name, nodes)
+  KUEUE_RECORD(PlacementFailure::LayerFit, level, fit, of)
+  KUEUE_RECORD(PlacementFailure, kind, topology, first, second, fit, of, in_slices, layers, total_nodes,
+               excluded)
+  KUEUE_RECORD(Refusal, kind, flavor, resource, first, second, third, text, placement)
   KUEUE_RECORD(PodSetRefusals, pod_set, refusals)
   KUEUE_RECORD(Literal, text)
   KUEUE_RECORD(Refused, cls, pod_sets, pending_preemptions)
@@ -85,23 +96,34 @@ class FieldLists {
   KUEUE_RECORD(PreemptedBy, preemptor, preemptor_uid, preemptor_job_uid, reason, preemptor_path,
                preemptee_path)
 
+  // model/topology.h
+  KUEUE_RECORD(Node, name, labels, annotations, taints, unschedulable, allocatable, ready, ready_since,
+               other_conditions)
+  KUEUE_RECORD(TopologyLayer, level, size)
+  KUEUE_RECORD(TopologyRequest, required, preferred, unconstrained, layers, is_explicit)
+  KUEUE_RECORD(DomainCount, domain, count)
+  KUEUE_RECORD(TopologyAssignment, levels, domains)
+
   // model/workload.h
-  KUEUE_RECORD(PodSetSpec, name, count, min_count, pod_template, group, requests_topology, topology_request)
-  KUEUE_RECORD(WorkloadSpec, ns, queue_name, job_uid, admission_gate, replaces, priority, priority_boost,
-               priority_class, active, maximum_execution_time_seconds, pod_sets)
+  KUEUE_RECORD(PodSetUpdate, name, labels, annotations, node_selector, tolerations)
+  KUEUE_RECORD(TopologyUsage, flavor, domain, count, requests)
+  KUEUE_RECORD(TopologyCharge, entries)
+  KUEUE_RECORD(PodSetSpec, name, count, min_count, pod_template, group, topology, topology_request)
+  KUEUE_RECORD(WorkloadSpec, ns, queue_name, job_uid, elastic, admission_gate, replaces, priority,
+               priority_boost, priority_class, active, maximum_execution_time_seconds, pod_sets)
   KUEUE_RECORD(Condition, type, status, reason, message, transition)
   KUEUE_RECORD(PodSetTotals, count, requests)
   KUEUE_RECORD(PodSetAdmission::Resource, resource, flavor, usage)
-  KUEUE_RECORD(PodSetAdmission, name, count, resources)
+  KUEUE_RECORD(PodSetAdmission, name, count, resources, topology, delayed)
   KUEUE_RECORD(Admission, cluster_queue, pod_sets)
   KUEUE_RECORD(ScanProgress, tried, generation, cycle, cls)
   KUEUE_RECORD(WorkloadCheck, check, state, message, transition, requeue_after_seconds, retry_count,
-               pod_set_updates)
+               pod_set_updates, updates)
   KUEUE_RECORD(StatusDetails, checks, requeue_count, requeue_at, past_execution_seconds, reclaimable,
-               pods_ready)
+               pods_ready, unhealthy_nodes)
   KUEUE_RECORD(Workload, serial, name, uid, spec, local_queue, cls, priority, created, queue_time, conditions,
                admission, charged, charged_place, usage, queued, place, owned_by_single_pod, deleted,
-               evaluated, dirty_place, progress, status)
+               evaluated, dirty_place, progress, status, topology_usage)
   KUEUE_RECORD(WorkloadTable::Listed, serial, id)
   KUEUE_RECORD(WorkloadTable, places, free, roll, next, living)
 
@@ -126,8 +148,8 @@ class FieldLists {
   KUEUE_RECORD(Inactivity, reason, message)
   KUEUE_RECORD(ResourceGroupIds, covered, flavors)
   KUEUE_RECORD(CheckIds, check, flavors)
-  KUEUE_RECORD(ClusterQueue, spec, groups, flavors, checks, covers_pods, terminating, inactivity, generation,
-               workloads, pending)
+  KUEUE_RECORD(ClusterQueue, spec, groups, flavors, checks, covers_pods, only_topology, provisioned,
+               multi_kueue, terminating, inactivity, generation, workloads, pending)
   KUEUE_RECORD(LocalQueue, ns, name, namespace_id, exists, stop_policy, cluster_queue, fair_weight)
   KUEUE_RECORD(Namespace, name, exists, labels, limit_ranges)
   KUEUE_RECORD(EquivalenceClass, priority, pod_sets, totals, adjusted, resource_error,
@@ -137,15 +159,25 @@ class FieldLists {
   KUEUE_RECORD(LedgerEntry, exists, is_sampled, history, consumed, penalties, last_update)
   KUEUE_RECORD(Event, kind, workload, name, spec, by, by_key, by_queue, time, cycle, queue, reason,
                preemption, cause, message, queued_since, since)
+  KUEUE_RECORD(ClusterPod, node, workload, by_topology, is_over, is_leaving, generation, requests)
+  KUEUE_RECORD(Topologies, levels, nodes, pods, domains, freed, waiting, made)
+  KUEUE_RECORD(SecondPass, workload, iteration, due, unhealthy_nodes, admission)
   KUEUE_RECORD(WaitingCycle, start, passed, released)
   KUEUE_RECORD(State, config, requests, flavor_names, resource_names, namespace_names, local_queue_names,
                check_names, reasons, resource_order, cpu, pods, flavor_resource_ids, flavor_resources, quota,
-               queues, cohorts, flavors, local_queues, namespaces, checks, topologies, runtime_classes,
-               ledger, ledger_usage, workloads, workload_of_key, classes, class_of_key, caches, stale,
-               requoted, changed_nodes, only_added, added_queues, to_requeue, scheduling_cycle,
-               successful_cycles, waiting, stop_delay, now, record_events, events, deleted, dirty)
+               queues, cohorts, flavors, local_queues, namespaces, checks, topology, runtime_classes, ledger,
+               ledger_usage, workloads, workload_of_key, classes, class_of_key, caches, stale, requoted,
+               changed_nodes, only_added, added_queues, to_requeue, scheduling_cycle, successful_cycles,
+               waiting, stop_delay, now, record_events, events, second_passes, deleted, dirty)
 #undef KUEUE_RECORD
 
+  // Short cuts that are made anew: nothing of them is kept.
+  static std::string NameOf(const TopologyShortCuts&) { return "TopologyShortCuts"; }
+  static const char* FieldsOf(const TopologyShortCuts&) { return ""; }
+  template <typename Use>
+  static void Visit(const TopologyShortCuts&, Use use) {
+    use();
+  }
   // A short cut that is made anew: nothing of it is kept.
   static std::string NameOf(const Caches&) { return "ShortCuts"; }
   static const char* FieldsOf(const Caches&) { return ""; }

@@ -47,11 +47,18 @@ void AddAdmission(const Admission& admission, Mixer& mixer) {
       mixer.Add(entry.flavor);
       mixer.Add(entry.usage);
     }
+    mixer.Add(static_cast<int32_t>(pod_set.delayed));
+    if (!pod_set.topology) continue;
+    for (const DomainCount& entry : pod_set.topology->domains) {
+      mixer.Add(entry.domain);
+      mixer.Add(entry.count);
+    }
   }
 }
 
 void AddStatus(const StatusDetails& status, Mixer& mixer) {
   mixer.Add(status.pods_ready);
+  mixer.Add(static_cast<int64_t>(status.unhealthy_nodes.size()));
   mixer.Add(status.requeue_count.value_or(-1));
   mixer.Add(status.requeue_at.value_or(-1));
   mixer.Add(status.past_execution_seconds.value_or(-1));
@@ -99,6 +106,11 @@ uint64_t Fingerprint(const State& state) {
     for (WorkloadId id : pending.HeapOrder()) mixer.Add(id);
   }
   for (NodeId node : state.to_requeue) mixer.Add(node);
+  for (const SecondPass& pass : state.second_passes) {
+    mixer.Add(pass.workload);
+    mixer.Add(pass.iteration);
+    mixer.Add(pass.due);
+  }
   mixer.Add(state.waiting.start ? state.waiting.passed : -1);
   mixer.Add(state.waiting.released);
   for (const LedgerEntry& entry : state.ledger) {

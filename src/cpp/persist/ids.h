@@ -79,6 +79,13 @@ template <>
 struct Ids<ClusterQueueSpec> : NoIds {};
 template <>
 struct Ids<PodTemplate> : NoIds {};
+template <>
+struct Ids<PlacementFailure> : NoIds {};
+template <>
+struct Ids<TopologyRequest> : NoIds {};
+// Domains keep their numbers.
+template <>
+struct Ids<TopologyAssignment> : NoIds {};
 template <typename T>
 struct Ids<std::vector<T>> : EachIds {};
 template <typename T, size_t n>
@@ -196,7 +203,7 @@ struct Fields {
   struct Ids<Type> : field::Fields<__VA_ARGS__> {}
 
 KUEUE_IDS(Refusal, field::Plain, field::Flavor, field::Resource, field::Plain, field::Plain, field::Plain,
-          field::Plain);
+          field::Plain, field::Plain);
 KUEUE_IDS(PodSetRefusals, field::Number, field::Plain);
 KUEUE_IDS(Refused, field::Class, field::Plain, field::Number);
 KUEUE_IDS(ReservedIn, field::Node);
@@ -207,15 +214,20 @@ KUEUE_IDS(PodSetAdmission::Resource, field::Resource, field::Flavor, field::Plai
 KUEUE_IDS(Admission, field::Node, field::Plain);
 KUEUE_IDS(ScanProgress, field::Resource, field::Plain, field::Plain, field::Class);
 KUEUE_IDS(WorkloadCheck, field::Check, field::Plain, field::Plain, field::Plain, field::Plain, field::Plain,
-          field::Plain);
+          field::Plain, field::Plain);
+KUEUE_IDS(TopologyUsage, field::Flavor, field::Number, field::Number, field::Resource);
+KUEUE_IDS(SecondPass, field::Workload, field::Number, field::Plain, field::Plain, field::Plain);
+KUEUE_IDS(ClusterPod, field::Plain, field::Plain, field::Plain, field::Plain, field::Plain, field::Plain,
+          field::Resource);
 KUEUE_IDS(Workload, field::Plain, field::Plain, field::Plain, field::Plain, field::LocalQueue, field::Class,
           field::Plain, field::Plain, field::Plain, field::Plain, field::Plain, field::Node, field::Number,
           field::FlavorResource, field::Node, field::Plain, field::Plain, field::Plain, field::Plain,
-          field::Number, field::Plain, field::Plain);
+          field::Number, field::Plain, field::Plain, field::Plain);
 KUEUE_IDS(ResourceGroupIds, field::Resource, field::Flavor);
 KUEUE_IDS(CheckIds, field::Check, field::Flavor);
 KUEUE_IDS(ClusterQueue, field::Plain, field::Plain, field::Flavor, field::Plain, field::Plain, field::Plain,
-          field::Plain, field::Plain, field::Workload, field::Plain);
+          field::Flavor, field::Plain, field::Plain, field::Plain, field::Plain, field::Workload,
+          field::Plain);
 KUEUE_IDS(LocalQueue, field::Plain, field::Plain, field::Namespace, field::Plain, field::Plain, field::Node,
           field::Plain);
 using PenaltyIds = field::Map<field::Workload, field::Resource>;

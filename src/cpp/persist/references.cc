@@ -17,6 +17,7 @@ class References {
     if (broken_.empty()) CheckForest();
     if (broken_.empty()) CheckQueues();
     if (broken_.empty()) CheckWorkloads();
+    if (broken_.empty()) CheckTopologies();
     if (broken_.empty()) CheckRest();
     return broken_;
   }
@@ -257,15 +258,38 @@ class References {
         CheckMessage(condition.message);
       }
       if (workload.admission) CheckAdmission(*workload.admission);
+      if (workload.topology_usage) CheckTopologyUsage(*workload.topology_usage);
       for (const WorkloadCheck& check : workload.Status().checks) {
         Expect(In(check.check, state_.checks.size()), "checks of workloads");
       }
     }
   }
 
+  bool IsDomain(DomainId id) const { return In(id, static_cast<size_t>(state_.topology.domains.size())); }
+
+  void CheckTopologyUsage(const TopologyCharge& charge) {
+    for (const TopologyUsage& entry : charge.entries) {
+      Expect(IsDomain(entry.domain) && (entry.flavor == kNoId || IsFlavor(entry.flavor)), "topology usage");
+      for (const auto& request : entry.requests) Expect(IsResource(request.first), "topology usage");
+    }
+  }
+
+  void CheckTopologies() {
+    for (const auto& [name, levels] : state_.topology.levels) Expect(!levels.empty(), "topologies");
+    for (const auto& [name, node] : state_.topology.nodes) Expect(node != nullptr, "nodes");
+    for (const auto& [name, pod] : state_.topology.pods) {
+      for (const auto& request : pod.requests) Expect(IsResource(request.first), "pods");
+    }
+    for (const SecondPass& pass : state_.second_passes) Expect(IsWorkload(pass.workload), "second passes");
+  }
+
   void CheckAdmission(const Admission& admission) {
     Expect(IsNode(admission.cluster_queue), "admissions");
     for (const PodSetAdmission& pod_set : admission.pod_sets) {
+      if (pod_set.topology) {
+        for (const DomainCount& entry : pod_set.topology->domains) Expect(IsDomain(entry.domain), "domains");
+        Expect(!pod_set.topology->levels.empty(), "topology assignments");
+      }
       for (const PodSetAdmission::Resource& entry : pod_set.resources) {
         Expect(IsResource(entry.resource) && (entry.flavor == kNoId || IsFlavor(entry.flavor)), "admissions");
       }
@@ -291,6 +315,7 @@ class References {
       for (const Refusal& refusal : pod_set.refusals) {
         Expect(refusal.flavor == kNoId || IsFlavor(refusal.flavor), "texts");
         Expect(refusal.resource == kNoId || IsResource(refusal.resource), "texts");
+        Expect(refusal.kind != RefusalKind::kPlacement || refusal.placement != nullptr, "texts");
       }
     }
   }

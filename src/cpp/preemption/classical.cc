@@ -192,7 +192,7 @@ class ClassicalSearch {
   }
 
   std::vector<Target> Attempt(bool borrow) {
-    const Trial trial(state_.quota);
+    const Trial trial(state_);
     std::vector<Target> targets;
     for (bool evicted : {true, false}) {
       for (List list : {kHierarchical, kPriority, kSame}) {

@@ -121,7 +121,7 @@ class FairSearch {
     const std::vector<Candidate> candidates = Collect();
     if (candidates.empty()) return {};
     const std::vector<FairSharingStrategy>& strategies = *state_.config.fair_sharing;
-    const Trial trial(state_.quota);
+    const Trial trial(state_);
     AddRequest();
     bool fits = FirstPass(candidates, strategies.front());
     if (!fits && strategies.size() > 1) fits = SecondPass();
@@ -240,7 +240,7 @@ class FairSearch {
              const Candidate& candidate) {
     if (strategy == FairSharingStrategy::kLessThanInitialShare)
       return CompareShares(new_share, old_share) < 0;
-    const Trial trial(state_.quota);
+    const Trial trial(state_);
     Discharge(state_, candidate.workload);
     return CompareShares(new_share, DominantResourceShare(state_, theirs)) <= 0;
   }
@@ -255,7 +255,7 @@ class FairSearch {
                         DominantResourceShare(state_, theirs),
                         {},
                         holds};
-    const Trial trial(state_.quota);
+    const Trial trial(state_);
     Discharge(state_, candidate.workload);
     made.final_share = DominantResourceShare(state_, theirs);
     trace_->push_back(std::move(made));

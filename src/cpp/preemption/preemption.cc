@@ -12,11 +12,13 @@ namespace kueue {
 void Charge(State& state, WorkloadId id) {
   const Workload& workload = state.At(id);
   for (const auto& [fr, amount] : workload.usage) state.quota.Add(workload.charged, fr, amount);
+  if (workload.topology_usage) AddTopologyUsage(state, workload.topology_usage->entries, 1);
 }
 
 void Discharge(State& state, WorkloadId id) {
   const Workload& workload = state.At(id);
   for (const auto& [fr, amount] : workload.usage) state.quota.Remove(workload.charged, fr, amount);
+  if (workload.topology_usage) AddTopologyUsage(state, workload.topology_usage->entries, -1);
 }
 
 bool Fits(const State& state, const PreemptionQuery& query, bool borrow) {
@@ -24,7 +26,7 @@ bool Fits(const State& state, const PreemptionQuery& query, bool borrow) {
     if (!borrow && state.quota.IsBorrowingWith(query.queue, entry.fr, entry.amount)) return false;
     if (entry.amount > state.quota.Available(query.queue, entry.fr)) return false;
   }
-  return true;
+  return query.topology == nullptr || query.placer->Fits(*query.topology, query.preemptor, query.replaced);
 }
 
 void FillBack(State& state, const PreemptionQuery& query, bool borrow, std::vector<Target>& targets) {
@@ -52,10 +54,10 @@ bool IsSame(const PreemptionQuery& a, const PreemptionQuery& b) {
 }  // namespace
 
 std::vector<Target> Preemptor::Search(const PreemptionQuery& query) {
-  if (remembered_ && IsSame(query, last_query_)) return last_targets_;
+  if (remembered_ && query.topology == nullptr && IsSame(query, last_query_)) return last_targets_;
   last_targets_ = state_.config.fair_sharing ? Fair(query) : Classical(query);
   last_query_ = query;
-  remembered_ = true;
+  remembered_ = query.topology == nullptr;
   return last_targets_;
 }
 
@@ -65,7 +67,7 @@ GranularMode Preemptor::SimulatePreemption(NodeId queue, WorkloadId workload, Fl
   if (targets.empty()) {
     return {PreemptionMode::kNoCandidates, state_.quota.LowestSubtreeThatFits(queue, fr, amount).height};
   }
-  const Trial trial(state_.quota);
+  const Trial trial(state_);
   bool own = false;
   for (const Target& target : targets) {
     Discharge(state_, target.workload);
@@ -101,6 +103,11 @@ std::vector<Target> Preemptor::Targets(NodeId queue, WorkloadId id, const Assign
       if (amount == 0 || choice == nullptr) continue;
       AddTo(query.request, state_.FlavorResource(choice->flavor, resource), Amount(amount));
     }
+  }
+  if (!assignment.demands.empty()) {
+    query.topology = &assignment.demands;
+    query.placer = &placer_;
+    query.replaced = replaced;
   }
   return Search(query);
 }

@@ -9,6 +9,7 @@
 #include "fairness/share.h"
 #include "flavor/assignment.h"
 #include "flavor/oracle.h"
+#include "flavor/placer.h"
 #include "preemption/candidates.h"
 #include "state/state.h"
 
@@ -26,6 +27,10 @@ struct PreemptionQuery {
   WorkloadId preemptor;
   std::vector<FlavorResourceId> contested;
   Amounts request;
+  // What must have a place, too; null: nothing.
+  const TopologyDemands* topology = nullptr;
+  Placer* placer = nullptr;
+  WorkloadId replaced = kNoId;
 };
 
 // One comparison of shares by a rule of fair sharing: whether the candidate's queue may lose it.
@@ -42,7 +47,7 @@ struct FairComparison {
 // Searches for targets on the usage tables of `state`, and leaves them as it found them.
 class Preemptor : public PreemptionOracle {
  public:
-  explicit Preemptor(State& state) : state_(state) {}
+  explicit Preemptor(State& state) : state_(state), placer_(state) {}
 
   // The targets for an assignment whose mode is Preempt, in Kueue's order; none where preemption cannot help.
   std::vector<Target> Targets(NodeId queue, WorkloadId workload, const Assignment& assignment,
@@ -56,10 +61,12 @@ class Preemptor : public PreemptionOracle {
     already_preempted_ = std::move(already_preempted);
     Forget();
   }
+  Placer& placer() { return placer_; }
   // Where every comparison of shares is written down, for explanations; nullptr: nowhere.
   void SetTrace(std::vector<FairComparison>* trace) { trace_ = trace; }
   // A new cycle: what was collected of the trees' workloads no longer holds.
   void BeginCycle() {
+    placer_.BeginCycle();
     scratch_.trees.clear();
     Forget();
   }
@@ -74,6 +81,7 @@ class Preemptor : public PreemptionOracle {
   std::vector<Target> Fair(const PreemptionQuery& query);
 
   State& state_;
+  Placer placer_;
   std::vector<WorkloadId> already_preempted_;
   CandidateScratch scratch_;
   std::vector<FairComparison>* trace_ = nullptr;

@@ -57,7 +57,7 @@ WorkloadId Next(const State& state, const Excess& excess, const std::vector<Work
 
 std::vector<WorkloadId> MustLeave(State& state) {
   state.EnsureBuilt();
-  const Trial trial(state.quota);
+  const Trial trial(state);
   std::vector<WorkloadId> leaving;
   for (Excess excess = FindExcess(state); excess.queue != kNoId; excess = FindExcess(state)) {
     const WorkloadId next = Next(state, excess, leaving);

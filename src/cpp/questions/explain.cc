@@ -89,7 +89,7 @@ std::vector<WorkloadId> SufficientAlone(State& state, NodeId queue, const Flavor
     for (WorkloadId id : state.Queue(quota_user.node).workloads) {
       if (found.size() == kMostAlternatives) return found;
       if (!UsesAny(state.At(id), {facts.fr})) continue;
-      const Trial trial(state.quota);
+      const Trial trial(state);
       Discharge(state, id);
       if (facts.asked <= state.quota.Available(queue, facts.fr)) found.push_back(id);
     }
@@ -114,7 +114,8 @@ class FlavorExplainer {
       : state_(state),
         facts_(facts),
         queue_(state.Queue(facts.queue)),
-        cls_(state.Class(state.At(facts.workload).cls)) {}
+        cls_(state.Class(state.At(facts.workload).cls)),
+        placer_(state) {}
 
   std::vector<PodSetFacts> Run() {
     std::vector<PodSetFacts> all;
@@ -182,8 +183,10 @@ class FlavorExplainer {
         flavor.chosen = flavor.chosen || choice.flavor == id;
       for (int member : group) {
         if (!flavor.ineligible.empty()) break;
-        flavor.ineligible = Ineligibilities(cls_.pod_sets[static_cast<size_t>(member)], id, state_.Flavor(id),
-                                            whole_group ? &keys : nullptr);
+        flavor.ineligible =
+            Ineligibilities(cls_.pod_sets[static_cast<size_t>(member)], id, state_.Flavor(id),
+                            placer_.MatchOf(facts_.queue, index, id, state_.At(facts_.workload).cls, member),
+                            whole_group ? &keys : nullptr);
       }
       for (const auto& request : requests) {
         if (!in_group(request)) continue;
@@ -200,6 +203,7 @@ class FlavorExplainer {
   const Facts& facts_;
   const ClusterQueue& queue_;
   const EquivalenceClass& cls_;
+  Placer placer_;
   Amounts assumed_, before_;
 };
 

@@ -127,19 +127,6 @@ class Quota {
   int open_ = 0;
 };
 
-// Undoes the changes of usage made in its scope.
-class Trial {
- public:
-  explicit Trial(Quota& quota) : quota_(quota), mark_(quota.Mark()) {}
-  ~Trial() { quota_.Rollback(mark_); }
-  Trial(const Trial&) = delete;
-  Trial& operator=(const Trial&) = delete;
-
- private:
-  Quota& quota_;
-  size_t mark_;
-};
-
 }  // namespace kueue
 
 #endif  // KUEUE_QUOTA_QUOTA_H_

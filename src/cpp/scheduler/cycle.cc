@@ -3,11 +3,13 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_join.h"
 #include "fairness/ledger.h"
 #include "fairness/tournament.h"
 #include "lifecycle/admissibility.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
+#include "lifecycle/second_pass.h"
 #include "preemption/fit.h"
 
 namespace kueue {
@@ -16,8 +18,10 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
   result_ = {};
   preempted_.clear();
   is_preempted_.clear();
+  all_preempted_.clear();
   admitted_.clear();
   state_.EnsureBuilt();
+  state_.EnsureTopologies();
   TakeHeads();
   if (entries_.empty()) {
     result_.idle = true;
@@ -26,12 +30,14 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
   if (!IsResumed()) Remember();
   ++state_.scheduling_cycle;
   preemptor_.BeginCycle();
+  ShowAsAsked();
   for (Entry& entry : entries_) NominateEntry(entry);
   {
     // The cycle works on its own copy of the usage; what is admitted is charged for good afterwards.
-    const Trial trial(state_.quota);
+    const Trial trial(state_);
     Process();
   }
+  ShowAsIs();
   End();
   if (result_.admitted > 0 && passed_ == 0) ++live_.successful_cycles;
   if (keep != nullptr) {
@@ -64,7 +70,8 @@ void Cycle::End() {
   if (waits_) return;
   live_.waiting = WaitingCycle();
   for (Entry& entry : entries_) {
-    if (entry.status != EntryStatus::kAssumed && entry.nominated) FinishEntry(entry);
+    const bool over = entry.status == EntryStatus::kAssumed || entry.status == EntryStatus::kEvicted;
+    if (!over && entry.nominated) FinishEntry(entry);
   }
   for (Entry& entry : entries_) {
     if (!entry.nominated) FinishEntry(entry);
@@ -74,6 +81,16 @@ void Cycle::End() {
 void Cycle::TakeHeads() {
   entries_.clear();
   entries_.reserve(state_.forest().Queues().size());
+  if (!state_.second_passes.empty()) {
+    second_passes_ = TakeSecondPasses(state_);
+    for (const SecondPass& pass : second_passes_) {
+      Entry entry;
+      entry.workload = pass.workload;
+      entry.queue = pass.admission->cluster_queue;
+      entry.second_pass = pass.iteration;
+      entries_.push_back(std::move(entry));
+    }
+  }
   const auto has_pending_penalty = [this](LocalQueueId queue) { return HasPendingPenalty(state_, queue); };
   for (NodeId node : state_.forest().Queues()) {
     if (!state_.Queue(node).inactivity.reason.empty()) continue;
@@ -97,6 +114,7 @@ std::vector<size_t> Cycle::ClassicalOrder() const {
   const FeatureGates& gates = state_.config.gates;
   std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) {
     const Entry &a = entries_[x], &b = entries_[y];
+    if ((a.second_pass > 0) != (b.second_pass > 0)) return a.second_pass > 0;
     if (gates.prioritize_preemptor_workloads && a.is_preemptor != b.is_preemptor) return a.is_preemptor;
     if (a.assignment.borrowing != b.assignment.borrowing)
       return a.assignment.borrowing < b.assignment.borrowing;
@@ -128,6 +146,9 @@ void Cycle::ProcessInFairOrder() {
 void Cycle::AddUsage(const Entry& entry) {
   for (const FlavorResourceAmount& usage : entry.assignment.usage)
     state_.quota.Add(entry.queue, usage.fr, usage.amount);
+  if (!entry.assignment.topology_usage.empty()) {
+    AddTopologyUsage(state_, entry.assignment.topology_usage, 1);
+  }
 }
 
 // Whether the slice that an entry replaces counts among its targets.
@@ -145,9 +166,14 @@ std::vector<WorkloadId>& Cycle::PreemptedAround(const Entry& entry) {
   return preempted_[state_.forest().Root(entry.queue)];
 }
 
-bool Cycle::FitsNow(const Entry& entry) {
-  const Trial trial(state_.quota);
-  for (WorkloadId victim : PreemptedAround(entry)) Discharge(state_, victim);
+// Whoever leaves a node makes room there for all trees; quota is freed in the victim's own alone.
+const std::vector<WorkloadId>& Cycle::VictimsFor(const Entry& entry) {
+  return state_.topology.made.capacity.empty() ? PreemptedAround(entry) : all_preempted_;
+}
+
+Cycle::Fit Cycle::CheckFit(const Entry& entry) {
+  const Trial trial(state_);
+  for (WorkloadId victim : VictimsFor(entry)) Discharge(state_, victim);
   bool replaces = TakesOver(entry) && !is_preempted_.contains(entry.replaced);
   for (const Target& target : entry.targets) {
     if (!is_preempted_.contains(target.workload)) Discharge(state_, target.workload);
@@ -155,14 +181,17 @@ bool Cycle::FitsNow(const Entry& entry) {
   }
   if (replaces) Discharge(state_, entry.replaced);
   const Amounts& usage = entry.assignment.usage;
-  return std::all_of(usage.begin(), usage.end(), [&](const FlavorResourceAmount& needed) {
+  const bool fits = std::all_of(usage.begin(), usage.end(), [&](const FlavorResourceAmount& needed) {
     return needed.amount <= state_.quota.Available(entry.queue, needed.fr);
   });
+  if (!fits) return Fit::kNoQuota;
+  const std::vector<TopologyUsage>& placed = entry.assignment.topology_usage;
+  return placed.empty() || preemptor_.placer().HasRoom(placed) ? Fit::kOk : Fit::kNoTopology;
 }
 
-// The targets are taken already: assumes that those victims have left, and looks again within the same
-// flavors.
-void Cycle::Recompute(Entry& entry) {
+// Looks again within the same flavors: others of the cycle took the place, or the targets; in the latter case
+// assumes that those victims have left.
+void Cycle::Recompute(Entry& entry, bool overlaps) {
   const EquivalenceClass& cls = state_.Class(state_.At(entry.workload).cls);
   NominationMapping pinned(cls.pod_sets.size());
   for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
@@ -171,11 +200,17 @@ void Cycle::Recompute(Entry& entry) {
     }
   }
   state_.At(entry.workload).progress = nullptr;
+  if (!overlaps) {
+    preemptor_.Forget();
+    GetAssignments(entry, &pinned);
+    return;
+  }
   if (is_preempted_.contains(entry.replaced)) entry.replaced = kNoId;  // gone with the others
   {
-    const Trial trial(state_.quota);
-    for (WorkloadId victim : PreemptedAround(entry)) Discharge(state_, victim);
-    preemptor_.SetAlreadyPreempted(PreemptedAround(entry));
+    const Trial trial(state_);
+    const std::vector<WorkloadId>& victims = VictimsFor(entry);
+    for (WorkloadId victim : victims) Discharge(state_, victim);
+    preemptor_.SetAlreadyPreempted(victims);
     GetAssignments(entry, &pinned);
     preemptor_.SetAlreadyPreempted({});
   }
@@ -193,11 +228,69 @@ void Cycle::Recompute(Entry& entry) {
   }
 }
 
+// Mirrors pkg/scheduler/scheduler.go:updateAssignmentIfNeeded.
+void Cycle::RecomputeIfNeeded(Entry& entry) {
+  const FeatureGates& gates = state_.config.gates;
+  if (gates.recompute_assignment_upon_preemption_targets_overlap && Overlaps(entry)) {
+    Recompute(entry, /*overlaps=*/true);
+  } else if (gates.tas_recompute_assignment_within_scheduling_cycle &&
+             !entry.assignment.topology_usage.empty() && CheckFit(entry) == Fit::kNoTopology) {
+    Recompute(entry, /*overlaps=*/false);
+  }
+}
+
+// A second pass looks at its workload as it was when the pass was asked for.
+void Cycle::ShowAsAsked() {
+  as_is_ = second_passes_;
+  for (size_t i = 0; i < as_is_.size(); ++i) {
+    Workload& workload = state_.At(as_is_[i].workload);
+    as_is_[i].unhealthy_nodes = workload.Status().unhealthy_nodes;
+    as_is_[i].admission = workload.admission;
+    if (workload.Status().unhealthy_nodes != second_passes_[i].unhealthy_nodes) {
+      state_.EditStatus(workload).unhealthy_nodes = second_passes_[i].unhealthy_nodes;
+    }
+    workload.admission = second_passes_[i].admission;
+  }
+}
+
+// What the cycle itself has changed of it meanwhile stays.
+void Cycle::ShowAsIs() {
+  for (size_t i = 0; i < as_is_.size(); ++i) {
+    Workload& workload = state_.At(as_is_[i].workload);
+    if (entries_[i].status == EntryStatus::kEvicted) continue;
+    if (workload.Status().unhealthy_nodes != as_is_[i].unhealthy_nodes) {
+      state_.EditStatus(workload).unhealthy_nodes = as_is_[i].unhealthy_nodes;
+    }
+    workload.admission = as_is_[i].admission;
+  }
+  as_is_.clear();
+}
+
+// A node has failed, and there is no other place for its pods.
+bool Cycle::EvictsForNode(Entry& entry) {
+  const Workload& workload = state_.At(entry.workload);
+  if (entry.second_pass == 0 || entry.assignment.mode == Mode::kFit ||
+      !state_.config.gates.tas_failed_node_replacement_fail_fast ||
+      !HasUnhealthyAssignment(state_, workload)) {
+    return false;
+  }
+  entry.status = EntryStatus::kEvicted;
+  const Message message = Say("Workload was evicted as there was no replacement for unhealthy node(s): " +
+                              absl::StrJoin(workload.Status().unhealthy_nodes, ","));
+  Evict(state_, entry.workload, Reason::kNodeFailures, message);
+  if (IsResumed() && entry.decided) Evict(live_, entry.workload, Reason::kNodeFailures, message);
+  if (entry.decided) {
+    ++result_.evicted;
+    result_.evicted_workloads.push_back(entry.workload);
+  }
+  return true;
+}
+
 void Cycle::ProcessEntry(Entry& entry) {
   preemptor_.Forget();
   entry.decided = waiting_.start == nullptr;
-  if (Overlaps(entry) && state_.config.gates.recompute_assignment_upon_preemption_targets_overlap)
-    Recompute(entry);
+  RecomputeIfNeeded(entry);
+  if (EvictsForNode(entry)) return;
   const Mode mode = entry.assignment.mode;
   Workload& workload = state_.At(entry.workload);
   if (mode == Mode::kNoFit) {
@@ -238,9 +331,12 @@ void Cycle::ProcessEntry(Entry& entry) {
   }
   if (TakesOver(entry) && is_preempted_.insert(entry.replaced).second) {
     PreemptedAround(entry).push_back(entry.replaced);
+    all_preempted_.push_back(entry.replaced);
   }
   for (const Target& target : entry.targets) {
-    if (is_preempted_.insert(target.workload).second) PreemptedAround(entry).push_back(target.workload);
+    if (!is_preempted_.insert(target.workload).second) continue;
+    PreemptedAround(entry).push_back(target.workload);
+    all_preempted_.push_back(target.workload);
   }
   AddUsage(entry);
   if (mode == Mode::kPreempt) {
@@ -258,6 +354,9 @@ void Cycle::Reserve(const Entry& entry) {
   const ClusterQueue& queue = state_.Queue(entry.queue);
   const bool prioritized = state_.config.gates.prioritize_preemptor_workloads && entry.is_preemptor;
   if (CanAlwaysReclaim(queue) && !prioritized) return;
+  if (!entry.assignment.topology_usage.empty()) {
+    AddTopologyUsage(state_, entry.assignment.topology_usage, 1);
+  }
   const Quota& quota = state_.quota;
   for (const FlavorResourceAmount& needed : entry.assignment.usage) {
     const Amount nominal = quota.Nominal(entry.queue, needed.fr), used = quota.Usage(entry.queue, needed.fr);

@@ -15,13 +15,14 @@
 
 namespace kueue {
 
-enum class EntryStatus : uint8_t { kNotNominated, kSkipped, kAssumed };
+enum class EntryStatus : uint8_t { kNotNominated, kSkipped, kAssumed, kEvicted };
 
 // A head on its way through the cycle.
 struct Entry {
   WorkloadId workload = kNoId;
   NodeId queue = kNoId;
   bool is_preemptor = false;
+  int second_pass = 0;     // the iteration of a workload that has its quota already; 0: it has none
   bool nominated = false;  // has an assignment; otherwise it was inadmissible before one was tried
   bool decided = false;    // in this run of the cycle, not before it had to wait
   Assignment assignment;
@@ -74,11 +75,20 @@ class Cycle {
   std::vector<size_t> ClassicalOrder() const;
   void ProcessInFairOrder();
   void ProcessEntry(Entry& entry);
-  bool FitsNow(const Entry& entry);
+  enum class Fit : uint8_t { kOk, kNoQuota, kNoTopology };
+  Fit CheckFit(const Entry& entry);
+  bool FitsNow(const Entry& entry) { return CheckFit(entry) == Fit::kOk; }
   bool TakesOver(const Entry& entry) const;
   bool Overlaps(const Entry& entry) const;
   std::vector<WorkloadId>& PreemptedAround(const Entry& entry);
-  void Recompute(Entry& entry);
+  // The victims so far that may make room for the entry.
+  const std::vector<WorkloadId>& VictimsFor(const Entry& entry);
+  void Recompute(Entry& entry, bool overlaps);
+  void RecomputeIfNeeded(Entry& entry);
+  bool EvictsForNode(Entry& entry);
+  void PlaceAround(Entry& entry);
+  void ShowAsAsked();
+  void ShowAsIs();
   void Reserve(const Entry& entry);
   void IssuePreemptions(Entry& entry);
   void Preempt(State& state, const Entry& entry, const Target& target);
@@ -98,9 +108,13 @@ class Cycle {
   bool waits_ = false;
   Preemptor preemptor_;
   std::vector<Entry> entries_;
+  std::vector<SecondPass> second_passes_;  // taken, in the order of the first entries
+  // By workload: its failed nodes and its admission as they are, while those of its pass are shown.
+  std::vector<SecondPass> as_is_;
   // Victims of this cycle, by the root of their tree: those of another tree free nothing here.
   absl::flat_hash_map<NodeId, std::vector<WorkloadId>> preempted_;
   absl::flat_hash_set<WorkloadId> is_preempted_;
+  std::vector<WorkloadId> all_preempted_;
   std::vector<size_t> admitted_;  // entries that were admitted
   CycleResult result_;
 };

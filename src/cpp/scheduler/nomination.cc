@@ -4,6 +4,8 @@
 
 #include "lifecycle/admissibility.h"
 #include "lifecycle/conditions.h"
+#include "lifecycle/second_pass.h"
+#include "preemption/fit.h"
 #include "scheduler/cycle.h"
 
 namespace kueue {
@@ -18,6 +20,7 @@ WorkloadId ReplacedSlice(const State& state, WorkloadId id, NodeId queue) {
 
 Entry Cycle::Nominate(WorkloadId workload, NodeId queue) {
   state_.EnsureBuilt();
+  state_.EnsureTopologies();
   preemptor_.BeginCycle();
   Entry entry;
   entry.workload = workload;
@@ -35,6 +38,11 @@ void Cycle::NominateEntry(Entry& entry) {
 
 bool Cycle::Refuses(Entry& entry) {
   const Workload& workload = state_.At(entry.workload);
+  if (entry.second_pass > 0 && !state_.IsInSnapshot(entry.queue)) {
+    entry.message = Say("ClusterQueue " + state_.forest().Name(entry.queue) + " is inactive");
+    entry.quota_reserved_reason = Reason::kSuspended;
+    return true;
+  }
   if (HasCheckIn(workload, CheckState::kRetry) || HasCheckIn(workload, CheckState::kRejected)) {
     entry.message = Say("The workload has failed admission checks");
     entry.quota_reserved_reason = Reason::kPendingEvaluation;
@@ -65,15 +73,30 @@ bool Cycle::IsProgressOutdated(const Workload& workload, NodeId queue) const {
 void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   Workload& workload = state_.At(entry.workload);
   if (workload.progress && IsProgressOutdated(workload, entry.queue)) workload.progress = nullptr;
-  FlavorAssigner assigner(state_, preemptor_, entry.queue, entry.workload, entry.replaced, pinned);
+  FlavorAssigner assigner(state_, preemptor_, preemptor_.placer(), entry.queue, entry.workload,
+                          entry.replaced, pinned);
   entry.assignment = assigner.Assign();
   entry.targets.clear();
   if (entry.assignment.mode == Mode::kPreempt) {
     entry.targets = preemptor_.Targets(entry.queue, entry.workload, entry.assignment, entry.replaced);
   }
   if (entry.assignment.mode != Mode::kFit && entry.targets.empty()) TryPartialAdmission(entry, assigner);
+  if (entry.assignment.mode == Mode::kPreempt && !entry.assignment.demands.empty()) PlaceAround(entry);
+  if (entry.second_pass > 0) entry.assignment.usage.clear();  // charged already
   entry.message = entry.assignment.Facts(workload.cls);
   SetProgress(entry);
+}
+
+// Where a workload that has to preempt would go once its targets have left, or, without targets, in an empty
+// cluster: that capacity is kept for it. Mirrors pkg/scheduler/scheduler.go:updateAssignmentForTAS.
+void Cycle::PlaceAround(Entry& entry) {
+  if (HasUnhealthyAssignment(state_, state_.At(entry.workload))) return;
+  Placer& placer = preemptor_.placer();
+  const Trial trial(state_);
+  for (const Target& target : entry.targets) Discharge(state_, target.workload);
+  const bool as_if_empty = entry.targets.empty();
+  placer.Apply(placer.Find(entry.assignment.demands, entry.workload, as_if_empty, entry.replaced),
+               entry.assignment, entry.workload);
 }
 
 // Mirrors pkg/scheduler/flavorassigner/podset_reducer.go: the smallest reduction that a binary search finds.

@@ -3,6 +3,7 @@
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
+#include "lifecycle/second_pass.h"
 #include "scheduler/cycle.h"
 
 namespace kueue {
@@ -79,19 +80,36 @@ void Cycle::Admit(Entry& entry) {
       const FlavorChoice* choice = pod_set.Find(resource);
       if (choice != nullptr) admitted.resources.push_back({resource, choice->flavor, amount});
     }
+    if (pod_set.requests.empty()) {
+      for (const FlavorChoice& choice : pod_set.flavors) {
+        admitted.resources.push_back({choice.resource, choice.flavor, 0});
+      }
+    }
+    admitted.topology = pod_set.topology;
+    admitted.delayed = pod_set.delayed;
   }
   RemoveFromQueue(live_, entry.workload);
+  const bool again = workload.charged != kNoId;
+  if (again) DischargeAdmission(live_, entry.workload);
   SetQuotaReservation(live_, entry.workload, std::move(admission));
   if (workload.spec->active) ChargeAdmission(live_, entry.workload);
   // The write-back of an admission updates the cache's entry, which counts as a removal and an addition.
   ++live_.Queue(entry.queue).generation;
-  if (live_.config.admission_fair_sharing) AddPenalty(live_, entry.workload);
+  if (!workload.Status().unhealthy_nodes.empty()) {
+    live_.EditStatus(workload).unhealthy_nodes.clear();
+    live_.Record(EventKind::kUnhealthyNodes, entry.workload);
+  }
+  if (live_.config.admission_fair_sharing && !again) AddPenalty(live_, entry.workload);
   if (HasAllRequiredChecks(live_, entry.queue, workload)) {
     SyncAdmitted(live_, entry.workload);
     if (workload.IsAdmitted() && UsesAdmissionFairSharing(live_, entry.queue))
       SettlePenalty(live_, entry.workload);
   }
   FinishReplaced(entry);
+  if (again) {
+    result_.moved = true;
+    return;
+  }
   ++result_.admitted;
   result_.admitted_workloads.push_back(entry.workload);
 }
@@ -117,6 +135,12 @@ void Cycle::FinishEntry(Entry& entry) {
   }
   if (entry.status != EntryStatus::kNotNominated && entry.requeue_reason == RequeueReason::kGeneric) {
     entry.requeue_reason = RequeueReason::kFailedAfterNomination;
+  }
+  if (entry.second_pass > 0) {
+    for (const SecondPass& pass : second_passes_) {
+      if (pass.workload == entry.workload) RepeatSecondPass(live_, pass);
+    }
+    return;
   }
   workload.evaluated = true;
   if (IsResumed()) {

@@ -17,6 +17,7 @@ void Cycle::Remember() {
   auto start = std::make_shared<State>(state_);
   start->record_events = false;
   start->events.clear();
+  start->second_passes.insert(start->second_passes.begin(), second_passes_.begin(), second_passes_.end());
   start_ = std::move(start);
 }
 
@@ -29,7 +30,7 @@ bool Cycle::MustWait(Entry& entry) {
     entry.decided = true;
     return false;  // this one has waited
   }
-  if (start_ == nullptr) return false;
+  if (start_ == nullptr || entry.second_pass > 0) return false;
   const auto unready = [this](size_t index) {
     if (!entries_[index].decided) return false;
     const Workload& other = live_.At(entries_[index].workload);

@@ -7,6 +7,9 @@
 namespace kueue {
 namespace {
 
+constexpr const char kMultiKueue[] = "kueue.x-k8s.io/multikueue";
+constexpr const char kProvisioning[] = "kueue.x-k8s.io/provisioning-request";
+
 template <typename T>
 void GrowTo(std::vector<T>& values, int32_t size) {
   if (values.size() < static_cast<size_t>(size)) values.resize(static_cast<size_t>(size));
@@ -144,6 +147,7 @@ void State::Rebuild() {
   RebuildQuotas();
   forest().Rebuild();
   quota.Rebuild();
+  topology.made.stale = true;
   RebuildActivity();
   BumpGenerations();
 }
@@ -177,10 +181,28 @@ void State::RebuildQuotas() {
   requoted.clear();
 }
 
+// Mirrors pkg/cache/scheduler/clusterqueue.go:isTASOnly, flavorsWithProvReqAdmissionCheck.
+void State::RebuildTopologyOf(ClusterQueue& queue) const {
+  const bool on = config.gates.topology_aware_scheduling;
+  queue.only_topology = std::all_of(queue.flavors.begin(), queue.flavors.end(), [&](FlavorId flavor) {
+    return on && Flavor(flavor) != nullptr && !Flavor(flavor)->topology_name.empty();
+  });
+  queue.provisioned.clear();
+  queue.multi_kueue = false;
+  for (const CheckIds& rule : queue.checks) {
+    const AdmissionCheckState& check = checks[static_cast<size_t>(rule.check)];
+    if (!check.exists) continue;
+    queue.multi_kueue = queue.multi_kueue || check.spec.controller == kMultiKueue;
+    if (check.spec.controller != kProvisioning) continue;
+    queue.provisioned.insert(queue.provisioned.end(), rule.flavors.begin(), rule.flavors.end());
+  }
+}
+
 void State::RebuildActivity() {
   for (NodeId node : forest().Queues()) {
     ClusterQueue& queue = Queue(node);
     queue.inactivity = InactivityOf(*this, node);
+    RebuildTopologyOf(queue);
     forest().SetActive(node, queue.inactivity.reason.empty() && !forest().HasCycle(node));
   }
   forest().RebuildHeights();
@@ -216,9 +238,6 @@ std::string Joined(const std::vector<std::string>& names) {
   for (const std::string& name : names) absl::StrAppend(&text, text.empty() ? "" : ",", name);
   return text;
 }
-
-constexpr const char kMultiKueue[] = "kueue.x-k8s.io/multikueue";
-constexpr const char kProvisioning[] = "kueue.x-k8s.io/provisioning-request";
 
 struct Parts {
   Inactivity result;
@@ -279,7 +298,7 @@ Inactivity InactivityOf(const State& state, NodeId node) {
     const ResourceFlavor* spec = state.Flavor(flavor);
     if (spec == nullptr) {
       missing.push_back(state.flavor_names.Name(flavor));
-    } else if (!spec->topology_name.empty() && state.topologies.count(spec->topology_name) == 0) {
+    } else if (!spec->topology_name.empty() && state.topology.levels.count(spec->topology_name) == 0) {
       missing_topologies[spec->name] = spec->topology_name;
     }
   }

@@ -17,6 +17,7 @@
 #include "model/workload_table.h"
 #include "queue/pending.h"
 #include "quota/quota.h"
+#include "state/topologies.h"
 #include "workload/totals.h"
 
 namespace kueue {
@@ -43,6 +44,11 @@ struct ClusterQueue {
   std::vector<FlavorId> flavors;  // of all groups
   std::vector<CheckIds> checks;   // by name
   bool covers_pods = false;
+  // All flavors have a topology, so that all workloads are placed in one; which flavors are placed after a
+  // ProvisioningRequest; whether workers place all (MultiKueue).
+  bool only_topology = false;
+  std::vector<FlavorId> provisioned;
+  bool multi_kueue = false;
   bool terminating = false;
   Inactivity inactivity;
   int64_t generation = 0;             // AllocatableResourceGeneration
@@ -120,7 +126,9 @@ enum class EventKind : uint8_t {
   kCreated,
   kPodsReady,
   kPreemptionSkipped,  // it has targets, and others of the same cycle need them or their quota
-  kTargetsRecomputed   // since others of the same cycle have them, too
+  kTargetsRecomputed,  // since others of the same cycle have them, too
+  kAssigned,           // it has quota, and its topology assignment changed
+  kUnhealthyNodes      // nodes of its topology assignment failed, or did not after all
 };
 // What it names may be gone when it is read, so that it says itself who that was.
 struct Event {
@@ -159,6 +167,17 @@ struct WaitingCycle {
   bool released = false;  // all pods were ready meanwhile, if only for a moment: nothing holds it any more
 };
 
+// A workload that holds quota is to be looked at by the scheduler once more, for its topology
+// (pkg/cache/queue/second_pass_queue.go).
+struct SecondPass {
+  WorkloadId workload;
+  int iteration;
+  Time due;
+  // The workload as it was when the pass was asked for: that is what the pass looks at.
+  std::vector<std::string> unhealthy_nodes;
+  std::shared_ptr<const Admission> admission;
+};
+
 struct State {
   Config config;
   RequestsConfig requests;
@@ -176,7 +195,7 @@ struct State {
   std::vector<LocalQueue> local_queues;
   std::vector<Namespace> namespaces;
   std::vector<AdmissionCheckState> checks;
-  std::set<std::string> topologies;
+  Topologies topology;
   std::map<std::string, RuntimeClass> runtime_classes;
   std::vector<LedgerEntry> ledger;   // by LocalQueue
   std::vector<double> ledger_usage;  // by LocalQueue: fairness/ledger.h:LocalQueueUsage as of the last change
@@ -202,7 +221,8 @@ struct State {
 
   bool record_events = false;
   std::vector<Event> events;
-  std::vector<WorkloadId> deleted;  // that are still named by the cycle that waits
+  std::vector<WorkloadId> deleted;        // that are still named by the cycle that waits
+  std::vector<SecondPass> second_passes;  // in the order in which they were asked for
 
   std::vector<WorkloadId> dirty;  // to be looked at by the controllers at the next settle, in no order
 
@@ -241,6 +261,10 @@ struct State {
   // Ends a call from outside. Each call that changes trees counts for the generations of their queues on its
   // own; queues that only come are worked off together, whoever reads first.
   void EndCall();
+  // The same for what nodes have and workloads use of it.
+  void EnsureTopologies() {
+    if (topology.made.stale) RebuildTopologies(*this);
+  }
   // Whether a scheduling cycle has the queue as a node.
   bool IsInSnapshot(NodeId queue) const { return forest().IsActive(queue); }
 
@@ -273,8 +297,30 @@ struct State {
  private:
   void AddEvent(EventKind kind, WorkloadId workload, Reason cause);
   void RebuildQuotas();
+  void RebuildTopologyOf(ClusterQueue& queue) const;
   void RebuildActivity();
   void BumpGenerations();
+};
+
+// Undoes the changes of usage, of quota and in topologies, made in its scope.
+class Trial {
+ public:
+  explicit Trial(State& state)
+      : quota_(state.quota),
+        capacity_(state.topology.made.capacity),
+        quota_mark_(quota_.Mark()),
+        capacity_mark_(capacity_.Mark()) {}
+  ~Trial() {
+    quota_.Rollback(quota_mark_);
+    capacity_.Rollback(capacity_mark_);
+  }
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
+
+ private:
+  Quota& quota_;
+  TopologyCapacity& capacity_;
+  size_t quota_mark_, capacity_mark_;
 };
 
 // Whether every check of the queue exists and is active, its flavors exist, and so on (spec: 6.1).

@@ -191,7 +191,7 @@ class Tables {
       heads.push_back({Queue(specs[i].queue), specs[i].priority, specs[i].time, specs[i].is_preemptor,
                        usage[i].data(), usage[i].size()});
     }
-    const Trial trial(state_.quota);
+    const Trial trial(state_);
     Tournament tournament(state_, heads);
     std::vector<size_t> order;
     while (tournament.HasNext()) {

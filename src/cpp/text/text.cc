@@ -19,17 +19,24 @@ struct Renderer {
     const EquivalenceClass& cls = state.Class(refused.cls);
     std::string text;
     for (const PodSetRefusals& pod_set : refused.pod_sets) {
+      const std::string& name = cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name;
+      for (const Refusal& refusal : pod_set.refusals) {
+        if (!refusal.IsError()) continue;
+        return absl::StrCat("failed to assign flavors to pod set ", name, ": ", Render(state, refusal),
+                            Pending(refused));
+      }
       std::vector<std::string> reasons;
       for (const Refusal& refusal : pod_set.refusals) reasons.push_back(Render(state, refusal));
       std::sort(reasons.begin(), reasons.end());
-      absl::StrAppend(&text, text.empty() ? "" : "; ", "couldn't assign flavors to pod set ",
-                      cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name, ": ",
+      absl::StrAppend(&text, text.empty() ? "" : "; ", "couldn't assign flavors to pod set ", name, ": ",
                       absl::StrJoin(reasons, ", "));
     }
-    if (refused.pending_preemptions > 0) {
-      absl::StrAppend(&text, ". Pending the preemption of ", refused.pending_preemptions, " workload(s)");
-    }
-    return text;
+    return text + Pending(refused);
+  }
+
+  static std::string Pending(const Refused& refused) {
+    if (refused.pending_preemptions == 0) return "";
+    return absl::StrCat(". Pending the preemption of ", refused.pending_preemptions, " workload(s)");
   }
 
   std::string operator()(const ReservedIn& reserved) const {
@@ -113,6 +120,22 @@ std::string Render(const State& state, const Refusal& refusal) {
       return absl::StrCat("Flavor \"", flavor, "\" does not support TopologyAwareScheduling");
     case RefusalKind::kInvalidSelector:
       return refusal.text;
+    case RefusalKind::kTopologyUnknown:
+      return absl::StrCat("Flavor \"", flavor, "\" information missing in TAS cache");
+    case RefusalKind::kTopologyLevelMissing:
+      return absl::StrCat("Flavor \"", flavor, "\" does not contain the requested level");
+    case RefusalKind::kPlacement:
+      return Render(*refusal.placement);
+    case RefusalKind::kNoTopologyFlavor:
+      return "no TAS flavor assigned";
+    case RefusalKind::kManyTopologyFlavors:
+      return "more than one TAS flavor assigned: " + refusal.text;
+    case RefusalKind::kNoTopologyInformation:
+      return "workload requires Topology, but there is no TAS cache information";
+    case RefusalKind::kElasticRequiredTopology:
+      return "required topology is not supported with ElasticJobsViaWorkloadSlices";
+    case RefusalKind::kElasticPreferredTopology:
+      return "preferred topology is not supported with ElasticJobsViaWorkloadSlices";
   }
   return "";
 }

@@ -18,6 +18,9 @@ std::string RenderAmount(const State& state, ResourceId resource, Amount amount)
 // "flavor/resource".
 std::string FlavorResourceName(const State& state, FlavorResourceId fr);
 
+// Why a pod set has no place.
+std::string Render(const PlacementFailure& failure);
+
 }  // namespace kueue
 
 #endif  // KUEUE_TEXT_TEXT_H_

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kueuepy import _core
 from kueuepy.errors.problems import ManifestError
@@ -16,14 +16,17 @@ from kueuepy.objects import Node, Object, PriorityClass, Workload, WorkloadPrior
 
 from .reader import ScenarioError, configuration
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 EPOCH = 946_684_800 * 1_000_000_000
 """Cluster time starts at 2000-01-01T00:00:00Z, in nanoseconds since the Unix epoch."""
 _SECOND = 1_000_000_000
-_UNUSED = (Node, PriorityClass, WorkloadPriorityClass)
+_UNUSED = (PriorityClass, WorkloadPriorityClass)
 """Kinds that are read, and whose objects decide nothing here."""
-_FOREIGN = frozenset(("Pod",))
-"""The same for kinds that no record keeps."""
-_REMOVABLE = frozenset(kind.name for kind in KINDS.values() if kind.cls not in (*_UNUSED, Workload))
+_WHOLE = frozenset((Node.__name__, "Pod"))
+"""Kinds that the engine takes as they are written."""
+_REMOVABLE = frozenset(kind.name for kind in KINDS.values() if kind.cls not in (*_UNUSED, Workload)) | _WHOLE
 Result = dict[str, Any]
 
 
@@ -49,6 +52,7 @@ class Replay:
         self._workloads: dict[str, Workload] = {}
         self._fair = config.get("fairSharing") is not None
         self._usage_based = config.get("admissionFairSharing") is not None
+        self._unhealthy: dict[int, list[str]] = {}
         self._written: dict[int, tuple[bool, str, str]] = {}
         for doc in scenario["objects"]:
             self._apply(doc)
@@ -92,7 +96,9 @@ class Replay:
         if doc["kind"] == "Workload":
             self._apply_workload(doc)
             return
-        if doc["kind"] in _FOREIGN:
+        if doc["kind"] in _WHOLE:
+            apply = self.engine.apply_node if doc["kind"] == Node.__name__ else self.engine.apply_pod
+            apply(doc)
             return
         obj = _read(doc)
         if isinstance(obj, _UNUSED):
@@ -105,13 +111,11 @@ class Replay:
 
     def _remove(self, named: dict[str, Any]) -> None:
         kind, name = named["kind"], named["metadata"]["name"]
-        if kind == Node.__name__ or kind in _FOREIGN:
-            return
         if kind not in _REMOVABLE:
             raise ScenarioError(f"remove: kind {kind!r} cannot be removed; it must be one of {sorted(_REMOVABLE)}")
         namespace = named["metadata"].get("namespace")
         self._specs.pop((kind, f"{namespace}/{name}" if namespace else name), None)
-        self.engine.delete_object(kind, namespace or "", name)
+        self.engine.delete_object(kind, namespace or ("default" if kind == "Pod" else ""), name)
 
     def _submit(self, doc: dict[str, Any]) -> None:
         if doc["kind"] != "Workload":
@@ -159,6 +163,11 @@ class Replay:
             result["blocked"] = True
         if reserved := [self._reservation(workload) for workload in happened.get("QuotaReserved", ())]:
             result["reserved"] = [entry for entry in reserved if entry]
+        assigned = [self._reservation(workload) for workload in happened.get("Assigned", ())]
+        if assigned := [entry for entry in assigned if entry]:
+            result["assigned"] = assigned
+        if nodes := self._unhealthy_nodes(happened.get("UnhealthyNodes", ())):
+            result["unhealthyNodes"] = nodes
         for kind, name in (("Admitted", "admitted"), ("QuotaReleased", "released")):
             if keys := [engine.key(workload) for workload in happened.get(kind, ())]:
                 result[name] = keys
@@ -188,6 +197,7 @@ class Replay:
         if admission is None:
             return None
         queue, pod_sets = admission
+        places = {name: place for name, *place in self.engine.topology(workload)}
         return {
             "workload": self.engine.key(workload),
             "clusterQueue": queue,
@@ -199,10 +209,20 @@ class Replay:
                     "usage": {
                         resource: _core.Quantity.format(resource, amount) for resource, (_, amount) in resources.items()
                     },
+                    **_place(*places[name]),
                 }
                 for name, count, resources in pod_sets
             ],
         }
+
+    def _unhealthy_nodes(self, workloads: Iterable[int]) -> list[Result]:
+        entries: list[Result] = []
+        for workload in workloads:
+            nodes = self.engine.unhealthy_nodes(workload)
+            if nodes != self._unhealthy.get(workload, []):
+                entries.append({"workload": self.engine.key(workload), "nodes": nodes})
+            self._unhealthy[workload] = nodes
+        return sorted(entries, key=lambda entry: str(entry["workload"]))
 
     def _eviction(self, workload: int, by: int) -> Result:
         conditions = self.engine.conditions(workload)
@@ -238,3 +258,12 @@ def _read(doc: dict[str, Any]) -> Object:
     if review.problems:
         raise ManifestError([(f'{doc["kind"]} "{obj.key}"', problem) for problem in review.problems])
     return obj
+
+
+def _place(levels: list[str] | None, domains: list[tuple[list[str], int]] | None, delayed: str) -> Result:
+    """The topology assignment of a pod set."""
+    place: Result = {"delayedTopologyRequest": delayed} if delayed else {}
+    if levels is not None and domains is not None:
+        counts = [{"values": values, "count": count} for values, count in domains]
+        place["topology"] = {"levels": levels, "domains": counts}
+    return place

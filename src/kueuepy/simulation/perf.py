@@ -6,16 +6,18 @@ each with sets of workloads that arrive at fixed intervals and run for a fixed t
 
 from __future__ import annotations
 
+import math
 import resource
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from itertools import product
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
 from kueuepy import _core
-from kueuepy.errors import InvalidSpecError, UnsupportedError
+from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import read
 from kueuepy.objects import (
@@ -24,10 +26,12 @@ from kueuepy.objects import (
     FairSharingConfig,
     LocalQueue,
     Namespace,
+    Node,
     PodSet,
     Preemption,
     ResourceFlavor,
     ResourceGroup,
+    Topology,
     Workload,
 )
 from kueuepy.objects.queue import ReclaimWithinCohort, WithinClusterQueue  # noqa: TC001 - msgspec reads them
@@ -54,9 +58,18 @@ class WorkloadTemplate(_Record, frozen=True):
     request: str | int
     priority: int = 0
     pod_count: Annotated[int, msgspec.Meta(ge=1, le=10**9)] = 1
-    tas_constraint: str | None = None
+    tas_constraint: Literal["required", "preferred", "balanced"] | None = None
     tas_level: str | None = None
     slice_size: int | None = None
+
+    @property
+    def topology_request(self) -> dict[str, Any] | None:
+        """What its pod set asks of the topology; balanced ones ask for slices alone."""
+        if self.tas_constraint is None:
+            return None
+        if self.tas_constraint == "balanced":
+            return {"podSetSliceRequiredTopology": self.tas_level, "podSetSliceSize": self.slice_size}
+        return {self.tas_constraint: self.tas_level}
 
 
 class WorkloadsSet(_Record, frozen=True):
@@ -87,12 +100,36 @@ class CohortClass(_Record, frozen=True):
     queues_sets: tuple[QueuesSet, ...]
 
 
+class Level(_Record, frozen=True):
+    """A level of the topology: how many domains one of the level above has; of the lowest, what each node has."""
+
+    name: str
+    count: Annotated[int, msgspec.Meta(ge=1, le=10**6)]
+    node_label: str
+    capacity: dict[str, str | int] | None = None
+
+
+class TopologyShape(_Record, frozen=True):
+    """A topology, all of whose domains are alike."""
+
+    name: str
+    levels: Annotated[tuple[Level, ...], msgspec.Meta(min_length=1, max_length=16)]
+
+
+class FlavorShape(_Record, frozen=True):
+    """The flavor of all queues: the label of its nodes, and its topology."""
+
+    name: str
+    node_label: str
+    topology_name: str
+
+
 class Profile(_Record, frozen=True):
     """A whole generator file."""
 
     cohorts: tuple[CohortClass, ...]
-    topology: Any = None
-    resource_flavor: Any = None
+    topology: TopologyShape | None = None
+    resource_flavor: FlavorShape | None = None
 
 
 def read_profile(path: str) -> Profile:
@@ -100,7 +137,6 @@ def read_profile(path: str) -> Profile:
 
     Raises:
         InvalidSpecError: The file cannot be read, or is no profile; the message names the file and the field.
-        UnsupportedError: The profile asks for topology-aware scheduling, which is not modelled.
     """
     try:
         data = Path(path).read_bytes()
@@ -111,16 +147,17 @@ def read_profile(path: str) -> Profile:
         profile = msgspec.convert(document, Profile, strict=False)
     except msgspec.ValidationError as error:
         raise InvalidSpecError(f"{path}: {error}; a profile is a generator file of Kueue's performance test") from None
-    if profile.topology is not None or profile.resource_flavor is not None:
-        raise UnsupportedError(f"{path}: topology: topology-aware scheduling is not modelled")
+    if (profile.topology is None) != (profile.resource_flavor is None):
+        raise InvalidSpecError(f"{path}: topology and resourceFlavor: there must be both or neither")
     if (size := _size(profile)) > _MOST_WORKLOADS:
         raise InvalidSpecError(f"{path}: makes {size:,} queues and workloads; at most {_MOST_WORKLOADS:,}")
     return profile
 
 
 def _size(profile: Profile) -> int:
-    """How many queues and workloads a profile makes."""
-    return sum(
+    """How many queues, workloads and nodes a profile makes."""
+    levels = () if profile.topology is None else profile.topology.levels
+    return (math.prod(level.count for level in levels) if levels else 0) + sum(
         cohorts.count * queues.count * (1 + sum(w.count * len(w.workloads) for w in queues.workloads_sets))
         for cohorts in profile.cohorts
         for queues in cohorts.queues_sets
@@ -140,12 +177,34 @@ class Load:
         self._arrivals: list[tuple[int, int, int, int, str, str]] = []
         self._queues = 0
         self.engine.apply(Namespace("default"))
-        self.engine.apply(ResourceFlavor("default"))
+        self._flavor = "default" if profile.resource_flavor is None else profile.resource_flavor.name
+        if profile.topology is None or profile.resource_flavor is None:
+            self.engine.apply(ResourceFlavor(self._flavor))
+        else:
+            self._add_topology(profile.topology, profile.resource_flavor)
         for cohorts in profile.cohorts:
             for cohort in range(cohorts.count):
                 for queues in cohorts.queues_sets:
                     for queue in range(queues.count):
                         self._add_queue(f"{cohorts.class_name}-{cohort}", f"{queues.class_name}-{queue}", queues)
+
+    def _add_topology(self, topology: TopologyShape, flavor: FlavorShape) -> None:
+        *upper, lowest = topology.levels
+        self.engine.apply(Topology(topology.name, levels=tuple(level.node_label for level in topology.levels)))
+        labels = {flavor.node_label: "tas"}
+        self.engine.apply(ResourceFlavor(flavor.name, node_labels=labels, topology_name=flavor.topology_name))
+        for places in product(*(range(level.count) for level in topology.levels)):
+            name = "-".join(
+                ["node", *(f"{level.name[:1]}{i}" for level, i in zip(topology.levels, places, strict=True))]
+            )
+            domains = {level.node_label: f"{level.name}-{i}" for level, i in zip(upper, places, strict=False)}
+            self.engine.apply(
+                Node(
+                    name,
+                    labels={**labels, **domains, lowest.node_label: name},
+                    capacity={"pods": 110, **(lowest.capacity or {})},
+                )
+            )
 
     def _add_queue(self, cohort: str, suffix: str, queues: QueuesSet) -> None:
         name = f"{cohort}-{suffix}"
@@ -157,7 +216,7 @@ class Load:
             ClusterQueue(
                 name,
                 cohort_name=cohort,
-                resource_groups=(ResourceGroup(("cpu",), (FlavorQuotas("default", (quota,)),)),),
+                resource_groups=(ResourceGroup(("cpu",), (FlavorQuotas(self._flavor, (quota,)),)),),
                 preemption=preemption,
             )
         )
@@ -169,7 +228,12 @@ class Load:
 
     def _add_arrivals(self, queue: str, workloads: WorkloadsSet, template: WorkloadTemplate) -> None:
         if template not in self._pod_sets:
-            self._pod_sets[template] = PodSet.of("main", template.pod_count, requests={"cpu": template.request})
+            self._pod_sets[template] = PodSet.of(
+                "main",
+                template.pod_count,
+                requests={"cpu": template.request},
+                topology_request=template.topology_request,
+            )
         prototype = len(self._prototypes)
         self.classes.append(template.class_name)
         self._prototypes.append(

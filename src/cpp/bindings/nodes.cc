@@ -1,0 +1,144 @@
+// Nodes, pods of the cluster and places in topologies, as Python gives and sees them.
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/time.h"
+#include "bindings/engine.h"
+#include "bindings/json.h"
+#include "bindings/method.h"
+#include "bindings/pod.h"
+#include "bindings/pybind.h"
+#include "bindings/read.h"
+#include "bindings/view.h"
+
+namespace kueue::python {
+namespace {
+
+std::map<std::string, std::string> ReadTexts(const py::handle& dict, const char* key,
+                                             const std::string& where) {
+  std::map<std::string, std::string> texts;
+  const py::handle found = GetDict(dict, key, where);
+  return found ? Labels(found) : texts;
+}
+
+void ReadReadiness(const py::handle& status, Node& node, std::optional<Time>& since) {
+  ForEachObject(status, "conditions", "status", [&](const py::handle& item, const std::string& at) {
+    const std::string type = GetText(item, "type", at), value = GetText(item, "status", at);
+    if (type != "Ready") {
+      absl::StrAppend(&node.other_conditions, type, "=", value, ";");
+      return;
+    }
+    if (node.ready != NodeReadiness::kMissing) return;  // the first counts
+    node.ready = value == "True" ? NodeReadiness::kReady : NodeReadiness::kNotReady;
+    absl::Time time;
+    std::string error;
+    const std::string text = GetText(item, "lastTransitionTime", at);
+    if (text.empty()) return;
+    Require(absl::ParseTime(absl::RFC3339_full, text, &time, &error), at + ".lastTransitionTime",
+            "it must be a time such as 2000-01-01T00:00:00Z");
+    since = absl::ToUnixNanos(time);
+  });
+}
+
+// A whole Node, as kubectl prints it.
+void ApplyNode(SharedEngine& shared, const py::handle& doc) {
+  Node node;
+  std::optional<Time> since;
+  const py::handle metadata = GetDict(doc, "metadata", "Node"), spec = GetDict(doc, "spec", "Node"),
+                   status = GetDict(doc, "status", "Node");
+  Require(static_cast<bool>(metadata), "Node.metadata", "it must be an object");
+  node.name = GetText(metadata, "name", "metadata");
+  node.labels = ReadTexts(metadata, "labels", "metadata");
+  node.annotations = ReadTexts(metadata, "annotations", "metadata");
+  if (spec) {
+    const py::handle unschedulable = Get(spec, "unschedulable");
+    node.unschedulable = unschedulable && unschedulable.cast<bool>();
+    ForEachObject(spec, "taints", "spec", [&node](const py::handle& item, const std::string& at) {
+      node.taints.push_back(
+          {GetText(item, "key", at), GetText(item, "value", at), GetText(item, "effect", at)});
+    });
+  }
+  if (status) {
+    if (const py::handle allocatable = GetDict(status, "allocatable", "status")) {
+      for (const auto& [name, quantity] : ReadResources(allocatable, "status.allocatable")) {
+        node.allocatable[name] = ResourceValue(name, quantity);
+      }
+    }
+    ReadReadiness(status, node, since);
+  }
+  shared.Write([&](Engine& engine) {
+    engine.ApplyNode(std::move(node), since);
+    return 0;
+  });
+}
+
+// A whole Pod, as kubectl prints it.
+void ApplyPod(SharedEngine& shared, const py::handle& doc) {
+  const py::handle metadata = GetDict(doc, "metadata", "Pod"), spec = GetDict(doc, "spec", "Pod"),
+                   status = GetDict(doc, "status", "Pod");
+  Require(metadata && spec, "Pod", "it must have metadata and a spec");
+  ClusterPod pod;
+  const std::string name = GetText(metadata, "name", "metadata");
+  std::string ns = GetText(metadata, "namespace", "metadata");
+  if (ns.empty()) ns = "default";
+  constexpr const char* kPrefix = "kueue.x-k8s.io/";
+  const std::map<std::string, std::string> annotations = ReadTexts(metadata, "annotations", "metadata");
+  for (const char* key :
+       {"podset-required-topology", "podset-preferred-topology", "podset-unconstrained-topology",
+        "podset-slice-required-topology", "podset-slice-required-topology-constraints"}) {
+    pod.by_topology = pod.by_topology || annotations.count(absl::StrCat(kPrefix, key)) > 0;
+  }
+  const auto workload = annotations.find(absl::StrCat(kPrefix, "workload"));
+  if (workload != annotations.end()) pod.workload = ns + "/" + workload->second;
+  pod.node = GetText(spec, "nodeName", "spec");
+  const std::string phase = status ? GetText(status, "phase", "status") : std::string();
+  pod.is_over = phase == "Succeeded" || phase == "Failed";
+  if (const py::handle generation = Get(metadata, "generation")) pod.generation = generation.cast<int64_t>();
+  pod.is_leaving = static_cast<bool>(Get(metadata, "deletionTimestamp"));
+  const PodTemplate read = ReadPodTemplate(doc, "Pod");
+  shared.Write([&](Engine& engine) {
+    engine.ApplyPod(ns, name, std::move(pod), read);
+    return 0;
+  });
+}
+
+// ((pod set, levels, ((level values), pods), ...), ...), whether it is Pending or Ready; levels and domains
+// are None where there is no assignment.
+py::list TopologyOf(SharedEngine& shared, Serial id) {
+  return shared.Read([id](const Engine& engine) {
+    const State& state = engine.state();
+    const Workload& workload = WorkloadOf(state, id);
+    py::list views;
+    if (!workload.admission) return views;
+    static constexpr const char* kDelayed[] = {"", "Pending", "Ready"};
+    for (const PodSetAdmission& pod_set : workload.admission->pod_sets) {
+      py::object levels = py::none(), domains = py::none();
+      if (pod_set.topology) {
+        levels = py::cast(pod_set.topology->levels);
+        py::list list;
+        for (const DomainCount& entry : pod_set.topology->domains) {
+          list.append(py::make_tuple(SplitValues(state.topology.domains.Name(entry.domain)), entry.count));
+        }
+        domains = list;
+      }
+      views.append(
+          py::make_tuple(pod_set.name, levels, domains, kDelayed[static_cast<int>(pod_set.delayed)]));
+    }
+    return views;
+  });
+}
+
+std::vector<std::string> UnhealthyNodesOf(SharedEngine& shared, Serial id) {
+  return shared.Read(
+      [id](const Engine& engine) { return WorkloadOf(engine.state(), id).Status().unhealthy_nodes; });
+}
+
+}  // namespace
+
+void BindNodes(py::module_& module) {
+  AddMethod(module, "apply_node", &ApplyNode, py::arg("node"));
+  AddMethod(module, "apply_pod", &ApplyPod, py::arg("pod"));
+  AddMethod(module, "topology", &TopologyOf, py::arg("id"));
+  AddMethod(module, "unhealthy_nodes", &UnhealthyNodesOf, py::arg("id"));
+}
+
+}  // namespace kueue::python

@@ -1,0 +1,139 @@
+// Mirrors pkg/cache/scheduler/{tas_cache,tas_flavor,tas_non_tas_pod_cache,snapshot}.go (kueue ff69552e79).
+#include "state/topologies.h"
+
+#include <algorithm>
+
+#include "state/state.h"
+#include "workload/totals.h"
+
+namespace kueue {
+namespace {
+
+void AddForeign(State& state, FlavorCapacity& capacity, const ClusterPod& pod, int64_t sign) {
+  const int32_t leaf = capacity.tree->LeafOfNode(pod.node);
+  if (leaf == kNoId) return;
+  TopologyCapacity& all = state.topology.made.capacity;
+  all.TakeForeign(capacity, leaf, pod.requests, sign);
+  all.TakeForeign(capacity, leaf, {{state.pods, 1}}, sign);
+}
+
+}  // namespace
+
+PlacementGates PlacementGatesOf(const State& state) {
+  const FeatureGates& gates = state.config.gates;
+  return {gates.tas_profile_mixed, gates.tas_balanced_placement, gates.tas_respect_node_affinity_preferred};
+}
+
+void RebuildTopologies(State& state) {
+  Topologies& all = state.topology;
+  TopologyShortCuts& made = all.made;
+  made.stale = false;
+  made.capacity.Clear();
+  made.of_class.clear();
+  if (!state.config.gates.topology_aware_scheduling) return;
+  for (FlavorId flavor = 0; flavor < static_cast<FlavorId>(state.flavors.size()); ++flavor) {
+    const ResourceFlavor* spec = state.Flavor(flavor);
+    if (spec == nullptr || spec->topology_name.empty()) continue;
+    const auto levels = all.levels.find(spec->topology_name);
+    if (levels == all.levels.end()) continue;
+    auto tree = std::make_shared<const TopologyTree>(levels->second, spec->node_labels, all.nodes,
+                                                     state.resource_names, all.domains);
+    made.capacity.Set(flavor, std::move(tree), spec->topology_name);
+    for (const auto& [name, pod] : all.pods) {
+      if (pod.IsForeign()) AddForeign(state, *made.capacity.Find(flavor), pod, 1);
+    }
+  }
+  for (WorkloadId id : state.workloads.InOrder()) {
+    const Workload& workload = state.At(id);
+    if (workload.charged != kNoId && workload.topology_usage) {
+      ChargeTopology(state, workload.topology_usage->entries, 1);
+    }
+  }
+}
+
+void AddTopologyUsage(State& state, const std::vector<TopologyUsage>& usage, int32_t sign) {
+  TopologyCapacity& capacity = state.topology.made.capacity;
+  for (const TopologyUsage& entry : usage) {
+    capacity.Add(entry.flavor, entry.domain, entry.requests, state.pods, sign * entry.count);
+  }
+}
+
+// Flavors whose leaves are nodes may share them; from the next cycle on they see each other's usage.
+void ChargeTopology(State& state, const std::vector<TopologyUsage>& usage, int32_t sign) {
+  TopologyCapacity& capacity = state.topology.made.capacity;
+  for (const TopologyUsage& entry : usage) {
+    const FlavorCapacity* own = capacity.Find(entry.flavor);
+    if (own == nullptr) continue;
+    const bool shared = state.config.gates.tas_handle_overlapping_flavors && own->tree->is_by_node();
+    for (FlavorId flavor = 0; flavor < capacity.size(); ++flavor) {
+      const FlavorCapacity* other = capacity.Find(flavor);
+      if (other == nullptr || (flavor != entry.flavor && !(shared && other->tree->is_by_node()))) continue;
+      capacity.Add(flavor, entry.domain, entry.requests, state.pods, sign * entry.count);
+    }
+  }
+}
+
+PodAmounts PodRequestsOf(State& state, const PodTemplate& adjusted) {
+  PodAmounts amounts;
+  for (const auto& [name, quantity] : PodRequests(adjusted)) {
+    amounts.emplace_back(state.InternResource(name), ResourceValue(name, quantity));
+  }
+  return amounts;
+}
+
+std::vector<PodDemand>& DemandsOf(State& state, ClassId cls) {
+  auto& of_class = state.topology.made.of_class;
+  if (of_class.size() <= static_cast<size_t>(cls)) of_class.resize(static_cast<size_t>(cls) + 1);
+  auto& demands = of_class[static_cast<size_t>(cls)];
+  const EquivalenceClass& known = state.Class(cls);
+  // Classes may be made anew under the same number.
+  const auto same = [](const PodSetSpec& pod_set, const PodDemand& demand) {
+    return pod_set.pod_template == demand.of;
+  };
+  if (demands != nullptr && known.adjusted.empty() &&
+      std::equal(known.pod_sets.begin(), known.pod_sets.end(), demands->begin(), demands->end(), same)) {
+    return *demands;
+  }
+  demands = std::make_shared<std::vector<PodDemand>>();
+  for (size_t i = 0; i < known.pod_sets.size(); ++i) {
+    const PodTemplate& written = *known.pod_sets[i].pod_template;
+    const PodTemplate adjusted =
+        known.adjusted.empty() ? Adjust(written, state.runtime_classes, {}) : known.adjusted[i];
+    PodDemand& demand = demands->emplace_back();
+    demand.of = known.pod_sets[i].pod_template;
+    demand.requests = PodRequestsOf(state, adjusted);
+    demand.with_pods = demand.requests;
+    auto at = demand.with_pods.begin();
+    while (at != demand.with_pods.end() && state.resource_names.Name(at->first) < "pods") ++at;
+    if (at != demand.with_pods.end() && at->first == state.pods) {
+      at->second = SaturatingAdd(at->second, 1);
+    } else {
+      demand.with_pods.insert(at, {state.pods, 1});
+    }
+    demand.node = {
+        written.tolerations, written.node_selector, written.has_affinity, written.affinity_terms, {}};
+    if (state.config.gates.tas_respect_node_affinity_preferred) {
+      demand.node.preferred_terms = written.preferred_terms;
+    }
+  }
+  return *demands;
+}
+
+int32_t DemandId(State& state, const NodeDemand& demand) {
+  TopologyShortCuts& made = state.topology.made;
+  const int32_t id = made.demands.Intern(demand.Key());
+  if (id == static_cast<int32_t>(made.demand_of_id.size())) made.demand_of_id.push_back(demand);
+  return id;
+}
+
+std::shared_ptr<const EligibleLeaves> EligibleFor(State& state, FlavorCapacity& capacity, int32_t demand) {
+  std::vector<std::shared_ptr<const EligibleLeaves>>& known = capacity.cache.eligible;
+  const size_t at = static_cast<size_t>(demand);
+  if (known.size() <= at) known.resize(at + 1);
+  if (known[at] == nullptr) {
+    known[at] = std::make_shared<const EligibleLeaves>(*capacity.tree, state.topology.made.demand_of_id[at]);
+  }
+  return known[at];
+}
+
+}  // namespace kueue

@@ -1,0 +1,112 @@
+// Mirrors pkg/cache/scheduler/tas_flavor_snapshot.go:updateTASUsage, addAssumedUsage (kueue ff69552e79).
+#include "topology/capacity.h"
+
+#include <algorithm>
+
+#include "topology/counts.h"
+
+namespace kueue {
+
+CountCache::CountCache() = default;
+CountCache::~CountCache() = default;
+CountCache::CountCache(const CountCache& /*other*/) {}
+CountCache& CountCache::operator=(const CountCache& other) {
+  if (this != &other) {
+    tables.clear();
+    eligible.clear();
+  }
+  return *this;
+}
+CountCache::CountCache(CountCache&& other) noexcept = default;
+CountCache& CountCache::operator=(CountCache&& other) noexcept = default;
+
+void TopologyCapacity::Set(FlavorId flavor, std::shared_ptr<const TopologyTree> tree, std::string topology) {
+  if (flavors_.size() <= static_cast<size_t>(flavor)) flavors_.resize(static_cast<size_t>(flavor) + 1);
+  FlavorCapacity& capacity = flavors_[static_cast<size_t>(flavor)];
+  capacity = FlavorCapacity();
+  capacity.free = tree->capacity();
+  capacity.used.assign(capacity.free.size(), 0);
+  capacity.assumed.assign(capacity.free.size(), 0);
+  capacity.tree = std::move(tree);
+  capacity.topology = std::move(topology);
+}
+
+void TopologyCapacity::TakeForeign(FlavorCapacity& capacity, int32_t leaf, const PodAmounts& requests,
+                                   int64_t sign) {
+  const TopologyTree& tree = *capacity.tree;
+  for (const auto& [resource, amount] : requests) {
+    const int slot = tree.SlotOf(resource);
+    if (slot == kNoId) continue;
+    int64_t& free = capacity.free[static_cast<size_t>(leaf * tree.slots() + slot)];
+    free = sign > 0 ? SaturatingSub(free, amount) : SaturatingAdd(free, amount);
+  }
+  capacity.changed_free.Push(leaf);
+}
+
+void TopologyCapacity::AddTo(FlavorId flavor, int32_t leaf, int slot, int64_t amount) {
+  FlavorCapacity& capacity = flavors_[static_cast<size_t>(flavor)];
+  int64_t& used = capacity.used[static_cast<size_t>(leaf * capacity.tree->slots() + slot)];
+  if (open_ > 0) log_.push_back({flavor, leaf, slot, used});
+  used = SaturatingAdd(used, amount);
+}
+
+void TopologyCapacity::Add(FlavorId flavor, DomainId domain, const PodAmounts& requests, ResourceId pods,
+                           int32_t count) {
+  FlavorCapacity* const capacity = Find(flavor);
+  const int32_t leaf = capacity == nullptr ? kNoId : capacity->tree->LeafOf(domain);
+  if (leaf == kNoId) return;
+  const TopologyTree& tree = *capacity->tree;
+  for (const auto& [resource, amount] : requests) {
+    const int slot = tree.SlotOf(resource);
+    if (slot != kNoId) AddTo(flavor, leaf, slot, SaturatingMul(amount, count));
+  }
+  if (tree.SlotOf(pods) != kNoId) AddTo(flavor, leaf, tree.SlotOf(pods), count);
+  capacity->changed_used.Push(leaf);
+  capacity->changed_used.Shorten(static_cast<size_t>(4 * tree.leaves() + 64));
+}
+
+void TopologyCapacity::Assume(FlavorId flavor, DomainId domain, const PodAmounts& requests, ResourceId pods,
+                              int32_t count) {
+  FlavorCapacity* const capacity = Find(flavor);
+  const int32_t leaf = capacity == nullptr ? kNoId : capacity->tree->LeafOf(domain);
+  if (leaf == kNoId) return;
+  const TopologyTree& tree = *capacity->tree;
+  const auto add = [&](ResourceId resource, int64_t amount) {
+    const int slot = tree.SlotOf(resource);
+    if (slot == kNoId) return;
+    int64_t& assumed = capacity->assumed[static_cast<size_t>(leaf * tree.slots() + slot)];
+    assumed = SaturatingAdd(assumed, SaturatingMul(amount, count));
+  };
+  for (const auto& [resource, amount] : requests) add(resource, amount);
+  add(pods, 1);
+  capacity->changed_free.Push(leaf);
+  assumed_.emplace_back(flavor, leaf);
+}
+
+void TopologyCapacity::ClearAssumed() {
+  for (const auto& [flavor, leaf] : assumed_) {
+    FlavorCapacity& capacity = flavors_[static_cast<size_t>(flavor)];
+    const auto row = capacity.assumed.begin() + leaf * capacity.tree->slots();
+    std::fill(row, row + capacity.tree->slots(), 0);
+    capacity.changed_free.Push(leaf);
+    capacity.changed_free.Shorten(static_cast<size_t>(4 * capacity.tree->leaves() + 64));
+  }
+  assumed_.clear();
+}
+
+void TopologyCapacity::Rollback(size_t mark) {
+  FlavorId flavor = kNoId;
+  int32_t leaf = kNoId;
+  while (log_.size() > mark) {
+    const Change& change = log_.back();
+    FlavorCapacity& capacity = flavors_[static_cast<size_t>(change.flavor)];
+    capacity.used[static_cast<size_t>(change.leaf * capacity.tree->slots() + change.slot)] = change.before;
+    if (change.flavor != flavor || change.leaf != leaf) capacity.changed_used.Push(change.leaf);
+    flavor = change.flavor;
+    leaf = change.leaf;
+    log_.pop_back();
+  }
+  --open_;
+}
+
+}  // namespace kueue

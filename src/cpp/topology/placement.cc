@@ -1,0 +1,330 @@
+// Mirrors pkg/cache/scheduler/tas_flavor_snapshot.go:findTopologyAssignment, findLevelWithFitDomains,
+// updateCountsToMinimumGeneric, consumeWithLeadersGeneric, buildAssignment (kueue ff69552e79).
+#include "topology/placement.h"
+
+#include <algorithm>
+
+namespace kueue {
+namespace {
+
+using Kind = PlacementFailure::Kind;
+
+// The pods of the domain in slices of `size` that fit in domains of a level below.
+int32_t SlicesBelow(const TopologyTree& tree, const std::vector<Counts>& counts, int32_t domain, int level,
+                    int target, int32_t size) {
+  if (level == target) return counts[static_cast<size_t>(domain)].pods / size;
+  int32_t total = 0;
+  const TopologyTree::Domain& at = tree.At(domain);
+  for (int32_t child = at.children_begin; child < at.children_end; ++child) {
+    total += SlicesBelow(tree, counts, child, level + 1, target, size);
+  }
+  return total;
+}
+
+// How far each layer of slices would fit in the domain of the level that holds most of them.
+void AddLayers(const TopologyTree& tree, const PlacementParameters& parameters,
+               const std::vector<Counts>& counts, int level, PlacementFailure& failure) {
+  failure.kind = Kind::kLayersNotFit;
+  const TopologyTree::Range range = tree.Level(level);
+  int32_t best = kNoId;
+  // Of equals the first by its own name, which at the lowest level is not that by all values.
+  const auto name = [&](int32_t domain) {
+    const std::vector<std::string> values = tree.Values(domain);
+    return tree.is_by_node() && level == tree.lowest() ? values.back() : JoinValues(values);
+  };
+  for (int32_t domain = range.begin; domain < range.end; ++domain) {
+    const int32_t slices = counts[static_cast<size_t>(domain)].slices;
+    const int32_t most = best == kNoId ? 0 : counts[static_cast<size_t>(best)].slices;
+    if (best == kNoId || slices > most || (slices == most && name(domain) < name(best))) best = domain;
+  }
+  if (best == kNoId) return;
+  for (const TopologyLayer& layer : parameters.layers) {
+    const int target = tree.LevelOf(layer.level);
+    const auto size = static_cast<int32_t>(layer.size);
+    failure.layers.push_back(
+        {layer.level, SlicesBelow(tree, counts, best, level, target, size), parameters.count / size});
+  }
+}
+
+}  // namespace
+
+Choices Descent::Domains(TopologyTree::Range range) const {
+  Choices choices;
+  choices.reserve(static_cast<size_t>(range.size()));
+  for (int32_t domain = range.begin; domain < range.end; ++domain) {
+    choices.push_back({domain, counts_[static_cast<size_t>(domain)]});
+  }
+  return choices;
+}
+
+void Descent::AddChildren(int32_t domain, Choices& choices) const {
+  const TopologyTree::Domain& at = tree_.At(domain);
+  for (int32_t child = at.children_begin; child < at.children_end; ++child) {
+    choices.push_back({child, counts_[static_cast<size_t>(child)]});
+  }
+}
+
+Descent::Start Descent::FindLevel(int level) const {
+  const TopologyTree::Range range = tree_.Level(level);
+  Start start;
+  start.level = level;
+  if (range.size() == 0) {
+    start.fits = false;
+    start.no_domains = true;
+    return start;
+  }
+  const PlacementParameters& p = parameters_;
+  const int32_t slices = p.count / p.slice_size;
+  const auto holds = [&](const Counts& counts) {
+    return counts.slices_with_leader >= slices && counts.leaders >= p.leaders;
+  };
+  OrderedChoices list(Domains(range), Order(true));
+  const auto found = [&](size_t i) {
+    start.domains.push_back(list.Raw(i));
+    return start;
+  };
+  const auto not_fit = [&](int32_t fit) {
+    start.fits = false;
+    start.fit = fit;
+    return start;
+  };
+  if (p.least_free_capacity) {
+    const DomainOrder before = Order(true);
+    size_t least = list.size();
+    for (size_t i = 0; i < list.size(); ++i) {
+      const Choice& choice = list.Raw(i);
+      if (choice.counts.leaders < p.leaders) continue;
+      if (CountBy(choice.counts, Metric::kSlices, p.leaders > 0) < slices) continue;
+      if (least == list.size() || before(choice, list.Raw(least))) least = i;
+    }
+    if (least < list.size()) return found(least);
+    if (p.required) return not_fit(list.At(list.size() - 1).counts.pods);
+  }
+  size_t top = 0;
+  list.At(0);
+  if (!p.least_free_capacity && holds(list.At(0).counts)) {
+    top = list.BestFit(0, slices, p.leaders, Metric::kSlices);
+  }
+  if (holds(list.Raw(top).counts)) return found(top);
+  if (p.required) {
+    for (size_t i = 1; gates_.respect_node_affinity_preferred && i < list.size(); ++i) {
+      if (holds(list.At(i).counts)) return found(list.BestFit(i, slices, p.leaders, Metric::kSlices));
+    }
+    return not_fit(list.Raw(top).counts.slices);
+  }
+  if (level > 0 && !p.unconstrained) return FindLevel(level - 1);
+  return Spread(level, list.Rest(0));
+}
+
+// No single domain does: several of them, those that take a leader first.
+Descent::Start Descent::Spread(int level, Choices domains) const {
+  const PlacementParameters& p = parameters_;
+  const int32_t slices = p.count / p.slice_size;
+  Start start;
+  start.level = level;
+  int32_t remaining = slices, leaders = p.leaders;
+  const auto not_fit = [&](int32_t fit) {
+    start.fits = false;
+    start.fit = fit;
+    start.domains.clear();
+    return start;
+  };
+  if (leaders > 0) {
+    OrderedChoices list(std::move(domains), Order(true));
+    list.PrioritizeLeader(p.count, leaders, p.slice_size, Metric::kSlices);
+    list.SortAll();
+    size_t i = 0;
+    for (; leaders > 0 && i < list.size() && list.Raw(i).counts.leaders > 0; ++i) {
+      const bool last = !p.least_free_capacity && list.Raw(i).counts.slices_with_leader >= remaining;
+      const Choice& choice = list.Raw(last ? list.BestFit(i, remaining, leaders, Metric::kSlices) : i);
+      start.domains.push_back(choice);
+      leaders -= choice.counts.leaders;
+      remaining -= choice.counts.slices_with_leader;
+    }
+    if (leaders > 0) return not_fit(p.leaders - leaders);
+    domains = list.Rest(i);
+  }
+  OrderedChoices list(std::move(domains), Order(false));
+  for (size_t i = 0; remaining > 0 && i < list.size(); ++i) {
+    const bool last = list.At(i).counts.slices >= remaining && !p.least_free_capacity;
+    const size_t chosen = last ? list.BestFit(i, remaining, 0, Metric::kSlices) : i;
+    start.domains.push_back(list.Raw(chosen));
+    remaining -= list.Raw(chosen).counts.slices;
+  }
+  return remaining > 0 ? not_fit(slices - remaining) : start;
+}
+
+// Gives the i-th domain a leader, or another that fits what remains more closely. Returns whether that was
+// all.
+bool Descent::PlaceLeader(OrderedChoices& list, size_t i, int32_t unit, Metric metric, int32_t& remaining,
+                          int32_t& leaders, Choices& chosen) const {
+  size_t at = i;
+  const Counts& first = list.At(i).counts;
+  if (!parameters_.least_free_capacity && CountBy(first, metric, true) >= remaining &&
+      first.leaders >= leaders) {
+    at = list.BestFit(i, remaining, leaders, metric);
+  }
+  Counts& counts = list.Raw(at).counts;
+  const int32_t holds = CountBy(counts, metric, true);
+  const bool all = holds >= remaining && counts.leaders >= leaders;
+  const int32_t taken = all ? remaining : std::min(holds, remaining);
+  counts.leaders = all ? leaders : std::min(counts.leaders, leaders);
+  if (metric == Metric::kSlices) counts.slices = taken;
+  counts.pods = taken * unit;
+  leaders -= counts.leaders;
+  remaining -= taken;
+  chosen.push_back(list.Raw(at));
+  return all;
+}
+
+// Shares pods, or slices of `unit` pods, out over the domains of the list.
+Choices Descent::Distribute(OrderedChoices list, int32_t count, int32_t leaders, int32_t unit,
+                            Metric metric) const {
+  list.PrioritizeLeader(count, leaders, unit, metric);
+  Choices chosen;
+  int32_t remaining = metric == Metric::kSlices ? count / unit : count;
+  if (metric == Metric::kPods) unit = 1;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (leaders > 0) {
+      if (PlaceLeader(list, i, unit, metric, remaining, leaders, chosen)) return chosen;
+      continue;
+    }
+    const bool last =
+        !parameters_.least_free_capacity && CountBy(list.At(i).counts, metric, false) >= remaining;
+    Choice& choice = last ? list.Raw(list.BestFit(i, remaining, 0, metric)) : list.At(i);
+    const int32_t holds = CountBy(choice.counts, metric, false);
+    const bool all = holds >= remaining;
+    choice.counts.leaders = 0;
+    choice.counts.pods = (all ? remaining : holds) * unit;
+    if (all && metric == Metric::kSlices) choice.counts.slices = remaining;
+    chosen.push_back(choice);
+    if (all) return chosen;
+    remaining -= holds;
+  }
+  return {};  // never, where the counts add up
+}
+
+Choices Descent::Descend(Start start, bool balanced) const {
+  const PlacementParameters& p = parameters_;
+  Choices current = Distribute(OrderedChoices::AsGiven(std::move(start.domains), Order(false)), p.count,
+                               p.leaders, p.slice_size, Metric::kSlices);
+  int level = start.level;
+  // Above the level of slices, the children of all domains are one list, whatever each parent was given.
+  for (; level < std::min(tree_.lowest(), p.slice_level) && !balanced; ++level) {
+    Choices children;
+    for (const Choice& choice : current) AddChildren(choice.domain, children);
+    current = Distribute(OrderedChoices(std::move(children), Order(false)), p.count, p.leaders, p.slice_size,
+                         Metric::kSlices);
+  }
+  for (; level < tree_.lowest(); ++level) {
+    int32_t unit = p.slice_size;
+    if (level >= p.slice_level) {
+      const size_t below = static_cast<size_t>(level) + 1;
+      unit = p.inner_sizes.empty() || p.inner_sizes[below] == 0 ? 1 : p.inner_sizes[below];
+    }
+    Choices next;
+    for (const Choice& choice : current) {
+      Choices children;
+      AddChildren(choice.domain, children);
+      OrderedChoices list(std::move(children), Order(false));
+      if (unit > 1) {
+        list.SortAll();
+        for (size_t i = 0; i < list.size(); ++i) {
+          Counts& counts = list.Raw(i).counts;
+          counts.slices = counts.pods / unit;
+          counts.slices_with_leader = counts.pods_with_leader / unit;
+        }
+      }
+      const Metric metric = unit > 1 ? Metric::kSlices : Metric::kPods;
+      Choices chosen = Distribute(std::move(list), choice.counts.pods, choice.counts.leaders, unit, metric);
+      next.insert(next.end(), chosen.begin(), chosen.end());
+    }
+    current = std::move(next);
+  }
+  return current;
+}
+
+namespace {
+
+CountQuery QueryOf(const PlacementQuery& query, const PlacementParameters& parameters,
+                   const PlacementGates& gates) {
+  CountQuery counts;
+  counts.requests = query.requests;
+  counts.leader = query.leader;
+  counts.eligible = query.eligible;
+  counts.demand = query.demand;
+  counts.as_if_empty = query.as_if_empty;
+  counts.by_affinity = gates.respect_node_affinity_preferred && !query.forgets_affinity;
+  counts.slice_size = parameters.slice_size;
+  counts.slice_level = parameters.slice_level;
+  counts.inner_sizes = parameters.inner_sizes;
+  return counts;
+}
+
+Placement Failed(PlacementFailure failure, const std::string& topology) {
+  failure.topology = topology;
+  return {{}, {}, std::make_shared<const PlacementFailure>(std::move(failure))};
+}
+
+Placement NotFit(const FlavorCapacity& capacity, const CountTable& table,
+                 const PlacementParameters& parameters, const Descent::Start& start,
+                 const Interner& resources) {
+  const TopologyTree& tree = *capacity.tree;
+  PlacementFailure failure;
+  if (start.no_domains) {
+    failure.kind = Kind::kNoDomains;
+    failure.first = tree.levels()[static_cast<size_t>(start.level)];
+    return Failed(std::move(failure), capacity.topology);
+  }
+  failure.fit = start.fit;
+  failure.of = parameters.count / parameters.slice_size;
+  failure.in_slices = parameters.slice_size != 1;
+  if (!parameters.layers.empty()) {
+    failure.fit = 0;
+    failure.of = 0;
+    AddLayers(tree, parameters, table.counts(), start.level, failure);
+  }
+  table.Explain(capacity, resources, failure);
+  return Failed(std::move(failure), capacity.topology);
+}
+
+Placement Placed(const TopologyTree& tree, Choices choices, bool has_leader) {
+  std::sort(choices.begin(), choices.end(),
+            [](const Choice& a, const Choice& b) { return a.domain < b.domain; });
+  Placement placement;
+  for (const Choice& choice : choices) {
+    const DomainId id = tree.IdOfLeaf(choice.domain - tree.Leaves().begin);
+    if (has_leader && choice.counts.leaders > 0) placement.leader.push_back({id, choice.counts.leaders});
+    if (choice.counts.pods > 0) placement.workers.push_back({id, choice.counts.pods});
+  }
+  return placement;
+}
+
+}  // namespace
+
+Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const PlacementGates& gates,
+                const Interner& resources) {
+  const TopologyTree& tree = *capacity.tree;
+  PlacementParameters parameters;
+  parameters.count = query.count;
+  parameters.leaders = query.leader ? 1 : 0;
+  if (auto failure = Resolve(tree, query.request, query.implied, gates, parameters)) {
+    return Failed(*std::move(failure), capacity.topology);
+  }
+  CountTable restricted{QueryOf(query, parameters, gates)};
+  if (query.within) restricted.CountWithin(capacity, *query.within);
+  const CountTable& table =
+      query.within ? restricted : CountsFor(capacity, QueryOf(query, parameters, gates));
+  if (gates.balanced_placement && !parameters.required && !parameters.unconstrained) {
+    if (auto balanced = PlaceBalanced(tree, parameters, gates, table)) {
+      const Descent descent(tree, parameters, gates, balanced->counts);
+      return Placed(tree, descent.Descend(std::move(balanced->start), true), query.leader.has_value());
+    }
+  }
+  const Descent descent(tree, parameters, gates, table.counts());
+  Descent::Start start = descent.FindLevel(parameters.level);
+  if (!start.fits) return NotFit(capacity, table, parameters, start, resources);
+  return Placed(tree, descent.Descend(std::move(start), false), query.leader.has_value());
+}
+
+}  // namespace kueue

@@ -1,0 +1,90 @@
+// Where the pods of a pod set, or of a leader and its workers, go: the second phase, and both together.
+// Mirrors pkg/cache/scheduler/tas_flavor_snapshot.go:findTopologyAssignment (kueue ff69552e79).
+#ifndef KUEUE_TOPOLOGY_PLACEMENT_H_
+#define KUEUE_TOPOLOGY_PLACEMENT_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "topology/capacity.h"
+#include "topology/counts.h"
+#include "topology/order.h"
+#include "topology/parameters.h"
+
+namespace kueue {
+
+// A pod set, or a leader and its workers, to be placed in one flavor.
+struct PlacementQuery {
+  const TopologyRequest* request = nullptr;  // null: implied by the queue's flavors
+  bool implied = false;
+  int32_t count = 0;                 // of workers
+  PodAmounts requests;               // of one pod, with one of `pods`, by name of the resource
+  std::optional<PodAmounts> leader;  // the same of the leader
+  std::shared_ptr<const EligibleLeaves> eligible;
+  int32_t demand = 0;  // the number that stands for the pods' demand
+  bool as_if_empty = false;
+  bool forgets_affinity = false;  // see Placer::matched_ in flavor/placer.h
+  // Where only a part of the tree counts: the joined values of its top.
+  std::optional<std::string> within;
+};
+
+struct Placement {
+  std::vector<DomainCount> workers, leader;
+  std::shared_ptr<const PlacementFailure> failure;  // null: placed
+};
+
+Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const PlacementGates& gates,
+                const Interner& resources);
+
+// The second phase alone, on counts; `counts` is by domain.
+class Descent {
+ public:
+  Descent(const TopologyTree& tree, const PlacementParameters& parameters, const PlacementGates& gates,
+          const std::vector<Counts>& counts)
+      : tree_(tree), parameters_(parameters), gates_(gates), counts_(counts) {}
+
+  struct Start {
+    int level = 0;
+    Choices domains;
+    // Where nothing fits: how many do, and the level searched last.
+    bool fits = true;
+    int32_t fit = 0;
+    bool no_domains = false;
+  };
+  // The level to start from and the domains there that can take all.
+  Start FindLevel(int level) const;
+  // From those domains down to the leaves, with what each gets.
+  Choices Descend(Start start, bool balanced) const;
+
+  DomainOrder Order(bool with_leader) const {
+    return {with_leader, parameters_.least_free_capacity, gates_.respect_node_affinity_preferred};
+  }
+  Choices Domains(TopologyTree::Range range) const;
+  void AddChildren(int32_t domain, Choices& choices) const;
+
+ private:
+  Start Spread(int level, Choices domains) const;
+  Choices Distribute(OrderedChoices list, int32_t count, int32_t leaders, int32_t unit, Metric metric) const;
+  bool PlaceLeader(OrderedChoices& list, size_t i, int32_t unit, Metric metric, int32_t& remaining,
+                   int32_t& leaders, Choices& chosen) const;
+
+  const TopologyTree& tree_;
+  const PlacementParameters& parameters_;
+  const PlacementGates& gates_;
+  const std::vector<Counts>& counts_;
+};
+
+// Balanced placement (balanced.cc): the domains to start from, placed evenly, and the counts to go on with;
+// nothing where it cannot be had.
+struct BalancedStart {
+  Descent::Start start;
+  std::vector<Counts> counts;
+};
+std::optional<BalancedStart> PlaceBalanced(const TopologyTree& tree, const PlacementParameters& parameters,
+                                           const PlacementGates& gates, const CountTable& table);
+
+}  // namespace kueue
+
+#endif  // KUEUE_TOPOLOGY_PLACEMENT_H_

@@ -1,0 +1,130 @@
+// Mirrors pkg/cache/scheduler/tas_flavor_snapshot.go:findReplacementAssignment, requiredReplacementDomain,
+// findIncompleteSliceDomain, mergeTopologyAssignments (kueue ff69552e79).
+#include "topology/replacement.h"
+
+#include <algorithm>
+#include <map>
+
+namespace kueue {
+namespace {
+
+using Kind = PlacementFailure::Kind;
+
+Replacement Failed(Kind kind, std::string first, const std::string& topology) {
+  PlacementFailure failure;
+  failure.kind = kind;
+  failure.first = std::move(first);
+  failure.topology = topology;
+  return {{}, {}, std::make_shared<const PlacementFailure>(std::move(failure))};
+}
+
+// What identifies a domain: at the lowest level of nodes the hostname alone.
+std::string NameOf(const TopologyTree& tree, int32_t domain, int level) {
+  const std::vector<std::string> values = tree.Values(domain);
+  return tree.is_by_node() && level == tree.lowest() ? values.back() : JoinValues(values);
+}
+
+int32_t Above(const TopologyTree& tree, int32_t domain, int level) {
+  for (int at = tree.lowest(); at > level; --at) domain = tree.At(domain).parent;
+  return domain;
+}
+
+// The domain of the level whose slices the missing pods complete; of several the first. Empty: none.
+std::string IncompleteDomain(const TopologyTree& tree, const std::vector<DomainCount>& rest, int32_t missing,
+                             int32_t size, const std::string& key) {
+  const int level = tree.LevelOf(key);
+  if (level == kNoId) return "";
+  std::map<int32_t, int32_t> pods;
+  for (const DomainCount& entry : rest) {
+    const int32_t leaf = tree.LeafOf(entry.domain);
+    if (leaf != kNoId) pods[Above(tree, tree.DomainOfLeaf(leaf), level)] += entry.count;
+  }
+  for (const auto& [domain, count] : pods) {
+    if ((count + missing) % size == 0) return NameOf(tree, domain, level);
+  }
+  return "";
+}
+
+// Where the replacement has to be; empty: anywhere.
+std::string RequiredDomain(const TopologyTree& tree, const PlacementQuery& query,
+                           const std::vector<DomainCount>& rest) {
+  std::optional<std::string> key = LevelKey(query.request, tree.levels());
+  if (!key && query.implied) key = tree.levels().back();
+  const int level = key ? tree.LevelOf(*key) : kNoId;
+  if (level == kNoId || rest.empty() || query.request == nullptr) return "";
+  const std::vector<TopologyLayer>& layers = query.request->layers;
+  if (!layers.empty() && layers.front().size <= 0) return "";
+  if (!layers.empty() && query.count % layers.front().size != 0) {
+    const auto broken = [&query](const TopologyLayer& layer) { return query.count % layer.size != 0; };
+    const auto innermost = std::find_if(layers.rbegin(), layers.rend(), broken);
+    return IncompleteDomain(tree, rest, query.count, static_cast<int32_t>(innermost->size), innermost->level);
+  }
+  if (!query.request->required) return "";
+  const int32_t leaf = tree.LeafOf(rest.front().domain);
+  if (leaf == kNoId) return "";
+  return NameOf(tree, Above(tree, tree.DomainOfLeaf(leaf), level), level);
+}
+
+}  // namespace
+
+std::string LowestValue(const std::string& domain) { return SplitValues(domain).back(); }
+
+DomainId StaleDomain(const TopologyTree& tree, const std::vector<DomainCount>& domains) {
+  for (const DomainCount& entry : domains) {
+    if (tree.LeafOf(entry.domain) == kNoId) return entry.domain;
+  }
+  return kNoId;
+}
+
+std::vector<DomainCount> Merge(const TopologyTree& tree, const std::vector<DomainCount>& a,
+                               const std::vector<DomainCount>& b) {
+  std::map<int32_t, DomainCount> merged;
+  for (const std::vector<DomainCount>* part : {&a, &b}) {
+    for (const DomainCount& entry : *part) {
+      const auto [at, inserted] = merged.try_emplace(tree.LeafOf(entry.domain), entry);
+      if (!inserted) at->second.count += entry.count;
+    }
+  }
+  std::vector<DomainCount> sum;
+  for (const auto& [leaf, entry] : merged) sum.push_back(entry);
+  return sum;
+}
+
+Replacement Replace(FlavorCapacity& capacity, PlacementQuery query, std::vector<DomainCount> existing,
+                    const std::string& failed_node, const PlacementGates& gates, const Interner& resources,
+                    const Interner& domains) {
+  const TopologyTree& tree = *capacity.tree;
+  const auto failed = [&](const DomainCount& entry) {
+    return LowestValue(domains.Name(entry.domain)) == failed_node;
+  };
+  query.count = 0;
+  for (const DomainCount& entry : existing) {
+    if (failed(entry)) query.count = entry.count;
+  }
+  existing.erase(std::remove_if(existing.begin(), existing.end(), failed), existing.end());
+  if (const DomainId stale = StaleDomain(tree, existing); stale != kNoId) {
+    return Failed(Kind::kStaleDomain, SplitValues(domains.Name(stale)).front(), capacity.topology);
+  }
+  const std::string within = RequiredDomain(tree, query, existing);
+  TopologyRequest reduced;
+  const std::vector<TopologyLayer> none;
+  const std::vector<TopologyLayer>& layers = query.request == nullptr ? none : query.request->layers;
+  if (!layers.empty() && layers.front().size <= 0) {
+    return Failed(Kind::kSliceSizeMissing, "", capacity.topology);
+  }
+  if (!layers.empty() && !within.empty() && query.count % layers.front().size != 0) {
+    reduced = *query.request;
+    const auto divides = [&query](const TopologyLayer& layer) { return query.count % layer.size == 0; };
+    const auto innermost = std::find_if(layers.rbegin(), layers.rend(), divides);
+    reduced.layers = innermost == layers.rend() ? none : std::vector<TopologyLayer>{*innermost};
+    query.request = &reduced;
+  }
+  if (!within.empty()) query.within = within;
+  Placement placement = Place(capacity, query, gates, resources);
+  if (placement.failure) return {{}, {}, placement.failure};
+  if (placement.workers.empty()) return Failed(Kind::kNoReplacement, failed_node, capacity.topology);
+  std::vector<DomainCount> all = Merge(tree, placement.workers, existing);
+  return {std::move(all), std::move(placement.workers), nullptr};
+}
+
+}  // namespace kueue

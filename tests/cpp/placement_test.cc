@@ -1,0 +1,286 @@
+// Where pods go: the profiles, slices, layers, groups, balanced placement, replacements.
+#include "topology/placement.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topology/replacement.h"
+
+namespace kueue {
+namespace {
+
+using Pods = std::map<std::string, int>;
+
+// Hosts with room for so many pods of one cpu; levels block, rack, hostname, or the last of them only.
+class Cluster {
+ public:
+  explicit Cluster(std::vector<std::string> levels) : levels_(std::move(levels)) {
+    cpu_ = resources_.Intern("cpu");
+    pods_ = resources_.Intern("pods");
+  }
+
+  // `path`: a value for each level.
+  Cluster& Add(const std::vector<std::string>& path, int64_t cpus, int64_t pods = 110) {
+    auto node = std::make_shared<Node>();
+    node->name = path.back();
+    for (size_t i = 0; i < path.size(); ++i) node->labels[levels_[i]] = path[i];
+    node->allocatable = {{"cpu", cpus}, {"pods", pods}};
+    node->ready = NodeReadiness::kReady;
+    nodes_[node->name] = node;
+    return *this;
+  }
+  Node& Edit(const std::string& name) {
+    auto node = std::make_shared<Node>(*nodes_.at(name));
+    nodes_[name] = node;
+    return *node;
+  }
+
+  void Build() {
+    auto tree = std::make_shared<const TopologyTree>(levels_, std::map<std::string, std::string>(), nodes_,
+                                                     resources_, domains_);
+    capacity_.Set(0, tree, "default");
+  }
+  const TopologyTree& tree() { return *capacity_.Find(0)->tree; }
+  void Use(const std::string& domain, int cpus) {
+    capacity_.Add(0, domains_.Intern(domain), {{cpu_, 1}}, pods_, cpus);
+  }
+
+  PlacementQuery Query(const TopologyRequest& request, int count, const NodeDemand& demand = {}) {
+    PlacementQuery query;
+    query.request = &request;
+    query.count = count;
+    query.requests = {{cpu_, 1}, {pods_, 1}};
+    query.eligible = std::make_shared<const EligibleLeaves>(tree(), demand);
+    query.demand = demands_.Intern(demand.Key());
+    return query;
+  }
+  Placement Place(const TopologyRequest& request, int count, const NodeDemand& demand = {}) {
+    return kueue::Place(*capacity_.Find(0), Query(request, count, demand), gates, resources_);
+  }
+  Pods PlacedOn(const TopologyRequest& request, int count) { return Named(Place(request, count).workers); }
+  Pods Named(const std::vector<DomainCount>& domains) const {
+    Pods named;
+    for (const DomainCount& entry : domains) named[domains_.Name(entry.domain)] = entry.count;
+    return named;
+  }
+  std::vector<DomainCount> Domains(const Pods& named) {
+    std::vector<DomainCount> domains;
+    for (const auto& [name, count] : named) domains.push_back({domains_.Intern(name), count});
+    return domains;
+  }
+
+  PlacementGates gates;
+  TopologyCapacity& capacity() { return capacity_; }
+  const Interner& resources() const { return resources_; }
+  const Interner& domains() const { return domains_; }
+  ResourceId cpu_, pods_;
+
+ private:
+  std::vector<std::string> levels_;
+  Interner resources_, domains_, demands_;
+  NodeTable nodes_;
+  TopologyCapacity capacity_;
+};
+
+TopologyRequest Required(const std::string& level) {
+  TopologyRequest request;
+  request.required = level;
+  return request;
+}
+TopologyRequest Preferred(const std::string& level) {
+  TopologyRequest request;
+  request.preferred = level;
+  return request;
+}
+TopologyRequest Unconstrained() {
+  TopologyRequest request;
+  request.unconstrained = true;
+  return request;
+}
+
+// One block of hosts that hold 3, 3, 2 and 1 pods.
+Cluster Uneven() {
+  Cluster cluster({"block", kHostname});
+  cluster.Add({"b", "n0"}, 3).Add({"b", "n1"}, 3).Add({"b", "n2"}, 2).Add({"b", "n3"}, 1).Build();
+  return cluster;
+}
+
+TEST(BestFit, FillsTheFullestHostsAndEndsOnTheClosestOne) {
+  Cluster cluster = Uneven();
+  EXPECT_EQ(cluster.PlacedOn(Preferred(kHostname), 7), (Pods{{"n0", 3}, {"n1", 3}, {"n3", 1}}));
+  EXPECT_EQ(cluster.PlacedOn(Required(kHostname), 2), (Pods{{"n2", 2}}));
+  EXPECT_EQ(cluster.PlacedOn(Required("block"), 9), (Pods{{"n0", 3}, {"n1", 3}, {"n2", 2}, {"n3", 1}}));
+}
+
+TEST(BestFit, SaysHowManyFit) {
+  Cluster cluster = Uneven();
+  const Placement placement = cluster.Place(Required(kHostname), 7);
+  ASSERT_NE(placement.failure, nullptr);
+  EXPECT_EQ(placement.failure->kind, PlacementFailure::Kind::kNotFit);
+  EXPECT_EQ(placement.failure->fit, 3);
+  EXPECT_EQ(placement.failure->of, 7);
+  EXPECT_EQ(placement.failure->topology, "default");
+  EXPECT_TRUE(placement.failure->excluded.empty());
+}
+
+TEST(LeastFreeCapacity, FillsTheEmptiestHosts) {
+  Cluster cluster = Uneven();
+  EXPECT_EQ(cluster.PlacedOn(Unconstrained(), 7), (Pods{{"n0", 3}, {"n1", 1}, {"n2", 2}, {"n3", 1}}));
+  EXPECT_EQ(cluster.PlacedOn(Unconstrained(), 3), (Pods{{"n0", 3}}));
+  cluster.gates.profile_mixed = false;
+  EXPECT_EQ(cluster.PlacedOn(Unconstrained(), 7), (Pods{{"n0", 3}, {"n1", 3}, {"n3", 1}}));
+}
+
+TEST(Slices, OfTwoOnHostsOfSixDownToTwo) {
+  Cluster cluster({"block", kHostname});
+  for (int i = 0; i < 5; ++i) cluster.Add({"b", "d" + std::to_string(i)}, 6 - i);
+  cluster.Build();
+  TopologyRequest request = Preferred("block");
+  request.layers = {{kHostname, 2}};
+  EXPECT_EQ(cluster.PlacedOn(request, 12), (Pods{{"d0", 6}, {"d2", 4}, {"d4", 2}}));
+  EXPECT_EQ(cluster.PlacedOn(request, 10), (Pods{{"d0", 6}, {"d2", 4}}));
+  TopologyRequest alone;
+  alone.layers = {{kHostname, 2}};
+  EXPECT_EQ(cluster.PlacedOn(alone, 12), (Pods{{"d1", 4}, {"d2", 4}, {"d3", 2}, {"d4", 2}}));
+  EXPECT_EQ(cluster.PlacedOn(alone, 10), (Pods{{"d1", 2}, {"d2", 4}, {"d3", 2}, {"d4", 2}}));
+}
+
+TEST(Layers, GroupPodsAtEveryLevel) {
+  Cluster cluster({"block", "rack", kHostname});
+  for (const char* block : {"a", "b"}) {
+    for (const char* rack : {"x", "y"}) {
+      for (const char* host : {"1", "2"}) {
+        cluster.Add({block, std::string(block) + rack, std::string(block) + rack + host}, 10);
+      }
+    }
+  }
+  cluster.Build();
+  TopologyRequest request = Preferred("block");
+  request.layers = {{"block", 32}, {"rack", 16}, {kHostname, 8}};
+  const Pods placed = cluster.PlacedOn(request, 64);
+  EXPECT_EQ(placed.size(), 8u);
+  for (const auto& [host, pods] : placed) EXPECT_EQ(pods, 8) << host;
+  const Placement none = cluster.Place(request, 96);
+  ASSERT_NE(none.failure, nullptr);
+  ASSERT_EQ(none.failure->kind, PlacementFailure::Kind::kLayersNotFit);
+  ASSERT_EQ(none.failure->layers.size(), 3u);
+  EXPECT_EQ(none.failure->layers[0].fit, 1);
+  EXPECT_EQ(none.failure->layers[0].of, 3);
+}
+
+TEST(Requests, ThatTheLevelsCannotMeetSayWhy) {
+  using Kind = PlacementFailure::Kind;
+  Cluster cluster({"block", "rack", kHostname});
+  cluster.Add({"b", "r", "h"}, 1).Build();
+  const auto kind = [&cluster](const TopologyRequest& request) {
+    return cluster.Place(request, 1).failure->kind;
+  };
+  EXPECT_EQ(kind(Required("zone")), Kind::kUnknownLevel);
+  EXPECT_EQ(kind({}), Kind::kNoLevel);
+  TopologyRequest request = Required("rack");
+  request.layers = {{"zone", 1}};
+  EXPECT_EQ(kind(request), Kind::kUnknownSliceLevel);
+  request.layers = {{"block", 1}};
+  EXPECT_EQ(kind(request), Kind::kSliceAboveRequest);
+  request.layers = {{"rack", 0}};
+  EXPECT_EQ(kind(request), Kind::kSliceSizeMissing);
+  request.layers = {{"rack", 4}, {"zone", 2}};
+  EXPECT_EQ(kind(request), Kind::kUnknownLayerLevel);
+  request.layers = {{"rack", 4}, {"rack", 2}};
+  EXPECT_EQ(kind(request), Kind::kLayerNotBelow);
+  request.layers = {{"rack", 4}, {kHostname, 3}};
+  EXPECT_EQ(kind(request), Kind::kLayerSizeIndivisible);
+}
+
+TEST(Nodes, ThatAPodMayNotUseAreCountedByWhatKeepsItOff) {
+  Cluster cluster({kHostname});
+  cluster.Add({"big"}, 1).Add({"full"}, 0).Add({"labelled"}, 9).Add({"tainted"}, 9);
+  cluster.Edit("tainted").taints = {{"gpu", "yes", "NoSchedule"}};
+  cluster.Edit("big").labels["disk"] = "ssd";
+  cluster.Edit("full").labels["disk"] = "ssd";
+  cluster.Build();
+  NodeDemand demand;
+  demand.node_selector = {{"disk", "ssd"}};
+  const Placement placement = cluster.Place(Required(kHostname), 2, demand);
+  ASSERT_NE(placement.failure, nullptr);
+  EXPECT_EQ(placement.failure->fit, 1);
+  EXPECT_EQ(placement.failure->total_nodes, 4);
+  std::map<std::string, int> excluded;
+  for (const auto& entry : placement.failure->excluded) excluded[entry.name] = entry.nodes;
+  EXPECT_EQ(excluded, (std::map<std::string, int>{{"", 1}, {"cpu", 1}, {"gpu=yes:NoSchedule", 1}}));
+  demand.tolerations = {{"gpu", "Exists", "", ""}};
+  demand.node_selector.clear();
+  EXPECT_EQ(cluster.Named(cluster.Place(Required(kHostname), 5, demand).workers), (Pods{{"labelled", 5}}));
+}
+
+TEST(Groups, PlaceTheLeaderBesideItsWorkers) {
+  Cluster cluster({"rack", kHostname});
+  cluster.Add({"r0", "a"}, 4).Add({"r0", "b"}, 2).Add({"r1", "c"}, 3).Add({"r1", "d"}, 4).Build();
+  const TopologyRequest request = Required("rack");
+  PlacementQuery query = cluster.Query(request, 6);
+  query.leader = query.requests;
+  Placement placement = Place(*cluster.capacity().Find(0), query, cluster.gates, cluster.resources());
+  ASSERT_EQ(placement.failure, nullptr);
+  EXPECT_EQ(cluster.Named(placement.leader).size(), 1u);
+  int total = 0;
+  for (const auto& [host, pods] : cluster.Named(placement.workers)) {
+    EXPECT_TRUE(host == "c" || host == "d") << host;
+    total += pods;
+  }
+  EXPECT_EQ(total, 6);
+  query.count = 7;
+  EXPECT_NE(Place(*cluster.capacity().Find(0), query, cluster.gates, cluster.resources()).failure, nullptr);
+}
+
+TEST(BalancedPlacement, SpreadsEvenly) {
+  Cluster cluster({kHostname});
+  cluster.Add({"n0"}, 10).Add({"n1"}, 10).Build();
+  EXPECT_EQ(cluster.PlacedOn(Preferred(kHostname), 12), (Pods{{"n0", 10}, {"n1", 2}}));
+  cluster.gates.balanced_placement = true;
+  EXPECT_EQ(cluster.PlacedOn(Preferred(kHostname), 12), (Pods{{"n0", 6}, {"n1", 6}}));
+  EXPECT_EQ(cluster.PlacedOn(Preferred(kHostname), 7), (Pods{{"n0", 7}}));
+}
+
+TEST(Usage, IsFollowedAndUndone) {
+  Cluster cluster = Uneven();
+  EXPECT_EQ(cluster.PlacedOn(Required(kHostname), 3), (Pods{{"n0", 3}}));
+  const size_t mark = cluster.capacity().Mark();
+  cluster.Use("n0", 1);
+  EXPECT_EQ(cluster.PlacedOn(Required(kHostname), 3), (Pods{{"n1", 3}}));
+  cluster.Use("n1", 2);
+  EXPECT_NE(cluster.Place(Required(kHostname), 3).failure, nullptr);
+  cluster.capacity().Rollback(mark);
+  EXPECT_EQ(cluster.PlacedOn(Required(kHostname), 3), (Pods{{"n0", 3}}));
+  cluster.capacity().Assume(0, cluster.Domains({{"n0", 1}})[0].domain, {{cluster.cpu_, 1}}, cluster.pods_, 2);
+  EXPECT_EQ(cluster.PlacedOn(Required(kHostname), 3), (Pods{{"n1", 3}}));
+  cluster.capacity().ClearAssumed();
+  EXPECT_EQ(cluster.PlacedOn(Required(kHostname), 3), (Pods{{"n0", 3}}));
+}
+
+TEST(Replacements, StayWithinTheRequiredDomain) {
+  Cluster cluster({"rack", kHostname});
+  cluster.Add({"r0", "a"}, 4).Add({"r0", "b"}, 4).Add({"r1", "c"}, 9).Build();
+  const TopologyRequest request = Required("rack");
+  const PlacementQuery query = cluster.Query(request, 0);
+  const auto replace = [&](const Pods& existing, const std::string& failed) {
+    return Replace(*cluster.capacity().Find(0), query, cluster.Domains(existing), failed, cluster.gates,
+                   cluster.resources(), cluster.domains());
+  };
+  cluster.Use("a", 1);
+  const Replacement moved = replace({{"a", 1}, {"gone", 4}}, "gone");
+  ASSERT_EQ(moved.failure, nullptr);
+  EXPECT_EQ(cluster.Named(moved.all), (Pods{{"a", 1}, {"b", 4}}));
+  EXPECT_EQ(cluster.Named(moved.moved), (Pods{{"b", 4}}));
+  EXPECT_NE(replace({{"a", 1}, {"gone", 8}}, "gone").failure, nullptr);
+  // Nothing is left to stay beside.
+  EXPECT_EQ(cluster.Named(replace({{"gone", 8}}, "gone").all), (Pods{{"c", 8}}));
+  EXPECT_EQ(replace({{"a", 1}, {"lost", 1}, {"gone", 2}}, "gone").failure->kind,
+            PlacementFailure::Kind::kStaleDomain);
+}
+
+}  // namespace
+}  // namespace kueue
