@@ -20,9 +20,10 @@ ASKED = ((1, 50), (5, 100), (20, 200), (20, 300))
 def half_time():
     """A Scheduler on the state after half of the virtual time that the load takes."""
     whole = Load(profile(**LARGE)).start()
-    whole.run()
+    while whole.advance():
+        pass
     run = Load(profile(**LARGE)).start()
-    while run.advance(whole.stats["end"] // 2):
+    while run.advance(until=whole.stats["end"] // 2):
         pass
     return Scheduler.of_parts(Parts(run.fork(), Configuration(), (), 0, Store(), {}))
 

@@ -11,6 +11,7 @@ Import it as `kq`. Everything public is here; it is loaded when it is first used
 | admission checks | `CheckAnswer`, `CheckRequest`, `CheckController`, `Provisioning` |
 | decisions | `Admitted`, `Preempting`, `Pending`, `Target`, `FlavorAttempt` |
 | questions | `Explanation`, `Cause`, `Answers`, `Question`, `Difference`, `Change`, `Outcome`, `who_must_leave` |
+| simulation | `Jobs`, `simulate`, `Simulation`, `Result`, `RunModel`, `Clock`, `At`, `Record`, `cluster_of`, … |
 | policies | `compare`, `Comparison` |
 | versions of Kueue | `compare_versions`, `Upgrade` |
 | what it is held against | `fidelity`, `Fidelity` |
@@ -94,6 +95,34 @@ if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
     from kueuepy.session.checks import CheckAnswer, CheckController, CheckRequest, Provisioning
     from kueuepy.simulation.comparison import Comparison, compare
+    from kueuepy.simulation.distributions import (
+        Constant,
+        Empirical,
+        Exponential,
+        LogNormal,
+        ShiftedExponential,
+        Weibull,
+    )
+    from kueuepy.simulation.figures import Kpis
+    from kueuepy.simulation.load import cluster_of
+    from kueuepy.simulation.model import (
+        At,
+        CheckDelay,
+        Clock,
+        Delete,
+        Edit,
+        Evict,
+        Failures,
+        Finish,
+        Priority,
+        Record,
+        RunModel,
+        Startup,
+    )
+    from kueuepy.simulation.result import Result, load_result
+    from kueuepy.simulation.result_tables import PreemptionLoop
+    from kueuepy.simulation.simulate import LoopError, Progress, Simulation, simulate
+    from kueuepy.simulation.table import Jobs
     from kueuepy.upgrade import Upgrade, compare_versions
     from kueuepy.visibility.fidelity import Fidelity, fidelity
     from kueuepy.whatif import Answers, Change, Difference, Outcome, who_must_leave
@@ -106,38 +135,53 @@ __all__ = [
     "AdmissionFairSharing",
     "Admitted",
     "Answers",
+    "At",
     "BorrowWithinCohort",
     "Cause",
     "Change",
     "CheckAnswer",
     "CheckController",
+    "CheckDelay",
     "CheckRequest",
+    "Clock",
     "Cluster",
     "ClusterQueue",
     "Cohort",
     "Comparison",
     "Condition",
     "Configuration",
+    "Constant",
     "Cycle",
     "Decision",
+    "Delete",
     "Difference",
     "DuplicateError",
+    "Edit",
+    "Empirical",
+    "Evict",
     "Explanation",
+    "Exponential",
+    "Failures",
     "FairSharing",
     "FairSharingConfig",
     "Fidelity",
+    "Finish",
     "FlavorAttempt",
     "FlavorFungibility",
     "FlavorQuotas",
     "InternalError",
     "InvalidSpecError",
+    "Jobs",
+    "Kpis",
     "KueueError",
     "LabelSelector",
     "LabelSelectorRequirement",
     "LimitRange",
     "LimitRangeItem",
     "LocalQueue",
+    "LogNormal",
     "Loop",
+    "LoopError",
     "Namespace",
     "Node",
     "NotFoundError",
@@ -147,13 +191,17 @@ __all__ = [
     "PodSetAssignment",
     "Preempting",
     "Preemption",
+    "PreemptionLoop",
+    "Priority",
     "PriorityClass",
     "PriorityClassRef",
+    "Progress",
     "Provisioning",
     "Quantity",
     "Question",
     "Quota",
     "ReclaimablePod",
+    "Record",
     "RequeueState",
     "RequeuingStrategy",
     "ResourceFlavor",
@@ -161,9 +209,14 @@ __all__ = [
     "ResourceQuota",
     "ResourceTransformation",
     "Resources",
+    "Result",
+    "RunModel",
     "RuntimeClass",
     "Scheduler",
     "Settled",
+    "ShiftedExponential",
+    "Simulation",
+    "Startup",
     "StateError",
     "Taint",
     "Target",
@@ -172,9 +225,11 @@ __all__ = [
     "UnsupportedError",
     "Upgrade",
     "WaitForPodsReady",
+    "Weibull",
     "Workload",
     "WorkloadPriorityClass",
     "WorkloadStatus",
+    "cluster_of",
     "compare",
     "compare_versions",
     "dump",
@@ -182,8 +237,10 @@ __all__ = [
     "fidelity",
     "jobs",
     "load",
+    "load_result",
     "manifest",
     "objects",
+    "simulate",
     "who_must_leave",
 ]
 
@@ -199,6 +256,16 @@ _HOME = {
     "kueuepy.visibility.fidelity": "Fidelity fidelity",
     "kueuepy._core": "Quantity Question",
     "kueuepy.simulation.comparison": "Comparison compare",
+    "kueuepy.simulation.distributions": "Constant Empirical Exponential LogNormal ShiftedExponential Weibull",
+    "kueuepy.simulation.figures": "Kpis",
+    "kueuepy.simulation.load": "cluster_of",
+    "kueuepy.simulation.model": (
+        "At CheckDelay Clock Delete Edit Evict Failures Finish Priority Record RunModel Startup"
+    ),
+    "kueuepy.simulation.result": "Result load_result",
+    "kueuepy.simulation.result_tables": "PreemptionLoop",
+    "kueuepy.simulation.simulate": "LoopError Progress Simulation simulate",
+    "kueuepy.simulation.table": "Jobs",
     "kueuepy.errors": (
         "DuplicateError InternalError InvalidSpecError KueueError NotFoundError StateError UnsupportedError"
     ),

@@ -274,20 +274,48 @@ class Tables:
     def available(self) -> NDArray[np.int64]: ...
 
 class VirtualRun:
-    """A run of virtual time on a copy of an engine (`kueuepy.simulation.perf`).
+    """A run of virtual time on a copy of an engine.
 
-    An arrival is its time, its creation time, its runtime (all in nanoseconds), the index of its prototype, its name
-    and its UID.
+    Args:
+        engine: What it goes on from.
+        shapes: Workloads without name, UID and creation time.
+        columns: By job in the order of submission, arrays of int64: `submit`, `runtime` (nanoseconds; -1: never ends),
+            and where they differ `created`, `every`, `cost`, `restore`, `grace` (-1: as the options say); of int32
+            `shape` and `row` (the number for names, UIDs and tables); of uint8 `elastic`, `known`; and `names`, or
+            `prefix`, `digits`, `uid_digits` to make them.
+        options: `on_eviction`, `every`, `cost`, `restore`, `grace`, `cycle`, `per_head`, `until`, `warmup`, `on_loop`,
+            `decisions`, `runs`, `usage`, `as_performance_test`; lists `changes` (time, what, object or place of a job,
+            value), `checks` (name, times, draws, bound), `startups` (flavor, times), `failures`.
     """
 
     def __init__(
-        self, engine: Engine, prototypes: list[Workload], arrivals: list[tuple[int, int, int, int, str, str]]
+        self, engine: Engine, shapes: list[Workload], columns: dict[str, Any], options: dict[str, Any]
     ) -> None: ...
-    def run(self) -> None: ...
-    def advance(self, until: int = ...) -> bool: ...
+    def advance(self, work: int = ..., until: int = ...) -> bool:
+        """Runs for about so many heads and events, not beyond a time; whether anything is left."""
+    def adopt(self, known: list[tuple[int, str]]) -> None:
+        """Workloads that the engine knows already are these jobs."""
+    def close(self) -> None:
+        """Brings all figures to now, and records the runs under way; nothing goes on after that."""
     def fork(self) -> Engine: ...
+    def copy(self) -> VirtualRun: ...
     @property
     def stats(self) -> dict[str, Any]: ...
+    def jobs(self) -> dict[str, Any]:
+        """Columns by name: arrays, or codes with their names. Those of a run lie in its memory."""
+    def runs(self) -> dict[str, Any]: ...
+    def decisions(self) -> dict[str, Any]: ...
+    def usage(self) -> dict[str, Any]: ...
+    def consumed(self) -> dict[str, Any]: ...
+    def figures(self) -> dict[str, Any]:
+        """Integrals, in amounts times nanoseconds."""
+    def assigned(self) -> list[list[tuple[str, str, str, int]]]:
+        """By code of the `flavors` of a run: pod set, resource, flavor and amount of all that was given."""
+    def loops(self) -> list[tuple[float, int, int, list[int]]]:
+        """When each was found first, its period, how often, and the rows of its jobs."""
+
+def arrow_stream(columns: dict[str, Any]) -> Any:
+    """A PyCapsule `arrow_array_stream` of arrays, lists of texts, or pairs of codes and names; nothing is copied."""
 
 @final
 class FastReader:

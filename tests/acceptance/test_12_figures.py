@@ -108,7 +108,8 @@ def test_VM_06_figures_of_a_run_in_which_two_are_preempted():
     assert figures.borrowed_hours == {"default/cpu": pytest.approx(2 * 1)}
     assert figures.utilisation == {"default/cpu": pytest.approx((12 + 2) / 16)}
     assert figures.slowdown == pytest.approx((4 * 1 + 2 * 2) / 6)
-    assert figures.goodput == pytest.approx((4 + 2 / 2) / 6)
+    assert figures.useful == pytest.approx((4 + 2 / 2) / 6)
+    assert figures.goodput == pytest.approx((4 + 2 * 3 / 4) / 6)
     assert (figures.wait_p50, figures.longest_wait) == (0, 3600)
     assert figures.jain == pytest.approx((10 + 4) ** 2 / (2 * (10**2 + 4**2)))
 

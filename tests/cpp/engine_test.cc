@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cluster.h"
-#include "persist/fingerprint.h"
+#include "engine/fingerprint.h"
 #include "persist/persist.h"
 #include "state/check.h"
 #include "text/text.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cluster.h"
-#include "persist/fingerprint.h"
+#include "engine/fingerprint.h"
 #include "persist/msgpack.h"
 #include "state/check.h"
 

@@ -13,49 +13,88 @@ namespace kueue {
 namespace {
 
 using namespace testing_cluster;
+using Shapes = std::vector<std::shared_ptr<const WorkloadSpec>>;
 
-Arrival At(Time second, Time runtime, int32_t prototype, const std::string& name) {
-  return {second * kSecond, second * kSecond, runtime * kSecond, prototype, name, name};
-}
+// Jobs by second of submission, runtime in seconds and shape, and the columns that they make.
+struct Load {
+  std::vector<int64_t> submit, runtime;
+  std::vector<int32_t> shape;
+
+  void Add(Time second, Time seconds, int32_t number) {
+    submit.push_back(second * kSecond);
+    runtime.push_back(seconds * kSecond);
+    shape.push_back(number);
+  }
+  Simulation Start(Engine engine, Shapes shapes, SimulationOptions options = {}) const {
+    auto columns = std::make_shared<JobColumns>();
+    columns->submit = submit;
+    columns->runtime = runtime;
+    columns->shape = shape;
+    columns->shapes = std::move(shapes);
+    return Simulation(std::move(engine), std::move(columns), std::move(options));
+  }
+};
 
 TEST(Simulation, OneAfterTheOther) {
-  Engine engine = Cluster({QueueSpec("a", "", 1000)});
-  Simulation run(engine, {Job("", "a", "1").spec}, {At(3, 10, 0, "second"), At(1, 10, 0, "first")});
+  Load load;
+  load.Add(1, 10, 0);
+  load.Add(3, 10, 0);
+  Simulation run = load.Start(Cluster({QueueSpec("a", "", 1000)}), {Job("", "a", "1").spec});
   EXPECT_TRUE(run.Run(1));
   EXPECT_EQ(run.stats().admissions, 1);
-  EXPECT_FALSE(run.Run(100));
+  EXPECT_FALSE(run.Run(1000));
   EXPECT_EQ(run.stats().workloads, 2);
   EXPECT_EQ(run.stats().finished, 2);
   EXPECT_EQ(run.stats().end, 21 * kSecond);
-  EXPECT_EQ(run.stats().first_wait[0], (0 + 8) * kSecond);
+  EXPECT_EQ(run.jobs()[1].first_start, 11 * kSecond);
 }
 
 TEST(Simulation, APreemptedJobRunsFromTheStartAgain) {
-  Engine engine = Cluster({QueueSpec("a", "", 1000)});
-  Simulation run(engine, {Job("", "a", "1").spec, Job("", "a", "1", 5).spec},
-                 {At(0, 10, 0, "low"), At(4, 2, 1, "high")});
-  EXPECT_FALSE(run.Run(100));
+  Load load;
+  load.Add(0, 10, 0);
+  load.Add(4, 2, 1);
+  Simulation run =
+      load.Start(Cluster({QueueSpec("a", "", 1000)}), {Job("", "a", "1").spec, Job("", "a", "1", 5).spec});
+  EXPECT_FALSE(run.Run(1000));
   EXPECT_EQ(run.stats().evictions, 1);
   EXPECT_EQ(run.stats().admissions, 3);
   EXPECT_EQ(run.stats().end, 16 * kSecond);
-  EXPECT_EQ(run.stats().first_admitted, (std::vector<int64_t>{1, 1}));
+  EXPECT_EQ(run.jobs()[0].lost, 4 * kSecond);
 }
 
 TEST(Simulation, EverythingThatFitsFinishesAndHoldsNothing) {
-  Engine engine = Cluster({QueueSpec("a", "team", 3000), QueueSpec("b", "team", 2000)});
-  std::vector<Arrival> arrivals;
-  for (int i = 0; i < 60; ++i) arrivals.push_back(At(i / 4, 1 + i % 7, i % 3, "w" + std::to_string(i)));
-  Simulation run(engine, {Job("", "a", "1").spec, Job("", "b", "2", 1).spec, Job("", "b", "500m", 2).spec},
-                 arrivals);
-  for (int64_t moment = 0; run.Run(1); ++moment) {
-    ASSERT_LT(moment, 1000);
-    ASSERT_EQ(Check(engine.state()), std::vector<std::string>());
+  Load load;
+  for (int i = 0; i < 60; ++i) load.Add(i / 4, 1 + i % 7, i % 3);
+  Simulation run =
+      load.Start(Cluster({QueueSpec("a", "team", 3000), QueueSpec("b", "team", 2000)}),
+                 {Job("", "a", "1").spec, Job("", "b", "2", 1).spec, Job("", "b", "500m", 2).spec});
+  for (int64_t step = 0; run.Run(1); ++step) {
+    ASSERT_LT(step, 2000);
+    ASSERT_EQ(Check(run.engine().state()), std::vector<std::string>());
   }
   EXPECT_EQ(run.stats().finished, 60);
   EXPECT_EQ(run.stats().admissions, 60 + run.stats().evictions);
-  for (NodeId node = 0; node < engine.state().forest().size(); ++node) {
-    EXPECT_EQ(engine.state().quota.Usage(node, 0), Amount(0));
+  for (NodeId node = 0; node < run.engine().state().forest().size(); ++node) {
+    EXPECT_EQ(run.engine().state().quota.Usage(node, 0), Amount(0));
   }
+}
+
+TEST(RunModel, AnEvictedRunIsKeptLostAndOverheadToTheLastNanosecond) {
+  for (const OnEviction on : {OnEviction::kRestart, OnEviction::kCheckpoint, OnEviction::kResume}) {
+    const RunModel model{on, 7, 2, 5, 0};
+    for (Time held = 0; held < 60; ++held) {
+      for (const Time restore : {0, 5}) {
+        const Broken broken = BreakRun(model, held, restore);
+        EXPECT_EQ(broken.kept + broken.lost + broken.overhead, held);
+        EXPECT_GE(broken.lost, 0);
+      }
+    }
+  }
+  const RunModel model{OnEviction::kCheckpoint, 7, 2, 5, 0};
+  EXPECT_EQ(BreakRun(model, 5 + 9 + 3, 5).kept, 7);
+  EXPECT_EQ(BreakRun(model, 5 + 9 + 3, 5).overhead, 5 + 2);
+  EXPECT_EQ(LengthOfRun(model, 21, 5), 5 + 21 + 2 * 2);
+  EXPECT_EQ(LengthOfRun(model, 22, 0), 22 + 3 * 2);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include "bindings/method.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
-#include "persist/fingerprint.h"
+#include "engine/fingerprint.h"
 #include "text/text.h"
 
 namespace kueue::python {

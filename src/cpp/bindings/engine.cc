@@ -10,67 +10,69 @@ namespace {
 
 using Release = py::gil_scoped_release;
 
-// One object, by the name of its class.
-void Apply(SharedEngine& shared, const py::handle& object, bool changed) {
+}  // namespace
+
+std::function<void(Engine&)> ReadObject(const py::handle& object, bool changed) {
   const std::string kind = Text(py::type::of(object).attr("__name__"));
-  const auto write = [&shared](auto use) {
-    shared.Write([&use](Engine& engine) {
-      use(engine);
-      return 0;
-    });
-  };
   if (kind == "ResourceFlavor") {
-    write([spec = ReadFlavor(object)](Engine& engine) { engine.ApplyFlavor(spec); });
-  } else if (kind == "ClusterQueue") {
-    write([spec = ReadClusterQueue(object), changed](Engine& engine) {
-      engine.ApplyClusterQueue(spec, changed);
-    });
-  } else if (kind == "Cohort") {
-    write([spec = ReadCohort(object), changed](Engine& engine) { engine.ApplyCohort(spec, changed); });
-  } else if (kind == "LocalQueue") {
-    write([spec = ReadLocalQueue(object)](Engine& engine) { engine.ApplyLocalQueue(spec); });
-  } else if (kind == "Namespace") {
-    write([name = TextOf(object, "name"), labels = Labels(object.attr("labels"))](Engine& engine) {
-      engine.ApplyNamespace(name, labels);
-    });
-  } else if (kind == "AdmissionCheck") {
-    write([spec = ReadCheck(object)](Engine& engine) { engine.ApplyCheck(spec); });
-  } else if (kind == "Topology") {
-    write([name = TextOf(object, "name"), levels = Texts(object.attr("levels"))](Engine& engine) {
-      engine.ApplyTopology(name, levels);
-    });
-  } else if (kind == "Node") {
-    write([node = ReadNode(object)](Engine& engine) { engine.ApplyNode(node); });
-  } else if (kind == "LimitRange") {
-    write([ns = TextOf(object, "namespace"), name = TextOf(object, "name"),
-           limits = ReadLimitRange(object)](Engine& engine) { engine.ApplyLimitRange(ns, name, limits); });
-  } else if (kind == "RuntimeClass") {
-    write([name = TextOf(object, "name"), runtime_class = ReadRuntimeClass(object)](Engine& engine) {
-      engine.ApplyRuntimeClass(name, runtime_class);
-    });
-  } else {
-    ThrowIfError(
-        absl::UnimplementedError(absl::StrCat("objects of kind ", kind, " do not take part in admission")));
+    return [spec = ReadFlavor(object)](Engine& engine) { engine.ApplyFlavor(spec); };
   }
+  if (kind == "ClusterQueue") {
+    return [spec = ReadClusterQueue(object), changed](Engine& engine) {
+      engine.ApplyClusterQueue(spec, changed);
+    };
+  }
+  if (kind == "Cohort") {
+    return [spec = ReadCohort(object), changed](Engine& engine) { engine.ApplyCohort(spec, changed); };
+  }
+  if (kind == "LocalQueue") {
+    return [spec = ReadLocalQueue(object)](Engine& engine) { engine.ApplyLocalQueue(spec); };
+  }
+  if (kind == "Namespace") {
+    return [name = TextOf(object, "name"), labels = Labels(object.attr("labels"))](Engine& engine) {
+      engine.ApplyNamespace(name, labels);
+    };
+  }
+  if (kind == "AdmissionCheck") {
+    return [spec = ReadCheck(object)](Engine& engine) { engine.ApplyCheck(spec); };
+  }
+  if (kind == "Topology") {
+    return [name = TextOf(object, "name"), levels = Texts(object.attr("levels"))](Engine& engine) {
+      engine.ApplyTopology(name, levels);
+    };
+  }
+  if (kind == "Node") {
+    return [node = ReadNode(object)](Engine& engine) { engine.ApplyNode(node); };
+  }
+  if (kind == "LimitRange") {
+    return [ns = TextOf(object, "namespace"), name = TextOf(object, "name"),
+            limits = ReadLimitRange(object)](Engine& engine) { engine.ApplyLimitRange(ns, name, limits); };
+  }
+  if (kind == "RuntimeClass") {
+    return [name = TextOf(object, "name"), runtime_class = ReadRuntimeClass(object)](Engine& engine) {
+      engine.ApplyRuntimeClass(name, runtime_class);
+    };
+  }
+  ThrowIfError(
+      absl::UnimplementedError(absl::StrCat("objects of kind ", kind, " do not take part in admission")));
+  return {};
 }
 
-void DeleteObject(SharedEngine& shared, const std::string& kind, const std::string& ns,
-                  const std::string& name) {
-  shared.Write([&](Engine& engine) {
-    if (kind == "ResourceFlavor") engine.DeleteFlavor(name);
-    if (kind == "ClusterQueue") engine.DeleteClusterQueue(name);
-    if (kind == "Cohort") engine.DeleteCohort(name);
-    if (kind == "LocalQueue") engine.DeleteLocalQueue(ns, name);
-    if (kind == "Namespace") engine.DeleteNamespace(name);
-    if (kind == "AdmissionCheck") engine.DeleteCheck(name);
-    if (kind == "Topology") engine.DeleteTopology(name);
-    if (kind == "Node") engine.DeleteNode(name);
-    if (kind == "Pod") engine.DeletePod(ns, name);
-    if (kind == "LimitRange") engine.DeleteLimitRange(ns, name);
-    if (kind == "RuntimeClass") engine.DeleteRuntimeClass(name);
-    return 0;
-  });
+void DeleteObject(Engine& engine, const std::string& kind, const std::string& ns, const std::string& name) {
+  if (kind == "ResourceFlavor") engine.DeleteFlavor(name);
+  if (kind == "ClusterQueue") engine.DeleteClusterQueue(name);
+  if (kind == "Cohort") engine.DeleteCohort(name);
+  if (kind == "LocalQueue") engine.DeleteLocalQueue(ns, name);
+  if (kind == "Namespace") engine.DeleteNamespace(name);
+  if (kind == "AdmissionCheck") engine.DeleteCheck(name);
+  if (kind == "Topology") engine.DeleteTopology(name);
+  if (kind == "Node") engine.DeleteNode(name);
+  if (kind == "Pod") engine.DeletePod(ns, name);
+  if (kind == "LimitRange") engine.DeleteLimitRange(ns, name);
+  if (kind == "RuntimeClass") engine.DeleteRuntimeClass(name);
 }
+
+namespace {
 
 Serial Submit(SharedEngine& shared, const py::handle& object, bool single_pod) {
   WorkloadObject read = ReadWorkload(object);
@@ -127,8 +129,25 @@ void BindEngine(py::module_& module) {
            }),
            py::arg("configuration") = py::none())
       .def("fork", &SharedEngine::Fork)
-      .def("apply", &Apply, py::arg("object"), py::arg("changed") = true)
-      .def("delete_object", &DeleteObject, py::arg("kind"), py::arg("namespace"), py::arg("name"))
+      .def(
+          "apply",
+          [](SharedEngine& shared, const py::handle& object, bool changed) {
+            const auto apply = ReadObject(object, changed);
+            shared.Write([&apply](Engine& engine) {
+              apply(engine);
+              return 0;
+            });
+          },
+          py::arg("object"), py::arg("changed") = true)
+      .def(
+          "delete_object",
+          [](SharedEngine& shared, const std::string& kind, const std::string& ns, const std::string& name) {
+            shared.Write([&](Engine& engine) {
+              DeleteObject(engine, kind, ns, name);
+              return 0;
+            });
+          },
+          py::arg("kind"), py::arg("namespace"), py::arg("name"))
       .def(
           "set_now",
           [](SharedEngine& shared, Time now) {

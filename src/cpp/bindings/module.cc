@@ -15,6 +15,7 @@ void BindFastReader(py::module_& module);
 void BindSimulation(py::module_& module);
 void BindSignals(py::module_& module);
 void BindNodes(py::module_& module);
+void BindArrow(py::module_& module);
 }  // namespace kueue::python
 
 PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
@@ -34,4 +35,5 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   kueue::python::BindSimulation(module);
   kueue::python::BindSignals(module);
   kueue::python::BindNodes(module);
+  kueue::python::BindArrow(module);
 }

@@ -2,6 +2,7 @@
 #ifndef KUEUE_BINDINGS_READ_H_
 #define KUEUE_BINDINGS_READ_H_
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,6 +29,10 @@ WorkloadObject ReadWorkload(const py::handle& object);
 WorkloadStatus ReadStatus(const py::handle& status);
 Config ReadConfig(const py::handle& configuration);
 RequestsConfig ReadRequestsConfig(const py::handle& configuration);
+
+// An object of any kind, by the name of its class, as what applies it; and what deletes one (engine.cc).
+std::function<void(Engine&)> ReadObject(const py::handle& object, bool changed);
+void DeleteObject(Engine& engine, const std::string& kind, const std::string& ns, const std::string& name);
 
 // Small readers that the above share.
 std::string Text(const py::handle& value);                     // empty for None

@@ -3,65 +3,174 @@
 #include "bindings/engine.h"
 #include "bindings/pybind.h"
 #include "bindings/read.h"
+#include "bindings/run_tables.h"
 
 namespace kueue::python {
 namespace {
 
 using namespace py::literals;
 
-// How many moments pass before signals are looked at: a few milliseconds' worth.
-constexpr int64_t kMomentsAtOnce = 256;
+// Heads and events between two looks at signals: some milliseconds' worth.
+constexpr int64_t kWork = 4096;
 
-// (time, creation time, runtime, index of the prototype, name, UID): nanoseconds.
-Arrival ReadArrival(const py::handle& item) {
-  const auto fields = py::reinterpret_borrow<py::tuple>(item);
-  return {fields[0].cast<Time>(),    fields[1].cast<Time>(), fields[2].cast<Time>(),
-          fields[3].cast<int32_t>(), Text(fields[4]),        Text(fields[5])};
+template <typename T>
+absl::Span<const T> ReadColumn(const py::dict& columns, const char* name, size_t size,
+                               std::vector<py::object>& kept) {
+  if (!columns.contains(name)) return {};
+  const auto array = columns[name].cast<py::array_t<T, py::array::c_style>>();
+  if (static_cast<size_t>(array.size()) != size) {
+    ThrowIfError(
+        absl::InvalidArgumentError(absl::StrCat("column ", name, " has another length than submit")));
+  }
+  kept.push_back(array);
+  return {array.data(), size};
 }
 
-// A run of virtual time on an engine of its own.
+Draws ReadDraws(const py::handle& values) {
+  auto draws = values.cast<std::vector<Time>>();
+  if (draws.empty()) ThrowIfError(absl::InvalidArgumentError("no draws"));
+  return Draws(std::move(draws));
+}
+
+Delays ReadDelays(const py::dict& options) {
+  Delays delays;
+  for (const py::handle& item : options["checks"]) {
+    const auto fields = item.cast<py::tuple>();
+    delays.checks.push_back(
+        {fields[0].cast<std::string>(), ReadDraws(fields[1]), ReadDraws(fields[2]), fields[3].cast<Time>()});
+  }
+  for (const py::handle& item : options["startups"]) {
+    const auto fields = item.cast<py::tuple>();
+    delays.startups.push_back({fields[0].cast<std::string>(), ReadDraws(fields[1])});
+  }
+  for (const py::handle& item : options["failures"]) {
+    const auto fields = item.cast<py::tuple>();
+    delays.failures.push_back({fields[0].cast<std::string>(), fields[1].cast<std::string>(),
+                               fields[2].cast<int64_t>(), ReadDraws(fields[3]), ReadDraws(fields[4]),
+                               ReadDraws(fields[5]), fields[6].cast<Time>(), fields[7].cast<bool>()});
+  }
+  return delays;
+}
+
+// (time, what, object or job, value): `apply` an object, `delete` (kind, namespace, name), `finish`, `evict`
+// or `priority` of a job.
+TimedChange ReadChange(const py::handle& item) {
+  const auto fields = item.cast<py::tuple>();
+  TimedChange change;
+  change.at = fields[0].cast<Time>();
+  const auto what = fields[1].cast<std::string>();
+  if (what == "apply") {
+    change.apply = ReadObject(fields[2], /*changed=*/true);
+  } else if (what == "delete") {
+    const auto named = fields[2].cast<py::tuple>();
+    change.apply = [kind = named[0].cast<std::string>(), ns = named[1].cast<std::string>(),
+                    name = named[2].cast<std::string>()](Engine& engine) {
+      DeleteObject(engine, kind, ns, name);
+    };
+  } else {
+    change.what = what == "finish"  ? TimedChange::What::kFinish
+                  : what == "evict" ? TimedChange::What::kEvict
+                                    : TimedChange::What::kPriority;
+    change.job = fields[2].cast<int32_t>();
+    change.value = fields[3].cast<int64_t>();
+  }
+  return change;
+}
+
+SimulationOptions ReadOptions(const py::dict& given) {
+  SimulationOptions options;
+  const auto time = [&](const char* name) { return given[name].cast<Time>(); };
+  const auto model = given["on_eviction"].cast<std::string>();
+  options.model = {model == "checkpoint" ? OnEviction::kCheckpoint
+                   : model == "resume"   ? OnEviction::kResume
+                                         : OnEviction::kRestart,
+                   time("every"), time("cost"), time("restore"), time("grace")};
+  options.clock = {time("cycle"), time("per_head")};
+  options.delays = ReadDelays(given);
+  for (const py::handle& item : given["changes"]) options.changes.push_back(ReadChange(item));
+  options.until = time("until");
+  options.warmup = time("warmup");
+  options.on_loop = given["on_loop"].cast<std::string>() == "hold" ? OnLoop::kHold : OnLoop::kStop;
+  options.record = {given["decisions"].cast<bool>(), given["runs"].cast<bool>(), given["usage"].cast<bool>()};
+  options.as_performance_test = given["as_performance_test"].cast<bool>();
+  return options;
+}
+
+}  // namespace
+
+// A run of virtual time on an engine of its own. One thread at a time may use it.
 class VirtualRun {
  public:
-  VirtualRun(SharedEngine& shared, const py::list& prototypes, const py::list& arrivals)
-      : engine_(shared.Read([](const Engine& engine) { return engine; })) {
-    std::vector<std::shared_ptr<const WorkloadSpec>> specs;
-    for (const py::handle& item : prototypes) {
-      specs.push_back(WithSharedTemplates(item, *ReadWorkload(item).spec));
-    }
-    std::vector<Arrival> read;
-    read.reserve(arrivals.size());
-    for (const py::handle& item : arrivals) {
-      read.push_back(ReadArrival(item));
-      const int32_t prototype = read.back().prototype;
-      if (prototype < 0 || static_cast<size_t>(prototype) >= specs.size()) {
-        ThrowIfError(absl::InvalidArgumentError("an arrival names a prototype that does not exist"));
-      }
-    }
-    simulation_ = std::make_unique<Simulation>(engine_, std::move(specs), std::move(read));
+  VirtualRun(SharedEngine& shared, const py::list& shapes, const py::dict& columns, const py::dict& options) {
+    auto jobs = std::make_shared<JobColumns>();
+    for (const py::handle& item : shapes)
+      jobs->shapes.push_back(WithSharedTemplates(item, *ReadWorkload(item).spec));
+    ReadColumns(columns, *jobs);
+    simulation_ = std::make_shared<Simulation>(shared.Read([](const Engine& engine) { return engine; }),
+                                               std::move(jobs), ReadOptions(options));
   }
+  VirtualRun(const VirtualRun& other)
+      : kept_(other.kept_), simulation_(std::make_shared<Simulation>(*other.simulation_)) {}
+  VirtualRun& operator=(const VirtualRun&) = delete;
 
-  // Runs for a while, not beyond a time; whether anything is left until then.
-  bool Advance(Time until) {
+  bool Advance(int64_t work, Time until) {
     const py::gil_scoped_release release;
-    return simulation_->Run(kMomentsAtOnce, until);
+    return simulation_->Run(work, until);
   }
-  void Run() {
-    while (Advance(INT64_MAX)) {
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  void Adopt(const py::list& known) {
+    for (const py::handle& item : known) {
+      const auto pair = item.cast<std::pair<int32_t, std::string>>();
+      const WorkloadId workload = simulation_->engine().state().FindWorkload(pair.second);
+      if (workload == kNoId) ThrowIfError(absl::NotFoundError("no such workload: " + pair.second));
+      simulation_->Adopt(pair.first, workload);
     }
   }
+  void Close() { simulation_->Close(); }
   py::dict Stats() const {
     const SimulationStats& stats = simulation_->stats();
     return py::dict("workloads"_a = stats.workloads, "cycles"_a = stats.cycles,
                     "admissions"_a = stats.admissions, "evictions"_a = stats.evictions,
-                    "finished"_a = stats.finished, "end"_a = stats.end, "first_wait"_a = stats.first_wait,
-                    "first_admitted"_a = stats.first_admitted);
+                    "finished"_a = stats.finished, "end"_a = stats.end, "now"_a = simulation_->now(),
+                    "start"_a = simulation_->start(), "stopped"_a = simulation_->stopped());
   }
   std::unique_ptr<SharedEngine> Fork() const {
-    return std::make_unique<SharedEngine>(std::make_shared<Engine>(engine_));
+    auto engine = std::make_shared<Engine>(simulation_->engine());
+    State& state = engine->state();
+    state.followed.on = false;
+    state.followed.steps.clear();
+    state.followed.held_back.clear();
+    engine->SetStopDelay(0);
+    return std::make_unique<SharedEngine>(std::move(engine));
   }
+  const std::shared_ptr<Simulation>& simulation() const { return simulation_; }
 
  private:
+  void ReadColumns(const py::dict& columns, JobColumns& jobs) {
+    const auto size = static_cast<size_t>(py::len(columns["submit"]));
+    jobs.submit = ReadColumn<int64_t>(columns, "submit", size, kept_);
+    jobs.runtime = ReadColumn<int64_t>(columns, "runtime", size, kept_);
+    jobs.shape = ReadColumn<int32_t>(columns, "shape", size, kept_);
+    jobs.row = ReadColumn<int32_t>(columns, "row", size, kept_);
+    jobs.created = ReadColumn<int64_t>(columns, "created", size, kept_);
+    jobs.every = ReadColumn<int64_t>(columns, "every", size, kept_);
+    jobs.cost = ReadColumn<int64_t>(columns, "cost", size, kept_);
+    jobs.restore = ReadColumn<int64_t>(columns, "restore", size, kept_);
+    jobs.grace = ReadColumn<int64_t>(columns, "grace", size, kept_);
+    jobs.elastic = ReadColumn<uint8_t>(columns, "elastic", size, kept_);
+    jobs.known = ReadColumn<uint8_t>(columns, "known", size, kept_);
+    if (columns.contains("names")) jobs.names = columns["names"].cast<std::vector<std::string>>();
+    if (columns.contains("prefix")) jobs.prefix = columns["prefix"].cast<std::string>();
+    if (columns.contains("digits")) jobs.digits = columns["digits"].cast<int>();
+    if (columns.contains("uid_digits")) jobs.uid_digits = columns["uid_digits"].cast<int>();
+    for (int32_t shape : jobs.shape) {
+      if (shape < 0 || static_cast<size_t>(shape) >= jobs.shapes.size()) {
+        ThrowIfError(absl::InvalidArgumentError("a job names a shape that does not exist"));
+      }
+    }
+    if (jobs.runtime.size() != size || jobs.shape.size() != size ||
+        (!jobs.names.empty() && jobs.names.size() != size))
+      ThrowIfError(absl::InvalidArgumentError("submit, runtime and shape must be given for each job"));
+  }
   // One template for all pod sets that are one object in Python.
   std::shared_ptr<const WorkloadSpec> WithSharedTemplates(const py::handle& object, WorkloadSpec spec) {
     size_t i = 0;
@@ -72,21 +181,29 @@ class VirtualRun {
     return std::make_shared<const WorkloadSpec>(std::move(spec));
   }
 
-  Engine engine_;
+  std::vector<py::object> kept_;  // the arrays that the run reads
   std::map<PyObject*, std::shared_ptr<const PodTemplate>> templates_;
-  std::unique_ptr<Simulation> simulation_;
+  std::shared_ptr<Simulation> simulation_;
 };
-
-}  // namespace
 
 void BindSimulation(py::module_& module) {
   py::class_<VirtualRun>(module, "VirtualRun")
-      .def(py::init<SharedEngine&, const py::list&, const py::list&>(), "engine"_a, "prototypes"_a,
-           "arrivals"_a)
-      .def("run", &VirtualRun::Run)
-      .def("advance", &VirtualRun::Advance, "until"_a = INT64_MAX)
+      .def(py::init<SharedEngine&, const py::list&, const py::dict&, const py::dict&>(), "engine"_a,
+           "shapes"_a, "columns"_a, "options"_a)
+      .def("advance", &VirtualRun::Advance, "work"_a = kWork, "until"_a = INT64_MAX)
+      .def("adopt", &VirtualRun::Adopt, "known"_a)
+      .def("close", &VirtualRun::Close)
       .def("fork", &VirtualRun::Fork)
-      .def_property_readonly("stats", &VirtualRun::Stats);
+      .def("copy", [](const VirtualRun& run) { return std::make_unique<VirtualRun>(run); })
+      .def_property_readonly("stats", &VirtualRun::Stats)
+      .def("jobs", [](const VirtualRun& run) { return JobColumnsOf(run.simulation()); })
+      .def("runs", [](const VirtualRun& run) { return RunColumnsOf(run.simulation()); })
+      .def("decisions", [](const VirtualRun& run) { return DecisionColumnsOf(run.simulation()); })
+      .def("usage", [](const VirtualRun& run) { return UsageColumnsOf(run.simulation()); })
+      .def("consumed", [](const VirtualRun& run) { return ConsumedColumnsOf(run.simulation()); })
+      .def("figures", [](const VirtualRun& run) { return FiguresOf(*run.simulation()); })
+      .def("assigned", [](const VirtualRun& run) { return AssignedOf(*run.simulation()); })
+      .def("loops", [](const VirtualRun& run) { return LoopsOf(*run.simulation()); });
 }
 
 }  // namespace kueue::python

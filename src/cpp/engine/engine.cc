@@ -170,6 +170,13 @@ void Engine::Delete(WorkloadId id) {
   state_.RemoveDeleted();
 }
 
+void Engine::Evict(WorkloadId id, Reason reason, std::string message) {
+  const Workload& workload = state_.At(id);
+  if (!workload.HasQuotaReservation() || workload.IsEvicted() || workload.IsFinished()) return;
+  kueue::Evict(state_, id, reason, Say(std::move(message)));
+  AfterWrite(state_, id);
+}
+
 void Engine::SetCheckState(WorkloadId id, const std::string& name, CheckState check_state,
                            std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds,
                            std::optional<PodSetUpdates> pod_set_updates) {

@@ -89,6 +89,8 @@ class Engine {
   // Its job is done: Succeeded, Failed or FailedToStart. Without a message the usual one of the reason.
   void Finish(WorkloadId id, Reason reason = Reason::kSucceeded, std::string message = "");
   void Delete(WorkloadId id);
+  // Somebody else than the scheduler takes its quota away; nothing where it has none.
+  void Evict(WorkloadId id, Reason reason, std::string message);
   // A check's controller wrote its state; what is not given stays as it is.
   void SetCheckState(WorkloadId id, const std::string& check, CheckState state,
                      std::optional<std::string> message = std::nullopt,

@@ -168,7 +168,7 @@ class FieldLists {
                queues, cohorts, flavors, local_queues, namespaces, checks, topology, runtime_classes, ledger,
                ledger_usage, workloads, workload_of_key, classes, class_of_key, caches, stale, requoted,
                changed_nodes, only_added, added_queues, to_requeue, scheduling_cycle, successful_cycles,
-               waiting, stop_delay, now, record_events, events, second_passes, deleted, dirty)
+               waiting, stop_delay, now, record_events, events, followed, second_passes, deleted, dirty)
 #undef KUEUE_RECORD
 
   // Short cuts that are made anew: nothing of them is kept.
@@ -183,6 +183,14 @@ class FieldLists {
   static const char* FieldsOf(const Caches&) { return ""; }
   template <typename Use>
   static void Visit(const Caches&, Use use) {
+    use();
+  }
+
+  // Nor of what a run follows.
+  static std::string NameOf(const Followed&) { return "Followed"; }
+  static const char* FieldsOf(const Followed&) { return ""; }
+  template <typename Use>
+  static void Visit(const Followed&, Use use) {
     use();
   }
 

@@ -27,6 +27,7 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
     result_.idle = true;
     return result_;
   }
+  result_.heads = static_cast<int>(entries_.size());
   if (!IsResumed()) Remember();
   ++state_.scheduling_cycle;
   preemptor_.BeginCycle();
@@ -94,6 +95,7 @@ void Cycle::TakeHeads() {
   const auto has_pending_penalty = [this](LocalQueueId queue) { return HasPendingPenalty(state_, queue); };
   for (NodeId node : state_.forest().Queues()) {
     if (!state_.Queue(node).inactivity.reason.empty()) continue;
+    if (!state_.followed.held_back.empty() && state_.followed.held_back[static_cast<size_t>(node)]) continue;
     PendingQueue& pending = state_.Queue(node).pending;
     const WorkloadId head =
         IsResumed() ? pending.inflight() : pending.Pop(state_.pending_tables(), has_pending_penalty);

@@ -44,6 +44,7 @@ void Cycle::Preempt(State& state, const Entry& entry, const Target& target) {
     event.by_key = preemptor.Key();
     event.by_queue = state_.Local(preemptor.local_queue).cluster_queue;
   }
+  if (state.followed.on) state.followed.steps.back().by = entry.workload;
   if (&state != &live_) return;
   ++result_.evicted;
   result_.evicted_workloads.push_back(target.workload);
@@ -147,7 +148,13 @@ void Cycle::FinishEntry(Entry& entry) {
     workload.progress = state_.At(entry.workload).progress;
     Classify(live_, entry.workload);
   }
+  const bool had_progress = workload.progress != nullptr;
   Requeue(live_, entry.workload, entry.requeue_reason, entry.quota_reserved_reason);
+  const bool is_active =
+      workload.place == QueuePlace::kQueued &&
+      !live_.Queue(workload.queued).pending.IsInadmissible(live_.workloads, entry.workload);
+  result_.parked = result_.parked || !is_active;
+  result_.scanning = result_.scanning || (is_active && had_progress);
   const Reason reason =
       live_.config.gates.unadmitted_workloads_observability ? entry.quota_reserved_reason : Reason::kPending;
   if (!UnsetQuotaReservation(live_, entry.workload, reason, entry.message)) return;

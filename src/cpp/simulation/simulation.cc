@@ -1,90 +1,395 @@
-// Follows the rules of virtual time for Kueue's generator files (test/performance/scheduler, kueue
-// ff69552e79).
+// The rules of virtual time: what cycles do to jobs, and when a moment is over. With `as_performance_test` as
+// for Kueue's generator files (test/performance/scheduler, kueue ff69552e79).
 #include "simulation/simulation.h"
 
 #include <algorithm>
 
+#include "fairness/ledger.h"
+#include "lifecycle/conditions.h"
+
 namespace kueue {
+namespace {
 
-Simulation::Simulation(Engine& engine, std::vector<std::shared_ptr<const WorkloadSpec>> prototypes,
-                       std::vector<Arrival> arrivals)
-    : engine_(engine), prototypes_(std::move(prototypes)), arrivals_(std::move(arrivals)) {
-  std::stable_sort(arrivals_.begin(), arrivals_.end(),
-                   [](const Arrival& a, const Arrival& b) { return a.at < b.at; });
-  engine_.state().workloads.Reserve(arrivals_.size());
-  engine_.state().workload_of_key.reserve(arrivals_.size());
-  runs_.reserve(arrivals_.size());
-  stats_.first_wait.resize(prototypes_.size());
-  stats_.first_admitted.resize(prototypes_.size());
+constexpr Time kNever = INT64_MAX / 4;
+// A scan of flavors over so many cycles in which nothing else happens goes round.
+constexpr int64_t kLongestScan = 64;
+
+Time StartOf(const Engine& engine, const JobColumns& columns, const SimulationOptions& options) {
+  Time start = columns.submit.empty() ? engine.state().now : columns.submit.front();
+  if (!options.changes.empty()) start = std::min(start, options.changes.front().at);
+  return std::max(start, engine.state().now);
 }
 
-Simulation::Progress& Simulation::RunOf(WorkloadId id) {
-  if (runs_.size() <= static_cast<size_t>(id)) runs_.resize(static_cast<size_t>(id) + 1);
-  return runs_[static_cast<size_t>(id)];
+bool HasGrace(const JobColumns& columns, const SimulationOptions& options) {
+  return options.model.grace > 0 ||
+         std::any_of(columns.grace.begin(), columns.grace.end(), [](Time grace) { return grace > 0; });
 }
 
-std::optional<Time> Simulation::Next() const {
-  std::optional<Time> next;
-  if (!ends_.empty()) next = ends_.top().at;
-  if (next_ < arrivals_.size()) next = std::min(next.value_or(INT64_MAX), arrivals_[next_].at);
-  return next;
-}
+}  // namespace
 
-bool Simulation::Run(int64_t moments, Time until) {
-  for (; moments > 0; --moments) {
-    const std::optional<Time> next = Next();
-    if (!next || *next > until) return false;
-    const Time now = *next;
-    engine_.SetNow(now);
-    for (; !ends_.empty() && ends_.top().at == now; ends_.pop()) {
-      const End end = ends_.top();
-      if (RunOf(end.workload).admissions != end.admission) continue;
-      engine_.Finish(end.workload);
-      ++stats_.finished;
-      stats_.end = now;
-    }
-    for (; next_ < arrivals_.size() && arrivals_[next_].at == now; ++next_) {
-      Submit(static_cast<int32_t>(next_));
-      stats_.end = now;
-    }
-    RunCycles();
+Simulation::Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, SimulationOptions options)
+    : engine_(std::move(engine)),
+      columns_(std::move(jobs)),
+      options_(std::move(options)),
+      jobs_(static_cast<size_t>(columns_->size())),
+      asks_(columns_->shapes.size()),
+      has_asks_(columns_->shapes.size()),
+      start_(StartOf(engine_, *columns_, options_)),
+      frees_by_hand_(options_.as_performance_test || HasGrace(*columns_, options_)),
+      failures_(options_.delays.failures.size()),
+      lowered_(options_.delays.failures.size()),
+      recorder_(options_.record, start_),
+      figures_(start_ + options_.warmup) {
+  State& state = engine_.state();
+  state.followed.on = true;
+  state.record_events = false;
+  if (frees_by_hand_) engine_.SetStopDelay(kNever);
+  engine_.SetNow(start_);
+  state.EnsureBuilt();
+  figures_.Rebuild(state);
+  LookAtAll();
+  for (size_t i = 0; i < options_.changes.size(); ++i) {
+    calendar_.Plan(std::max(options_.changes[i].at, start_), Happening::kChange, static_cast<int32_t>(i), 0);
   }
-  const std::optional<Time> next = Next();
-  return next && *next <= until;
+  for (size_t i = 0; i < options_.delays.failures.size(); ++i) PlanFailure(i);
 }
 
-void Simulation::Submit(int32_t index) {
-  Arrival& arrival = arrivals_[static_cast<size_t>(index)];
-  WorkloadObject object;
-  object.name = std::move(arrival.name);
-  object.uid = std::move(arrival.uid);
-  object.created = arrival.created;
-  object.spec = prototypes_[static_cast<size_t>(arrival.prototype)];
-  const WorkloadId id = engine_.Submit(std::move(object));
-  RunOf(id).arrival = index;
-  ++stats_.workloads;
+int32_t Simulation::JobOf(WorkloadId workload) const {
+  if (workload < 0 || job_of_.size() <= static_cast<size_t>(workload)) return -1;
+  return job_of_[static_cast<size_t>(workload)];
 }
 
-void Simulation::RunCycles() {
-  for (;;) {
-    const CycleResult result = engine_.RunCycle();
-    if (result.idle) return;
-    ++stats_.cycles;
-    for (WorkloadId id : result.admitted_workloads) {
-      Progress& run = RunOf(id);
-      const Arrival& arrival = arrivals_[static_cast<size_t>(run.arrival)];
-      ++run.admissions;
-      ends_.push({engine_.state().now + arrival.runtime, sequence_++, id, run.admissions});
-      if (run.admitted_before) continue;
-      run.admitted_before = true;
-      stats_.first_wait[static_cast<size_t>(arrival.prototype)] += engine_.state().now - arrival.at;
-      ++stats_.first_admitted[static_cast<size_t>(arrival.prototype)];
+const std::vector<std::pair<ResourceId, int64_t>>& Simulation::AsksOf(int32_t shape) {
+  return asks_[static_cast<size_t>(shape)];
+}
+
+bool Simulation::Run(int64_t work, Time until) {
+  until = std::min(until, options_.until);
+  for (work_ = work; work_ > 0 && !stopped_;) {
+    if (!in_moment_ && !Begin(until)) return false;
+    in_moment_ = Decide();
+    if (!in_moment_) EndMoment();
+  }
+  return !stopped_;
+}
+
+void Simulation::Settle() {
+  do {
+    acted_ = false;
+    if (!options_.as_performance_test) engine_.Settle();
+    Listen();
+    if (!to_free_.empty()) {
+      engine_.ReleaseEvictedNow(to_free_);
+      to_free_.clear();
+      acted_ = true;
+      Listen();
     }
-    for (WorkloadId id : result.evicted_workloads) ++RunOf(id).admissions;  // its end is void
-    stats_.admissions += result.admitted;
-    stats_.evictions += result.evicted;
-    engine_.ReleaseEvictedNow(result.evicted_workloads);
-    if (result.admitted == 0 && result.evicted == 0) return;
+  } while (acted_ && !options_.as_performance_test);
+}
+
+// Goes on with the moment under way by one cycle; whether there is more to decide.
+bool Simulation::Decide() {
+  Settle();
+  if (busy_until_ > now()) return false;
+  const CycleResult result = engine_.RunCycle();
+  if (result.idle) {
+    Listen();
+    return acted_;
+  }
+  ++stats_.cycles;
+  work_ -= result.heads;
+  stats_.admissions += result.admitted;
+  const int64_t evictions = stats_.evictions;
+  Listen();
+  if (options_.as_performance_test) Settle();
+  if (!options_.clock.IsZero()) {
+    busy_until_ = now() + options_.clock.cycle + options_.clock.per_head * result.heads;
+    stirred_ = FollowsCycle(result);
+    calendar_.Plan(busy_until_, Happening::kCycle, 0, 0);
+    return false;
+  }
+  if (!FollowsCycle(result)) return false;
+  if (stats_.evictions > evictions || cycles_at_moment_ >= LoopWatch::kPatience) {
+    if (!options_.as_performance_test) Settle();
+    for (const LoopFound& found : watch_.EndCycle(engine_.state())) FoundLoop(found);
+  }
+  ++cycles_at_moment_;
+  return !stopped_;
+}
+
+// Whether the cycle has changed anything, so that the next one may decide otherwise.
+bool Simulation::FollowsCycle(const CycleResult& result) {
+  if (result.admitted > 0 || result.evicted > 0) {
+    idle_cycles_ = 0;
+    return true;
+  }
+  if (options_.as_performance_test) return false;
+  if (result.parked || acted_) return true;
+  return (result.scanning || !engine_.state().to_requeue.empty()) && ++idle_cycles_ < kLongestScan;
+}
+
+void Simulation::FoundLoop(const LoopFound& found) {
+  Loop loop{now(), found.period, 1, {}};
+  for (WorkloadId workload : found.moved) {
+    if (JobOf(workload) >= 0) loop.jobs.push_back(columns_->Row(JobOf(workload)));
+  }
+  std::sort(loop.jobs.begin(), loop.jobs.end());
+  const auto known = std::find_if(loops_.begin(), loops_.end(), [&](const Loop& other) {
+    return other.period == loop.period && other.jobs == loop.jobs;
+  });
+  if (known == loops_.end()) {
+    loops_.push_back(std::move(loop));
+  } else {
+    ++known->times;
+  }
+  if (options_.on_loop != OnLoop::kHold) {
+    stopped_ = true;
+    return;
+  }
+  State& state = engine_.state();
+  state.followed.held_back.resize(static_cast<size_t>(state.forest().size()));
+  if (state.forest().IsClusterQueue(found.root))
+    state.followed.held_back[static_cast<size_t>(found.root)] = true;
+  for (NodeId queue : state.forest().QueuesOfTree(found.root))
+    state.followed.held_back[static_cast<size_t>(queue)] = true;
+}
+
+// Takes in what the engine has done since.
+void Simulation::Listen() {
+  std::vector<Step>& steps = engine_.state().followed.steps;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const Step step = steps[i];
+    const int32_t job = JobOf(step.workload);
+    if (job < 0) continue;
+    switch (step.kind) {
+      case EventKind::kReserved:
+        Reserve(job);
+        break;
+      case EventKind::kAdmitted:
+        Admit(job);
+        break;
+      case EventKind::kEvicted:
+        Evicted(job, step.by);
+        break;
+      case EventKind::kReleased:
+        Release(job);
+        break;
+      default:
+        break;
+    }
+  }
+  steps.clear();
+}
+
+void Simulation::Reserve(int32_t number) {
+  Job& job = At(number);
+  const State& state = engine_.state();
+  const Workload& workload = state.At(job.workload);
+  figures_.Wait(state, job.queue, AsksOf(columns_->shape[static_cast<size_t>(number)]), -1);
+  ++job.term;
+  ++job.runs;
+  job.state = JobState::kRunning;
+  job.reserved = now();
+  job.started = -1;
+  job.losing = false;
+  if (columns_->runtime[static_cast<size_t>(number)] >= 0) ++ending_;
+  if (workload.admission == nullptr) return;
+  job.queue = workload.admission->cluster_queue;
+  job.assigned = recorder_.AssignedOf(*workload.admission);
+  const Assigned& assigned = recorder_.assigned()[static_cast<size_t>(job.assigned)];
+  job.flavor = assigned.empty() ? kNoId : std::get<2>(assigned.front());
+  job.borrowed = std::any_of(workload.usage.begin(), workload.usage.end(), [&](const auto& use) {
+    return state.quota.Usage(job.queue, use.first) > state.quota.Nominal(job.queue, use.first);
+  });
+  Touch(job.queue);
+  watch_.Note(state.forest().Root(job.queue), job.workload, /*evicted=*/false);
+  recorder_.Decide(state, DecisionKind::kReserved, job, columns_->Row(number));
+  const std::vector<Provisioning>& checks = options_.delays.checks;
+  if (checks.empty() || state.Queue(job.queue).checks.empty()) return;
+  for (CheckId required : RequiredChecks(state, job.queue, workload)) {
+    for (size_t i = 0; i < checks.size(); ++i) {
+      if (checks[i].check != state.check_names.Name(required)) continue;
+      const Time delay = checks[i].delay.Of(columns_->Row(number), job.runs - 1);
+      calendar_.Plan(now() + delay, Happening::kAnswer,
+                     number * static_cast<int32_t>(checks.size()) + static_cast<int32_t>(i), job.term);
+    }
+  }
+}
+
+void Simulation::Admit(int32_t number) {
+  Job& job = At(number);
+  const State& state = engine_.state();
+  const Workload& workload = state.At(job.workload);
+  const RunModel model = ModelOf(number);
+  job.started = now();
+  if (job.first_start < 0) job.first_start = now();
+  recorder_.Decide(state, DecisionKind::kAdmitted, job, columns_->Row(number));
+  Time until_ready = 0;
+  for (const Startup& startup : options_.delays.startups) {
+    if (job.flavor != kNoId && startup.flavor == state.flavor_names.Name(job.flavor))
+      until_ready = startup.delay.Of(columns_->Row(number), job.runs - 1);
+  }
+  job.startup = until_ready + (job.runs > 1 || job.done > 0 ? model.restore : 0);
+  if (state.config.wait_for_pods_ready) {
+    calendar_.Plan(now() + until_ready, Happening::kPodsReady, number, job.term);
+    const auto& timeouts = *state.config.wait_for_pods_ready;
+    if (timeouts.timeout > 0)
+      calendar_.Plan(SaturatingAdd(now(), timeouts.timeout), Happening::kTimer, number, job.term);
+    if (until_ready == 0) {
+      engine_.SetPodsReady(job.workload, true);
+      acted_ = true;
+    }
+  }
+  if (columns_->runtime[static_cast<size_t>(number)] >= 0) {
+    job.wanted = RuntimeOf(number, workload);
+    const Time length = LengthOfRun(model, std::max<Time>(0, job.wanted - job.done), job.startup);
+    calendar_.Plan(SaturatingAdd(now(), length), Happening::kEnd, number, job.term);
+  }
+  if (const auto limit = workload.spec->maximum_execution_time_seconds) {
+    const Time left = (*limit - workload.Status().past_execution_seconds.value_or(0)) * kSecond;
+    calendar_.Plan(SaturatingAdd(now(), std::max<Time>(0, left)), Happening::kTimer, number, job.term);
+  }
+}
+
+void Simulation::Evicted(int32_t number, WorkloadId by) {
+  Job& job = At(number);
+  const State& state = engine_.state();
+  const Workload& workload = state.At(job.workload);
+  const Condition* evicted = workload.Find(ConditionType::kEvicted);
+  const Condition* preempted = workload.Find(ConditionType::kPreempted);
+  const bool is_preemption = evicted != nullptr && evicted->reason == Id(Reason::kPreempted);
+  if (job.reserved < 0) {
+    if (workload.spec->active || job.state != JobState::kWaiting) return;
+    figures_.Wait(state, job.queue, AsksOf(columns_->shape[static_cast<size_t>(number)]), -1);
+    job.outcome_reason = evicted == nullptr ? 0 : evicted->reason;
+    job.state = JobState::kDeactivated;
+    job.end = now();
+    return recorder_.Decide(state, DecisionKind::kDeactivated, job, columns_->Row(number));
+  }
+  ++job.term;
+  ++job.evictions;
+  ++stats_.evictions;
+  const int32_t preemptor = JobOf(by);
+  job.preemptor = preemptor < 0 ? -1 : columns_->Row(preemptor);
+  job.outcome_reason = evicted == nullptr ? 0 : evicted->reason;
+  job.rule = is_preemption && preempted != nullptr ? preempted->reason : 0;
+  const RunModel model = ModelOf(number);
+  job.last = {};
+  if (job.started >= 0) {
+    job.last = BreakRun(model, now() - job.started, job.startup);
+    job.done = model.on_eviction == OnEviction::kRestart ? 0 : job.done + job.last.kept;
+    job.lost += job.last.lost;
+    job.overhead += job.last.overhead;
+  }
+  job.losing = job.reserved >= 0;
+  figures_.Evict(job.queue, by == kNoId ? kNoId : state.QueueOf(state.At(by)), job.rule, workload, job.last);
+  watch_.Note(state.forest().Root(job.queue), job.workload, /*evicted=*/true);
+  recorder_.Decide(state, workload.spec->active ? DecisionKind::kEvicted : DecisionKind::kDeactivated, job,
+                   columns_->Row(number));
+  if (!frees_by_hand_) return;
+  if (model.grace > 0 && job.started >= 0 && !options_.as_performance_test) {
+    calendar_.Plan(SaturatingAdd(now(), model.grace), Happening::kFreed, number, job.term);
+  } else {
+    to_free_.push_back(job.workload);
+    acted_ = true;
+  }
+}
+
+void Simulation::Release(int32_t number) {
+  Job& job = At(number);
+  if (job.reserved < 0) return;
+  const State& state = engine_.state();
+  const Workload& workload = state.At(job.workload);
+  recorder_.EndRun(now(), job.rule != 0 ? RunOutcome::kPreempted : RunOutcome::kEvicted, job,
+                   columns_->Row(number), job.last);
+  job.held += now() - job.reserved;
+  job.reserved = job.started = -1;
+  job.losing = false;
+  ++job.term;
+  if (columns_->runtime[static_cast<size_t>(number)] >= 0) --ending_;
+  Touch(job.queue);
+  if (!workload.spec->active) {
+    job.state = JobState::kDeactivated;
+    job.end = now();
+    return;
+  }
+  job.state = JobState::kWaiting;
+  figures_.Wait(state, job.queue, AsksOf(columns_->shape[static_cast<size_t>(number)]), +1);
+  recorder_.Decide(state, DecisionKind::kRequeued, job, columns_->Row(number));
+  if (workload.Status().requeue_at.value_or(0) > now())
+    calendar_.Plan(*workload.Status().requeue_at, Happening::kTimer, number, job.term);
+}
+
+RunModel Simulation::ModelOf(int32_t job) const {
+  RunModel model = options_.model;
+  const auto own = [job](Times column, Time& value) {
+    if (!column.empty() && column[static_cast<size_t>(job)] >= 0) value = column[static_cast<size_t>(job)];
+  };
+  own(columns_->every, model.every);
+  own(columns_->cost, model.cost);
+  own(columns_->restore, model.restore);
+  own(columns_->grace, model.grace);
+  if (!columns_->every.empty() && columns_->every[static_cast<size_t>(job)] > 0)
+    model.on_eviction = OnEviction::kCheckpoint;
+  return model;
+}
+
+// With fewer pods than it asks for, an elastic job takes longer in proportion.
+Time Simulation::RuntimeOf(int32_t job, const Workload& workload) const {
+  const Time runtime = columns_->runtime[static_cast<size_t>(job)];
+  if (columns_->elastic.empty() || columns_->elastic[static_cast<size_t>(job)] == 0 || !workload.admission)
+    return runtime;
+  int64_t wanted = 0, given = 0;
+  for (const PodSetSpec& pod_set : workload.spec->pod_sets) wanted += pod_set.count;
+  for (const PodSetAdmission& pod_set : workload.admission->pod_sets) given += pod_set.count;
+  if (given <= 0 || given == wanted) return runtime;
+  const Int128 longer = static_cast<Int128>(runtime) * wanted / given;
+  return longer > INT64_MAX ? INT64_MAX : static_cast<Time>(longer);
+}
+
+void Simulation::Touch(NodeId queue) {
+  if (queue == kNoId) return;
+  if (is_touched_.size() <= static_cast<size_t>(queue)) is_touched_.resize(static_cast<size_t>(queue) + 1);
+  if (is_touched_[static_cast<size_t>(queue)]) return;
+  is_touched_[static_cast<size_t>(queue)] = true;
+  touched_.push_back(queue);
+}
+
+// Something happens to a queue, so that its tree, if its heads were held back, is decided upon again.
+void Simulation::Stir(NodeId queue) {
+  Touch(queue);
+  State& state = engine_.state();
+  if (queue == kNoId || state.followed.held_back.empty()) return;
+  state.followed.held_back.resize(static_cast<size_t>(state.forest().size()));
+  state.followed.held_back[static_cast<size_t>(queue)] = false;
+  if (state.forest().HasCycle(queue)) return;
+  for (NodeId other : state.forest().QueuesOfTree(state.forest().Root(queue))) {
+    state.followed.held_back[static_cast<size_t>(other)] = false;
+  }
+}
+
+void Simulation::LookAtAll() {
+  for (NodeId queue : engine_.state().forest().Queues()) figures_.Look(engine_.state(), queue, recorder_);
+}
+
+void Simulation::EndMoment() {
+  State& state = engine_.state();
+  Listen();
+  std::sort(touched_.begin(), touched_.end());
+  for (NodeId queue : touched_) {
+    is_touched_[static_cast<size_t>(queue)] = false;
+    figures_.Look(state, queue, recorder_);
+  }
+  touched_.clear();
+  if (state.config.admission_fair_sharing) recorder_.Consume(state);
+}
+
+void Simulation::Close() {
+  EndMoment();
+  figures_.Close(options_.until == INT64_MAX ? now() : std::max(now(), options_.until));
+  for (int32_t number = 0; number < columns_->size(); ++number) {
+    const Job& job = At(number);
+    if (job.reserved >= 0) recorder_.EndRun(now(), RunOutcome::kRunning, job, columns_->Row(number), {});
   }
 }
 

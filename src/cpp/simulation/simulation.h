@@ -3,74 +3,149 @@
 #define KUEUE_SIMULATION_SIMULATION_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <queue>
+#include <utility>
 #include <vector>
 
 #include "engine/engine.h"
+#include "simulation/calendar.h"
+#include "simulation/changes.h"
+#include "simulation/delays.h"
+#include "simulation/figures.h"
+#include "simulation/jobs.h"
+#include "simulation/loops.h"
+#include "simulation/recorder.h"
 
 namespace kueue {
 
-// A job that is to arrive.
-struct Arrival {
-  Time at;            // when it is submitted
-  Time created;       // its creationTimestamp, which orders it
-  Time runtime;       // from admission to its end; from the start again after a preemption
-  int32_t prototype;  // what it asks for
-  std::string name, uid;
+// What a scheduling cycle takes: nothing, so that cycles follow until one changes nothing, or `cycle` and
+// `per_head` more for each head.
+struct Clock {
+  Time cycle = 0, per_head = 0;
+  bool IsZero() const { return cycle == 0 && per_head == 0; }
+};
+
+enum class OnLoop : uint8_t { kHold, kStop, kRaise };
+
+struct SimulationOptions {
+  RunModel model;
+  Clock clock;
+  Delays delays;
+  std::vector<TimedChange> changes;  // by time
+  Time until = INT64_MAX;            // the last moment
+  Time warmup = 0;                   // after the start: figures begin there
+  OnLoop on_loop = OnLoop::kHold;
+  Recording record;
+  // As Kueue's scheduler performance test runs: no controllers, and a moment is over after a cycle that
+  // neither admits nor evicts anybody. Otherwise it is over after one that changes nothing at all.
+  bool as_performance_test = false;
 };
 
 struct SimulationStats {
   int64_t workloads = 0, cycles = 0, admissions = 0, evictions = 0, finished = 0;
-  Time end = 0;  // of the last event
-  // By prototype: the sum of the times from arrival to first admission, and how many were admitted.
-  std::vector<Time> first_wait;
-  std::vector<int64_t> first_admitted;
+  Time end = 0;  // of the last arrival or end of a job
 };
 
-// At each moment: first the jobs that end, then those that arrive, in the order of events; then cycles, until
-// one neither admits nor evicts anybody or no queue has a head. A preempted job gives its quota back right
-// after the cycle that evicted it, and waits again.
+// A tree whose preemption goes round; its heads wait until something happens in it.
+struct Loop {
+  Time at = 0;  // when it was first found
+  int64_t period = 0, times = 0;
+  std::vector<int32_t> jobs;  // their rows, ascending
+};
+
 class Simulation {
  public:
-  // `prototypes` are workloads without name, UID and creation time. Arrivals are sorted by time (stably).
-  Simulation(Engine& engine, std::vector<std::shared_ptr<const WorkloadSpec>> prototypes,
-             std::vector<Arrival> arrivals);
+  // The run goes on from the engine's state; `jobs` are sorted by submission.
+  Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, SimulationOptions options);
 
-  // Runs up to `moments` moments, none of them after `until`; returns whether one is left.
-  bool Run(int64_t moments, Time until = INT64_MAX);
+  // Runs for about so much work (heads of cycles, and events), not beyond a time; whether anything is left.
+  bool Run(int64_t work, Time until = INT64_MAX);
+  // A workload that the engine knows already is this job.
+  void Adopt(int32_t job, WorkloadId workload);
+  // Brings all figures to the last moment, and records the runs under way.
+  void Close();
+
+  Time start() const { return start_; }
+  Time now() const { return engine_.state().now; }
+  const Engine& engine() const { return engine_; }
+  const JobColumns& columns() const { return *columns_; }
+  const std::vector<Job>& jobs() const { return jobs_; }
   const SimulationStats& stats() const { return stats_; }
+  const Recorder& recorder() const { return recorder_; }
+  Recorder& recorder() { return recorder_; }
+  const Figures& figures() const { return figures_; }
+  const std::vector<Loop>& loops() const { return loops_; }
+  bool stopped() const { return stopped_; }
+  // The job of a workload; -1: it is none.
+  int32_t JobOf(WorkloadId workload) const;
+  // What all pods of a shape ask for, by resource.
+  const std::vector<std::pair<ResourceId, int64_t>>& AsksOf(int32_t shape);
 
  private:
-  struct End {
-    Time at;
-    int64_t sequence;
-    WorkloadId workload;
-    int32_t admission;  // the how-manieth of its workload; an earlier one has been preempted
-    bool operator>(const End& other) const {
-      return at != other.at ? at > other.at : sequence > other.sequence;
-    }
-  };
-  struct Progress {
-    int32_t arrival = -1, admissions = 0;
-    bool admitted_before = false;
-  };
-  // Its name and UID are its workload's from then on.
-  void Submit(int32_t index);
-  void RunCycles();
-  Progress& RunOf(WorkloadId id);
-  std::optional<Time> Next() const;  // the next moment at which anything happens
+  // moment.cc: what happens at one moment.
+  std::optional<Time> Next();
+  bool Begin(Time until);
+  void Happen(const Planned& planned);
+  void Arrive(int32_t job);
+  void End(int32_t job);
+  void Free(int32_t job);
+  void Change(const TimedChange& change);
+  void Answer(int32_t job, size_t check);
+  void Fail(size_t failure);
+  void Repair(size_t failure);
+  void PlanFailure(size_t failure);
+  std::optional<Time> NextSample() const;
 
-  Engine& engine_;
-  std::vector<std::shared_ptr<const WorkloadSpec>> prototypes_;
-  std::vector<Arrival> arrivals_;
-  size_t next_ = 0;
-  int64_t sequence_ = 0;
-  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
-  std::vector<Progress> runs_;  // by workload
+  // simulation.cc: cycles, and what becomes of jobs in them.
+  void Settle();
+  bool Decide();
+  bool FollowsCycle(const CycleResult& result);
+  void EndMoment();
+  void Listen();
+  void Reserve(int32_t job);
+  void Admit(int32_t job);
+  void Evicted(int32_t job, WorkloadId by);
+  void Release(int32_t job);
+  void FoundLoop(const LoopFound& found);
+  void Touch(NodeId queue);
+  void Stir(NodeId queue);
+  void QuotasChanged();
+  void LookAtAll();
+  RunModel ModelOf(int32_t job) const;
+  Time RuntimeOf(int32_t job, const Workload& workload) const;
+  Job& At(int32_t job) { return jobs_[static_cast<size_t>(job)]; }
+  const Workload& WorkloadOf(int32_t job) const {
+    return engine_.state().At(jobs_[static_cast<size_t>(job)].workload);
+  }
+
+  Engine engine_;
+  std::shared_ptr<const JobColumns> columns_;
+  SimulationOptions options_;
+  std::vector<Job> jobs_;
+  std::vector<int32_t> job_of_;                                    // by workload
+  std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // by shape
+  std::vector<bool> has_asks_;
+  Calendar calendar_;
+  size_t next_ = 0;  // arrival
+  Time start_;
+  bool frees_by_hand_;  // evicted jobs keep their quota until the run frees it
+
+  bool in_moment_ = false, acted_ = false, stopped_ = false, stirred_ = false;
+  int64_t ending_ = 0;  // jobs that have quota and will end
+  int64_t cycles_at_moment_ = 0, idle_cycles_ = 0, work_ = 0;
+  Time busy_until_ = 0;
+  LoopWatch watch_;
+  std::vector<WorkloadId> to_free_;
+  std::vector<NodeId> touched_;
+  std::vector<bool> is_touched_;
+  std::vector<int64_t> failures_;                                 // how many there were, by failure
+  std::vector<std::vector<std::pair<NodeId, int64_t>>> lowered_;  // by failure: whose quota it has lowered
+
   SimulationStats stats_;
+  Recorder recorder_;
+  Figures figures_;
+  std::vector<Loop> loops_;
 };
 
 }  // namespace kueue

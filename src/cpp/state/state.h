@@ -150,6 +150,22 @@ struct Event {
   std::optional<Time> since;  // when that began which this event ends
 };
 
+// A step in a workload's life, for who goes along with a run: unlike an Event it is about a place, and is
+// taken before that may be used again.
+struct Step {
+  EventKind kind;
+  WorkloadId workload;
+  WorkloadId by = kNoId;  // of an eviction by preemption: the preemptor
+};
+
+// Of a state that a run of virtual time goes along with; no part of what a state means: a loaded one starts
+// without.
+struct Followed {
+  bool on = false;
+  std::vector<Step> steps;      // since they were last taken
+  std::vector<bool> held_back;  // by node; cycles take no head of these queues; empty: of all
+};
+
 // What need not be made anew each time; no part of what a state means: a loaded one starts without.
 struct Caches {
   // The classes made from one template object; forgotten when what fills templates in changes.
@@ -223,6 +239,7 @@ struct State {
   std::vector<Event> events;
   std::vector<WorkloadId> deleted;        // that are still named by the cycle that waits
   std::vector<SecondPass> second_passes;  // in the order in which they were asked for
+  Followed followed;
 
   std::vector<WorkloadId> dirty;  // to be looked at by the controllers at the next settle, in no order
 
@@ -289,6 +306,7 @@ struct State {
   // Forgets those that are deleted, once no cycle that waits names them.
   void RemoveDeleted();
   void Record(EventKind kind, WorkloadId workload, Reason cause = Reason::kEmpty) {
+    if (followed.on) followed.steps.push_back({kind, workload});
     if (record_events) AddEvent(kind, workload, cause);
   }
   // Lifecycle details for writing.

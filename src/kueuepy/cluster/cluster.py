@@ -246,6 +246,28 @@ class Cluster:
             raise NotFoundError(f'{kind.__name__} "{key}": there is no such object in the cluster')
         return self._with(kept, self._declared.configuration, names=names)
 
+    def edit(self, path: str, value: Any) -> Cluster:
+        """The Cluster in which one field has another value; `None` takes it away.
+
+        >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("a", {"h100": {"cpu": 9}}))
+        >>> strict = cluster.edit("ClusterQueue/*:queueingStrategy", "StrictFIFO")
+        >>> strict.edit("ClusterQueue/a:quota[h100/cpu].nominalQuota", 5).cluster_queues[0].queueing_strategy
+        'StrictFIFO'
+
+        Args:
+            path: `Kind/name:field.field[selector]`, with the fields of the manifest's `spec`; `Kind/*` are all of a
+                kind, `Kind/{a,b}` two of them. `quota[flavor/resource]` finds the resource group; a selector is a place
+                or a name. `Configuration:field` is of the installation's policies.
+            value: The value.
+
+        Raises:
+            NotFoundError: The path names nothing; the message tells the nearest that is there.
+            InvalidSpecError: The object would not be valid.
+        """
+        from kueuepy.cluster.edit import edited  # noqa: PLC0415 - only on use
+
+        return edited(self, path, value)
+
     def _with(self, objects: list[Object], configuration: Configuration | None, *, names: bool) -> Cluster:
         if configuration is not None:
             check(configuration)

@@ -1,1 +1,1 @@
-"""Jobs in virtual time: runs, their figures, and the comparison of policies."""
+"""Jobs meet a configuration in virtual time: what comes of them is tables, figures and comparisons of policies."""

@@ -1,22 +1,27 @@
-"""Two policies side by side: the same jobs under two configurations."""
+"""Policies side by side: the same jobs under several configurations."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kueuepy.cluster import Cluster
+from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.explain.words import amount, share_text
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.simulation.history import Fact, Move
-from kueuepy.simulation.run import JobOutcome, QueueOutcome, Run, run
+from kueuepy.simulation.outcomes import JobOutcome, QueueOutcome, Run
+from kueuepy.simulation.simulate import Simulation
+from kueuepy.simulation.text import span_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kueuepy.cluster import Cluster
-    from kueuepy.simulation.kpis import Kpis
+    from kueuepy.simulation.figures import Kpis
     from kueuepy.simulation.picture import Picture
+    from kueuepy.simulation.result import Result
+    from kueuepy.simulation.table import Jobs
 
 _HEADER = (
     "ClusterQueue",
@@ -35,10 +40,28 @@ _TITLES = {
     "waiting": "workloads that wait in each ClusterQueue",
     "consumed": "decayed usage of each LocalQueue",
 }
+_SHOWN = 20
+_FIGURES = (
+    "jobs",
+    "finished",
+    "wait_mean",
+    "wait_p50",
+    "wait_p95",
+    "longest_wait",
+    "bounded_slowdown",
+    "goodput",
+    "utilisation",
+    "lost_hours",
+    "borrowed_hours",
+    "jain",
+    "evictions",
+    "loops",
+)
+_SPANS = ("wait_mean", "wait_p50", "wait_p95", "longest_wait")
 
 
 class DecisionChange(msgspec.Struct, frozen=True):
-    """A moment at which the policies decide otherwise about a job.
+    """A moment at which two policies decide otherwise about a job.
 
     Attributes:
         seconds: When, in seconds after the start of the run.
@@ -71,54 +94,98 @@ class JobChange(msgspec.Struct, frozen=True):
     after: JobOutcome
 
 
-class Comparison(msgspec.Struct, frozen=True):
-    """The same jobs under two policies.
+class Comparison:
+    """The same jobs under several policies; of two, `before` and `after` are the first and the last.
 
     Attributes:
-        names: What the two are called.
-        before: The run under the first.
-        after: The run under the second.
+        names: What the policies are called.
+        results: What came of each, by name.
     """
 
-    names: tuple[str, str]
-    before: Run
-    after: Run
+    def __init__(self, results: Mapping[str, Result]) -> None:
+        """Holds the results, in order."""
+        self.results = dict(results)
+        self.names = tuple(self.results)
+        self._runs = {name: Run(result) for name, result in self.results.items()}
 
     @property
+    def before(self) -> Run:
+        """The run under the first policy."""
+        return self._runs[self.names[0]]
+
+    @property
+    def after(self) -> Run:
+        """The run under the last policy."""
+        return self._runs[self.names[-1]]
+
+    def __getitem__(self, name: str) -> Result:
+        """What came of a policy.
+
+        Raises:
+            NotFoundError: There is no policy of this name.
+        """
+        if name not in self.results:
+            raise NotFoundError(f'comparison: "{name}" names no policy; there are {", ".join(self.names)}')
+        return self.results[name]
+
+    def between(self, first: str, second: str) -> Comparison:
+        """Two of the policies, whose jobs and decisions are then set beside each other."""
+        return Comparison({first: self[first], second: self[second]})
+
+    @cached_property
     def changes(self) -> tuple[JobChange, ...]:
-        """The jobs that fare otherwise: another start, flavor, wait, reason or number of evictions."""
-        pairs = [(key, job, self.after.jobs[key]) for key, job in self.before.jobs.items() if key in self.after.jobs]
+        """The jobs that fare otherwise under the last policy: another start, flavor, wait, reason or evictions."""
+        before, after = self.before.jobs, self.after.jobs
+        pairs = [(key, job, after[key]) for key, job in before.items() if key in after]
         return tuple(JobChange(*pair) for pair in pairs if pair[1] != pair[2])
 
-    @property
+    @cached_property
     def decisions(self) -> tuple[DecisionChange, ...]:
         """The decisions that differ: who gets quota and who is evicted, by moment and job, in order."""
         sides: tuple[_Moments, _Moments] = ({}, {})
-        for side, run_ in zip(sides, (self.before, self.after), strict=True):
-            for move in run_.moves:
+        for side, run in zip(sides, (self.before, self.after), strict=True):
+            for move in run.moves:
                 side.setdefault((move.seconds, move.workload), []).append(move)
         both = {
             moment: tuple(tuple(side.get(moment, ())) for side in sides) for moment in sorted({*sides[0], *sides[1]})
         }
         return tuple(DecisionChange(*moment, *pair) for moment, pair in both.items() if pair[0] != pair[1])
 
-    @property
-    def queues(self) -> dict[str, tuple[QueueOutcome | None, QueueOutcome | None]]:
-        """Each ClusterQueue under both; `None` where it is not active."""
-        names = dict.fromkeys((*self.before.queues, *self.after.queues))
-        return {name: (self.before.queues.get(name), self.after.queues.get(name)) for name in names}
+    @cached_property
+    def queues(self) -> dict[str, tuple[QueueOutcome | None, ...]]:
+        """Each ClusterQueue under all policies; `None` where it is not active."""
+        names = dict.fromkeys(name for run in self._runs.values() for name in run.queues)
+        return {name: tuple(run.queues.get(name) for run in self._runs.values()) for name in names}
 
     @property
     def kpis(self) -> dict[str, Kpis]:
-        """The figures of both runs, by the name of the policy: utilisation, goodput, waits, evenness and so on."""
-        return dict(zip(self.names, (self.before.kpis, self.after.kpis), strict=True))
+        """The figures of each run, by the name of the policy: utilisation, goodput, waits, evenness and so on."""
+        return {name: result.kpis for name, result in self.results.items()}
+
+    def figures(self) -> list[tuple[str, ...]]:
+        """The figures by which people choose, one a row, a column for each policy; times and hours as they are read."""
+        rows = []
+        for figure in _FIGURES:
+            values = [getattr(kpis, figure) for kpis in self.kpis.values()]
+            cells = dict.fromkeys(cell for value in values if isinstance(value, dict) for cell in value)
+            rows += [
+                (f"{figure} {cell}", *(_figure(figure, value.get(cell, 0.0)) for value in values)) for cell in cells
+            ]
+            if not any(isinstance(value, dict) for value in values):
+                rows.append((figure, *(_figure(figure, value) for value in values)))
+        return rows
+
+    def hurt(self, most: int = _SHOWN) -> list[JobChange]:
+        """The jobs that wait longer under the last policy than under the first, the worst first."""
+        worse = [change for change in self.changes if change.after.waited > change.before.waited]
+        return sorted(worse, key=lambda change: change.before.waited - change.after.waited)[:most]
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Two rows of text for each ClusterQueue, one for each policy."""
+        """Rows of text for each ClusterQueue, one for each policy."""
         return [
             (queue, self.names[i], *_told(outcome))
-            for queue, pair in self.queues.items()
-            for i, outcome in enumerate(pair)
+            for queue, all_ in self.queues.items()
+            for i, outcome in enumerate(all_)
             if outcome is not None
         ]
 
@@ -132,15 +199,15 @@ class Comparison(msgspec.Struct, frozen=True):
 
         rows = [
             {"cluster_queue": queue, "policy": self.names[i], **msgspec.to_builtins(outcome)}
-            for queue, pair in self.queues.items()
-            for i, outcome in enumerate(pair)
+            for queue, all_ in self.queues.items()
+            for i, outcome in enumerate(all_)
             if outcome is not None
         ]
         names = rows[0] if rows else ()
         return Columns({name: [row[name] for row in rows] for name in names}).to_pandas()
 
     def picture(self, fact: Fact = "share", cell: str = "") -> Picture:
-        """A fact over time under both policies, side by side.
+        """A fact over time under all policies, side by side.
 
         Args:
             fact: The `share`, the `usage` or the number of `waiting` workloads of each ClusterQueue; or what each
@@ -151,44 +218,59 @@ class Comparison(msgspec.Struct, frozen=True):
         from kueuepy.simulation.picture import steps  # noqa: PLC0415 - only on use
 
         if not cell and fact in ("usage", "consumed"):
-            tables = (run_.history for run_ in (self.before, self.after))
+            tables = (run.history for run in self._runs.values())
             cell = min((row["cell"] for table in tables for row in table.rows() if row["fact"] == fact), default="")
-        panels = {
-            name: run_.history.series(fact, cell)
-            for name, run_ in zip(self.names, (self.before, self.after), strict=True)
-        }
+        panels = {name: run.history.series(fact, cell) for name, run in self._runs.items()}
         title = f"{_TITLES[fact]}{f' ({cell})' if cell else ''}"
-        return steps(title, panels, max(self.before.seconds, self.after.seconds))
+        return steps(title, panels, max(run.seconds for run in self._runs.values()))
+
+    def _warnings(self) -> list[str]:
+        return [f"{name}: {text}" for name, result in self.results.items() for text in result.warnings]
 
     def __str__(self) -> str:
-        """Both policies queue by queue, then the jobs that fare otherwise."""
-        rows = [_HEADER, *self.rows()]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADER))]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        """Warnings, all policies queue by queue, and the first of the jobs that fare otherwise."""
+        lines = [*self._warnings(), *_aligned([_HEADER, *self.rows()])]
         changes = self.changes
         lines.append(f"{len(changes)} of {len(self.before.jobs)} jobs fare otherwise")
-        lines += [f"  {c.workload}: {_job(c.before)} → {_job(c.after)}" for c in changes]
-        loops = zip(self.names, (self.before.loops, self.after.loops), strict=True)
-        lines += [f"{name}: {loop}" for name, found in loops for loop in found]
+        lines += [f"  {c.workload}: {_job(c.before)} → {_job(c.after)}" for c in changes[:_SHOWN]]
+        if len(changes) > _SHOWN:
+            lines.append(f"  and {len(changes) - _SHOWN} more: see .changes")
         return "\n".join(lines)
 
-    def sheets(self) -> tuple[Sheet, Sheet]:
-        """Both policies queue by queue, and the jobs that fare otherwise."""
-        changes = [(c.workload, _job(c.before), _job(c.after)) for c in self.changes]
-        return Sheet(_HEADER, self.rows()), Sheet(("job", *self.names), changes, "jobs that fare otherwise")
+    def __repr__(self) -> str:
+        """Warnings, and the figures of all policies side by side."""
+        return "\n".join([*self._warnings(), *_aligned([("", *self.names), *self.figures()])])
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        """What to know before, figures, queues, and the first jobs that fare otherwise."""
+        first, last = self.names[0], self.names[-1]
+        changes = [(c.workload, _job(c.before), _job(c.after)) for c in self.changes[:_SHOWN]]
+        caption = f"jobs that fare otherwise: {len(self.changes)} of {len(self.before.jobs)}"
+        warned = [Sheet(("to know before",), [(text,) for text in self._warnings()])] if self._warnings() else []
+        return (
+            *warned,
+            Sheet(("figure", *self.names), self.figures()),
+            Sheet(_HEADER, self.rows()),
+            Sheet(("job", first, last), changes, caption),
+        )
 
     _repr_html_ = repr_html
 
 
 def compare(
-    before: Cluster, after: Cluster, jobs: Iterable[Any] = (), *, names: tuple[str, str] = ("before", "after")
+    before: Cluster | Mapping[str, Cluster],
+    after: Cluster | Jobs | Iterable[Any] = (),
+    jobs: Jobs | Iterable[Any] = (),
+    *,
+    names: tuple[str, str] = ("before", "after"),
+    **options: Any,
 ) -> Comparison:
-    """The same jobs under two clusters, or under one with two Configurations.
+    """The same jobs under several clusters: `compare(before, after, jobs)` or `compare({"name": cluster, ...}, jobs)`.
 
     Each job comes at its creation time (`submit` of a row), at the start without one; it ends when it has run for its
-    `duration`, and never without one. A job that is evicted starts anew. Where `waitForPodsReady` is on, the pods of an
-    admitted job are ready at once; nobody answers admission checks. The run ends when nothing happens any more.
-    Endless preemption is reported; the run goes on from what holds quota when it was found.
+    runtime (`duration`), and never without one. A job that is evicted starts anew, unless `model` says otherwise.
+    Where `waitForPodsReady` is on, the pods of an admitted job are ready at once; nobody answers admission checks. The
+    runs end when nothing happens any more. Endless preemption is reported, and held.
 
     >>> from kueuepy import ClusterQueue, Cluster, ResourceFlavor
     >>> less, more = (Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": n}})) for n in (2, 3))
@@ -202,16 +284,34 @@ def compare(
     at 3600 s default/job-2 gets quota on f → —
 
     Args:
-        before: The first policy.
-        after: The second.
-        jobs: Rows, frames, Workloads or manifests of jobs, beside those of the clusters.
-        names: What to call the two.
+        before: The first policy, or all of them by name.
+        after: The second policy; of several, the jobs.
+        jobs: A `Jobs`, or rows, frames, Workloads or manifests of jobs, beside those of the clusters.
+        names: What to call two.
+        options: As `simulate` takes them: `model`, `events`, `clock`, `delays`, `until`, `warmup`, `seed`, `on_loop`,
+            `missing`, which is `wait` by default.
 
     Raises:
         InvalidSpecError: A job is not valid.
     """
-    items = list(jobs)
-    return Comparison(names, run(before, items), run(after, items))
+    given: Any
+    if isinstance(before, Mapping):
+        clusters, given = dict(before), after
+    elif isinstance(after, Cluster):
+        clusters, given = dict(zip(names, (before, after), strict=True)), jobs
+        if len(clusters) < len(names):
+            clusters = {f"{names[0]} (1)": before, f"{names[1]} (2)": after}
+    else:
+        raise InvalidSpecError('compare: give two clusters and jobs, or {"name": cluster, ...} and jobs')
+    if not clusters:
+        raise InvalidSpecError("compare: no cluster; give one at least")
+    table = given if hasattr(given, "columns") or not isinstance(given, Iterable) else list(given)
+    results = {}
+    for name, cluster in clusters.items():
+        run = Simulation(cluster, table, **{"missing": "wait", **options})
+        run.run()
+        results[name] = run.result()
+    return Comparison(results)
 
 
 _Moments = dict[tuple[float, str], list[Move]]
@@ -219,6 +319,19 @@ _Moments = dict[tuple[float, str], list[Move]]
 
 def _moves(moves: tuple[Move, ...]) -> str:
     return ", ".join(map(str, moves)) or "—"
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _figure(name: str, value: float | None) -> str:
+    if value is None:
+        return "—"
+    if name in _SPANS:
+        return span_text(value)
+    return str(value) if isinstance(value, int) else f"{value:.4g}"
 
 
 def _told(outcome: QueueOutcome) -> tuple[str, ...]:

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from kueuepy.engine.inventory import cluster_queues
-from kueuepy.objects import SECOND
+from kueuepy.simulation.series import series_of
 from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from numpy.typing import NDArray
 
-    from kueuepy import _core
+    from kueuepy.simulation.result import Result
 
 Fact = Literal["share", "usage", "waiting", "consumed"]
 _Key = tuple[str, str, str, str]
@@ -74,76 +73,47 @@ class HistoryTable(Columns):
         return found
 
 
-class Recorder:
-    """Notes what changed, moment by moment."""
+def history_of(result: Result) -> HistoryTable:
+    """How a run went, from its tables of usage and of what is consumed."""
+    import numpy as np  # noqa: PLC0415 - only on use
 
-    def __init__(self, engine: _core.Engine, start: int, *, consumed: bool) -> None:
-        """Starts with everything 0.
+    rows: list[tuple[float, _Key, float]] = []
+    seen: set[str] = set()
+    usage = result.usage
+    for queue, cell, places in series_of(usage):
+        at = usage["seconds"][places]
+        facts = [("usage", cell, usage["used"][places])]
+        if queue not in seen:
+            seen.add(queue)
+            facts += [(name, "", usage[name][places]) for name in ("share", "waiting")]
+        for fact, of, values in facts:
+            key = ("ClusterQueue", queue, fact, of)
+            rows += [(time, key, value) for time, value in _changes(at, values.astype(np.float64))]
+    consumed = result.consumed
+    for queue, resource, places in series_of(consumed, ("local_queue", "resource")):
+        key = ("LocalQueue", queue, "consumed", resource)
+        values = consumed["consumed"][places]
+        rows += [(time, key, value) for time, value in _changes(consumed["seconds"][places], values)]
+    rows.sort(key=lambda row: row[:2])
 
-        Args:
-            engine: The engine to look at.
-            start: The time at which the run starts.
-            consumed: Whether admission fair sharing is on.
-        """
-        self._engine, self._start, self._consumed = engine, start, consumed
-        self._series: dict[_Key, list[tuple[float, float]]] = {}
+    def names(place: int) -> Categorical:
+        known: dict[str, int] = {}
+        codes = [known.setdefault(key[place], len(known)) for _, key, _ in rows]
+        return Categorical(np.array(codes, dtype=np.int32), list(known))
 
-    def note(self) -> None:
-        """Looks at the engine now."""
-        seen = dict(self._look())
-        seconds = (self._engine.now - self._start) / SECOND
-        for key in self._series.keys() - seen.keys():
-            seen[key] = 0.0
-        for key, value in seen.items():
-            moments = self._series.get(key)
-            if value != (moments[-1][1] if moments else 0.0):
-                self._series.setdefault(key, []).append((seconds, value))
-
-    def _look(self) -> Iterator[tuple[_Key, float]]:
-        for view in cluster_queues(self._engine):
-            yield ("ClusterQueue", view.name, "share", ""), view.share
-            yield ("ClusterQueue", view.name, "waiting", ""), float(view.active + view.inadmissible)
-            for flavor, resources in view.holdings:
-                for resource, reserved, *_ in resources:
-                    yield ("ClusterQueue", view.name, "usage", f"{flavor}/{resource}"), float(reserved)
-        if self._consumed:
-            for name, amounts in self._engine.consumed().items():
-                for resource, text in amounts.items():
-                    yield ("LocalQueue", name, "consumed", resource), float(text)
-
-    def _of(self, name: str, fact: Fact) -> Iterator[tuple[str, list[tuple[float, float]]]]:
-        for (_, whose, what, cell), moments in self._series.items():
-            if (whose, what) == (name, fact):
-                yield cell, moments
-
-    def means(self, name: str, fact: Fact, seconds: float) -> dict[str, float]:
-        """By cell, the mean over a run of so many seconds; the last value if it took no time."""
-        return {cell: _mean(moments, seconds) for cell, moments in self._of(name, fact)}
-
-    def largest(self, name: str, fact: Fact) -> float:
-        """The largest value that a fact ever had."""
-        return max((value for _, moments in self._of(name, fact) for _, value in moments), default=0.0)
-
-    def table(self) -> HistoryTable:
-        """Everything that was noted, in the order of time."""
-        import numpy as np  # noqa: PLC0415 - only on use
-
-        rows = [(at, key, value) for key, moments in self._series.items() for at, value in moments]
-        rows.sort(key=lambda row: row[:2])
-
-        def names(place: int) -> Categorical:
-            known: dict[str, int] = {}
-            codes = [known.setdefault(key[place], len(known)) for _, key, _ in rows]
-            return Categorical(np.array(codes, dtype=np.int32), list(known))
-
-        columns: dict[str, Any] = {"seconds": np.array([at for at, _, _ in rows], dtype=np.float64)}
-        columns |= {name: names(place) for place, name in enumerate(("kind", "name", "fact", "cell"))}
-        return HistoryTable({**columns, "value": np.array([value for *_, value in rows], dtype=np.float64)})
+    columns: dict[str, Any] = {"seconds": np.array([at for at, _, _ in rows], dtype=np.float64)}
+    columns |= {name: names(place) for place, name in enumerate(("kind", "name", "fact", "cell"))}
+    return HistoryTable({**columns, "value": np.array([value for *_, value in rows], dtype=np.float64)})
 
 
-def _mean(moments: list[tuple[float, float]], seconds: float) -> float:
-    if not seconds:
-        return moments[-1][1]
-    ends = [at for at, _ in moments[1:]] + [seconds]
-    # No time of infinity is nothing.
-    return sum(value * (end - at) for (at, value), end in zip(moments, ends, strict=True) if end > at) / seconds
+def _changes(at: NDArray[Any], values: NDArray[Any]) -> list[tuple[float, float]]:
+    """The last value of each moment, where it is not what it was; before the first, it is 0."""
+    found: list[tuple[float, float]] = []
+    last = 0.0
+    for place, value in enumerate(values.tolist()):
+        if place + 1 < len(at) and at[place + 1] == at[place]:
+            continue
+        if value != last:
+            found.append((float(at[place]), value))
+        last = value
+    return found

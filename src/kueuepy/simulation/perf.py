@@ -42,6 +42,16 @@ if TYPE_CHECKING:
 
 _MILLISECOND = 1_000_000
 _MICROSECOND = 1_000
+_SECOND = 1_000_000_000
+_AS_KUEUES_TEST: dict[str, Any] = {
+    **dict.fromkeys(("every", "cost", "restore", "grace", "cycle", "per_head", "warmup"), 0),
+    **dict.fromkeys(("decisions", "runs", "usage"), False),
+    **dict.fromkeys(("checks", "startups", "failures", "changes"), ()),
+    "on_eviction": "restart",
+    "until": 2**63 - 1,
+    "on_loop": "hold",
+    "as_performance_test": True,
+}
 _MOST_WORKLOADS = 10_000_000
 _Whole = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 
@@ -172,9 +182,12 @@ class Load:
         config = Configuration(fair_sharing=FairSharingConfig() if fair_sharing else None)
         self.engine = _core.Engine(config)
         self.classes: list[str] = []
-        self._prototypes: list[Workload] = []
+        self.prototypes: list[Workload] = []
         self._pod_sets: dict[WorkloadTemplate, PodSet] = {}
-        self._arrivals: list[tuple[int, int, int, int, str, str]] = []
+        self._at: list[int] = []
+        self._created: list[int] = []
+        self._shape: list[int] = []
+        self._runtime: list[int] = []
         self._queues = 0
         self.engine.apply(Namespace("default"))
         self._flavor = "default" if profile.resource_flavor is None else profile.resource_flavor.name
@@ -234,27 +247,57 @@ class Load:
                 requests={"cpu": template.request},
                 topology_request=template.topology_request,
             )
-        prototype = len(self._prototypes)
+        prototype = len(self.prototypes)
         self.classes.append(template.class_name)
-        self._prototypes.append(
+        self.prototypes.append(
             Workload("prototype", queue_name=queue, priority=template.priority, pod_sets=(self._pod_sets[template],))
         )
-        for i in range(workloads.count):
-            at = workloads.creation_interval_ms * (i + 1) * _MILLISECOND
-            # Of two queues, the one generated first is the earlier, by a microsecond.
-            created = at + self._queues * _MICROSECOND
-            number = len(self._arrivals)
-            runtime = template.runtime_ms * _MILLISECOND
-            self._arrivals.append((at, created, runtime, prototype, f"w{number}", f"{number:09d}"))
+        first = workloads.creation_interval_ms * _MILLISECOND
+        at = range(first, first * (workloads.count + 1), first) if first else [0] * workloads.count
+        self._at += at
+        # Of two queues, the one generated first is the earlier, by a microsecond.
+        self._created += [time + self._queues * _MICROSECOND for time in at]
+        self._shape += [prototype] * workloads.count
+        self._runtime += [template.runtime_ms * _MILLISECOND] * workloads.count
 
     @property
     def size(self) -> int:
         """How many workloads will arrive."""
-        return len(self._arrivals)
+        return len(self._at)
 
-    def start(self) -> Any:
+    def rows(self) -> dict[str, list[int]]:
+        """Columns of all arrivals in the order of generation: times in nanoseconds, and which prototype each is."""
+        return {"submit": self._at, "created": self._created, "runtime": self._runtime, "shape": self._shape}
+
+    def start(self) -> _core.VirtualRun:
         """A run of virtual time over the load, not yet begun."""
-        return _core.VirtualRun(self.engine, self._prototypes, self._arrivals)
+        import numpy as np  # noqa: PLC0415 - only on use
+
+        order = np.argsort(np.array(self._at, np.int64), kind="stable")
+        columns: dict[str, Any] = {
+            name: np.array(values, np.int64)[order]
+            for name, values in (("submit", self._at), ("created", self._created), ("runtime", self._runtime))
+        }
+        columns |= {"shape": np.array(self._shape, np.int32)[order], "row": order.astype(np.int32)}
+        columns |= {"prefix": "w", "digits": 0, "uid_digits": 9}
+        return _core.VirtualRun(self.engine, self.prototypes, columns, _AS_KUEUES_TEST)
+
+    def first_waits(self, run: _core.VirtualRun) -> dict[str, int]:
+        """By class, the mean time from arrival to first admission, in whole milliseconds."""
+        import numpy as np  # noqa: PLC0415 - only on use
+
+        start = run.stats["start"]
+        first = run.jobs()["first_start"]
+        started = ~np.isnan(first)
+        waits = np.round(first[started] * _SECOND).astype(np.int64) + start - np.array(self._at, np.int64)[started]
+        shapes = np.array(self._shape)[started]
+        found: dict[str, list[int]] = {}
+        for shape, name in enumerate(self.classes):
+            own = waits[shapes == shape]
+            entry = found.setdefault(name, [0, 0])
+            entry[0] += int(own.sum())
+            entry[1] += len(own)
+        return {name: wait // _MILLISECOND // count for name, (wait, count) in found.items() if count}
 
 
 def perf(
@@ -277,20 +320,11 @@ def perf(
             progress(run.stats["finished"], load.size)
     wall = time.perf_counter() - begin
     stats = run.stats
-    waits: dict[str, list[int]] = {}
-    for name, wait, count in zip(load.classes, stats["first_wait"], stats["first_admitted"], strict=True):
-        entry = waits.setdefault(name, [0, 0])
-        entry[0] += wait
-        entry[1] += count
     return {
-        "workloads": stats["workloads"],
-        "cycles": stats["cycles"],
-        "admissions": stats["admissions"],
-        "evictions": stats["evictions"],
-        "finished": stats["finished"],
+        **{name: stats[name] for name in ("workloads", "cycles", "admissions", "evictions", "finished")},
         "virtual_ms": stats["end"] // _MILLISECOND,
         "wall_s": wall,
-        "mean_first_wait_ms": {name: wait // _MILLISECOND // count for name, (wait, count) in waits.items() if count},
+        "mean_first_wait_ms": load.first_waits(run),
         "peak_rss_mb": _peak_rss_mb(),
     }
 

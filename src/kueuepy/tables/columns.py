@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kueuepy import _core
 from kueuepy.errors import NotFoundError, UnsupportedError
 from kueuepy.notebook import Sheet, repr_html
 
@@ -103,8 +104,8 @@ class Columns:
         return pyarrow.table({name: _for_arrow(pyarrow, column) for name, column in self._columns.items()})
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The table as an Arrow stream (Arrow PyCapsule interface), through pyarrow."""
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
+        """The table as an Arrow stream (Arrow PyCapsule interface), without a library and without a copy of numbers."""
+        return _core.arrow_stream({name: _for_stream(column) for name, column in self._columns.items()})
 
     def __repr__(self) -> str:
         """How large it is."""
@@ -137,6 +138,16 @@ def _for_pandas(pandas: Any, column: Column) -> Any:
         if len(names) == len(column.names):
             return pandas.Categorical.from_codes(column.codes, categories=list(names))
         return pandas.Categorical(_texts(column), categories=list(names))
+    return column
+
+
+def _for_stream(column: Column) -> Any:
+    if isinstance(column, Categorical):
+        return column.codes, list(column.names)
+    if isinstance(column, list) or column.dtype == object:
+        return [None if value is None else str(value) for value in column]
+    if column.dtype.kind in "mM":
+        return column.astype(f"{column.dtype.kind}8[ns]")
     return column
 
 

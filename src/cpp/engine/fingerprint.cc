@@ -1,4 +1,4 @@
-#include "persist/fingerprint.h"
+#include "engine/fingerprint.h"
 
 #include <algorithm>
 
@@ -93,27 +93,40 @@ void AddWorkload(const State& state, WorkloadId id, Mixer& mixer) {
 
 }  // namespace
 
-uint64_t Fingerprint(const State& state) {
+uint64_t Fingerprint(const State& state, NodeId root) {
+  const auto concerns = [&](NodeId queue) {
+    return root == kNoId || (queue != kNoId && (queue == root || state.forest().Root(queue) == root));
+  };
+  const auto tree_of = [&](const Workload& workload) {
+    return workload.charged != kNoId ? workload.charged : state.QueueOf(workload);
+  };
   Mixer mixer;
   for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
     const Workload& workload = state.At(id);
-    if (!workload.deleted && !workload.IsFinished()) AddWorkload(state, id, mixer);
+    if (state.workloads.IsFree(id) || workload.deleted || workload.IsFinished()) continue;
+    if (concerns(tree_of(workload))) AddWorkload(state, id, mixer);
   }
   for (NodeId node : state.forest().Queues()) {
+    if (!concerns(node)) continue;
     const PendingQueue& pending = state.Queue(node).pending;
     mixer.Add(pending.preemptor);
     mixer.Add(pending.sticky);
     for (WorkloadId id : pending.HeapOrder()) mixer.Add(id);
   }
-  for (NodeId node : state.to_requeue) mixer.Add(node);
+  for (NodeId node : state.to_requeue) {
+    if (concerns(node)) mixer.Add(node);
+  }
   for (const SecondPass& pass : state.second_passes) {
+    if (!concerns(tree_of(state.At(pass.workload)))) continue;
     mixer.Add(pass.workload);
     mixer.Add(pass.iteration);
     mixer.Add(pass.due);
   }
   mixer.Add(state.waiting.start ? state.waiting.passed : -1);
   mixer.Add(state.waiting.released);
-  for (const LedgerEntry& entry : state.ledger) {
+  for (size_t queue = 0; queue < state.ledger.size(); ++queue) {
+    if (!concerns(state.local_queues[queue].cluster_queue)) continue;
+    const LedgerEntry& entry = state.ledger[queue];
     for (const auto& [resource, nano] : entry.consumed) mixer.Add(static_cast<int64_t>(nano));
     mixer.Add(static_cast<int64_t>(entry.penalties.size()));
     mixer.Add(entry.last_update);

@@ -1,0 +1,293 @@
+// Tables as Arrow streams (the Arrow C stream interface, in a PyCapsule), without a copy of their columns.
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "bindings/pybind.h"
+
+// NOLINTBEGIN(readability-identifier-naming): the names of the interface
+extern "C" {
+struct ArrowSchema {
+  const char* format;
+  const char* name;
+  const char* metadata;
+  int64_t flags;
+  int64_t n_children;
+  ArrowSchema** children;
+  ArrowSchema* dictionary;
+  void (*release)(ArrowSchema*);
+  void* private_data;
+};
+struct ArrowArray {
+  int64_t length, null_count, offset, n_buffers, n_children;
+  const void** buffers;
+  ArrowArray** children;
+  ArrowArray* dictionary;
+  void (*release)(ArrowArray*);
+  void* private_data;
+};
+struct ArrowArrayStream {
+  int (*get_schema)(ArrowArrayStream*, ArrowSchema*);
+  int (*get_next)(ArrowArrayStream*, ArrowArray*);
+  const char* (*get_last_error)(ArrowArrayStream*);
+  void (*release)(ArrowArrayStream*);
+  void* private_data;
+};
+}
+// NOLINTEND(readability-identifier-naming)
+
+namespace kueue::python {
+namespace {
+
+constexpr int64_t kNullable = 2;
+
+struct Texts {
+  std::vector<int32_t> offsets{0};
+  std::string bytes;
+
+  void Add(const py::handle& text) {
+    if (!text.is_none()) bytes += text.cast<std::string>();
+    if (bytes.size() > INT32_MAX)
+      ThrowIfError(absl::UnimplementedError("a column of more than 2 GiB of text"));
+    offsets.push_back(static_cast<int32_t>(bytes.size()));
+  }
+};
+
+struct Column {
+  std::string name, format;
+  int64_t length = 0, nulls = 0;
+  const void* data = nullptr;
+  std::vector<uint8_t> valid, bits;
+  std::unique_ptr<Texts> texts, names;
+};
+
+// What a stream and all that came from it hold together. Its last user may be any thread.
+struct Export {
+  std::vector<Column> columns;
+  std::vector<PyObject*> arrays;
+  int64_t rows = 0;
+
+  Export() = default;
+  Export(const Export&) = delete;
+  Export& operator=(const Export&) = delete;
+  ~Export() {
+    if (Py_IsInitialized() == 0) return;
+    const py::gil_scoped_acquire acquire;
+    for (PyObject* array : arrays) Py_DECREF(array);
+  }
+};
+using Shared = std::shared_ptr<const Export>;
+
+const char* FormatOf(const py::dtype& type) {
+  const char kind = type.kind();
+  const py::ssize_t size = type.itemsize();
+  if (kind == 'f') return size == 8 ? "g" : size == 4 ? "f" : nullptr;
+  if (kind == 'b') return "b";
+  if (kind == 'M') return "tsn:";
+  if (kind == 'm') return "tDn";
+  const int place = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+  if (kind == 'i') return std::vector<const char*>{"c", "s", "i", "l"}[static_cast<size_t>(place)];
+  if (kind == 'u') return std::vector<const char*>{"C", "S", "I", "L"}[static_cast<size_t>(place)];
+  return nullptr;
+}
+
+std::vector<uint8_t> Packed(const uint8_t* values, int64_t length) {
+  std::vector<uint8_t> bits(static_cast<size_t>((length + 7) / 8));
+  for (int64_t i = 0; i < length; ++i) {
+    bits[static_cast<size_t>(i / 8)] |= static_cast<uint8_t>((values[i] != 0 ? 1 : 0) << (i % 8));
+  }
+  return bits;
+}
+
+// Codes below 0 are missing.
+void MarkMissing(const int32_t* codes, Column& column) {
+  for (int64_t i = 0; i < column.length; ++i) column.nulls += codes[i] < 0 ? 1 : 0;
+  if (column.nulls == 0) return;
+  column.valid.resize(static_cast<size_t>((column.length + 7) / 8));
+  for (int64_t byte = 0; byte * 8 < column.length; ++byte) {
+    const int64_t first = byte * 8, end = std::min(first + 8, column.length);
+    unsigned bits = 0;
+    for (int64_t i = first; i < end; ++i) bits |= (codes[i] >= 0 ? 1U : 0U) << (i - first);
+    column.valid[static_cast<size_t>(byte)] = static_cast<uint8_t>(bits);
+  }
+}
+
+Column MakeColumn(const std::string& name, const py::handle& value, Export& shared) {
+  Column column;
+  column.name = name;
+  if (py::isinstance<py::list>(value)) {
+    column.format = "u";
+    column.texts = std::make_unique<Texts>();
+    for (const py::handle& text : value) {
+      column.texts->Add(text);
+      ++column.length;
+    }
+    return column;
+  }
+  const bool coded = py::isinstance<py::tuple>(value);
+  const auto array = coded ? py::array_t<int32_t, py::array::c_style>(value.cast<py::tuple>()[0])
+                           : py::array::ensure(value, py::array::c_style);
+  const char* format = FormatOf(array.dtype());
+  if (format == nullptr || array.ndim() != 1) {
+    ThrowIfError(
+        absl::UnimplementedError(absl::StrCat("column \"", name, "\" has a type that Arrow has not")));
+  }
+  column.format = format;
+  column.length = array.size();
+  column.data = array.data();
+  shared.arrays.push_back(py::object(array).release().ptr());
+  if (coded) {
+    column.names = std::make_unique<Texts>();
+    for (const py::handle& text : value.cast<py::tuple>()[1]) column.names->Add(text);
+    MarkMissing(static_cast<const int32_t*>(column.data), column);
+  } else if (column.format == "b") {
+    column.bits = Packed(static_cast<const uint8_t*>(column.data), column.length);
+    column.data = column.bits.data();
+  }
+  return column;
+}
+
+// What one schema or array of the interface points to.
+template <typename Node>
+struct Held {
+  Shared shared;
+  std::vector<Node> children;
+  std::vector<Node*> places;
+  Node dictionary;
+  const void* buffers[3];
+};
+
+template <typename Node>
+void Release(Node* node) {
+  for (int64_t i = 0; i < node->n_children; ++i) {
+    if (node->children[i]->release != nullptr) node->children[i]->release(node->children[i]);
+  }
+  if (node->dictionary != nullptr && node->dictionary->release != nullptr)
+    node->dictionary->release(node->dictionary);
+  delete static_cast<Held<Node>*>(node->private_data);
+  node->release = nullptr;
+}
+
+template <typename Node>
+Held<Node>* Hold(const Shared& shared, Node& node) {
+  node = {};
+  auto* held = new Held<Node>{shared, {}, {}, {}, {}};
+  node.private_data = held;
+  node.release = &Release<Node>;
+  return held;
+}
+
+template <typename Node, typename Fill>
+void HoldChildren(const Shared& shared, Node& node, Fill fill) {
+  Held<Node>* held = Hold(shared, node);
+  held->children.resize(shared->columns.size());
+  for (size_t i = 0; i < held->children.size(); ++i) {
+    fill(shared->columns[i], held->children[i]);
+    held->places.push_back(&held->children[i]);
+  }
+  node.n_children = static_cast<int64_t>(held->children.size());
+  node.children = held->places.data();
+}
+
+void FillSchema(const Shared& shared, const Column& column, ArrowSchema& schema) {
+  Held<ArrowSchema>* held = Hold(shared, schema);
+  schema.format = column.format.c_str();
+  schema.name = column.name.c_str();
+  schema.flags = kNullable;
+  if (column.names == nullptr) return;
+  Hold(shared, held->dictionary);
+  held->dictionary.format = "u";
+  held->dictionary.name = "";
+  schema.dictionary = &held->dictionary;
+}
+
+void FillTexts(const Shared& shared, const Texts& texts, ArrowArray& array) {
+  Held<ArrowArray>* held = Hold(shared, array);
+  array.length = static_cast<int64_t>(texts.offsets.size()) - 1;
+  held->buffers[1] = texts.offsets.data();
+  held->buffers[2] = texts.bytes.data();
+  array.n_buffers = 3;
+  array.buffers = held->buffers;
+}
+
+void FillArray(const Shared& shared, const Column& column, ArrowArray& array) {
+  if (column.texts != nullptr) return FillTexts(shared, *column.texts, array);
+  Held<ArrowArray>* held = Hold(shared, array);
+  array.length = column.length;
+  array.null_count = column.nulls;
+  held->buffers[0] = column.valid.empty() ? nullptr : column.valid.data();
+  held->buffers[1] = column.data;
+  array.n_buffers = 2;
+  array.buffers = held->buffers;
+  if (column.names == nullptr) return;
+  FillTexts(shared, *column.names, held->dictionary);
+  array.dictionary = &held->dictionary;
+}
+
+struct Streaming {
+  Shared shared;
+  bool done = false;
+};
+
+Streaming& StateOf(ArrowArrayStream* stream) { return *static_cast<Streaming*>(stream->private_data); }
+
+int GetSchema(ArrowArrayStream* stream, ArrowSchema* schema) {
+  const Shared& shared = StateOf(stream).shared;
+  HoldChildren(shared, *schema,
+               [&](const Column& column, ArrowSchema& child) { FillSchema(shared, column, child); });
+  schema->format = "+s";
+  schema->name = "";
+  return 0;
+}
+
+int GetNext(ArrowArrayStream* stream, ArrowArray* array) {
+  Streaming& state = StateOf(stream);
+  *array = {};  // released: the end
+  if (state.done) return 0;
+  state.done = true;
+  const Shared& shared = state.shared;
+  HoldChildren(shared, *array,
+               [&](const Column& column, ArrowArray& child) { FillArray(shared, column, child); });
+  auto* held = static_cast<Held<ArrowArray>*>(array->private_data);
+  array->length = shared->rows;
+  array->n_buffers = 1;
+  array->buffers = held->buffers;
+  return 0;
+}
+
+void ReleaseStream(ArrowArrayStream* stream) {
+  delete static_cast<Streaming*>(stream->private_data);
+  stream->release = nullptr;
+}
+
+constexpr const char* kCapsule = "arrow_array_stream";
+
+void ReleaseCapsule(PyObject* capsule) {
+  auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule, kCapsule));
+  if (stream == nullptr) return PyErr_Clear();
+  if (stream->release != nullptr) stream->release(stream);
+  delete stream;
+}
+
+// Each column an array, a list of texts, or a pair of codes and names.
+py::object StreamOf(const py::dict& columns) {
+  auto shared = std::make_shared<Export>();
+  for (const auto& [name, value] : columns) {
+    shared->columns.push_back(MakeColumn(name.cast<std::string>(), value, *shared));
+    shared->rows = shared->columns.back().length;
+  }
+  auto* stream =
+      new ArrowArrayStream{&GetSchema, &GetNext, [](ArrowArrayStream*) -> const char* { return nullptr; },
+                           &ReleaseStream, new Streaming{shared, false}};
+  return py::reinterpret_steal<py::object>(PyCapsule_New(stream, kCapsule, &ReleaseCapsule));
+}
+
+}  // namespace
+
+void BindArrow(py::module_& module) { module.def("arrow_stream", &StreamOf, py::arg("columns")); }
+
+}  // namespace kueue::python

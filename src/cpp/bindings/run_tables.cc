@@ -1,0 +1,246 @@
+#include "bindings/run_tables.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace kueue::python {
+namespace {
+
+using namespace py::literals;
+
+// A column that lies in what `owner` holds.
+template <typename T, typename Owner>
+py::array View(const std::vector<T>& values, const std::shared_ptr<Owner>& owner) {
+  auto* held = new std::shared_ptr<const void>(owner);
+  const py::capsule base(held,
+                         [](void* pointer) { delete static_cast<std::shared_ptr<const void>*>(pointer); });
+  py::array array(py::dtype::of<T>(), {values.size()}, {sizeof(T)}, values.data(), base);
+  array.attr("setflags")("write"_a = false);
+  return array;
+}
+
+// A column that was made for this.
+template <typename T>
+py::array Made(std::vector<T> values) {
+  const auto held = std::make_shared<const std::vector<T>>(std::move(values));
+  return View(*held, held);
+}
+
+py::list QueueNames(const Simulation& run) {
+  py::list names;
+  for (NodeId queue : run.recorder().queues()) names.append(run.engine().state().forest().Name(queue));
+  return names;
+}
+
+std::string CellName(const State& state, FlavorResourceId cell) {
+  const auto& [flavor, resource] = state.flavor_resources[static_cast<size_t>(cell)];
+  return absl::StrCat(state.flavor_names.Name(flavor), "/", state.resource_names.Name(resource));
+}
+
+py::list CellNames(const State& state) {
+  py::list names;
+  for (size_t cell = 0; cell < state.flavor_resources.size(); ++cell)
+    names.append(CellName(state, static_cast<FlavorResourceId>(cell)));
+  return names;
+}
+
+py::list NamesOf(const Interner& interner) {
+  py::list names;
+  for (int32_t id = 0; id < interner.size(); ++id) names.append(interner.Name(id));
+  return names;
+}
+
+// By place: the flavors of what was given, each once.
+py::list FlavorSets(const Simulation& run) {
+  const State& state = run.engine().state();
+  py::list names;
+  for (const Assigned& assigned : run.recorder().assigned()) {
+    std::vector<std::string> flavors;
+    for (const auto& given : assigned) {
+      const std::string& flavor = state.flavor_names.Name(std::get<2>(given));
+      if (std::find(flavors.begin(), flavors.end(), flavor) == flavors.end()) flavors.push_back(flavor);
+    }
+    names.append(absl::StrJoin(flavors, ","));
+  }
+  return names;
+}
+
+template <typename... Text>
+py::list Words(Text... text) {
+  py::list words;
+  (words.append(text), ...);
+  return words;
+}
+
+double Seconds(const Simulation& run, Time at) {
+  return at < 0 ? std::nan("") : static_cast<double>(at - run.start()) / 1e9;
+}
+
+// Why a job waits: Kueue's reason of QuotaReserved; or why it was deactivated. 0: neither.
+int32_t ReasonOf(const State& state, const Job& job) {
+  if (job.state == JobState::kDeactivated) return job.outcome_reason;
+  if (job.state != JobState::kWaiting) return 0;
+  const Condition* reserved = state.At(job.workload).Find(ConditionType::kQuotaReserved);
+  return reserved == nullptr ? 0 : reserved->reason;
+}
+
+}  // namespace
+
+py::dict JobColumnsOf(const SharedRun& run) {
+  const JobColumns& columns = run->columns();
+  const State& state = run->engine().state();
+  const auto size = static_cast<size_t>(columns.size());
+  std::vector<double> first_start(size), end(size), held(size), lost(size), overhead(size);
+  std::vector<int32_t> queue(size), flavor(size), status(size), evictions(size), runs(size), reason(size);
+  std::vector<uint8_t> borrowed(size), promised(size);
+  // Of the ClusterQueues, those that gave quota have codes; others that jobs wait in come after them.
+  Recorder& recorder = run->recorder();
+  for (int32_t number = 0; number < columns.size(); ++number) {
+    const Job& job = run->jobs()[static_cast<size_t>(number)];
+    const auto row = static_cast<size_t>(columns.Row(number));
+    first_start[row] = Seconds(*run, job.first_start);
+    end[row] = Seconds(*run, job.end);
+    const Time now_held = job.held + (job.reserved >= 0 ? run->now() - job.reserved : 0);
+    held[row] = static_cast<double>(now_held) / 1e9;
+    lost[row] = static_cast<double>(job.lost) / 1e9;
+    overhead[row] = static_cast<double>(job.overhead) / 1e9;
+    queue[row] = recorder.CodeOf(job.queue);
+    flavor[row] = job.flavor;
+    status[row] = static_cast<int32_t>(job.state);
+    evictions[row] = job.evictions;
+    runs[row] = job.runs;
+    const int32_t why = ReasonOf(state, job);
+    reason[row] = why == 0 ? -1 : why;
+    borrowed[row] = job.borrowed ? 1 : 0;
+    promised[row] = job.promised ? 1 : 0;
+  }
+  return py::dict("first_start"_a = Made(std::move(first_start)), "end"_a = Made(std::move(end)),
+                  "held"_a = Made(std::move(held)), "lost"_a = Made(std::move(lost)),
+                  "overhead"_a = Made(std::move(overhead)),
+                  "cluster_queue"_a = py::make_tuple(Made(std::move(queue)), QueueNames(*run)),
+                  "flavor"_a = py::make_tuple(Made(std::move(flavor)), NamesOf(state.flavor_names)),
+                  "state"_a = py::make_tuple(Made(std::move(status)), Words("ToCome", "Waiting", "Running",
+                                                                            "Finished", "Deactivated")),
+                  "evictions"_a = Made(std::move(evictions)), "runs"_a = Made(std::move(runs)),
+                  "reason"_a = py::make_tuple(Made(std::move(reason)), NamesOf(state.reasons)),
+                  "borrowed"_a = Made(std::move(borrowed)).view("bool"),
+                  "promised"_a = Made(std::move(promised)).view("bool"));
+}
+
+py::dict RunColumnsOf(const SharedRun& run) {
+  const RunTable& table = run->recorder().runs();
+  const py::list reasons = NamesOf(run->engine().state().reasons);
+  return py::dict("job"_a = View(table.job, run), "run"_a = View(table.run, run),
+                  "reserved"_a = View(table.reserved, run), "start"_a = View(table.start, run),
+                  "end"_a = View(table.end, run),
+                  "flavors"_a = py::make_tuple(View(table.assigned, run), FlavorSets(*run)),
+                  "outcome"_a = py::make_tuple(View(table.outcome, run),
+                                               Words("Finished", "Preempted", "Evicted", "Running")),
+                  "progress"_a = View(table.progress, run), "lost"_a = View(table.lost, run),
+                  "overhead"_a = View(table.overhead, run), "preemptor"_a = View(table.preemptor, run),
+                  "rule"_a = py::make_tuple(View(table.rule, run), reasons));
+}
+
+py::dict DecisionColumnsOf(const SharedRun& run) {
+  const DecisionTable& table = run->recorder().decisions();
+  const py::list reasons = NamesOf(run->engine().state().reasons);
+  return py::dict(
+      "seconds"_a = View(table.seconds, run), "cycle"_a = View(table.cycle, run),
+      "job"_a = View(table.job, run),
+      "cluster_queue"_a = py::make_tuple(View(table.cluster_queue, run), QueueNames(*run)),
+      "kind"_a = py::make_tuple(View(table.kind, run), Words("QuotaReserved", "Admitted", "Evicted",
+                                                             "Finished", "Requeued", "Deactivated")),
+      "reason"_a = py::make_tuple(View(table.reason, run), reasons),
+      "rule"_a = py::make_tuple(View(table.rule, run), reasons), "preemptor"_a = View(table.preemptor, run));
+}
+
+py::dict UsageColumnsOf(const SharedRun& run) {
+  const UsageTable& table = run->recorder().usage();
+  return py::dict("seconds"_a = View(table.seconds, run),
+                  "cluster_queue"_a = py::make_tuple(View(table.cluster_queue, run), QueueNames(*run)),
+                  "cell"_a = py::make_tuple(View(table.cell, run), CellNames(run->engine().state())),
+                  "used"_a = View(table.used, run), "nominal"_a = View(table.nominal, run),
+                  "borrowed"_a = View(table.borrowed, run), "waiting"_a = View(table.waiting, run),
+                  "share"_a = View(table.share, run));
+}
+
+py::dict ConsumedColumnsOf(const SharedRun& run) {
+  const ConsumedTable& table = run->recorder().consumed();
+  const State& state = run->engine().state();
+  py::list queues;
+  for (const LocalQueue& queue : state.local_queues) queues.append(absl::StrCat(queue.ns, "/", queue.name));
+  return py::dict("seconds"_a = View(table.seconds, run),
+                  "local_queue"_a = py::make_tuple(View(table.local_queue, run), queues),
+                  "resource"_a = py::make_tuple(View(table.resource, run), NamesOf(state.resource_names)),
+                  "consumed"_a = View(table.consumed, run));
+}
+
+// Integrals are in amounts times nanoseconds, or nanoseconds.
+py::dict FiguresOf(const Simulation& run) {
+  const State& state = run.engine().state();
+  const Figures& figures = run.figures();
+  py::dict queues;
+  for (size_t node = 0; node < figures.queues().size(); ++node) {
+    const QueueFigures& queue = figures.queues()[node];
+    if (queue.cells.empty() && queue.most_waiting == 0) continue;
+    py::dict cells;
+    for (const auto& [cell, use] : queue.cells) {
+      cells[py::str(CellName(state, cell))] =
+          py::make_tuple(use.used.total(), use.nominal.total(), use.borrowed.total(), use.use.used);
+    }
+    queues[py::str(state.forest().Name(static_cast<NodeId>(node)))] =
+        py::dict("waits"_a = queue.waits.total(), "most_waiting"_a = queue.most_waiting,
+                 "blocked"_a = queue.blocked.total(), "somebody_waits"_a = queue.somebody_waits.total(),
+                 "cells"_a = cells);
+  }
+  py::list trees, evictions;
+  for (const TreeFigures& tree : figures.trees()) {
+    trees.append(py::make_tuple(state.forest().Name(tree.root), CellName(state, tree.cell), tree.idle.total(),
+                                tree.lent.total()));
+  }
+  const auto name = [&](NodeId node) { return node == kNoId ? "" : state.forest().Name(node); };
+  for (const auto& [who, found] : figures.evictions()) {
+    const auto& [victim, preemptor, rule] = who;
+    py::dict lost;
+    for (const auto& [cell, amount] : found.lost) lost[py::str(CellName(state, cell))] = amount;
+    evictions.append(py::make_tuple(name(victim), name(preemptor), rule == 0 ? "" : state.reasons.Name(rule),
+                                    found.count, lost));
+  }
+  py::dict nominal, lost, overhead;
+  for (const auto& [cell, all] : figures.nominal()) nominal[py::str(CellName(state, cell))] = all.total();
+  for (const auto& [cell, amount] : figures.lost()) lost[py::str(CellName(state, cell))] = amount;
+  for (const auto& [cell, amount] : figures.overhead()) overhead[py::str(CellName(state, cell))] = amount;
+  return py::dict("queues"_a = queues, "trees"_a = trees, "evictions"_a = evictions, "nominal"_a = nominal,
+                  "lost"_a = lost, "overhead"_a = overhead, "waits"_a = figures.waits().total(),
+                  "most_waiting"_a = figures.most_waiting(), "borrowing"_a = figures.borrowing().total());
+}
+
+py::list AssignedOf(const Simulation& run) {
+  const State& state = run.engine().state();
+  py::list found;
+  for (const Assigned& assigned : run.recorder().assigned()) {
+    py::list given;
+    for (const auto& [pod_set, resource, flavor, amount] : assigned) {
+      given.append(py::make_tuple(pod_set, state.resource_names.Name(resource),
+                                  state.flavor_names.Name(flavor), amount));
+    }
+    found.append(given);
+  }
+  return found;
+}
+
+py::list LoopsOf(const Simulation& run) {
+  py::list found;
+  for (const Loop& loop : run.loops()) {
+    found.append(py::make_tuple(Seconds(run, loop.at), loop.period, loop.times, loop.jobs));
+  }
+  return found;
+}
+
+}  // namespace kueue::python

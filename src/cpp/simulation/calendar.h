@@ -1,0 +1,82 @@
+// What is to happen: a heap of moments, kinds and jobs.
+#ifndef KUEUE_SIMULATION_CALENDAR_H_
+#define KUEUE_SIMULATION_CALENDAR_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "model/ids.h"
+
+namespace kueue {
+
+// Of one moment, in this order; jobs arrive between kAnswer and kTimer.
+enum class Happening : uint8_t {
+  kEnd,
+  kFreed,
+  kFailure,
+  kRepair,
+  kChange,
+  kAnswer,
+  kPodsReady,
+  kTimer,
+  kCycle
+};
+
+// `what` is a job, or the place of a failure or a change; `term` tells whether it still counts: a job's term
+// goes up whenever it gets or loses quota.
+struct Planned {
+  Time at;
+  uint64_t order;  // the kind, then the order in which it was planned
+  int32_t what;
+  int32_t term;
+
+  Happening kind() const { return static_cast<Happening>(order >> 56); }
+  bool operator<(const Planned& other) const { return at != other.at ? at < other.at : order < other.order; }
+};
+
+// A heap of four children a node: half as deep as one of two, and a node's children are one cache line and a
+// half.
+class Calendar {
+ public:
+  bool empty() const { return heap_.empty(); }
+  const Planned& Next() const { return heap_.front(); }
+
+  void Plan(Time at, Happening kind, int32_t what, int32_t term) {
+    const uint64_t order = static_cast<uint64_t>(kind) << 56 | sequence_++;
+    heap_.push_back({at, order, what, term});
+    size_t place = heap_.size() - 1;
+    while (place > 0) {
+      const size_t above = (place - 1) / 4;
+      if (!(heap_[place] < heap_[above])) break;
+      std::swap(heap_[place], heap_[above]);
+      place = above;
+    }
+  }
+
+  void Drop() {
+    heap_.front() = heap_.back();
+    heap_.pop_back();
+    size_t place = 0;
+    for (;;) {
+      const size_t first = place * 4 + 1;
+      if (first >= heap_.size()) return;
+      size_t least = first;
+      for (size_t child = first + 1; child < std::min(first + 4, heap_.size()); ++child) {
+        if (heap_[child] < heap_[least]) least = child;
+      }
+      if (!(heap_[least] < heap_[place])) return;
+      std::swap(heap_[place], heap_[least]);
+      place = least;
+    }
+  }
+
+ private:
+  std::vector<Planned> heap_;
+  uint64_t sequence_ = 0;
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_SIMULATION_CALENDAR_H_

@@ -1,0 +1,168 @@
+#include "simulation/figures.h"
+
+#include <algorithm>
+
+#include "fairness/share.h"
+
+namespace kueue {
+namespace {
+
+// A lone ClusterQueue, and one below a ring of Cohorts, is a tree of its own.
+NodeId RootOf(const State& state, NodeId queue) {
+  const NodeId root = state.forest().Root(queue);
+  return root == kNoId ? queue : root;
+}
+
+}  // namespace
+
+QueueFigures& Figures::Of(NodeId queue) {
+  if (queues_.size() <= static_cast<size_t>(queue)) queues_.resize(static_cast<size_t>(queue) + 1);
+  return queues_[static_cast<size_t>(queue)];
+}
+
+CellFigures& Figures::CellOf(QueueFigures& figures, FlavorResourceId cell) {
+  for (auto& [known, found] : figures.cells) {
+    if (known == cell) return found;
+  }
+  return figures.cells.emplace_back(cell, CellFigures()).second;
+}
+
+int32_t Figures::TreeOf(NodeId root, FlavorResourceId cell) {
+  for (size_t i = 0; i < trees_.size(); ++i) {
+    if (trees_[i].root == root && trees_[i].cell == cell) return static_cast<int32_t>(i);
+  }
+  trees_.emplace_back();
+  trees_.back().root = root;
+  trees_.back().cell = cell;
+  return static_cast<int32_t>(trees_.size()) - 1;
+}
+
+void Figures::Wait(const State& state, NodeId queue, const std::vector<std::pair<ResourceId, int64_t>>& asks,
+                   int by) {
+  if (queue == kNoId) return;
+  waiting_ += by;
+  if (state.now >= from_) most_waiting_ = std::max(most_waiting_, waiting_);
+  waits_.Set(static_cast<double>(waiting_), state.now, from_);
+  QueueFigures& figures = Of(queue);
+  figures.waiting += by;
+  if (state.now >= from_) figures.most_waiting = std::max(figures.most_waiting, figures.waiting);
+  figures.waits.Set(figures.waiting, state.now, from_);
+  for (auto& [cell, use] : figures.cells) {
+    const ResourceId resource = state.flavor_resources[static_cast<size_t>(cell)].second;
+    for (const auto& [asked, amount] : asks) {
+      if (asked != resource) continue;
+      use.asked += static_cast<double>(amount) * by;
+      trees_[static_cast<size_t>(use.tree)].asked += static_cast<double>(amount) * by;
+    }
+  }
+}
+
+void Figures::Evict(NodeId victim, NodeId preemptor, int32_t rule, const Workload& workload,
+                    const Broken& broken) {
+  EvictionFigures& figures = evictions_[{victim, preemptor, rule}];
+  ++figures.count;
+  for (const auto& [cell, amount] : workload.usage) {
+    const auto held = static_cast<double>(amount.value());
+    figures.lost[cell] += held * static_cast<double>(broken.lost);
+    lost_[cell] += held * static_cast<double>(broken.lost);
+    overhead_[cell] += held * static_cast<double>(broken.overhead);
+  }
+}
+
+void Figures::Use(Time now, CellFigures& figures, CellUse use) {
+  const CellUse before = figures.use;
+  const auto over = [](const CellUse& value) { return std::max<int64_t>(0, value.used - value.nominal); };
+  const auto under = [](const CellUse& value) { return std::max<int64_t>(0, value.nominal - value.used); };
+  borrowers_ += (over(use) > 0 ? 1 : 0) - (over(before) > 0 ? 1 : 0);
+  borrowing_.Set(borrowers_ > 0 ? 1 : 0, now, from_);
+  TreeFigures& tree = trees_[static_cast<size_t>(figures.tree)];
+  tree.used += static_cast<double>(use.used - before.used);
+  tree.borrowed += static_cast<double>(over(use) - over(before));
+  tree.unused += static_cast<double>(under(use) - under(before));
+  figures.used.Set(static_cast<double>(use.used), now, from_);
+  figures.nominal.Set(static_cast<double>(use.nominal), now, from_);
+  figures.borrowed.Set(static_cast<double>(over(use)), now, from_);
+  figures.use = use;
+}
+
+void Figures::LookAtTree(Time now, TreeFigures& tree) {
+  tree.idle.Set(std::max(0.0, std::min(tree.all - tree.used, tree.asked)), now, from_);
+  tree.lent.Set(std::min(tree.borrowed, tree.unused), now, from_);
+}
+
+void Figures::Look(const State& state, NodeId queue, Recorder& recorder) {
+  if (queue == kNoId || !state.forest().IsDeclared(queue)) return;
+  QueueFigures& figures = Of(queue);
+  const bool waiting_changed = figures.waiting != figures.recorded_waiting;
+  bool any = false;
+  double share = -1, blocked = 0;
+  for (auto& [cell, known] : figures.cells) {
+    const CellUse use{state.quota.Usage(queue, cell).value(), state.quota.Nominal(queue, cell).value()};
+    const bool changed = !known.recorded || !(use == known.use);
+    known.recorded = true;
+    if (changed) Use(state.now, known, use);
+    LookAtTree(state.now, trees_[static_cast<size_t>(known.tree)]);
+    any = any || changed;
+    const double entitled = static_cast<double>(use.nominal) + known.extra;
+    if (entitled > 0) blocked = std::max(blocked, static_cast<double>(use.used) / entitled);
+    if ((!changed && !waiting_changed) || !recorder.what().usage) continue;
+    if (share < 0) share = DominantResourceShare(state, queue).Weighted();
+    recorder.Use(state.now, queue, cell, use, figures.waiting, share);
+  }
+  if (!any && !waiting_changed) return;
+  figures.recorded_waiting = figures.waiting;
+  figures.somebody_waits.Set(figures.waiting > 0 ? 1 : 0, state.now, from_);
+  figures.blocked.Set(figures.waiting > 0 ? blocked : 0, state.now, from_);
+}
+
+void Figures::Rebuild(const State& state) {
+  for (TreeFigures& tree : trees_) tree.all = tree.used = tree.unused = tree.borrowed = tree.asked = 0;
+  for (NodeId queue : state.forest().Queues()) {
+    const NodeId root = RootOf(state, queue);
+    const std::vector<NodeId> alone{queue};
+    const auto& tree = root == queue ? alone : state.forest().QueuesOfTree(root);
+    double weights = 0;
+    for (NodeId other : tree) weights += state.Queue(other).spec.fair_weight;
+    for (FlavorResourceId cell = 0; cell < state.quota.flavor_resources(); ++cell) {
+      if (!state.quota.IsDefined(queue, cell)) continue;
+      CellFigures& figures = CellOf(Of(queue), cell);
+      figures.tree = TreeOf(root, cell);
+      TreeFigures& of = trees_[static_cast<size_t>(figures.tree)];
+      of.all = static_cast<double>(state.quota.Subtree(root, cell).value());
+      of.used += static_cast<double>(figures.use.used);
+      of.unused += static_cast<double>(std::max<int64_t>(0, figures.use.nominal - figures.use.used));
+      of.borrowed += static_cast<double>(std::max<int64_t>(0, figures.use.used - figures.use.nominal));
+      of.asked += figures.asked;
+      double rest = of.all;
+      for (NodeId other : tree) rest -= static_cast<double>(state.quota.Nominal(other, cell).value());
+      figures.extra = weights > 0 ? std::max(0.0, rest) * state.Queue(queue).spec.fair_weight / weights : 0;
+    }
+  }
+  for (FlavorResourceId cell = 0; cell < state.quota.flavor_resources(); ++cell) {
+    double all = 0;
+    for (NodeId node = 0; node < state.quota.rows(); ++node) {
+      if (state.forest().Exists(node)) all += static_cast<double>(state.quota.Nominal(node, cell).value());
+    }
+    nominal_[cell].Set(all, state.now, from_);
+  }
+}
+
+void Figures::Close(Time now) {
+  for (QueueFigures& figures : queues_) {
+    for (Integral* integral : {&figures.waits, &figures.blocked, &figures.somebody_waits}) {
+      integral->Advance(now, from_);
+    }
+    for (auto& [cell, use] : figures.cells) {
+      for (Integral* integral : {&use.used, &use.nominal, &use.borrowed}) integral->Advance(now, from_);
+    }
+  }
+  for (TreeFigures& tree : trees_) {
+    tree.idle.Advance(now, from_);
+    tree.lent.Advance(now, from_);
+  }
+  for (auto& [cell, nominal] : nominal_) nominal.Advance(now, from_);
+  waits_.Advance(now, from_);
+  borrowing_.Advance(now, from_);
+}
+
+}  // namespace kueue

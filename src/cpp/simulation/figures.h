@@ -1,0 +1,118 @@
+// Integrals over time that the figures of a run come from, kept as it goes on.
+#ifndef KUEUE_SIMULATION_FIGURES_H_
+#define KUEUE_SIMULATION_FIGURES_H_
+
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "simulation/jobs.h"
+#include "simulation/recorder.h"
+#include "state/state.h"
+
+namespace kueue {
+
+// The integral of a value that stays the same until it is set again, in amount times nanoseconds, from the
+// start of the window on.
+class Integral {
+ public:
+  void Set(double value, Time now, Time from) {
+    Advance(now, from);
+    value_ = value;
+  }
+  void Advance(Time now, Time from) {
+    const Time since = last_ > from ? last_ : from;
+    if (now > since) total_ += value_ * static_cast<double>(now - since);
+    last_ = now;
+  }
+  double value() const { return value_; }
+  double total() const { return total_; }
+
+ private:
+  double value_ = 0, total_ = 0;
+  Time last_ = 0;
+};
+
+struct CellFigures {
+  CellUse use;
+  double asked = 0;   // by those who wait
+  double extra = 0;   // by weight a part of what the tree has beside its queues' nominal quotas
+  int32_t tree = -1;  // a place in Figures::trees
+  bool recorded = false;
+  Integral used, nominal, borrowed;
+};
+
+struct QueueFigures {
+  int32_t waiting = 0, most_waiting = 0, recorded_waiting = 0;
+  Integral waits;           // how many wait
+  Integral blocked;         // used over entitled, while somebody waits
+  Integral somebody_waits;  // 1 while somebody does
+  std::vector<std::pair<FlavorResourceId, CellFigures>> cells;
+};
+
+// Of a tree of cohorts, or a ClusterQueue without one, and a cell.
+struct TreeFigures {
+  NodeId root = kNoId;
+  FlavorResourceId cell = kNoId;
+  double all = 0;  // that the tree has
+  double used = 0, unused = 0, borrowed = 0, asked = 0;
+  Integral idle;  // what is free, as far as those who wait ask for it
+  Integral lent;  // what is borrowed, as far as it is others' nominal quota
+};
+
+struct EvictionFigures {
+  int64_t count = 0;
+  std::map<FlavorResourceId, double> lost;  // amount times nanoseconds
+};
+
+class Figures {
+ public:
+  explicit Figures(Time from) : from_(from) {}
+
+  // How many wait, and what all of them ask for of a resource.
+  void Wait(const State& state, NodeId queue, const std::vector<std::pair<ResourceId, int64_t>>& asks,
+            int by);
+  void Evict(NodeId victim, NodeId preemptor, int32_t rule, const Workload& workload, const Broken& broken);
+  // Looks at a queue after something happened there, and tells the recorder what has changed.
+  void Look(const State& state, NodeId queue, Recorder& recorder);
+  // Looks again at what each queue and tree has: quotas have changed.
+  void Rebuild(const State& state);
+  // Brings all integrals to this time.
+  void Close(Time now);
+
+  const std::vector<QueueFigures>& queues() const { return queues_; }
+  const std::vector<TreeFigures>& trees() const { return trees_; }
+  const std::map<std::tuple<NodeId, NodeId, int32_t>, EvictionFigures>& evictions() const {
+    return evictions_;
+  }
+  const Integral& waits() const { return waits_; }
+  const Integral& borrowing() const { return borrowing_; }
+  int64_t most_waiting() const { return most_waiting_; }
+  // All nominal quota, of queues and Cohorts.
+  const std::map<FlavorResourceId, Integral>& nominal() const { return nominal_; }
+  const std::map<FlavorResourceId, double>& lost() const { return lost_; }
+  const std::map<FlavorResourceId, double>& overhead() const { return overhead_; }
+
+ private:
+  QueueFigures& Of(NodeId queue);
+  CellFigures& CellOf(QueueFigures& figures, FlavorResourceId cell);
+  int32_t TreeOf(NodeId root, FlavorResourceId cell);
+  void Use(Time now, CellFigures& figures, CellUse use);
+  void LookAtTree(Time now, TreeFigures& tree);
+
+  Time from_;
+  std::vector<QueueFigures> queues_;  // by node
+  std::vector<TreeFigures> trees_;
+  std::map<std::tuple<NodeId, NodeId, int32_t>, EvictionFigures> evictions_;
+  std::map<FlavorResourceId, Integral> nominal_;
+  std::map<FlavorResourceId, double> lost_, overhead_;
+  Integral waits_;      // how many wait anywhere
+  Integral borrowing_;  // 1 while any queue borrows
+  int64_t waiting_ = 0, most_waiting_ = 0;
+  int borrowers_ = 0;  // cells of queues that are borrowed
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_SIMULATION_FIGURES_H_

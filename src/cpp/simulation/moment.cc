@@ -1,0 +1,234 @@
+// What happens at one moment before it is decided upon: ends, changes, answers, arrivals.
+#include <algorithm>
+
+#include "fairness/ledger.h"
+#include "simulation/simulation.h"
+
+namespace kueue {
+namespace {
+
+bool ComesBeforeArrivals(Happening kind) { return kind < Happening::kTimer; }
+
+}  // namespace
+
+// The next moment at which anything happens. What was planned for a job that lost its quota since is no
+// event: with endless preemption, those never end. In a performance test it is a moment all the same.
+std::optional<Time> Simulation::Next() {
+  while (!calendar_.empty() && !options_.as_performance_test) {
+    const Planned& planned = calendar_.Next();
+    const Happening kind = planned.kind();
+    int32_t job = planned.what;
+    if (kind == Happening::kAnswer) job /= static_cast<int32_t>(options_.delays.checks.size());
+    const bool of_job = kind == Happening::kEnd || kind == Happening::kFreed || kind == Happening::kAnswer ||
+                        kind == Happening::kPodsReady || kind == Happening::kTimer;
+    const bool over = next_ >= jobs_.size() && ending_ == 0;
+    const bool is_void = (of_job && At(job).term != planned.term) ||
+                         (kind == Happening::kCycle && !stirred_) || (kind == Happening::kFailure && over);
+    if (!is_void) break;
+    calendar_.Drop();
+  }
+  std::optional<Time> next;
+  if (!calendar_.empty()) next = calendar_.Next().at;
+  if (next_ < jobs_.size())
+    next = std::min(next.value_or(INT64_MAX), std::max(columns_->submit[next_], start_));
+  if (next && engine_.state().config.admission_fair_sharing) {
+    if (const std::optional<Time> sample = NextSample()) next = std::min(*next, *sample);
+  }
+  return next;
+}
+
+std::optional<Time> Simulation::NextSample() const {
+  const State& state = engine_.state();
+  const Time interval = state.config.admission_fair_sharing->usage_sampling_interval;
+  std::optional<Time> next;
+  for (const LedgerEntry& entry : state.ledger) {
+    const Time due = SaturatingAdd(entry.last_update, interval);
+    if (entry.exists && due > state.now) next = std::min(next.value_or(INT64_MAX), due);
+  }
+  return next;
+}
+
+bool Simulation::Begin(Time until) {
+  const std::optional<Time> next = Next();
+  if (!next || *next > until) return false;
+  const Time at = *next;
+  engine_.SetNow(at);
+  cycles_at_moment_ = idle_cycles_ = 0;
+  watch_.BeginMoment();
+  const auto take = [&](bool before_arrivals) {
+    while (!calendar_.empty() && calendar_.Next().at == at &&
+           (!before_arrivals || ComesBeforeArrivals(calendar_.Next().kind()))) {
+      const Planned planned = calendar_.Next();
+      calendar_.Drop();
+      Happen(planned);
+      --work_;
+    }
+  };
+  take(/*before_arrivals=*/true);
+  for (; next_ < jobs_.size() && columns_->submit[next_] <= at; ++next_) {
+    const bool known = !columns_->known.empty() && columns_->known[next_] != 0;
+    if (!known) Arrive(static_cast<int32_t>(next_));
+    --work_;
+  }
+  take(/*before_arrivals=*/false);
+  return true;
+}
+
+void Simulation::Happen(const Planned& planned) {
+  stirred_ = true;
+  int32_t job = planned.what;
+  size_t check = 0;
+  switch (planned.kind()) {
+    case Happening::kChange:
+      return Change(options_.changes[static_cast<size_t>(planned.what)]);
+    case Happening::kFailure:
+      return Fail(static_cast<size_t>(planned.what));
+    case Happening::kRepair:
+      return Repair(static_cast<size_t>(planned.what));
+    case Happening::kCycle:
+      return;
+    case Happening::kAnswer:
+      check = static_cast<size_t>(job) % options_.delays.checks.size();
+      job /= static_cast<int32_t>(options_.delays.checks.size());
+      break;
+    default:
+      break;
+  }
+  if (At(job).term != planned.term) return;
+  Stir(At(job).queue);
+  switch (planned.kind()) {
+    case Happening::kEnd:
+      return End(job);
+    case Happening::kFreed:
+      return to_free_.push_back(At(job).workload);
+    case Happening::kAnswer:
+      return Answer(job, check);
+    case Happening::kPodsReady:
+      return engine_.SetPodsReady(At(job).workload, true);
+    default:
+      return;  // a timer: the controllers look at it when they settle
+  }
+}
+
+void Simulation::Adopt(int32_t number, WorkloadId id) {
+  Job& job = At(number);
+  State& state = engine_.state();
+  job.workload = id;
+  if (job_of_.size() <= static_cast<size_t>(id)) job_of_.resize(static_cast<size_t>(id) + 1, -1);
+  job_of_[static_cast<size_t>(id)] = number;
+  const Workload& workload = state.At(id);
+  job.queue = state.QueueOf(workload);
+  job.state = JobState::kWaiting;
+  ++stats_.workloads;
+  const auto shape = static_cast<size_t>(columns_->shape[static_cast<size_t>(number)]);
+  if (!has_asks_[shape] && workload.cls != kNoId) {
+    for (const PodSetTotals& totals : state.Class(workload.cls).totals) {
+      for (const auto& [resource, amount] : totals.requests) asks_[shape].emplace_back(resource, amount);
+    }
+    has_asks_[shape] = true;
+  }
+  figures_.Wait(state, job.queue, asks_[shape], +1);
+  Stir(job.queue);
+  if (workload.HasQuotaReservation()) Reserve(number);
+  if (workload.IsAdmitted()) Admit(number);
+  if (workload.IsEvicted() && workload.HasQuotaReservation()) Evicted(number, kNoId);
+}
+
+void Simulation::Arrive(int32_t number) {
+  const auto place = static_cast<size_t>(number);
+  WorkloadObject object;
+  object.name = columns_->NameOf(number);
+  object.uid = columns_->UidOf(number);
+  object.created =
+      columns_->created.empty() ? std::max(columns_->submit[place], start_) : columns_->created[place];
+  object.spec = columns_->shapes[static_cast<size_t>(columns_->shape[place])];
+  stirred_ = true;
+  Adopt(number, engine_.Submit(std::move(object)));
+  Job& job = At(number);
+  const State& state = engine_.state();
+  job.promised = job.queue != kNoId;
+  for (const auto& [resource, amount] : AsksOf(columns_->shape[place])) {
+    bool fits = false;
+    for (FlavorResourceId cell = 0; job.promised && cell < state.quota.flavor_resources(); ++cell) {
+      if (state.flavor_resources[static_cast<size_t>(cell)].second != resource) continue;
+      fits =
+          fits || state.quota.Usage(job.queue, cell) + Amount(amount) <= state.quota.Nominal(job.queue, cell);
+    }
+    job.promised = job.promised && fits;
+  }
+  stats_.end = state.now;
+}
+
+void Simulation::End(int32_t number) {
+  Job& job = At(number);
+  const WorkloadId id = job.workload;
+  const Broken whole{std::max<Time>(0, job.wanted - job.done), 0, 0};
+  Broken last = whole;
+  last.overhead = now() - job.started - whole.kept;
+  job.overhead += last.overhead;
+  job.done = job.wanted;
+  ++job.term;
+  recorder_.EndRun(now(), RunOutcome::kFinished, job, columns_->Row(number), last);
+  job.held += now() - job.reserved;
+  job.reserved = job.started = -1;
+  job.end = now();
+  job.state = JobState::kFinished;
+  recorder_.Decide(engine_.state(), DecisionKind::kFinished, job, columns_->Row(number));
+  engine_.Finish(id);
+  engine_.Delete(id);
+  job_of_[static_cast<size_t>(id)] = -1;
+  if (columns_->runtime[static_cast<size_t>(number)] >= 0) --ending_;
+  ++stats_.finished;
+  stats_.end = now();
+}
+
+void Simulation::Change(const TimedChange& change) {
+  State& state = engine_.state();
+  if (change.what == TimedChange::What::kApply) {
+    change.apply(engine_);
+    return QuotasChanged();
+  }
+  Job& job = At(change.job);
+  if (job.state != JobState::kWaiting && job.state != JobState::kRunning) return;
+  Stir(job.queue);
+  if (change.what == TimedChange::What::kEvict) {
+    engine_.Evict(job.workload, Reason::kNodeFailures, "Evicted by hand");
+    Listen();
+  } else if (change.what == TimedChange::What::kPriority) {
+    const Workload& workload = state.At(job.workload);
+    auto spec = std::make_shared<WorkloadSpec>(*workload.spec);
+    spec->priority = change.value;
+    engine_.Update(job.workload, {workload.name, workload.uid, workload.created, false, std::move(spec)});
+  } else if (job.started >= 0) {
+    job.wanted = std::max<Time>(job.done, job.done + now() - job.started - job.startup);
+    End(change.job);
+  } else {
+    if (job.state == JobState::kWaiting)
+      figures_.Wait(state, job.queue, AsksOf(columns_->shape[static_cast<size_t>(change.job)]), -1);
+    if (job.reserved < 0) {
+      job.reserved = now();
+      if (columns_->runtime[static_cast<size_t>(change.job)] >= 0) ++ending_;
+    }
+    job.started = now();
+    job.wanted = job.done;
+    End(change.job);
+  }
+}
+
+void Simulation::QuotasChanged() {
+  State& state = engine_.state();
+  state.EndCall();
+  state.EnsureBuilt();
+  figures_.Rebuild(state);
+  state.followed.held_back.clear();
+  for (NodeId queue : state.forest().Queues()) Touch(queue);
+}
+
+void Simulation::Answer(int32_t number, size_t check) {
+  const Provisioning& by = options_.delays.checks[check];
+  const int32_t row = columns_->Row(number), run = At(number).runs - 1;
+  const bool fails = by.failing > 0 && by.fails.Of(row, run) < by.failing;
+  engine_.SetCheckState(At(number).workload, by.check, fails ? CheckState::kRetry : CheckState::kReady);
+}
+
+}  // namespace kueue

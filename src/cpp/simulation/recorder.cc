@@ -1,0 +1,91 @@
+#include "simulation/recorder.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace kueue {
+
+int32_t Recorder::CodeOf(NodeId queue) {
+  if (queue == kNoId) return -1;
+  if (code_of_.size() <= static_cast<size_t>(queue)) code_of_.resize(static_cast<size_t>(queue) + 1, -1);
+  int32_t& code = code_of_[static_cast<size_t>(queue)];
+  if (code < 0) {
+    code = static_cast<int32_t>(queues_.size());
+    queues_.push_back(queue);
+  }
+  return code;
+}
+
+int32_t Recorder::AssignedOf(const Admission& admission) {
+  Assigned found;
+  for (const PodSetAdmission& pod_set : admission.pod_sets) {
+    for (const PodSetAdmission::Resource& entry : pod_set.resources) {
+      if (entry.flavor != kNoId) found.emplace_back(pod_set.name, entry.resource, entry.flavor, entry.usage);
+    }
+  }
+  const auto [place, fresh] = place_of_assigned_.try_emplace(found, static_cast<int32_t>(assigned_.size()));
+  if (fresh) assigned_.push_back(std::move(found));
+  return place->second;
+}
+
+void Recorder::Decide(const State& state, DecisionKind kind, const Job& job, int32_t row) {
+  const int32_t queue = CodeOf(job.queue);
+  if (!what_.decisions) return;
+  const bool evicted = kind == DecisionKind::kEvicted || kind == DecisionKind::kDeactivated;
+  decisions_.seconds.push_back(Seconds(state.now));
+  decisions_.cycle.push_back(state.scheduling_cycle);
+  decisions_.job.push_back(row);
+  decisions_.cluster_queue.push_back(queue);
+  decisions_.kind.push_back(static_cast<int32_t>(kind));
+  decisions_.reason.push_back(evicted && job.outcome_reason != 0 ? job.outcome_reason : -1);
+  decisions_.rule.push_back(evicted && job.rule != 0 ? job.rule : -1);
+  decisions_.preemptor.push_back(evicted ? job.preemptor : -1);
+}
+
+void Recorder::EndRun(Time now, RunOutcome outcome, const Job& job, int32_t row, const Broken& broken) {
+  if (!what_.runs) return;
+  const bool preempted = outcome == RunOutcome::kPreempted;
+  runs_.job.push_back(row);
+  runs_.run.push_back(job.runs - 1);
+  runs_.reserved.push_back(Seconds(job.reserved));
+  runs_.start.push_back(job.started < 0 ? std::numeric_limits<double>::quiet_NaN() : Seconds(job.started));
+  runs_.end.push_back(outcome == RunOutcome::kRunning ? std::numeric_limits<double>::quiet_NaN()
+                                                      : Seconds(now));
+  runs_.assigned.push_back(job.assigned);
+  runs_.outcome.push_back(static_cast<int32_t>(outcome));
+  runs_.progress.push_back(static_cast<double>(broken.kept) / 1e9);
+  runs_.lost.push_back(static_cast<double>(broken.lost) / 1e9);
+  runs_.overhead.push_back(static_cast<double>(broken.overhead) / 1e9);
+  runs_.preemptor.push_back(preempted ? job.preemptor : -1);
+  runs_.rule.push_back(preempted && job.rule != 0 ? job.rule : -1);
+}
+
+void Recorder::Use(Time now, NodeId queue, FlavorResourceId cell, CellUse use, int32_t waiting,
+                   double share) {
+  usage_.seconds.push_back(Seconds(now));
+  usage_.cluster_queue.push_back(CodeOf(queue));
+  usage_.cell.push_back(cell);
+  usage_.used.push_back(use.used);
+  usage_.nominal.push_back(use.nominal);
+  usage_.borrowed.push_back(std::max<int64_t>(0, use.used - use.nominal));
+  usage_.waiting.push_back(waiting);
+  usage_.share.push_back(share);
+}
+
+void Recorder::Consume(const State& state) {
+  for (size_t queue = 0; queue < state.ledger.size(); ++queue) {
+    if (!state.ledger[queue].exists) continue;
+    for (const auto& [resource, nano] : state.ledger[queue].consumed) {
+      const auto value = static_cast<double>(nano) / 1e9;
+      double& last = last_consumed_[{static_cast<LocalQueueId>(queue), resource}];
+      if (last == value) continue;
+      last = value;
+      consumed_.seconds.push_back(Seconds(state.now));
+      consumed_.local_queue.push_back(static_cast<int32_t>(queue));
+      consumed_.resource.push_back(resource);
+      consumed_.consumed.push_back(value);
+    }
+  }
+}
+
+}  // namespace kueue

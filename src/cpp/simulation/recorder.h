@@ -1,0 +1,103 @@
+// The tables of a run: columns that grow as it goes on.
+#ifndef KUEUE_SIMULATION_RECORDER_H_
+#define KUEUE_SIMULATION_RECORDER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "simulation/jobs.h"
+#include "state/state.h"
+
+namespace kueue {
+
+struct Recording {
+  bool decisions = true, runs = true, usage = true;
+  Time step = 0;  // of usage: 0: a row where a value changes; else one each step
+};
+
+enum class DecisionKind : int32_t { kReserved, kAdmitted, kEvicted, kFinished, kRequeued, kDeactivated };
+enum class RunOutcome : int32_t { kFinished, kPreempted, kEvicted, kRunning };
+
+struct DecisionTable {
+  std::vector<double> seconds;
+  std::vector<int64_t> cycle;
+  std::vector<int32_t> job, cluster_queue, kind, reason, rule, preemptor;
+};
+
+struct RunTable {
+  std::vector<int32_t> job, run;
+  std::vector<double> reserved, start, end;
+  std::vector<int32_t> assigned, outcome;
+  std::vector<double> progress, lost, overhead;
+  std::vector<int32_t> preemptor, rule;
+};
+
+struct UsageTable {
+  std::vector<double> seconds;
+  std::vector<int32_t> cluster_queue, cell;
+  std::vector<int64_t> used, nominal, borrowed;
+  std::vector<int32_t> waiting;
+  std::vector<double> share;
+};
+
+// Decayed usage, in cores for cpu.
+struct ConsumedTable {
+  std::vector<double> seconds;
+  std::vector<int32_t> local_queue, resource;
+  std::vector<double> consumed;
+};
+
+// What a job was given, as (pod set, resource, flavor, amount).
+using Assigned = std::vector<std::tuple<std::string, ResourceId, FlavorId, int64_t>>;
+
+struct CellUse {
+  int64_t used = 0, nominal = 0;
+  bool operator==(const CellUse& other) const { return used == other.used && nominal == other.nominal; }
+};
+
+// Names are codes: ClusterQueues by the order in which they first appear, cells and reasons by their ids.
+class Recorder {
+ public:
+  Recorder(Recording what, Time start) : what_(what), start_(start) {}
+
+  double Seconds(Time at) const { return static_cast<double>(at - start_) / 1e9; }
+  Time start() const { return start_; }
+  const Recording& what() const { return what_; }
+
+  void Decide(const State& state, DecisionKind kind, const Job& job, int32_t row);
+  void EndRun(Time now, RunOutcome outcome, const Job& job, int32_t row, const Broken& broken);
+  void Use(Time now, NodeId queue, FlavorResourceId cell, CellUse use, int32_t waiting, double share);
+  // What each LocalQueue has consumed under admission fair sharing, where it has changed.
+  void Consume(const State& state);
+  // A place for what a job was given.
+  int32_t AssignedOf(const Admission& admission);
+  int32_t CodeOf(NodeId queue);
+
+  const DecisionTable& decisions() const { return decisions_; }
+  const RunTable& runs() const { return runs_; }
+  const UsageTable& usage() const { return usage_; }
+  const ConsumedTable& consumed() const { return consumed_; }
+  const std::vector<NodeId>& queues() const { return queues_; }
+  const std::vector<Assigned>& assigned() const { return assigned_; }
+
+ private:
+  Recording what_;
+  Time start_;
+  DecisionTable decisions_;
+  RunTable runs_;
+  UsageTable usage_;
+  ConsumedTable consumed_;
+  std::map<std::pair<LocalQueueId, ResourceId>, double> last_consumed_;
+  std::vector<NodeId> queues_;    // by code
+  std::vector<int32_t> code_of_;  // by node; -1: none yet
+  std::vector<Assigned> assigned_;
+  std::map<Assigned, int32_t> place_of_assigned_;
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_SIMULATION_RECORDER_H_

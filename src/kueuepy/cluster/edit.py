@@ -1,0 +1,171 @@
+"""Paths into the objects of a cluster: one field, of one object or of many, has another value."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.manifest.convert import from_dict, to_dict
+from kueuepy.objects import Configuration, Object
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kueuepy.cluster import Cluster
+
+_PATH = re.compile(r"(?P<kind>\w+)(?:/(?P<name>[^:]+))?:(?P<field>.+)", re.DOTALL)
+_STEP = re.compile(r"\.?(?P<field>\w+)(?P<selector>\[[^\]]*\])?")
+_CONFIGURATION = "Configuration"
+_QUOTA = "quota"
+
+
+def edited(cluster: Cluster, path: str, value: Any) -> Cluster:
+    """The cluster in which the fields that a path names have this value; see `Cluster.edit`."""
+    found = _PATH.fullmatch(path)
+    if found is None or (found["name"] is None) != (found["kind"] == _CONFIGURATION):
+        raise InvalidSpecError(f'edit: "{path}"; it must be such as ClusterQueue/team-a:preemption.withinClusterQueue')
+    if found["kind"] == _CONFIGURATION:
+        return cluster.replace(configuration=_configured(cluster.configuration, path, found["field"], value))
+    return cluster.replace(*(_changed(obj, path, found["field"], value) for obj in _named(cluster, path, found)))
+
+
+def _named(cluster: Cluster, path: str, found: re.Match[str]) -> list[Object]:
+    there = [obj for obj in cluster.objects() if type(obj).__name__ == found["kind"]]
+    kinds = {type(obj).__name__ for obj in cluster.objects()}
+    if found["kind"] not in kinds:
+        raise NotFoundError(f'edit: "{path}": {_near("kind in the cluster", found["kind"], kinds)}')
+    patterns = list(_alternatives(found["name"]))
+    chosen = [obj for obj in there if any(fnmatchcase(obj.key, p) or fnmatchcase(obj.name, p) for p in patterns)]
+    if not chosen:
+        raise NotFoundError(f'edit: "{path}": {_near(found["kind"], found["name"], {obj.key for obj in there})}')
+    return chosen
+
+
+def _alternatives(name: str) -> Iterator[str]:
+    """`{a,b}` is a or b."""
+    before, brace, rest = name.partition("{")
+    inside, end, after = rest.partition("}")
+    if not (brace and end):
+        yield name
+        return
+    for one in inside.split(","):
+        yield from _alternatives(before + one + after)
+
+
+def _near(what: str, name: str, known: set[str]) -> str:
+    close = get_close_matches(name, sorted(known), 1)
+    return f'"{name}" names no {what}' + (f'; did you mean "{close[0]}"?' if close else "")
+
+
+def _changed(obj: Object, path: str, field: str, value: Any) -> Object:
+    """The object with another value, validated as a manifest is."""
+    doc = to_dict(obj)
+    _set(doc.setdefault("spec", {}), path, field, value)
+    try:
+        return from_dict(doc)
+    except InvalidSpecError as error:
+        raise InvalidSpecError(f'edit: "{path}": {error}') from None
+
+
+def _steps(path: str, field: str) -> list[tuple[str, str | None]]:
+    found, end = [], 0
+    while end < len(field):
+        step = _STEP.match(field, end)
+        if step is None:
+            raise InvalidSpecError(
+                f'edit: "{path}": {field[end:]!r} is no field; it must be such as name[selector].name'
+            )
+        found.append((step["field"], step["selector"] and step["selector"][1:-1]))
+        end = step.end()
+    return found
+
+
+def _set(spec: dict[str, Any], path: str, field: str, value: Any) -> None:
+    steps = _steps(path, field)
+    here: Any = spec
+    if steps[0][0] == _QUOTA and steps[0][1] is not None:
+        here = _quota(spec, path, steps[0][1])
+        steps = steps[1:] or [("nominalQuota", None)]
+    *way, (last, selector) = steps
+    for name, chosen in way:
+        here = _into(here.setdefault(name, {} if chosen is None else []), path, chosen)
+    if selector is not None:
+        raise InvalidSpecError(f'edit: "{path}": ends with a selector; it must end with a field')
+    if value is None:
+        here.pop(last, None)
+    else:
+        here[last] = msgspec.to_builtins(value) if isinstance(value, msgspec.Struct) else value
+
+
+def _into(value: Any, path: str, selector: str | None) -> Any:
+    """The item of a list by its place or its name."""
+    if selector is None:
+        return value
+    names = [str(item.get("name")) for item in value if isinstance(item, dict)]
+    if selector in names:
+        return value[names.index(selector)]
+    if selector.isdigit() and int(selector) < len(value):
+        return value[int(selector)]
+    raise NotFoundError(f'edit: "{path}": {_near("item", selector, set(names))}')
+
+
+def _quota(spec: dict[str, Any], path: str, cell: str) -> dict[str, Any]:
+    """The quota of `flavor/resource`, in whichever resource group it is."""
+    flavor, _, resource = cell.partition("/")
+    known = set()
+    for group in spec.get("resourceGroups", ()):
+        for of_flavor in group.get("flavors", ()):
+            for quota in of_flavor.get("resources", ()):
+                known.add(f"{of_flavor['name']}/{quota['name']}")
+                if (of_flavor["name"], quota["name"]) == (flavor, resource):
+                    found: dict[str, Any] = quota
+                    return found
+    raise NotFoundError(f'edit: "{path}": {_near("quota", cell, known)}')
+
+
+def _configured(configuration: Configuration, path: str, field: str, value: Any) -> Configuration:
+    """The Configuration with another value; `None` is the default of a field."""
+    fields = {_camel(name): name for name in Configuration.__struct_fields__}
+    *way, (last, _) = _steps(path, field)
+    if way:
+        first = fields.get(way[0][0])
+        before = getattr(configuration, first) if first else None
+        if first is None or len(way) > 1:
+            raise NotFoundError(f'edit: "{path}": {_near("field of Configuration", way[0][0], set(fields))}')
+        if value is None:
+            return msgspec.structs.replace(configuration, **{first: None})
+        return msgspec.structs.replace(configuration, **{first: _inner(before, first, path, last, value)})
+    if last not in fields:
+        raise NotFoundError(f'edit: "{path}": {_near("field of Configuration", last, set(fields))}')
+    default = getattr(Configuration(), fields[last])
+    return msgspec.structs.replace(configuration, **{fields[last]: default if value is None else value})
+
+
+def _inner(before: Any, first: str, path: str, last: str, value: Any) -> Any:
+    """A part of the Configuration with another value: of the one that is there, or of a new one."""
+    from kueuepy import objects  # noqa: PLC0415 - by name
+
+    kinds = {
+        "fair_sharing": objects.FairSharingConfig,
+        "wait_for_pods_ready": objects.WaitForPodsReady,
+        "admission_fair_sharing": objects.AdmissionFairSharing,
+        "resources": objects.Resources,
+    }
+    if first == "feature_gates":
+        return {**(before or {}), last: value}
+    kind = kinds[first]
+    names = {_camel(name): name for name in kind.__struct_fields__}
+    if last not in names:
+        raise NotFoundError(f'edit: "{path}": {_near(f"field of {first}", last, set(names))}')
+    given = tuple(value) if isinstance(value, list) else value
+    return msgspec.structs.replace(before or kind(), **{names[last]: given})
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)

@@ -1,0 +1,117 @@
+"""The columns of a table of jobs: what each may hold, and what must hold between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.manifest.times import LATEST, LONGEST
+from kueuepy.objects import SECOND
+from kueuepy.tables import Categorical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from kueuepy.simulation.values import Column
+
+ALIASES = {"gpu": "nvidia.com/gpu", "mem": "memory", "duration": "runtime", "local_queue": "queue"}
+"""What columns may be called, too."""
+SPANS = ("runtime", "limit", "every", "cost", "restore", "grace")
+NATIVE = ("cpu", "memory", "ephemeral-storage")
+NEVER = -1
+"""The runtime of a job that does not end, and a limit or model of a job that is not given."""
+
+Note = tuple[str, int]
+
+
+def is_resource(name: str) -> bool:
+    """Whether a column of this name is what each pod asks for."""
+    return name in NATIVE or "/" in name
+
+
+def read_column(column: Column, notes: list[Note]) -> Any:
+    """The values of a column of jobs, by its name; what is taken for something else is noted."""
+    name = column.name
+    if name == "submit":
+        return _given(column, column.times())
+    if name == "runtime":
+        return column.spans(never=True)
+    if name in SPANS:
+        return column.spans()
+    if name == "pods":
+        return column.whole(1, missing=1)
+    if name == "min_pods":
+        return column.whole(1, missing=NEVER)
+    if name == "priority":
+        return column.whole(-(2**31), missing=0)
+    if name == "template":
+        return column.whole(-1, missing=-1)
+    if name == "queue":
+        return _queues(column)
+    if name in ("flavor", "name", "namespace"):
+        return _texts(column) if name == "name" else column.names()
+    if is_resource(name):
+        found, absent = column.amounts(name)
+        if absent:
+            notes.append((f"{name} is not said, and taken for none", absent))
+        return found
+    return column.kept()
+
+
+def _given(column: Column, found: NDArray[np.int64]) -> NDArray[np.int64]:
+    if (found < 0).any():
+        row = int((found < 0).argmax())
+        raise column.error(row, column.values[row], "it must be given")
+    return found
+
+
+def _texts(column: Column) -> NDArray[Any]:
+    values = column.values
+    listed = [values[row] for row in range(len(values))]
+    found = np.empty(len(listed), object)
+    found[:] = [str(value) for value in listed]
+    return found
+
+
+def _queues(column: Column) -> Categorical:
+    """LocalQueues as namespace/name."""
+    found = column.names()
+    if (found.codes < 0).any():
+        row = int((found.codes < 0).argmax())
+        raise column.error(row, None, "it must be given")
+    return Categorical(found.codes, [name if "/" in name else f"default/{name}" for name in found.names])
+
+
+def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:
+    """What holds between columns; a namespace of its own goes into the queue."""
+    namespaces = columns.pop("namespace", None)
+    if namespaces is not None:
+        columns["queue"] = _in_namespaces(columns["queue"], namespaces)
+    if "min_pods" in columns and "pods" in columns:
+        bad = columns["min_pods"] > columns["pods"]
+        if bad.any():
+            row = int(bad.argmax())
+            raise InvalidSpecError(
+                f'{where(row)}, column "min_pods": {columns["min_pods"][row]}; it must be at most pods, '
+                f"{columns['pods'][row]}"
+            )
+    late = columns["runtime"] > LONGEST - columns["submit"]
+    if late.any():
+        row = int(late.argmax())
+        end = (int(columns["submit"][row]) + int(columns["runtime"][row])) // SECOND
+        raise InvalidSpecError(f'{where(row)}, column "runtime": ends {end} s after 1970; it must be {LATEST} at most')
+
+
+def _in_namespaces(queues: Categorical, namespaces: Categorical) -> Categorical:
+    width = len(namespaces.names) + 1
+    pairs, codes = np.unique(queues.codes.astype(np.int64) * width + namespaces.codes + 1, return_inverse=True)
+    names = []
+    for pair in pairs.tolist():
+        queue, space = divmod(pair, width)
+        name = queues.names[queue]
+        names.append(name if space == 0 else f"{namespaces.names[space - 1]}/{name.partition('/')[2]}")
+    return Categorical(codes.astype(np.int32), names)

@@ -1,0 +1,334 @@
+"""The figures of a run: waits, slowdowns, utilisation, what was lost, how even it was."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from kueuepy.errors import StateError
+from kueuepy.notebook import Sheet, repr_html
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kueuepy.simulation.result import Result
+
+BOUND = 10.0
+"""The least runtime of a bounded slowdown, in seconds."""
+_HOUR = 3600
+_NANO = 1e9
+_STARVED = 10
+
+
+class Kpis(msgspec.Struct, frozen=True):
+    """What came of a run, in figures; those of a resource are by `flavor/resource`, in hours of cores for cpu.
+
+    A percentile is the smallest value that so many of a hundred do not exceed (nearest rank). Integrals go over the
+    window, from the warm-up to the end of the run unless others are asked for.
+
+    Attributes:
+        jobs: How many jobs came and count.
+        finished: How many of them were done.
+        seconds: How long the window is.
+        wait_mean: For how many seconds a job had no quota, from its submission to its end, or to the end of the run.
+        wait_p50: The same of the middle one.
+        wait_p95: That 95 of 100 do not exceed.
+        wait_p99: That 99 of 100 do not exceed.
+        longest_wait: Of the one that starves most, which may still be waiting.
+        first_wait_mean: From submission to the first start, of those that started.
+        first_wait_p50: The same of the middle one.
+        first_wait_p95: That 95 of 100 do not exceed.
+        first_wait_p99: That 99 of 100 do not exceed.
+        slowdown: How many times longer a job's life is than its runtime, of those that are done.
+        slowdown_p95: That 95 of 100 do not exceed.
+        bounded_slowdown: The same over a runtime of 10 s at least, and 1 at least.
+        bounded_slowdown_p95: That 95 of 100 do not exceed.
+        goodput: The part of its life that a job has quota, on average over those that are done
+            (kubernetes-sigs/kueue#10813).
+        useful: The part of its life that a job's runtime is: goodput without what was lost.
+        utilisation: Used over nominal quota, of queues and cohorts, with its changes.
+        effective_utilisation: The same without what was lost, and without checkpoints and restores.
+        lost_hours: Progress that was thrown away, times what was held.
+        overhead_hours: Checkpoints, restores and starts of pods, times what was held.
+        wasted: The part of what was held that was lost or overhead, of the cell that was used most.
+        makespan: From the first submission to the last end, in seconds.
+        throughput: Jobs done an hour.
+        waiting_mean: How many jobs waited, on average over time.
+        waiting_max: How many did at most.
+        used_hours: What was used.
+        borrowed_hours: What queues used beyond their nominal quota.
+        lent_hours: What of that was others' nominal quota.
+        borrowing_time: The part of the time in which any queue borrowed.
+        idle_while_waiting: What was free in a tree of cohorts, as far as its waiting jobs asked for it, in hours: what
+            policy or fragmentation kept from them.
+        promise_p95: Of first waits of jobs for which their own queue had free nominal quota when they came: how long
+            "nominal is ensured" takes.
+        jain: Jain's index of how evenly the ClusterQueues that had jobs got resources, from 1 (all alike) to 1 over
+            their number (one got all); compared is a queue's dominant part of all quota over its weight.
+        blocked_share: Used over entitled of queues in which jobs wait, on average over time; entitled are nominal quota
+            and, by weight, a part of what the cohort has beside its queues' quotas.
+        evictions: How many there were.
+        evictions_max: Of one job, at most.
+        preemptions: How many evictions were preemptions, by rule.
+        loops: How much endless preemption was found.
+        starved: Jobs that never started, though others were submitted later by 10 times the p99 wait and started.
+        cost: What was used times the prices of flavors that were given; `None` without.
+    """
+
+    jobs: int
+    finished: int
+    seconds: float
+    wait_mean: float
+    wait_p50: float
+    wait_p95: float
+    wait_p99: float
+    longest_wait: float
+    first_wait_mean: float | None
+    first_wait_p50: float
+    first_wait_p95: float
+    first_wait_p99: float
+    slowdown: float | None
+    slowdown_p95: float | None
+    bounded_slowdown: float | None
+    bounded_slowdown_p95: float | None
+    goodput: float | None
+    useful: float | None
+    utilisation: dict[str, float]
+    effective_utilisation: dict[str, float]
+    lost_hours: dict[str, float]
+    overhead_hours: dict[str, float]
+    wasted: float
+    makespan: float
+    throughput: float
+    waiting_mean: float
+    waiting_max: int
+    used_hours: dict[str, float]
+    borrowed_hours: dict[str, float]
+    lent_hours: dict[str, float]
+    borrowing_time: float
+    idle_while_waiting: dict[str, float]
+    promise_p95: float | None
+    jain: float | None
+    blocked_share: float | None
+    evictions: int
+    evictions_max: int
+    preemptions: dict[str, int]
+    loops: int
+    starved: int
+    cost: float | None = None
+
+    @property
+    def preempted_hours(self) -> dict[str, float]:
+        """What was lost: another name of `lost_hours`."""
+        return self.lost_hours
+
+    def rows(self) -> list[tuple[str, float]]:
+        """Name and value of each figure that there is, those of a resource one by one."""
+        found: list[tuple[str, float]] = []
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if isinstance(value, dict):
+                found += [(f"{name} {cell}", part) for cell, part in value.items()]
+            elif value is not None:
+                found.append((name, value))
+        return found
+
+    def __str__(self) -> str:
+        """A line for each figure."""
+        rows = self.rows()
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{width}}  {value:.4g}" for name, value in rows)
+
+    def sheets(self) -> tuple[Sheet]:
+        """The figures, one a row."""
+        return (Sheet(("figure", "value"), [(name, f"{value:.4g}") for name, value in self.rows()]),)
+
+    _repr_html_ = repr_html
+
+
+def percentile(ordered: NDArray[np.float64], percent: float) -> float:
+    """The smallest of sorted values that so many of a hundred do not exceed; 0 of none."""
+    return float(ordered[math.ceil(len(ordered) * percent / 100) - 1]) if len(ordered) else 0.0
+
+
+def mean(values: NDArray[np.float64]) -> float | None:
+    """Their mean; `None` of none."""
+    return float(values.mean()) if len(values) else None
+
+
+def unit(cell: str) -> int:
+    """How many of a table's units make one that people count: thousandths of cores, else ones."""
+    return 1000 if cell.rpartition("/")[2] == "cpu" else 1
+
+
+def hours(totals: dict[str, float]) -> dict[str, float]:
+    """Amounts times nanoseconds in hours; nothing where there is none."""
+    return {cell: total / unit(cell) / _NANO / _HOUR for cell, total in totals.items() if total}
+
+
+def job_figures(result: Result, mask: NDArray[np.bool_], bound: float = BOUND) -> dict[str, Any]:
+    """The figures that come from single jobs."""
+    jobs = result.jobs
+    state = jobs["state"]
+    finished = mask & (state.codes == state.names.index("Finished"))
+    waited = np.sort(jobs["waited"][mask])
+    first = jobs["first_wait"][mask]
+    first = np.sort(first[~np.isnan(first)])
+    life, runtime = jobs["end"][finished] - jobs["submit"][finished], jobs["runtime"][finished]
+    whole = (runtime > 0) & (life > 0)
+    slow = np.sort(life[whole] / runtime[whole])
+    bounded = np.sort(np.maximum(1.0, life / np.maximum(runtime, bound)))
+    return {
+        "jobs": int(mask.sum()),
+        "finished": int(finished.sum()),
+        "wait_mean": mean(waited) or 0.0,
+        **{f"wait_p{p}": percentile(waited, p) for p in (50, 95, 99)},
+        "longest_wait": float(waited[-1]) if len(waited) else 0.0,
+        "first_wait_mean": mean(first),
+        **{f"first_wait_p{p}": percentile(first, p) for p in (50, 95, 99)},
+        "slowdown": mean(slow),
+        "slowdown_p95": percentile(slow, 95) if len(slow) else None,
+        "bounded_slowdown": mean(bounded),
+        "bounded_slowdown_p95": percentile(bounded, 95) if len(bounded) else None,
+        "goodput": mean(jobs["held"][finished][whole] / life[whole]),
+        "useful": mean(runtime[whole] / life[whole]),
+        "evictions": int(jobs["evictions"][mask].sum()),
+        "evictions_max": int(jobs["evictions"][mask].max(initial=0)),
+    }
+
+
+def kpis_of(
+    result: Result,
+    start: float | None = None,
+    end: float | None = None,
+    where: Any = None,
+    *,
+    bound: float = BOUND,
+    prices: dict[str, float] | None = None,
+) -> Kpis:
+    """The figures of a run, of a window of it, or of some of its jobs."""
+    jobs = result.jobs
+    mask = np.array(jobs["counted"]) if where is None else np.array(jobs["counted"]) & np.asarray(where, bool)
+    if start is not None or end is not None:
+        mask &= (jobs["submit"] >= (start or 0.0)) & (jobs["submit"] < (math.inf if end is None else end))
+    low = result.warmup if start is None else start
+    high = result.seconds if end is None else end
+    whole = start is None and end is None
+    totals = _totals(result) if whole else _window(result, low, high)
+    seconds = max(0.0, high - low)
+    of_jobs = job_figures(result, mask, bound)
+    used, nominal = totals["used"], totals["nominal"]
+    lost, overhead = result.totals["lost"], result.totals["overhead"]
+    kept = {cell: used.get(cell, 0.0) - lost.get(cell, 0.0) - overhead.get(cell, 0.0) for cell in nominal}
+    utilisation = {cell: used.get(cell, 0.0) / all_ if all_ > 0 else 0.0 for cell, all_ in nominal.items()}
+    dominant = max(utilisation, key=lambda cell: utilisation[cell], default="")
+    wasted = lost.get(dominant, 0.0) + overhead.get(dominant, 0.0)
+    ends = jobs["end"][~np.isnan(jobs["end"])]
+    used_hours = hours(used)
+    promised = jobs["first_wait"][mask & jobs["promised"]]
+    promised = np.sort(promised[~np.isnan(promised)])
+    return Kpis(
+        **of_jobs,
+        seconds=seconds,
+        utilisation=utilisation,
+        effective_utilisation={cell: kept[cell] / all_ if all_ > 0 else 0.0 for cell, all_ in nominal.items()},
+        lost_hours=hours(lost),
+        overhead_hours=hours(overhead),
+        wasted=wasted / used[dominant] if used.get(dominant) else 0.0,
+        makespan=float(ends.max()) if len(ends) else 0.0,
+        throughput=of_jobs["finished"] / seconds * _HOUR if seconds else 0.0,
+        waiting_mean=totals["waits"] / _NANO / seconds if seconds else 0.0,
+        waiting_max=totals["most_waiting"],
+        used_hours=used_hours,
+        borrowed_hours=hours(totals["borrowed"]),
+        lent_hours=hours(totals["lent"]),
+        borrowing_time=totals["borrowing"] / _NANO / seconds if seconds else 0.0,
+        idle_while_waiting=hours(totals["idle"]),
+        promise_p95=percentile(promised, 95) if len(promised) else None,
+        jain=_jain(result, totals["by_queue"], nominal, mask),
+        blocked_share=totals["blocked"] / totals["somebody_waits"] if totals["somebody_waits"] else None,
+        preemptions=_by_rule(result),
+        loops=len(result.loops),
+        starved=_starved(result, mask),
+        cost=None
+        if prices is None
+        else sum(h * prices.get(cell.partition("/")[0], 0.0) for cell, h in used_hours.items()),
+    )
+
+
+def _totals(result: Result) -> dict[str, Any]:
+    """The integrals of the whole run, as the core has kept them."""
+    core = result.totals
+    found: dict[str, Any] = {"nominal": core["nominal"], "used": {}, "borrowed": {}, "idle": {}, "lent": {}}
+    by_queue: dict[str, dict[str, float]] = {}
+    for name, queue in core["queues"].items():
+        for cell, (used, _, borrowed, _) in queue["cells"].items():
+            found["used"][cell] = found["used"].get(cell, 0.0) + used
+            found["borrowed"][cell] = found["borrowed"].get(cell, 0.0) + borrowed
+            by_queue.setdefault(name, {})[cell] = used
+    for _, cell, idle, lent in core["trees"]:
+        found["idle"][cell] = found["idle"].get(cell, 0.0) + idle
+        found["lent"][cell] = found["lent"].get(cell, 0.0) + lent
+    names = ("waits", "most_waiting", "borrowing")
+    sums = {name: sum(queue[name] for queue in core["queues"].values()) for name in ("blocked", "somebody_waits")}
+    return {**found, **{name: core[name] for name in names}, **sums, "by_queue": by_queue}
+
+
+def _window(result: Result, low: float, high: float) -> dict[str, Any]:
+    """The integrals of a window, from the table of usage; those that it does not tell are left out."""
+    from kueuepy.simulation.series import pieces  # noqa: PLC0415 - only on use
+
+    if not len(result.usage):
+        raise StateError("figures: a window needs the usage; record it with Record(usage=True)")
+    found: dict[str, Any] = {name: {} for name in ("nominal", "used", "borrowed", "idle", "lent")}
+    by_queue: dict[str, dict[str, float]] = {}
+    waits = 0.0
+    seen: set[str] = set()
+    for queue, cell, rows, lengths in pieces(result.usage, low, high, result.seconds):
+        for name in ("used", "nominal", "borrowed"):
+            total = float((result.usage[name][rows] * lengths).sum()) * _NANO
+            found[name][cell] = found[name].get(cell, 0.0) + total
+            if name == "used":
+                by_queue.setdefault(queue, {})[cell] = total
+        if queue not in seen:
+            waits += float((result.usage["waiting"][rows] * lengths).sum()) * _NANO
+            seen.add(queue)
+    inside = (result.usage["seconds"] >= low) & (result.usage["seconds"] < high)
+    most = int(result.usage["waiting"][inside].max(initial=0))
+    extra = {"waits": waits, "most_waiting": most, "borrowing": 0.0, "blocked": 0.0, "somebody_waits": 0.0}
+    return {**found, **extra, "by_queue": by_queue}
+
+
+def _jain(result: Result, used: dict[str, dict[str, float]], nominal: dict[str, float], mask: Any) -> float | None:
+    queues = result.jobs["cluster_queue"]
+    had = np.bincount(queues.codes[mask & (queues.codes >= 0)], minlength=len(queues.names))
+    values = []
+    for code, name in enumerate(queues.names):
+        weight = result.weights.get(name, 1.0)
+        if had[code] and weight:
+            parts = [total / nominal[cell] for cell, total in used.get(name, {}).items() if nominal.get(cell)]
+            values.append(max(parts, default=0.0) / weight)
+    squares = sum(value * value for value in values)
+    return sum(values) ** 2 / (len(values) * squares) if squares else None
+
+
+def _by_rule(result: Result) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for _, _, rule, count, _ in result.totals["evictions"]:
+        if rule:
+            found[rule] = found.get(rule, 0) + count
+    return found
+
+
+def _starved(result: Result, mask: NDArray[np.bool_]) -> int:
+    jobs = result.jobs
+    first = jobs["first_wait"][mask]
+    started = ~np.isnan(first)
+    if started.all() or not started.any():
+        return 0
+    submit = jobs["submit"][mask]
+    late = _STARVED * percentile(np.sort(first[started]), 99)
+    return int((submit[~started] + late < submit[started].max()).sum())

@@ -1,0 +1,105 @@
+"""Figures by ClusterQueue, by any column of jobs, and of who evicted whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.simulation.figures import hours, job_figures, unit
+from kueuepy.simulation.table import is_resource
+from kueuepy.tables import Categorical, Columns
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kueuepy.simulation.result import Result
+
+_HOUR = 3600
+
+
+def by_queue(result: Result) -> Columns:
+    """The figures of jobs by ClusterQueue, and what the queue used, borrowed and lost, in hours by cell."""
+    queues = result.jobs["cluster_queue"]
+    names = sorted({*result.totals["queues"], *queues.names})
+    seconds = max(result.seconds - result.warmup, 0.0)
+    rows = []
+    for name in names:
+        mask = queues.codes == queues.names.index(name) if name in queues.names else np.zeros(len(queues), bool)
+        totals = result.totals["queues"].get(name, {"waits": 0.0, "most_waiting": 0, "cells": {}})
+        row: dict[str, Any] = job_figures(result, mask & np.asarray(result.jobs["counted"]))
+        row["waiting_mean"] = totals["waits"] / 1e9 / seconds if seconds else 0.0
+        row["waiting_max"] = totals["most_waiting"]
+        for cell, (used, nominal, borrowed, _) in totals["cells"].items():
+            row[f"used_hours {cell}"] = _hours(cell, used)
+            row[f"borrowed_hours {cell}"] = _hours(cell, borrowed)
+            row[f"utilisation {cell}"] = used / nominal if nominal else np.nan
+        for victim, _, _, _, lost in result.totals["evictions"]:
+            if victim == name:
+                for cell, total in lost.items():
+                    key = f"lost_hours {cell}"
+                    row[key] = row.get(key, 0.0) + _hours(cell, total)
+        rows.append(row)
+    return _table("cluster_queue", names, rows)
+
+
+def _hours(cell: str, total: float) -> float:
+    return hours({cell: total}).get(cell, 0.0)
+
+
+def by_column(result: Result, column: str) -> Columns:
+    """The figures of jobs for each value of a column; hours are by resource, as pods asked for it."""
+    values = result.jobs[column]
+    if not isinstance(values, Categorical):
+        known, codes = np.unique(values, return_inverse=True)
+        values = Categorical(codes.astype(np.int32), [str(value) for value in known.tolist()])
+    amounts = {
+        name: result.jobs[name] * result.jobs["pods"] / unit(name) for name in result.jobs.names if is_resource(name)
+    }
+    counted = np.asarray(result.jobs["counted"])
+    rows, names = [], []
+    for code, name in enumerate(values.names):
+        mask = counted & (values.codes == code)
+        if not mask.any():
+            continue
+        row = job_figures(result, mask)
+        for resource, amount in amounts.items():
+            row[f"used_hours {resource}"] = _sum(amount, result.jobs["held"], mask)
+            row[f"lost_hours {resource}"] = _sum(amount, result.jobs["lost"], mask)
+        rows.append(row)
+        names.append(name)
+    return _table(column, names, rows)
+
+
+def _sum(amount: NDArray[Any], seconds: NDArray[Any], mask: NDArray[np.bool_]) -> float:
+    return float((amount[mask] * seconds[mask]).sum()) / _HOUR
+
+
+def _table(key: str, names: list[str], rows: list[dict[str, Any]]) -> Columns:
+    found = dict.fromkeys(name for row in rows for name in row)
+    first = Categorical(np.arange(len(names), dtype=np.int32), names)
+    columns = {
+        name: np.array([np.nan if row.get(name) is None else row[name] for row in rows], _type(name)) for name in found
+    }
+    return Columns({key: first, **columns})
+
+
+def _type(name: str) -> Any:
+    return np.int64 if name in ("jobs", "finished", "evictions", "evictions_max", "waiting_max") else np.float64
+
+
+def preemptions(result: Result) -> Columns:
+    """Who evicted whom, by ClusterQueues and rule; evictions that nobody asked for have no preemptor."""
+    rows = [
+        {"victim": victim, "preemptor": preemptor, "rule": rule, "count": count, "lost": hours(lost)}
+        for victim, preemptor, rule, count, lost in result.totals["evictions"]
+    ]
+    cells = dict.fromkeys(cell for row in rows for cell in row["lost"])
+    columns: dict[str, Any] = {}
+    for name in ("victim", "preemptor", "rule"):
+        known: dict[str, int] = {}
+        codes = [known.setdefault(row[name], len(known)) if row[name] else -1 for row in rows]
+        columns[name] = Categorical(np.array(codes, np.int32), list(known))
+    columns["count"] = np.array([row["count"] for row in rows], np.int64)
+    columns |= {f"lost_hours {cell}": np.array([row["lost"].get(cell, 0.0) for row in rows]) for cell in cells}
+    return Columns(columns)

@@ -1,0 +1,210 @@
+"""Whatever a user calls jobs, as one table: rows, frames, Workloads, manifests of jobs, several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import DuplicateError, InvalidSpecError
+from kueuepy.manifest.times import LATEST, LONGEST
+from kueuepy.objects import SECOND, Workload
+from kueuepy.simulation.read import row_columns
+from kueuepy.simulation.table import NEVER, SPANS, Jobs
+from kueuepy.simulation.values import is_missing
+from kueuepy.tables import Categorical
+
+if TYPE_CHECKING:
+    from kueuepy.session.submission import Surroundings
+
+_ABSENT = {"pods": 1, "min_pods": NEVER, "template": -1, **dict.fromkeys(SPANS, NEVER)}
+
+
+def jobs_of(items: Any, around: Surroundings | None = None) -> Jobs:
+    """The jobs of a table, a frame, or of rows, Workloads and manifests in any mix.
+
+    A job comes at its `submit`, or when it was created, at the start without either; one without a runtime never ends.
+
+    Args:
+        items: What to read.
+        around: What manifests of jobs depend on: priority classes and so on.
+
+    Raises:
+        InvalidSpecError: An item is no job.
+    """
+    if isinstance(items, Jobs):
+        return items
+    if _is_frame(items):
+        return _of_columns({str(name): items[name] for name in items.columns})
+    if hasattr(items, "__arrow_c_stream__") and not isinstance(items, Mapping):
+        return Jobs.from_arrow(items)
+    if isinstance(items, str | bytes):
+        raise InvalidSpecError(
+            f"jobs: {items!r} is no job; read files with Jobs.read, or kueuepy.load and give its jobs"
+        )
+    if isinstance(items, Mapping | Workload) or not isinstance(items, Iterable):
+        items = [items]
+    return concat(_tables(list(items), around))
+
+
+def _is_frame(item: Any) -> bool:
+    return hasattr(item, "columns") and (hasattr(item, "to_dict") or hasattr(item, "to_dicts"))
+
+
+def _is_row(item: Any) -> bool:
+    return isinstance(item, Mapping) and "kind" not in item and "apiVersion" not in item
+
+
+def _tables(items: list[Any], around: Surroundings | None) -> list[Jobs]:
+    """Tables of the items in their order; rows that follow each other become one."""
+    found: list[Jobs] = []
+    rows: list[dict[str, Any]] = []
+    for item in [*items, None]:
+        if item is not None and _is_row(item):
+            rows.append({str(key): value for key, value in item.items()})
+            continue
+        if rows:
+            found.append(_of_columns(row_columns(rows)))
+            rows = []
+        if isinstance(item, Jobs):
+            found.append(item)
+        elif _is_frame(item):
+            found.append(jobs_of(item))
+        elif item is not None:
+            found.append(_of_workloads(item, around))
+    return found
+
+
+def _of_columns(columns: dict[str, Any]) -> Jobs:
+    """The jobs of columns; one without submission comes at once, and one without runtime never ends."""
+    size = len(next(iter(columns.values()), ()))
+    submit = columns.get("submit")
+    if submit is None:
+        columns["submit"] = np.zeros(size, np.int64)
+    elif isinstance(submit, list):
+        columns["submit"] = [0 if is_missing(value) else value for value in submit]
+    if "runtime" not in columns and "duration" not in columns:
+        columns["runtime"] = np.full(size, NEVER)
+    if "queue" not in columns:
+        columns["queue"] = [""] * size
+    return Jobs(columns)
+
+
+def _of_workloads(item: Any, around: Surroundings | None) -> Jobs:
+    from kueuepy.jobs import Submission  # noqa: PLC0415 - only manifests need it
+    from kueuepy.session.submission import submissions  # noqa: PLC0415
+
+    duration = None
+    if isinstance(item, Submission):
+        item, duration = item.workload, item.duration
+    if isinstance(item, str | bytes):
+        raise InvalidSpecError(
+            f"jobs: {item!r} is no job; read files with Jobs.read, or kueuepy.load and give its jobs"
+        )
+    workloads = [workload for workload, *_ in submissions([item], around or _nowhere())]
+    return of_workloads(workloads, [duration] * len(workloads))
+
+
+def _nowhere() -> Surroundings:
+    """What manifests are read with where no cluster is given."""
+    from kueuepy.objects import Configuration  # noqa: PLC0415 - only manifests need it
+    from kueuepy.session.submission import Surroundings  # noqa: PLC0415
+
+    return Surroundings(Configuration(), (), (), (), ())
+
+
+def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None]) -> Jobs:
+    """The table of Workloads as they are, each with its runtime in nanoseconds; `None` never ends."""
+    templates = tuple(workloads)
+    for workload in templates:
+        if (workload.creation_timestamp or 0) > LONGEST:
+            after = (workload.creation_timestamp or 0) // SECOND
+            raise InvalidSpecError(
+                f'Workload "{workload.key}": comes {after} s after 1970; it must be {LATEST} at most'
+            )
+    known: dict[str, int] = {}
+    names = np.empty(len(templates), object)
+    names[:] = [workload.name for workload in templates]
+    queues = [known.setdefault(f"{w.namespace}/{w.queue_name}", len(known)) for w in templates]
+    found = Jobs({"queue": [], "submit": [], "runtime": []})
+    return found._with(  # noqa: SLF001 - of one room
+        {
+            "name": names,
+            "queue": Categorical(np.array(queues, np.int32), list(known)),
+            "submit": np.array([w.creation_timestamp or 0 for w in templates], np.int64),
+            "runtime": np.array([NEVER if time is None else time for time in durations], np.int64),
+            "priority": np.array([w.priority or 0 for w in templates], np.int64),
+            "template": np.arange(len(templates), dtype=np.int64),
+        },
+        templates=templates,
+    )
+
+
+def concat(tables: Sequence[Jobs]) -> Jobs:
+    """The rows of all tables, one after another; a column that one has not is absent there."""
+    tables = [table for table in tables if len(table)]
+    if len(tables) == 1:
+        return tables[0]
+    if not tables:
+        return Jobs({"queue": [], "submit": [], "runtime": []})
+    names = dict.fromkeys(name for table in tables for name in table.names)
+    first = tables[0]
+    shifts = np.cumsum([0, *(len(table.templates) for table in tables)])
+    columns = {name: _joined(name, tables, shifts) for name in names}
+    notes: dict[str, int] = {}
+    for table in tables:
+        for what, rows in table.notes:
+            notes[what] = notes.get(what, 0) + rows
+    return first._with(  # noqa: SLF001 - of one room
+        columns,
+        notes=tuple(notes.items()),
+        templates=tuple(workload for table in tables for workload in table.templates),
+        quota_events=tuple(event for table in tables for event in table.quota_events),
+    )
+
+
+def _joined(name: str, tables: Sequence[Jobs], shifts: Any) -> Any:
+    sample = next(table[name] for table in tables if name in table.names)
+    if name == "name":
+        found = np.empty(sum(map(len, tables)), object)
+        found[:] = [table.name_of(row) for table in tables for row in range(len(table))]
+        return found
+    if isinstance(sample, Categorical):
+        known: dict[str, int] = {}
+        parts = []
+        for table in tables:
+            column = table[name] if name in table.names else Categorical(np.full(len(table), -1, np.int32), [])
+            if not isinstance(column, Categorical):
+                raise InvalidSpecError(f'jobs: column "{name}" holds numbers in one table and texts in another')
+            codes = np.array([*(known.setdefault(text, len(known)) for text in column.names), -1], np.int32)
+            parts.append(codes[column.codes])
+        return Categorical(np.concatenate(parts), list(known))
+    parts = []
+    for place, table in enumerate(tables):
+        if name not in table.names:
+            default = _ABSENT.get(name, np.nan if sample.dtype.kind == "f" else 0)
+            parts.append(np.full(len(table), default, sample.dtype))
+        elif isinstance(table[name], Categorical):
+            raise InvalidSpecError(f'jobs: column "{name}" holds numbers in one table and texts in another')
+        else:
+            shift = int(shifts[place]) if name == "template" else 0
+            parts.append(np.where(table[name] >= 0, table[name] + shift, -1) if shift else table[name])
+    return np.concatenate(parts)
+
+
+def check_names(table: Jobs) -> None:
+    """Finds two jobs of one namespace and name.
+
+    Raises:
+        DuplicateError: There are.
+    """
+    if "name" not in table.names:
+        return
+    queues = table["queue"]
+    spaces = [name.partition("/")[0] for name in queues.names]
+    seen: set[tuple[str, str]] = set()
+    for name, code in zip(table["name"].tolist(), queues.codes.tolist(), strict=True):
+        if (key := (spaces[code], name)) in seen:
+            raise DuplicateError(f'jobs: two have the name "{key[0]}/{name}"; each must have its own')
+        seen.add(key)

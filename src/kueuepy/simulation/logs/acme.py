@@ -1,0 +1,52 @@
+"""Shanghai AI Laboratory's Acme log of 2023 (InternLM/AcmeTrace, CC BY 4.0): Seren and Kalos."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.simulation.read import Source, Table, csv_columns
+
+if TYPE_CHECKING:
+    from kueuepy.simulation.table import Jobs
+
+
+def read_acme(source: Source, queue: str = "type") -> Jobs:
+    """`gpu_num` GPUs and `cpu_num` cpus over `node_num` pods; runs from start to end, in both clusters.
+
+    Kalos' own `duration` counts from submission, so that the times are taken. Zones of times are honoured.
+
+    Args:
+        source: `trace_seren.csv` or `trace_kalos.csv`.
+        queue: The column that is the queue: `type` or `user`.
+
+    Raises:
+        InvalidSpecError: The queue is another column.
+    """
+    if queue not in ("type", "user"):
+        raise InvalidSpecError(f"queue: {queue!r}; it must be type or user")
+    table = Table(source, csv_columns(source))
+    table = table.keep(table.given("submit_time", "start_time", "end_time"), "without submission, start or end")
+    start, end = table.column("start_time").times(), table.column("end_time").times()
+    table = table.keep(end >= start, "ends before it starts")
+    start, end = start[end >= start], end[end >= start]
+    gpus = table.column("gpu_num").whole(0, missing=0)
+    pods = np.maximum(table.column("node_num").whole(0, missing=1), 1)
+    columns: dict[str, Any] = {
+        "queue": table.column(queue).values,
+        "submit": table.column("submit_time").times().view("M8[ns]"),
+        "runtime": (end - start).view("m8[ns]"),
+        "pods": pods,
+        "gpu": -(-gpus // pods),
+        "cpu": table.column("cpu_num").whole(0, missing=0) / pods,
+        "state": table.column("state").values,
+        "user": table.column("user").values,
+        "kind": table.column("type").values,
+        "recorded_start": start.view("M8[ns]"),
+    }
+    if table.has("mem_per_pod_GB"):
+        memory, _ = table.column("mem_per_pod_GB")._numbers("it must be a number")  # noqa: SLF001 - of one room
+        columns["memory"] = np.nan_to_num(memory) * 10**9
+    return table.jobs(columns)

@@ -1,0 +1,135 @@
+"""Alibaba's GPU clusters (alibaba/clusterdata): PAI of 2020, openb of 2023, spot GPUs of 2026."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.simulation.read import Source, Table, csv_columns
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from kueuepy.simulation.table import Jobs
+    from kueuepy.tables import Categorical
+
+_QOS = {"LS": 100, "Guaranteed": 80, "Burstable": 50, "BE": 0}
+_TYPES = {"HP": 100, "Spot": 0}
+_PENDING = ("drop", "keep")
+
+
+def read_alibaba2020(
+    source: Source, *, tasks: str | os.PathLike[str] | None = None, share: bool = False, queue: str = "group"
+) -> Jobs:
+    """A task of PAI is a job: `inst_num` pods of `plan_cpu`/100 cores, `plan_mem` GiB and `plan_gpu`/100 GPUs.
+
+    Args:
+        source: The job table, with a header: `job_name`, `inst_id`, `user`, `status`, `start_time`, `end_time`.
+        tasks: The task table, with a header; without it the file `pai_task_table.csv` beside.
+        share: Whether parts of GPUs are kept, as the resource `alibaba.com/gpu-percent`; else GPUs are rounded up.
+        queue: The column that is the queue: `group`, where the job table has it, or `user`.
+    """
+    jobs = Table(source, csv_columns(source))
+    column = queue if jobs.has(queue) else "user"
+    users = dict(zip(jobs.column("job_name").values.tolist(), jobs.column(column).values.tolist(), strict=True))
+    there = source.beside("pai_task_table.csv") if tasks is None else Source(tasks)
+    table = Table(there, csv_columns(there))
+    table = table.keep(table.column("status").values == "Terminated", "status is not Terminated")
+    table = table.keep(table.given("start_time", "end_time"), "without start or end")
+    of_job = np.array([users.get(name) is not None for name in table.column("job_name").values.tolist()], bool)
+    table = table.keep(of_job, "of no job in the job table")
+    start, end = table.column("start_time").times(), table.column("end_time").times()
+    gpu = _numbers(table, "plan_gpu")
+    columns: dict[str, Any] = {
+        "queue": [users[name] for name in table.column("job_name").values.tolist()],
+        "submit": start.view("M8[ns]"),
+        "runtime": np.maximum(end - start, 0).view("m8[ns]"),
+        "pods": np.maximum(table.column("inst_num").whole(0, missing=1), 1),
+        "cpu": _numbers(table, "plan_cpu") / 100,
+        "memory": _numbers(table, "plan_mem") * 2**30,
+        ("alibaba.com/gpu-percent" if share else "gpu"): np.round(gpu) if share else np.ceil(gpu / 100),
+        "kind": table.column("task_name").values,
+    }
+    if table.has("gpu_type"):
+        columns["flavor"] = _flavors(table.column("gpu_type").values)
+    return table.jobs(columns)
+
+
+def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "drop") -> Jobs:
+    """A pod of openb is a job: `cpu_milli`, `memory_mib`, `num_gpu` GPUs; runs from scheduling to deletion.
+
+    The queue is its `qos`, which gives its priority, too: LS 100, Guaranteed 80, Burstable 50, BE 0.
+
+    Args:
+        source: `openb_pod_list_*.csv`.
+        share: Whether parts of a GPU are kept, as thousandths in the resource `alibaba.com/gpu-milli`.
+        pending: Whether pods that were never scheduled are left out (`drop`), or run from creation (`keep`).
+
+    Raises:
+        InvalidSpecError: `pending` is neither.
+    """
+    if pending not in _PENDING:
+        raise InvalidSpecError(f"pending: {pending!r}; it must be one of {', '.join(_PENDING)}")
+    table = Table(source, csv_columns(source))
+    if pending == "drop":
+        table = table.keep(table.given("scheduled_time"), "never scheduled")
+    created, deleted = table.column("creation_time").times(), table.column("deletion_time").times()
+    scheduled = table.column("scheduled_time").times()
+    start = np.where(scheduled < 0, created, scheduled)
+    keep = deleted >= start
+    table = table.keep(keep, "deleted before it was scheduled")
+    created, deleted, start = created[keep], deleted[keep], start[keep]
+    gpus = table.column("num_gpu").whole(0, missing=0)
+    columns: dict[str, Any] = {
+        "name": table.column("name").values,
+        "queue": [str(name).lower() for name in table.column("qos").values.tolist()],
+        "submit": created.view("M8[ns]"),
+        "runtime": (deleted - start).view("m8[ns]"),
+        "cpu": _numbers(table, "cpu_milli") / 1000,
+        "memory": _numbers(table, "memory_mib") * 2**20,
+        ("alibaba.com/gpu-milli" if share else "gpu"): gpus * _numbers(table, "gpu_milli") if share else gpus,
+        "priority": [_QOS.get(name, 0) for name in table.column("qos").values.tolist()],
+        "flavor": _flavors(table.column("gpu_spec").values),
+        "recorded_start": start.view("M8[ns]"),
+    }
+    return table.jobs(columns)
+
+
+def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) -> Jobs:  # noqa: A002
+    """`worker_num` pods of `gpu_request` GPUs and `cpu_request` cpus; HP jobs have priority 100, Spot 0.
+
+    The queue is the `organization`, the flavor the `gpu_model`.
+
+    Args:
+        source: `job_info_df.csv`.
+        map: `{"queue": ...}` takes another column for the queue.
+    """
+    table = Table(source, csv_columns(source))
+    table = table.keep(table.given("submit_time", "duration"), "without submission or duration")
+    columns: dict[str, Any] = {
+        "queue": table.column((map or {}).get("queue", "organization")).values,
+        "submit": table.column("submit_time").values,
+        "runtime": table.column("duration").values,
+        "pods": np.maximum(table.column("worker_num").whole(0, missing=1), 1),
+        "gpu": np.ceil(_numbers(table, "gpu_request")),
+        "cpu": _numbers(table, "cpu_request"),
+        "flavor": _flavors(table.column("gpu_model").values),
+        "priority": [_TYPES.get(kind, 0) for kind in table.column("job_type").values.tolist()],
+        "kind": table.column("job_type").values,
+    }
+    return table.jobs(columns)
+
+
+def _numbers(table: Table, name: str) -> NDArray[np.float64]:
+    found, absent = table.column(name)._numbers("it must be a number")  # noqa: SLF001 - of one room
+    return np.where(absent, 0.0, found)
+
+
+def _flavors(values: Any) -> Categorical | list[str | None]:
+    """The first of several models, in lower case as a flavor's name must be."""
+    return [str(value).partition("|")[0].lower().replace("_", "-") or None for value in values.tolist()]

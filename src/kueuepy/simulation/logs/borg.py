@@ -1,0 +1,93 @@
+"""Google's clusters of 2019 (google/cluster-data): collection and instance events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.simulation.read import Source, Table, csv_columns
+
+if TYPE_CHECKING:
+    import os
+
+    from kueuepy.simulation.table import Jobs
+
+_TIERS = ((99, "free"), (115, "best-effort-batch"), (119, "mid"))
+_SUBMIT, _SCHEDULE = "SUBMIT", "SCHEDULE"
+_ENDS = ("FINISH", "FAIL", "KILL", "EVICT", "LOST")
+_MICROSECOND = 1000
+
+
+def read_borg2019(
+    source: Source,
+    *,
+    instances: str | os.PathLike[str] | None = None,
+    machine: tuple[float, float] = (64, 256 * 2**30),
+) -> Jobs:
+    """A collection is a job: from SUBMIT on, it runs from the first SCHEDULE of an instance to its FINISH.
+
+    It has as many pods as instances; what they ask for is a part of a machine. The queue is its tier: free up to
+    priority 99, best-effort-batch up to 115, mid up to 119, else production. Alloc sets are left out.
+
+    Args:
+        source: The collection events, with a header: `time` (microseconds), `type`, `collection_id`, `priority`,
+            `collection_type`, and `user` where it is there.
+        instances: The instance events, with a header: `time`, `type`, `collection_id`, `instance_index`,
+            `resource_request.cpus`, `resource_request.memory`; without it the file `instance_events.csv` beside.
+        machine: Cores and bytes of a whole machine.
+    """
+    there = source.beside("instance_events.csv") if instances is None else Source(instances)
+    table = Table(source, _collections(Table(source, csv_columns(source)), Table(there, csv_columns(there)), machine))
+    table = table.keep(np.array(table.column("alloc").values.tolist()) == 0, "alloc sets")
+    for name, why in (("submit", "no SUBMIT"), ("start", "no SCHEDULE"), ("end", "no end")):
+        table = table.keep(table.column(name).values >= 0, why)
+    start, end = table.column("start").values * _MICROSECOND, table.column("end").values * _MICROSECOND
+    return table.jobs(
+        {
+            **{name: table.columns[name] for name in ("queue", "priority", "pods", "cpu", "memory")},
+            "submit": (table.column("submit").values * _MICROSECOND).view("M8[ns]"),
+            "runtime": np.maximum(end - start, 0).view("m8[ns]"),
+            "recorded_start": start.view("M8[ns]"),
+        }
+    )
+
+
+def _collections(events: Table, instances: Table, machine: tuple[float, float]) -> dict[str, Any]:
+    """A row for each collection, in the order of their first events."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in _rows(events, "time", "type", "collection_id", "priority", "collection_type"):
+        time, kind, key, priority, alloc = row
+        job = found.setdefault(
+            key,
+            {"submit": -1, "start": -1, "end": -1, "alloc": int(alloc or 0), "priority": int(priority or 0)},
+        )
+        if kind == _SUBMIT and job["submit"] < 0:
+            job["submit"] = int(time)
+        elif kind in _ENDS:
+            job["end"] = int(time)
+    asked: dict[str, tuple[float, float]] = {}
+    pods: dict[str, set[str]] = {}
+    names = ("time", "type", "collection_id", "instance_index", "resource_request.cpus", "resource_request.memory")
+    for time, kind, key, index, cpus, memory in _rows(instances, *names):
+        if key in found:
+            pods.setdefault(key, set()).add(index)
+            asked[key] = max(asked.get(key, (0.0, 0.0)), (float(cpus or 0), float(memory or 0)))
+            if kind == _SCHEDULE and not 0 <= found[key]["start"] <= int(time):
+                found[key]["start"] = int(time)
+    rows = [
+        {
+            **job,
+            "queue": next((tier for most, tier in _TIERS if job["priority"] <= most), "production"),
+            "pods": max(1, len(pods.get(key, ()))),
+            "cpu": asked.get(key, (0.0, 0.0))[0] * machine[0],
+            "memory": np.ceil(asked.get(key, (0.0, 0.0))[1] * machine[1]),
+        }
+        for key, job in found.items()
+    ]
+    columns = ("submit", "start", "end", "alloc", "priority", "queue", "pods", "cpu", "memory")
+    return {name: [row[name] for row in rows] for name in columns}
+
+
+def _rows(table: Table, *names: str) -> Any:
+    return zip(*(table.column(name).values.tolist() for name in names), strict=True)

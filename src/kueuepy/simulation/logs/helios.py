@@ -1,0 +1,67 @@
+"""SenseTime's Helios log of 2020 (S-Lab-System-Group/HeliosData, CC BY 4.0): `cluster_log.csv`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.objects import SECOND
+from kueuepy.simulation.read import Source, Table, csv_columns
+
+if TYPE_CHECKING:
+    import os
+
+    from kueuepy.simulation.table import Jobs
+
+
+def read_helios(source: Source, *, cpu_jobs: bool = False, gpu_numbers: str | os.PathLike[str] | None = None) -> Jobs:
+    """`gpu_num` GPUs and `cpu_num` cpus over `node_num` pods, submitted at `submit_time`; the queue is `vc`.
+
+    Args:
+        source: The file.
+        cpu_jobs: Whether jobs without GPUs are kept.
+        gpu_numbers: `cluster_gpu_number.csv`, whose days become `quota_events`.
+    """
+    table = Table(source, csv_columns(source))
+    table = table.keep(table.given("submit_time", "duration"), "without submission or duration")
+    if not cpu_jobs:
+        table = table.keep(table.column("gpu_num").whole(0, missing=0) > 0, "without GPUs")
+    gpus = table.column("gpu_num").whole(0, missing=0)
+    pods = np.maximum(table.column("node_num").whole(0, missing=1), 1)
+    columns: dict[str, Any] = {
+        "queue": table.column("vc").values,
+        "submit": table.column("submit_time").times().view("M8[ns]"),
+        "runtime": table.column("duration").values,
+        "pods": pods,
+        "gpu": -(-gpus // pods),
+        "cpu": table.column("cpu_num").whole(0, missing=0) / pods,
+        "user": table.column("user").values,
+        "state": table.column("state").values,
+        "recorded_start": table.column("start_time").times().view("M8[ns]"),
+    }
+    jobs = table.jobs(columns)
+    if gpu_numbers is None or not len(jobs):
+        return jobs
+    events = _quota_events(Source(gpu_numbers), int(jobs["submit"].min()))
+    return jobs._with({name: jobs[name] for name in jobs.names}, quota_events=events)  # noqa: SLF001 - of one room
+
+
+def _quota_events(source: Source, first: int) -> tuple[tuple[float, str, str, int], ...]:
+    """By day, the GPUs of each queue that has others than on the day before."""
+    table = Table(source, csv_columns(source))
+    days = table.column("date").times()
+    known: dict[str, int] = {}
+    found = []
+    names = [name for name in table.columns if name not in ("date", "total")]
+    if not names:
+        raise InvalidSpecError(f"{source.path}: has no column of a queue beside date and total")
+    amounts = {name: table.column(name).whole(0, missing=0) for name in names}
+    for row in np.argsort(days, kind="stable"):
+        for name in names:
+            amount = int(amounts[name][row])
+            if known.get(name) != amount:
+                found.append(((int(days[row]) - first) / SECOND, name, "nvidia.com/gpu", amount))
+            known[name] = amount
+    return tuple(found)

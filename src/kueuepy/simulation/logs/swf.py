@@ -1,0 +1,107 @@
+"""The Standard Workload Format: logs of the Parallel Workloads Archive."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.simulation.read import Source, Table
+from kueuepy.tables import Categorical
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from kueuepy.simulation.table import Jobs
+
+_FIELDS = 18
+_QUEUES = {13: "group", 15: "queue", 16: "partition"}
+_STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial", 5: "cancelled"}
+
+
+def read_swf(source: Source, map: Mapping[str, int] | None = None) -> Jobs:  # noqa: A002
+    """A line a job, 18 fields: submitted at field 2, runs for 4 on 5 processors (8 where 5 is unknown) of one cpu each.
+
+    Memory is field 10, or 7, in KB a processor; the limit is 9, the user 12, the state 11. The queue is field 15; all
+    jobs are of the queue `jobs` where that is unknown throughout. A run of 0 s becomes 1 s.
+
+    Args:
+        source: The file.
+        map: `{"queue": 13}` or 16 takes the group or the partition for the queue.
+
+    Raises:
+        InvalidSpecError: A line has not 18 numbers.
+    """
+    chosen = dict(map or {}).pop("queue", 15)
+    if chosen not in _QUEUES or set(map or {}) - {"queue"}:
+        raise InvalidSpecError(f"map: {dict(map or {})}; of a log in SWF it must be the queue, from field 13, 15 or 16")
+    header, numbers = _numbers(source)
+    field = {number: numbers[:, number - 1] for number in range(1, _FIELDS + 1)}
+    columns_of = {str(number): values for number, values in field.items()}
+    table = Table(source, columns_of, first=header.count("\n") + 1).keep(field[4] >= 0, "without a run time")
+    table = table.keep(_known(table, "5", "8") > 0, "without processors")
+    runtime = table.column("4").values
+    if (short := int((runtime == 0).sum())) > 0:
+        table.notes.append(("ran for 0 s, taken for 1 s", short))
+    memory = _known(table, "10", "7")
+    columns: dict[str, Any] = {
+        "queue": _names(table.column(str(chosen)).values, _QUEUES[chosen]),
+        "submit": table.column("2").values,
+        "runtime": np.maximum(runtime, 1),
+        "pods": _known(table, "5", "8"),
+        "cpu": np.ones(len(table)),
+        "limit": _positive(table.column("9").values),
+        "user": _names(table.column("12").values, "user", "user"),
+        "state": _states(table.column("11").values),
+    }
+    if (memory > 0).any():
+        columns["memory"] = np.maximum(memory, 0) * 1024
+    return table.jobs(columns, header=header)
+
+
+def _numbers(source: Source) -> tuple[str, NDArray[np.float64]]:
+    lines = source.text().splitlines()
+    header = "".join(f"{line}\n" for line in lines if line.startswith(";"))
+    body = [line for line in lines if line.strip() and not line.startswith(";")]
+    try:
+        found = np.array(" ".join(body).split(), np.float64)
+    except ValueError:
+        found = np.zeros(1)
+    if len(found) != len(body) * _FIELDS:
+        for number, line in enumerate(lines, 1):
+            if line.strip() and not line.startswith(";") and not _is_job(line):
+                raise InvalidSpecError(f"{source.path}:{number}: {line.strip()!r}; a job must be {_FIELDS} numbers")
+    return header, found.reshape(-1, _FIELDS)
+
+
+def _is_job(line: str) -> bool:
+    parts = line.split()
+    try:
+        return len(list(map(float, parts))) == _FIELDS
+    except ValueError:
+        return False
+
+
+def _known(table: Table, first: str, second: str) -> NDArray[np.float64]:
+    one, other = table.column(first).values, table.column(second).values
+    found: NDArray[np.float64] = np.where(one > 0, one, other)
+    return found
+
+
+def _positive(values: Any) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = np.where(values > 0, values, np.nan)
+    return found
+
+
+def _names(values: Any, word: str, alone: str = "jobs") -> Categorical:
+    known, codes = np.unique(values.astype(np.int64), return_inverse=True)
+    names = [f"{word}-{number}" if number >= 0 else f"{word}-unknown" for number in known.tolist()]
+    return Categorical(codes.astype(np.int32), [alone] if names == [f"{word}-unknown"] else names)
+
+
+def _states(values: Any) -> Categorical:
+    known, codes = np.unique(values.astype(np.int64), return_inverse=True)
+    return Categorical(codes.astype(np.int32), [_STATUS.get(number, "unknown") for number in known.tolist()])

@@ -1,0 +1,287 @@
+"""What a run is asked for beside its jobs: what evictions cost, what takes time, what changes, what is kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Union
+
+import msgspec
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.objects import Object
+from kueuepy.simulation.distributions import TABLE, distribution_of, draws
+from kueuepy.simulation.values import span
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kueuepy.simulation.distributions import Distribution
+
+Time = Any
+"""A number of seconds, a text such as `90s`, `2h30m` or `1d`, or a timedelta."""
+
+
+class RunModel(msgspec.Struct, frozen=True):
+    """What an eviction costs a job; columns of the same names in its table win over it.
+
+    A run after `done` of `runtime` holds its quota for `restore` (not in the first run), then for what is left to do,
+    and `cost` for each checkpoint, one after each `every` of progress and none at the end. Evicted after h, it has
+    worked for a = max(0, h - restore), and has made k = floor(a / (every + cost)) checkpoints; kept are k * every. So
+    held = kept + overhead + lost, exactly.
+
+    Attributes:
+        on_eviction: `restart`: from the start; `checkpoint`: from the last checkpoint; `resume`: where it was.
+        every: Progress between checkpoints.
+        cost: Of a checkpoint: quota is held, nothing is done.
+        restore: The same at the start of each run after an eviction.
+        grace: For how long an evicted job keeps its quota.
+    """
+
+    on_eviction: Literal["restart", "checkpoint", "resume"] = "restart"
+    every: Time = 0
+    cost: Time = 0
+    restore: Time = 0
+    grace: Time = 0
+
+    def options(self) -> dict[str, Any]:
+        """As the core takes it, in nanoseconds.
+
+        Raises:
+            InvalidSpecError: A value is none for its field.
+        """
+        known = ("restart", "checkpoint", "resume")
+        if self.on_eviction not in known:
+            raise InvalidSpecError(f"model: on_eviction {self.on_eviction!r}; it must be one of {', '.join(known)}")
+        times = {name: span(f"model: {name}", getattr(self, name)) for name in ("every", "cost", "restore", "grace")}
+        if self.on_eviction == "checkpoint" and not times["every"]:
+            raise InvalidSpecError('model: on_eviction "checkpoint" needs every > 0')
+        return {"on_eviction": self.on_eviction, **times}
+
+
+class Clock(msgspec.Struct, frozen=True):
+    """What a scheduling cycle takes of virtual time: `cycle + per_head * heads`; nothing by default.
+
+    Without, the cycles of a moment follow until one changes nothing. With it, ends and arrivals during a cycle are seen
+    by the next one.
+    """
+
+    cycle: Time = 0
+    per_head: Time = 0
+
+    def options(self) -> dict[str, int]:
+        """As the core takes it, in nanoseconds."""
+        return {name: span(f"clock: {name}", getattr(self, name)) for name in ("cycle", "per_head")}
+
+
+class Record(msgspec.Struct, frozen=True):
+    """What a run keeps: figures always, and these tables.
+
+    Attributes:
+        decisions: Every decision in order.
+        runs: Every admission, and what became of it.
+        usage: How usage, waiting and shares went.
+    """
+
+    decisions: bool = True
+    runs: bool = True
+    usage: bool = True
+
+    def options(self) -> dict[str, bool]:
+        """As the core takes it."""
+        return {"decisions": bool(self.decisions), "runs": bool(self.runs), "usage": bool(self.usage)}
+
+
+class CheckDelay(msgspec.Struct, frozen=True):
+    """An admission check turns Ready some time after quota was reserved: as where nodes are provisioned.
+
+    Attributes:
+        check: The AdmissionCheck.
+        delay: A time, or a distribution of times.
+        fails: The probability that it asks for a retry instead.
+    """
+
+    check: str
+    delay: Any
+    fails: float = 0.0
+
+
+class Startup(msgspec.Struct, frozen=True):
+    """Pods on a flavor are ready some time after admission; until then their job does nothing.
+
+    With `waitForPodsReady` its timeouts and backoffs are Kueue's. Without, pods are ready at once for Kueue.
+
+    Attributes:
+        flavor: The ResourceFlavor.
+        delay: A time, or a distribution of times.
+    """
+
+    flavor: str
+    delay: Any
+
+
+class Failures(msgspec.Struct, frozen=True):
+    """Nodes of a flavor fail, as a Poisson process; who runs there is evicted as Kueue does when a node fails.
+
+    There are as many nodes as the flavor's nominal quota makes. Runs lie on them in the order of their jobs, so that
+    one is hit with a probability in proportion to what it holds, and none where the node is free.
+
+    Attributes:
+        flavor: The ResourceFlavor.
+        mtbf: The mean time between failures of one node.
+        repair: A time, or a distribution of times, until the node is there again.
+        unit: What a node has, by one resource, such as `{"nvidia.com/gpu": 8}`.
+        lowers_quota: Whether the nominal quota of the queue that uses most falls by a node until the repair.
+    """
+
+    flavor: str
+    mtbf: Time
+    repair: Any
+    unit: Mapping[str, int]
+    lowers_quota: bool = False
+
+
+Delay = Union[CheckDelay, Startup, Failures]  # noqa: UP007 - at run time
+_WHOLE = 1 << 32
+
+
+def delay_options(delays: Sequence[Delay], seed: int) -> dict[str, list[Any]]:
+    """All delays as the core takes them: tables of 65,536 times each, from streams of their own.
+
+    A job's draw is the entry at hash64(row, number of the run) of its table, so that a policy that evicts more does not
+    shift the draws of others.
+
+    Raises:
+        InvalidSpecError: A value is none for its field.
+    """
+    found: dict[str, list[Any]] = {"checks": [], "startups": [], "failures": []}
+    for place, delay in enumerate(delays):
+        where = f"delays[{place}]"
+        if isinstance(delay, CheckDelay):
+            if not 0 <= delay.fails <= 1:
+                raise InvalidSpecError(f"{where}: fails {delay.fails!r}; it must be from 0 to 1")
+            times = _table(seed, f"check {delay.check}", delay.delay)
+            fails = _parts(seed, f"fails {delay.check}")
+            found["checks"].append((delay.check, times, fails, int(delay.fails * _WHOLE)))
+        elif isinstance(delay, Startup):
+            found["startups"].append((delay.flavor, _table(seed, f"startup {delay.flavor}", delay.delay)))
+        elif isinstance(delay, Failures):
+            found["failures"].append(_failures(where, delay, seed))
+        else:
+            raise InvalidSpecError(f"{where}: {delay!r}; it must be a CheckDelay, a Startup or Failures")
+    return found
+
+
+def _failures(where: str, delay: Failures, seed: int) -> tuple[Any, ...]:
+    mtbf = span(f"{where}: mtbf", delay.mtbf)
+    if len(delay.unit) != 1 or min(delay.unit.values()) < 1 or not mtbf:
+        raise InvalidSpecError(f"{where}: unit {dict(delay.unit)}, mtbf {delay.mtbf!r}; one resource and more than 0")
+    ((resource, amount),) = delay.unit.items()
+    unit = amount * 1000 if resource == "cpu" else amount
+    gaps = np.floor(-np.log1p(-draws(seed, f"failure {delay.flavor}", TABLE)) * _WHOLE).astype(np.int64)
+    places, repair = _parts(seed, f"place {delay.flavor}"), _table(seed, f"repair {delay.flavor}", delay.repair)
+    return (delay.flavor, resource, unit, gaps.tolist(), places, repair, mtbf, delay.lowers_quota)
+
+
+def _table(seed: int, name: str, times: Distribution | Any) -> list[int]:
+    found: list[int] = distribution_of(times).nanoseconds(draws(seed, name, TABLE)).tolist()
+    return found
+
+
+def _parts(seed: int, name: str) -> list[int]:
+    found: list[int] = np.floor(draws(seed, name, TABLE) * _WHOLE).astype(np.int64).tolist()
+    return found
+
+
+class Delete(msgspec.Struct, frozen=True):
+    """An object is deleted: `ClusterQueue/team-a`, `LocalQueue/namespace/name`."""
+
+    what: str
+
+
+class Finish(msgspec.Struct, frozen=True):
+    """A job is done, by its name or row, wherever it is."""
+
+    job: str | int
+
+
+class Evict(msgspec.Struct, frozen=True):
+    """A job loses its quota, as when its node fails, and waits again."""
+
+    job: str | int
+
+
+class Priority(msgspec.Struct, frozen=True):
+    """A job has another priority."""
+
+    job: str | int
+    priority: int
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """A field of objects has another value, by a path as `Cluster.edit` takes it."""
+
+    path: str
+    value: Any
+
+
+What = Union[Object, Delete, Finish, Evict, Priority, Edit]  # noqa: UP007 - at run time
+
+
+class At(msgspec.Struct, frozen=True):
+    """Something changes: `At("2d", ClusterQueue(...))`, or each day at ten `At(every="1d", at="22:00", what=...)`.
+
+    Attributes:
+        when: How long after the first submission.
+        what: An object to apply, an Edit, or a Delete, Finish, Evict or Priority; or several.
+        every: It comes again and again; without `times` until the last submission.
+        at: Of `every`: the time of day, counted from the start, at which it comes first.
+        times: How often it comes.
+    """
+
+    when: Time = None
+    what: Any = ()
+    every: Time = None
+    at: str | None = None
+    times: int | None = None
+
+    def moments(self, where: str, span_of_jobs: int) -> list[int]:
+        """When it happens, in nanoseconds after the start.
+
+        Raises:
+            InvalidSpecError: It says no time, or two.
+        """
+        if (self.when is None) == (self.every is None):
+            raise InvalidSpecError(f"{where}: give when or every, one of the two")
+        if self.when is not None:
+            return [span(f"{where}: when", self.when)]
+        step = span(f"{where}: every", self.every)
+        if not step:
+            raise InvalidSpecError(f"{where}: every {self.every!r}; it must be more than 0")
+        first = clock_time(f"{where}: at", self.at) if self.at is not None else step
+        last = span_of_jobs if self.times is None else first + (self.times - 1) * step
+        return list(range(first, last + 1, step))
+
+
+def clock_time(where: str, text: str) -> int:
+    """Nanoseconds of a time of day such as `14:00`.
+
+    Raises:
+        InvalidSpecError: It is none.
+    """
+    parts = text.split(":")
+    if len(parts) not in (2, 3) or not all(part.isdigit() for part in parts):
+        raise InvalidSpecError(f"{where}: {text!r}; it must be a time of day such as 14:00")
+    hours, minutes, seconds = (*map(int, parts), 0)[:3]
+    return ((hours * 60 + minutes) * 60 + seconds) * 10**9
+
+
+def moment(where: str, value: Any) -> int:
+    """Nanoseconds of a time after the start: as `span`, and `2d 14:00`.
+
+    Raises:
+        InvalidSpecError: It is none.
+    """
+    if isinstance(value, str) and ":" in value:
+        days, _, clock = value.strip().rpartition(" ")
+        return (span(where, days) if days else 0) + clock_time(where, clock)
+    return span(where, value)

@@ -1,0 +1,57 @@
+"""The Scheduler of a moment of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from kueuepy import objects as kinds
+from kueuepy.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from kueuepy.objects import Workload
+    from kueuepy.session.store import Store
+    from kueuepy.simulation.simulate import Simulation
+
+_UID = "{:012d}"
+
+
+def scheduler_of(run: Simulation) -> Scheduler:
+    """A Scheduler on a fork of the run's engine, with the workloads that wait or run and the objects as they are."""
+    engine = run._core.fork()  # noqa: SLF001 - of one room
+    engine.set_now(run._reached)  # noqa: SLF001 - of one room
+    parts = run._base.fork().parts  # noqa: SLF001 - of one room
+    store = parts.store
+    for key in store.workloads.keys():  # noqa: SIM118 - a Shelf is no mapping
+        if engine.find(key) < 0:
+            store.forget(key)
+    _change_objects(run, store, engine.now)
+    for row in np.flatnonzero(np.isin(run.states, (1, 2))):
+        workload = _workload(run, int(row))
+        if engine.find(workload.key) >= 0 and store.workloads.get(workload.key) is None:
+            store.workloads.put(workload.key, workload)
+    return Scheduler.of_parts(parts._replace(engine=engine, store=store, count=parts.count + len(run.jobs)))
+
+
+def _change_objects(run: Simulation, store: Store, now: int) -> None:
+    for at, what, thing, _ in run._options["changes"]:  # noqa: SLF001 - of one room
+        if at > now:
+            return
+        if what == "apply":
+            store.objects.put((type(thing), thing.key), thing)
+        elif what == "delete":
+            kind, namespace, name = thing
+            store.objects.drop((getattr(kinds, kind), f"{namespace}/{name}" if namespace else name))
+
+
+def _workload(run: Simulation, row: int) -> Workload:
+    """A job as it would have been submitted."""
+    shape = run._shapes[int(run._codes[row])]  # noqa: SLF001 - of one room
+    return msgspec.structs.replace(
+        shape,
+        name=run.jobs.name_of(row),
+        uid=_UID.format(row),
+        creation_timestamp=max(int(run.jobs["submit"][row]), run._zero),  # noqa: SLF001 - of one room
+    )

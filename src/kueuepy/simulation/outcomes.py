@@ -1,0 +1,232 @@
+"""What came of a run, job by job and queue by queue: the view of a comparison."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from kueuepy.simulation.history import HistoryTable, Move, history_of
+from kueuepy.simulation.series import pieces
+
+if TYPE_CHECKING:
+    from kueuepy.scheduler import Scheduler
+    from kueuepy.simulation.figures import Kpis
+    from kueuepy.simulation.result import Result
+    from kueuepy.simulation.result_tables import PreemptionLoop
+
+_WAITING, _DEACTIVATED = "Waiting", "Deactivated"
+
+
+class JobOutcome(msgspec.Struct, frozen=True):
+    """What became of one job.
+
+    Attributes:
+        cluster_queue: Its ClusterQueue; empty if there is none.
+        started: When it last got quota, in seconds after the start of the run; `None` if it never did.
+        flavors: The flavor of each resource, by pod set, at that time.
+        waited: For how many seconds it waited in all, until the end of the run if it still waits.
+        evictions: How often it was evicted.
+        reason: Why it waits at the end, or was deactivated, in Kueue's word; empty otherwise.
+        arrived: When it came, in seconds after the start of the run.
+        finished: When its job was done; `None` if it never was.
+        lost: What it held until it was evicted, and has to do again: amount times seconds, by `flavor/resource`;
+            thousandths for cpu.
+    """
+
+    cluster_queue: str
+    started: float | None
+    flavors: dict[str, dict[str, str]]
+    waited: float
+    evictions: int
+    reason: str
+    arrived: float = 0.0
+    finished: float | None = None
+    lost: dict[str, float] = {}
+
+
+class QueueOutcome(msgspec.Struct, frozen=True):
+    """What one ClusterQueue got.
+
+    Attributes:
+        jobs: How many jobs came.
+        admitted: How many of them got quota at least once.
+        usage: What it uses at the end, by `flavor/resource`; thousandths for cpu.
+        mean_usage: What it used on average over the run; at the end, if the run took no time.
+        share: Its weighted dominant resource share at the end.
+        mean_share: Its share on average over the run; at the end, if the run took no time.
+        peak_share: The largest share that it had.
+        waited: For how many seconds its jobs waited on average.
+        longest: For how many seconds one of its jobs waited at most.
+        evictions: How often its jobs were evicted.
+    """
+
+    jobs: int
+    admitted: int
+    usage: dict[str, int]
+    mean_usage: dict[str, float]
+    share: float
+    mean_share: float
+    peak_share: float
+    waited: float
+    longest: float
+    evictions: int
+
+
+class Run:
+    """What came of the jobs under one policy, by key and by name; made when it is asked for."""
+
+    def __init__(self, result: Result) -> None:
+        """Holds the result."""
+        self.result = result
+
+    @property
+    def seconds(self) -> float:
+        """How long the run took, in virtual time."""
+        return self.result.seconds
+
+    @property
+    def kpis(self) -> Kpis:
+        """The figures by which policies are compared."""
+        return self.result.kpis
+
+    @property
+    def loops(self) -> tuple[PreemptionLoop, ...]:
+        """Endless preemption that was found."""
+        return self.result.loops
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """The Scheduler at the end."""
+        return self.result.scheduler
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """By row, the key of the job's Workload."""
+        queues = self.result.jobs["queue"]
+        spaces = [name.partition("/")[0] for name in queues.names]
+        return [f"{spaces[code]}/{self.result.name_of(row)}" for row, code in enumerate(queues.codes.tolist())]
+
+    @cached_property
+    def history(self) -> HistoryTable:
+        """How shares, usage and queues went."""
+        return history_of(self.result)
+
+    @cached_property
+    def _assigned(self) -> list[dict[str, dict[str, str]]]:
+        """By assignment, the flavor of each resource, by pod set."""
+        found = []
+        for assigned in self.result.totals["assigned"]:
+            by_pod_set: dict[str, dict[str, str]] = {}
+            for pod_set, resource, flavor, _ in assigned:
+                by_pod_set.setdefault(pod_set, {})[resource] = flavor
+            found.append(by_pod_set)
+        return found
+
+    @cached_property
+    def jobs(self) -> dict[str, JobOutcome]:
+        """The outcome of each job, by key; Workloads and jobs of the cluster itself are among them."""
+        jobs, runs = self.result.jobs, self.result.runs
+        last: dict[int, int] = {}
+        lost: dict[int, dict[str, float]] = {}
+        for run, (row, outcome) in enumerate(zip(runs["job"].tolist(), runs["outcome"].codes.tolist(), strict=True)):
+            if row not in last or runs["run"][run] > runs["run"][last[row]]:
+                last[row] = run
+            if runs["outcome"].names[outcome] in ("Preempted", "Evicted"):
+                self._add_lost(lost.setdefault(row, {}), run)
+        columns = {name: jobs[name] for name in ("waited", "evictions", "submit", "end")}
+        state, reason, queue = jobs["state"], jobs["reason"], jobs["cluster_queue"]
+        found = {}
+        for row, key in enumerate(self.keys):
+            run_ = last.get(row)
+            told = reason[row] if state[row] in (_WAITING, _DEACTIVATED) else ""
+            found[key] = JobOutcome(
+                queue[row] or "",
+                None if run_ is None else float(runs["reserved"][run_]),
+                {} if run_ is None else self._assigned[int(runs["assignment"][run_])],
+                float(columns["waited"][row]),
+                int(columns["evictions"][row]),
+                told or "",
+                float(columns["submit"][row]),
+                float(columns["end"][row]) if state[row] == "Finished" else None,
+                lost.get(row, {}),
+            )
+        return found
+
+    def _add_lost(self, lost: dict[str, float], run: int) -> None:
+        runs = self.result.runs
+        for _, resource, flavor, amount in self.result.totals["assigned"][int(runs["assignment"][run])]:
+            cell = f"{flavor}/{resource}"
+            lost[cell] = lost.get(cell, 0.0) + amount * float(runs["lost"][run])
+
+    @cached_property
+    def moves(self) -> tuple[Move, ...]:
+        """Who got quota and who was evicted, in order."""
+        decisions, runs = self.result.decisions, self.result.runs
+        given = {
+            (job, at): self._assigned[code]
+            for job, at, code in zip(
+                runs["job"].tolist(), runs["reserved"].tolist(), runs["assignment"].tolist(), strict=True
+            )
+        }
+        found = []
+        for row in range(len(decisions)):
+            kind = decisions["kind"][row]
+            job, at = int(decisions["job"][row]), float(decisions["seconds"][row])
+            queue = decisions["cluster_queue"][row] or ""
+            if kind == "QuotaReserved":
+                found.append(Move(at, self.keys[job], queue, kind, given.get((job, at), {})))
+            elif kind in ("Evicted", _DEACTIVATED):
+                by = int(decisions["preemptor"][row])
+                why, rule = decisions["reason"][row] or "", decisions["rule"][row] or ""
+                found.append(
+                    Move(at, self.keys[job], queue, "Evicted", {}, why, rule, self.keys[by] if by >= 0 else "")
+                )
+        return tuple(found)
+
+    @cached_property
+    def queues(self) -> dict[str, QueueOutcome]:
+        """The outcome of each active ClusterQueue, by name."""
+        engine = self.scheduler.engine
+        shares, jobs = engine.shares(), self.result.jobs
+        queue = jobs["cluster_queue"]
+        started = jobs["runs"] > 0
+        means = self._means()
+        found = {}
+        for name, usage in engine.usage().items():
+            rows = queue.codes == queue.names.index(name) if name in queue.names else np.zeros(len(queue), bool)
+            waited = jobs["waited"][rows]
+            mean, share, peak = means.get(name, ({}, None, 0.0))
+            found[name] = QueueOutcome(
+                jobs=int(rows.sum()),
+                admitted=int(started[rows].sum()),
+                usage=usage,
+                mean_usage={cell: value for cell, value in mean.items() if value},
+                share=shares.get(name, 0.0),
+                mean_share=shares.get(name, 0.0) if share is None else share,
+                peak_share=peak,
+                waited=float(waited.mean()) if len(waited) else 0.0,
+                longest=float(waited.max(initial=0.0)),
+                evictions=int(jobs["evictions"][rows].sum()),
+            )
+        return found
+
+    def _means(self) -> dict[str, tuple[dict[str, float], float | None, float]]:
+        """By queue: mean usage by cell, mean share (none if the run took no time), the largest share."""
+        usage, seconds = self.result.usage, self.seconds
+        found: dict[str, tuple[dict[str, float], float | None, float]] = {}
+        for queue, cell, rows, lengths in pieces(usage, 0.0, seconds, seconds):
+            means, share, peak = found.setdefault(queue, ({}, None, 0.0))
+            used, shares = usage["used"][rows], usage["share"][rows]
+            means[cell] = float((used * lengths).sum() / seconds) if seconds else float(used[-1])
+            if seconds:
+                share = _mean(shares, lengths, seconds)
+            found[queue] = (means, share, max(peak, float(shares.max(initial=0.0))))
+        return found
+
+
+def _mean(values: Any, lengths: Any, seconds: float) -> float:
+    holds = lengths > 0  # no time of infinity is nothing
+    return float((values[holds] * lengths[holds]).sum() / seconds)

@@ -1,0 +1,370 @@
+"""Files of jobs: tables of columns that say what they are, and logs of real clusters by the name of their format."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError, UnsupportedError
+from kueuepy.simulation.table import ALIASES, SPANS, Jobs, renamed
+from kueuepy.simulation.values import Column, is_missing, raw
+from kueuepy.tables import Categorical, Columns
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+_LOGS = {
+    "swf": "swf",
+    "philly": "philly",
+    "philly-json": "philly",
+    "helios": "helios",
+    "acme": "acme",
+    "alibaba2020": "alibaba",
+    "alibaba2023": "alibaba",
+    "alibaba2026-spot": "alibaba",
+    "borg2019": "borg",
+    "batsim": "batsim",
+}
+FORMATS = ("csv", "parquet", "jsonl", *_LOGS)
+"""What `read` knows by name."""
+_BY_SUFFIX = {
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".swf": "swf",
+}
+_BY_HEADER = {
+    "philly": {"timestamp", "duration", "num_gpus", "cluster"},
+    "helios": {"job_id", "vc", "gpu_num", "cpu_num", "node_num", "submit_time"},
+    "acme": {"job_id", "node_num", "gpu_num", "type", "submit_time", "start_time"},
+    "alibaba2023": {"cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "creation_time"},
+    "alibaba2026-spot": {"organization", "gpu_model", "gpu_request", "worker_num", "job_type"},
+}
+_NEEDED = ("queue", "submit", "runtime")
+
+
+class Source:
+    """A file to read, and the places in it."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Takes the path; nothing is read yet."""
+        self.path = Path(path)
+
+    def bytes(self) -> bytes:
+        """What is in the file, unpacked if it is gzipped.
+
+        Raises:
+            InvalidSpecError: The file cannot be read.
+        """
+        try:
+            data = self.path.read_bytes()
+            return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+        except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
+            raise InvalidSpecError(
+                f"{self.path}: cannot be read: {getattr(error, 'strerror', None) or error}"
+            ) from None
+
+    def text(self) -> str:
+        """The same as text of UTF-8.
+
+        Raises:
+            InvalidSpecError: The file cannot be read, or is no text.
+        """
+        try:
+            return self.bytes().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise InvalidSpecError(f"{self.path}: is no text in UTF-8: {error.reason} at byte {error.start}") from None
+
+    def beside(self, name: str) -> Source:
+        """Another file of the same folder."""
+        return Source(self.path.with_name(name))
+
+    def where(self, rows: NDArray[np.int64] | None = None, first: int = 2) -> Callable[[int], str]:
+        """The place of a row; of those kept, if only some were, and `first` the line of the first."""
+        name = self.path.name
+        return lambda row: f"jobs row {row} ({name}:{(row if rows is None else int(rows[row])) + first})"
+
+
+class Table:
+    """The columns of a file as texts, before they mean anything."""
+
+    def __init__(
+        self, source: Source, columns: Mapping[str, Any], rows: NDArray[np.int64] | None = None, first: int = 2
+    ) -> None:
+        """Takes columns of equal length; `rows` are their places in the file, whose first is on line `first`."""
+        self.source, self._first = source, first
+        self.columns: dict[str, Any] = {name: raw(values) for name, values in columns.items()}
+        size = len(next(iter(self.columns.values()), ()))
+        self.rows = np.arange(size) if rows is None else rows
+        self.notes: list[tuple[str, int]] = []
+        self.where = source.where(self.rows, first)
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.rows)
+
+    def column(self, name: str) -> Column:
+        """One column.
+
+        Raises:
+            InvalidSpecError: The file has no such column.
+        """
+        if name not in self.columns:
+            raise InvalidSpecError(
+                f'{self.source.path.name}: column "{name}" is missing; there are {", ".join(self.columns)}'
+            )
+        return Column(name, self.columns[name], self.where)
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a column."""
+        return name in self.columns
+
+    def keep(self, mask: Any, why: str) -> Table:
+        """The rows for which the mask is true; the others are noted."""
+        chosen = np.asarray(mask, bool)
+        if chosen.all():
+            return self
+        rows = np.flatnonzero(chosen)
+        found = Table(
+            self.source,
+            {
+                name: Categorical(values.codes[rows], values.names) if isinstance(values, Categorical) else values[rows]
+                for name, values in self.columns.items()
+            },
+            self.rows[rows],
+            self._first,
+        )
+        found.notes = [*self.notes, (why, int(len(chosen) - len(rows)))]
+        return found
+
+    def given(self, *names: str) -> Any:
+        """By row, whether all of these columns have a value."""
+        found = np.ones(len(self), bool)
+        for name in names:
+            values = self.column(name).values
+            if isinstance(values, Categorical):
+                found &= values.codes >= 0
+            elif values.dtype.kind == "O":
+                found &= np.fromiter((not is_missing(v) for v in values.tolist()), bool, len(values))
+            elif values.dtype.kind in "fmM":
+                found &= values == values  # noqa: PLR0124 - NaN and NaT are not
+        return found
+
+    def jobs(self, columns: Mapping[str, Any], **other: Any) -> Jobs:
+        """The table of jobs with these columns, sorted by submission."""
+        found = Jobs(columns, where=self.where, notes=self.notes)
+        found = found._with({name: found[name] for name in found.names}, **other)  # noqa: SLF001 - of one room
+        submit = found["submit"]
+        return found if (submit[1:] >= submit[:-1]).all() else found.sort()
+
+
+def read(
+    path: str | os.PathLike[str],
+    format: str = "auto",  # noqa: A002
+    map: Mapping[str, str] | None = None,  # noqa: A002
+    **options: Any,
+) -> Jobs:
+    """The jobs of a file, sorted by submission; of equal ones the earlier row first.
+
+    | format | a row becomes |
+    | --- | --- |
+    | `csv`, `parquet`, `jsonl` | a job by the names of the columns of `Jobs`; others are kept |
+    | `swf` | the Standard Workload Format of the Parallel Workloads Archive; `map={"queue": 13}` takes another field |
+    | `philly`, `philly-json` | Microsoft's log of 2017, as the CSV extract and as `cluster_job_log` |
+    | `helios`, `acme` | SenseTime's log of 2020 and Shanghai AI Laboratory's of 2023 |
+    | `alibaba2020`, `alibaba2023`, `alibaba2026-spot` | PAI's job and task tables, openb's pods, the spot jobs |
+    | `borg2019` | Google's collections of 2019 |
+    | `batsim` | a workload of Batsim, whose profiles are delays |
+
+    `auto` goes by the name and, of a CSV, by its header. What is left out is told by `notes`. A gzipped file is
+    unpacked. Each log's module in `kueuepy.simulation.logs` tells its options.
+
+    Args:
+        path: The file.
+        format: The format, or `auto`.
+        map: For columns of other names: what is meant, and what it is called in the file.
+        options: Of a log.
+
+    Raises:
+        InvalidSpecError: The file cannot be read, the format is unknown, or a row is not valid.
+        UnsupportedError: The format needs a library that is not installed.
+    """
+    source = Source(path)
+    columns: Mapping[str, Any] | None = None
+    if format == "auto":
+        suffixes = [suffix for suffix in source.path.suffixes if suffix != ".gz"]
+        format = _BY_SUFFIX.get(suffixes[-1] if suffixes else "", "")  # noqa: A001
+        if not format:
+            raise InvalidSpecError(f"{source.path}: its name tells no format; say format=, one of {', '.join(FORMATS)}")
+        if format == "csv":
+            columns = csv_columns(source)
+            if not map:
+                format = next((log for log, names in _BY_HEADER.items() if names <= columns.keys()), "csv")  # noqa: A001
+    if format not in FORMATS:
+        raise InvalidSpecError(f"format: {format!r}; it must be auto or one of {', '.join(FORMATS)}")
+    if format in _LOGS:
+        module = import_module(f"kueuepy.simulation.logs.{_LOGS[format]}")
+        if map is not None:
+            options["map"] = map
+        try:
+            found: Jobs = getattr(module, "read_" + format.replace("-", "_"))(source, **options)
+        except TypeError as error:
+            if "unexpected keyword" not in str(error):
+                raise
+            raise InvalidSpecError(f"format {format}: {str(error).partition(') ')[2]}") from None
+        return found
+    if options:
+        raise InvalidSpecError(f"format {format}: takes no option {min(options)!r}")
+    if columns is None:
+        columns = {"csv": csv_columns, "parquet": _parquet_columns, "jsonl": _jsonl_columns}[format](source)
+    return _by_name(source, columns, map)
+
+
+def _by_name(source: Source, columns: Mapping[str, Any], names: Mapping[str, str] | None) -> Jobs:
+    table = Table(source, {ALIASES.get(name, name): values for name, values in renamed(columns, names).items()})
+    present = [name for name in _NEEDED if table.has(name)]
+    return (kept := table.keep(table.given(*present), "without queue, submit or runtime")).jobs(kept.columns)
+
+
+def csv_columns(source: Source) -> dict[str, Any]:
+    """The columns of a CSV file, as texts.
+
+    Raises:
+        InvalidSpecError: The file cannot be read, or a line has more or fewer cells than the first.
+    """
+    text = source.text()
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except csv.Error as error:
+        raise InvalidSpecError(f"{source.path}: {error}") from None
+    if not rows:
+        raise InvalidSpecError(f"{source.path}: is empty; its first line must name the columns")
+    names = [name.strip() for name in rows[0]]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidSpecError(f'{source.path}:1: column "{twice}" is there twice')
+    body = rows[1:]
+    if any(len(row) != len(names) for row in body):
+        body = [row for row in body if row]
+        for number, row in enumerate(rows[1:], 2):
+            if row and len(row) != len(names):
+                raise InvalidSpecError(
+                    f"{source.path}:{number}: has {len(row)} cells; the first line names {len(names)}"
+                )
+    return {name: _texts(column) for name, column in zip(names, zip(*body, strict=True), strict=True)} or {
+        name: _texts(()) for name in names
+    }
+
+
+def _texts(values: tuple[str, ...]) -> NDArray[Any]:
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found
+
+
+def _jsonl_columns(source: Source) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = []
+    for number, line in enumerate(source.bytes().splitlines(), 1):
+        if line.strip():
+            try:
+                rows.append(msgspec.json.decode(line, type=dict[str, Any]))
+            except msgspec.DecodeError as error:
+                raise InvalidSpecError(f"{source.path}:{number}: {error}; a line must be a JSON object") from None
+    return row_columns(rows)
+
+
+def row_columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The columns of rows; what a row does not say is missing there."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _parquet_columns(source: Source) -> dict[str, Any]:
+    parquet = _pyarrow("pyarrow.parquet")
+    try:
+        return _from_pyarrow(parquet.read_table(source.path))
+    except OSError as error:
+        raise InvalidSpecError(f"{source.path}: cannot be read: {error}") from None
+    except ValueError as error:
+        raise InvalidSpecError(f"{source.path}: is no Parquet file: {error}") from None
+
+
+def arrow_columns(table: Any) -> dict[str, Any]:
+    """The columns of anything that gives an Arrow stream.
+
+    Raises:
+        UnsupportedError: pyarrow is not installed.
+    """
+    return _from_pyarrow(_pyarrow("pyarrow").table(table))
+
+
+def _from_pyarrow(table: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in table.column_names:
+        column = table.column(name).combine_chunks()
+        if hasattr(column, "chunks"):
+            column = column.chunk(0) if column.num_chunks else column.type.wrap_array([])
+        if hasattr(column, "dictionary"):
+            codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+            found[name] = Categorical(codes, column.dictionary.to_pylist())
+        else:
+            found[name] = column.to_numpy(zero_copy_only=False)
+    return found
+
+
+def write_parquet(jobs: Jobs, path: str | os.PathLike[str]) -> None:
+    """Writes a table of jobs as `read` reads it: times as timestamps and durations, cpu in cores.
+
+    Raises:
+        UnsupportedError: pyarrow is not installed.
+    """
+    pyarrow, parquet = _pyarrow("pyarrow"), _pyarrow("pyarrow.parquet")
+    table = jobs.to_arrow()
+    for place, name in enumerate(table.column_names):
+        column = jobs[name]
+        if name == "submit":
+            table = table.set_column(place, name, pyarrow.array(column.view("M8[ns]")))
+        elif name in SPANS:
+            absent = None if name == "runtime" else column < 0
+            table = table.set_column(place, name, pyarrow.array(column.view("m8[ns]"), mask=absent))
+        elif name == "cpu":
+            table = table.set_column(place, name, pyarrow.array(column / 1000))
+    parquet.write_table(table, path)
+
+
+def _pyarrow(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise UnsupportedError(f"jobs: {module.partition('.')[0]} is not installed; pip install pyarrow") from error
+
+
+def write_table(table: Columns, path: str | os.PathLike[str]) -> None:
+    """Writes a table as Parquet.
+
+    Raises:
+        UnsupportedError: pyarrow is not installed.
+    """
+    _pyarrow("pyarrow.parquet").write_table(table.to_arrow(), path)
+
+
+def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The columns that `write_table` has written.
+
+    Raises:
+        InvalidSpecError: The file cannot be read.
+        UnsupportedError: pyarrow is not installed.
+    """
+    return _parquet_columns(Source(path))

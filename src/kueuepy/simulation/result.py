@@ -1,0 +1,383 @@
+"""What came of a run: tables, figures, warnings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from kueuepy import _core
+from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.notebook import Sheet, repr_html
+from kueuepy.objects import SECOND
+from kueuepy.simulation.figures import BOUND, Kpis, kpis_of
+from kueuepy.simulation.groups import by_column, by_queue
+from kueuepy.simulation.model import moment
+from kueuepy.simulation.result_tables import (
+    ConsumedTable,
+    DecisionsTable,
+    JobTable,
+    PreemptionLoop,
+    RunsTable,
+    UsageTable,
+)
+from kueuepy.simulation.text import span_text
+from kueuepy.simulation.warn import warnings_of
+from kueuepy.tables import Categorical, Columns
+
+if TYPE_CHECKING:
+    import os
+
+    from kueuepy.scheduler import Scheduler
+    from kueuepy.simulation.simulate import Settings, Simulation
+    from kueuepy.simulation.table import Jobs
+
+_FORMAT = "kueuepy-result"
+_TABLES = ("jobs", "runs", "decisions", "usage", "consumed")
+_OWN = ("queue", "submit", "runtime", "pods", "priority", "name")
+
+
+class Result:
+    """What came of a run; a value.
+
+    Attributes:
+        jobs: A row a job.
+        runs: A row an admission.
+        decisions: A row a decision.
+        usage: How usage, waiting and shares went.
+        consumed: The ledger of admission fair sharing.
+        loops: Endless preemption that was found.
+        notes: What was left out, and how many rows.
+        seconds: How long the run took, in virtual time.
+        warmup: Where figures begin, in seconds.
+        settings: What was asked for.
+        stats: How many cycles, admissions and evictions there were.
+        wall: What it cost, in seconds of CPU.
+    """
+
+    def __init__(
+        self,
+        tables: Mapping[str, Columns],
+        totals: dict[str, Any],
+        loops: tuple[PreemptionLoop, ...],
+        facts: dict[str, Any],
+        input_: Simulation | None = None,
+    ) -> None:
+        """Holds what `result_of` or `load_result` has gathered."""
+        self.jobs, self.runs, self.decisions, self.usage, self.consumed = (tables[name] for name in _TABLES)
+        self.totals, self.loops, self._input = totals, loops, input_
+        self.notes: tuple[tuple[str, int], ...] = tuple((what, rows) for what, rows in facts["notes"])
+        self.seconds: float = facts["seconds"]
+        self.warmup: float = facts["warmup"]
+        self.settings: Settings | dict[str, Any] = facts["settings"]
+        self.stats: dict[str, int] = facts["stats"]
+        self.weights: dict[str, float] = facts["weights"]
+        self.trees: dict[str, str] = facts["trees"]
+        self.wall: dict[str, float] = {}
+
+    @cached_property
+    def kpis(self) -> Kpis:
+        """The figures of the whole run, from the warm-up on."""
+        return kpis_of(self)
+
+    def figures(
+        self, start: Any = None, end: Any = None, where: Any = None, *, bound: float = BOUND, prices: Any = None
+    ) -> Kpis:
+        """The figures of a window, or of some jobs.
+
+        Args:
+            start: From when on; jobs count that were submitted then or later.
+            end: Until when.
+            where: A mask of jobs, or a function of the table of jobs.
+            bound: The least runtime of a bounded slowdown, in seconds.
+            prices: By flavor, the price of an hour and unit, for `cost`.
+
+        Raises:
+            StateError: A window needs the usage, which was not recorded.
+        """
+        low = None if start is None else moment("figures: start", start) / SECOND
+        high = None if end is None else moment("figures: end", end) / SECOND
+        mask = where(self.jobs) if isinstance(where, Callable) else where  # type: ignore[arg-type]
+        return kpis_of(self, low, high, mask, bound=bound, prices=prices)
+
+    @cached_property
+    def queues(self) -> Columns:
+        """The figures of each ClusterQueue."""
+        return by_queue(self)
+
+    def by(self, column: str) -> Columns:
+        """The figures of jobs for each value of a column of jobs, as `user` or `kind`.
+
+        Raises:
+            NotFoundError: There is no such column.
+        """
+        return by_column(self, column)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before one trusts a figure."""
+        return warnings_of(self)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The SHA-256 of all columns of all tables: equal for equal runs."""
+        digest = hashlib.sha256()
+        for name in _TABLES:
+            table: Columns = getattr(self, name)
+            for column in table.names:
+                values = table[column]
+                digest.update(f"{name}.{column}".encode())
+                digest.update(b"".join(_bytes_of(values)))
+        return digest.hexdigest()
+
+    @property
+    def preemptions(self) -> Columns:
+        """Who evicted whom: victim and preemptor (ClusterQueues), rule, count, and what was lost by cell, in hours."""
+        from kueuepy.simulation.groups import preemptions  # noqa: PLC0415 - only on use
+
+        return preemptions(self)
+
+    def name_of(self, row: int) -> str:
+        """The name of a job."""
+        return str(self.jobs["name"][row]) if "name" in self.jobs.names else f"j{row:07d}"
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """The Scheduler at the end of the run.
+
+        Raises:
+            StateError: The result was read from files.
+        """
+        return self._run().scheduler
+
+    def at(self, when: Any) -> Scheduler:
+        """The Scheduler of a moment of the run, to ask and explain: it is run again until then.
+
+        Args:
+            when: After the first submission, as `2d`, `2d 14:00` or seconds.
+
+        Raises:
+            StateError: The result was read from files.
+        """
+        return self._run().until(when).scheduler
+
+    def _run(self) -> Simulation:
+        if self._input is None:
+            raise StateError("result: was read from files; run it again to ask for a Scheduler")
+        return self._input
+
+    # Files.
+
+    def save(self, directory: str | os.PathLike[str]) -> None:
+        """Writes a Parquet file for each table, and `result.json`.
+
+        Raises:
+            UnsupportedError: pyarrow is not installed.
+        """
+        from kueuepy.simulation.read import write_table  # noqa: PLC0415 - only on use
+
+        folder = Path(directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in _TABLES:
+            write_table(getattr(self, name), folder / f"{name}.parquet")
+        facts = {
+            "format": _FORMAT,
+            "version": 1,
+            "seconds": self.seconds,
+            "warmup": self.warmup,
+            "notes": self.notes,
+            "settings": plain(self.settings),
+            "stats": self.stats,
+            "weights": self.weights,
+            "trees": self.trees,
+            "totals": self.totals,
+            "loops": [msgspec.to_builtins(loop) for loop in self.loops],
+            "fingerprint": self.fingerprint,
+        }
+        (folder / "result.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
+
+    def __repr__(self) -> str:
+        """Warnings first, then what came of it in numbers."""
+        kpis = self.kpis
+        lines = [f"warning: {text}" for text in self.warnings]
+        lines.append(
+            f"<Result: {kpis.finished} of {kpis.jobs} jobs finished in {span_text(self.seconds)}; "
+            f"wait {span_text(kpis.wait_mean)} on average, {span_text(kpis.wait_p95)} p95; {kpis.evictions} evictions>"
+        )
+        return "\n".join(lines)
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        """Warnings first, then the figures."""
+        warned = [Sheet(("to know before",), [(text,) for text in self.warnings])] if self.warnings else []
+        return (*warned, *self.kpis.sheets())
+
+    _repr_html_ = repr_html
+
+    def __str__(self) -> str:
+        """Warnings, and a line for each figure."""
+        return "\n".join([*(f"warning: {text}" for text in self.warnings), str(self.kpis)])
+
+
+def plain(value: Any) -> Any:
+    """A setting as JSON holds it."""
+    if isinstance(value, msgspec.Struct):
+        return {"kind": type(value).__name__, **{name: plain(getattr(value, name)) for name in value.__struct_fields__}}
+    if isinstance(value, dict):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _bytes_of(values: Any) -> tuple[bytes, ...]:
+    """What a column holds: of names those that occur, sorted, and the place of each row among them."""
+    if not isinstance(values, Categorical):
+        texts = values.dtype == object
+        return ("\0".join(map(str, values.tolist())).encode() if texts else values.tobytes(),)
+    used = np.unique(values.codes)
+    names = sorted({str(values.names[code]) for code in used if code >= 0})
+    places = {name: place for place, name in enumerate(names)}
+    table = np.array([*(places.get(str(name), -1) for name in values.names), -1], np.int32)
+    return ("\0".join(names).encode(), table[values.codes].tobytes())
+
+
+def columns_of(view: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a table of the core: arrays, and codes with their names."""
+    return {name: Categorical(*column) if isinstance(column, tuple) else column for name, column in view.items()}
+
+
+def result_of(run: Simulation) -> Result:
+    """What came of a run until now; the run itself may go on."""
+    core = run._core.copy()  # noqa: SLF001 - of one room
+    core.close()
+    stats = core.stats
+    start, now = stats["start"], max(0, stats["now"] - stats["start"]) / SECOND
+    table = run.jobs
+    warmup = run._options["warmup"] / SECOND  # noqa: SLF001 - of one room
+    until = run._options["until"]  # noqa: SLF001 - of one room
+    seconds = max(now, (until - start) / SECOND) if until < 2**62 else now
+    tables = {
+        "jobs": JobTable(_job_columns(table, columns_of(core.jobs()), start, (now, seconds), warmup)),
+        "runs": RunsTable(_run_columns(columns_of(core.runs()))),
+        "decisions": DecisionsTable(columns_of(core.decisions())),
+        "usage": UsageTable(columns_of(core.usage())),
+        "consumed": ConsumedTable(columns_of(core.consumed())),
+    }
+    loops = tuple(
+        PreemptionLoop(at, period, times, tuple(sorted(_key_of(table, row) for row in rows)))
+        for at, period, times, rows in core.loops()
+    )
+    cluster = run._base.cluster  # noqa: SLF001 - of one room
+    weights = {
+        q.name: 1.0 if q.fair_sharing is None else float(_core.Quantity(q.fair_sharing.weight))
+        for q in cluster.cluster_queues
+    }
+    facts = {
+        "notes": run.notes,
+        "seconds": seconds,
+        "warmup": warmup,
+        "settings": run.settings,
+        "stats": {name: stats[name] for name in ("workloads", "cycles", "admissions", "evictions", "finished")},
+        "weights": weights,
+        "trees": {q.name: q.cohort_name or q.name for q in cluster.cluster_queues},
+    }
+    return Result(tables, {**core.figures(), "assigned": core.assigned()}, loops, facts, run)
+
+
+def _key_of(jobs: Jobs, row: int) -> str:
+    return f"{str(jobs['queue'][row]).partition('/')[0]}/{jobs.name_of(row)}"
+
+
+def _run_columns(core: dict[str, Any]) -> dict[str, Any]:
+    """The table of runs: the code of what was given, and the flavors of it, each name once."""
+    flavors = core["flavors"]
+    known: dict[str, int] = {}
+    codes = np.array([*(known.setdefault(name, len(known)) for name in flavors.names), -1], np.int32)
+    found: dict[str, Any] = {}
+    for name, column in core.items():
+        found[name] = Categorical(codes[flavors.codes], list(known)) if name == "flavors" else column
+        if name == "flavors":
+            found["assignment"] = flavors.codes
+    return found
+
+
+def _job_columns(
+    jobs: Jobs, core: dict[str, Any], start: int, times: tuple[float, float], warmup: float
+) -> dict[str, Any]:
+    """The table of jobs: what was given of each, and what became of it until the end; nothing happened since `now`."""
+    now, seconds = times
+    submit = np.maximum(jobs["submit"] - start, 0) / SECOND
+    runtime = np.where(jobs["runtime"] < 0, np.nan, jobs["runtime"] / SECOND)
+    runs_on = core["state"].codes == core["state"].names.index("Running")
+    held = core["held"] + np.where(runs_on, seconds - now, 0.0)
+    ended = ~np.isnan(core["end"])
+    life = np.where(ended, core["end"], seconds) - submit
+    # Differences of whole nanoseconds: a rounding of the seconds must not show.
+    waited = np.round(np.maximum(life - held, 0) * SECOND) / SECOND
+    done = ended & (core["state"].codes == core["state"].names.index("Finished"))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slowdown = np.where(done & (runtime > 0), life / runtime, np.nan)
+        bounded = np.where(done, np.maximum(1.0, life / np.maximum(runtime, BOUND)), np.nan)
+    found: dict[str, Any] = {"job": np.arange(len(jobs), dtype=np.int32)}
+    if "name" in jobs.names:
+        found["name"] = jobs["name"]
+    found |= {
+        "queue": jobs["queue"],
+        "cluster_queue": core["cluster_queue"],
+        "priority": jobs.column("priority", 0).astype(np.int32),
+        "pods": jobs.column("pods", 1).astype(np.int32),
+        "submit": submit,
+        "first_start": core["first_start"],
+        "end": core["end"],
+        "runtime": runtime,
+        "waited": np.where(core["state"].codes == 0, 0.0, waited),
+        "first_wait": np.round((core["first_start"] - submit) * SECOND) / SECOND,
+        "held": held,
+        "runs": core["runs"],
+        "evictions": core["evictions"],
+        "lost": core["lost"],
+        "overhead": core["overhead"],
+        "borrowed": core["borrowed"],
+        "promised": core["promised"],
+        "flavor": core["flavor"],
+        "slowdown": slowdown,
+        "bounded_slowdown": bounded,
+        "state": core["state"],
+        "reason": core["reason"],
+        "counted": submit >= warmup,
+    }
+    for name in jobs.names:
+        if name not in _OWN and name != "template":
+            found[f"recorded_{name}" if name in found else name] = jobs[name]
+    return found
+
+
+def load_result(directory: str | os.PathLike[str]) -> Result:
+    """The result that `Result.save` has written.
+
+    Raises:
+        InvalidSpecError: There is none, or it is damaged.
+        UnsupportedError: pyarrow is not installed.
+    """
+    from kueuepy.simulation.read import Source, read_table  # noqa: PLC0415 - only on use
+
+    folder = Path(directory)
+    try:
+        facts = json.loads(Source(folder / "result.json").text())
+    except json.JSONDecodeError as error:
+        raise InvalidSpecError(f"{folder}: result.json: {error}") from None
+    if not isinstance(facts, dict) or facts.get("format") != _FORMAT:
+        raise InvalidSpecError(f"{folder}: result.json is of no result; save one with Result.save")
+    kinds = (JobTable, RunsTable, DecisionsTable, UsageTable, ConsumedTable)
+    tables = {name: kind(read_table(folder / f"{name}.parquet")) for name, kind in zip(_TABLES, kinds, strict=True)}
+    loops = tuple(msgspec.convert(loop, PreemptionLoop) for loop in facts["loops"])
+    found = Result(tables, facts["totals"], loops, facts)
+    if found.fingerprint != facts["fingerprint"]:
+        raise InvalidSpecError(f"{folder}: is damaged: its fingerprint does not match")
+    return found

@@ -1,0 +1,71 @@
+"""The tables of a result, and the endless preemption that was found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from kueuepy.tables import Columns
+
+_NAMED = 5
+
+
+class PreemptionLoop(msgspec.Struct, frozen=True):
+    """Endless preemption: at one moment, after `period` cycles all was as before.
+
+    Attributes:
+        at: Seconds after the first submission at which it was first found.
+        period: How many cycles a round takes.
+        times: How often it was found.
+        workloads: The keys of the jobs that go round, sorted.
+    """
+
+    at: float
+    period: int
+    times: int
+    workloads: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """The loop in one sentence."""
+        more = len(self.workloads) - _NAMED
+        names = ", ".join(self.workloads[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+        times = f", {self.times} times" if self.times > 1 else ""
+        return f"endless preemption at {self.at:g} s{times}: every {self.period} cycles the same of {names}"
+
+
+class JobTable(Columns):
+    """A row a job, in the order of `Jobs`; times in seconds after the first submission.
+
+    `job` is the row. `waited` is all time without quota, until the end of the run where a job has not ended; `held`
+    all time with it; `lost` progress that was thrown away, `overhead` checkpoints, restores and starts of pods.
+    `state` is ToCome, Waiting, Running, Finished or Deactivated, `reason` Kueue's word for why it waits. `slowdown` is
+    its life over its runtime, `bounded_slowdown` the same over 10 s at least. `counted` is false of those before the
+    warm-up. Columns that `Jobs` has beside these are kept.
+    """
+
+
+class RunsTable(Columns):
+    """A row an admission, in the order in which they were over; `preemptor` is the row of a job, or -1."""
+
+
+class DecisionsTable(Columns):
+    """A row a decision, in order: QuotaReserved, Admitted, Evicted, Requeued, Finished, Deactivated."""
+
+
+class UsageTable(Columns):
+    """A row where what a ClusterQueue uses of a cell, has of it, or how many wait there changes.
+
+    Amounts are thousandths for cpu. A value holds until the next row of the same queue and cell; before the first, all
+    is 0.
+    """
+
+    def resample(self, step: Any, end: float | None = None) -> Columns:
+        """Means over steps of time, by queue and cell: `used`, `nominal`, `borrowed`, `waiting`, `share`."""
+        from kueuepy.simulation.series import resample  # noqa: PLC0415 - only on use
+
+        return resample(self, step, end)
+
+
+class ConsumedTable(Columns):
+    """Under admission fair sharing: the decayed usage of each LocalQueue, where it changes; cores for cpu."""

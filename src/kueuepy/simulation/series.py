@@ -1,0 +1,69 @@
+"""Values that hold until the next row: how long each does, and means over steps of time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.objects import SECOND
+from kueuepy.simulation.values import span
+from kueuepy.tables import Categorical, Columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+
+def series_of(
+    table: Columns, by: tuple[str, str] = ("cluster_queue", "cell")
+) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
+    """By two columns of names, as queue and cell, the rows in order."""
+    first, second = table[by[0]], table[by[1]]
+    key = first.codes.astype(np.int64) * max(1, len(second.names)) + second.codes
+    order = np.argsort(key, kind="stable")
+    bounds = np.flatnonzero(np.diff(key[order], prepend=-1))
+    for rows in np.split(order, bounds[1:]) if len(order) else []:
+        yield first[rows[0]], second[rows[0]], rows
+
+
+def pieces(
+    usage: Columns, low: float, high: float, end: float
+) -> Iterator[tuple[str, str, NDArray[np.int64], NDArray[np.float64]]]:
+    """By queue and cell, its rows, and for how many seconds of the window each holds."""
+    for queue, cell, rows in series_of(usage):
+        begin = usage["seconds"][rows]
+        until = np.append(begin[1:], max(end, high))
+        yield queue, cell, rows, np.maximum(np.minimum(until, high) - np.maximum(begin, low), 0.0)
+
+
+def resample(usage: Columns, step: Any, end: float | None = None) -> Columns:
+    """Time-weighted means over steps, by queue and cell; the last step ends with the last row, or at `end`."""
+    width = span("resample", step) / SECOND
+    last = float(usage["seconds"].max(initial=0.0)) if end is None else end
+    edges = np.arange(0, max(last, width) + width * 0.999, width)
+    names = ("used", "nominal", "borrowed", "waiting", "share")
+    found: dict[str, list[Any]] = {"seconds": [], "cluster_queue": [], "cell": [], **{name: [] for name in names}}
+    for _, _, rows in series_of(usage):
+        begin = usage["seconds"][rows]
+        for name in names:
+            values = usage[name][rows].astype(np.float64)
+            # The integral up to each edge: of whole pieces before it, and of the one under way.
+            total = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(begin))])
+            place = np.searchsorted(begin, edges, side="right") - 1
+            inside = place >= 0
+            at = np.where(inside, total[place] + values[place] * (edges - begin[place]), 0.0)
+            found[name].append(np.diff(at) / width)
+        found["seconds"].append(edges[:-1])
+        for name in ("cluster_queue", "cell"):
+            found[name].append(np.full(len(edges) - 1, usage[name].codes[rows[0]], np.int32))
+    joined = {name: np.concatenate(parts) if parts else np.zeros(0) for name, parts in found.items()}
+    return Columns(
+        {
+            name: Categorical(values.astype(np.int32), usage[name].names)
+            if name in ("cluster_queue", "cell")
+            else values
+            for name, values in joined.items()
+        }
+    )

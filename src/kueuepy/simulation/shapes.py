@@ -1,0 +1,126 @@
+"""Jobs that ask for the same are one shape: what the core gets are codes and some hundred Workloads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.manifest import check
+from kueuepy.objects import SECOND, PodSet, Workload
+from kueuepy.simulation.table import NEVER
+from kueuepy.tables import Categorical
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from kueuepy.objects import ResourceFlavor
+    from kueuepy.simulation.table import Jobs
+
+_SMALL = 1 << 20
+
+
+def shapes_of(
+    jobs: Jobs, flavors: Sequence[ResourceFlavor], gates: dict[str, bool] | None = None
+) -> tuple[list[Workload], NDArray[np.int32]]:
+    """A Workload without name for each shape, and the shape of each row.
+
+    Raises:
+        InvalidSpecError: A shape is no valid Workload, or names a flavor that no label tells from others.
+    """
+    columns = _columns(jobs)
+    codes = np.zeros(len(jobs), np.int64)
+    size = 1
+    for column in columns.values():
+        own, count = _codes(column)
+        if count > 1:
+            codes, size = codes * count + own, size * count
+            if size > _SMALL:
+                codes, size = _dense(codes)
+    codes, size = _dense(codes)
+    first = np.full(size, len(jobs), np.int64)
+    np.minimum.at(first, codes, np.arange(len(jobs)))
+    labels = {flavor.name: flavor.node_labels for flavor in flavors}
+    return [_shape(jobs, int(row), labels, gates) for row in first], codes.astype(np.int32)
+
+
+def _columns(jobs: Jobs) -> dict[str, Any]:
+    """What shapes differ in; of rows that a template makes, the template alone."""
+    names = ("queue", "priority", "pods", "min_pods", "flavor", "limit", "template", *jobs.resources)
+    found = {name: jobs[name] for name in names if name in jobs.names}
+    return {name: c.codes if isinstance(c, Categorical) else c for name, c in found.items()}
+
+
+def _codes(column: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+    if not len(column):
+        return column.astype(np.int64), 0
+    low, high = int(column.min()), int(column.max())
+    if high - low < _SMALL:
+        return column.astype(np.int64) - low, high - low + 1
+    values, codes = np.unique(column, return_inverse=True)
+    return codes.astype(np.int64), len(values)
+
+
+def _dense(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    if len(codes) and int(codes.max()) < _SMALL:
+        used = np.zeros(int(codes.max()) + 1, bool)
+        used[codes] = True
+        return (np.cumsum(used) - 1)[codes], int(used.sum())
+    values, dense = np.unique(codes, return_inverse=True)
+    return dense.astype(np.int64), len(values)
+
+
+def _shape(jobs: Jobs, row: int, labels: dict[str, Any], gates: dict[str, bool] | None) -> Workload:
+    template = int(jobs["template"][row]) if "template" in jobs.names else -1
+    if template >= 0:
+        return msgspec.structs.replace(jobs.templates[template], status=None)
+    namespace, _, queue = str(jobs["queue"][row]).partition("/")
+    requests = {
+        name: f"{amount}m" if name == "cpu" else amount for name in jobs.resources if (amount := int(jobs[name][row]))
+    }
+    fewest, limit = _value(jobs, "min_pods", row, NEVER), _value(jobs, "limit", row, NEVER)
+    flavor = jobs["flavor"][row] if "flavor" in jobs.names else None
+    pod_set = PodSet.of(
+        count=_value(jobs, "pods", row, 1),
+        requests=requests,
+        min_count=None if fewest == NEVER else fewest,
+        node_selector=None if flavor is None else _selector(str(flavor), row, labels),
+    )
+    workload = Workload(
+        jobs.name_of(row),
+        namespace=namespace,
+        queue_name=queue,
+        priority=_value(jobs, "priority", row, 0),
+        pod_sets=(pod_set,),
+        maximum_execution_time_seconds=None if limit == NEVER else max(1, -(-limit // SECOND)),
+    )
+    try:
+        check(workload, feature_gates=gates)
+    except InvalidSpecError as error:
+        raise InvalidSpecError(f"jobs row {row}: {error}") from None
+    return workload if gates is None or gates.get("PartialAdmission", True) else workload.without_min_counts()
+
+
+def _value(jobs: Jobs, name: str, row: int, default: int) -> int:
+    return int(jobs[name][row]) if name in jobs.names else default
+
+
+def _selector(flavor: str, row: int, labels: dict[str, Any]) -> dict[str, str]:
+    """Labels of the flavor that no other flavor has all of."""
+    if flavor not in labels:
+        raise InvalidSpecError(
+            f'jobs row {row}, column "flavor": "{flavor}" names no ResourceFlavor; '
+            f"there are {', '.join(labels) or 'none'}"
+        )
+    own = dict(labels[flavor] or {})
+    same = [name for name, other in labels.items() if name != flavor and own.items() <= dict(other or {}).items()]
+    if not own or same:
+        raise InvalidSpecError(
+            f'jobs row {row}, column "flavor": "{flavor}" has no nodeLabels that tell it from '
+            f"{', '.join(same) or 'others'}; it must have"
+        )
+    return own

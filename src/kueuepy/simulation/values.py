@@ -1,0 +1,333 @@
+"""Columns of any origin as the arrays that a table of jobs holds: whole nanoseconds, whole amounts, coded names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kueuepy._core import Quantity
+from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.manifest.times import LONGEST, parse_duration, parse_time
+from kueuepy.objects import SECOND
+from kueuepy.tables import Categorical
+
+Ints = NDArray[np.int64]
+Where = Callable[[int], str]
+"""The place of a row, for errors: `jobs row 17 (jobs.csv:19)`."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_DATE = len("2017-10-09 07:01:55")
+_DAY_UNITS = {"d": 86400, "w": 604800}
+
+
+class Column:
+    """A column as it was given, and how to name what is wrong in it."""
+
+    def __init__(self, name: str, values: Any, where: Where) -> None:
+        """Takes what has a length and can be told apart by rows."""
+        self.name, self._where = name, where
+        self.values: Any = raw(values)
+
+    def error(self, row: int, told: object, allowed: str) -> InvalidSpecError:
+        """What is wrong with one row."""
+        shown = told.item() if isinstance(told, np.generic) else told
+        return InvalidSpecError(f'{self._where(row)}, column "{self.name}": {shown!r}; {allowed}')
+
+    def spans(self, *, never: bool = False) -> Ints:
+        """Time spans in nanoseconds; numbers are seconds, a missing one is -1, and with `never` -1 is as well.
+
+        Raises:
+            InvalidSpecError: A value is no span, or is negative.
+        """
+        allowed = "it must be a number of seconds of 0 or more, or such as 1h30m"
+        return self._times(parse_span, allowed + "; -1 never ends" * never, never=never)
+
+    def times(self) -> Ints:
+        """Times in nanoseconds since the epoch, or since the first job; numbers are seconds, a missing one is -1.
+
+        Raises:
+            InvalidSpecError: A value is no time, or is negative.
+        """
+        return self._times(parse_moment, "it must be a number of seconds of 0 or more, or such as 2024-05-01T12:00:00Z")
+
+    def _times(self, parse: Callable[[Any], int | None], allowed: str, *, never: bool = False) -> Ints:
+        values: Any = self.values
+        if isinstance(values, Categorical) or values.dtype.kind in "OUS":
+            found = _by_text(values) if (dates := _dates(values)) is None else dates
+            if found is None:
+                return self._each(parse, allowed, -1)
+            values = found
+        if values.dtype.kind in "mM":
+            absent = np.isnat(values)
+            exact = values.astype(f"{values.dtype.kind}8[ns]").view(np.int64)
+        else:
+            absent = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
+            if never:
+                absent |= values == -1
+            exact = self._nanoseconds(np.where(absent, 0, values), allowed)
+        bad = ~absent & (exact < -1 if never else exact < 0)
+        if bad.any():
+            row = int(bad.argmax())
+            raise self.error(row, self.values[row], allowed)
+        return np.asarray(np.where(absent, -1, exact), np.int64)
+
+    def _nanoseconds(self, seconds: NDArray[Any], allowed: str) -> Ints:
+        outside = ~(np.abs(seconds) <= LONGEST // SECOND)
+        if outside.any():
+            row = int(outside.argmax())
+            raise self.error(row, self.values[row], allowed)
+        if seconds.dtype.kind in "iub":
+            return np.asarray(seconds.astype(np.int64) * SECOND)
+        whole = np.floor(seconds)
+        exact: Ints = whole.astype(np.int64) * SECOND + np.round((seconds - whole) * SECOND).astype(np.int64)
+        return exact
+
+    def _each(self, parse: Callable[[Any], int | None], allowed: str, missing: int) -> Ints:
+        known: dict[Any, int] = {}
+        found = np.empty(len(self.values), np.int64)
+        for row in range(len(found)):
+            value = self.values[row]
+            if value not in known:
+                exact = missing if is_missing(value) else parse(value)
+                if exact is None or (exact < 0 and not is_missing(value)) or exact > LONGEST:
+                    raise self.error(row, value, allowed)
+                known[value] = exact
+            found[row] = known[value]
+        return found
+
+    def whole(self, least: int, *, missing: int, most: int = 2**31 - 1) -> Ints:
+        """Whole numbers.
+
+        Raises:
+            InvalidSpecError: A value is no whole number, or out of bounds.
+        """
+        allowed = f"it must be a whole number of {least} or more"
+        numbers, absent = self._numbers(allowed)
+        bad = ~absent & ((numbers != np.floor(numbers)) | (numbers < least) | (numbers > most))
+        if bad.any():
+            row = int(bad.argmax())
+            raise self.error(row, self.values[row], f"it must be {least} or more" if numbers[row] < least else allowed)
+        return np.where(absent, missing, np.where(absent, 0, numbers)).astype(np.int64)
+
+    def _numbers(self, allowed: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        values = self.values
+        if isinstance(values, Categorical) or values.dtype.kind in "OUS":
+            found = _by_text(values)
+            if found is None:
+                row = next(i for i in range(len(values)) if not is_missing(values[i]) and not _is_number(values[i]))
+                raise self.error(row, values[row], allowed)
+            values = found
+        if values.dtype.kind not in "iufb":
+            raise self.error(0, values[0], allowed)
+        absent = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
+        return values, absent
+
+    def amounts(self, resource: str) -> tuple[Ints, int]:
+        """What each pod asks for, thousandths for cpu, and how many rows do not say; these ask for nothing.
+
+        Raises:
+            InvalidSpecError: A value is no quantity, is negative, or is a part of what cannot be divided.
+        """
+        values = self.values
+        text = isinstance(values, Categorical) or values.dtype.kind in "OUS"
+        numbers = _by_text(values) if text else values
+        if numbers is None or numbers.dtype.kind not in "iufb":
+            parse = Quantities(resource)
+            found = self._each(parse, f"it must be a quantity of {resource} of 0 or more, such as {parse.example}", 0)
+            return found, sum(1 for i in range(len(values)) if is_missing(values[i]))
+        absent = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), bool)
+        given = np.where(absent, 0, numbers)
+        exact = np.ceil(np.round(given * 1000, 6)) if resource == "cpu" else given
+        divided = (exact != np.floor(exact)) & (resource != "memory")
+        bad = (given < 0) | divided | ~(np.abs(exact) < LONGEST)
+        if bad.any():
+            row = int(bad.argmax())
+            negative = given[row] < 0
+            raise self.error(row, values[row], "it must be 0 or more" if negative else "it must be a whole number")
+        return np.ceil(exact).astype(np.int64), int(absent.sum())
+
+    def names(self) -> Categorical:
+        """Texts, coded in the order in which they come; a missing one has the code -1."""
+        if isinstance(self.values, Categorical):
+            return self.values
+        known: dict[str, int] = {}
+        values = self.values.tolist()
+        codes = np.fromiter(
+            (-1 if is_missing(value) else known.setdefault(_text(value), len(known)) for value in values),
+            np.int32,
+            len(values),
+        )
+        return Categorical(codes, list(known))
+
+    def kept(self) -> NDArray[Any] | Categorical:
+        """Numbers as they are, and all else as names: a column that nobody knows."""
+        values: NDArray[Any] | Categorical = self.values
+        if isinstance(values, Categorical) or values.dtype.kind in "iufbmM":
+            return values
+        numbers = _by_text(values)
+        return self.names() if numbers is None else numbers
+
+
+class Quantities:
+    """Reads quantities of one resource."""
+
+    def __init__(self, resource: str) -> None:
+        """Takes the resource's name."""
+        self._resource = resource
+        self.example = {"cpu": "500m", "memory": "4Gi"}.get(resource, "8")
+
+    def __call__(self, value: Any) -> int | None:
+        """The amount, or `None` if it is none."""
+        try:
+            return Quantity(value if isinstance(value, int) else str(value)).request(self._resource)
+        except (KueueError, ValueError, OverflowError):
+            return None
+
+
+def raw(values: Any) -> NDArray[Any] | Categorical:
+    """An array of any type, or names with codes, from a list, an array or a column of a frame."""
+    if isinstance(values, Categorical):
+        return values
+    codes = getattr(getattr(values, "cat", None), "codes", None)
+    if codes is not None:
+        names = [_text(name) for name in values.cat.categories]
+        return Categorical(codes.to_numpy().astype(np.int32), names)
+    if hasattr(values, "dt") and getattr(values.dt, "tz", None) is not None:
+        values = values.dt.tz_convert("UTC").dt.tz_localize(None)
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    found = values if isinstance(values, np.ndarray) else _array(values)
+    return found.astype(object) if found.dtype.kind == "U" else found
+
+
+def _array(values: Sequence[Any]) -> NDArray[Any]:
+    listed = list(values)
+    kinds = set(map(type, listed))
+    if kinds <= {int, float}:
+        return np.array(listed) if kinds else np.zeros(0)
+    found = np.empty(len(listed), object)
+    found[:] = listed
+    return found
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell is empty: nothing, no text, or not equal to itself as NaN and NaT are not."""
+    return value is None or (isinstance(value, str) and not value) or bool(value != value)  # noqa: PLR0124
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else str(int(value) if _is_whole(value) else value)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, float) and value.is_integer()
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _by_text(values: Any) -> NDArray[Any] | None:
+    """Texts that are all numbers, or empty, as numbers; `None` where one is not."""
+    if isinstance(values, Categorical):
+        return None
+    listed = values.tolist()
+    try:
+        return np.array(list(map(int, listed)), np.int64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    try:
+        return np.array([float("nan") if value is None or value == "" else float(value) for value in listed])
+    except (TypeError, ValueError):
+        return None
+
+
+def _dates(values: Any) -> NDArray[Any] | None:
+    """Texts such as `2017-10-09 07:01:55`, all of them, as datetimes; `None` where one is not."""
+    if isinstance(values, Categorical) or not len(values) or values.dtype.kind != "O":
+        return None
+    listed = values.tolist()
+    if not all(isinstance(value, str) and len(value) == _DATE for value in listed):
+        return None
+    try:
+        return np.array(listed, "M8[s]")
+    except ValueError:
+        return None
+
+
+def parse_span(value: Any) -> int | None:
+    """Nanoseconds of a time span: a number of seconds, `1h30m`, `7d`, a timedelta; `None` if it is none.
+
+    >>> parse_span("1d12h")
+    129600000000000
+    """
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, timedelta):
+        nanoseconds = getattr(value, "value", None)  # pandas keeps nanoseconds there
+        return nanoseconds if isinstance(nanoseconds, int) else value // timedelta(microseconds=1) * 1000
+    if isinstance(value, np.timedelta64):
+        return int(value.astype("m8[ns]").astype(np.int64))
+    if isinstance(value, int | np.integer):
+        return int(value) * SECOND
+    if isinstance(value, float | np.floating):
+        return round(float(value) * SECOND) if abs(value) <= LONGEST / SECOND else None
+    return _span_of_text(value.strip()) if isinstance(value, str) else None
+
+
+def _span_of_text(text: str) -> int | None:
+    total = 0
+    for unit, seconds in sorted(_DAY_UNITS.items(), reverse=True):
+        days, found, rest = text.partition(unit)
+        if found:
+            if not _is_number(days):
+                return None
+            total += round(float(days) * seconds * SECOND)
+            text = rest
+    if not text:
+        return total
+    if _is_number(text) and not total:
+        return round(float(text) * SECOND) if abs(float(text)) <= LONGEST / SECOND else None
+    parsed = parse_duration(text)
+    return None if parsed is None else total + parsed
+
+
+def parse_moment(value: Any) -> int | None:
+    """Nanoseconds of a moment: RFC 3339, ISO 8601 without zone (taken as UTC), a datetime, a number of seconds."""
+    if isinstance(value, datetime):
+        nanoseconds = getattr(value, "value", None)
+        if isinstance(nanoseconds, int):
+            return nanoseconds
+        aware = value if value.tzinfo else value.replace(tzinfo=timezone.utc)
+        return (aware - _EPOCH) // timedelta(microseconds=1) * 1000
+    if isinstance(value, np.datetime64):
+        return int(value.astype("M8[ns]").astype(np.int64))
+    if isinstance(value, str):
+        found = parse_time(value)
+        if found is not None:
+            return found
+        try:
+            return parse_moment(datetime.fromisoformat(value))
+        except ValueError:
+            pass
+    return parse_span(value)
+
+
+def span(where: str, value: Any) -> int:
+    """The nanoseconds of an argument.
+
+    Raises:
+        InvalidSpecError: It is no time span, or is negative.
+    """
+    found = parse_span(value)
+    if found is None or found < 0:
+        raise InvalidSpecError(f"{where}: {value!r}; it must be a number of seconds of 0 or more, or such as 90s or 2d")
+    return found

@@ -1,0 +1,90 @@
+"""What to know before one trusts a figure of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kueuepy.simulation.table import is_resource
+
+if TYPE_CHECKING:
+    from kueuepy.simulation.result import Result
+
+_NAMED = 10
+_UNFINISHED = 0.05
+_HOPELESS = ("ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured")
+_ENOUGH, _LONG = 100, 5
+
+
+def warnings_of(result: Result) -> tuple[str, ...]:
+    """Loops, jobs that can never fit, loads over 1, what is unfinished, a short warm-up, what was left out."""
+    return (
+        *map(str, result.loops),
+        *_hopeless(result),
+        *_loads(result),
+        *_unfinished(result),
+        *_short_warmup(result),
+        *(f"{rows} jobs: {what}" for what, rows in result.notes if what.startswith(("left out", "wait for"))),
+    )
+
+
+def _hopeless(result: Result) -> list[str]:
+    reason = result.jobs["reason"]
+    waits = result.jobs["state"].codes == result.jobs["state"].names.index("Waiting")
+    codes = [code for code, name in enumerate(reason.names) if name in _HOPELESS]
+    rows = np.flatnonzero(np.isin(reason.codes, codes) & waits)
+    if not len(rows):
+        return []
+    named = ", ".join(f"{result.name_of(int(row))} ({reason[int(row)]})" for row in rows[:_NAMED])
+    more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
+    return [f"{len(rows)} jobs can never be admitted: {named}{more}"]
+
+
+def _loads(result: Result) -> list[str]:
+    """Where more comes than quota could ever run: waits grow with the length of the run there.
+
+    Told of many jobs that come for longer than one of them runs; a batch that comes at once has no load.
+    """
+    jobs = result.jobs
+    runtime = np.nan_to_num(jobs["runtime"])
+    span = float(jobs["submit"].max(initial=0.0))
+    if len(jobs) < _ENOUGH or span < _LONG * float(runtime.mean()):
+        return []
+    queues = jobs["cluster_queue"]
+    trees: dict[str, list[int]] = {}
+    for code, name in enumerate(queues.names):
+        trees.setdefault(result.trees.get(name, name), []).append(code)
+    seconds = max(result.seconds - result.warmup, 0.0)
+    found = []
+    for tree, codes in trees.items():
+        mask = np.isin(queues.codes, codes)
+        names = {queues.names[code] for code in codes}
+        for resource in (name for name in jobs.names if is_resource(name)):
+            cells = [
+                nominal
+                for name in names
+                for cell, (_, nominal, _, _) in result.totals["queues"].get(name, {"cells": {}})["cells"].items()
+                if cell.partition("/")[2] == resource
+            ]
+            quota = sum(cells) / 1e9 / seconds if seconds else 0.0
+            asked = float((jobs[resource][mask] * jobs["pods"][mask] * runtime[mask]).sum()) / span
+            if quota and asked > quota and quota < 2**62:
+                found.append(
+                    f"{tree}: jobs ask for {asked / quota:.2f} times its nominal {resource}: waits grow with the "
+                    f"length of the run, and say more about that than about the policy"
+                )
+    return found
+
+
+def _unfinished(result: Result) -> list[str]:
+    kpis = result.kpis
+    if not kpis.jobs or kpis.finished >= (1 - _UNFINISHED) * kpis.jobs:
+        return []
+    return [f"{kpis.jobs - kpis.finished} of {kpis.jobs} jobs had not finished at the end"]
+
+
+def _short_warmup(result: Result) -> list[str]:
+    if not result.warmup or result.warmup >= result.kpis.longest_wait:
+        return []
+    return [f"the warm-up of {result.warmup:g} s is shorter than the longest wait, {result.kpis.longest_wait:g} s"]

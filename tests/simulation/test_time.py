@@ -1,0 +1,178 @@
+"""What happens in time: run models, changes, the clock of cycles, delays, failures."""
+
+import numpy as np
+import pytest
+
+import kueuepy as kq
+
+from .conftest import GPU, cluster, queue
+
+
+def victim(**fields):
+    """A job of 100 s that an urgent one evicts after 25 s for 10 s."""
+    low = {"queue": "q", "submit": 0, "runtime": 100, "gpu": 2, "priority": 0, **fields}
+    return [low, {"queue": "q", "submit": 25, "runtime": 10, "gpu": 2, "priority": 9}]
+
+
+@pytest.mark.parametrize(
+    ("model", "end", "lost", "overhead"),
+    [
+        (kq.RunModel(), 135, 25, 0),
+        (kq.RunModel("resume"), 110, 0, 0),
+        (kq.RunModel("checkpoint", every=10), 115, 5, 0),
+        (kq.RunModel("checkpoint", every=10, cost=1), 25 + 10 + 80 + 7, 3, 2 + 7),
+        (kq.RunModel("resume", restore=4), 114, 0, 4),
+        (kq.RunModel(grace=5), 140, 25, 0),
+    ],
+)
+def test_what_an_eviction_costs(one, model, end, lost, overhead):
+    jobs = kq.simulate(one, victim(), model=model).jobs
+    assert (jobs["end"][0], jobs["lost"][0], jobs["overhead"][0]) == (end, lost, overhead)
+    assert jobs["evictions"].tolist() == [1, 0]
+
+
+def test_a_column_of_the_jobs_wins_over_the_model(one):
+    assert kq.simulate(one, victim(every=10)).jobs["lost"][0] == 5
+
+
+def test_grace_is_time_in_which_quota_is_held(one):
+    result = kq.simulate(one, victim(), model=kq.RunModel("resume", grace=5))
+    assert result.jobs["held"].tolist() == [105, 10]
+    assert result.jobs["first_wait"].tolist() == [0, 5]
+
+
+def test_quota_changes_at_its_time():
+    jobs = [{"queue": "q", "submit": 0, "runtime": 10, "gpu": 1} for _ in range(3)]
+    more = [kq.At("4s", kq.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 3)), kq.At("2s", queue("q", 2))]
+    result = kq.simulate(cluster(queue("q", 1)), jobs, events=more)
+    assert result.jobs["first_start"].tolist() == [0, 2, 4]
+    assert result.kpis.utilisation[f"f/{GPU}"] == pytest.approx(30 / (2 * 1 + 2 * 2 + 10 * 3))
+
+
+def test_a_change_comes_each_day():
+    every = kq.At(every="1d", at="22:00", what=kq.Edit("ClusterQueue/q:stopPolicy", "None"))
+    assert every.moments("x", 3 * 86400 * 10**9) == [(22 + 24 * n) * 3600 * 10**9 for n in range(3)]
+
+
+def test_jobs_are_finished_evicted_and_moved_up_by_hand(one):
+    jobs = [{"name": name, "queue": "q", "submit": 0, "runtime": 100, "gpu": 2} for name in ("a", "b", "c")]
+    events = [kq.At(1, kq.Priority("c", 5)), kq.At(10, kq.Finish("c"))]
+    result = kq.simulate(one, jobs, events=events)
+    assert result.jobs["end"].tolist() == [110, 210, 10]
+    assert result.jobs["evictions"].tolist() == [1, 0, 0]
+    assert kq.simulate(one, jobs[:1], events=[kq.At(10, kq.Evict("a"))]).jobs["end"].tolist() == [110]
+
+
+def test_cycles_that_take_time_admit_one_head_each():
+    jobs = [{"queue": "q", "submit": 0, "runtime": 100, "gpu": 1} for _ in range(4)]
+    result = kq.simulate(cluster(queue("q", 4)), jobs, clock=kq.Clock(2, per_head="500ms"))
+    assert result.jobs["first_start"].tolist() == [0, 2.5, 5, 7.5]
+
+
+def test_checks_turn_ready_after_a_while_and_may_fail():
+    there = kq.Cluster(
+        kq.ResourceFlavor("f"),
+        kq.AdmissionCheck("nodes", controller_name="example.com/nodes"),
+        kq.ClusterQueue.of("q", {"f": {GPU: 1}}, admission_checks_strategy=(kq.AdmissionCheckStrategyRule("nodes"),)),
+    )
+    jobs = [{"queue": "q", "submit": 0, "runtime": 100, "gpu": 1}]
+    result = kq.simulate(there, jobs, delays=[kq.CheckDelay("nodes", "30s")])
+    assert (result.jobs["first_start"][0], result.jobs["end"][0], result.jobs["held"][0]) == (30, 130, 130)
+    assert kq.simulate(there, jobs).jobs["state"][0] == "Running"
+    failing = kq.simulate(there, jobs * 50, delays=[kq.CheckDelay("nodes", "30s", fails=0.5)])
+    assert failing.kpis.finished == 50
+    assert 20 < failing.kpis.evictions < 100
+
+
+def test_pods_take_time_to_start(one):
+    jobs = [{"queue": "q", "submit": 0, "runtime": 100, "gpu": 1}]
+    result = kq.simulate(one, jobs, delays=[kq.Startup("f", 7)])
+    assert (result.jobs["end"][0], result.jobs["overhead"][0]) == (107, 7)
+
+
+def test_pods_that_are_not_ready_in_time_are_evicted_with_backoff():
+    waits = kq.WaitForPodsReady(timeout=60 * 10**9)
+    there = cluster(queue("q", 1), wait_for_pods_ready=waits)
+    jobs = [{"queue": "q", "submit": 0, "runtime": 10, "gpu": 1}]
+    slow = kq.simulate(there, jobs, delays=[kq.Startup("f", 90)], until=100)
+    assert slow.jobs["evictions"][0] == 1
+    assert slow.decisions["reason"][2] == "PodsReadyTimeout"
+
+
+def test_nodes_fail_in_proportion_to_what_is_held():
+    there = cluster(queue("q", 100))
+    jobs = kq.Jobs({"queue": ["q"] * 50, "submit": [0] * 50, "runtime": ["10d"] * 50, GPU: [1] * 50})
+    failures = kq.Failures("f", mtbf="50d", repair="1h", unit={GPU: 1})
+    result = kq.simulate(there, jobs, model=kq.RunModel("resume"), delays=[failures])
+    # 100 nodes fail 2 times a day, and half of them are used: 10 evictions in 10 days.
+    assert 3 <= result.kpis.evictions <= 20
+    assert result.kpis.finished == 50
+    assert (
+        kq.simulate(there, jobs, model=kq.RunModel("resume"), delays=[failures], seed=1).fingerprint
+        != result.fingerprint
+    )
+
+
+def test_a_run_may_be_cut_and_what_is_left_is_told():
+    jobs = [{"queue": "q", "submit": n, "runtime": 100, "gpu": 1} for n in range(3)]
+    result = kq.simulate(cluster(queue("q", 1)), jobs, until="1m")
+    assert [result.jobs["state"][row] for row in range(3)] == ["Running", "Waiting", "Waiting"]
+    assert result.seconds == 60
+    assert result.jobs["waited"].tolist() == [0, 59, 58]
+    assert "3 of 3 jobs had not finished at the end" in result.warnings
+
+
+def test_a_warm_up_does_not_count():
+    jobs = [{"queue": "q", "submit": n * 10, "runtime": 10, "gpu": 1} for n in range(10)]
+    kpis = kq.simulate(cluster(queue("q", 2)), jobs, warmup=50).kpis
+    assert (kpis.jobs, kpis.seconds, kpis.utilisation[f"f/{GPU}"]) == (5, 50, 0.5)
+
+
+def test_elastic_jobs_run_longer_with_fewer_pods():
+    jobs = [{"queue": "q", "submit": 0, "runtime": 100, "gpu": 1, "pods": 4, "min_pods": 1, "elastic": True}]
+    there = cluster(queue("q", 2))
+    assert kq.simulate(there, jobs).jobs["end"][0] == 200
+
+
+def test_a_run_goes_on_from_a_scheduler():
+    scheduler = kq.Scheduler(cluster(queue("q", 1)))
+    scheduler.submit([{"name": "held", "queue": "q", "gpu": 1}])
+    scheduler.settle()
+    row = {"name": "held", "queue": "q", "gpu": 1, "runtime": 30}
+    result = kq.simulate(scheduler, [row, {"name": "next", "queue": "q", "gpu": 1, "runtime": 5}])
+    assert result.jobs["end"].tolist() == [30, 35]
+    stays = kq.simulate(scheduler, [{"name": "next", "queue": "q", "gpu": 1, "runtime": 5}])
+    assert np.isnan(stays.jobs["end"]).all()
+
+
+def test_the_scheduler_of_a_moment_answers_questions(one):
+    jobs = [{"name": name, "queue": "q", "submit": n, "runtime": 100, "gpu": 2} for n, name in enumerate("abc")]
+    result = kq.simulate(one, jobs)
+    scheduler = result.at(150)
+    assert scheduler.now == 150
+    assert str(scheduler.explain("c")).startswith("default/c waits")
+    assert scheduler.workload("b").status is not None
+    assert set(scheduler.keys()) == {"default/b", "default/c"}
+
+
+def test_a_fork_goes_on_to_the_same_bytes(one):
+    jobs = [{"queue": "q", "submit": n * 7, "runtime": 20, "gpu": 1 + n % 2, "priority": n % 3} for n in range(40)]
+    run = kq.Simulation(one, jobs)
+    run.run(90)
+    fork = run.fork()
+    run.run()
+    fork.run()
+    whole = kq.simulate(one, jobs)
+    assert run.result().fingerprint == fork.result().fingerprint == whole.fingerprint
+
+
+def test_what_is_wrong_is_told(one):
+    row = {"queue": "q", "submit": 0, "runtime": 1, "gpu": 1}
+    with pytest.raises(kq.InvalidSpecError, match=r"checkpoint.* needs every > 0"):
+        kq.simulate(one, [row], model=kq.RunModel("checkpoint"))
+    with pytest.raises(kq.NotFoundError, match=r"2 of 3 name LocalQueues .* default/z \(2 jobs\)"):
+        kq.simulate(one, [row, {**row, "queue": "z"}, {**row, "queue": "z"}])
+    assert kq.simulate(one, [row, {**row, "queue": "z"}], missing="skip").kpis.jobs == 1
+    with pytest.raises(kq.DuplicateError, match='two have the name "default/a"'):
+        kq.simulate(one, [{**row, "name": "a"}] * 2)
+    assert "can never be admitted" in kq.simulate(one, [{**row, "gpu": 3}]).warnings[0]

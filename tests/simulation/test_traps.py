@@ -1,0 +1,99 @@
+"""What loops of virtual time get wrong: moments that end too early, moments that never end, states that only grow."""
+
+import signal
+import time
+
+import numpy as np
+import pytest
+
+import kueuepy as kq
+
+from .conftest import GPU, cluster, queue
+
+
+def test_a_head_that_is_parked_uncovers_who_fits():
+    """Nominal 4, a job of 3 runs, jobs of 2 and 1 arrive: the 1 starts at once, not when the 3 ends."""
+    rows = [(0, 100, 3), (1, 10, 2), (1, 10, 1)]
+    jobs = [{"queue": "q", "submit": at, "runtime": run, "gpu": gpus} for at, run, gpus in rows]
+    result = kq.simulate(cluster(queue("q", 4)), jobs)
+    assert result.jobs["first_wait"].tolist() == [0.0, 99.0, 0.0]
+
+
+def crowded(n=1500):
+    """100 queues in 10 cohorts whose jobs evict each other, at 95 % load."""
+    rng = np.random.Generator(np.random.PCG64(3))
+    queues = [
+        queue(f"q{i}", 24, cohort=f"c{i // 10}", reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
+        for i in range(100)
+    ]
+    size = rng.integers(1, 9, n)
+    runtime = rng.exponential(3600, n)
+    gap = float((size * runtime).mean()) / (2400 * 1.4)
+    table = {
+        "queue": [f"q{i}" for i in rng.integers(0, 100, n)],
+        "submit": np.cumsum(rng.exponential(gap, n)),
+        "runtime": runtime,
+        GPU: size,
+        "priority": 100 * rng.integers(0, 2, n),
+    }
+    return cluster(*queues), kq.Jobs(table)
+
+
+def endless():
+    """Two queues that take each other's quota under fair sharing, for ever."""
+    policies = {"reclaim_within_cohort": "Any", "within_cluster_queue": "LowerPriority"}
+    queues = [queue(name, 10, cohort="loop", **policies) for name in ("reclaiming", "borrowing")]
+    rows = (("reclaiming", 6, 0), ("borrowing", 13, 0), ("reclaiming", 8, 10))
+    jobs = [
+        {"queue": name, "gpu": gpus, "priority": priority, "submit": i, "runtime": 100}
+        for i, (name, gpus, priority) in enumerate(rows)
+    ]
+    return cluster(*queues, fair_sharing=kq.FairSharingConfig()), jobs
+
+
+def test_endless_preemption_is_held_and_told():
+    there, jobs = endless()
+    begin = time.monotonic()
+    result = kq.simulate(there, jobs)
+    assert time.monotonic() - begin < 10
+    (loop,) = result.loops
+    assert (loop.at, loop.period) == (2.0, 2)
+    assert result.warnings[0] == str(loop) == "endless preemption at 2 s: every 2 cycles the same of default/j0000001"
+    assert result.kpis.finished == 3
+    assert result.kpis.loops == 1
+
+
+def test_endless_preemption_may_stop_the_run_or_raise():
+    there, jobs = endless()
+    assert kq.simulate(there, jobs, on_loop="stop").kpis.finished == 0
+    with pytest.raises(kq.LoopError, match="every 2 cycles"):
+        kq.simulate(there, jobs, on_loop="raise")
+
+
+def test_a_crowd_that_evicts_each_other_comes_to_an_end():
+    there, jobs = crowded()
+    begin = time.monotonic()
+    result = kq.simulate(there, jobs)
+    assert time.monotonic() - begin < 60
+    assert result.kpis.finished == len(jobs)
+    assert result.kpis.evictions > 0
+
+
+def test_what_has_ended_has_left_the_engine():
+    jobs = {"queue": ["q"] * 3000, "submit": np.arange(3000), "runtime": [1] * 3000, GPU: [1] * 3000}
+    scheduler = kq.simulate(cluster(queue("q", 2)), kq.Jobs(jobs)).scheduler
+    assert scheduler.keys() == ()
+    assert len(scheduler.workloads) == 0
+
+
+def test_ctrl_c_is_heard():
+    there, jobs = crowded(20_000)
+    run = kq.Simulation(there, jobs)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run.run()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
