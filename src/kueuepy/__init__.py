@@ -119,8 +119,8 @@ if TYPE_CHECKING:
         RunModel,
         Startup,
     )
+    from kueuepy.simulation.recorded import PreemptionLoop
     from kueuepy.simulation.result import Result, load_result
-    from kueuepy.simulation.result_tables import PreemptionLoop
     from kueuepy.simulation.simulate import LoopError, Progress, Simulation, simulate
     from kueuepy.simulation.table import Jobs
     from kueuepy.upgrade import Upgrade, compare_versions
@@ -263,7 +263,7 @@ _HOME = {
         "At CheckDelay Clock Delete Edit Evict Failures Finish Priority Record RunModel Startup"
     ),
     "kueuepy.simulation.result": "Result load_result",
-    "kueuepy.simulation.result_tables": "PreemptionLoop",
+    "kueuepy.simulation.recorded": "PreemptionLoop",
     "kueuepy.simulation.simulate": "LoopError Progress Simulation simulate",
     "kueuepy.simulation.table": "Jobs",
     "kueuepy.errors": (

@@ -266,7 +266,8 @@ class Cluster:
         """
         from kueuepy.cluster.edit import edited  # noqa: PLC0415 - only on use
 
-        return edited(self, path, value)
+        changed, configuration = edited(self.objects(), self.configuration, path, value)
+        return self.replace(*changed, configuration=configuration)
 
     def _with(self, objects: list[Object], configuration: Configuration | None, *, names: bool) -> Cluster:
         if configuration is not None:

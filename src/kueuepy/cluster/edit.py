@@ -14,9 +14,8 @@ from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.objects import Configuration, Object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from kueuepy.cluster import Cluster
 
 _PATH = re.compile(r"(?P<kind>\w+)(?:/(?P<name>[^:]+))?:(?P<field>.+)", re.DOTALL)
 _STEP = re.compile(r"\.?(?P<field>\w+)(?P<selector>\[[^\]]*\])?")
@@ -24,19 +23,21 @@ _CONFIGURATION = "Configuration"
 _QUOTA = "quota"
 
 
-def edited(cluster: Cluster, path: str, value: Any) -> Cluster:
-    """The cluster in which the fields that a path names have this value; see `Cluster.edit`."""
+def edited(
+    objects: Iterable[Object], configuration: Configuration, path: str, value: Any
+) -> tuple[list[Object], Configuration | None]:
+    """The objects that have other values than before, or the Configuration if it has; see `Cluster.edit`."""
     found = _PATH.fullmatch(path)
     if found is None or (found["name"] is None) != (found["kind"] == _CONFIGURATION):
         raise InvalidSpecError(f'edit: "{path}"; it must be such as ClusterQueue/team-a:preemption.withinClusterQueue')
     if found["kind"] == _CONFIGURATION:
-        return cluster.replace(configuration=_configured(cluster.configuration, path, found["field"], value))
-    return cluster.replace(*(_changed(obj, path, found["field"], value) for obj in _named(cluster, path, found)))
+        return [], _configured(configuration, path, found["field"], value)
+    return [_changed(obj, path, found["field"], value) for obj in _named(list(objects), path, found)], None
 
 
-def _named(cluster: Cluster, path: str, found: re.Match[str]) -> list[Object]:
-    there = [obj for obj in cluster.objects() if type(obj).__name__ == found["kind"]]
-    kinds = {type(obj).__name__ for obj in cluster.objects()}
+def _named(objects: list[Object], path: str, found: re.Match[str]) -> list[Object]:
+    there = [obj for obj in objects if type(obj).__name__ == found["kind"]]
+    kinds = {type(obj).__name__ for obj in objects}
     if found["kind"] not in kinds:
         raise NotFoundError(f'edit: "{path}": {_near("kind in the cluster", found["kind"], kinds)}')
     patterns = list(_alternatives(found["name"]))

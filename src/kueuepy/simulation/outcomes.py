@@ -14,8 +14,8 @@ from kueuepy.simulation.series import pieces
 if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
     from kueuepy.simulation.figures import Kpis
+    from kueuepy.simulation.recorded import PreemptionLoop
     from kueuepy.simulation.result import Result
-    from kueuepy.simulation.result_tables import PreemptionLoop
 
 _WAITING, _DEACTIVATED = "Waiting", "Deactivated"
 

@@ -19,7 +19,7 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import BOUND, Kpis, kpis_of
 from kueuepy.simulation.groups import by_column, by_queue
 from kueuepy.simulation.model import moment
-from kueuepy.simulation.result_tables import (
+from kueuepy.simulation.recorded import (
     ConsumedTable,
     DecisionsTable,
     JobTable,
