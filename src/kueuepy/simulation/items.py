@@ -16,12 +16,12 @@ from kueuepy.simulation.values import is_missing
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
-    from kueuepy.session.submission import Surroundings
+    from kueuepy.session.submission import JobContext
 
 _ABSENT = {"pods": 1, "min_pods": NEVER, "template": -1, **dict.fromkeys(SPANS, NEVER)}
 
 
-def jobs_of(items: Any, around: Surroundings | None = None) -> Jobs:
+def jobs_of(items: Any, around: JobContext | None = None) -> Jobs:
     """The jobs of a table, a frame, or of rows, Workloads and manifests in any mix.
 
     A job comes at its `submit`, or when it was created, at the start without either; one without a runtime never ends.
@@ -56,7 +56,7 @@ def _is_row(item: Any) -> bool:
     return isinstance(item, Mapping) and "kind" not in item and "apiVersion" not in item
 
 
-def _tables(items: list[Any], around: Surroundings | None) -> list[Jobs]:
+def _tables(items: list[Any], around: JobContext | None) -> list[Jobs]:
     """Tables of the items in their order; rows that follow each other become one."""
     found: list[Jobs] = []
     rows: list[dict[str, Any]] = []
@@ -91,7 +91,7 @@ def _of_columns(columns: dict[str, Any]) -> Jobs:
     return Jobs(columns)
 
 
-def _of_workloads(item: Any, around: Surroundings | None) -> Jobs:
+def _of_workloads(item: Any, around: JobContext | None) -> Jobs:
     from kueuepy.jobs import Submission  # noqa: PLC0415 - only manifests need it
     from kueuepy.session.submission import submissions  # noqa: PLC0415
 
@@ -106,12 +106,12 @@ def _of_workloads(item: Any, around: Surroundings | None) -> Jobs:
     return of_workloads(workloads, [duration] * len(workloads))
 
 
-def _nowhere() -> Surroundings:
+def _nowhere() -> JobContext:
     """What manifests are read with where no cluster is given."""
     from kueuepy.objects import Configuration  # noqa: PLC0415 - only manifests need it
-    from kueuepy.session.submission import Surroundings  # noqa: PLC0415
+    from kueuepy.session.submission import JobContext  # noqa: PLC0415
 
-    return Surroundings(Configuration(), (), (), (), ())
+    return JobContext(Configuration(), (), (), (), ())
 
 
 def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None]) -> Jobs:

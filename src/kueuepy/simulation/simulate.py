@@ -109,7 +109,7 @@ class Simulation:
 
     def _all_jobs(self, given: Any) -> Jobs:
         """The jobs that have a queue, and the workloads that are there already; sorted by submission for the core."""
-        table = jobs_of(given, self._base.surroundings())
+        table = jobs_of(given, self._base.job_context())
         table = self._with_queues(table)
         check_names(table)
         known = [key for key in self._base.keys() if self._lives(key)]  # noqa: SIM118 - a Scheduler is no mapping
