@@ -1,0 +1,74 @@
+"""A path into the objects of a cluster: what it changes, and what it says where it names nothing."""
+
+import pytest
+
+import kueuepy as kq
+
+from .conftest import GPU, cluster, queue
+
+
+@pytest.fixture
+def there():
+    return cluster(*(queue(f"team-{name}", 8, cohort="all") for name in "abc"))
+
+
+def quotas(found):
+    return [q.resource_groups[0].flavors[0].resources[0] for q in found.cluster_queues]
+
+
+def test_a_quota_of_one_of_some_and_of_all(there):
+    path = f"quota[f/{GPU}].borrowingLimit"
+    assert [q.borrowing_limit for q in quotas(there.edit(f"ClusterQueue/team-a:{path}", 4))] == [4, None, None]
+    assert [q.borrowing_limit for q in quotas(there.edit(f"ClusterQueue/team-{{a,c}}:{path}", 4))] == [4, None, 4]
+    every = there.edit(f"ClusterQueue/*:{path}", 4)
+    assert [q.borrowing_limit for q in quotas(every)] == [4, 4, 4]
+    assert quotas(every.edit(f"ClusterQueue/*:{path}", None)) == quotas(there)
+    assert [q.nominal_quota for q in quotas(there.edit(f"ClusterQueue/*:quota[f/{GPU}]", 2))] == [2, 2, 2]
+
+
+def test_fields_of_the_manifest_and_of_the_configuration(there):
+    found = there.edit("ClusterQueue/*:preemption.withinClusterQueue", "LowerPriority")
+    assert {q.preemption.within_cluster_queue for q in found.cluster_queues} == {"LowerPriority"}
+    fair = there.edit("Configuration:fairSharing.preemptionStrategies", ["LessThanOrEqualToFinalShare"])
+    assert fair.configuration.fair_sharing.preemption_strategies == ("LessThanOrEqualToFinalShare",)
+    assert fair.edit("Configuration:fairSharing", None).configuration == there.configuration
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "told"),
+    [
+        (
+            f"ClusterQueue/team-d:quota[f/{GPU}]",
+            kq.NotFoundError,
+            '"team-d" names no ClusterQueue; did you mean "team-',
+        ),
+        ("ClusterQueue/team-a:quota[f/cpu]", kq.NotFoundError, '"f/cpu" names no quota'),
+        (
+            "ClusterQeue/team-a:cohortName",
+            kq.NotFoundError,
+            'names no kind in the cluster; did you mean "ClusterQueue"?',
+        ),
+        ("ClusterQueue/team-a:qouta", kq.InvalidSpecError, "qouta"),
+        ("Configuration:fairShring", kq.NotFoundError, 'did you mean "fairSharing"?'),
+        ("team-a", kq.InvalidSpecError, "it must be such as ClusterQueue/team-a"),
+    ],
+)
+def test_a_path_that_names_nothing(there, path, error, told):
+    with pytest.raises(error, match=told.replace("?", r"\?").replace("/", "/")):
+        there.edit(path, 1)
+
+
+def test_policies_side_by_side(there):
+    jobs = [{"queue": "team-a", "submit": n, "runtime": 50, "gpu": 4} for n in range(8)]
+    policies = {
+        "as is": there,
+        "alone": there.edit("ClusterQueue/*:cohortName", None),
+        "none": cluster(queue("team-a", 4)),
+    }
+    found = kq.compare(policies, jobs)
+    assert [result.kpis.longest_wait for result in found.results.values()] == sorted(
+        result.kpis.longest_wait for result in found.results.values()
+    )
+    assert repr(found).splitlines()[0].split() == ["as", "is", "alone", "none"]
+    assert found.between("as is", "alone").hurt()[0].after.waited > 0
+    assert found["none"].kpis.finished == 8

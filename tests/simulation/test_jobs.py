@@ -1,0 +1,224 @@
+# ruff: noqa: E501 - lines of logs are as long as they are
+"""Jobs as a table: what is read from where, what is left out, what is refused."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+import kueuepy as kq
+from kueuepy.simulation import generate
+from kueuepy.simulation.distributions import draws
+
+GPU = "nvidia.com/gpu"
+HOUR = 3600 * 10**9
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_csv_by_the_names_of_its_columns(tmp_path):
+    text = "queue,submit,runtime,gpu,cpu,team\na,2024-05-01T00:00:00Z,1h,1,500m,x\nb,2024-05-01T01:00:00Z,90,8,2,y\n,1,1,1,1,z\n"
+    jobs = kq.Jobs.read(write(tmp_path / "jobs.csv", text))
+    assert jobs["runtime"].tolist() == [HOUR, 90 * 10**9]
+    assert (jobs["cpu"].tolist(), jobs[GPU].tolist()) == ([500, 2000], [1, 8])
+    assert [jobs["team"][row] for row in range(2)] == ["x", "y"]
+    assert jobs.span == 3600
+    assert jobs.notes == (("without queue, submit or runtime", 1),)
+
+
+def test_columns_of_other_names_and_packed_files(tmp_path):
+    path = tmp_path / "jobs.csv.gz"
+    path.write_bytes(gzip.compress(b"team,at,seconds,n\nx,10,5,2\ny,0,5,1\n"))
+    jobs = kq.Jobs.read(path, map={"queue": "team", "submit": "at", "runtime": "seconds", "gpu": "n"})
+    assert jobs["submit"].tolist() == [0, 10 * 10**9]
+    assert jobs[GPU].tolist() == [1, 2]
+    with pytest.raises(kq.NotFoundError, match='"group" names no column; there are team, at, seconds, n'):
+        kq.Jobs.read(path, map={"queue": "group"})
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "told"),
+    [
+        ("gpu", "0.46", 'column "nvidia.com/gpu": .*; it must be a whole number'),
+        ("gpu", "-1", 'column "nvidia.com/gpu": .*; it must be 0 or more'),
+        ("runtime", "soon", "column \"runtime\": 'soon'; it must be a number of seconds"),
+        ("pods", "0", 'column "pods": .*; it must be 1 or more'),
+    ],
+)
+def test_what_is_wrong_names_file_and_line(tmp_path, column, value, told):
+    row = {"queue": "a", "submit": "0", "runtime": "1", "gpu": "1", "pods": "1"}
+    lines = [",".join(row), ",".join(row.values()), ",".join({**row, column: value}.values())]
+    with pytest.raises(kq.InvalidSpecError, match=rf"jobs row 1 \(jobs.csv:3\), {told}"):
+        kq.Jobs.read(write(tmp_path / "jobs.csv", "\n".join(lines)))
+
+
+def test_frames_of_pandas_and_polars_and_parquet_agree(tmp_path):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    frame = pandas.DataFrame(
+        {
+            "queue": pandas.Categorical(["a", "b", "a"]),
+            "submit": pandas.date_range("2024-01-01", periods=3, freq="h", tz="UTC"),
+            "runtime": pandas.to_timedelta(["1h", "2h", "90s"]),
+            "cpu": [0.5, 1, 2],
+            "user": ["x", None, "y"],
+        }
+    )
+    jobs = kq.Jobs.of(frame)
+    jobs.to_parquet(tmp_path / "jobs.parquet")
+    for other in (kq.Jobs.of(polars.from_pandas(frame)), kq.Jobs.read(tmp_path / "jobs.parquet")):
+        assert list(other) == list(jobs)
+    assert jobs["cpu"].tolist() == [500, 1000, 2000]
+
+
+def test_missing_amounts_are_told():
+    jobs = kq.Jobs({"queue": ["a", "a"], "submit": [0, 0], "runtime": [1, -1], "gpu": [1, float("nan")]})
+    assert jobs.notes == (("nvidia.com/gpu is not said, and taken for none", 1),)
+    assert jobs["runtime"].tolist() == [10**9, -1]
+
+
+def test_rows_workloads_and_tables_mix():
+    pods = (kq.PodSet.of(requests={"cpu": 1}), kq.PodSet.of("b", requests={"cpu": 2}))
+    held = kq.Workload("held", queue_name="q", pod_sets=pods)
+    jobs = kq.Jobs.of([{"name": "x", "queue": "q", "cpu": 1, "duration": "1m"}, held])
+    assert [jobs.name_of(row) for row in range(2)] == ["x", "held"]
+    assert jobs["runtime"].tolist() == [60 * 10**9, -1]
+    assert jobs.templates == (held,)
+    assert len(kq.Jobs.concat([jobs, jobs.head(1)])) == 3
+
+
+def test_windows_and_loads():
+    jobs = kq.Jobs({"queue": ["q"] * 4, "submit": [10, 20, 40, 80], "runtime": [5] * 4, "gpu": [1, 2, 3, 4]})
+    assert list(jobs.window(0)["submit"]) == [0, 10 * 10**9, 30 * 10**9, 70 * 10**9]
+    assert jobs.window(10, 40)[GPU].tolist() == [2, 3]
+    assert (jobs.scale_load(2)["submit"] // 10**9).tolist() == [10, 15, 25, 45]
+    assert jobs.where(lambda table: table[GPU] > 2)["submit"].tolist() == [40 * 10**9, 80 * 10**9]
+    assert jobs.assign(priority=lambda table: table[GPU] * 10)["priority"].tolist() == [10, 20, 30, 40]
+    assert len(jobs.thin(0.5, seed=1)) in range(5)
+
+
+def test_a_first_configuration_and_what_will_go_wrong():
+    jobs = kq.Jobs({"queue": ["a", "b"], "submit": [0, 100], "runtime": [150, 10], "gpu": [2, 16]})
+    cluster = kq.cluster_of(jobs, headroom=1.0)
+    assert [q.resource_groups[0].flavors[0].resources[0].nominal_quota for q in cluster.cluster_queues] == [3, 16]
+    small = cluster.edit(f"ClusterQueue/b:quota[default/{GPU}].nominalQuota", 1)
+    assert "ask for more" in " ".join(kq.Jobs.of(jobs).check(small))
+    assert jobs.describe(cluster)[f"load {GPU}"].tolist() == [1.0, 0.1]
+
+
+def test_generators_give_the_same_from_a_seed():
+    first = generate.poisson("q", "60/h", kq.Exponential("10m"), {"gpu": 1}, n=8, seed=5)
+    gaps = -np.log1p(-draws(5, "gap q", 8)) * 60
+    assert (first["submit"] // 1000).tolist() == (np.floor(np.cumsum(gaps) * 1e9).astype(np.int64) // 1000).tolist()
+    assert list(generate.gpu_mix(seed=2, days=1)) == list(generate.gpu_mix(seed=2, days=1))
+    assert len(generate.bursts("q", "1/h", 5, "1m", {"cpu": 1}, n=3)) == 15
+    day = generate.diurnal("q", "100/h", "1m", {"cpu": 1}, days=10, ratio=9)
+    hour = (day["submit"] // HOUR) % 24
+    assert ((hour >= 12) & (hour < 16)).sum() > 3 * ((hour >= 0) & (hour < 4)).sum()
+
+
+SWF = "; Computer: test\n; MaxProcs: 8\n1 0 -1 10 4 -1 -1 -1 -1 -1 1 3 1 1 0 -1 -1 -1\n2 5 -1 0 2 -1 -1 -1 60 -1 0 4 1 1 1 -1 -1 -1\n3 6 -1 -1 2 -1 -1 -1 -1 -1 5 4 1 1 1 -1 -1 -1\n"
+
+
+def test_swf(tmp_path):
+    jobs = kq.Jobs.read(write(tmp_path / "log.swf", SWF))
+    assert (jobs["pods"].tolist(), jobs["cpu"].tolist()) == ([4, 2], [1000, 1000])
+    assert jobs["runtime"].tolist() == [10 * 10**9, 10**9]
+    assert jobs["limit"].tolist() == [-1, 60 * 10**9]
+    assert dict(jobs.notes) == {"without a run time": 1, "ran for 0 s, taken for 1 s": 1}
+    assert jobs.header.startswith("; Computer: test")
+    with pytest.raises(kq.InvalidSpecError, match=r"log.swf:3: .*a job must be 18 numbers"):
+        kq.Jobs.read(write(tmp_path / "log.swf", "; a\n; b\n1 2 3\n"))
+
+
+def test_philly(tmp_path):
+    text = "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-09 07:01:55,66.0,16,66.0,b\n2017-10-09 06:13:03,29.0,1,1,a\n"
+    jobs = kq.Jobs.read(write(tmp_path / "philly.csv", text))
+    assert (jobs["pods"].tolist(), jobs[GPU].tolist()) == ([1, 2], [1, 8])
+    attempt = {"start_time": "2017-10-09 01:00:00", "end_time": "2017-10-09 02:00:00"}
+    job = {
+        "status": "Pass",
+        "vc": "v",
+        "jobid": "application_1",
+        "user": "u",
+        "submitted_time": "2017-10-09 00:00:00",
+        "attempts": [{**attempt, "detail": [{"ip": "m1", "gpus": ["g0", "g1"]}]}, {**attempt, "detail": []}],
+    }
+    listed = [job, {**job, "jobid": "b", "attempts": []}]
+    jobs = kq.Jobs.read(write(tmp_path / "log.json", json.dumps(listed)), format="philly-json")
+    assert (jobs["runtime"].tolist(), jobs[GPU].tolist(), jobs.name_of(0)) == ([2 * HOUR], [2], "application-1")
+    assert jobs.notes == (("no attempt, or one without times", 1),)
+
+
+def test_helios_and_acme(tmp_path):
+    text = (
+        "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue\n"
+        "1,u,v,16,32,2,COMPLETED,2020-04-01 00:00:00,2020-04-01 00:10:00,2020-04-01 01:10:00,3600,600\n"
+        "2,u,v,0,4,1,FAILED,2020-04-01 00:00:00,2020-04-01 00:10:00,2020-04-01 01:10:00,3600,600\n"
+    )
+    quota = write(tmp_path / "gpus.csv", "date,v,total\n2020-04-01,32,32\n2020-04-02,40,40\n")
+    jobs = kq.Jobs.read(write(tmp_path / "helios.csv", text), gpu_numbers=quota, format="helios")
+    assert (jobs["pods"].tolist(), jobs[GPU].tolist(), jobs["cpu"].tolist()) == ([2], [8], [16000])
+    assert jobs.quota_events == ((0.0, "v", GPU, 32), (86400.0, "v", GPU, 40))
+    text = (
+        "job_id,user,node_num,gpu_num,cpu_num,type,state,submit_time,start_time,end_time,duration\n"
+        "1,u,2,16,32,Pretrain,COMPLETED,2023-04-01 00:00:00+08:00,2023-04-01 00:00:10+08:00,2023-04-01 00:00:18+08:00,18\n"
+        "2,u,2,16,32,Pretrain,COMPLETED,2023-04-01 00:00:00+08:00,,,18\n"
+    )
+    jobs = kq.Jobs.read(write(tmp_path / "acme.csv", text), format="acme")
+    assert (jobs["runtime"].tolist(), jobs["queue"][0]) == ([8 * 10**9], "default/Pretrain")
+
+
+def test_alibaba(tmp_path):
+    pods = (
+        "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
+        "p0,12000,16384,1,460,V100M16|V100M32,LS,Running,0,100,10\np1,1000,1,0,0,,BE,Pending,5,50,\n"
+    )
+    path = write(tmp_path / "openb_pods.csv", pods)
+    jobs = kq.Jobs.read(path)
+    assert (jobs["cpu"].tolist(), jobs["priority"].tolist(), jobs["flavor"][0]) == ([12000], [100], "v100m16")
+    assert jobs.notes == (("never scheduled", 1),)
+    assert kq.Jobs.read(path, format="alibaba2023", share=True, pending="keep")["alibaba.com/gpu-milli"].tolist() == [
+        460,
+        0,
+    ]
+    spot = (
+        "job_name,organization,gpu_model,cpu_request,gpu_request,worker_num,submit_time,duration,job_type\n"
+        "j,org,A10,4,1,3,60,120,HP\n"
+    )
+    jobs = kq.Jobs.read(write(tmp_path / "spot.csv", spot))
+    assert (jobs["pods"].tolist(), jobs["priority"].tolist(), jobs["queue"][0]) == ([3], [100], "default/org")
+    write(tmp_path / "jobs.csv", "job_name,inst_id,user,status,start_time,end_time\nj,i,u,Terminated,0,9\n")
+    tasks = (
+        "job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,plan_mem,plan_gpu,gpu_type\n"
+        "j,worker,2,Terminated,10,110,600,29.3,50,V100\nj,ps,1,Failed,10,110,600,1,0,\n"
+    )
+    write(tmp_path / "pai_task_table.csv", tasks)
+    jobs = kq.Jobs.read(tmp_path / "jobs.csv", format="alibaba2020")
+    assert (jobs["pods"].tolist(), jobs["cpu"].tolist(), jobs[GPU].tolist()) == ([2], [6000], [1])
+
+
+def test_borg_and_batsim(tmp_path):
+    events = "time,type,collection_id,priority,collection_type\n1000000,SUBMIT,7,200,0\n9000000,FINISH,7,200,0\n1,SUBMIT,8,0,1\n"
+    instances = (
+        "time,type,collection_id,instance_index,resource_request.cpus,resource_request.memory\n"
+        "2000000,SCHEDULE,7,0,0.5,0.25\n3000000,SCHEDULE,7,1,0.5,0.25\n"
+    )
+    write(tmp_path / "instance_events.csv", instances)
+    path = write(tmp_path / "collections.csv", events)
+    jobs = kq.Jobs.read(path, format="borg2019", machine=(8, 1024))
+    assert (jobs["pods"].tolist(), jobs["cpu"].tolist(), jobs["memory"].tolist()) == ([2], [4000], [256])
+    assert (jobs["runtime"].tolist(), jobs["queue"][0]) == ([7 * 10**9], "default/production")
+    workload = {
+        "jobs": [
+            {"id": 1, "subtime": 2.5, "profile": "d", "res": 4, "walltime": 60},
+            {"id": 2, "subtime": 1, "profile": "p"},
+        ],
+        "profiles": {"d": {"type": "delay", "delay": 30}, "p": {"type": "parallel_homogeneous", "cpu": 1}},
+    }
+    jobs = kq.Jobs.read(write(tmp_path / "w.json", json.dumps(workload)), format="batsim", queue="all")
+    assert (jobs["pods"].tolist(), jobs["runtime"].tolist()) == ([4], [30 * 10**9])
+    assert jobs.notes == (("of a profile that is no delay", 1),)
