@@ -1,4 +1,4 @@
-"""What is checked, one session a kind: `nox -s lint test cpp tsan tidy docs notebooks bench`.
+"""What is checked, one session a kind: `nox -s lint test cpp tsan tidy wheel docs notebooks bench`.
 
 Every session installs what it needs; with `nox --no-venv --no-install` all of them use the active environment.
 """
@@ -17,6 +17,8 @@ nox.options.sessions = ["lint", "test", "cpp"]
 nox.options.reuse_existing_virtualenvs = True
 
 ROOT = Path(__file__).parent
+LARGEST_WHEEL = 2_000_000
+"""Bytes."""
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 
 
@@ -103,6 +105,32 @@ def tsan(session: nox.Session) -> None:
 
 
 @nox.session
+def wheel(session: nox.Session) -> None:
+    """The wheel as it is published: built from the source archive, repaired, checked, and tested without a compiler."""
+    _install(session, "wheel", package=False)
+    dist, fresh = ROOT / "dist", ROOT / "build" / "fresh"
+    for folder in (dist, fresh):
+        shutil.rmtree(folder, ignore_errors=True)
+    # Without a wheel or an archive named, the archive is built first, and the wheel from it.
+    session.run("python", "-m", "build", "--outdir", str(dist / "raw"), str(ROOT))
+    (raw,) = (dist / "raw").glob("*.whl")
+    session.run("auditwheel", "repair", "--wheel-dir", str(dist), str(raw))
+    (repaired,) = dist.glob("*.whl")
+    session.run("check-wheel-contents", str(repaired))
+    size = repaired.stat().st_size
+    session.log(f"{repaired.name}: {size:,} bytes")
+    if size > LARGEST_WHEEL:
+        session.error(f"{repaired.name} has {size:,} bytes; at most {LARGEST_WHEEL:,} are allowed")
+    session.run("python", "-m", "venv", str(fresh))
+    groups = nox.project.dependency_groups(PYPROJECT, "test", "beside")
+    alone = {"PATH": str(fresh / "bin"), "CC": "false", "CXX": "false"}
+    python = str(fresh / "bin" / "python")
+    install = ("-m", "pip", "install", "--quiet", "--only-binary", ":all:")
+    session.run(python, *install, f"{repaired}[all]", *groups, env=alone, external=True)
+    session.run(python, "-m", "pytest", *(session.posargs or ["-n", "auto"]), env=alone, external=True)
+
+
+@nox.session
 def tidy(session: nox.Session) -> None:
     """clang-tidy over the core and its bindings."""
     _install(session, "build", "lint", package=False)
@@ -113,14 +141,14 @@ def tidy(session: nox.Session) -> None:
 def docs(session: nox.Session) -> None:
     """The documentation, where a dangling reference is an error."""
     _install(session, "docs")
-    session.run("sphinx-build", "-n", "-W", "--keep-going", "docs", "docs/_build/html")
+    session.run("sphinx-build", "-n", "-W", "--keep-going", "-j", "auto", "docs", "docs/_build/html")
 
 
 @nox.session
 def notebooks(session: nox.Session) -> None:
     """Every notebook, executed."""
     _install(session, "test", "notebooks")
-    session.run("python", "-m", "pytest", "--nbmake", "notebooks", *session.posargs)
+    session.run("python", "-m", "pytest", "--nbmake", "-n", "auto", "notebooks", *session.posargs)
 
 
 @nox.session

@@ -14,6 +14,24 @@ if(KUEUE_CMEEL_PREFIX)
 endif()
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 
+# pip builds in an environment of its own, in another place each time. A copy of the headers, whose place is always the
+# same, keeps what was compiled: the second `pip install .` compiles what has changed. For the same reason targets are not
+# those of the top directory, whose objects scikit-build-core removes.
+function(kueue_keep_headers target folder)
+  get_target_property(from ${target} INTERFACE_INCLUDE_DIRECTORIES)
+  set(kept "${CMAKE_BINARY_DIR}/include/${folder}")
+  file(GLOB_RECURSE headers RELATIVE "${from}" "${from}/${folder}/*")
+  foreach(header IN LISTS headers)
+    configure_file("${from}/${header}" "${kept}/${header}" COPYONLY)
+  endforeach()
+  set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${kept}")
+  set_target_properties(${target} PROPERTIES INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${kept}")
+endfunction()
+if(SKBUILD)
+  kueue_keep_headers(pybind11::pybind11_headers pybind11)
+  kueue_keep_headers(Eigen3::Eigen Eigen)
+endif()
+
 # Abseil from the system, else built from its pinned release. FETCHCONTENT_SOURCE_DIR_ABSL names a tree to build
 # instead of the release; -DCMAKE_DISABLE_FIND_PACKAGE_absl=ON passes the system's over.
 find_package(absl CONFIG QUIET)
@@ -28,4 +46,17 @@ if(NOT absl_FOUND)
     DOWNLOAD_EXTRACT_TIMESTAMP ON
     SYSTEM)
   FetchContent_MakeAvailable(absl)
+elseif(KUEUE_STATIC_ABSEIL)
+  # Debian has shared libraries and archives side by side, and names the former.
+  get_property(targets DIRECTORY PROPERTY IMPORTED_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(location ${target} LOCATION)
+    string(REGEX REPLACE "\\.so[.0-9]*$" ".a" archive "${location}")
+    if(target MATCHES "^absl::" AND location MATCHES "\\.so[.0-9]*$" AND EXISTS "${archive}")
+      get_target_property(configurations ${target} IMPORTED_CONFIGURATIONS)
+      foreach(configuration IN LISTS configurations)
+        set_target_properties(${target} PROPERTIES IMPORTED_LOCATION_${configuration} "${archive}")
+      endforeach()
+    endif()
+  endforeach()
 endif()

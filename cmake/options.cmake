@@ -13,3 +13,20 @@ if(KUEUE_SANITIZE)
     -fno-omit-frame-pointer)
   target_link_options(kueue_options INTERFACE -fsanitize=${KUEUE_SANITIZE})
 endif()
+
+# An extension module of Python. What calls the core and is called from Python is not where the time goes: it is compiled
+# quickly, without link-time optimization. Nothing of the libraries in it can be seen from outside, so that it may live
+# beside other modules with another Abseil.
+function(kueue_add_module name)
+  pybind11_add_module(${name} MODULE NO_EXTRAS ${ARGN})
+  target_link_libraries(${name} PRIVATE kueue_core kueue_options)
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
+  if(NOT APPLE)
+    target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+  endif()
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    pybind11_strip(${name})
+  endif()
+  install(TARGETS ${name} DESTINATION .)
+endfunction()

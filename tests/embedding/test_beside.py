@@ -1,0 +1,42 @@
+"""The core lives beside other modules that bring C++ libraries of their own, some of them an Abseil."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import subprocess
+import sys
+
+import pytest
+
+OWN = """
+import kueuepy as kq
+cluster = kq.load("examples/seeds/002/two-teams.yaml")
+scheduler = kq.Scheduler(cluster)
+scheduler.submit({"name": f"job-{n}", "queue": "team-a", "cpu": 1} for n in range(3))
+assert len(scheduler.settle().admitted) == 3
+"""
+OTHERS = {
+    "grpc": """
+import grpc
+with grpc.insecure_channel("localhost:1") as channel:
+    assert not channel.unary_unary("/a/b").future(b"").done()
+""",
+    "pyarrow": """
+import pyarrow, pyarrow.compute
+assert pyarrow.compute.sum(pyarrow.array([1, 2, 3])).as_py() == 6
+""",
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("own_first", [True, False])
+def test_beside_a_module_with_libraries_of_its_own(other, own_first, request):
+    if importlib.util.find_spec(other) is None:
+        pytest.skip(f"needs {other}")
+    parts = [OWN, OTHERS[other]] if own_first else [OTHERS[other], OWN]
+    script = "".join(itertools.chain(parts, [OWN]))
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=request.config.rootpath
+    )
+    assert (done.returncode, done.stderr) == (0, "")
