@@ -121,18 +121,16 @@ TEST_F(QuotaTest, ARebuildFindsTheSameUsage) {
 TEST_F(QuotaTest, TrialsNestAndAreUndone) {
   quota_.Add(borrower_, kFlavorResource, Amount(1));
   const std::vector<int64_t> before = AllUsed();
-  {
-    const Trial outer(quota_);
-    quota_.Remove(borrower_, kFlavorResource, Amount(1));
-    const std::vector<int64_t> within = AllUsed();
-    {
-      const Trial inner(quota_);
-      quota_.Add(far_, kFlavorResource, Amount(100));
-      quota_.Add(lender_, kFlavorResource, Amount(7));
-      EXPECT_NE(AllUsed(), within);
-    }
-    EXPECT_EQ(AllUsed(), within);
-  }
+  const size_t outer = quota_.Mark();
+  quota_.Remove(borrower_, kFlavorResource, Amount(1));
+  const std::vector<int64_t> within = AllUsed();
+  const size_t inner = quota_.Mark();
+  quota_.Add(far_, kFlavorResource, Amount(100));
+  quota_.Add(lender_, kFlavorResource, Amount(7));
+  EXPECT_NE(AllUsed(), within);
+  quota_.Rollback(inner);
+  EXPECT_EQ(AllUsed(), within);
+  quota_.Rollback(outer);
   EXPECT_EQ(AllUsed(), before);
   quota_.Add(borrower_, kFlavorResource, Amount(3));  // outside of a trial: stays
   EXPECT_EQ(Used(top_), 4);

@@ -39,7 +39,7 @@ TEST(Simulation, OneAfterTheOther) {
   Load load;
   load.Add(1, 10, 0);
   load.Add(3, 10, 0);
-  Simulation run = load.Start(Cluster({QueueSpec("a", "", 1000)}), {Job("", "a", "1").spec});
+  Simulation run = load.Start(Cluster({QueueSpec("a", "", 1000)}), {testing_cluster::Job("", "a", "1").spec});
   EXPECT_TRUE(run.Run(1));
   EXPECT_EQ(run.stats().admissions, 1);
   EXPECT_FALSE(run.Run(1000));
@@ -54,7 +54,8 @@ TEST(Simulation, APreemptedJobRunsFromTheStartAgain) {
   load.Add(0, 10, 0);
   load.Add(4, 2, 1);
   Simulation run =
-      load.Start(Cluster({QueueSpec("a", "", 1000)}), {Job("", "a", "1").spec, Job("", "a", "1", 5).spec});
+      load.Start(Cluster({QueueSpec("a", "", 1000)}),
+                 {testing_cluster::Job("", "a", "1").spec, testing_cluster::Job("", "a", "1", 5).spec});
   EXPECT_FALSE(run.Run(1000));
   EXPECT_EQ(run.stats().evictions, 1);
   EXPECT_EQ(run.stats().admissions, 3);
@@ -67,7 +68,8 @@ TEST(Simulation, EverythingThatFitsFinishesAndHoldsNothing) {
   for (int i = 0; i < 60; ++i) load.Add(i / 4, 1 + i % 7, i % 3);
   Simulation run =
       load.Start(Cluster({QueueSpec("a", "team", 3000), QueueSpec("b", "team", 2000)}),
-                 {Job("", "a", "1").spec, Job("", "b", "2", 1).spec, Job("", "b", "500m", 2).spec});
+                 {testing_cluster::Job("", "a", "1").spec, testing_cluster::Job("", "b", "2", 1).spec,
+                  testing_cluster::Job("", "b", "500m", 2).spec});
   for (int64_t step = 0; run.Run(1); ++step) {
     ASSERT_LT(step, 2000);
     ASSERT_EQ(Check(run.engine().state()), std::vector<std::string>());

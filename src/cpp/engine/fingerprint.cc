@@ -1,11 +1,14 @@
 #include "engine/fingerprint.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace kueue {
 namespace {
 
-// A mix of 64 bits, the same in every run (Abseil's hashes are not).
+// A mix of 64 bits, the same in every run (Abseil's hashes are not). What has a name is told by it, and a
+// workload by its serial number: places in tables tell how the state came to be, and change when it is saved.
 class Mixer {
  public:
   void Add(uint64_t value) {
@@ -17,11 +20,33 @@ class Mixer {
   void Add(int64_t value) { Add(static_cast<uint64_t>(value)); }
   void Add(int32_t value) { Add(static_cast<int64_t>(value)); }
   void Add(bool value) { Add(static_cast<uint64_t>(value ? 1 : 2)); }
+  void Add(const std::string& name) {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+    Add(hash);
+  }
+  // Items whose order says nothing; `add(item, mixer)` adds one.
+  template <typename Items, typename AddItem>
+  void AddSet(const Items& items, AddItem add) {
+    uint64_t sum = 0;
+    for (const auto& item : items) {
+      Mixer mixer;
+      add(item, mixer);
+      sum += mixer.value();
+    }
+    Add(sum);
+  }
   uint64_t value() const { return value_; }
 
  private:
   uint64_t value_ = 0;
 };
+
+const std::string& NameOf(const State& state, NodeId node) {
+  static const std::string none;
+  return node == kNoId ? none : state.forest().Name(node);
+}
+int64_t SerialOf(const State& state, WorkloadId id) { return id == kNoId ? kNoId : state.At(id).serial; }
 
 // How far a scan of flavors got, and whether it still counts.
 void AddProgress(const State& state, const Workload& workload, Mixer& mixer) {
@@ -29,24 +54,24 @@ void AddProgress(const State& state, const Workload& workload, Mixer& mixer) {
   const NodeId queue = state.QueueOf(workload);
   mixer.Add(queue != kNoId && state.Queue(queue).generation > progress.generation);
   mixer.Add(std::min<int64_t>(state.scheduling_cycle - progress.cycle, 2));
-  mixer.Add(progress.cls);
+  mixer.Add(progress.cls == workload.cls);
   for (const auto& pod_set : progress.tried) {
-    for (const auto& [resource, index] : pod_set) {
-      mixer.Add(resource);
-      mixer.Add(index);
-    }
+    mixer.AddSet(pod_set, [&state](const auto& entry, Mixer& one) {
+      one.Add(state.resource_names.Name(entry.first));
+      one.Add(entry.second);
+    });
   }
 }
 
-void AddAdmission(const Admission& admission, Mixer& mixer) {
-  mixer.Add(admission.cluster_queue);
+void AddAdmission(const State& state, const Admission& admission, Mixer& mixer) {
+  mixer.Add(NameOf(state, admission.cluster_queue));
   for (const PodSetAdmission& pod_set : admission.pod_sets) {
     mixer.Add(pod_set.count);
-    for (const PodSetAdmission::Resource& entry : pod_set.resources) {
-      mixer.Add(entry.resource);
-      mixer.Add(entry.flavor);
-      mixer.Add(entry.usage);
-    }
+    mixer.AddSet(pod_set.resources, [&state](const PodSetAdmission::Resource& entry, Mixer& one) {
+      one.Add(state.resource_names.Name(entry.resource));
+      if (entry.flavor != kNoId) one.Add(state.flavor_names.Name(entry.flavor));
+      one.Add(entry.usage);
+    });
     mixer.Add(static_cast<int32_t>(pod_set.delayed));
     if (!pod_set.topology) continue;
     for (const DomainCount& entry : pod_set.topology->domains) {
@@ -56,14 +81,14 @@ void AddAdmission(const Admission& admission, Mixer& mixer) {
   }
 }
 
-void AddStatus(const StatusDetails& status, Mixer& mixer) {
+void AddStatus(const State& state, const StatusDetails& status, Mixer& mixer) {
   mixer.Add(status.pods_ready);
   mixer.Add(static_cast<int64_t>(status.unhealthy_nodes.size()));
   mixer.Add(status.requeue_count.value_or(-1));
   mixer.Add(status.requeue_at.value_or(-1));
   mixer.Add(status.past_execution_seconds.value_or(-1));
   for (const WorkloadCheck& check : status.checks) {
-    mixer.Add(check.check);
+    mixer.Add(state.check_names.Name(check.check));
     mixer.Add(static_cast<int32_t>(check.state));
     mixer.Add(check.transition);
   }
@@ -71,14 +96,14 @@ void AddStatus(const StatusDetails& status, Mixer& mixer) {
 
 void AddWorkload(const State& state, WorkloadId id, Mixer& mixer) {
   const Workload& workload = state.At(id);
-  mixer.Add(id);
+  mixer.Add(workload.serial);
   mixer.Add(static_cast<int32_t>(workload.place));
   mixer.Add(workload.queue_time);
-  mixer.Add(workload.charged);
+  mixer.Add(NameOf(state, workload.charged));
   for (const Condition& condition : workload.conditions) {
     mixer.Add(static_cast<int32_t>(condition.type));
     mixer.Add(condition.status);
-    mixer.Add(condition.reason);
+    mixer.Add(state.reasons.Name(condition.reason));
     mixer.Add(condition.transition);
   }
   if (workload.place == QueuePlace::kQueued || workload.place == QueuePlace::kDelayed) {
@@ -87,8 +112,17 @@ void AddWorkload(const State& state, WorkloadId id, Mixer& mixer) {
     mixer.Add(pending.InadmissibleReason(workload.cls) != nullptr);
   }
   if (workload.progress) AddProgress(state, workload, mixer);
-  if (workload.admission) AddAdmission(*workload.admission, mixer);
-  if (workload.status) AddStatus(*workload.status, mixer);
+  if (workload.admission) AddAdmission(state, *workload.admission, mixer);
+  if (workload.status) AddStatus(state, *workload.status, mixer);
+}
+
+void AddLedger(const State& state, const LedgerEntry& entry, Mixer& mixer) {
+  mixer.AddSet(entry.consumed, [&state](const auto& consumed, Mixer& one) {
+    one.Add(state.resource_names.Name(consumed.first));
+    one.Add(static_cast<int64_t>(consumed.second));
+  });
+  mixer.Add(static_cast<int64_t>(entry.penalties.size()));
+  mixer.Add(entry.last_update);
 }
 
 }  // namespace
@@ -101,36 +135,39 @@ uint64_t Fingerprint(const State& state, NodeId root) {
     return workload.charged != kNoId ? workload.charged : state.QueueOf(workload);
   };
   Mixer mixer;
-  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
+  for (WorkloadId id : state.workloads.InOrder()) {
     const Workload& workload = state.At(id);
-    if (state.workloads.IsFree(id) || workload.deleted || workload.IsFinished()) continue;
+    if (workload.deleted || workload.IsFinished()) continue;
     if (concerns(tree_of(workload))) AddWorkload(state, id, mixer);
   }
-  for (NodeId node : state.forest().Queues()) {
-    if (!concerns(node)) continue;
+  mixer.AddSet(state.forest().Queues(), [&](NodeId node, Mixer& one) {
+    if (!concerns(node)) return;
     const PendingQueue& pending = state.Queue(node).pending;
-    mixer.Add(pending.preemptor);
-    mixer.Add(pending.sticky);
-    for (WorkloadId id : pending.HeapOrder()) mixer.Add(id);
-  }
-  for (NodeId node : state.to_requeue) {
-    if (concerns(node)) mixer.Add(node);
-  }
+    one.Add(NameOf(state, node));
+    one.Add(SerialOf(state, pending.preemptor));
+    one.Add(pending.sticky);
+    for (WorkloadId id : pending.HeapOrder()) one.Add(SerialOf(state, id));
+  });
+  mixer.AddSet(state.to_requeue, [&](NodeId node, Mixer& one) {
+    if (concerns(node)) one.Add(NameOf(state, node));
+  });
   for (const SecondPass& pass : state.second_passes) {
     if (!concerns(tree_of(state.At(pass.workload)))) continue;
-    mixer.Add(pass.workload);
+    mixer.Add(SerialOf(state, pass.workload));
     mixer.Add(pass.iteration);
     mixer.Add(pass.due);
   }
   mixer.Add(state.waiting.start ? state.waiting.passed : -1);
   mixer.Add(state.waiting.released);
-  for (size_t queue = 0; queue < state.ledger.size(); ++queue) {
-    if (!concerns(state.local_queues[queue].cluster_queue)) continue;
-    const LedgerEntry& entry = state.ledger[queue];
-    for (const auto& [resource, nano] : entry.consumed) mixer.Add(static_cast<int64_t>(nano));
-    mixer.Add(static_cast<int64_t>(entry.penalties.size()));
-    mixer.Add(entry.last_update);
+  std::vector<LocalQueueId> ledgers;
+  for (LocalQueueId id = 0; id < static_cast<LocalQueueId>(state.ledger.size()); ++id) {
+    const bool exists = state.ledger[static_cast<size_t>(id)].exists;
+    if (exists && concerns(state.Local(id).cluster_queue)) ledgers.push_back(id);
   }
+  mixer.AddSet(ledgers, [&state](LocalQueueId id, Mixer& one) {
+    AddLedger(state, state.ledger[static_cast<size_t>(id)], one);
+    one.Add(state.local_queue_names.Name(id));
+  });
   return mixer.value();
 }
 

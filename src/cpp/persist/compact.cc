@@ -207,7 +207,7 @@ class Compaction {
     RenumberWorkloads(state);
     for (NodeId node : state.forest().Queues()) {
       WalkIds(renumbering_, state.Queue(node));
-      state.Queue(node).pending.Prune();  // once more: its buckets lie by the numbers
+      state.Queue(node).pending.Tidy(state.workloads);  // its buckets lie by the numbers
     }
     for (LocalQueue& local : state.local_queues) WalkIds(renumbering_, local);
     for (LedgerEntry& entry : state.ledger) WalkIds(renumbering_, entry);

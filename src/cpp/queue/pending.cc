@@ -65,6 +65,14 @@ void PendingQueue::Prune() {
   buckets_ = std::move(buckets);
 }
 
+void PendingQueue::Tidy(const WorkloadTable& workloads) {
+  Prune();
+  // What is in order is a heap, too.
+  std::sort(heads_.begin(), heads_.end(), [&](int32_t a, int32_t b) { return HeadLess(workloads, a, b); });
+  for (size_t place = 0; place < heads_.size(); ++place)
+    buckets_[Index(heads_[place])].place_in_heads = static_cast<int32_t>(place);
+}
+
 bool PendingQueue::HeadLess(const WorkloadTable& workloads, int32_t a, int32_t b) const {
   const Bucket &left = buckets_[Index(a)], &right = buckets_[Index(b)];
   if (left.priority != right.priority) return left.priority > right.priority;

@@ -71,8 +71,10 @@ class PendingQueue {
   const std::vector<WorkloadId>& HeapOrder() const { return heap_.items(); }
   // How many active and inadmissible workloads there are of each class, those in flight with the active ones.
   std::map<ClassId, std::pair<int, int>> CountByClass(const WorkloadTable& workloads) const;
-  // Forgets buckets of nobody; the others come into an order that does not tell how they came to be.
+  // Forgets buckets of nobody.
   void Prune();
+  // The same, and brings the others into an order that does not tell how they came to be.
+  void Tidy(const WorkloadTable& workloads);
 
   bool HasActive() const { return !heads_.empty(); }
   int active_count() const { return active_count_; }
