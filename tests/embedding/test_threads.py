@@ -131,7 +131,7 @@ def pausing(monkeypatch, where):
 
 
 def test_eight_threads_on_one_scheduler_take_no_number_twice(monkeypatch):
-    pausing(monkeypatch, "kueuepy.session.base.enabled")
+    pausing(monkeypatch, "kueuepy.objects.Configuration.enabled")
     scheduler = kq.Scheduler(cluster())
     in_threads(lambda number: [scheduler.submit({"name": f"t{number}-{i}", "queue": "a", "cpu": 1}) for i in range(30)])
     uids = {scheduler.workload(key).uid for key in scheduler.keys()}  # noqa: SIM118 - a Scheduler is no mapping

@@ -173,6 +173,6 @@ def test_what_is_wrong_is_told(one):
     with pytest.raises(kq.NotFoundError, match=r"2 of 3 name LocalQueues .* default/z \(2 jobs\)"):
         kq.simulate(one, [row, {**row, "queue": "z"}, {**row, "queue": "z"}])
     assert kq.simulate(one, [row, {**row, "queue": "z"}], missing="skip").kpis.jobs == 1
-    with pytest.raises(kq.DuplicateError, match='two have the name "default/a"'):
+    with pytest.raises(kq.DuplicateError, match='"default/a": two jobs have this name'):
         kq.simulate(one, [{**row, "name": "a"}] * 2)
     assert "can never be admitted" in kq.simulate(one, [{**row, "gpu": 3}]).warnings[0]

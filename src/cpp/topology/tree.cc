@@ -32,13 +32,13 @@ TopologyTree::TopologyTree(std::vector<std::string> levels,
     std::vector<std::shared_ptr<const Node>> nodes;
   };
   std::vector<Leaf> leaves;
-  absl::flat_hash_map<DomainId, size_t> known;
+  absl::flat_hash_map<DomainId, size_t> place_of;
   for (const auto& [name, node] : nodes) {
     if (!node->IsUsable() || !NodeMatchesFlavor(*node, flavor_labels, levels_)) continue;
     std::vector<std::string> path;
     for (const std::string& level : levels_) path.push_back(node->labels.at(level));
     const DomainId id = domains.Intern(by_node_ ? path.back() : JoinValues(path));
-    const auto [entry, inserted] = known.try_emplace(id, leaves.size());
+    const auto [entry, inserted] = place_of.try_emplace(id, leaves.size());
     if (inserted) leaves.push_back({std::move(path), {}});
     leaves[entry->second].nodes.push_back(node);
   }

@@ -197,7 +197,7 @@ class Replay:
         if admission is None:
             return None
         queue, pod_sets = admission
-        places = {name: place for name, *place in self.engine.topology(workload)}
+        places = {name: (levels, domains, delayed) for name, levels, domains, delayed in self.engine.topology(workload)}
         return {
             "workload": self.engine.key(workload),
             "clusterQueue": queue,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence  # noqa: TC003 - help() shows signatures
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Union
 from zlib import crc32
@@ -16,8 +17,6 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.values import span
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
 TABLE = 65_536

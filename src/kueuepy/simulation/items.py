@@ -206,5 +206,5 @@ def check_names(table: Jobs) -> None:
     seen: set[tuple[str, str]] = set()
     for name, code in zip(table["name"].tolist(), queues.codes.tolist(), strict=True):
         if (key := (spaces[code], name)) in seen:
-            raise DuplicateError(f'jobs: two have the name "{key[0]}/{name}"; each must have its own')
+            raise DuplicateError(f'Workload "{key[0]}/{name}": two jobs have this name; each must have its own')
         seen.add(key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence  # noqa: TC003 - help() shows signatures
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 import msgspec
@@ -13,8 +14,6 @@ from kueuepy.simulation.distributions import TABLE, distribution_of, draws
 from kueuepy.simulation.values import span
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from kueuepy.simulation.distributions import Distribution
 
 Time = Any

@@ -10,8 +10,8 @@ import math
 import resource
 import sys
 import time
-from pathlib import Path
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec

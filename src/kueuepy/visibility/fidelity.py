@@ -9,11 +9,15 @@ from kueuepy.version import COMMIT, VERSION, installed
 
 _EFFECTIVE = """
     AdmissionFairSharing AdmissionGatedBy AssignQueueLabelsForPods ElasticJobsViaWorkloadSlices
-    FairSharingPreemptWithinNominal FairSharingPrioritizeNonBorrowing FlavorFungibility
-    FlavorFungibilityPreserveScanProgress LocalQueueMetrics PartialAdmission PrioritizePreemptorWorkloads PriorityBoost
-    PrioritySortingWithinCohort QuotaCheckStrategy ReclaimablePods RecomputeAssignmentUponPreemptionTargetsOverlap
-    RejectUpdatesToCQWithInvalidOnFlavors SchedulingEquivalenceHashing ShortWorkloadNames SparkApplicationIntegration
-    SkipReassignmentForPodOwnedWorkloads TASMultiLayerTopology TopologyAwareScheduling UnadmittedWorkloadsExplicitStatus
+    ElasticJobsViaWorkloadSlicesWithTAS FairSharingPreemptWithinNominal FairSharingPrioritizeNonBorrowing
+    FlavorFungibility FlavorFungibilityPreserveScanProgress LocalQueueMetrics PartialAdmission
+    PrioritizePreemptorWorkloads PriorityBoost PrioritySortingWithinCohort QuotaCheckStrategy ReclaimablePods
+    RecomputeAssignmentUponPreemptionTargetsOverlap RejectUpdatesToCQWithInvalidOnFlavors SchedulingEquivalenceHashing
+    ShortWorkloadNames SkipReassignmentForPodOwnedWorkloads SparkApplicationIntegration TASBalancedPlacement
+    TASCacheNodeMatchResults TASFailedNodeReplacement TASFailedNodeReplacementFailFast TASHandleOverlappingFlavors
+    TASMultiLayerTopology TASProfileMixed TASRecomputeAssignmentWithinSchedulingCycle
+    TASReplaceNodeDueToNotReadyOverFixedTime TASReplaceNodeOnNodeTaints TASReplaceNodeOnPodTermination
+    TASRespectNodeAffinityPreferred TopologyAwareScheduling UnadmittedWorkloadsExplicitStatus
     UnadmittedWorkloadsObservability WorkloadIdentifierAnnotations WorkloadPriorityClassDefaulting
     WorkloadValidateResourcesAreNonNegative WorkloadValidationForPodSetMetadata
 """
@@ -21,7 +25,6 @@ EFFECTIVE_GATES = frozenset(_EFFECTIVE.split())
 """The feature gates that change something here; the others are known by name."""
 
 LEFT_OUT = {
-    "topology-aware scheduling": "read and validated; quota decides, and pods are placed nowhere",
     "the controllers of admission checks, MultiKueue": "not run; a check is as it is set, or answered by `checks`",
     "dynamic resource allocation": "resource claims count nothing",
     "concurrent admission, preemption gates and other alpha features": "read and validated; without effect",
