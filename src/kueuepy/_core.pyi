@@ -19,6 +19,9 @@ from kueuepy.engine.inventory import EventView, PendingView
 from kueuepy.objects import Configuration, LimitRange, Object, RuntimeClass, Workload
 from kueuepy.objects.status import CheckState, FinishReason
 
+FEATURE_GATES: dict[str, bool]
+"""The feature gates that change decisions, by Kueue's names, and whether each is on by default."""
+
 @final
 class Quantity:
     """An exact amount of a resource, as Kubernetes writes it: 500m, 64Gi, 1e3."""

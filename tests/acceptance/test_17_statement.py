@@ -73,8 +73,10 @@ def test_LP_09_what_it_is_held_against_is_data():
 
 
 def test_LP_09_the_gates_that_have_an_effect_are_those_that_the_sources_ask_for():
-    core = (ROOT / "src" / "cpp" / "model" / "config.cc").read_text(encoding="utf-8")
-    asked = set(re.findall(r'\{"(\w+)",', core))
+    core = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src" / "cpp").rglob("*.cc"))
+    table = (ROOT / "src" / "cpp" / "model" / "config.h").read_text(encoding="utf-8")
+    fields = dict(re.findall(r'\{"(\w+)",\s*&FeatureGates::(\w+)', table))
+    asked = {name for name, field in fields.items() if re.search(rf"gates\.{field}\b", core)}
     for path in (ROOT / "src" / "kueuepy").rglob("*.py"):
         asked |= set(re.findall(r'(?:enabled|gate)\((?:\S+, )?"(\w+)"\)', path.read_text(encoding="utf-8")))
     only_validated = {"ConcurrentAdmission"}  # whose fields are held to its rules, and left out of every decision

@@ -1,11 +1,10 @@
 // Questions: what a cycle would answer about a workload that is not there, many at a time.
-#include <algorithm>
+#include "questions/ask.h"
 
 #include "absl/strings/str_cat.h"
 #include "bindings/decision.h"
 #include "bindings/method.h"
 #include "bindings/read.h"
-#include "lifecycle/conditions.h"
 #include "lifecycle/queueing.h"
 #include "model/poll.h"
 #include "questions/drain.h"
@@ -25,57 +24,9 @@ struct AnswerRecord {
   std::string message;
 };
 
-// A workload that takes part for as long as this lives, in no queue and known to nobody.
-class HypotheticalWorkload {
- public:
-  HypotheticalWorkload(State& state, const WorkloadObject& object)
-      : state_(state), classes_(state.classes.size()), id_(state.workloads.AddGuest()) {
-    Workload& workload = state.At(id_);
-    workload.local_queue = state.InternLocalQueue(object.spec->ns, object.spec->queue_name);
-    workload.created = object.created.value_or(state.now);
-    workload.queue_time = workload.created;
-    workload.name = object.name;
-    workload.uid = object.uid;
-    workload.spec = object.spec;
-    ClassifyHypothetical(state, id_);
-  }
-  ~HypotheticalWorkload() {
-    state_.workloads.RemoveGuest(id_);
-    if (state_.classes.size() > classes_) state_.classes.pop_back();
-  }
-  HypotheticalWorkload(const HypotheticalWorkload&) = delete;
-  HypotheticalWorkload& operator=(const HypotheticalWorkload&) = delete;
-  WorkloadId id() const { return id_; }
-
- private:
-  State& state_;
-  const size_t classes_;
-  const WorkloadId id_;
-};
-
 AnswerRecord AnswerFor(State& state, WorkloadId id) {
-  AnswerRecord answer;
-  answer.decision.workload = state.At(id).Key();
-  const auto [reason, text] = Obstacle(state, state.At(id));
-  if (!text.empty()) {
-    answer.decision.queue = state.QueueOf(state.At(id));
-    answer.decision.reason = static_cast<int32_t>(reason);
-    answer.message = text;
-    return answer;
-  }
-  const std::shared_ptr<const ScanProgress> progress = state.At(id).progress;
-  const Entry entry = Cycle(state).Nominate(id, state.QueueOf(state.At(id)));
-  state.At(id).progress = progress;
-  answer.decision = Asked(state, entry);
+  AnswerRecord answer{Answer(state, id), {}};
   answer.message = Render(state, answer.decision.message);
-  if (answer.decision.verdict == Verdict::kAdmitted) {
-    // Which checks it needs depends on the flavors that it would get.
-    std::shared_ptr<const Admission> admission = answer.decision.admission;
-    Workload& workload = state.At(id);
-    workload.admission.swap(admission);
-    answer.decision.admitted = HasAllRequiredChecks(state, answer.decision.queue, workload);
-    workload.admission.swap(admission);
-  }
   return answer;
 }
 
@@ -97,8 +48,8 @@ AnswerRecord AnswerFor(State& state, const Subject& subject) {
     if (state.At(id).cls == kNoId) Classify(state, id);
     return AnswerFor(state, id);
   }
-  const HypotheticalWorkload visitor(state, subject.object);
-  return AnswerFor(state, visitor.id());
+  const HypotheticalWorkload hypothetical(state, subject.object);
+  return AnswerFor(state, hypothetical.id());
 }
 
 py::tuple View(SharedEngine& shared, const Legend& legend, const AnswerRecord& answer) {
@@ -182,41 +133,13 @@ std::vector<std::pair<std::string, std::string>> Evaluations(SharedEngine& share
   });
 }
 
-bool WouldDo(State& state, WorkloadObject object, size_t pod_set, int64_t count, bool preempting) {
-  auto spec = std::make_shared<WorkloadSpec>(*object.spec);
-  spec->pod_sets[pod_set].count = count;
-  spec->pod_sets[pod_set].min_count.reset();
-  object.spec = std::move(spec);
-  const HypotheticalWorkload visitor(state, object);
-  const DecisionRecord decision = AnswerFor(state, visitor.id()).decision;
-  return decision.verdict == Verdict::kAdmitted || (preempting && decision.verdict == Verdict::kPreempting);
-}
-
-// A count that would do while one more would not, found by doubling and halving; `most` where nothing ends
-// it.
-int64_t LargestCount(SharedEngine& shared, const Question& question, size_t pod_set, bool preempting) {
+int64_t LargestCountOf(SharedEngine& shared, const Question& question, size_t pod_set, bool preempting) {
   if (pod_set >= question.object.spec->pod_sets.size()) {
     ThrowIfError(absl::NotFoundError(absl::StrCat("the workload has no pod set ", pod_set)));
   }
-  constexpr int64_t most = INT32_MAX;
   const py::gil_scoped_release release;
-  return shared.Write([&](Engine& engine) -> int64_t {
-    const auto does = [&](int64_t count) {
-      return WouldDo(engine.state(), question.object, pod_set, count, preempting);
-    };
-    engine.state().EnsureBuilt();
-    int64_t low = 0, high = 1;
-    while (high <= most && does(high)) {
-      low = high;
-      high *= 2;
-    }
-    high = std::min(high, most + 1);
-    while (high - low > 1) {
-      const int64_t middle = low + (high - low) / 2;
-      (does(middle) ? low : high) = middle;
-    }
-    return low;
-  });
+  return shared.Write(
+      [&](Engine& engine) { return LargestCount(engine.state(), question.object, pod_set, preempting); });
 }
 
 py::list MustLeaveOf(SharedEngine& shared) {
@@ -252,7 +175,7 @@ void BindAsk(py::module_& module) {
   AddMethod(module, "evaluations", &Evaluations, py::arg("ids"));
   AddMethod(module, "ask_one", &AskOne, py::arg("item"));
   AddMethod(module, "must_leave", &MustLeaveOf);
-  AddMethod(module, "largest_count", &LargestCount, py::arg("question"), py::arg("pod_set"),
+  AddMethod(module, "largest_count", &LargestCountOf, py::arg("question"), py::arg("pod_set"),
             py::arg("preempting"));
 }
 

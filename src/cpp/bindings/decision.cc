@@ -1,40 +1,12 @@
 #include "bindings/decision.h"
 
-#include "absl/strings/str_cat.h"
 #include "bindings/method.h"
 #include "lifecycle/conditions.h"
-#include "lifecycle/controllers.h"
 #include "engine/fingerprint.h"
 #include "text/text.h"
 
 namespace kueue::python {
 namespace {
-
-Verdict VerdictOf(const Entry& entry, bool assumed) {
-  if (assumed) return Verdict::kAdmitted;
-  const bool preempts = entry.nominated && entry.assignment.mode == Mode::kPreempt &&
-                        !entry.targets.empty() && entry.status == EntryStatus::kNotNominated;
-  return preempts ? Verdict::kPreempting : Verdict::kPending;
-}
-
-DecisionRecord Common(const State& state, const Entry& entry, bool assumed) {
-  DecisionRecord record;
-  record.workload = state.At(entry.workload).Key();
-  record.queue = entry.queue;
-  record.verdict = VerdictOf(entry, assumed);
-  record.borrowing = entry.assignment.borrowing;
-  if (record.verdict == Verdict::kPreempting) {
-    for (const Target& target : entry.targets) {
-      const Workload& victim = state.At(target.workload);
-      record.targets.push_back({victim.Key(), target.reason, victim.charged});
-    }
-  }
-  for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
-    for (const FlavorAttempt& attempt : pod_set.attempts)
-      record.attempts.emplace_back(pod_set.pod_set, attempt);
-  }
-  return record;
-}
 
 py::tuple View(SharedEngine& shared, const Legend& legend, const DecisionRecord& record) {
   return shared.ReadWith(legend, [&record](const State& state) {
@@ -129,22 +101,6 @@ Decisions Decide(const py::object& self) {
 
 }  // namespace
 
-std::pair<Reason, std::string> Obstacle(const State& state, const Workload& workload) {
-  if (!workload.spec->active) return {Reason::kDeactivated, "The workload is deactivated"};
-  auto blocked = QueueBlocker(state, workload);
-  if (!blocked.second.empty()) return blocked;
-  if (HasAdmissionGate(state, workload)) {
-    return {Reason::kAdmissionGated, absl::StrCat("Admission is gated by: ", workload.spec->admission_gate)};
-  }
-  const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
-  const bool waits = state.waiting.start != nullptr && workload.place == QueuePlace::kInflight;
-  for (Reason said : {Reason::kOnHold, Reason::kWaitingForPodsReady, Reason::kWaiting}) {
-    if (reserved == nullptr || reserved->reason != static_cast<int32_t>(said)) continue;
-    if (said == Reason::kOnHold || waits) return {said, Render(state, reserved->message)};
-  }
-  return {Reason::kEmpty, ""};
-}
-
 const char* ReasonName(PreemptionReason reason) {
   static constexpr const char* kNames[] = {"InClusterQueue", "InCohortReclamation", "InCohortFairSharing",
                                            "InCohortReclaimWhileBorrowing"};
@@ -159,50 +115,6 @@ const char* ModeName(PreemptionMode mode) {
 const char* VerdictName(Verdict verdict) {
   static constexpr const char* kNames[] = {"Pending", "Preempting", "Admitted"};
   return kNames[static_cast<int>(verdict)];
-}
-
-DecisionRecord Decided(const State& state, const Entry& entry) {
-  DecisionRecord record = Common(state, entry, entry.status == EntryStatus::kAssumed);
-  const Workload& workload = state.At(entry.workload);
-  if (record.verdict == Verdict::kAdmitted) {
-    record.admission = workload.admission;
-    record.admitted = workload.IsAdmitted();
-  }
-  if (const Condition* condition = workload.Find(ConditionType::kQuotaReserved)) {
-    record.reason = condition->reason;
-    record.message = condition->message;
-  }
-  return record;
-}
-
-DecisionRecord Asked(const State& state, const Entry& entry) {
-  DecisionRecord record = Common(state, entry, entry.nominated && entry.assignment.mode == Mode::kFit);
-  record.message = entry.message;
-  record.reason = static_cast<int32_t>(entry.quota_reserved_reason);
-  if (!entry.nominated) return record;
-  if (record.verdict == Verdict::kPending) {
-    const bool no_fit = entry.assignment.mode == Mode::kNoFit;
-    record.reason = static_cast<int32_t>(no_fit ? entry.assignment.no_fit_reason : Reason::kWaitingForQuota);
-    return record;
-  }
-  record.reason = static_cast<int32_t>(
-      record.verdict == Verdict::kAdmitted ? Reason::kQuotaReserved : Reason::kWaitingForPreemptedWorkloads);
-  const ClassId id = state.At(entry.workload).cls;
-  if (record.verdict == Verdict::kPreempting) record.message = PendingPreemptions(entry, id);
-  auto admission = std::make_shared<Admission>();
-  admission->cluster_queue = entry.queue;
-  const EquivalenceClass& cls = state.Class(id);
-  for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
-    PodSetAdmission& given = admission->pod_sets.emplace_back();
-    given.name = cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name;
-    given.count = pod_set.count;
-    for (const auto& [resource, amount] : pod_set.requests) {
-      const FlavorChoice* choice = pod_set.Find(resource);
-      if (choice != nullptr) given.resources.push_back({resource, choice->flavor, amount});
-    }
-  }
-  record.admission = std::move(admission);
-  return record;
 }
 
 py::tuple ViewAdmission(const State& state, const Admission& admission) {

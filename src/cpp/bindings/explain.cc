@@ -28,6 +28,26 @@ constexpr const char* kVerdictNames[] = {"Taken",
                                          "BorrowPriorityNotLower",
                                          "AboveMaxPriorityThreshold"};
 static_assert(std::size(kVerdictNames) == kCandidateVerdicts);
+constexpr const char* kRefusalNames[] = {"ExceedsCapacity",
+                                         "ShortOfQuota",
+                                         "UndeclaredResource",
+                                         "FlavorNotFound",
+                                         "UntoleratedTaint",
+                                         "NodeAffinity",
+                                         "NotNominated",
+                                         "ReplacedSliceFlavor",
+                                         "TopologyRequired",
+                                         "TopologyUnsupported",
+                                         "InvalidSelector",
+                                         "TopologyUnknown",
+                                         "TopologyLevelMissing",
+                                         "Placement",
+                                         "NoTopologyFlavor",
+                                         "ManyTopologyFlavors",
+                                         "NoTopologyInformation",
+                                         "ElasticRequiredTopology",
+                                         "ElasticPreferredTopology"};
+static_assert(std::size(kRefusalNames) == kRefusalKinds);
 constexpr const char* kStrategyNames[] = {"LessThanOrEqualToFinalShare", "LessThanInitialShare"};
 
 py::object Number(Amount amount) {
@@ -66,6 +86,7 @@ class Viewer {
   const char* Kind(NodeId node) const {
     return state_.forest().IsClusterQueue(node) ? "ClusterQueue" : "Cohort";
   }
+  static const char* LimitName(Limit limit) { return limit == Limit::kQuota ? "quota" : "borrowingLimit"; }
   bool IsStrictFifo(NodeId queue) const {
     return queue != kNoId && state_.Queue(queue).spec.queueing_strategy == QueueingStrategy::kStrictFIFO;
   }
@@ -95,7 +116,7 @@ class Viewer {
     py::list frs;
     for (const FlavorResourceFacts& fr : facts.frs) frs.append(View(fr));
     py::list ineligible;
-    for (const Refusal& refusal : facts.ineligible) ineligible.append(Render(state_, refusal));
+    for (const Refusal& refusal : facts.ineligible) ineligible.append(View(refusal));
     const bool tried = facts.tried;
     return py::dict(
         "flavor"_a = Flavor(facts.flavor), "resource_group"_a = facts.resource_group, "tried"_a = tried,
@@ -105,8 +126,19 @@ class Viewer {
         "ineligible"_a = ineligible, "cells"_a = frs);
   }
 
+  py::dict View(const Refusal& refusal) const {
+    py::object taint = py::none();
+    if (refusal.kind == RefusalKind::kUntoleratedTaint) {
+      const auto index = static_cast<size_t>(refusal.first.value());
+      const Taint& found = state_.Flavor(refusal.flavor)->node_taints[index];
+      taint = py::make_tuple(found.key, found.value, found.effect);
+    }
+    return py::dict("kind"_a = kRefusalNames[static_cast<size_t>(refusal.kind)],
+                    "message"_a = Render(state_, refusal), "taint"_a = taint);
+  }
+
   py::dict View(const FlavorResourceFacts& facts) const {
-    py::list path, quota_users, sufficient_alone;
+    py::list path, quota_users, sufficient_alone, shortages;
     for (const NodeFacts& node : facts.path) path.append(View(node));
     for (const QuotaUserFacts& quota_user : facts.quota_users) {
       quota_users.append(
@@ -117,13 +149,17 @@ class Viewer {
     }
     for (WorkloadId id : facts.sufficient_alone) sufficient_alone.append(Key(id));
     const auto& [flavor, resource] = state_.flavor_resources[static_cast<size_t>(facts.fr)];
+    for (const Shortage& shortage : facts.shortages) {
+      shortages.append(
+          py::make_tuple(Node(shortage.node), LimitName(shortage.limit), Number(shortage.amount)));
+    }
     return py::dict("flavor"_a = Flavor(flavor), "resource"_a = Resource(resource),
                     "before"_a = Number(facts.before), "asked"_a = Number(facts.asked),
                     "available"_a = Number(facts.available), "potential"_a = Number(facts.potential),
                     "short"_a = facts.IsShort(), "where"_a = Node(facts.where),
-                    "limit"_a = facts.limit == Limit::kQuota ? "quota" : "borrowingLimit",
-                    "may_preempt"_a = facts.may_preempt, "path"_a = path, "holders"_a = quota_users,
-                    "one_would_do"_a = sufficient_alone);
+                    "limit"_a = LimitName(facts.limit), "missing"_a = Number(facts.missing),
+                    "shortages"_a = shortages, "may_preempt"_a = facts.may_preempt, "path"_a = path,
+                    "quota_users"_a = quota_users, "sufficient_alone"_a = sufficient_alone);
   }
 
   py::dict View(const NodeFacts& facts) const {
@@ -164,10 +200,49 @@ class Viewer {
   const State& state_;
 };
 
-// Why the queue admits nobody: reason and message of its condition Active; None where it is active.
+constexpr const char* kInactivityNames[] = {"Terminating",
+                                            "Stopped",
+                                            "FlavorNotFound",
+                                            "CheckNotFound",
+                                            "CheckInactive",
+                                            "MultipleMultiKueueChecks",
+                                            "MultiKueueCheckPerFlavor",
+                                            "MultiKueueWithProvisioning",
+                                            "TopologyNotFound",
+                                            "CohortCycle"};
+static_assert(std::size(kInactivityNames) == kInactivityKinds);
+constexpr const char* kObstacleNames[] = {"",
+                                          "Deactivated",
+                                          "LocalQueueMissing",
+                                          "LocalQueueStopped",
+                                          "ClusterQueueMissing",
+                                          "ClusterQueueInactive",
+                                          "Gated",
+                                          "OnHold",
+                                          "PodsReady"};
+static_assert(std::size(kObstacleNames) == kObstacleKinds);
+constexpr const char* kInadmissibilityNames[] = {
+    "", "FailedChecks", "NamespaceMissing", "NamespaceMismatch", "Resources", "LimitRange"};
+static_assert(std::size(kInadmissibilityNames) == kInadmissibilityKinds);
+
+// Why the queue admits nobody: reason and message of its condition Active, and the causes, each a kind and
+// names; None where it is active.
 py::object Inactive(const State& state, NodeId queue) {
-  if (queue == kNoId || state.Queue(queue).inactivity.reason.empty()) return py::none();
-  return py::make_tuple(state.Queue(queue).inactivity.reason, state.Queue(queue).inactivity.message);
+  if (queue == kNoId || state.Queue(queue).inactivity.IsActive()) return py::none();
+  const Inactivity& inactivity = state.Queue(queue).inactivity;
+  py::list causes;
+  for (const InactivityCause& cause : inactivity.causes) {
+    causes.append(py::make_tuple(kInactivityNames[static_cast<size_t>(cause.kind)], cause.names));
+  }
+  return py::dict("reason"_a = ReasonName(inactivity), "message"_a = Render(inactivity), "causes"_a = causes);
+}
+
+// What keeps the workload out of every cycle; None where nothing does.
+py::object View(const State& state, const Obstacle& obstacle) {
+  if (obstacle.IsNone()) return py::none();
+  return py::dict("kind"_a = kObstacleNames[static_cast<size_t>(obstacle.kind)], "queue"_a = obstacle.queue,
+                  "reason"_a = state.reasons.Name(Id(obstacle.reason)),
+                  "message"_a = Render(state, obstacle.message));
 }
 
 py::dict Explain(SharedEngine& shared, Serial serial) {
@@ -180,7 +255,7 @@ py::dict Explain(SharedEngine& shared, Serial serial) {
     const Facts facts = holds ? ExplainHolding(state, id) : ExplainWaiting(state, id);
     DecisionRecord record;
     if (facts.entry.workload != kNoId) record = Asked(state, facts.entry);
-    const auto [reason, text] = Obstacle(state, state.At(id));
+    const Obstacle obstacle = ObstacleOf(state, state.At(id));
     const WorkloadId preemptor = PreemptorOf(state, id);
     const py::gil_scoped_acquire acquire;  // told at once, while all ids hold
     view = Viewer(state).View(facts);
@@ -194,7 +269,8 @@ py::dict Explain(SharedEngine& shared, Serial serial) {
       view["first"] = state.At(pending.First(state.workloads, state.ledger_usage)).Key();
     }
     view["holds"] = holds;
-    view["blocked"] = py::make_tuple(state.reasons.Name(static_cast<int32_t>(reason)), text);
+    view["obstacle"] = View(state, obstacle);
+    view["inadmissibility"] = kInadmissibilityNames[static_cast<size_t>(facts.entry.inadmissibility)];
     view["inactivity"] = Inactive(state, facts.queue);
     view["preemptor"] = preemptor == kNoId ? "" : state.At(preemptor).Key();
     view["verdict"] = VerdictName(record.verdict);

@@ -1,4 +1,5 @@
 #include "bindings/pybind.h"
+#include "model/config.h"
 
 namespace kueue::python {
 void BindQuantity(py::module_& module);
@@ -21,6 +22,9 @@ void BindArrow(py::module_& module);
 PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   module.doc() = "Kueue's admission, in C++. Use it through kueuepy.";
   kueue::python::RegisterErrors();
+  py::dict gates;  // that change decisions, by name: whether each is on by default
+  for (const kueue::FeatureGate& gate : kueue::kFeatureGates) gates[gate.name] = gate.is_on;
+  module.attr("FEATURE_GATES") = gates;
   kueue::python::BindQuantity(module);
   kueue::python::BindTotals(module);
   kueue::python::BindEngine(module);

@@ -6,6 +6,7 @@
 #include "bindings/pybind.h"
 #include "fairness/ledger.h"
 #include "fairness/share.h"
+#include "text/text.h"
 
 namespace kueue::python {
 namespace {
@@ -71,7 +72,7 @@ py::list ClusterQueues(SharedEngine& shared) {
       const NodeId parent = state.forest().DeclaredParent(node);
       views.append(
           py::make_tuple(state.forest().Name(node), parent == kNoId ? "" : state.forest().Name(parent),
-                         queue.inactivity.reason, queue.inactivity.message, queue.pending.active_count(),
+                         ReasonName(queue.inactivity), Render(queue.inactivity), queue.pending.active_count(),
                          queue.pending.inadmissible_count(), holdings.reserving_workloads,
                          holdings.admitted_workloads, ShareOf(state, node), ByFlavor(state, node, holdings)));
     }
@@ -122,7 +123,7 @@ py::list LocalQueues(SharedEngine& shared) {
       const LocalQueue& queue = state.local_queues[local];
       if (!queue.exists) continue;
       const bool found = queue.cluster_queue != kNoId && state.forest().IsDeclared(queue.cluster_queue);
-      const bool active = found && state.Queue(queue.cluster_queue).inactivity.reason.empty();
+      const bool active = found && state.Queue(queue.cluster_queue).inactivity.IsActive();
       const NodeId node = queue.cluster_queue;
       views.append(py::make_tuple(
           queue.ns, queue.name, queue.cluster_queue == kNoId ? "" : state.forest().Name(queue.cluster_queue),

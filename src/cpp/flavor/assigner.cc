@@ -248,8 +248,7 @@ FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Reques
       continue;
     }
     absl::InlinedVector<FlavorChoice, 2> choices;
-    const GranularMode mode =
-        TryFlavor(flavor, group, requests, resource_group, assumed, scan, attempt, choices);
+    const GranularMode mode = TryFlavor(group, requests, assumed, scan, attempt, choices);
     attempts.push_back(attempt);
     if (fungible && !ShouldTryNextFlavor(mode, queue_.spec.flavor_fungibility)) {
       scan.choices = std::move(choices);
@@ -270,11 +269,10 @@ FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Reques
   return scan;
 }
 
-GranularMode FlavorAssigner::TryFlavor(FlavorId flavor, const Group& group, const Requests& requests,
-                                       int resource_group, const Amounts& assumed, Scan& scan,
-                                       FlavorAttempt& attempt,
+GranularMode FlavorAssigner::TryFlavor(const Group& group, const Requests& requests, const Amounts& assumed,
+                                       Scan& scan, FlavorAttempt& attempt,
                                        absl::InlinedVector<FlavorChoice, 2>& choices) {
-  (void)resource_group;
+  const FlavorId flavor = attempt.flavor;
   GranularMode representative = kBestMode;
   attempt.no_fit_reason = Reason::kEmpty;
   for (const auto& [resource, amount] : requests) {
@@ -316,10 +314,12 @@ bool FlavorAssigner::IsBetter(GranularMode a, GranularMode b) const {
                      state_.config.rules.flavors_without_candidates_compete);
 }
 
-bool FlavorAssigner::CanPreemptWhileBorrowing() const {
-  const Preemption& preemption = queue_.spec.preemption;
+bool ConsidersPreemption(const State& state, NodeId queue, FlavorResourceId fr, Amount wanted,
+                         const Quota::Height& height) {
+  const Preemption& preemption = state.Queue(queue).spec.preemption;
+  if (state.quota.Nominal(queue, fr) >= wanted || height.smaller_than_tree) return true;
   return preemption.borrow_within_cohort ||
-         (state_.config.fair_sharing && preemption.reclaim_within_cohort != PreemptionPolicy::kNever);
+         (state.config.fair_sharing && preemption.reclaim_within_cohort != PreemptionPolicy::kNever);
 }
 
 GranularMode FlavorAssigner::FitsQuota(FlavorId flavor, ResourceId resource, int64_t request,
@@ -338,7 +338,7 @@ GranularMode FlavorAssigner::FitsQuota(FlavorId flavor, ResourceId resource, int
   const Amount available = quota.Available(queue_id_, fr);
   if (wanted <= available) return {PreemptionMode::kFit, height.height};
   refusal = Refusal{RefusalKind::kShortOfQuota, flavor, resource, wanted - available, wanted, available, {}};
-  if (quota.Nominal(queue_id_, fr) >= wanted || height.smaller_than_tree || CanPreemptWhileBorrowing()) {
+  if (ConsidersPreemption(state_, queue_id_, fr, wanted, height)) {
     return oracle_.SimulatePreemption(queue_id_, workload_id_, fr, wanted);
   }
   no_fit_reason = Reason::kWaitingForQuota;

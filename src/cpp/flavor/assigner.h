@@ -52,9 +52,9 @@ class FlavorAssigner {
   bool AssignGroup(const Group& group, const std::vector<int64_t>* counts, Assignment& assignment);
   Scan FindFlavor(const Group& group, const Requests& requests, ResourceId resource, int resource_group,
                   const Amounts& assumed, std::vector<FlavorAttempt>& attempts);
-  GranularMode TryFlavor(FlavorId flavor, const Group& group, const Requests& requests, int resource_group,
-                         const Amounts& assumed, Scan& scan, FlavorAttempt& attempt,
-                         absl::InlinedVector<FlavorChoice, 2>& choices);
+  // How the flavor of the attempt does for the group, with a choice for each resource that it could hold.
+  GranularMode TryFlavor(const Group& group, const Requests& requests, const Amounts& assumed, Scan& scan,
+                         FlavorAttempt& attempt, absl::InlinedVector<FlavorChoice, 2>& choices);
   GranularMode FitsQuota(FlavorId flavor, ResourceId resource, int64_t request, const Amounts& assumed,
                          std::optional<Refusal>& refusal, Reason& no_fit_reason);
   bool IsPinnedAway(FlavorId flavor, const Group& group, ResourceId resource) const;
@@ -66,7 +66,6 @@ class FlavorAssigner {
   const PodSetAdmission* ReplacedNamed(const std::string& name) const;
   FlavorId ReplacedFlavor(int pod_set, ResourceId resource) const;
   bool IsBetter(GranularMode a, GranularMode b) const;
-  bool CanPreemptWhileBorrowing() const;
   std::optional<Refusal> WhyIneligible(const Group& group, int resource_group, FlavorId flavor,
                                        const LabelKeys* group_keys);
   // What a pod set that asks for no resource gets: the flavors of its group that have a topology.
@@ -93,6 +92,11 @@ class FlavorAssigner {
 // How severe a reason not to fit is: among alternatives the least severe counts, among needs the most severe.
 int Severity(Reason reason);
 inline Reason MostSevere(Reason a, Reason b) { return Severity(a) >= Severity(b) ? a : b; }
+
+// Whether preemption is asked for room for a request that fits into the lowest subtree of `height` at most.
+// Mirrors pkg/scheduler/flavorassigner/flavorassigner.go:fitsResourceQuota, canPreemptWhileBorrowing.
+bool ConsidersPreemption(const State& state, NodeId queue, FlavorResourceId fr, Amount wanted,
+                         const Quota::Height& height);
 
 }  // namespace kueue
 

@@ -63,9 +63,7 @@ std::optional<RefusalKind> TopologyMismatch(const PodSetSpec& pod_set, const Res
 template <typename Enough>
 void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor, const TopologyMatch& match,
             const LabelKeys* group_keys, Enough enough) {
-  const auto refusal = [id](RefusalKind kind, std::string text = {}) {
-    return Refusal{kind, id, kNoId, {}, {}, {}, std::move(text)};
-  };
+  const auto refusal = [id](RefusalKind kind) { return Refusal{kind, id, kNoId, {}, {}, {}, {}}; };
   if (flavor == nullptr) {
     enough(refusal(RefusalKind::kFlavorNotFound));
     return;
@@ -73,28 +71,20 @@ void Refuse(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor
   if (const auto mismatch = TopologyMismatch(pod_set, *flavor, match)) {
     if (enough(refusal(*mismatch))) return;
   }
-  for (const Taint& taint : flavor->node_taints) {
+  for (size_t i = 0; i < flavor->node_taints.size(); ++i) {
+    const Taint& taint = flavor->node_taints[i];
     if (!IsSchedulingTaint(taint)) continue;
     if (IsTolerated(taint, *pod_set.pod_template, *flavor)) continue;
-    const std::string text = absl::StrCat("{", taint.key, " ", taint.value, " ", taint.effect, " <nil>}");
-    if (enough(refusal(RefusalKind::kUntoleratedTaint, text))) return;
+    Refusal untolerated = refusal(RefusalKind::kUntoleratedTaint);
+    untolerated.first = Amount(static_cast<int64_t>(i));
+    untolerated.text = absl::StrCat("{", taint.key, " ", taint.value, " ", taint.effect, " <nil>}");
+    if (enough(std::move(untolerated))) return;
   }
   if (MatchesNodeSelection(*pod_set.pod_template, flavor->node_labels, group_keys)) return;
   enough(refusal(RefusalKind::kNodeAffinity));
 }
 
 }  // namespace
-
-bool LabelSelector::Matches(const std::map<std::string, std::string>& labels) const {
-  for (const auto& [key, value] : match_labels) {
-    const auto label = labels.find(key);
-    if (label == labels.end() || label->second != value) return false;
-  }
-  return std::all_of(match_expressions.begin(), match_expressions.end(),
-                     [&](const LabelSelectorRequirement& entry) {
-                       return SatisfiesRequirement(labels, entry.key, entry.op, entry.values);
-                     });
-}
 
 LabelKeys GroupLabelKeys(const State& state, const std::vector<FlavorId>& flavors) {
   LabelKeys keys;

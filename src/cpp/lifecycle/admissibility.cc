@@ -30,16 +30,14 @@ Inadmissibility ValidateAdmissibility(const State& state, const Workload& worklo
   const Namespace& space = state.namespaces[static_cast<size_t>(local.namespace_id)];
   const bool old_texts = state.config.rules.nomination_texts_of_v0_17;
   if (!space.exists) {
-    if (old_texts)
-      return {absl::StrCat("Could not obtain workload namespace: namespaces \"", local.ns, "\" not found"),
-              false};
-    return {absl::StrCat("workload namespace \"", local.ns, "\" does not exist: namespaces \"", local.ns,
-                         "\" not found"),
-            false};
+    return {Inadmissibility::Kind::kNamespaceMissing,
+            old_texts ? absl::StrCat("Could not obtain workload namespace: namespaces \"", local.ns, "\" not found")
+                      : absl::StrCat("workload namespace \"", local.ns, "\" does not exist: namespaces \"",
+                                     local.ns, "\" not found")};
   }
   if (!MayUse(state, queue, local.namespace_id)) {
-    return {absl::StrCat(old_texts ? "W" : "w", "orkload namespace doesn't match ClusterQueue selector"),
-            true};
+    return {Inadmissibility::Kind::kNamespaceMismatch,
+            absl::StrCat(old_texts ? "W" : "w", "orkload namespace doesn't match ClusterQueue selector")};
   }
   if (workload.cls == kNoId) return {};
   const EquivalenceClass& cls = state.Class(workload.cls);
@@ -47,14 +45,16 @@ Inadmissibility ValidateAdmissibility(const State& state, const Workload& worklo
   const bool as_written = templates == PodTemplates::kAsWritten && !cls.adjusted.empty();
   const std::string resources =
       as_written ? Errors(workload, cls, templates, ValidateResources) : cls.resource_error;
-  if (!resources.empty()) return {"resources validation failed: " + resources, false};
+  if (!resources.empty()) {
+    return {Inadmissibility::Kind::kResources, "resources validation failed: " + resources};
+  }
   if (space.limit_ranges.empty()) return {};
   const std::string limits =
       Errors(workload, cls, templates, [&](const PodTemplate& pod, const std::string& path) {
         return ValidateLimitRanges(pod, path, space.limit_ranges);
       });
   if (limits.empty()) return {};
-  return {"resources didn't satisfy LimitRange constraints: " + limits, false};
+  return {Inadmissibility::Kind::kLimitRange, "resources didn't satisfy LimitRange constraints: " + limits};
 }
 
 }  // namespace kueue

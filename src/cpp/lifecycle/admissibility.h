@@ -10,9 +10,21 @@
 namespace kueue {
 
 struct Inadmissibility {
-  std::string text;  // empty: admissible
-  bool namespace_mismatch = false;
+  enum class Kind : uint8_t {
+    kNone,
+    kFailedChecks,  // the scheduler's own: some check is in Retry or Rejected
+    kNamespaceMissing,
+    kNamespaceMismatch,
+    kResources,
+    kLimitRange,
+  };
+  Kind kind = Kind::kNone;
+  std::string text;
+
+  bool IsNone() const { return kind == Kind::kNone; }
 };
+
+inline constexpr size_t kInadmissibilityKinds = static_cast<size_t>(Inadmissibility::Kind::kLimitRange) + 1;
 
 // The scheduler looks at pod templates as the queue holds them, with defaults filled in; the workload
 // controller at those of the API. What only a LimitRange's defaults make wrong, it does not see.

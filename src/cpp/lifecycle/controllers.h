@@ -5,7 +5,6 @@
 #define KUEUE_LIFECYCLE_CONTROLLERS_H_
 
 #include <string>
-#include <utility>
 
 #include "state/state.h"
 
@@ -27,9 +26,25 @@ bool AllPodsReady(const State& state);
 // need be so for a moment only (WaitForPodsReady there wakes at every change).
 void ReleaseWaitingCycle(State& state);
 
-// Why the workload cannot wait in its queue, as the workload controller sees it (getQueueBlocker); no text:
-// it can.
-std::pair<Reason, std::string> QueueBlocker(const State& state, const Workload& workload);
+// Why the workload cannot wait in its queue, as the workload controller sees it; kNone: it can. Mirrors
+// getQueueBlocker.
+struct QueueBlocker {
+  enum class Kind : uint8_t {
+    kNone,
+    kLocalQueueMissing,
+    kLocalQueueStopped,
+    kClusterQueueMissing,
+    kClusterQueueInactive,
+  };
+  Kind kind = Kind::kNone;
+  std::string queue;  // the name of that LocalQueue or ClusterQueue
+
+  bool IsNone() const { return kind == Kind::kNone; }
+  // The reason and the message of QuotaReserved while it lasts.
+  Reason ConditionReason() const;
+  Message ConditionMessage() const;
+};
+QueueBlocker QueueBlockerOf(const State& state, const Workload& workload);
 
 // Completes an eviction: the job has stopped, the quota is given back, and the workload queues again.
 void ReleaseEvicted(State& state, WorkloadId id);

@@ -40,21 +40,30 @@ void Withdraw(State& state, WorkloadId id, Reason granular, std::string text) {
   ReturnToPending(state, id);
 }
 
+// A LocalQueue or ClusterQueue that has a say over a workload with quota.
+struct Controlling {
+  const char* kind;
+  const std::string& name;
+  bool exists;
+  StopPolicy policy;
+  Reason stopped;  // of an eviction by it
+};
+
 // What a stopped or missing queue of either kind does to a workload that holds quota.
-bool ActOnQueue(State& state, WorkloadId id, bool exists, StopPolicy policy, const char* kind,
-                const std::string& name, Reason stopped) {
+bool ActOnQueue(State& state, WorkloadId id, const Controlling& queue) {
   const Workload& workload = state.At(id);
   if (workload.IsAdmitted()) {
-    if (policy != StopPolicy::kHoldAndDrain || workload.IsEvicted()) return false;
-    Evict(state, id, stopped, Say(absl::StrCat("The ", kind, " is stopped")));
+    if (queue.policy != StopPolicy::kHoldAndDrain || workload.IsEvicted()) return false;
+    Evict(state, id, queue.stopped, Say(absl::StrCat("The ", queue.kind, " is stopped")));
     return true;
   }
-  if (!exists) {
-    Withdraw(state, id, Reason::kMisconfigured, absl::StrCat(kind, " ", name, " is terminating or missing"));
+  if (!queue.exists) {
+    Withdraw(state, id, Reason::kMisconfigured,
+             absl::StrCat(queue.kind, " ", queue.name, " is terminating or missing"));
     return true;
   }
-  if (policy == StopPolicy::kNone) return false;
-  Withdraw(state, id, Reason::kSuspended, absl::StrCat(kind, " ", name, " is stopped"));
+  if (queue.policy == StopPolicy::kNone) return false;
+  Withdraw(state, id, Reason::kSuspended, absl::StrCat(queue.kind, " ", queue.name, " is stopped"));
   return true;
 }
 
@@ -126,8 +135,10 @@ bool EvictByChecks(State& state, WorkloadId id) {
 
 bool ActOnQueues(State& state, WorkloadId id) {
   const LocalQueue& local = state.Local(state.At(id).local_queue);
-  if (ActOnQueue(state, id, local.exists, local.exists ? local.stop_policy : StopPolicy::kNone, "LocalQueue",
-                 state.At(id).spec->queue_name, Reason::kLocalQueueStopped)) {
+  const StopPolicy local_policy = local.exists ? local.stop_policy : StopPolicy::kNone;
+  if (ActOnQueue(state, id,
+                 {"LocalQueue", state.At(id).spec->queue_name, local.exists, local_policy,
+                  Reason::kLocalQueueStopped})) {
     return true;
   }
   const NodeId node = ManagedQueue(state, state.At(id));
@@ -135,8 +146,8 @@ bool ActOnQueues(State& state, WorkloadId id) {
   const bool exists = state.forest().IsDeclared(node) && !state.Queue(node).terminating;
   const StopPolicy policy =
       state.forest().IsDeclared(node) ? state.Queue(node).spec.stop_policy : StopPolicy::kNone;
-  return ActOnQueue(state, id, exists, policy, "ClusterQueue", state.forest().Name(node),
-                    Reason::kClusterQueueStopped);
+  return ActOnQueue(
+      state, id, {"ClusterQueue", state.forest().Name(node), exists, policy, Reason::kClusterQueueStopped});
 }
 
 bool ReconcilePodsReadyTimeout(State& state, WorkloadId id) {

@@ -32,20 +32,29 @@ Message GatedBy(const Workload& workload) {
 
 }  // namespace
 
-std::pair<Reason, std::string> QueueBlocker(const State& state, const Workload& workload) {
+QueueBlocker QueueBlockerOf(const State& state, const Workload& workload) {
+  using Kind = QueueBlocker::Kind;
   const LocalQueue& local = state.Local(workload.local_queue);
-  const std::string& name = workload.spec->queue_name;
-  if (!local.exists) return {Reason::kMisconfigured, absl::StrCat("LocalQueue ", name, " doesn't exist")};
-  if (local.stop_policy != StopPolicy::kNone) {
-    return {Reason::kSuspended, absl::StrCat("LocalQueue ", name, " is inactive")};
-  }
+  if (!local.exists) return {Kind::kLocalQueueMissing, workload.spec->queue_name};
+  if (local.stop_policy != StopPolicy::kNone) return {Kind::kLocalQueueStopped, workload.spec->queue_name};
   const std::string queue = local.cluster_queue == kNoId ? "" : state.forest().Name(local.cluster_queue);
   const NodeId node = state.QueueOf(workload);
-  if (node == kNoId) return {Reason::kMisconfigured, absl::StrCat("ClusterQueue ", queue, " doesn't exist")};
-  if (!state.Queue(node).inactivity.reason.empty()) {
-    return {Reason::kSuspended, absl::StrCat("ClusterQueue ", queue, " is inactive")};
-  }
-  return {Reason::kEmpty, ""};
+  if (node == kNoId) return {Kind::kClusterQueueMissing, queue};
+  if (!state.Queue(node).inactivity.IsActive()) return {Kind::kClusterQueueInactive, queue};
+  return {};
+}
+
+Reason QueueBlocker::ConditionReason() const {
+  if (kind == Kind::kNone) return Reason::kEmpty;
+  const bool missing = kind == Kind::kLocalQueueMissing || kind == Kind::kClusterQueueMissing;
+  return missing ? Reason::kMisconfigured : Reason::kSuspended;
+}
+
+Message QueueBlocker::ConditionMessage() const {
+  const bool local = kind == Kind::kLocalQueueMissing || kind == Kind::kLocalQueueStopped;
+  const bool missing = kind == Kind::kLocalQueueMissing || kind == Kind::kClusterQueueMissing;
+  return Say(absl::StrCat(local ? "LocalQueue " : "ClusterQueue ", queue,
+                          missing ? " doesn't exist" : " is inactive"));
 }
 
 bool IsStale(int32_t reason) {
@@ -69,18 +78,18 @@ bool SyncQuotaReservedFalse(State& state, WorkloadId id) {
   // and overwrite each other without end; here the gate stays.
   const bool gated = HasAdmissionGate(state, workload);
   if (!state.config.gates.unadmitted_workloads_observability) {
-    const auto [reason, text] = QueueBlocker(state, workload);
-    return !gated && !text.empty() && write(Reason::kInadmissible, Say(text));
+    const QueueBlocker blocker = QueueBlockerOf(state, workload);
+    return !gated && !blocker.IsNone() && write(Reason::kInadmissible, blocker.ConditionMessage());
   }
   static const Message* const deactivated = new Message(Say("The workload is deactivated"));
   if (gated) return write(Reason::kAdmissionGated, GatedBy(workload));
   if (!workload.spec->active) return write(Reason::kDeactivated, *deactivated);
   if (IsOnHold(workload)) return false;
-  const auto [reason, text] = QueueBlocker(state, workload);
-  if (!text.empty()) return write(reason, Say(text));
+  const QueueBlocker blocker = QueueBlockerOf(state, workload);
+  if (!blocker.IsNone()) return write(blocker.ConditionReason(), blocker.ConditionMessage());
   const Inadmissibility error =
       ValidateAdmissibility(state, workload, state.QueueOf(workload), PodTemplates::kAsWritten);
-  if (!error.text.empty()) return write(Reason::kMisconfigured, Say(error.text));
+  if (!error.IsNone()) return write(Reason::kMisconfigured, Say(error.text));
   const FeatureGates& gates = state.config.gates;
   const bool may_bypass =
       gates.scheduling_equivalence_hashing &&

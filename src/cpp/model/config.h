@@ -12,44 +12,89 @@
 
 namespace kueue {
 
-// Feature gates that change decisions, with their defaults at v0.20 (pkg/features/kube_features.go).
+// Feature gates that change decisions here, each as its Configuration says or as its release has it.
 struct FeatureGates {
-  bool partial_admission = true;
-  bool flavor_fungibility = true;
-  bool flavor_fungibility_preserve_scan_progress = true;
-  bool priority_sorting_within_cohort = true;
-  bool prioritize_preemptor_workloads = false;
-  bool fair_sharing_preempt_within_nominal = true;
-  bool fair_sharing_prioritize_non_borrowing = true;
-  bool scheduling_equivalence_hashing = true;
-  bool recompute_assignment_upon_preemption_targets_overlap = true;
-  bool unadmitted_workloads_observability = true;
-  bool unadmitted_workloads_explicit_status = false;
-  bool reclaimable_pods = true;
-  bool priority_boost = false;
-  bool admission_fair_sharing = true;
-  bool quota_check_strategy = true;
-  bool admission_gated_by = true;
-  bool elastic_jobs_via_workload_slices = true;
-  bool skip_reassignment_for_pod_owned_workloads = true;
-  bool topology_aware_scheduling = true;
-  bool tas_profile_mixed = true;
-  bool tas_balanced_placement = false;
-  bool tas_respect_node_affinity_preferred = false;
-  bool tas_handle_overlapping_flavors = true;
-  bool tas_recompute_assignment_within_scheduling_cycle = true;
-  bool tas_cache_node_match_results = true;
-  bool tas_failed_node_replacement = true;
-  bool tas_failed_node_replacement_fail_fast = true;
-  bool tas_replace_node_on_pod_termination = true;
-  bool tas_replace_node_due_to_not_ready_over_fixed_time = false;
-  bool tas_replace_node_on_node_taints = true;
-  bool elastic_jobs_via_workload_slices_with_tas = false;
+  FeatureGates();  // as kFeatureGates has them
+  bool partial_admission;
+  bool flavor_fungibility;
+  bool flavor_fungibility_preserve_scan_progress;
+  bool priority_sorting_within_cohort;
+  bool prioritize_preemptor_workloads;
+  bool fair_sharing_preempt_within_nominal;
+  bool fair_sharing_prioritize_non_borrowing;
+  bool scheduling_equivalence_hashing;
+  bool recompute_assignment_upon_preemption_targets_overlap;
+  bool unadmitted_workloads_observability;
+  bool unadmitted_workloads_explicit_status;
+  bool reclaimable_pods;
+  bool priority_boost;
+  bool admission_fair_sharing;
+  bool quota_check_strategy;
+  bool admission_gated_by;
+  bool elastic_jobs_via_workload_slices;
+  bool skip_reassignment_for_pod_owned_workloads;
+  bool topology_aware_scheduling;
+  bool tas_profile_mixed;
+  bool tas_balanced_placement;
+  bool tas_respect_node_affinity_preferred;
+  bool tas_handle_overlapping_flavors;
+  bool tas_recompute_assignment_within_scheduling_cycle;
+  bool tas_cache_node_match_results;
+  bool tas_failed_node_replacement;
+  bool tas_failed_node_replacement_fail_fast;
+  bool tas_replace_node_on_pod_termination;
+  bool tas_replace_node_due_to_not_ready_over_fixed_time;
+  bool tas_replace_node_on_node_taints;
+  bool elastic_jobs_via_workload_slices_with_tas;
 
   // Sets the gate of Kueue's name; false where the name is none of these.
   bool Set(const std::string& name, bool value);
   // Turns off what depends on a gate that is off.
   void Resolve();
+};
+
+// A gate by Kueue's name, and whether it is on by default at v0.20 (pkg/features/kube_features.go). Another
+// release says what it has otherwise by setting gates.
+struct FeatureGate {
+  const char* name;
+  bool FeatureGates::* field;
+  bool is_on;
+};
+inline constexpr FeatureGate kFeatureGates[] = {
+    {"PartialAdmission", &FeatureGates::partial_admission, true},
+    {"FlavorFungibility", &FeatureGates::flavor_fungibility, true},
+    {"FlavorFungibilityPreserveScanProgress", &FeatureGates::flavor_fungibility_preserve_scan_progress, true},
+    {"PrioritySortingWithinCohort", &FeatureGates::priority_sorting_within_cohort, true},
+    {"PrioritizePreemptorWorkloads", &FeatureGates::prioritize_preemptor_workloads, false},
+    {"FairSharingPreemptWithinNominal", &FeatureGates::fair_sharing_preempt_within_nominal, true},
+    {"FairSharingPrioritizeNonBorrowing", &FeatureGates::fair_sharing_prioritize_non_borrowing, true},
+    {"SchedulingEquivalenceHashing", &FeatureGates::scheduling_equivalence_hashing, true},
+    {"RecomputeAssignmentUponPreemptionTargetsOverlap",
+     &FeatureGates::recompute_assignment_upon_preemption_targets_overlap, true},
+    {"UnadmittedWorkloadsObservability", &FeatureGates::unadmitted_workloads_observability, true},
+    {"UnadmittedWorkloadsExplicitStatus", &FeatureGates::unadmitted_workloads_explicit_status, false},
+    {"ReclaimablePods", &FeatureGates::reclaimable_pods, true},
+    {"PriorityBoost", &FeatureGates::priority_boost, false},
+    {"AdmissionFairSharing", &FeatureGates::admission_fair_sharing, true},
+    {"QuotaCheckStrategy", &FeatureGates::quota_check_strategy, true},
+    {"AdmissionGatedBy", &FeatureGates::admission_gated_by, true},
+    {"ElasticJobsViaWorkloadSlices", &FeatureGates::elastic_jobs_via_workload_slices, true},
+    {"SkipReassignmentForPodOwnedWorkloads", &FeatureGates::skip_reassignment_for_pod_owned_workloads, true},
+    {"TopologyAwareScheduling", &FeatureGates::topology_aware_scheduling, true},
+    {"TASProfileMixed", &FeatureGates::tas_profile_mixed, true},
+    {"TASBalancedPlacement", &FeatureGates::tas_balanced_placement, false},
+    {"TASRespectNodeAffinityPreferred", &FeatureGates::tas_respect_node_affinity_preferred, false},
+    {"TASHandleOverlappingFlavors", &FeatureGates::tas_handle_overlapping_flavors, true},
+    {"TASRecomputeAssignmentWithinSchedulingCycle",
+     &FeatureGates::tas_recompute_assignment_within_scheduling_cycle, true},
+    {"TASCacheNodeMatchResults", &FeatureGates::tas_cache_node_match_results, true},
+    {"TASFailedNodeReplacement", &FeatureGates::tas_failed_node_replacement, true},
+    {"TASFailedNodeReplacementFailFast", &FeatureGates::tas_failed_node_replacement_fail_fast, true},
+    {"TASReplaceNodeOnPodTermination", &FeatureGates::tas_replace_node_on_pod_termination, true},
+    {"TASReplaceNodeDueToNotReadyOverFixedTime",
+     &FeatureGates::tas_replace_node_due_to_not_ready_over_fixed_time, false},
+    {"TASReplaceNodeOnNodeTaints", &FeatureGates::tas_replace_node_on_node_taints, true},
+    {"ElasticJobsViaWorkloadSlicesWithTAS", &FeatureGates::elastic_jobs_via_workload_slices_with_tas, false},
 };
 
 enum class FairSharingStrategy { kLessThanOrEqualToFinalShare, kLessThanInitialShare };

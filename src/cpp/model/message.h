@@ -37,6 +37,7 @@ enum class RefusalKind : uint8_t {
   kElasticRequiredTopology,
   kElasticPreferredTopology,
 };
+inline constexpr size_t kRefusalKinds = static_cast<size_t>(RefusalKind::kElasticPreferredTopology) + 1;
 
 // One reason why one flavor did not (yet) do.
 struct Refusal {
@@ -45,8 +46,9 @@ struct Refusal {
   ResourceId resource = kNoId;
   // kExceedsCapacity: what earlier pod sets took, what this one asks, the most there can be.
   // kShortOfQuota: how much more is needed, the amount asked in all, what is available.
+  // kUntoleratedTaint: which of the flavor's taints, as of now.
   Amount first, second, third;
-  std::string text;  // kUntoleratedTaint: the taint; kReplacedSliceFlavor: the other flavor's name
+  std::string text;  // kUntoleratedTaint: the taint as of then; kReplacedSliceFlavor: the other flavor's name
   std::shared_ptr<const PlacementFailure> placement = nullptr;
   bool IsError() const { return kind >= RefusalKind::kNoTopologyFlavor; }
 };

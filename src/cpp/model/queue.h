@@ -9,6 +9,7 @@
 
 #include "model/ids.h"
 #include "model/pod.h"
+#include "model/selector.h"
 #include "quantity/amount.h"
 
 namespace kueue {
@@ -63,18 +64,6 @@ struct FlavorFungibility {
 
 enum class QueueingStrategy { kBestEffortFIFO, kStrictFIFO };
 enum class StopPolicy { kNone, kHold, kHoldAndDrain };
-
-struct LabelSelectorRequirement {
-  std::string key, op;
-  std::vector<std::string> values;
-};
-
-// All pairs and expressions must hold; an empty selector matches everything.
-struct LabelSelector {
-  std::map<std::string, std::string> match_labels;
-  std::vector<LabelSelectorRequirement> match_expressions;
-  bool Matches(const std::map<std::string, std::string>& labels) const;
-};
 
 struct CheckRule {
   std::string name;

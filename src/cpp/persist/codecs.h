@@ -69,6 +69,23 @@ struct Codec<Quantity> {
   static constexpr size_t kMost = 1000;  // a product of quantities is far below
 };
 
+// By Kueue's names, so that a release may add gates.
+template <>
+struct Codec<FeatureGates> {
+  template <typename Archive>
+  static void Write(Archive& archive, const FeatureGates& gates) {
+    std::map<std::string, bool> named;
+    for (const FeatureGate& gate : kFeatureGates) named[gate.name] = gates.*gate.field;
+    archive.Write(named);
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, FeatureGates* gates) {
+    for (const auto& [name, is_on] : archive.template Take<std::map<std::string, bool>>()) {
+      if (!gates->Set(name, is_on)) archive.in().Fail();
+    }
+  }
+};
+
 template <>
 struct Codec<Interner> {
   template <typename Archive>

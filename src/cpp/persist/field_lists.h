@@ -26,19 +26,6 @@ class FieldLists {
   }
 
   // model/config.h, workload/totals.h
-  KUEUE_RECORD(FeatureGates, partial_admission, flavor_fungibility, flavor_fungibility_preserve_scan_progress,
-               priority_sorting_within_cohort, prioritize_preemptor_workloads,
-               fair_sharing_preempt_within_nominal, fair_sharing_prioritize_non_borrowing,
-               scheduling_equivalence_hashing, recompute_assignment_upon_preemption_targets_overlap,
-               unadmitted_workloads_observability, unadmitted_workloads_explicit_status, reclaimable_pods,
-               priority_boost, admission_fair_sharing, quota_check_strategy, admission_gated_by,
-               elastic_jobs_via_workload_slices, skip_reassignment_for_pod_owned_workloads,
-               topology_aware_scheduling, tas_profile_mixed, tas_balanced_placement,
-               tas_respect_node_affinity_preferred, tas_handle_overlapping_flavors,
-               tas_recompute_assignment_within_scheduling_cycle, tas_cache_node_match_results,
-               tas_failed_node_replacement, tas_failed_node_replacement_fail_fast,
-               tas_replace_node_on_pod_termination, tas_replace_node_due_to_not_ready_over_fixed_time,
-               tas_replace_node_on_node_taints, elastic_jobs_via_workload_slices_with_tas)
   KUEUE_RECORD(AdmissionFairSharing, usage_half_life_time, usage_sampling_interval, resource_weights)
   KUEUE_RECORD(WaitForPodsReady, timeout, recovery_timeout, block_admission, requeue_by_eviction_time,
                backoff_base_seconds, backoff_max_seconds, backoff_limit_count)
@@ -64,7 +51,7 @@ class FieldLists {
   KUEUE_RECORD(LimitRange::Item, type, max, min, default_limit, default_request)
   KUEUE_RECORD(LimitRange, items)
 
-  // model/queue.h
+  // model/queue.h, model/selector.h
   KUEUE_RECORD(Taint, key, value, effect)
   KUEUE_RECORD(ResourceFlavor, name, node_labels, node_taints, tolerations, topology_name)
   KUEUE_RECORD(ResourceQuota, name, nominal, borrowing_limit, lending_limit)
@@ -145,7 +132,8 @@ class FieldLists {
                active_count, inadmissible_count)
 
   // state/state.h
-  KUEUE_RECORD(Inactivity, reason, message)
+  KUEUE_RECORD(InactivityCause, kind, names)
+  KUEUE_RECORD(Inactivity, causes)
   KUEUE_RECORD(ResourceGroupIds, covered, flavors)
   KUEUE_RECORD(CheckIds, check, flavors)
   KUEUE_RECORD(ClusterQueue, spec, groups, flavors, checks, covers_pods, only_topology, provisioned,

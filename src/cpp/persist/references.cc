@@ -120,6 +120,11 @@ class References {
     for (size_t node = 0; node < state_.queues.size(); ++node) {
       const ClusterQueue& queue = state_.queues[node];
       ExpectAll(queue.flavors, state_.flavors.size(), "flavors of a ClusterQueue");
+      for (const InactivityCause& cause : queue.inactivity.causes) {
+        Expect(static_cast<size_t>(cause.kind) < kInactivityKinds, "inactive ClusterQueues");
+        Expect(cause.kind != InactivityKind::kTopologyNotFound || cause.names.size() == 2,
+               "inactive ClusterQueues");
+      }
       for (const ResourceGroupIds& group : queue.groups) {
         ExpectAll(group.covered, state_.resource_order.size(), "resources of a ClusterQueue");
         ExpectAll(group.flavors, state_.flavors.size(), "flavors of a ClusterQueue");

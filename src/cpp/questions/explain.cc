@@ -36,6 +36,28 @@ std::pair<NodeId, Limit> Binding(const Quota& quota, NodeId queue, FlavorResourc
   return {node, Limit::kQuota};
 }
 
+// Mirrors pkg/cache/scheduler/resource_node.go:available (kueue ff69552e79), read backwards.
+std::vector<Shortage> Shortages(const FlavorResourceFacts& facts) {
+  std::vector<Shortage> found;
+  const Amount zero(0);
+  Amount needed = facts.asked;
+  for (const NodeFacts& node : facts.path) {
+    if (node.subtree.IsUnlimited()) break;
+    Shortage shortage{node.node, Limit::kQuota, zero};
+    if (&node == &facts.path.back()) {
+      shortage.amount = needed - (node.subtree - node.usage);
+    } else {
+      needed -= Max(zero, node.guaranteed - node.usage);
+      if (node.borrowing_limit.IsUnlimited()) continue;
+      const Amount lent = node.subtree - node.guaranteed - Max(zero, node.usage - node.guaranteed);
+      shortage.limit = Limit::kBorrowingLimit;
+      shortage.amount = needed - lent - node.borrowing_limit;
+    }
+    if (shortage.amount > zero) found.push_back(shortage);
+  }
+  return found;
+}
+
 class QuotaUsers {
  public:
   QuotaUsers(const Quota& quota, NodeId queue, FlavorResourceId fr)
@@ -220,24 +242,26 @@ ShareFacts FactsOfShare(const State& state, NodeId node) {
 
 }  // namespace
 
-bool MayPreempt(const State& state, NodeId queue, FlavorResourceId fr, Amount asked) {
-  const Preemption& preemption = state.Queue(queue).spec.preemption;
-  if (state.quota.Nominal(queue, fr) >= asked || preemption.borrow_within_cohort) return true;
-  if (state.config.fair_sharing && preemption.reclaim_within_cohort != PreemptionPolicy::kNever) return true;
-  return state.quota.LowestSubtreeThatFits(queue, fr, asked).smaller_than_tree;
-}
-
 FlavorResourceFacts ExplainFlavorResource(State& state, NodeId queue, FlavorResourceId fr, Amount before,
                                           Amount asked) {
   const Quota& quota = state.quota;
   const auto [where, limit] = Binding(quota, queue, fr);
-  FlavorResourceFacts facts{
-      fr, before, asked, quota.Available(queue, fr), quota.Potential(queue, fr), where, limit, false,
-      {}, {},     {}};
-  facts.may_preempt = asked <= facts.potential && MayPreempt(state, queue, fr, asked);
+  FlavorResourceFacts facts;
+  facts.fr = fr;
+  facts.before = before;
+  facts.asked = asked;
+  facts.available = quota.Available(queue, fr);
+  facts.potential = quota.Potential(queue, fr);
+  facts.where = where;
+  facts.limit = limit;
+  facts.may_preempt =
+      asked <= facts.potential &&
+      ConsidersPreemption(state, queue, fr, asked, quota.LowestSubtreeThatFits(queue, fr, asked));
   for (NodeId node = queue; node != kNoId; node = state.forest().Parent(node)) {
     facts.path.push_back(FactsOf(quota, node, fr));
   }
+  facts.missing = Max(Amount(0), asked - facts.path.front().available);
+  if (facts.IsShort()) facts.shortages = Shortages(facts);
   facts.quota_users = QuotaUsers(quota, queue, fr).Find();
   if (facts.IsShort() && asked <= facts.potential)
     facts.sufficient_alone = SufficientAlone(state, queue, facts);

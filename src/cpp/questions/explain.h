@@ -36,6 +36,13 @@ struct QuotaUserFacts {
 // Which number ends the search for capacity on the way up.
 enum class Limit : uint8_t { kQuota, kBorrowingLimit };
 
+// A node whose quota or borrowingLimit is too small for a request, and by how much.
+struct Shortage {
+  NodeId node;
+  Limit limit;
+  Amount amount;
+};
+
 // One flavor resource of a request, against what there is.
 struct FlavorResourceFacts {
   FlavorResourceId fr;
@@ -44,9 +51,13 @@ struct FlavorResourceFacts {
   Amount available, potential;
   NodeId where;  // the node whose number binds
   Limit limit;
-  bool may_preempt;                         // whether preemption is considered at all in this flavor resource
-  std::vector<NodeFacts> path;              // from the queue up to the root
-  std::vector<QuotaUserFacts> quota_users;  // that hold some or lend some
+  bool may_preempt;             // whether preemption is considered at all in this flavor resource
+  Amount missing;               // what would have to become free; more than asked beyond quota
+  std::vector<NodeFacts> path;  // from the queue up to the root
+  // The nodes, from the queue up, whose quota or borrowingLimit would all have to grow for the request to
+  // fit. What is unlimited cannot grow: there may be none though the request is short.
+  std::vector<Shortage> shortages;
+  std::vector<QuotaUserFacts> quota_users;   // that hold some or lend some
   std::vector<WorkloadId> sufficient_alone;  // each of which alone would make room by leaving; at most a few
   bool IsShort() const { return asked > available; }
 };
@@ -134,9 +145,6 @@ std::vector<ShareFacts> ExplainShares(const State& state, NodeId queue);
 std::vector<ShareFacts> ExplainAllShares(State& state);
 // Who preempted the workload last, kNoId where nobody did or it is not known.
 WorkloadId PreemptorOf(const State& state, WorkloadId id);
-
-// Whether the search of flavors would ask preemption for room in this flavor resource.
-bool MayPreempt(const State& state, NodeId queue, FlavorResourceId fr, Amount asked);
 
 }  // namespace kueue
 

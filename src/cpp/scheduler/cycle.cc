@@ -94,7 +94,7 @@ void Cycle::TakeHeads() {
   }
   const auto has_pending_penalty = [this](LocalQueueId queue) { return HasPendingPenalty(state_, queue); };
   for (NodeId node : state_.forest().Queues()) {
-    if (!state_.Queue(node).inactivity.reason.empty()) continue;
+    if (!state_.Queue(node).inactivity.IsActive()) continue;
     if (!state_.followed.held_back.empty() && state_.followed.held_back[static_cast<size_t>(node)]) continue;
     PendingQueue& pending = state_.Queue(node).pending;
     const WorkloadId head =

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "flavor/assigner.h"
+#include "lifecycle/admissibility.h"
 #include "lifecycle/queueing.h"
 #include "preemption/preemption.h"
 #include "state/state.h"
@@ -23,8 +24,9 @@ struct Entry {
   NodeId queue = kNoId;
   bool is_preemptor = false;
   int second_pass = 0;     // the iteration of a workload that has its quota already; 0: it has none
-  bool nominated = false;  // has an assignment; otherwise it was inadmissible before one was tried
-  bool decided = false;    // in this run of the cycle, not before it had to wait
+  bool nominated = false;  // has an assignment; otherwise it was inadmissible before one was tried, for
+  Inadmissibility::Kind inadmissibility = Inadmissibility::Kind::kNone;
+  bool decided = false;  // in this run of the cycle, not before it had to wait
   Assignment assignment;
   std::vector<Target> targets;
   WorkloadId replaced = kNoId;  // the elastic slice that it takes the place of
@@ -35,13 +37,13 @@ struct Entry {
 };
 
 struct CycleResult {
-  bool idle = false;   // no active queue had a head, or the cycle under way still waits
-  int admitted = 0;    // workloads that got quota
-  int evicted = 0;     // workloads newly evicted
+  bool idle = false;  // no active queue had a head, or the cycle under way still waits
+  int admitted = 0;   // workloads that got quota
+  int evicted = 0;    // workloads newly evicted
   int heads = 0;
   bool parked = false;    // a head made room for those behind it
   bool scanning = false;  // a head goes on with other flavors in the next cycle
-  bool moved = false;  // something else changed: a bucket, or the progress of a scan
+  bool moved = false;     // something else changed: a bucket, or the progress of a scan
   std::vector<WorkloadId> admitted_workloads, evicted_workloads;
 };
 

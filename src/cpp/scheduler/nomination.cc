@@ -44,6 +44,7 @@ bool Cycle::Refuses(Entry& entry) {
     return true;
   }
   if (HasCheckIn(workload, CheckState::kRetry) || HasCheckIn(workload, CheckState::kRejected)) {
+    entry.inadmissibility = Inadmissibility::Kind::kFailedChecks;
     entry.message = Say("The workload has failed admission checks");
     entry.quota_reserved_reason = Reason::kPendingEvaluation;
     return true;
@@ -54,10 +55,13 @@ bool Cycle::Refuses(Entry& entry) {
     return true;
   }
   const Inadmissibility error = ValidateAdmissibility(state_, workload, entry.queue);
-  if (error.text.empty()) return false;
+  if (error.IsNone()) return false;
+  entry.inadmissibility = error.kind;
   entry.message = Say(error.text);
   entry.quota_reserved_reason = Reason::kMisconfigured;
-  if (error.namespace_mismatch) entry.requeue_reason = RequeueReason::kNamespaceMismatch;
+  if (error.kind == Inadmissibility::Kind::kNamespaceMismatch) {
+    entry.requeue_reason = RequeueReason::kNamespaceMismatch;
+  }
   return true;
 }
 

@@ -69,7 +69,7 @@ void CheckForest(const State& state, std::vector<std::string>& problems) {
     if (is_queue) {
       expect(IsListed(forest.QueuesOfTree(forest.Root(node)), node), node,
              "is not a queue of its tree, once");
-      expect(forest.IsActive(node) == InactivityOf(state, node).reason.empty(), node,
+      expect(forest.IsActive(node) == InactivityOf(state, node).IsActive(), node,
              "is mistaken about being active");
     } else {
       expect(forest.Height(node) == HeightFromScratch(forest, node), node, "has a wrong height");

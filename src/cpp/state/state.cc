@@ -203,7 +203,7 @@ void State::RebuildActivity() {
     ClusterQueue& queue = Queue(node);
     queue.inactivity = InactivityOf(*this, node);
     RebuildTopologyOf(queue);
-    forest().SetActive(node, queue.inactivity.reason.empty() && !forest().HasCycle(node));
+    forest().SetActive(node, queue.inactivity.IsActive() && !forest().HasCycle(node));
   }
   forest().RebuildHeights();
 }
@@ -233,21 +233,7 @@ void State::BumpGenerations() {
 
 namespace {
 
-std::string Joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) absl::StrAppend(&text, text.empty() ? "" : ",", name);
-  return text;
-}
-
-struct Parts {
-  Inactivity result;
-  void Add(const char* reason, const std::string& part) {
-    if (result.reason.empty()) result.reason = reason;
-    absl::StrAppend(&result.message, result.message.empty() ? "" : ", ", part);
-  }
-};
-
-void AddChecks(const State& state, const ClusterQueue& queue, Parts& parts) {
+void AddChecks(const State& state, const ClusterQueue& queue, std::vector<InactivityCause>& causes) {
   std::vector<std::string> missing, inactive, multi_kueue, per_flavor, provisioning;
   for (const CheckIds& rule : queue.checks) {
     const AdmissionCheckState& check = state.checks[static_cast<size_t>(rule.check)];
@@ -262,26 +248,13 @@ void AddChecks(const State& state, const ClusterQueue& queue, Parts& parts) {
     multi_kueue.push_back(name);
     if (rule.flavors.size() != queue.flavors.size()) per_flavor.push_back(name);
   }
-  if (!missing.empty()) {
-    parts.Add("AdmissionCheckNotFound", "references missing AdmissionCheck(s): " + Joined(missing));
-  }
-  if (!inactive.empty()) {
-    parts.Add("AdmissionCheckInactive", "references inactive AdmissionCheck(s): " + Joined(inactive));
-  }
-  if (multi_kueue.size() > 1) {
-    parts.Add("MultipleMultiKueueAdmissionChecks",
-              "Cannot use multiple MultiKueue AdmissionChecks on the same ClusterQueue, found: " +
-                  Joined(multi_kueue));
-  }
-  if (!per_flavor.empty()) {
-    parts.Add("MultiKueueAdmissionCheckAppliedPerFlavor",
-              "Cannot specify MultiKueue AdmissionCheck per flavor, found: " + Joined(per_flavor));
-  }
+  if (!missing.empty()) causes.push_back({InactivityKind::kCheckNotFound, missing});
+  if (!inactive.empty()) causes.push_back({InactivityKind::kCheckInactive, inactive});
+  if (multi_kueue.size() > 1) causes.push_back({InactivityKind::kMultipleMultiKueueChecks, multi_kueue});
+  if (!per_flavor.empty()) causes.push_back({InactivityKind::kMultiKueueCheckPerFlavor, per_flavor});
   if (!multi_kueue.empty() && !provisioning.empty()) {
-    parts.Add(
-        "MultiKueueWithProvisioningRequest",
-        absl::StrCat("Cannot use both MultiKueue and ProvisioningRequest AdmissionChecks together, found: ",
-                     multi_kueue.front(), ", ", provisioning.front()));
+    causes.push_back(
+        {InactivityKind::kMultiKueueWithProvisioning, {multi_kueue.front(), provisioning.front()}});
   }
 }
 
@@ -289,9 +262,9 @@ void AddChecks(const State& state, const ClusterQueue& queue, Parts& parts) {
 
 Inactivity InactivityOf(const State& state, NodeId node) {
   const ClusterQueue& queue = state.Queue(node);
-  Parts parts;
-  if (queue.terminating) return {"Terminating", "Can't admit new workloads; clusterQueue is terminating"};
-  if (queue.spec.stop_policy != StopPolicy::kNone) parts.Add("Stopped", "is stopped");
+  if (queue.terminating) return {{{InactivityKind::kTerminating, {}}}};
+  std::vector<InactivityCause> causes;
+  if (queue.spec.stop_policy != StopPolicy::kNone) causes.push_back({InactivityKind::kStopped, {}});
   std::vector<std::string> missing;
   std::map<std::string, std::string> missing_topologies;  // by flavor
   for (FlavorId flavor : queue.flavors) {
@@ -302,22 +275,17 @@ Inactivity InactivityOf(const State& state, NodeId node) {
       missing_topologies[spec->name] = spec->topology_name;
     }
   }
-  if (!missing.empty())
-    parts.Add("FlavorNotFound", "references missing ResourceFlavor(s): " + Joined(missing));
-  AddChecks(state, queue, parts);
+  if (!missing.empty()) causes.push_back({InactivityKind::kFlavorNotFound, missing});
+  AddChecks(state, queue, causes);
   for (const auto& [flavor, topology] : missing_topologies) {
-    parts.Add("TopologyNotFound",
-              absl::StrCat("there is no Topology \"", topology, "\" for TAS flavor \"", flavor, "\""));
+    causes.push_back({InactivityKind::kTopologyNotFound, {topology, flavor}});
   }
   // A ring that closes above a queue leaves its status as it is; one that comes into a ring is never
   // allocated, as updateClusterQueue gives up before it looks at anything else.
-  if (parts.result.reason.empty() && state.forest().HasCycle(node) && queue.generation == 0) {
-    return {"CohortCycle", "Can't admit new workloads: its Cohort is part of a cycle."};
+  if (causes.empty() && state.forest().HasCycle(node) && queue.generation == 0) {
+    causes.push_back({InactivityKind::kCohortCycle, {}});
   }
-  if (!parts.result.reason.empty()) {
-    parts.result.message = absl::StrCat("Can't admit new workloads: ", parts.result.message, ".");
-  }
-  return parts.result;
+  return {std::move(causes)};
 }
 
 }  // namespace kueue

@@ -23,9 +23,27 @@
 namespace kueue {
 
 // Why a ClusterQueue admits nothing (pkg/cache/scheduler/clusterqueue.go:inactiveReason).
+enum class InactivityKind : uint8_t {
+  kTerminating,
+  kStopped,
+  kFlavorNotFound,  // names: the flavors
+  kCheckNotFound,   // names: the AdmissionChecks; so with those below
+  kCheckInactive,
+  kMultipleMultiKueueChecks,
+  kMultiKueueCheckPerFlavor,
+  kMultiKueueWithProvisioning,  // names: the first of either
+  kTopologyNotFound,            // names: the Topology and the flavor that refers to it
+  kCohortCycle,
+};
+inline constexpr size_t kInactivityKinds = static_cast<size_t>(InactivityKind::kCohortCycle) + 1;
+struct InactivityCause {
+  InactivityKind kind;
+  std::vector<std::string> names;
+};
+// The first cause gives the reason of its Active condition; there is none while it is active.
 struct Inactivity {
-  std::string reason;  // of its Active condition; empty while it is active
-  std::string message;
+  std::vector<InactivityCause> causes;
+  bool IsActive() const { return causes.empty(); }
 };
 
 struct ResourceGroupIds {

@@ -1,6 +1,7 @@
 #include "text/text.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -67,7 +68,67 @@ struct Renderer {
   }
 };
 
+std::string Phrase(const InactivityCause& cause) {
+  const std::string names = absl::StrJoin(cause.names, ",");
+  switch (cause.kind) {
+    case InactivityKind::kStopped:
+      return "is stopped";
+    case InactivityKind::kFlavorNotFound:
+      return "references missing ResourceFlavor(s): " + names;
+    case InactivityKind::kCheckNotFound:
+      return "references missing AdmissionCheck(s): " + names;
+    case InactivityKind::kCheckInactive:
+      return "references inactive AdmissionCheck(s): " + names;
+    case InactivityKind::kMultipleMultiKueueChecks:
+      return "Cannot use multiple MultiKueue AdmissionChecks on the same ClusterQueue, found: " + names;
+    case InactivityKind::kMultiKueueCheckPerFlavor:
+      return "Cannot specify MultiKueue AdmissionCheck per flavor, found: " + names;
+    case InactivityKind::kMultiKueueWithProvisioning:
+      return "Cannot use both MultiKueue and ProvisioningRequest AdmissionChecks together, found: " +
+             absl::StrJoin(cause.names, ", ");
+    case InactivityKind::kTopologyNotFound:
+      return absl::StrCat("there is no Topology \"", cause.names[0], "\" for TAS flavor \"", cause.names[1],
+                          "\"");
+    case InactivityKind::kTerminating:
+    case InactivityKind::kCohortCycle:
+      break;  // a sentence of their own
+  }
+  return "";
+}
+
 }  // namespace
+
+std::string ReasonName(const Inactivity& inactivity) {
+  static constexpr const char* kNames[] = {"Terminating",
+                                           "Stopped",
+                                           "FlavorNotFound",
+                                           "AdmissionCheckNotFound",
+                                           "AdmissionCheckInactive",
+                                           "MultipleMultiKueueAdmissionChecks",
+                                           "MultiKueueAdmissionCheckAppliedPerFlavor",
+                                           "MultiKueueWithProvisioningRequest",
+                                           "TopologyNotFound",
+                                           "CohortCycle"};
+  static_assert(std::size(kNames) == kInactivityKinds);
+  return inactivity.IsActive() ? "" : kNames[static_cast<size_t>(inactivity.causes.front().kind)];
+}
+
+std::string Render(const Inactivity& inactivity) {
+  if (inactivity.IsActive()) return "";
+  const char* const kPrefix = "Can't admit new workloads";
+  switch (inactivity.causes.front().kind) {
+    case InactivityKind::kTerminating:
+      return absl::StrCat(kPrefix, "; clusterQueue is terminating");
+    case InactivityKind::kCohortCycle:
+      return absl::StrCat(kPrefix, ": its Cohort is part of a cycle.");
+    default:
+      return absl::StrCat(
+          kPrefix, ": ",
+          absl::StrJoin(inactivity.causes, ", ",
+                        [](std::string* out, const InactivityCause& cause) { *out += Phrase(cause); }),
+          ".");
+  }
+}
 
 std::string Render(const State& state, const Message& message) {
   if (!message) return "";

@@ -13,6 +13,9 @@ namespace kueue {
 std::string Render(const State& state, const Message& message);
 // One reason, as it stands in such a text.
 std::string Render(const State& state, const Refusal& refusal);
+// Reason and message of the condition Active of a ClusterQueue; empty while it is active.
+std::string ReasonName(const Inactivity& inactivity);
+std::string Render(const Inactivity& inactivity);
 // An amount of a resource as Kueue writes it; Unlimited is "<unlimited>".
 std::string RenderAmount(const State& state, ResourceId resource, Amount amount);
 // "flavor/resource".

@@ -3,21 +3,11 @@
 
 #include <algorithm>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "model/selector.h"
 
 namespace kueue {
 namespace {
-
-bool Contains(const std::vector<std::string>& values, const std::string& value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
-
-bool Compares(const std::string& left, const std::string& right, bool greater) {
-  int64_t a = 0, b = 0;
-  if (!absl::SimpleAtoi(left, &a) || !absl::SimpleAtoi(right, &b)) return false;
-  return greater ? a > b : a < b;
-}
 
 bool MatchesTerm(const NodeSelectorTerm& term, const Node& node) {
   const auto matches = [](const std::map<std::string, std::string>& labels,
@@ -55,26 +45,13 @@ bool Tolerates(const Toleration& toleration, const Taint& taint, bool compares) 
   if (toleration.op.empty() || toleration.op == "Equal") return toleration.value == taint.value;
   if (toleration.op == "Exists") return true;
   if (compares && (toleration.op == "Gt" || toleration.op == "Lt")) {
-    return Compares(taint.value, toleration.value, toleration.op == "Gt");
+    return CompareIntegers(taint.value, toleration.value, toleration.op == "Gt");
   }
   return false;
 }
 
 bool IsSchedulingTaint(const Taint& taint) {
   return taint.effect == "NoSchedule" || taint.effect == "NoExecute";
-}
-
-bool SatisfiesRequirement(const std::map<std::string, std::string>& labels, const std::string& key,
-                          const std::string& op, const std::vector<std::string>& values) {
-  const auto label = labels.find(key);
-  const bool present = label != labels.end();
-  if (op == "In") return present && Contains(values, label->second);
-  if (op == "NotIn") return !present || !Contains(values, label->second);
-  if (op == "Exists") return present;
-  if (op == "DoesNotExist") return !present;
-  if (op == "Gt" || op == "Lt")
-    return present && !values.empty() && Compares(label->second, values[0], op == "Gt");
-  return false;
 }
 
 std::string NodeDemand::Key() const {

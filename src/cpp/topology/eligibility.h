@@ -29,10 +29,6 @@ struct NodeDemand {
 bool Tolerates(const Toleration& toleration, const Taint& taint, bool compares = true);
 bool IsSchedulingTaint(const Taint& taint);
 
-// Whether labels satisfy the requirement (In, NotIn, Exists, DoesNotExist, Gt, Lt).
-bool SatisfiesRequirement(const std::map<std::string, std::string>& labels, const std::string& key,
-                          const std::string& op, const std::vector<std::string>& values);
-
 // The leaves that satisfy a demand. Leaves that are no nodes all do.
 struct EligibleLeaves {
   std::vector<bool> eligible;

@@ -68,7 +68,7 @@ class NodeView(TypedDict):
     available: Amount
 
 
-class HolderView(TypedDict):
+class QuotaUserView(TypedDict):
     """What a queue of the tree, or a Cohort with a quota or a limit of its own, has and holds of one cell.
 
     `meets` is the lowest node that is above both it and the queue in question; the `nominal` of a Cohort is what it
@@ -98,8 +98,38 @@ class CellView(TypedDict):
     limit: Literal["quota", "borrowingLimit"]
     may_preempt: bool
     path: list[NodeView]
-    holders: list[HolderView]
-    one_would_do: list[str]
+    missing: Amount
+    shortages: list[Shortage]
+    quota_users: list[QuotaUserView]
+    sufficient_alone: list[str]
+
+
+class RefusalView(TypedDict):
+    """One thing that keeps pods off a flavor; `taint` is key, value and effect of an untolerated one."""
+
+    kind: Literal[
+        "ExceedsCapacity",
+        "ShortOfQuota",
+        "UndeclaredResource",
+        "FlavorNotFound",
+        "UntoleratedTaint",
+        "NodeAffinity",
+        "NotNominated",
+        "ReplacedSliceFlavor",
+        "TopologyRequired",
+        "TopologyUnsupported",
+        "InvalidSelector",
+        "TopologyUnknown",
+        "TopologyLevelMissing",
+        "Placement",
+        "NoTopologyFlavor",
+        "ManyTopologyFlavors",
+        "NoTopologyInformation",
+        "ElasticRequiredTopology",
+        "ElasticPreferredTopology",
+    ]
+    message: str
+    taint: tuple[str, str, str] | None
 
 
 class FlavorView(TypedDict):
@@ -112,7 +142,7 @@ class FlavorView(TypedDict):
     mode: str
     borrowing_level: int
     reason: str
-    ineligible: list[str]
+    ineligible: list[RefusalView]
     cells: list[CellView]
 
 
@@ -165,6 +195,32 @@ class ShareView(TypedDict):
     borrowing: bool
 
 
+class ObstacleView(TypedDict):
+    """What keeps a workload out of every cycle; `queue` is the LocalQueue or ClusterQueue that does."""
+
+    kind: Literal[
+        "Deactivated",
+        "LocalQueueMissing",
+        "LocalQueueStopped",
+        "ClusterQueueMissing",
+        "ClusterQueueInactive",
+        "Gated",
+        "OnHold",
+        "PodsReady",
+    ]
+    queue: str
+    reason: str
+    message: str
+
+
+class InactivityView(TypedDict):
+    """Why a ClusterQueue admits nobody: its condition Active, and the causes, each with what it names."""
+
+    reason: str
+    message: str
+    causes: list[tuple[str, list[str]]]
+
+
 class FactsView(TypedDict):
     """All about one workload.
 
@@ -185,8 +241,9 @@ class FactsView(TypedDict):
     position: int | None
     first: str
     holds: bool
-    blocked: tuple[str, str]
-    inactivity: tuple[str, str] | None
+    obstacle: ObstacleView | None
+    inadmissibility: Literal["", "FailedChecks", "NamespaceMissing", "NamespaceMismatch", "Resources", "LimitRange"]
+    inactivity: InactivityView | None
     preemptor: str
     verdict: Literal["Pending", "Preempting", "Admitted"]
     reason: str
@@ -224,39 +281,6 @@ def less(amount: Amount, by: Amount) -> Amount:
     return found if found < _UNLIMITED else None
 
 
-def missing(cell: CellView) -> Amount:
-    """How much would have to become free; more than what is asked for where more is used than there is."""
-    return positive(less(cell["asked"], cell["path"][0]["available"]))
-
-
 def positive(amount: Amount) -> Amount:
     """The amount, or 0 if it is less."""
     return None if amount is None else max(0, amount)
-
-
-def shortages(cell: CellView) -> list[Shortage]:
-    """The nodes, from the queue up, whose quota or borrowingLimit would all have to grow for the request to fit.
-
-    What is unlimited cannot grow: there may be none though the request is short, where others use all that can be.
-
-    Mirrors `pkg/cache/scheduler/resource_node.go:available`, read backwards.
-    """
-    found: list[Shortage] = []
-    needed = cell["asked"]
-    for node, parent in zip(cell["path"], (*cell["path"][1:], None), strict=True):
-        if node["subtree"] is None:
-            break
-        if parent is None:
-            short = less(needed, less(node["subtree"], node["usage"]))
-            limit: Literal["quota", "borrowingLimit"] = "quota"
-        else:
-            needed = less(needed, positive(less(node["guaranteed"], node["usage"])))
-            if node["borrowing_limit"] is None:
-                continue
-            drawn = positive(less(node["usage"], node["guaranteed"]))
-            stored = less(less(node["subtree"], node["guaranteed"]), drawn)
-            short = less(less(needed, stored), node["borrowing_limit"])
-            limit = "borrowingLimit"
-        if number(short) > 0:
-            found.append(Shortage(node["name"], limit, short))
-    return found

@@ -6,7 +6,7 @@ from itertools import takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from kueuepy.engine.facts import less, missing, number, positive, shortages
+from kueuepy.engine.facts import Shortage, less, number, positive
 from kueuepy.explain import words
 from kueuepy.explain.cause import cause as _cause
 from kueuepy.explain.obstacles import obstacles, ways_out
@@ -79,7 +79,7 @@ def _flavor(flavor: FlavorView, *, uncovered: bool, fair: bool) -> Cause:
     numbers = ("flavor", "mode", "borrowing_level", "reason", "tried", "chosen")
     facts = {name: value for name, value in flavor.items() if name in numbers}
     if flavor["ineligible"]:
-        inner = [_cause("eligibility", why, {"flavor": flavor["flavor"]}) for why in flavor["ineligible"]]
+        inner = [_cause("eligibility", why["message"], {"flavor": flavor["flavor"]}) for why in flavor["ineligible"]]
     else:
         cells = sorted(flavor["cells"], key=itemgetter("resource"))
         inner = [_cell(cell, fair=fair) for cell in cells if cell["short"] or flavor["chosen"]]
@@ -88,9 +88,9 @@ def _flavor(flavor: FlavorView, *, uncovered: bool, fair: bool) -> Cause:
 
 def _cell(cell: CellView, *, fair: bool) -> Cause:
     numbers = ("flavor", "resource", "asked", "before", "available", "potential", "where", "limit")
-    facts = {**{name: value for name, value in cell.items() if name in numbers}, "missing": missing(cell)}
+    facts = {**{name: value for name, value in cell.items() if name in numbers}, "missing": cell["missing"]}
     if cell["short"]:
-        facts["shortages"] = tuple(shortages(cell))
+        facts["shortages"] = tuple(Shortage(*shortage) for shortage in cell["shortages"])
     return _cause("resource", words.cell(cell), facts, _shortage(cell, fair=fair) if cell["short"] else ())
 
 
@@ -105,14 +105,14 @@ def _shortage(cell: CellView, *, fair: bool) -> list[Cause]:
     ]
     causes += [
         _cause("holder", words.holder(holder, cell["resource"]), holder)
-        for holder in cell["holders"]
+        for holder in cell["quota_users"]
         if holder["name"] != cell["path"][0]["name"]
     ]
     if _is_barred(cell):
         causes.append(_cause("no preemption", words.no_preemption(cell, fair=fair)))
-    if cell["one_would_do"]:
-        named = tuple(cell["one_would_do"][:_MOST_NAMED])
-        text = words.one_would_do(named, more=len(cell["one_would_do"]) > _MOST_NAMED)
+    if cell["sufficient_alone"]:
+        named = tuple(cell["sufficient_alone"][:_MOST_NAMED])
+        text = words.sufficient_alone(named, more=len(cell["sufficient_alone"]) > _MOST_NAMED)
         causes.append(_cause("one would do", text, {"workloads": named}))
     return causes
 
@@ -206,7 +206,7 @@ def _loan(cell: CellView) -> list[Cause]:
     names, resource = {node["name"] for node in within}, cell["resource"]
     causes = [
         _cause("lender", words.lender(holder, resource), holder)
-        for holder in cell["holders"]
+        for holder in cell["quota_users"]
         if number(holder["lends"]) and holder["name"] != own["name"] and holder["meets"] in names
     ]
     causes += [_cause("pool", words.pool(node, resource), node) for node in within if number(node["nominal"])]

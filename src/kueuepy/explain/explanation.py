@@ -123,14 +123,16 @@ def explain(
             fair=fair,
         )
         verdict = "Fits" if verdict == "Admitted" else verdict
-    blocked_reason, blocked_text = facts["blocked"]
+    obstacle = facts["obstacle"]
     waits = verdict in ("Pending", "Preempting", "Fits")
-    reason = (blocked_reason or facts["reason"]) if waits else written[1]
-    message = (blocked_text or facts["message"]) if waits else written[2]
+    reason, message = written[1:3]
+    if waits:
+        told = facts if obstacle is None else obstacle
+        reason, message = told["reason"], told["message"]
     return Explanation(
         facts["workload"],
         facts["cluster_queue"],
-        "Pending" if waits and blocked_text else verdict,
+        "Pending" if waits and obstacle is not None else verdict,
         reason,
         message,
         (written[1], written[2]),
@@ -150,7 +152,7 @@ def _holding_verdict(conditions: dict[str, ConditionView]) -> str:
 
 def _head(facts: FactsView) -> str | None:
     """Who must go before it: the head of a StrictFIFO queue, if it is another."""
-    if not facts["strict_fifo"] or facts["blocked"][1]:
+    if not facts["strict_fifo"] or facts["obstacle"] is not None:
         return None
     first = facts["first"]
     return first if first and first != facts["workload"] else None

@@ -16,34 +16,42 @@ if TYPE_CHECKING:
     from kueuepy.explain.cause import Cause
     from kueuepy.objects import Workload
 
-_FAILED_CHECKS = "The workload has failed admission checks"
-_MISSING = " doesn't exist"
-_NAMESPACE = "workload namespace doesn't match ClusterQueue selector"
+_WAYS_OUT = {
+    "Deactivated": "it was active again",
+    "Gated": "its admission gate was gone",
+    "PodsReady": "the pods of every admitted workload were ready",
+    "LocalQueueMissing": "LocalQueue {} existed",
+    "LocalQueueStopped": "the stopPolicy of LocalQueue {} was None",
+    "ClusterQueueMissing": "ClusterQueue {} existed",
+}
 _WAYS_OUT_OF_INACTIVITY = {
-    "is stopped": "the stopPolicy of ClusterQueue {} was None",
-    "references missing ResourceFlavor": "the ResourceFlavors that ClusterQueue {} names existed",
-    "references missing AdmissionCheck": "the AdmissionChecks that ClusterQueue {} names existed",
-    "references inactive AdmissionCheck": "the AdmissionChecks of ClusterQueue {} were active",
-    "there is no Topology": "the Topologies that the flavors of ClusterQueue {} name existed",
-    "part of a cycle": "the Cohorts above ClusterQueue {} made no cycle",
+    "Stopped": "the stopPolicy of ClusterQueue {} was None",
+    "FlavorNotFound": "the ResourceFlavors that ClusterQueue {} names existed",
+    "CheckNotFound": "the AdmissionChecks that ClusterQueue {} names existed",
+    "CheckInactive": "the AdmissionChecks of ClusterQueue {} were active",
+    "TopologyNotFound": "the Topologies that the flavors of ClusterQueue {} name existed",
+    "CohortCycle": "the Cohorts above ClusterQueue {} made no cycle",
+}
+_WAYS_TO_BE_ADMISSIBLE = {
+    "FailedChecks": "its admission checks were set back to Pending, which follows its eviction",
+    "NamespaceMismatch": "the namespaceSelector of ClusterQueue {} matched the labels of its namespace",
 }
 
 
 def obstacles(facts: FactsView) -> list[Cause]:
     """Why no cycle looks at it, or why it is turned away before its flavors are."""
-    reason, text = facts["blocked"]
-    if text:
-        return [_cause("obstacle", text, {"reason": reason}, _inactivity(facts))]
+    if (obstacle := facts["obstacle"]) is not None:
+        return [_cause("obstacle", obstacle["message"], {"reason": obstacle["reason"]}, _inactivity(facts))]
     if not facts["nominated"]:
         return [_cause("obstacle", facts["message"], {"reason": facts["reason"]})]
     return []
 
 
 def _inactivity(facts: FactsView) -> list[Cause]:
-    if facts["inactivity"] is None:
+    if (inactivity := facts["inactivity"]) is None:
         return []
-    reason, message = facts["inactivity"]
-    return [_cause("inactive", words.inactive(facts["cluster_queue"], message), {"reason": reason})]
+    text = words.inactive(facts["cluster_queue"], inactivity["message"])
+    return [_cause("inactive", text, {"reason": inactivity["reason"]})]
 
 
 def ways_out(facts: FactsView) -> list[Cause]:
@@ -53,25 +61,14 @@ def ways_out(facts: FactsView) -> list[Cause]:
 
 
 def _ways_out(facts: FactsView) -> Iterator[str]:
-    reason, text = facts["blocked"]
-    queue = facts["cluster_queue"]
-    if reason == "Deactivated":
-        yield "it was active again"
-    elif reason == "AdmissionGated":
-        yield "its admission gate was gone"
-    elif reason in ("WaitingForPodsReady", "Waiting"):
-        yield "the pods of every admitted workload were ready"
-    elif text.endswith(_MISSING):
-        yield f"{text.removesuffix(_MISSING)} existed"
-    elif text.startswith("LocalQueue "):
-        yield f"the stopPolicy of {text.removesuffix(' is inactive')} was None"
+    queue, obstacle = facts["cluster_queue"], facts["obstacle"]
+    if obstacle is not None and obstacle["kind"] in _WAYS_OUT:
+        yield _WAYS_OUT[obstacle["kind"]].format(obstacle["queue"])
     elif facts["inactivity"] is not None:
-        message = facts["inactivity"][1]
-        yield from (way.format(queue) for said, way in _WAYS_OUT_OF_INACTIVITY.items() if said in message)
-    elif not text and facts["message"] == _FAILED_CHECKS:
-        yield "its admission checks were set back to Pending, which follows its eviction"
-    elif not text and facts["message"] == _NAMESPACE:
-        yield f"the namespaceSelector of ClusterQueue {queue} matched the labels of its namespace"
+        ways = [_WAYS_OUT_OF_INACTIVITY.get(kind, "") for kind, _ in facts["inactivity"]["causes"]]
+        yield from (way.format(queue) for way in dict.fromkeys(ways) if way)
+    elif obstacle is None and facts["inadmissibility"] in _WAYS_TO_BE_ADMISSIBLE:
+        yield _WAYS_TO_BE_ADMISSIBLE[facts["inadmissibility"]].format(queue)
 
 
 # --- what only time brings -------------------------------------------------------------------------------------------
@@ -106,7 +103,7 @@ def releases(engine: _core.Engine, facts: FactsView, known: Callable[[str], Work
             for pod_set in facts["pod_sets"]
             for flavor in pod_set["flavors"]
             for cell in flavor["cells"]
-            for key in cell["one_would_do"]
+            for key in cell["sufficient_alone"]
         }
         if (end := _end(engine, key, known(key))) is not None
     )

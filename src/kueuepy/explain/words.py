@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from kueuepy import _core
-from kueuepy.engine.facts import less, missing, number, shortages
+from kueuepy.engine.facts import Shortage, less, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +19,10 @@ if TYPE_CHECKING:
         ComparisonView,
         FactsView,
         FlavorView,
-        HolderView,
         NodeView,
         PodSetView,
+        QuotaUserView,
+        RefusalView,
         ShareView,
     )
 
@@ -55,9 +55,11 @@ _VERDICTS = {
     ),
 }
 _WAYS_ON = {
-    "not found": "it existed",
-    "supports only Topology": "the pods asked for a topology",
-    "does not support Topology": "the pods asked for no topology",
+    "FlavorNotFound": "it existed",
+    "TopologyRequired": "the pods asked for a topology",
+    "TopologyUnsupported": "the pods asked for no topology",
+    "TopologyUnknown": "its Topology existed",
+    "TopologyLevelMissing": "its Topology had the levels that the pods ask for",
 }
 _REASONS = {
     "InClusterQueue": "of lower rank in the same queue",
@@ -116,9 +118,9 @@ def cell(facts: CellView) -> str:
     available = amount(resource, facts["available"])
     if not facts["short"]:
         return f"{asked}, may have {available}"
-    over = less(missing(facts), facts["asked"])
+    over = less(facts["missing"], facts["asked"])
     beyond = f", with the {amount(resource, over)} that are used beyond quota" if number(over) > 0 else ""
-    return f"{asked}, may have {available}: {amount(resource, missing(facts))} short{beyond}"
+    return f"{asked}, may have {available}: {amount(resource, facts['missing'])} short{beyond}"
 
 
 def node(facts: NodeView, of: CellView, *, binds: bool = False) -> str:
@@ -143,7 +145,7 @@ def node(facts: NodeView, of: CellView, *, binds: bool = False) -> str:
     return f"{facts['kind']} {facts['name']}: {', '.join(parts)}{counts}"
 
 
-def holder(facts: HolderView, resource: str) -> str:
+def holder(facts: QuotaUserView, resource: str) -> str:
     """What another queue of the tree holds, borrows and lends."""
     parts = [f"uses {amount(resource, facts['usage'])} of its {amount(resource, facts['nominal'])}"]
     parts.append(f"borrows {amount(resource, facts['borrowed'])}")
@@ -151,7 +153,7 @@ def holder(facts: HolderView, resource: str) -> str:
     return f"{facts['kind']} {facts['name']}: {', '.join(parts)}"
 
 
-def lender(facts: HolderView, resource: str) -> str:
+def lender(facts: QuotaUserView, resource: str) -> str:
     """Whom borrowed quota comes from."""
     return f"from {facts['kind']} {facts['name']}, which lends {amount(resource, facts['lends'])}"
 
@@ -161,7 +163,7 @@ def pool(facts: NodeView, resource: str) -> str:
     return f"from Cohort {facts['name']}, which has {amount(resource, facts['nominal'])} of its own"
 
 
-def one_would_do(workloads: Sequence[str], *, more: bool) -> str:
+def sufficient_alone(workloads: Sequence[str], *, more: bool) -> str:
     """Workloads each of which makes room by leaving."""
     names = ", ".join(workloads)
     return (
@@ -240,15 +242,10 @@ def remedy(flavor: FlavorView) -> str:
     return f"{flavor['flavor']}: {', and '.join(parts)}"
 
 
-def _eligible(why: str) -> str:
-    taint = re.match(r"untolerated taint \{(.*) <nil>\} in flavor", why)
-    if taint is None:
-        return next(
-            (way for said, way in _WAYS_ON.items() if said in why),
-            "node selector and affinity of the pods allowed its labels",
-        )
-    key, _, rest = taint[1].partition(" ")
-    value, _, effect = rest.rpartition(" ")
+def _eligible(why: RefusalView) -> str:
+    if why["taint"] is None:
+        return _WAYS_ON.get(why["kind"], "node selector and affinity of the pods allowed its labels")
+    key, value, effect = why["taint"]
     return f"the pods tolerated its taint {key}{'=' if value else ''}{value}:{effect}"
 
 
@@ -257,8 +254,8 @@ def _more(facts: CellView) -> str:
     if is_impossible(facts):
         most, asked = amount(resource, facts["potential"]), amount(resource, facts["asked"])
         return f"quotas and limits were raised, so that {asked} {resource} is possible; now it is {most}"
-    needed = missing(facts)
-    short = shortages(facts)
+    needed = facts["missing"]
+    short = [Shortage(*shortage) for shortage in facts["shortages"]]
     if not short:
         return f"{amount(resource, needed)} {resource} became free in {facts['where']}"
     first, *others = short

@@ -1,0 +1,84 @@
+#include "questions/ask.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "lifecycle/conditions.h"
+#include "lifecycle/queueing.h"
+
+namespace kueue {
+
+HypotheticalWorkload::HypotheticalWorkload(State& state, const WorkloadObject& object)
+    : state_(state), classes_(state.classes.size()), id_(state.workloads.AddGuest()) {
+  Workload& workload = state.At(id_);
+  workload.local_queue = state.InternLocalQueue(object.spec->ns, object.spec->queue_name);
+  workload.created = object.created.value_or(state.now);
+  workload.queue_time = workload.created;
+  workload.name = object.name;
+  workload.uid = object.uid;
+  workload.spec = object.spec;
+  ClassifyHypothetical(state, id_);
+}
+
+HypotheticalWorkload::~HypotheticalWorkload() {
+  state_.workloads.RemoveGuest(id_);
+  if (state_.classes.size() > classes_) state_.classes.pop_back();
+}
+
+DecisionRecord Answer(State& state, WorkloadId id) {
+  if (const Obstacle obstacle = ObstacleOf(state, state.At(id)); !obstacle.IsNone()) {
+    DecisionRecord decision;
+    decision.workload = state.At(id).Key();
+    decision.queue = state.QueueOf(state.At(id));
+    decision.reason = Id(obstacle.reason);
+    decision.message = obstacle.message;
+    return decision;
+  }
+  const std::shared_ptr<const ScanProgress> progress = state.At(id).progress;
+  const Entry entry = Cycle(state).Nominate(id, state.QueueOf(state.At(id)));
+  state.At(id).progress = progress;
+  DecisionRecord decision = Asked(state, entry);
+  if (decision.verdict == Verdict::kAdmitted) {
+    // Which checks it needs depends on the flavors that it would get.
+    std::shared_ptr<const Admission> admission = decision.admission;
+    Workload& workload = state.At(id);
+    workload.admission.swap(admission);
+    decision.admitted = HasAllRequiredChecks(state, decision.queue, workload);
+    workload.admission.swap(admission);
+  }
+  return decision;
+}
+
+namespace {
+
+bool WouldDo(State& state, WorkloadObject object, size_t pod_set, int64_t count, bool preempting) {
+  auto spec = std::make_shared<WorkloadSpec>(*object.spec);
+  spec->pod_sets[pod_set].count = count;
+  spec->pod_sets[pod_set].min_count.reset();
+  object.spec = std::move(spec);
+  const HypotheticalWorkload hypothetical(state, object);
+  const Verdict verdict = Answer(state, hypothetical.id()).verdict;
+  return verdict == Verdict::kAdmitted || (preempting && verdict == Verdict::kPreempting);
+}
+
+}  // namespace
+
+int64_t LargestCount(State& state, const WorkloadObject& object, size_t pod_set, bool preempting) {
+  constexpr int64_t most = INT32_MAX;
+  const auto does = [&](int64_t count) { return WouldDo(state, object, pod_set, count, preempting); };
+  state.EnsureBuilt();
+  int64_t low = 0, high = 1;
+  while (high <= most && does(high)) {
+    low = high;
+    high *= 2;
+  }
+  high = std::min(high, most + 1);
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    (does(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace kueue

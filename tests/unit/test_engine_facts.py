@@ -1,0 +1,80 @@
+"""What the core tells of a workload that waits: kinds and names, so that nobody reads them off a sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from kueuepy import Cluster, ClusterQueue, LocalQueue, Namespace, PodSet, ResourceFlavor, Scheduler, Workload, _core
+from kueuepy.manifest import FEATURE_GATES
+from kueuepy.objects import Taint
+
+FLAVOR = ResourceFlavor("f")
+QUEUE = ClusterQueue.of("q", {"f": {"cpu": 4}})
+
+
+def facts_of(*objects, **given):
+    """The facts about a Workload that asks for one cpu."""
+    scheduler = Scheduler(Cluster([*objects, LocalQueue("lq", cluster_queue="q"), Namespace("default")]), now=0)
+    workload = Workload("w", queue_name="lq", pod_sets=[PodSet.of(1, {"cpu": 1})], **given)
+    scheduler.submit(workload)
+    scheduler.settle()
+    return scheduler.engine.explain(scheduler.engine.find(workload.key))
+
+
+@pytest.mark.parametrize(
+    ("objects", "obstacle", "causes"),
+    [
+        ([FLAVOR, ClusterQueue.of("other", {"f": {"cpu": 4}})], ("ClusterQueueMissing", "q"), None),
+        ([QUEUE], ("ClusterQueueInactive", "q"), [("FlavorNotFound", ["f"])]),
+        (
+            [ClusterQueue.of("q", {"f": {"cpu": 4}}, stop_policy="Hold", admission_checks=["a", "b"])],
+            ("ClusterQueueInactive", "q"),
+            [("Stopped", []), ("FlavorNotFound", ["f"]), ("CheckNotFound", ["a", "b"])],
+        ),
+        (
+            [ResourceFlavor("f", topology_name="racks"), QUEUE],
+            ("ClusterQueueInactive", "q"),
+            [("TopologyNotFound", ["racks", "f"])],
+        ),
+    ],
+)
+def test_what_keeps_a_workload_from_being_looked_at_has_a_kind(objects, obstacle, causes):
+    facts = facts_of(*objects)
+    assert (facts["obstacle"]["kind"], facts["obstacle"]["queue"]) == obstacle
+    assert (facts["inactivity"] or {}).get("causes") == causes
+    assert facts["inadmissibility"] == ""
+
+
+def test_who_is_deactivated_or_gated_says_so():
+    assert facts_of(FLAVOR, QUEUE, active=False)["obstacle"]["kind"] == "Deactivated"
+    gated = facts_of(FLAVOR, QUEUE, annotations={"kueue.x-k8s.io/admission-gated-by": "example.com/gate"})
+    assert (gated["obstacle"]["kind"], gated["obstacle"]["reason"]) == ("Gated", "AdmissionGated")
+
+
+def test_a_namespace_that_the_queue_does_not_select_is_told_apart():
+    facts = facts_of(FLAVOR, ClusterQueue.of("q", {"f": {"cpu": 4}}, namespace_selector={"team": "x"}))
+    assert facts["obstacle"] is None
+    assert facts["inadmissibility"] == "NamespaceMismatch"
+
+
+def test_a_taint_crosses_as_its_parts():
+    spot = ResourceFlavor("f", node_taints=[Taint("spot", "a b", "NoSchedule"), Taint("gpu", "", "NoExecute")])
+    ((pod_set,)) = facts_of(spot, QUEUE)["pod_sets"]
+    ((flavor,)) = pod_set["flavors"]
+    assert [(why["kind"], why["taint"]) for why in flavor["ineligible"]] == [
+        ("UntoleratedTaint", ("spot", "a b", "NoSchedule")),
+        ("UntoleratedTaint", ("gpu", "", "NoExecute")),
+    ]
+
+
+def test_what_is_short_is_counted_by_the_core():
+    queue = ClusterQueue.of("q", {"f": {"cpu": "500m"}})
+    ((pod_set,)) = facts_of(FLAVOR, queue)["pod_sets"]
+    ((flavor,)) = pod_set["flavors"]
+    ((cpu,)) = flavor["cells"]
+    assert (cpu["missing"], cpu["shortages"]) == (500, [("q", "quota", 500)])
+
+
+def test_every_gate_of_the_core_is_one_of_kueues():
+    assert _core.FEATURE_GATES.items() <= FEATURE_GATES.items()
+    assert len(_core.FEATURE_GATES) >= 18
