@@ -72,6 +72,37 @@ def test_a_room_of_the_core_uses_no_later_room(room):
     assert {(path, include) for path, include in used if include in later} == set()
 
 
+ANONYMOUS = re.compile(r"^namespace \{$.*?^\}  // namespace$", re.MULTILINE | re.DOTALL)
+TYPE = re.compile(r"^ *(?:class|struct) (\w+)[^;(]*\{", re.MULTILINE)
+FUNCTION = re.compile(
+    r"^(?!(?:return|else|using|typedef|static_assert|namespace)\b)[A-Za-z][\w:<>,&* ]*?[ &*](?:(\w+)::)?(~?\w+)\("
+    r"|^(\w+)::(~?\w+)\(",
+    re.MULTILINE,
+)
+"""A function that is declared or defined at the beginning of a line: its class, if it is of one, and its name."""
+
+
+def shared(path: Path) -> str:
+    """A C++ file without its comments and without what no other file sees."""
+    return COMMENT.sub("", ANONYMOUS.sub("", path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("room", rooms("quantity"))
+def test_a_function_of_the_core_is_defined_in_the_room_that_declares_it(room):
+    headers = "".join(shared(path) for path in sorted((CPP / room).glob("*.h")))
+    declared = {name for scope, name, *_ in FUNCTION.findall(headers) if not scope}
+    elsewhere = set()
+    for path in sorted((CPP / room).glob("*.cc")):
+        types = {*TYPE.findall(headers), *TYPE.findall(shared(path))}
+        for found in FUNCTION.findall(shared(path)):
+            scope, name = found[0] or found[2], found[1] or found[3]
+            if name.startswith("Bind") or name == "PYBIND11_MODULE":  # declared in bindings/module.cc
+                continue
+            if scope not in types if scope else name not in declared:
+                elsewhere.add(f"{relative(path)}: {scope}::{name}" if scope else f"{relative(path)}: {name}")
+    assert elsewhere == set()
+
+
 def test_only_the_bindings_know_python():
     knows = {
         relative(path)
@@ -240,6 +271,25 @@ def test_functions_are_short_and_take_few_arguments_by_position():
 def test_functions_are_easy_to_follow():
     hard = {(name, node.name, found) for name, node in FUNCTIONS if (found := cognitive_complexity(node)) > 25}
     assert hard == set()
+
+
+_OF_MESSAGE = r"(?:message|why|str\(error\))"
+READS_MESSAGE = re.compile(
+    rf"{_OF_MESSAGE}\.(?:startswith|endswith|r?partition|r?split|remove\w+|replace|find|index)\("
+    rf"|\bin {_OF_MESSAGE}(?!\[)"
+    rf"|\w\.(?:match|search|fullmatch|findall|finditer|sub|split)\([^)]*{_OF_MESSAGE}"
+    rf"|\b{_OF_MESSAGE} [!=]= |[!=]= {_OF_MESSAGE}(?!\[)"
+)
+STILL_READS = {
+    "src/kueuepy/jobs/forms.py",  # msgspec tells the place of a fault only in its message
+    "src/kueuepy/jobs/places.py",
+    "src/kueuepy/manifest/places.py",
+}
+
+
+def test_facts_cross_as_data_and_nobody_reads_them_off_a_message():
+    reads = {relative(path) for path in PYTHON_FILES if READS_MESSAGE.search(path.read_text(encoding="utf-8"))}
+    assert reads == STILL_READS
 
 
 def test_importing_the_package_imports_nothing_of_an_extra():
