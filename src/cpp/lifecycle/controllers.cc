@@ -111,6 +111,23 @@ void ReleaseEvicted(State& state, WorkloadId id) {
   ReturnToPending(state, id);
 }
 
+namespace {
+
+// Brings QuotaReserved and Admitted of a workload that is not admitted up to date; returns whether either
+// changed.
+bool SyncPending(State& state, WorkloadId id) {
+  const Workload& workload = state.At(id);
+  bool changed = !workload.HasQuotaReservation() && SyncQuotaReservedFalse(state, id);
+  if (SyncAdmitted(state, id)) {
+    changed = true;
+    if (workload.IsAdmitted()) AfterAdmission(state, id);
+  }
+  if (changed) AfterWrite(state, id);
+  return changed;
+}
+
+}  // namespace
+
 bool ReconcileWorkload(State& state, WorkloadId id) {
   if (state.At(id).deleted || state.At(id).IsFinished()) return false;
   if (PropagateRetryTime(state, id)) return true;
@@ -135,15 +152,7 @@ bool ReconcileWorkload(State& state, WorkloadId id) {
     }
     if (SyncChecks(state, id, node)) return true;
   }
-  bool changed = false;
-  if (!workload.IsAdmitted()) {
-    if (!workload.HasQuotaReservation()) changed = SyncQuotaReservedFalse(state, id);
-    if (SyncAdmitted(state, id)) {
-      changed = true;
-      if (workload.IsAdmitted()) AfterAdmission(state, id);
-    }
-    if (changed) AfterWrite(state, id);
-  }
+  const bool changed = !workload.IsAdmitted() && SyncPending(state, id);
   if (!workload.HasQuotaReservation()) return changed;
   if (EvictByChecks(state, id) || ActOnQueues(state, id)) {
     AfterWrite(state, id);
@@ -154,37 +163,46 @@ bool ReconcileWorkload(State& state, WorkloadId id) {
   return changed || timed_out || exceeded;
 }
 
+namespace {
+
+// The reason of PodsReady while it is not True: the pods have yet to start, or to come back.
+Reason NotReadyReason(const Workload& workload, const Condition* known) {
+  if (!workload.IsAdmitted() || known == nullptr) return Reason::kWaitForStart;
+  const bool recovers = known->status || known->reason == Id(Reason::kWaitForRecovery);
+  return recovers ? Reason::kWaitForRecovery : Reason::kWaitForStart;
+}
+
+Reason ReadyReason(const Condition* known) {
+  const bool recovered = known != nullptr && (known->reason == Id(Reason::kWaitForRecovery) ||
+                                              known->reason == Id(Reason::kRecovered));
+  return recovered ? Reason::kRecovered : Reason::kStarted;
+}
+
+// Brings PodsReady in line with the job's pods; returns whether it changed.
+bool SyncPodsReady(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  static const Message* const all_ready =
+      new Message(Say("All pods reached readiness and the workload is running"));
+  static const Message* const not_ready = new Message(Say("Not all pods are ready or succeeded"));
+  static const Message* const failed = new Message(Say("At least one pod has failed, waiting for recovery"));
+  const Condition* known = workload.Find(ConditionType::kPodsReady);
+  const bool ready = workload.IsAdmitted() && workload.Status().pods_ready;
+  const Reason reason = ready ? ReadyReason(known) : NotReadyReason(workload, known);
+  if (known != nullptr && known->status == ready && known->reason == Id(reason)) return false;
+  const Message& message = ready ? *all_ready : reason == Reason::kWaitForStart ? *not_ready : *failed;
+  SetCondition(state, workload, ConditionType::kPodsReady, ready, reason, message);
+  if (ready) state.Record(EventKind::kPodsReady, id);
+  AfterWrite(state, id);
+  state.MarkDirty(id);
+  return true;
+}
+
+}  // namespace
+
 bool ReconcileJob(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   if (workload.deleted || workload.IsFinished()) return false;
-  if (state.config.wait_for_pods_ready) {
-    static const Message* const all_ready =
-        new Message(Say("All pods reached readiness and the workload is running"));
-    static const Message* const not_ready = new Message(Say("Not all pods are ready or succeeded"));
-    static const Message* const failed =
-        new Message(Say("At least one pod has failed, waiting for recovery"));
-    const Condition* known = workload.Find(ConditionType::kPodsReady);
-    Reason reason = Reason::kWaitForStart;
-    bool ready = false;
-    if (workload.IsAdmitted()) {
-      const bool recovering = known != nullptr && (known->reason == Id(Reason::kWaitForRecovery) ||
-                                                   known->reason == Id(Reason::kRecovered));
-      ready = workload.Status().pods_ready;
-      if (ready) {
-        reason = recovering ? Reason::kRecovered : Reason::kStarted;
-      } else if (known != nullptr && (known->status || known->reason == Id(Reason::kWaitForRecovery))) {
-        reason = Reason::kWaitForRecovery;
-      }
-    }
-    if (known == nullptr || known->status != ready || known->reason != Id(reason)) {
-      const Message& message = ready ? *all_ready : reason == Reason::kWaitForStart ? *not_ready : *failed;
-      SetCondition(state, workload, ConditionType::kPodsReady, ready, reason, message);
-      if (ready) state.Record(EventKind::kPodsReady, id);
-      AfterWrite(state, id);
-      state.MarkDirty(id);
-      return true;
-    }
-  }
+  if (state.config.wait_for_pods_ready && SyncPodsReady(state, id)) return true;
   if (!workload.IsEvicted()) return false;
   if (workload.Status().pods_ready)
     state.EditStatus(workload).pods_ready = false;  // a stopped job's pods are gone
