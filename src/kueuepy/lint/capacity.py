@@ -1,13 +1,9 @@
-"""How much of each flavor and resource a queue or cohort could have at most, whoever else uses what.
-
-Mirrors pkg/cache/scheduler/resource_node.go:potentialAvailable, on quotas alone.
-"""
+"""How much of each flavor and resource a queue or cohort could have at most, whoever else uses what."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from typing import NamedTuple, TypeAlias
 
-from kueuepy._core import Quantity
+from kueuepy._core import Engine, Quantity, Tables
 from kueuepy.errors.problems import Path
 from kueuepy.objects import ClusterQueue, Cohort, QuantityText
 
@@ -51,55 +47,35 @@ def _amount(resource: str, quantity: QuantityText | None) -> int | None:
 
 
 class Capacity:
-    """The largest amounts in a forest of cohorts without usage."""
+    """The largest amounts in a forest of cohorts without usage, as the core's tables have them."""
 
     def __init__(self, queues: Iterable[ClusterQueue], cohorts: Mapping[str, Cohort]) -> None:
         """Takes the queues, and the cohorts by name."""
-        self._quotas: dict[str, dict[Cell, CellQuota]] = {}
-        self._parent: dict[str, str | None] = {}
-        self._members: dict[str, list[str]] = {}
-        self._subtree = cache(self._count_subtree)
-        self._largest = cache(self._count_largest)
-        for cohort in cohorts.values():
-            self._add(f"cohort {cohort.name}", cohort, cohort.parent_name)
-        for queue in queues:
-            self._add(queue.name, queue, queue.cohort_name)
-
-    def _add(self, node: str, owner: ClusterQueue | Cohort, parent: str | None) -> None:
-        self._quotas[node] = cells_of(owner)
-        self._parent[node] = f"cohort {parent}" if parent else None
-        if parent:
-            self._members.setdefault(f"cohort {parent}", []).append(node)
+        engine = Engine()
+        for owner in (*cohorts.values(), *queues):
+            engine.apply(owner)
+        tables = Tables(engine)
+        self._parents = [parent for _, _, parent, *_ in tables.nodes]
+        self._rows = {name: row for row, (name, kind, *_) in enumerate(tables.nodes) if kind == "ClusterQueue"}
+        self._columns = {cell: column for column, cell in enumerate(tables.cells)}
+        self._potential, self._subtree, self._guaranteed = tables.potential, tables.subtree_quota, tables.guaranteed
 
     def largest(self, queue: str, cell: Cell) -> int:
         """The most that a queue could have of a cell (potentialAvailable)."""
-        return self._largest(queue, cell)
+        return self._largest(self._rows[queue], cell)
 
     def borrowable(self, queue: str, cell: Cell) -> int:
         """The most that others could lend to a queue of a cell, whatever the queue's own borrowing limit says."""
-        parent = self._parent.get(queue)
-        return self._largest(parent, cell) - self._lent(queue, cell) if parent else 0
+        parent = self._parents[self._rows[queue]]
+        return self._largest(parent, cell) - self.lent(queue, cell) if parent >= 0 else 0
 
     def lent(self, queue: str, cell: Cell) -> int:
         """The most that a queue lends of a cell."""
-        return self._lent(queue, cell) if self._parent.get(queue) else 0
+        row, column = self._rows[queue], self._columns.get(cell)
+        if column is None or self._parents[row] < 0:
+            return 0
+        return int(self._subtree[row, column]) - int(self._guaranteed[row, column])
 
-    def _quota(self, node: str, cell: Cell) -> CellQuota:
-        return self._quotas.get(node, {}).get(cell, CellQuota())
-
-    def _count_subtree(self, node: str, cell: Cell) -> int:
-        lent = sum(self._lent(member, cell) for member in self._members.get(node, ()))
-        return self._quota(node, cell).nominal + lent
-
-    def _lent(self, node: str, cell: Cell) -> int:
-        limit = self._quota(node, cell).lending_limit
-        subtree = self._subtree(node, cell)
-        return subtree if limit is None else min(limit, subtree)
-
-    def _count_largest(self, node: str, cell: Cell) -> int:
-        subtree, parent = self._subtree(node, cell), self._parent.get(node)
-        if not parent:
-            return subtree
-        limit = self._quota(node, cell).borrowing_limit
-        reachable = subtree - self._lent(node, cell) + self._largest(parent, cell)
-        return reachable if limit is None else min(reachable, subtree + limit)
+    def _largest(self, row: int, cell: Cell) -> int:
+        column = self._columns.get(cell)
+        return 0 if column is None else int(self._potential[row, column])
