@@ -31,9 +31,10 @@ Inadmissibility ValidateAdmissibility(const State& state, const Workload& worklo
   const bool old_texts = state.config.rules.nomination_texts_of_v0_17;
   if (!space.exists) {
     return {Inadmissibility::Kind::kNamespaceMissing,
-            old_texts ? absl::StrCat("Could not obtain workload namespace: namespaces \"", local.ns, "\" not found")
-                      : absl::StrCat("workload namespace \"", local.ns, "\" does not exist: namespaces \"",
-                                     local.ns, "\" not found")};
+            old_texts
+                ? absl::StrCat("Could not obtain workload namespace: namespaces \"", local.ns, "\" not found")
+                : absl::StrCat("workload namespace \"", local.ns, "\" does not exist: namespaces \"",
+                               local.ns, "\" not found")};
   }
   if (!MayUse(state, queue, local.namespace_id)) {
     return {Inadmissibility::Kind::kNamespaceMismatch,
