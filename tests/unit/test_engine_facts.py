@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import pytest
 
-from kueuepy import Cluster, ClusterQueue, LocalQueue, Namespace, PodSet, ResourceFlavor, Scheduler, Workload, _core
+from kueuepy import (
+    AdmissionCheckStrategyRule,
+    Cluster,
+    ClusterQueue,
+    LocalQueue,
+    Namespace,
+    PodSet,
+    ResourceFlavor,
+    Scheduler,
+    Workload,
+    _core,
+)
 from kueuepy.manifest import FEATURE_GATES
-from kueuepy.objects import Taint
+from kueuepy.objects import LabelSelector, Taint
 
 FLAVOR = ResourceFlavor("f")
 QUEUE = ClusterQueue.of("q", {"f": {"cpu": 4}})
+CHECKS = [AdmissionCheckStrategyRule("a"), AdmissionCheckStrategyRule("b")]
 
 
 def facts_of(*objects, **given):
     """The facts about a Workload that asks for one cpu."""
-    scheduler = Scheduler(Cluster([*objects, LocalQueue("lq", cluster_queue="q"), Namespace("default")]), now=0)
-    workload = Workload("w", queue_name="lq", pod_sets=[PodSet.of(1, {"cpu": 1})], **given)
+    declared = [*objects, LocalQueue("lq", cluster_queue="q"), Namespace("default")]
+    scheduler = Scheduler(Cluster(declared, names=False), now=0)
+    workload = Workload("w", queue_name="lq", pod_sets=[PodSet.of(requests={"cpu": 1})], **given)
     scheduler.submit(workload)
     scheduler.settle()
     return scheduler.engine.explain(scheduler.engine.find(workload.key))
@@ -27,12 +40,12 @@ def facts_of(*objects, **given):
         ([FLAVOR, ClusterQueue.of("other", {"f": {"cpu": 4}})], ("ClusterQueueMissing", "q"), None),
         ([QUEUE], ("ClusterQueueInactive", "q"), [("FlavorNotFound", ["f"])]),
         (
-            [ClusterQueue.of("q", {"f": {"cpu": 4}}, stop_policy="Hold", admission_checks=["a", "b"])],
+            [ClusterQueue.of("q", {"f": {"cpu": 4}}, stop_policy="Hold", admission_checks_strategy=CHECKS)],
             ("ClusterQueueInactive", "q"),
             [("Stopped", []), ("FlavorNotFound", ["f"]), ("CheckNotFound", ["a", "b"])],
         ),
         (
-            [ResourceFlavor("f", topology_name="racks"), QUEUE],
+            [ResourceFlavor("f", topology_name="racks", node_labels={"pool": "f"}), QUEUE],
             ("ClusterQueueInactive", "q"),
             [("TopologyNotFound", ["racks", "f"])],
         ),
@@ -52,17 +65,17 @@ def test_who_is_deactivated_or_gated_says_so():
 
 
 def test_a_namespace_that_the_queue_does_not_select_is_told_apart():
-    facts = facts_of(FLAVOR, ClusterQueue.of("q", {"f": {"cpu": 4}}, namespace_selector={"team": "x"}))
+    facts = facts_of(FLAVOR, ClusterQueue.of("q", {"f": {"cpu": 4}}, namespace_selector=LabelSelector({"team": "x"})))
     assert facts["obstacle"] is None
     assert facts["inadmissibility"] == "NamespaceMismatch"
 
 
 def test_a_taint_crosses_as_its_parts():
-    spot = ResourceFlavor("f", node_taints=[Taint("spot", "a b", "NoSchedule"), Taint("gpu", "", "NoExecute")])
+    spot = ResourceFlavor("f", node_taints=[Taint("spot", "a", "NoSchedule"), Taint("gpu", "", "NoExecute")])
     ((pod_set,)) = facts_of(spot, QUEUE)["pod_sets"]
     ((flavor,)) = pod_set["flavors"]
     assert [(why["kind"], why["taint"]) for why in flavor["ineligible"]] == [
-        ("UntoleratedTaint", ("spot", "a b", "NoSchedule")),
+        ("UntoleratedTaint", ("spot", "a", "NoSchedule")),
         ("UntoleratedTaint", ("gpu", "", "NoExecute")),
     ]
 
