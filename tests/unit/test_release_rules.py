@@ -4,7 +4,7 @@ from copy import deepcopy
 
 import pytest
 
-from kueuepy.profiles import RELEASES, RULES
+from kueuepy.profiles import DEFAULTS, RELEASES, RULES, release_of
 from kueuepy.replay import replay
 from stories import KUEUE, flavor, local_queue, namespace, queue, scenario, workload
 
@@ -97,11 +97,38 @@ def elsewhere():
     return scenario({"submit": [workload("a")], "cycle": True}, objects=base(**selector))
 
 
+def evicted(results):
+    return [entry["workload"] for result in results for entry in result.get("evicted", ())]
+
+
+def pods_short():
+    """Who leaves makes room for the cpu that is asked for, not for the pods."""
+    quotas = groups(("f", 10, 3), resources=("cpu", "pods"))
+    objects = base(resourceGroups=quotas, preemption={"withinClusterQueue": "LowerPriority"})
+    before = [workload("low", "5", priority=-1), workload("high", "1", priority=9)]
+    first = [{"submit": [job], "cycle": True} for job in before]
+    return scenario(*first, {"submit": [workload("a", "3", 3)], "cycle": True}, objects=objects)
+
+
+def lends_nothing():
+    """A queue that holds more than its quota in a cohort where nobody lends any."""
+    own = {"name": "cpu", "nominalQuota": "4", "lendingLimit": "0"}
+    group = {"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources": [own]}]}
+    cq = queue(cohortName="c", resourceGroups=[group], preemption={"reclaimWithinCohort": "Any"})
+    rich, poor = (queue("other", cpu, cohortName="c") for cpu in ("4", "0"))
+    objects = [namespace(), flavor(), cq, rich, local_queue(), local_queue("door", "other")]
+    holds = {"submit": [workload("b", "4", queue_name="door")], "cycle": True}
+    steps = [holds, {"apply": [poor], "submit": [workload("a", "4")], "cycle": True}]
+    return scenario(*steps, objects=objects, fairSharing={})
+
+
 STORIES = {
     "flavorless_quota_needs_all_checks": (flavorless, lambda results: any(r.get("admitted") for r in results), False),
     "scan_stops_at_first_missing_resource": (two_missing, lambda results: said(results).count("insufficient"), 1),
     "flavors_without_candidates_compete": (nobody_to_preempt, reserved, None),
     "label_keys_of_whole_group": (labelled, reserved, None),
+    "preemption_counts_pods": (pods_short, lambda results: "no longer fits" in said(results), False),
+    "zero_shares_do_not_borrow": (lends_nothing, evicted, []),
     "usage_in_thousandths": (lambda: used(**SCOPE), consumed, {"ns/lq": {"cpu": "0.066000000"}}),
     "pooled_entry_penalties": (used, lambda results: "penalty:cpu" in consumed(results)["ns/lq"], True),
     "pooled_penalties_stay": (settled_twice, lambda results: consumed(results[3:]) != consumed(results[:3]), True),
@@ -127,5 +154,48 @@ def test_the_releases_on_either_side_of_a_rule_decide_otherwise(rule):
     last = max(release for release in RELEASES if rule.holds_in(release))
     first = min(release for release in RELEASES if release > last)
     assert not rule.holds_in(first)
+    assert ask(told_by(make(), last)) == before
+    assert ask(told_by(make(), first)) != before
+
+
+def overlapping():
+    """Two queues want their own back, and the first candidate of both is the same."""
+    reclaim = {"cohortName": "c", "preemption": {"reclaimWithinCohort": "Any"}}
+    queues = [queue(cpu="4", **reclaim), queue("two", "4", **reclaim), queue("guest", "0", cohortName="c")]
+    doors = [local_queue(), local_queue("second", "two"), local_queue("door", "guest")]
+    borrow = [{"submit": [workload(name, "4", queue_name="door")], "cycle": True} for name in ("g1", "g2")]
+    both = [workload("a", "4"), workload("b", "4", queue_name="second")]
+    return scenario(*borrow, {"submit": both, "cycle": True}, objects=[namespace(), flavor(), *queues, *doors])
+
+
+def stood_back():
+    """Another queue's workload takes flavor f in the same cycle, and is done before the next."""
+    empty, shared = groups(("f", 0), ("g", 0)), groups(("f", 4), ("g", 4))
+    pool = {"apiVersion": KUEUE, "kind": "Cohort", "metadata": {"name": "c"}, "spec": {"resourceGroups": shared}}
+    queues = [queue(name, cohortName="c", resourceGroups=empty) for name in ("cq", "two")]
+    objects = [namespace(), flavor(), flavor("g"), pool, *queues, local_queue(), local_queue("second", "two")]
+    both = [workload("a", "4"), workload("b", "4", queue_name="second", priority=1)]
+    return scenario({"submit": both, "cycle": True}, {"finish": ["ns/b"], "cycle": True}, objects=objects)
+
+
+def alike():
+    return scenario({"submit": [workload(name, "20") for name in ("a", "b", "c")], "cycle": True})
+
+
+GATES = {
+    "RecomputeAssignmentUponPreemptionTargetsOverlap": ("v0.19", overlapping, lambda results: len(evicted(results)), 1),
+    "FlavorFungibilityPreserveScanProgress": ("v0.17", stood_back, reserved, "f"),
+    "SchedulingEquivalenceHashing": ("v0.17", alike, lambda r: r[0]["queues"]["cq"]["inadmissible"], ["ns/a"]),
+    "UnadmittedWorkloadsObservability": ("v0.19", alike, lambda results: results[0]["pending"][0]["reason"], "Pending"),
+}
+"""Gates whose default decides: the last release without it, a story, what is asked of it, and what that one says."""
+
+
+@pytest.mark.parametrize("gate", GATES)
+def test_the_releases_on_either_side_of_a_gate_decide_otherwise(gate):
+    last, make, ask, before = GATES[gate]
+    last = release_of(last)
+    first = min(release for release in RELEASES if release > last)
+    assert (DEFAULTS[last].get(gate, False), DEFAULTS[first][gate]) == (False, True)
     assert ask(told_by(make(), last)) == before
     assert ask(told_by(make(), first)) != before

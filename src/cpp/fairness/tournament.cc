@@ -53,15 +53,10 @@ void Tournament::ComputeShares(NodeId root) {
   }
 }
 
-// Whether the usage of some node may become more than an Amount can hold.
 bool Tournament::Saturates(const Head& head) const {
-  for (size_t i = 0; i < head.usage_size; ++i) {
-    const FlavorResourceAmount& entry = head.usage[i];
-    for (NodeId node = head.queue; node != kNoId; node = state_.forest().Parent(node)) {
-      if ((state_.quota.Usage(node, entry.fr) + entry.amount).IsUnlimited()) return true;
-    }
-  }
-  return false;
+  return std::any_of(head.usage, head.usage + head.usage_size, [&](const FlavorResourceAmount& entry) {
+    return state_.quota.WouldSaturate(head.queue, entry.fr, entry.amount);
+  });
 }
 
 size_t Tournament::RunTournament(NodeId cohort) const {

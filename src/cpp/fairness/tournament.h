@@ -35,6 +35,7 @@ class Tournament {
     std::vector<std::pair<NodeId, Share>> at;
   };
   void ComputeShares(NodeId root);
+  // Whether the usage of some node would be more than an Amount can hold.
   bool Saturates(const Head& head) const;
   size_t RunTournament(NodeId cohort) const;
   bool Less(size_t a, size_t b, NodeId cohort) const;

@@ -10,6 +10,8 @@ bool ReleaseRules::Set(const std::string& name, bool value) {
       {"scan_stops_at_first_missing_resource", &scan_stops_at_first_missing_resource},
       {"flavors_without_candidates_compete", &flavors_without_candidates_compete},
       {"label_keys_of_whole_group", &label_keys_of_whole_group},
+      {"preemption_counts_pods", &preemption_counts_pods},
+      {"zero_shares_do_not_borrow", &zero_shares_do_not_borrow},
       {"usage_in_thousandths", &usage_in_thousandths},
       {"pooled_entry_penalties", &pooled_entry_penalties},
       {"pooled_penalties_stay", &pooled_penalties_stay},

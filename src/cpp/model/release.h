@@ -13,6 +13,8 @@ struct ReleaseRules {
   bool scan_stops_at_first_missing_resource = false;
   bool flavors_without_candidates_compete = false;
   bool label_keys_of_whole_group = false;
+  bool preemption_counts_pods = false;
+  bool zero_shares_do_not_borrow = false;
   bool usage_in_thousandths = false;
   bool pooled_entry_penalties = false;
   bool pooled_penalties_stay = false;

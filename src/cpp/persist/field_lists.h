@@ -30,9 +30,9 @@ class FieldLists {
   KUEUE_RECORD(WaitForPodsReady, timeout, recovery_timeout, block_admission, requeue_by_eviction_time,
                backoff_base_seconds, backoff_max_seconds, backoff_limit_count)
   KUEUE_RECORD(ReleaseRules, flavorless_quota_needs_all_checks, scan_stops_at_first_missing_resource,
-               flavors_without_candidates_compete, label_keys_of_whole_group, usage_in_thousandths,
-               pooled_entry_penalties, pooled_penalties_stay, usage_starts_from_admitted,
-               check_evictions_name_no_state, nomination_texts_of_v0_17)
+               flavors_without_candidates_compete, label_keys_of_whole_group, preemption_counts_pods,
+               zero_shares_do_not_borrow, usage_in_thousandths, pooled_entry_penalties, pooled_penalties_stay,
+               usage_starts_from_admitted, check_evictions_name_no_state, nomination_texts_of_v0_17)
   KUEUE_RECORD(Config, gates, rules, fair_sharing, admission_fair_sharing, wait_for_pods_ready,
                ignore_undeclared_resources)
   KUEUE_RECORD(ResourceTransformation, input, replace, multiply_by, outputs)

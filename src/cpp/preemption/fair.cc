@@ -3,6 +3,7 @@
 // (kueue ff69552e79).
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "fairness/share.h"
@@ -70,7 +71,7 @@ class TargetQueues {
     for (NodeId queue : state_.forest().ChildQueues(cohort)) {
       if (!state_.forest().IsActive(queue) || pruned_.count(queue) > 0) continue;
       const Share share = DominantResourceShare(state_, queue);
-      if (!HasCandidates(queue) || (!share.borrowing && queue != preemptor_)) {
+      if (!HasCandidates(queue) || (!Borrows(share) && queue != preemptor_)) {
         pruned_.insert(queue);
         continue;
       }
@@ -88,7 +89,7 @@ class TargetQueues {
     for (NodeId child : state_.forest().ChildCohorts(cohort)) {
       if (pruned_.count(child) > 0) continue;
       const Share share = DominantResourceShare(state_, child);
-      if (!share.borrowing && ancestors_.count(child) == 0) {
+      if (!Borrows(share) && ancestors_.count(child) == 0) {
         pruned_.insert(child);
         continue;
       }
@@ -98,6 +99,11 @@ class TargetQueues {
       }
     }
     return best;
+  }
+
+  // What is borrowed where nobody can lend makes no share.
+  bool Borrows(const Share& share) const {
+    return state_.config.rules.zero_shares_do_not_borrow ? share.ratio != 0 : share.borrowing;
   }
 
   const State& state_;
@@ -121,17 +127,29 @@ class FairSearch {
     const std::vector<Candidate> candidates = Collect();
     if (candidates.empty()) return {};
     const std::vector<FairSharingStrategy>& strategies = *state_.config.fair_sharing;
-    const Trial trial(state_);
+    // Kueue takes the addition of the request back by removing it, which does not restore what has saturated:
+    // the rest of the cycle sees what is left. Undoing is quicker and otherwise the same.
+    const bool leaks = state_.quota.IsOnTrial() && Saturates();
+    std::optional<Trial> trial;
+    if (!leaks) trial.emplace(state_);
     AddRequest();
     bool fits = FirstPass(candidates, strategies.front());
     if (!fits && strategies.size() > 1) fits = SecondPass();
     RemoveRequest();
-    if (!fits) return {};
-    FillBack(state_, query_, /*borrow=*/true, targets_);
-    return targets_;
+    if (fits) FillBack(state_, query_, /*borrow=*/true, targets_);
+    if (leaks) {
+      for (const Target& target : targets_) Charge(state_, target.workload);
+    }
+    return fits ? targets_ : std::vector<Target>();
   }
 
  private:
+  bool Saturates() const {
+    return std::any_of(query_.request.begin(), query_.request.end(),
+                       [this](const FlavorResourceAmount& entry) {
+                         return state_.quota.WouldSaturate(query_.queue, entry.fr, entry.amount);
+                       });
+  }
   void AddRequest() {
     for (const FlavorResourceAmount& entry : query_.request)
       state_.quota.Add(query_.queue, entry.fr, entry.amount);

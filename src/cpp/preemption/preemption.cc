@@ -98,11 +98,14 @@ std::vector<Target> Preemptor::Targets(NodeId queue, WorkloadId id, const Assign
       const Workload& old = state_.At(replaced);
       count = cls.totals[i].count - HeldCount(state_, old, old.admission->pod_sets[i]);
     }
-    for (const auto& [resource, amount] : FlavorAssigner::Scaled(cls.totals[i], count)) {
+    const auto ask = [&](ResourceId resource, int64_t amount) {
       const FlavorChoice* choice = assignment.pod_sets[i].Find(resource);
-      if (amount == 0 || choice == nullptr) continue;
+      if (amount == 0 || choice == nullptr) return;
       AddTo(query.request, state_.FlavorResource(choice->flavor, resource), Amount(amount));
-    }
+    };
+    for (const auto& [resource, amount] : FlavorAssigner::Scaled(cls.totals[i], count)) ask(resource, amount);
+    if (state_.config.rules.preemption_counts_pods && state_.Queue(queue).covers_pods)
+      ask(state_.pods, count);
   }
   if (!assignment.demands.empty()) {
     query.topology = &assignment.demands;

@@ -123,6 +123,13 @@ void Quota::Remove(NodeId queue, FlavorResourceId fr, Amount amount) {
   }
 }
 
+bool Quota::WouldSaturate(NodeId queue, FlavorResourceId fr, Amount added) const {
+  for (NodeId node = queue; node != kNoId; node = forest_.Parent(node)) {
+    if ((usage_(node, fr) + added).IsUnlimited()) return true;
+  }
+  return false;
+}
+
 void Quota::Rollback(size_t mark) {
   while (log_.size() > mark) {
     const Change& change = log_.back();

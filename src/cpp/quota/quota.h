@@ -106,6 +106,11 @@ class Quota {
     return log_.size();
   }
   void Rollback(size_t mark);
+  // Whether what is changed now will be undone.
+  bool IsOnTrial() const { return open_ > 0; }
+
+  // Whether the usage of the queue, or of a cohort above it, would be more than an Amount can hold.
+  bool WouldSaturate(NodeId queue, FlavorResourceId fr, Amount added) const;
 
  private:
   friend class FieldLists;  // persist/field_lists.h

@@ -32,10 +32,10 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
   ++state_.scheduling_cycle;
   preemptor_.BeginCycle();
   ShowAsAsked();
-  for (Entry& entry : entries_) NominateEntry(entry);
   {
     // The cycle works on its own copy of the usage; what is admitted is charged for good afterwards.
     const Trial trial(state_);
+    for (Entry& entry : entries_) NominateEntry(entry);
     Process();
   }
   ShowAsIs();

@@ -76,6 +76,22 @@ RULES = (
         "pkg/scheduler/flavorassigner/flavorassigner.go:flavorSelector (#12449)",
     ),
     Rule(
+        "preemption_counts_pods",
+        "decisions",
+        ("v0.18.5", "v0.19.1"),
+        "in a ClusterQueue with quota for pods, victims must make room for the pods of the preemptor, too; since then "
+        "for what its containers request alone",
+        "pkg/scheduler/flavorassigner/flavorassigner.go:assignFlavors,TotalRequestsFor (#13503)",
+    ),
+    Rule(
+        "zero_shares_do_not_borrow",
+        "decisions",
+        ("v0.17.0",),
+        "with fair sharing, a ClusterQueue or Cohort that borrows what counts for no share, as nothing of it may be "
+        "lent, gives no workload up; since then it does",
+        "pkg/scheduler/preemption/fairsharing/ordering.go:nextTarget",
+    ),
+    Rule(
         "usage_in_thousandths",
         "decisions",
         ("v0.18.5",),
