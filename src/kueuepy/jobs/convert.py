@@ -102,7 +102,7 @@ def to_workloads(
         namespaces=namespaces,
         local_queues=local_queues,
     )
-    return tuple(workload for _, workloads in found for workload in workloads)
+    return tuple(workload for _, workload in found)
 
 
 def with_manifests(
@@ -114,17 +114,20 @@ def with_manifests(
     queue_name_annotation: bool = False,
     namespaces: Iterable[Namespace],
     local_queues: Iterable[LocalQueue],
-) -> Iterator[tuple[Document, tuple[Workload, ...]]]:
-    """What `to_workloads` makes, job by job: its manifest with the defaults that it gets, and its Workloads.
+) -> Iterator[tuple[Document, Workload]]:
+    """What `to_workloads` makes: each Workload after the manifest, with the defaults that it gets, of what it starts.
 
-    The pods of a group are one manifest of kind List; instead of a CronJob there is the Job that it makes.
+    The pods of a group are one manifest of kind List; instead of a CronJob there is the Job that it makes, instead of
+    a Deployment each of its Pods.
     """
     classes, others = tuple(priority_classes), tuple(related)
     new = _new(manifests, classes, config, local_queues, queue_name_annotation=queue_name_annotation)
     owners, known = Owners((*others, *new)), tuple(namespaces)
     managed = [item for item in new if is_managed(item, config=config, owners=owners, namespaces=known)]
     for item in _grouped(managed, config):
-        yield item, tuple(_workload(job, classes, config) for job in _held(item, config, others))
+        for job in _held(item, config, others):
+            started = item if job.manifest.get("kind") == item.get("kind") else job.manifest
+            yield started, _workload(job, classes, config)
 
 
 def unmanaged(

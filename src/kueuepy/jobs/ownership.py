@@ -14,6 +14,7 @@ from kueuepy.jobs import keys
 from kueuepy.jobs.fields import Document
 from kueuepy.jobs.priority import DEFAULT_CLASS, AnyPriorityClass, has_default_class
 from kueuepy.jobs.registry import is_known
+from kueuepy.manifest.jobkinds import FRAMEWORKS, PODS_BY, framework_of
 from kueuepy.objects import Configuration, Namespace
 
 _LIMIT = 10
@@ -43,12 +44,14 @@ class Unmanaged(Enum):
         NAMESPACE: `managedJobsNamespaceSelector` does not select its namespace.
         OWNER: An owner of it has a Workload, for all that it owns.
         QUEUE: It names no queue, and jobs without one are left alone (`manageJobsWithoutQueueName`).
+        FRAMEWORK: The Configuration lists the kinds that are managed, and its own is not among them.
         GATE: Kueue knows its kind with a feature gate only, which is off (`pkg/controller/jobs/sparkapplication`).
     """
 
     NAMESPACE = "its namespace is not selected by managedJobsNamespaceSelector"
     OWNER = "an owner of it has a Workload"
     QUEUE = f"it has no label {keys.QUEUE_NAME}"
+    FRAMEWORK = "its kind is not among integrations.frameworks of the Configuration"
     GATE = "the feature gate of its kind, SparkApplicationIntegration, is off"
 
 
@@ -84,6 +87,8 @@ def why_unmanaged(
     """Why a job gets no Workload of its own; `None` if it gets one. Arguments and errors are those of `is_managed`."""
     if _is_suspended_by_parent(manifest):
         return None
+    if not _is_enabled(manifest, config):
+        return Unmanaged.FRAMEWORK
     if not _selects(config, manifest, namespaces):
         return Unmanaged.NAMESPACE
     if find_ancestor(manifest, owners, all_jobs=config.manage_jobs_without_queue_name) is not None:
@@ -170,6 +175,19 @@ def _selects(config: Configuration, manifest: Document, namespaces: Iterable[Nam
     name = _namespace(manifest)
     labels = next((namespace.labels for namespace in namespaces if namespace.name == name), {})
     return config.managed_jobs_namespace_selector.matches({_NAME_LABEL: name} | labels)
+
+
+def _is_enabled(manifest: Document, config: Configuration) -> bool:
+    """Whether a kind is among those that are managed; those of one's own are.
+
+    Source: `pkg/controller/jobframework/setup.go:setupControllers`, `collectImplicitlyEnabledIntegrations`.
+    """
+    enabled = config.frameworks
+    if enabled is None:
+        return True
+    framework = framework_of(str(manifest.get("apiVersion")), str(manifest.get("kind")))
+    implied = framework == "pod" and any(name in enabled for name in PODS_BY)
+    return framework in enabled or implied or framework not in FRAMEWORKS
 
 
 def _is_suspended_by_parent(manifest: Document) -> bool:

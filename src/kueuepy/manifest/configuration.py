@@ -37,7 +37,7 @@ _BOTH = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
 
 _OTHERS = """
     apiVersion kind metadata webhook leaderElection metrics health pprofBindAddress controller tls
-    internalCertManagement clientConnection integrations multiKueue objectRetentionPolicies visibilityServer
+    internalCertManagement clientConnection multiKueue objectRetentionPolicies visibilityServer
     queueVisibility
 """
 _Requeuing = shape(
@@ -76,6 +76,7 @@ _Resources = shape(
     transformations=many(_Transformation),
     quotaCheckStrategy=str | None,
 )
+_Integrations = shape("Integrations", "externalFrameworks podOptions labelKeysToCopy", frameworks=list[str] | None)
 _Configuration = shape(
     "Configuration",
     _OTHERS,
@@ -86,6 +87,7 @@ _Configuration = shape(
     fairSharing=optional(_FairSharing),
     admissionFairSharing=optional(_AdmissionFairSharing),
     resources=optional(_Resources),
+    integrations=optional(_Integrations),
     featureGates=dict[str, bool] | None,
 )
 
@@ -111,6 +113,7 @@ def read_configuration(
     selector: LabelSelector | None = _all_but("kube-system", namespace)
     if (raw := doc.get("managedJobsNamespaceSelector")) is not None:
         selector = decode(LabelSelector, raw, ("managedJobsNamespaceSelector",), findings)
+    frameworks = (doc.get("integrations") or {}).get("frameworks")
     configuration = Configuration(
         fair_sharing=_fair_sharing(doc.get("fairSharing"), version, findings),
         admission_fair_sharing=_admission_fair_sharing(doc.get("admissionFairSharing"), findings),
@@ -119,6 +122,7 @@ def read_configuration(
         manage_jobs_without_queue_name=doc.get("manageJobsWithoutQueueName", False),
         managed_jobs_namespace_selector=selector or LabelSelector(),
         feature_gates=gates,
+        frameworks=None if frameworks is None else tuple(frameworks),
         version=release.name,
     )
     return None if findings.problems else (configuration, namespace)
@@ -219,6 +223,7 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
         "resources": msgspec.to_builtins(configuration.resources) or None,
         "manageJobsWithoutQueueName": configuration.manage_jobs_without_queue_name or None,
         "managedJobsNamespaceSelector": msgspec.to_builtins(configuration.managed_jobs_namespace_selector),
+        "integrations": None if configuration.frameworks is None else {"frameworks": list(configuration.frameworks)},
         "featureGates": configuration.feature_gates or None,
     }
     body = {name: value for name, value in body.items() if value is not None}

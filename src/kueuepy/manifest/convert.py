@@ -187,6 +187,11 @@ def to_dict(obj: Object) -> dict[str, Any]:
     return {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata, **rest}
 
 
+def generated_name(prefix: str, number: int) -> str:
+    """The name of an object that has only the beginning of one; an API server adds five random letters instead."""
+    return f"{prefix}{number:05d}"
+
+
 def object_name(doc: Mapping[str, Any]) -> str:
     """How messages call an object: kind, and name in quotes, with its namespace if it has one."""
     metadata = doc.get("metadata")

@@ -26,6 +26,21 @@ BUILT_IN: Final[dict[str, tuple[str, ...]]] = {
 }
 """The API versions of every kind of job that Kueue manages; `kueuepy.jobs` has a class for each."""
 
+
+def _group(api_version: str) -> str:
+    return api_version.rpartition("/")[0]
+
+
+def framework_of(api_version: str, kind: str) -> str:
+    """The name of a kind in `integrations.frameworks` of a Configuration.
+
+    >>> framework_of("batch/v1", "Job"), framework_of("apps/v1", "Deployment")
+    ('batch/job', 'deployment')
+    """
+    group = _group(api_version)
+    return kind.lower() if group in ("", "apps") else f"{group}/{kind.lower()}"
+
+
 _IF_QUEUED = {"Deployment", "LeaderWorkerSet", "Pod", "StatefulSet"}
 _OTHERS = {
     ("kueue.x-k8s.io", "ProvisioningRequestConfig"),
@@ -36,9 +51,12 @@ _OTHERS = {
 }
 
 
-def _group(api_version: str) -> str:
-    return api_version.rpartition("/")[0]
-
+FRAMEWORKS: Final = tuple(
+    sorted(framework_of(versions[0], kind) for kind, versions in BUILT_IN.items() if kind != "CronJob")
+)
+"""The kinds that `integrations.frameworks` may list."""
+PODS_BY: Final = ("deployment", "leaderworkerset.x-k8s.io/leaderworkerset", "statefulset")
+"""Those of them with which `pod` is on, too."""
 
 _jobs = {(_group(version), kind): kind in _IF_QUEUED for kind, versions in BUILT_IN.items() for version in versions}
 

@@ -131,6 +131,8 @@ class Configuration(Value, frozen=True, kw_only=True):
         manage_jobs_without_queue_name: Whether jobs without a queue name are held back too.
         managed_jobs_namespace_selector: The namespaces where that applies.
         feature_gates: Feature gates that differ from their defaults.
+        frameworks: The kinds of jobs that are managed, `integrations.frameworks`, such as `batch/job`; `None` for all.
+            In a cluster Kueue manages only `batch/job` unless a Configuration says more.
         version: The release of Kueue whose decisions are asked for, such as `v0.18`; no file says it.
         rules_left_out: Rules of that release that are not to hold, to find out what each of them changes.
         rules_added: Rules of other releases that are to hold, likewise.
@@ -143,6 +145,7 @@ class Configuration(Value, frozen=True, kw_only=True):
     manage_jobs_without_queue_name: bool = False
     managed_jobs_namespace_selector: LabelSelector = MANAGED_NAMESPACES
     feature_gates: dict[str, bool] = field(default_factory=dict)
+    frameworks: tuple[str, ...] | None = None
     version: str = DEVELOPMENT
     rules_left_out: tuple[str, ...] = ()
     rules_added: tuple[str, ...] = ()

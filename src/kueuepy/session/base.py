@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
+from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
 from kueuepy.cluster import Cluster
-from kueuepy.errors import DuplicateError, NotFoundError, StateError
+from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError, StateError
 from kueuepy.manifest import check
 from kueuepy.objects import SECOND, ClusterQueue, LocalQueue, Namespace, PriorityClass, WorkloadPriorityClass
 from kueuepy.session import calls
@@ -137,13 +138,34 @@ class SchedulerState:
     def id_of(self, key: str) -> int:
         """The engine's id of a workload, by its key or, in the namespace `default`, by its name.
 
+        The name of a job does, too, or the beginning of one that it was generated from, if that is one workload's only.
+
         Raises:
             NotFoundError: There is no such workload.
+            InvalidSpecError: The key is no text.
         """
-        found = self._engine.find(key if "/" in key else f"default/{key}")
-        if found < 0:
-            raise NotFoundError(f'Workload "{key}": there is no such workload; a key is namespace/name')
-        return found
+        if not isinstance(key, str):
+            raise InvalidSpecError(f"Workload: {key!r} is no key; it must be a text such as namespace/name")
+        full = key if "/" in key else f"default/{key}"
+        found = self._engine.find(full)
+        if found >= 0:
+            return found
+        jobs = self._store.jobs.keys()
+        named = [known for known in jobs if full in self._names_of_job(known)]
+        if len(named) == 1:
+            return self._engine.find(named[0])
+        hint = f"its job has {', '.join(named[:9])}" if named else "a key is namespace/name"
+        raise NotFoundError(f'Workload "{key}": there is no such workload; {hint}')
+
+    def job_of(self, key: str) -> dict[str, Any] | None:
+        """The manifest of the job of a workload, as it was submitted; `None` of one that came without."""
+        return self._store.jobs.get(key)
+
+    def _names_of_job(self, key: str) -> tuple[str, ...]:
+        """By what the job of a workload is known, beside the workload's name."""
+        metadata = (self.job_of(key) or {}).get("metadata") or {}
+        namespace = metadata.get("namespace") or "default"
+        return tuple(f"{namespace}/{metadata[part]}" for part in ("name", "generateName") if metadata.get(part))
 
     def _known(self, found: int) -> Workload:
         known = self._store.workloads.get(self._engine.key(found))
@@ -182,13 +204,15 @@ class SchedulerState:
         return keys
 
     def _remarks(self, workloads: Iterable[Workload]) -> Iterator[str]:
-        """Of each workload that nobody considers, as its queue is not there: which one that is."""
+        """Of each workload that nobody considers, as its queue is not there, which one; and what is not counted."""
         for workload in workloads:
             missing = self._cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
             if not workload.queue_name:
                 yield f'Workload "{workload.key}": names no queue, and is never considered'
             elif isinstance(missing, str):
                 yield f'Workload "{workload.key}": waits for {missing}, which is not there'
+            if any(pod_set.asks_for_claims for pod_set in workload.pod_sets):
+                yield f'Workload "{workload.key}": asks for devices by resourceClaims, which count nothing here'
 
     @changing
     def take(self, one: Submitted) -> None:
@@ -231,6 +255,7 @@ class SchedulerState:
             objects.of(LocalQueue),
             self._related,
             self._covered,
+            count(self._count + 1),
         )
 
     def _cluster_queue_of(self, local_queue: str) -> ClusterQueue | str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest import from_dict
-from kueuepy.manifest.convert import object_name
+from kueuepy.manifest.convert import generated_name, object_name
 from kueuepy.objects import Workload
 from kueuepy.objects.readable import fault_of
 
@@ -35,6 +35,8 @@ class JobContext(NamedTuple):
     related: tuple[dict[str, Any], ...]
     covered: Callable[[str], Collection[str]] = lambda _: ()
     """The resources for which the ClusterQueue of a LocalQueue, given as `namespace/name`, has quotas."""
+    numbers: Iterator[int] | None = None
+    """What tells those apart that have the beginning of a name only, `generateName`; without it they are alike."""
 
 
 class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute
@@ -131,7 +133,7 @@ def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[S
     from kueuepy.jobs import keys  # noqa: PLC0415 - only jobs need it
     from kueuepy.jobs.convert import with_manifests  # noqa: PLC0415 - only jobs need it
 
-    manifests = [plain(job) for job in jobs]
+    manifests = [plain(_named(job, around)) for job in jobs]
     found = with_manifests(
         manifests,
         priority_classes=around.priority_classes,
@@ -140,11 +142,21 @@ def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[S
         namespaces=around.namespaces,
         local_queues=around.local_queues,
     )
-    for manifest, workloads in found:
-        job = manifest if len(workloads) == 1 else None
-        of_pods = manifest.get("kind") in ("Pod", "Deployment")
-        for workload in workloads:
-            yield Submitted(workload, job, of_pods and keys.IS_GROUP_WORKLOAD not in workload.annotations)
+    for manifest, workload in found:
+        single_pod = manifest.get("kind") == "Pod" and keys.IS_GROUP_WORKLOAD not in workload.annotations
+        yield Submitted(workload, dict(manifest), single_pod)
+
+
+def _named(item: Mapping[str, Any], around: JobContext) -> Mapping[str, Any]:
+    """The manifest with a name of its own, if it has only the beginning of one, as an API server names it."""
+    if item.get("kind") == "List" and isinstance(items := item.get("items"), list | tuple):
+        return {**item, "items": [_named(one, around) if isinstance(one, Mapping) else one for one in items]}
+    metadata = item.get("metadata")
+    if around.numbers is None or not isinstance(metadata, Mapping) or metadata.get("name"):
+        return item
+    if not isinstance(prefix := metadata.get("generateName"), str):
+        return item
+    return {**item, "metadata": {**metadata, "name": generated_name(prefix, next(around.numbers))}}
 
 
 def plain(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def jobs_of(items: Any, around: JobContext | None = None) -> Jobs:
         )
     if isinstance(items, Mapping | Workload) or not isinstance(items, Iterable):
         items = [items]
-    return concat(_tables(list(items), around))
+    return concat(_tables(list(items), around or _nowhere()))
 
 
 def _is_frame(item: Any) -> bool:
@@ -56,7 +57,7 @@ def _is_row(item: Any) -> bool:
     return isinstance(item, Mapping) and "kind" not in item and "apiVersion" not in item
 
 
-def _tables(items: list[Any], around: JobContext | None) -> list[Jobs]:
+def _tables(items: list[Any], around: JobContext) -> list[Jobs]:
     """Tables of the items in their order; rows that follow each other become one."""
     found: list[Jobs] = []
     rows: list[dict[str, Any]] = []
@@ -91,7 +92,7 @@ def _of_columns(columns: dict[str, Any]) -> Jobs:
     return Jobs(columns)
 
 
-def _of_workloads(item: Any, around: JobContext | None) -> Jobs:
+def _of_workloads(item: Any, around: JobContext) -> Jobs:
     from kueuepy.jobs import Submission  # noqa: PLC0415 - only manifests need it
     from kueuepy.session.submission import submissions  # noqa: PLC0415
 
@@ -102,7 +103,7 @@ def _of_workloads(item: Any, around: JobContext | None) -> Jobs:
         raise InvalidSpecError(
             f"jobs: {item!r} is no job; read files with Jobs.read, or kueuepy.load and give its jobs"
         )
-    workloads = [workload for workload, *_ in submissions([item], around or _nowhere())]
+    workloads = [workload for workload, *_ in submissions([item], around)]
     return of_workloads(workloads, [duration] * len(workloads))
 
 
@@ -111,7 +112,7 @@ def _nowhere() -> JobContext:
     from kueuepy.objects import Configuration  # noqa: PLC0415 - only manifests need it
     from kueuepy.session.submission import JobContext  # noqa: PLC0415
 
-    return JobContext(Configuration(), (), (), (), ())
+    return JobContext(Configuration(), (), (), (), (), numbers=count(1))
 
 
 def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None]) -> Jobs:

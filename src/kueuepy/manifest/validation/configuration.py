@@ -4,6 +4,7 @@ Source: `pkg/config/validation.go`.
 """
 
 from kueuepy.errors.problems import suggestion
+from kueuepy.manifest.jobkinds import FRAMEWORKS
 from kueuepy.manifest.validation.queue import review_selector
 from kueuepy.manifest.validation.review import Review, parse_lenient
 from kueuepy.objects import (
@@ -35,6 +36,7 @@ def review_configuration(configuration: Configuration, review: Review, own_names
     if configuration.wait_for_pods_ready is not None:
         _review_wait(configuration.wait_for_pods_ready, review)
     _review_resources(configuration.resources, review)
+    _review_frameworks(configuration.frameworks or (), review)
     selector = configuration.managed_jobs_namespace_selector
     review_selector(selector, _SELECTOR, review)
     for name in ("kube-system", own_namespace):
@@ -94,6 +96,14 @@ def _review_wait(wait: WaitForPodsReady, review: Review) -> None:
     review.int32(strategy.backoff_limit_count, (*path, "backoffLimitCount"), least=0)
     review.int32(strategy.backoff_base_seconds, (*path, "backoffBaseSeconds"), least=0)
     review.int32(strategy.backoff_max_seconds, (*path, "backoffMaxSeconds"), least=0)
+
+
+def _review_frameworks(frameworks: tuple[str, ...], review: Review) -> None:
+    path = ("integrations", "frameworks")
+    review.unique(frameworks, path, "framework")
+    for position, name in enumerate(frameworks):
+        if name not in FRAMEWORKS:
+            review.problem((*path, position), f'"{name}" is no framework; {suggestion(name, FRAMEWORKS)}')
 
 
 def _review_resources(resources: Resources, review: Review) -> None:

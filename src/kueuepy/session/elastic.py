@@ -1,0 +1,100 @@
+"""An elastic job that is submitted again with another number of pods: its Workload changes, or a slice replaces it.
+
+Mirrors `pkg/workloadslicing/workloadslicing.go:EnsureWorkloadSlices,ScaledDown` and
+`pkg/controller/jobframework/reconciler.go:prepareWorkloadSlice`.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.jobs import keys
+from kueuepy.session.submission import Submitted, of_jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kueuepy.objects import Workload
+    from kueuepy.session.base import SchedulerState
+
+
+class Resized(NamedTuple):
+    """What becomes of something that is submitted.
+
+    Attributes:
+        key: The workload that it is about.
+        new: What is to be taken, unless a workload that is there does.
+        changed: The workload that is there, with other numbers of pods, if it changes.
+    """
+
+    key: str
+    new: Submitted | None = None
+    changed: Workload | None = None
+
+
+def resized(state: SchedulerState, one: Submitted) -> Resized:
+    """What becomes of a job: of one that is not elastic, or not there yet, a new Workload.
+
+    Raises:
+        InvalidSpecError: It has other pod sets than before.
+    """
+    if one.job is None or one.workload.annotations.get(keys.ELASTIC_JOB) != "true":
+        return Resized(one.workload.key, one)
+    slices = list(_slices(state, one.job))
+    if not slices:
+        return Resized(one.workload.key, one)
+    before = slices[-1]
+    old, asked = _counts(before), _counts(one.workload)
+    if old.keys() != asked.keys():
+        raise InvalidSpecError(
+            f'Workload "{before.key}": its job now has the pod sets {", ".join(asked)}; they must stay {", ".join(old)}'
+        )
+    if old == asked:
+        return Resized(before.key)
+    holds_quota = state.engine.admission(state.id_of(before.key)) is not None
+    if not holds_quota or all(asked[name] <= old[name] for name in old):
+        pod_sets = tuple(msgspec.structs.replace(pod_set, count=asked[pod_set.name]) for pod_set in before.pod_sets)
+        return Resized(before.key, None, msgspec.structs.replace(before, pod_sets=pod_sets))
+    slice_ = _replacing(state, one, before)
+    return Resized(slice_.workload.key, slice_)
+
+
+def _slices(state: SchedulerState, job: Mapping[str, Any]) -> Iterator[Workload]:
+    """The Workloads of a job that are not finished, the oldest first."""
+    present = state.keys()
+    for key in present:
+        known = state.job_of(key)
+        if known is None or _identity(known) != _identity(job):
+            continue
+        finished = state.engine.condition(state.id_of(key), "Finished")
+        if finished is None or not finished[0]:
+            yield state.workload(key)
+
+
+def _replacing(state: SchedulerState, one: Submitted, before: Workload) -> Submitted:
+    """A new slice, named by the first generation of the job that has none yet."""
+    assert one.job is not None
+    metadata = one.job["metadata"]
+    first = int(metadata.get("generation") or 2)
+    for generation in count(first):
+        job = {**one.job, "metadata": {**metadata, "generation": generation}}
+        (made,) = of_jobs((job,), state.job_context())
+        if state.engine.find(made.workload.key) < 0:
+            break
+    origin = before.annotations.get(keys.WORKLOAD_SLICE_NAME) or before.name
+    linked = {keys.SLICE_REPLACEMENT_FOR: before.key, keys.WORKLOAD_SLICE_NAME: origin}
+    annotations = {**made.workload.annotations, **linked}
+    return made._replace(workload=msgspec.structs.replace(made.workload, annotations=annotations))
+
+
+def _counts(workload: Workload) -> dict[str, int]:
+    return {pod_set.name: pod_set.count for pod_set in workload.pod_sets}
+
+
+def _identity(job: Mapping[str, Any]) -> tuple[str, str, str]:
+    metadata = job.get("metadata") or {}
+    return str(job.get("kind")), str(metadata.get("namespace") or "default"), str(metadata.get("name"))

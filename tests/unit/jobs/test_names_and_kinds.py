@@ -1,0 +1,174 @@
+"""Jobs as they are submitted: by what name, of which kinds, and each of several Workloads with what it starts."""
+
+import pytest
+
+import kueuepy as kq
+from kueuepy.cli.app import main
+from kueuepy.manifest.configuration import write_configuration
+
+POD = {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": 1}}}]}
+
+
+def cluster(configuration=None):
+    queue = kq.ClusterQueue.of("team", {"default": {"cpu": 9}})
+    return kq.Cluster(kq.ResourceFlavor("default"), queue, configuration=configuration)
+
+
+def job(api_version="batch/v1", kind="Job", *, spec=None, **metadata):
+    labels = {"kueue.x-k8s.io/queue-name": "team"}
+    template = {"template": {"spec": {**POD, "restartPolicy": "Never"}}}
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"namespace": "default", "labels": labels, **(metadata or {"name": "a"})},
+        "spec": template if spec is None else spec,
+    }
+
+
+def served(kind, replicas):
+    template = {"metadata": {"labels": {"app": "a"}}, "spec": POD}
+    spec = {"replicas": replicas, "selector": {"matchLabels": {"app": "a"}}, "template": template}
+    return job("apps/v1", kind, spec=spec)
+
+
+GENERATED = job(generateName="sample-job-")
+
+
+def test_each_job_whose_name_is_generated_has_one_of_its_own():
+    scheduler = kq.Scheduler(cluster())
+    keys = [*scheduler.submit(GENERATED, GENERATED), *scheduler.submit(GENERATED)]
+    names = [key.removeprefix("default/job-sample-job-")[:5] for key in keys]
+    assert names == ["00001", "00002", "00003"]
+    assert scheduler.fork().submit(GENERATED) == scheduler.submit(GENERATED)
+
+
+def test_a_workload_is_found_by_the_name_of_its_job_or_by_what_that_was_made_from():
+    scheduler = kq.Scheduler(cluster())
+    (key,) = scheduler.submit(GENERATED)
+    assert (
+        scheduler.workload("sample-job-00001") == scheduler.workload("default/sample-job-") == scheduler.workload(key)
+    )
+    assert scheduler.explain("sample-job-").workload == key
+    scheduler.submit(GENERATED)
+    with pytest.raises(kq.NotFoundError, match=r"its job has default/job-sample-job-00001-\w+, default/job-sample"):
+        scheduler.workload("sample-job-")
+
+
+def test_jobs_of_a_file_with_one_generated_name_run_one_by_one(tmp_path, capsys):
+    manifest = tmp_path / "job.json"
+    both = {"apiVersion": "v1", "kind": "List", "items": [GENERATED, GENERATED]}
+    manifest.write_text(str(both).replace("'", '"'))
+    base = tmp_path / "cluster.yaml"
+    kq.dump(cluster(), base)
+    assert main(["run", str(base), str(manifest)]) == 0
+    assert "2 admissions" in capsys.readouterr().out
+    single = tmp_path / "single.json"
+    single.write_text(str(GENERATED).replace("'", '"'))
+    assert main(["explain", "sample-job-", str(base), str(single)]) == 0
+    assert "is admitted" in capsys.readouterr().out
+
+
+CONFIGURATION = """
+apiVersion: config.kueue.x-k8s.io/v1beta2
+kind: Configuration
+integrations: {{frameworks: [{}]}}
+"""
+
+
+def only(frameworks):
+    return kq.load(CONFIGURATION.format(frameworks)).configuration
+
+
+@pytest.mark.parametrize(
+    ("frameworks", "manifest", "managed"),
+    [
+        ("batch/job", job(), True),
+        ("batch/job", served("Deployment", 1), False),
+        ("deployment", served("Deployment", 1), True),
+        ("statefulset", job("v1", "Pod", spec=POD), True),
+        ("batch/job", job("v1", "Pod", spec=POD), False),
+    ],
+)
+def test_only_the_kinds_that_a_configuration_lists_are_managed(frameworks, manifest, managed):
+    scheduler = kq.Scheduler(cluster(only(frameworks)))
+    if managed:
+        assert len(scheduler.submit(manifest)) == 1
+    else:
+        with pytest.raises(kq.InvalidSpecError, match="is no job that Kueue manages"):
+            scheduler.submit(manifest)
+
+
+def test_a_kind_that_is_none_is_refused_with_the_one_that_was_meant():
+    with pytest.raises(kq.InvalidSpecError, match=r'integrations.frameworks\[0\]: "batch/jobb" .* "batch/job"'):
+        only("batch/jobb")
+    with pytest.raises(kq.InvalidSpecError, match="occurs twice"):
+        only("pod, pod")
+
+
+def test_the_kinds_are_written_as_they_were_read():
+    assert write_configuration(only("batch/job, pod"))["integrations"] == {"frameworks": ["batch/job", "pod"]}
+    assert "integrations" not in write_configuration(kq.Configuration())
+
+
+def test_check_says_why_a_job_of_a_kind_that_is_not_listed_is_left_alone(tmp_path, capsys):
+    path = tmp_path / "all.yaml"
+    kq.dump(cluster(only("pod")), path)
+    (tmp_path / "job.json").write_text(str(job()).replace("'", '"'))
+    main(["check", str(tmp_path)])
+    assert "its kind is not among integrations.frameworks" in capsys.readouterr().out
+
+
+def test_each_pod_of_a_deployment_is_started_by_a_patch_of_its_own():
+    scheduler = kq.Scheduler(cluster())
+    keys = scheduler.submit(served("Deployment", 3))
+    scheduler.settle()
+    patches = [scheduler.start_patch(key) for key in keys]
+    assert len(patches) == 3
+    assert all(patch["spec"]["schedulingGates"] is None for patch in patches)
+    assert [scheduler.stop_patch(key) for key in keys] == [None, None, None]
+
+
+def test_replicas_of_a_leader_worker_set_are_started_one_by_one():
+    scheduler = kq.Scheduler(cluster())
+    spec = {"replicas": 2, "leaderWorkerTemplate": {"size": 2, "workerTemplate": {"spec": POD}}}
+    keys = scheduler.submit(job("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", spec=spec))
+    scheduler.settle()
+    assert [scheduler.start_patch(key) for key in keys] == [{}, {}]
+
+
+def elastic(parallelism):
+    spec = {"template": {"spec": {**POD, "restartPolicy": "Never"}}, "parallelism": parallelism, "completions": 20}
+    annotations = {"kueue.x-k8s.io/elastic-job": "true"}
+    return job(spec=spec, name="grows", annotations=annotations)
+
+
+def used(scheduler):
+    return scheduler.usage.value("team", "default", "cpu")
+
+
+def test_an_elastic_job_that_grows_is_counted_once():
+    """Mirrors pkg/workloadslicing/workloadslicing.go:EnsureWorkloadSlices."""
+    scheduler = kq.Scheduler(cluster())
+    (first,) = scheduler.submit(elastic(3))
+    scheduler.settle()
+    assert scheduler.submit(elastic(3)) == (first,)
+    (second,) = scheduler.submit(elastic(7))
+    assert second != first
+    assert used(scheduler) == 3000
+    scheduler.settle()
+    assert used(scheduler) == 7000
+    assert scheduler.workload(first).status.is_true("Finished")
+    assert scheduler.workload(second).annotations["kueue.x-k8s.io/workload-slice-replacement-for"] == first
+
+
+def test_an_elastic_job_that_shrinks_or_still_waits_keeps_its_workload():
+    scheduler = kq.Scheduler(cluster())
+    (key,) = scheduler.submit(elastic(20))
+    scheduler.settle()
+    assert scheduler.submit(elastic(8)) == (key,)
+    scheduler.settle()
+    assert used(scheduler) == 8000
+    assert scheduler.submit(elastic(2)) == (key,)
+    scheduler.settle()
+    assert used(scheduler) == 2000
+    assert len(scheduler.keys()) == 1
