@@ -7,7 +7,7 @@ from kueuepy.errors import DuplicateError
 from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
-from kueuepy.manifest.convert import object_name, read_object, split_api_version
+from kueuepy.manifest.convert import generated_name, object_name, read_object, split_api_version
 from kueuepy.manifest.decoding import Findings, Sound
 from kueuepy.manifest.jobkinds import QUEUE_NAME, is_annotated, is_job, is_other, with_queue_label
 from kueuepy.manifest.kinds import KINDS, KUEUE
@@ -18,6 +18,7 @@ from kueuepy.manifest.text.reading import Item
 from kueuepy.manifest.text.sources import Source, items
 from kueuepy.manifest.validation import called, review_object
 from kueuepy.manifest.validation.configuration import review_configuration
+from kueuepy.manifest.validation.parameters import review_parameters
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
 from kueuepy.objects import Configuration, Object
@@ -25,6 +26,7 @@ from kueuepy.profiles import DEVELOPMENT, Release, release_of
 
 _ANNOTATION = ("metadata", "annotations", QUEUE_NAME)
 _ENOUGH = 50
+_CURRENT = "v1beta2"
 _DEFAULT_LIMITS = Limits()
 Pick: TypeAlias = Callable[[Item], bool]
 """Is shown every object; those for which it is true it keeps to itself."""
@@ -119,7 +121,7 @@ class _Loader:
             self._versions.add(version)
         if (api_group, kind) == (CONFIG_GROUP, "Configuration"):
             self._take_configuration(item, doc)
-        elif (api_group, kind) in KINDS or (api_group == KUEUE and kind == "Queue"):
+        elif (api_group, kind) in KINDS or ((api_group, kind) == (KUEUE, "Queue") and version in OLD_VERSIONS):
             self._read(item, doc, api_group, version)
         elif is_job(doc, api_group):
             self._jobs.append(self._placed(doc))
@@ -127,6 +129,10 @@ class _Loader:
             if is_annotated(doc):
                 self._annotated.append((item, object_name(doc)))
         elif is_other(str(kind), api_group):
+            if api_group == KUEUE and version == _CURRENT:
+                review = Review(strict=self._strict)
+                review_parameters(doc, review)
+                self._collect(review, item, object_name(doc))
             self._others.append(doc if str(kind).startswith("Cluster") else self._placed(doc))
         elif api_group == KUEUE:
             findings = Findings(strict=self._strict)
@@ -176,7 +182,7 @@ class _Loader:
         if not isinstance(metadata, dict) or metadata.get("name") or not isinstance(metadata.get("generateName"), str):
             return doc
         self._generated += 1
-        name = f"{metadata['generateName']}{self._generated:05d}"
+        name = generated_name(metadata["generateName"], self._generated)
         self._notes.append(Note(item, ("metadata", "generateName"), f'{object_name(doc)}: is called "{name}" here'))
         return {**doc, "metadata": {**metadata, "name": name}}
 

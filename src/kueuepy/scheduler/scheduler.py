@@ -11,7 +11,7 @@ from kueuepy import _core
 from kueuepy.cluster import Cluster
 from kueuepy.decisions import Admitted
 from kueuepy.engine.cycle import Cycle, Settled
-from kueuepy.errors import NotFoundError
+from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.jobs.places import jobs_placed
 from kueuepy.manifest import ManifestError, check, validate_update
 from kueuepy.notebook import repr_html
@@ -24,6 +24,7 @@ from kueuepy.scheduler.workloads import SchedulerWorkloads, each_once, expect_ob
 from kueuepy.session import calls
 from kueuepy.session.base import alone, changing
 from kueuepy.session.checks import CheckRequest, answer, checks_of
+from kueuepy.session.elastic import resized
 from kueuepy.session.settling import settle
 from kueuepy.session.status import live_workload
 from kueuepy.session.store import PASSIVE, Store
@@ -78,9 +79,11 @@ class Scheduler(SchedulerWorkloads):
             stopping: How long the pods of an evicted job take to end; until then the workload keeps its quota.
 
         Raises:
-            InvalidSpecError: A job is not valid.
+            InvalidSpecError: This is no Cluster, or a job is not valid.
             NotFoundError: A job names a priority class that isn't there.
         """
+        if not isinstance(cluster, Cluster):
+            raise InvalidSpecError(f"Scheduler: {cluster!r} is no Cluster; make one of objects: Cluster(*objects)")
         self.lock = RLock()
         self._checks = checks_of(checks or {})
         self._configuration = cluster.configuration
@@ -112,6 +115,9 @@ class Scheduler(SchedulerWorkloads):
             keep_status: Whether Workloads come as they are elsewhere, such as in a dump: with their quota, their
                 conditions and checks.
 
+        An elastic job that is there is resized: one that holds quota and wants more gets a second Workload, a slice
+        that replaces the first as soon as it has its quota; any other keeps its Workload, with the new number of pods.
+
         Returns:
             The key of each workload, `namespace/name`; `remarks` name those that wait for a queue that is not there.
 
@@ -120,7 +126,12 @@ class Scheduler(SchedulerWorkloads):
             InvalidSpecError: Something is not valid.
             NotFoundError: A job names a priority class that isn't there.
         """
-        return self._take(self.valid_submissions(items, keep_status=keep_status))
+        found = [resized(self, one) for one in self.valid_submissions(items, keep_status=keep_status)]
+        taken = self._take(one.new for one in found if one.new is not None)
+        self.apply(*(one.changed for one in found if one.changed is not None))
+        keys = Keys(one.key for one in found)
+        keys.remarks = taken.remarks
+        return keys
 
     @changing
     def apply(self, *objects: Object) -> None:
@@ -321,9 +332,16 @@ class Scheduler(SchedulerWorkloads):
                 continue
             controller = self._checks[declared.controller_name]
             workload = live_workload(self._engine, found, self._known(found))
-            if (said := answer(controller, CheckRequest(workload, declared, self._engine.now))) is not None:
+            request = CheckRequest(workload, declared, self._engine.now, self._parameters_of(declared))
+            if (said := answer(controller, request)) is not None:
                 answers.append((found, name, said))
         return answers
+
+    def _parameters_of(self, check: AdmissionCheck) -> dict[str, Any] | None:
+        """The object that a check is configured with, if it was loaded."""
+        named = check.parameters or {}
+        of_kind = (doc for doc in self._related if doc.get("kind") == named.get("kind"))
+        return next((doc for doc in of_kind if doc["metadata"].get("name") == named.get("name")), None)
 
     def _controlled(self) -> None:
         """Kueue's controllers ran before checks were answered."""

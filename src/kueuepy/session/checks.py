@@ -22,7 +22,7 @@ of them say `Ready`. Give a Scheduler a function for each controller:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import msgspec
@@ -61,11 +61,13 @@ class CheckRequest(NamedTuple):
         workload: The workload, with the quota that it holds in its status.
         check: The AdmissionCheck.
         time: The time, in nanoseconds since the Unix epoch.
+        parameters: The object that the check's `spec.parameters` names, as it was loaded; `None` if it was not.
     """
 
     workload: Workload
     check: AdmissionCheck
     time: int
+    parameters: Mapping[str, Any] | None = None
 
     @property
     def now(self) -> float:
@@ -166,13 +168,18 @@ def check_updates(workload: Workload, name: str, state: CheckState, updates: tup
         raise InvalidSpecError(f"{where}: changes; it must stay as it is while the check is Ready")
 
 
+_DEFAULT_RETRIES = {"backoffBaseSeconds": 60, "backoffMaxSeconds": 1800, "backoffLimitCount": 3}
+
+
 class Provisioning:
     """An autoscaler: what has quota gets its nodes after a delay, or fails and is tried again.
 
     A failure is followed by a retry after 60, 120, 240 s and so on, as for Kueue's ProvisioningRequests; one more than
-    the limit rejects the workload.
+    the limit rejects the workload. Of the ProvisioningRequestConfig that the check names, `managedResources` say which
+    workloads need nodes at all, and `retryStrategy` how failures are retried; `podSetMergePolicy` shapes a request that
+    is not made here, and `podSetUpdates` take what `pod_set_updates` answers.
 
-    Source: `pkg/controller/admissionchecks/provisioning/controller.go:syncCheckStates` and
+    Source: `pkg/controller/admissionchecks/provisioning/controller.go:syncCheckStates,reqIsNeeded` and
     `pkg/workload/admissionchecks.go:UpdateAdmissionCheckRequeueState`, without jitter.
 
     >>> from kueuepy import AdmissionCheck, AdmissionCheckStrategyRule, Cluster, ClusterQueue, ResourceFlavor, Scheduler
@@ -198,9 +205,9 @@ class Provisioning:
         delay: Duration,
         *,
         fails: Callable[[Workload, int], bool] | None = None,
-        backoff_base: Duration = 60,
-        backoff_max: Duration = 1800,
-        backoff_limit: int = 3,
+        backoff_base: Duration | None = None,
+        backoff_max: Duration | None = None,
+        backoff_limit: int | None = None,
         pod_set_updates: Callable[[Workload], tuple[Mapping[str, Any], ...]] | None = None,
     ) -> None:
         """Nodes come after `delay`.
@@ -208,9 +215,10 @@ class Provisioning:
         Args:
             delay: From the quota to the nodes, or to the failure.
             fails: Whether an attempt fails, given the workload and the attempt, from 1; none does by default.
-            backoff_base: The wait after the first failure; it doubles with each one.
-            backoff_max: The longest wait.
-            backoff_limit: After how many failures the next one rejects.
+            backoff_base: The wait after the first failure, which doubles with each one; instead of what the
+                ProvisioningRequestConfig says, 60 s by default.
+            backoff_max: The longest wait, likewise; 30 min by default.
+            backoff_limit: After how many failures the next one rejects, likewise; 3 by default.
             pod_set_updates: What the provisioned nodes ask of the pods.
 
         Raises:
@@ -218,21 +226,58 @@ class Provisioning:
         """
         self._delay = duration_ns(delay) / SECOND
         self._fails = fails
-        self._base, self._max = duration_ns(backoff_base) // SECOND, duration_ns(backoff_max) // SECOND
-        self._limit = backoff_limit
+        self._retries = {
+            "backoffBaseSeconds": None if backoff_base is None else duration_ns(backoff_base) // SECOND,
+            "backoffMaxSeconds": None if backoff_max is None else duration_ns(backoff_max) // SECOND,
+            "backoffLimitCount": backoff_limit,
+        }
         self._updates = pod_set_updates
 
     def review(self, request: CheckRequest) -> CheckAnswer | None:
-        """`Ready` after the delay, or `Retry` and in the end `Rejected`."""
+        """`Ready` after the delay, or `Retry` and in the end `Rejected`; `Ready` at once if no nodes are needed."""
+        spec = (request.parameters or {}).get("spec") or {}
+        if not _needs_nodes(request.workload, spec.get("managedResources") or ()):
+            return CheckAnswer("Ready", "the provisioning request is not needed")
         if request.elapsed < self._delay:
             return None
         attempt = (request.state.retry_count or 0) + 1
         if self._fails is None or not self._fails(request.workload, attempt):
             updates = () if self._updates is None else self._updates(request.workload)
             return CheckAnswer("Ready", "Provisioned", pod_set_updates=updates)
-        if attempt > self._limit:
+        base, longest, limit = self._retry(spec.get("retryStrategy") or {})
+        if attempt > limit:
             return CheckAnswer("Rejected", "Not provisioned")
-        wait = self._base * 2 ** (attempt - 1)
-        if attempt > 1 and self._max:
-            wait = min(wait, self._max)
+        wait = base * 2 ** (attempt - 1)
+        if attempt > 1 and longest:
+            wait = min(wait, longest)
         return CheckAnswer("Retry", "Retrying after failure: Not provisioned", requeue_after=wait)
+
+    def _retry(self, strategy: Mapping[str, Any]) -> tuple[int, int, int]:
+        """How failures are retried: the first wait and the longest one, in seconds, and how often."""
+        base, longest, limit = (
+            next(value for value in (given, strategy.get(name), _DEFAULT_RETRIES[name]) if value is not None)
+            for name, given in self._retries.items()
+        )
+        return base, longest, limit
+
+
+def _needs_nodes(workload: Workload, managed: Collection[str]) -> bool:
+    """Whether pods that were admitted use a resource that the autoscaler manages; it manages all if none is named."""
+    admission = workload.status.admission if workload.status else None
+    counts = {one.name: one.count for one in admission.pod_set_assignments} if admission else {}
+    return any(
+        pod_set.count > 0
+        and counts.get(pod_set.name, pod_set.count) != 0
+        and (not managed or _uses(pod_set.template.get("spec") or {}, managed))
+        for pod_set in workload.pod_sets
+    )
+
+
+def _uses(pod: Mapping[str, Any], resources: Collection[str]) -> bool:
+    """Whether a container asks for, or is limited in, one of these."""
+    asked = (
+        container.get("resources") or {}
+        for part in ("initContainers", "containers")
+        for container in pod.get(part) or ()
+    )
+    return any(name in resources for one in asked for part in ("requests", "limits") for name in one.get(part) or ())
