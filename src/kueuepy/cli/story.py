@@ -15,6 +15,7 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import suggestion
 from kueuepy.jobs.places import jobs_placed
 from kueuepy.lint.context import LintContext
+from kueuepy.lint.rules.unmodelled import not_modelled
 from kueuepy.lint.rules.workloads import left_alone
 from kueuepy.manifest import Manifest
 from kueuepy.objects import Workload
@@ -57,7 +58,7 @@ def start(
     given = [name for name in rest if name not in states]
     manifest = read(given, lenient=lenient, namespace=namespace, version=version)
     scheduler = _load(states, manifest) if states else Scheduler(Cluster.from_manifest(manifest, names=not lenient))
-    notes = list(_left_alone(manifest))
+    notes = list(_said_of(manifest))
     for name in tables:
         with rows_of(name, namespace=namespace) as rows:
             scheduler.submit(*(row.workload for row in rows))
@@ -70,11 +71,13 @@ def start(
     return Started(scheduler, tuple(notes))
 
 
-def _left_alone(manifest: Manifest) -> Iterator[str]:
-    """The jobs that are none of Kueue's, each with the reason."""
-    for finding in left_alone.findings(LintContext(manifest)):
+def _said_of(manifest: Manifest) -> Iterator[str]:
+    """The jobs that are none of Kueue's, and what is not modelled, each with the reason."""
+    context = LintContext(manifest)
+    for finding in (*left_alone.findings(context), *not_modelled.findings(context)):
         place = f"{finding.where}: " if finding.where else ""
-        yield f"{place}{finding.object}: {finding.message}"
+        field = f"{finding.field}: " if finding.field and finding.rule == not_modelled.id else ""
+        yield f"{place}{finding.object}: {field}{finding.message}"
 
 
 def _load(states: list[str], manifest: Manifest) -> Scheduler:
@@ -114,13 +117,13 @@ def jobs_of(names: Iterable[str], *, namespace: str = "default") -> Iterator[lis
 
 
 def find(scheduler: Scheduler, name: str) -> str:
-    """The key of the workload that is meant: by its key, its name, or the name of its job.
+    """The key of the workload that is meant: by its key, its name, or the name of its job or what that was made from.
 
     Raises:
         NotFoundError: None is, or several are.
     """
     keys = scheduler.keys()
-    made = re.compile(rf"[a-z]+-{re.escape(name)}-[0-9a-f]{{5}}")
+    made = re.compile(rf"[a-z]+-{re.escape(name)}(\d{{5}})?-[0-9a-f]{{5}}")
     for found in (
         [key for key in keys if key == name],
         [key for key in keys if key.partition("/")[2] == name],

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kueuepy.explain.cause import Cause  # noqa: TC001 - msgspec reads it
+from kueuepy.explain import words
+from kueuepy.explain.cause import Cause
+from kueuepy.explain.cause import cause as _cause
 from kueuepy.explain.causes import history_causes, holding_causes, waiting_causes
 from kueuepy.explain.obstacles import delays, fewer_pods, releases
 from kueuepy.notebook import repr_html
@@ -123,7 +125,12 @@ def explain(
             fair=fair,
         )
         verdict = "Fits" if verdict == "Admitted" else verdict
+<<<<<<< HEAD
     obstacle = facts["obstacle"]
+=======
+    causes += _not_modelled(known(facts["workload"]))
+    blocked_reason, blocked_text = facts["blocked"]
+>>>>>>> e90fb23 (lint: too many checks (L19), and what is not modelled (L20), which run, explain and submit say, too)
     waits = verdict in ("Pending", "Preempting", "Fits")
     reason, message = written[1:3]
     if waits:
@@ -138,6 +145,13 @@ def explain(
         (written[1], written[2]),
         causes,
     )
+
+
+def _not_modelled(workload: Workload | None) -> tuple[Cause, ...]:
+    """What it asks for that nobody looks at."""
+    if workload is None or not any(pod_set.asks_for_claims for pod_set in workload.pod_sets):
+        return ()
+    return (_cause("not modelled", words.claims()),)
 
 
 def _fewer_pods(facts: FactsView, known: Callable[[str], Workload | None]) -> list[Cause]:

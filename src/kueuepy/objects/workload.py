@@ -44,6 +44,12 @@ class PodSet(Value, frozen=True):
     template: dict[str, Any] = field(default_factory=dict)
     topology_request: dict[str, Any] | None = None
 
+    @property
+    def asks_for_claims(self) -> bool:
+        """Whether its pods ask for devices by `resourceClaims`, which nothing here counts."""
+        spec = self.template.get("spec")
+        return bool(isinstance(spec, dict) and spec.get("resourceClaims"))
+
     @classmethod
     def of(
         cls,

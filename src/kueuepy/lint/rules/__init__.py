@@ -1,7 +1,7 @@
 """The rules, in the order of their ids."""
 
 from kueuepy.lint.rule import Rule
-from kueuepy.lint.rules import flavors, limits, preemption, queueing, references, sharing, workloads
+from kueuepy.lint.rules import flavors, limits, preemption, queueing, references, sharing, unmodelled, workloads
 
 RULES: tuple[Rule, ...] = (
     queueing.no_selector,
@@ -22,5 +22,7 @@ RULES: tuple[Rule, ...] = (
     references.names_nothing,
     references.cohort_cycle,
     workloads.left_alone,
+    queueing.too_many_checks,
+    unmodelled.not_modelled,
 )
 """All rules, L1 first. An id stays what it is; a new rule gets the next one."""

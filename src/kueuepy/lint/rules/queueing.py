@@ -4,6 +4,9 @@ from collections.abc import Iterator
 
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
+from kueuepy.objects import ClusterQueue
+
+_MOST_CHECKS = 8  # of a Workload's status (apis/kueue/v1beta2/workload_types.go:WorkloadStatus)
 
 
 @rule("L1", "error", "A ClusterQueue without a namespaceSelector admits nobody.")
@@ -30,3 +33,27 @@ def hold_while_borrowing(context: LintContext) -> Iterator[Hit]:
                 f"Hold keeps what the queue has borrowed of {resource} in {flavor}: {other.name} cannot reclaim it "
                 "from a stopped queue. HoldAndDrain gives it back",
             )
+
+
+@rule("L19", "error", "A workload has room for eight admission checks.")
+def too_many_checks(context: LintContext) -> Iterator[Hit]:
+    """A queue may name more than a Workload's status can hold, which is then refused whenever it is written."""
+    for queue in context.queues:
+        if (most := _most_checks(queue)) > _MOST_CHECKS:
+            yield Hit(
+                queue,
+                ("spec", "admissionChecksStrategy", "admissionChecks"),
+                f"may ask {most} of a workload, whose status holds {_MOST_CHECKS}: none that gets quota is ever "
+                "admitted; name fewer, or each for fewer flavors (onFlavors)",
+            )
+
+
+def _most_checks(queue: ClusterQueue) -> int:
+    """How many checks a workload may get at most, with one flavor of each group."""
+    checks = queue.admission_checks_strategy
+    everywhere = sum(not check.on_flavors for check in checks)
+    return everywhere + sum(
+        max(sum(flavor.name in check.on_flavors for check in checks) for flavor in group.flavors)
+        for group in queue.resource_groups
+        if group.flavors
+    )
