@@ -63,7 +63,13 @@ class Answers(Sequence[Decision]):
 
 
 def ask(scheduler: SchedulerState, items: Iterable[Any]) -> Answers:
-    """What a cycle would answer about each item alone."""
+    """What a cycle would answer about each item alone.
+
+    Raises:
+        InvalidSpecError: They are nothing that has items.
+    """
+    if not isinstance(items, Iterable) or isinstance(items, str | bytes):
+        raise InvalidSpecError(f"try_admit_many: {items!r} is no list of workloads, jobs or rows")
     return Answers(scheduler.engine.ask([subject for item in items for subject in _subjects(scheduler, item)]))
 
 

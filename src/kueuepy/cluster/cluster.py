@@ -350,7 +350,12 @@ def dump(cluster: Cluster, path: str | os.PathLike[str] | None = None) -> str:
     """The cluster as one YAML text, written to a file if one is named; loaded again, it gives an equal Cluster.
 
     LocalQueues that nobody declared are written, since a cluster needs them; Namespaces that nobody declared are not.
+
+    Raises:
+        InvalidSpecError: This is no Cluster.
     """
+    if not isinstance(cluster, Cluster):
+        raise InvalidSpecError(f"dump: {cluster!r} is no Cluster; make one of objects: Cluster(*objects)")
     return dump_manifest(cluster.written, path)
 
 

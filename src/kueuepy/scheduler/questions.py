@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kueuepy.errors import StateError
+from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.objects import ResourceFlavor
 from kueuepy.session.base import SchedulerState, alone
 
@@ -36,8 +36,11 @@ class SchedulerQuestions(SchedulerState):
         from kueuepy.explain import explain  # noqa: PLC0415 - only on use
 
         if not isinstance(item, str):
+            new = self.valid_submissions([item])
+            if len(new) != 1:
+                raise InvalidSpecError(f"explain: is {len(new)} workloads; it must be one")
             trial = self.fork()
-            return trial.explain(trial._take(self.valid_submissions([item]))[0])  # noqa: SLF001 - its own class
+            return trial.explain(trial._take(new)[0])  # noqa: SLF001 - its own class
         found = self.id_of(item)
         decided = self._store.admitted.get(self._engine.key(found))
         fair = self._configuration.fair_sharing is not None
