@@ -1,11 +1,15 @@
 """A release of Kueue is named once, and decides from then on: clusters, files, saved states, the command line."""
 
+import json
+
 import pytest
 
 import kueuepy as kq
 from kueuepy.cli.app import main
 from kueuepy.importer import import_cluster
+from kueuepy.metrics import Watch
 from kueuepy.profiles import DEFAULTS, RELEASES, release_of, rules_of
+from stories import scenario, workload
 
 TEAMS = "examples/seeds/002/two-teams.yaml"
 JOBS = "examples/seeds/002/jobs.csv"
@@ -126,3 +130,36 @@ def test_the_command_tells_what_a_release_refuses_and_reads_otherwise(tmp_path, 
     assert "Configuration: featureGates.LendingLimit: v0.19 has no such gate, and refuses it" in told
     assert main([*arguments, "--json"]) == 0
     assert '"from": "v0.18"' in capsys.readouterr().out
+
+
+def test_loads_and_recorded_scenarios_take_a_release(tmp_path, capsys):
+    profile = tmp_path / "load.yaml"
+    profile.write_text(
+        "cohorts: [{className: c, count: 1, queuesSets: [{className: q, count: 1, nominalQuota: 2,"
+        " borrowingLimit: 0, reclaimWithinCohort: Never, withinClusterQueue: Never, workloadsSets: [{count: 3,"
+        " creationIntervalMs: 10, workloads: [{className: w, runtimeMs: 100, priority: 0, request: 1}]}]}]}]\n"
+    )
+    assert main(["perf", str(profile), "--json", "--kueue-version", "v0.17"]) == 0
+    assert '"finished":3' in capsys.readouterr().out
+    assert main(["perf", str(profile), "--kueue-version", "v0.3"]) == 1
+    assert "'v0.3' has no profile" in capsys.readouterr().err
+    story = tmp_path / "story.jsonl"
+    story.write_text(json.dumps(scenario({"submit": [workload("a", "20")], "cycle": True})) + "\n")
+    for version, reason in ((None, "ExceedsMaxQuota"), ("v0.18", "Pending")):
+        assert main(["replay", str(story), *(["--kueue-version", version] if version else [])]) == 0
+        assert f'"reason":"{reason}"' in capsys.readouterr().out
+
+
+def test_metrics_are_those_that_the_release_has():
+    """Mirrors pkg/metrics/metrics.go of each release."""
+    told = {}
+    for version in ("v0.16", "v0.18", "v0.20-devel"):
+        scheduler = kq.Scheduler(cluster(version))
+        watch = Watch(scheduler)
+        reason_of(scheduler)
+        text = watch.metrics_text()
+        told[version] = [name for name in METRICS if f"kueue_{name}" in text]
+    assert told == {"v0.16": [METRICS[0]], "v0.18": list(METRICS[:2]), "v0.20-devel": list(METRICS)}
+
+
+METRICS = ("finished_workloads", "cluster_queue_info", "pending_scheduling_hashes")

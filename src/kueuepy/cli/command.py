@@ -8,6 +8,7 @@ import sys
 import msgspec
 
 from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.profiles import DEVELOPMENT
 from kueuepy.version import COMMIT, VERSION, installed
 
 PLAIN_COMMANDS = ("replay", "perf")
@@ -15,14 +16,14 @@ PLAIN_COMMANDS = ("replay", "perf")
 
 
 def _replay(args: argparse.Namespace) -> int:
-    from kueuepy.replay import read_scenarios, replay  # noqa: PLC0415 - so that `--help` is quick
+    from kueuepy.replay import as_version, read_scenarios, replay  # noqa: PLC0415 - so that `--help` is quick
 
     encode = msgspec.json.Encoder(enc_hook=str).encode
     out = sys.stdout.buffer
     for path in args.files:
         for scenario in read_scenarios(path):
             try:
-                results = replay(scenario)
+                results = replay(scenario if args.kueue_version is None else as_version(scenario, args.kueue_version))
             except KueueError as error:
                 raise InvalidSpecError(f'{path}: scenario "{scenario["name"]}": {error}') from None
             out.write(encode({"name": scenario["name"], "results": results}) + b"\n")
@@ -38,7 +39,12 @@ def _perf(args: argparse.Namespace) -> int:
         sys.stderr.flush()
 
     watched = sys.stderr.isatty()
-    result = perf(args.profile, fair_sharing=args.fair_sharing, progress=show if watched else None)
+    result = perf(
+        args.profile,
+        fair_sharing=args.fair_sharing,
+        version=args.kueue_version or DEVELOPMENT,
+        progress=show if watched else None,
+    )
     if watched:
         sys.stderr.write("\r\x1b[K")
     if args.json:
@@ -75,6 +81,7 @@ def parser() -> argparse.ArgumentParser:
     replays.add_argument(
         "files", nargs="+", metavar="FILE", help="scenarios, JSON lines, also gzip; - is standard input"
     )
+    _add_version(replays, "instead of the release that a scenario names")
     replays.set_defaults(run=_replay)
     perfs = commands.add_parser(
         "perf",
@@ -84,8 +91,14 @@ def parser() -> argparse.ArgumentParser:
     perfs.add_argument("profile", metavar="PROFILE", help="a generator file: cohorts, queues and sets of workloads")
     perfs.add_argument("--json", action="store_true", help="print one JSON object")
     perfs.add_argument("--fair-sharing", action="store_true", help="with fair sharing, both strategies in their order")
+    _add_version(perfs, "the present one by default")
     perfs.set_defaults(run=_perf)
     return top
+
+
+def _add_version(command: argparse.ArgumentParser, otherwise: str) -> None:
+    text = f"decide as this release of Kueue, such as v0.18; {otherwise}"
+    command.add_argument("--kueue-version", metavar="VERSION", help=text)
 
 
 def main(argv: list[str] | None = None) -> int:

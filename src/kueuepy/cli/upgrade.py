@@ -13,8 +13,9 @@ from kueuepy.errors.problems import ManifestError
 from kueuepy.manifest import Manifest, load
 from kueuepy.objects import Configuration
 from kueuepy.profiles import DEFAULTS, release_of
-from kueuepy.upgrade import Upgrade, compare_versions
+from kueuepy.upgrade import OLDEST, Upgrade, compare_versions, is_early
 
+_FROM = "The release that decides now: v0.17; or one of the first, v0.1 to v0.14."
 EXAMPLES = examples(
     "kueuepy upgrade examples/seeds/002/two-teams.yaml --jobs examples/seeds/002/jobs.csv --from v0.17 --to v0.19",
 )
@@ -26,7 +27,10 @@ def upgrade(
     jobs: Annotated[
         list[str], typer.Option("--jobs", metavar="FILE", help="Jobs for both: YAML, JSON or CSV; repeatable.")
     ],
-    before: Annotated[str, typer.Option("--from", metavar="VERSION", help="The release that decides now: v0.17.")],
+    before: Annotated[
+        str,
+        typer.Option("--from", metavar="VERSION", help=_FROM),
+    ],
     after: Annotated[str, typer.Option("--to", metavar="VERSION", help="The release that would decide: v0.19.")],
     rows: Rows = 40,
     exit_code: ExitCode = False,
@@ -38,7 +42,7 @@ def upgrade(
     Also what of the files the second release refuses or reads otherwise, and the feature gates that came, went or got
     another default. Jobs run as kueuepy compare runs them.
     """
-    manifest = load(paths(files), strict=not lenient, version=before)
+    manifest = load(paths(files), strict=not lenient, version=_profile(before))
     read = reading_changes(manifest, files, before, after, lenient=lenient)
     with jobs_of(jobs) as items, progress("running the jobs under both releases"):
         found = compare_versions(Cluster.from_manifest(manifest, names=False), items, before, after)
@@ -52,7 +56,7 @@ def upgrade(
 
 def reading_changes(manifest: Manifest, files: list[str], before: str, after: str, *, lenient: bool) -> list[str]:
     """What of the files another release refuses, or takes for something else, a line each."""
-    own = manifest.configuration or Configuration(version=release_of(before).name)
+    own = manifest.configuration or Configuration(version=release_of(_profile(before)).name)
     known = DEFAULTS[release_of(after)]
     told = [
         f"Configuration: featureGates.{name}: {release_of(after)} has no such gate, and refuses it"
@@ -70,6 +74,11 @@ def reading_changes(manifest: Manifest, files: list[str], before: str, after: st
     return told
 
 
+def _profile(version: str) -> str:
+    """The release with a profile as which one decides."""
+    return OLDEST if is_early(version) else version
+
+
 def _short(value: Any) -> str:
     return "absent" if value is None else msgspec.json.encode(value).decode()
 
@@ -80,7 +89,8 @@ def _tell(found: Upgrade, read: list[str], rows: int) -> None:
         when, job = f"{change.decision.seconds:g} s", change.decision.workload
         shown.append((when, job, str(change.decision).partition(job)[2].strip(), ", ".join(change.causes)))
     rows_table(f"What {found.after} decides otherwise", ("when", "workload", "decision", "why"), shown, rows)
-    rows_table("What changed", ("rule", "what"), [(rule.name, rule.what) for rule in found.rules], rows)
+    rules = [(rule.name, rule.what) for rule in found.early] + [(rule.name, rule.what) for rule in found.rules]
+    rows_table("What changed", ("rule", "what"), rules, rows)
     gates = [tuple(str(gate).split(": ", 1)) for gate in found.gates]
     rows_table("Feature gates", ("gate", f"{found.before} → {found.after}"), gates, rows)
     for line in read:
@@ -94,6 +104,7 @@ def _plain(found: Upgrade, read: list[str]) -> dict[str, Any]:
         "from": found.before,
         "to": found.after,
         "decisions": [{"decision": change.decision, "causes": change.causes} for change in found.changes],
+        "early": found.early,
         "rules": found.rules,
         "gates": found.gates,
         "reading": read,

@@ -125,12 +125,8 @@ def explain(
             fair=fair,
         )
         verdict = "Fits" if verdict == "Admitted" else verdict
-<<<<<<< HEAD
-    obstacle = facts["obstacle"]
-=======
     causes += _not_modelled(known(facts["workload"]))
-    blocked_reason, blocked_text = facts["blocked"]
->>>>>>> e90fb23 (lint: too many checks (L19), and what is not modelled (L20), which run, explain and submit say, too)
+    obstacle = facts["obstacle"]
     waits = verdict in ("Pending", "Preempting", "Fits")
     reason, message = written[1:3]
     if waits:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kueuepy.engine.inventory import cluster_queues, cohorts
 from kueuepy.metrics.text import Histogram, Series
+from kueuepy.profiles import has_metric
 from kueuepy.visibility import NEVER
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Counters:
     def __init__(self, scheduler: Scheduler) -> None:
         """Has counted nothing yet."""
         self._engine = scheduler.engine
+        self._release = scheduler.configuration.release
         self._local = scheduler.configuration.enabled("LocalQueueMetrics")
         totals = {**_TOTALS_OF_NO_LOCAL_QUEUE, **self._twice(_TOTALS)}
         durations = {**_DURATIONS_OF_NO_LOCAL_QUEUE, **self._twice(_DURATIONS)}
@@ -63,8 +65,9 @@ class Counters:
 
     @property
     def series(self) -> list[Series]:
-        """All that was counted."""
-        return [*self._totals.values(), *self._durations.values(), self._skips]
+        """All that was counted, of the metrics that the release has."""
+        every = (*self._totals.values(), *self._durations.values(), self._skips)
+        return [series for series in every if has_metric(self._release, series.name)]
 
     def count(self, events: Iterable[Event]) -> None:
         """Counts what happened, in order."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kueuepy.engine.inventory import backlogs, cluster_queues, cohorts, local_queues, unadmitted
 from kueuepy.engine.tables import UNLIMITED
 from kueuepy.metrics.text import Series
+from kueuepy.profiles import has_metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,7 @@ _TEXTS = {
 
 
 def gauges(scheduler: Scheduler) -> Iterator[Series]:
-    """The gauges of this moment, without those that a feature gate turns off."""
+    """The gauges of this moment, without those that a feature gate turns off, or that the release has not."""
     off = ["local_queue_"] if not scheduler.configuration.enabled("LocalQueueMetrics") else []
     for gate, names in (
         ("SchedulingEquivalenceHashing", ("pending_scheduling_hashes",)),
@@ -59,8 +60,9 @@ def gauges(scheduler: Scheduler) -> Iterator[Series]:
     ):
         if not scheduler.configuration.enabled(gate):
             off += names
+    release = scheduler.configuration.release
     for series in _Gauges(scheduler).all.values():
-        if not series.name.removeprefix("kueue_").startswith(tuple(off)):
+        if has_metric(release, series.name) and not series.name.removeprefix("kueue_").startswith(tuple(off)):
             yield series
 
 

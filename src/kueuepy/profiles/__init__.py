@@ -1,6 +1,7 @@
 """Versions of Kueue: what differs between the releases whose decisions can be asked for."""
 
 from kueuepy.profiles.gates import DEFAULTS, DEPENDENCIES, LOCKED, effective
+from kueuepy.profiles.metrics import METRICS_SINCE, has_metric
 from kueuepy.profiles.releases import DEVELOPMENT, RELEASES, Release, release_of
 from kueuepy.profiles.rules import RULES, Rule, open_answers, rules_of
 
@@ -9,11 +10,13 @@ __all__ = [
     "DEPENDENCIES",
     "DEVELOPMENT",
     "LOCKED",
+    "METRICS_SINCE",
     "RELEASES",
     "RULES",
     "Release",
     "Rule",
     "effective",
+    "has_metric",
     "open_answers",
     "release_of",
     "rules_of",

@@ -36,6 +36,11 @@ def replay(scenario: dict[str, Any]) -> list[Result]:
     return [run.step(step) for step in scenario["steps"]]
 
 
+def as_version(scenario: dict[str, Any], version: str) -> dict[str, Any]:
+    """The scenario under another release of Kueue, such as `v0.18`."""
+    return {**scenario, "config": {**(scenario.get("config") or {}), "version": version}}
+
+
 class Replay:
     """One scenario under way.
 

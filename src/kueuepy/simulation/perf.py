@@ -36,6 +36,7 @@ from kueuepy.objects import (
 )
 from kueuepy.objects.queue import ReclaimWithinCohort, WithinClusterQueue  # noqa: TC001 - msgspec reads them
 from kueuepy.objects.quota import FlavorQuotas, ResourceQuota
+from kueuepy.profiles import DEVELOPMENT, release_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -177,9 +178,10 @@ def _size(profile: Profile) -> int:
 class Load:
     """A profile made into objects and arrivals, ready to run."""
 
-    def __init__(self, profile: Profile, *, fair_sharing: bool = False) -> None:
+    def __init__(self, profile: Profile, *, fair_sharing: bool = False, version: str = DEVELOPMENT) -> None:
         """Generates cohorts, queues and workloads in the order of the profile."""
-        config = Configuration(fair_sharing=FairSharingConfig() if fair_sharing else None)
+        release = release_of(version).name
+        config = Configuration(fair_sharing=FairSharingConfig() if fair_sharing else None, version=release)
         self.engine = _core.Engine(config)
         self.classes: list[str] = []
         self.prototypes: list[Workload] = []
@@ -301,7 +303,11 @@ class Load:
 
 
 def perf(
-    path: str, *, fair_sharing: bool = False, progress: Callable[[int, int], None] | None = None
+    path: str,
+    *,
+    fair_sharing: bool = False,
+    version: str = DEVELOPMENT,
+    progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Runs a profile in virtual time.
 
@@ -310,9 +316,9 @@ def perf(
     workloads have finished and how many there are.
 
     Raises:
-        InvalidSpecError: The profile cannot be read.
+        InvalidSpecError: The profile cannot be read, or the version has no profile.
     """
-    load = Load(read_profile(path), fair_sharing=fair_sharing)
+    load = Load(read_profile(path), fair_sharing=fair_sharing, version=version)
     run = load.start()
     begin = time.perf_counter()
     while run.advance():

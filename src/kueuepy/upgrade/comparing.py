@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from kueuepy.cluster import Cluster
-from kueuepy.profiles import DEFAULTS, RULES, Release, Rule, effective, release_of
+from kueuepy.profiles import DEFAULTS, LOCKED, RULES, Release, Rule, effective, release_of
 from kueuepy.simulation.comparison import Comparison, compare
+from kueuepy.upgrade.early import OLDEST, EarlyRule, as_then, early_rules, is_early
+from kueuepy.visibility.fidelity import EFFECTIVE_GATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -65,6 +68,7 @@ class Upgrade(msgspec.Struct, frozen=True):
         rules: The rules that one of the two has, and not the other.
         gates: The feature gates that they do not have alike.
         comparison: Both runs, with what each queue got.
+        early: Of a first release that has no profile, such as v0.6, what it did otherwise than the oldest one with one.
     """
 
     before: str
@@ -73,13 +77,14 @@ class Upgrade(msgspec.Struct, frozen=True):
     rules: tuple[Rule, ...]
     gates: tuple[GateChange, ...]
     comparison: Comparison
+    early: tuple[EarlyRule, ...] = ()
 
 
 def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: str) -> Upgrade:
     """What two releases of Kueue decide about the same jobs, as `compare` runs them, and what makes the difference.
 
     Each difference between the releases - a rule, or the default of a feature gate - is tried alone on the first of
-    them: where it changes a decision that the second makes otherwise, too, it is a cause of it.
+    them, a gate that only the second has on that one: where it changes a decision that differs, it is a cause of it.
 
     >>> from kueuepy import ClusterQueue, ResourceFlavor
     >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("team", {"default": {"cpu": 9}}))
@@ -90,27 +95,32 @@ def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: 
     Args:
         cluster: The queues and policies.
         jobs: The jobs, with durations.
-        before: The first release, such as `v0.17`.
+        before: The first release, such as `v0.17`; or one of the first ones of all, such as `v0.6` (`as_then`).
         after: The second.
 
     Raises:
         InvalidSpecError: A release has no profile, or a job cannot be read.
     """
-    first, second = release_of(before), release_of(after)
+    early = early_rules(before) if is_early(before) else ()
+    first, second = release_of(OLDEST if early else before), release_of(after)
+    name = before if early else first.name
     items = list(jobs)
-    old = _under(cluster, first, {})
-    comparison = compare(old, _under(cluster, second, {}), items, names=(first.name, second.name))
+    then = as_then(cluster, before) if early else cluster
+    old, new = _under(then, first, {}), _under(cluster, second, {})
+    comparison = compare(old, new, items, names=(name, second.name))
     causes: dict[tuple[float, str], list[str]] = {}
-    differing = {(change.seconds, change.workload) for change in comparison.decisions}
-    for name, changed in _alone(cluster, first, second) if differing else ():
-        for change in compare(old, changed, items, names=(first.name, name)).decisions:
-            causes.setdefault((change.seconds, change.workload), []).append(name)
+    taken_back = ((rule.name, _under(as_then(cluster, before, left_out=[rule.name]), first, {})) for rule in early)
+    forwards = ((cause, old, changed) for cause, changed in chain(taken_back, _alone(then, first, second)))
+    backwards = ((cause, new, changed) for cause, changed in _without(cluster, first, second))
+    for cause, base, changed in chain(forwards, backwards) if comparison.decisions else ():
+        for change in compare(base, changed, items, names=(name, cause)).decisions:
+            causes.setdefault((change.seconds, change.workload), []).append(cause)
     changes = tuple(
         VersionChange(change, tuple(causes.get((change.seconds, change.workload), [TOGETHER])))
         for change in comparison.decisions
     )
     rules = tuple(rule for rule in RULES if rule.holds_in(first) != rule.holds_in(second))
-    return Upgrade(first.name, second.name, changes, rules, gate_changes(first, second), comparison)
+    return Upgrade(name, second.name, changes, rules, gate_changes(first, second), comparison, early)
 
 
 def gate_changes(before: Release, after: Release) -> tuple[GateChange, ...]:
@@ -127,10 +137,25 @@ def _alone(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[
             yield rule.name, _under(cluster, first, {}, left_out=(rule.name,))
         elif rule.holds_in(second) and not rule.holds_in(first):
             yield rule.name, _under(cluster, first, {}, added=(rule.name,))
+    for name, on in _gates(cluster, first, second):
+        if name in DEFAULTS[first] and name not in LOCKED[first]:
+            yield name, _under(cluster, first, {name: on})
+
+
+def _without(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, Cluster]]:
+    """Each gate that the first release does not have, and the cluster under the second without it."""
+    for name, on in _gates(cluster, first, second):
+        if name not in DEFAULTS[first] and name in DEFAULTS[second] and name not in LOCKED[second]:
+            yield name, _under(cluster, second, {name: not on})
+
+
+def _gates(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, bool]]:
+    """The gates that decide something and that the second release has otherwise, with their state there."""
     old, new = effective(first, {}), effective(second, {})
-    for name in new:
-        if old.get(name) != new[name] and name not in cluster.configuration.feature_gates:
-            yield name, _under(cluster, first, {name: new[name]})
+    own = cluster.configuration.feature_gates
+    for name in sorted(EFFECTIVE_GATES):
+        if old.get(name) != new.get(name) and name not in own:
+            yield name, new.get(name, False)
 
 
 def _under(
