@@ -161,8 +161,6 @@ def test_the_list_of_what_is_mirrored_is_up_to_date():
 
 ENTRANCES = {"", "__main__", "_renamed"}
 """Modules that know all rooms: what users import, what they start, and where old names lead."""
-NOT_YET = {"simulation"}
-"""Rooms in which files still use each other."""
 
 
 def module_name(path: Path) -> str:
@@ -213,7 +211,7 @@ def test_no_two_files_of_the_package_use_each_other():
     # What is left is a circle, or uses one.
     while unused := set(left) - {other for others in left.values() for other in others}:
         left = {name: others for name, others in left.items() if name not in unused}
-    assert {name for name in left if room_of(name) not in NOT_YET} == set()
+    assert set(left) == set()
 
 
 def test_files_side_by_side_are_not_told_apart_by_a_prefix():

@@ -14,7 +14,7 @@ from kueuepy.notebook import Sheet, repr_html
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kueuepy.simulation.result import Result
+    from kueuepy.simulation.recorded import Recorded
 
 BOUND = 10.0
 """The least runtime of a bounded slowdown, in seconds."""
@@ -169,7 +169,7 @@ def hours(totals: dict[str, float]) -> dict[str, float]:
     return {cell: total / unit(cell) / _NANO / _HOUR for cell, total in totals.items() if total}
 
 
-def job_figures(result: Result, mask: NDArray[np.bool_], bound: float = BOUND) -> dict[str, Any]:
+def job_figures(result: Recorded, mask: NDArray[np.bool_], bound: float = BOUND) -> dict[str, Any]:
     """The figures that come from single jobs."""
     jobs = result.jobs
     state = jobs["state"]
@@ -201,7 +201,7 @@ def job_figures(result: Result, mask: NDArray[np.bool_], bound: float = BOUND) -
 
 
 def kpis_of(
-    result: Result,
+    result: Recorded,
     start: float | None = None,
     end: float | None = None,
     where: Any = None,
@@ -259,7 +259,7 @@ def kpis_of(
     )
 
 
-def _totals(result: Result) -> dict[str, Any]:
+def _totals(result: Recorded) -> dict[str, Any]:
     """The integrals of the whole run, as the core has kept them."""
     core = result.totals
     found: dict[str, Any] = {"nominal": core["nominal"], "used": {}, "borrowed": {}, "idle": {}, "lent": {}}
@@ -277,7 +277,7 @@ def _totals(result: Result) -> dict[str, Any]:
     return {**found, **{name: core[name] for name in names}, **sums, "by_queue": by_queue}
 
 
-def _window(result: Result, low: float, high: float) -> dict[str, Any]:
+def _window(result: Recorded, low: float, high: float) -> dict[str, Any]:
     """The integrals of a window, from the table of usage; those that it does not tell are left out."""
     from kueuepy.simulation.series import pieces  # noqa: PLC0415 - only on use
 
@@ -302,7 +302,7 @@ def _window(result: Result, low: float, high: float) -> dict[str, Any]:
     return {**found, **extra, "by_queue": by_queue}
 
 
-def _jain(result: Result, used: dict[str, dict[str, float]], nominal: dict[str, float], mask: Any) -> float | None:
+def _jain(result: Recorded, used: dict[str, dict[str, float]], nominal: dict[str, float], mask: Any) -> float | None:
     queues = result.jobs["cluster_queue"]
     had = np.bincount(queues.codes[mask & (queues.codes >= 0)], minlength=len(queues.names))
     values = []
@@ -315,7 +315,7 @@ def _jain(result: Result, used: dict[str, dict[str, float]], nominal: dict[str, 
     return sum(values) ** 2 / (len(values) * squares) if squares else None
 
 
-def _by_rule(result: Result) -> dict[str, int]:
+def _by_rule(result: Recorded) -> dict[str, int]:
     found: dict[str, int] = {}
     for _, _, rule, count, _ in result.totals["evictions"]:
         if rule:
@@ -323,7 +323,7 @@ def _by_rule(result: Result) -> dict[str, int]:
     return found
 
 
-def _starved(result: Result, mask: NDArray[np.bool_]) -> int:
+def _starved(result: Recorded, mask: NDArray[np.bool_]) -> int:
     jobs = result.jobs
     first = jobs["first_wait"][mask]
     started = ~np.isnan(first)

@@ -12,9 +12,9 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
+from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.distributions import LogNormal, distribution_of, draws
 from kueuepy.simulation.items import of_workloads
-from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def poisson(
     days: float | None = None,
     seed: int = 0,
     **columns: Any,
-) -> Jobs:
+) -> JobColumns:
     """Arrivals as a Poisson process: gaps `-log1p(-u) / rate` (draw `gap QUEUE`), runtimes (draw `runtime QUEUE`).
 
     Args:
@@ -99,7 +99,7 @@ def bursts(
     n: int,
     seed: int = 0,
     **columns: Any,
-) -> Jobs:
+) -> JobColumns:
     """`n` batches of `size` jobs each, the batches as a Poisson process of this rate (draw `gap QUEUE`)."""
     starts = np.cumsum(-np.log1p(-draws(seed, f"gap {queue}", n)) / rate_of(rate))
     return _jobs(queue, np.repeat(starts, size), runtime, requests, seed=seed, columns=columns)
@@ -116,7 +116,7 @@ def diurnal(
     ratio: float = 3,
     seed: int = 0,
     **columns: Any,
-) -> Jobs:
+) -> JobColumns:
     """A Poisson process whose rate follows the day: highest at `peak`, `ratio` times the lowest, `rate` on average.
 
     The rate at time t is `rate * (1 + a cos(2π (t - peak) / day))`, a = (ratio - 1) / (ratio + 1). A process of the
@@ -138,7 +138,7 @@ def diurnal(
 
 def gpu_mix(
     *, seed: int = 0, days: float = 7, gpus: int = 400, load: float = 0.9, queues: Sequence[str] = ("jobs",)
-) -> Jobs:
+) -> JobColumns:
     """A week as on a GPU cluster: sizes as Philly's, 93.2 % of one GPU, 2.2 of 2, 2.3 of 4, 2.0 of 8, 0.3 of more.
 
     Runtimes are log-normal (sigma 1.8) with a median of 15 min for one GPU, doubled with the size up to 4 h. Jobs come
@@ -159,7 +159,7 @@ def gpu_mix(
         runtime[rows] = times.nanoseconds(draws(seed, f"runtime {size}", len(rows)))
     queue = np.floor(draws(seed, "queue", len(at)) * len(queues)).astype(np.int64)
     asked = sizes[chosen]
-    return Jobs(
+    return JobColumns(
         {
             "queue": [queues[place] for place in queue.tolist()],
             "submit": _nanoseconds(at),
@@ -170,7 +170,7 @@ def gpu_mix(
     )
 
 
-def profile(path: str) -> Jobs:
+def profile(path: str) -> JobColumns:
     """The workloads of a generator file of Kueue's scheduler performance test; each class is a `kind`."""
     from kueuepy.simulation.perf import Load, read_profile  # noqa: PLC0415 - only on use
 
@@ -189,11 +189,11 @@ def _jobs(
     *,
     seed: int,
     columns: Mapping[str, Any],
-) -> Jobs:
+) -> JobColumns:
     n = len(submit)
     times = distribution_of(runtime).nanoseconds(draws(seed, f"runtime {queue}", n))
     given = {**requests, **columns}
-    return Jobs(
+    return JobColumns(
         {
             "queue": [queue] * n,
             "submit": _nanoseconds(submit),

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.figures import hours, job_figures, unit
-from kueuepy.simulation.table import is_resource
 from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kueuepy.simulation.result import Result
+    from kueuepy.simulation.recorded import Recorded
 
 _HOUR = 3600
 
 
-def by_queue(result: Result) -> Columns:
+def by_queue(result: Recorded) -> Columns:
     """The figures of jobs by ClusterQueue, and what the queue used, borrowed and lost, in hours by cell."""
     queues = result.jobs["cluster_queue"]
     names = sorted({*result.totals["queues"], *queues.names})
@@ -47,7 +47,7 @@ def _hours(cell: str, total: float) -> float:
     return hours({cell: total}).get(cell, 0.0)
 
 
-def by_column(result: Result, column: str) -> Columns:
+def by_column(result: Recorded, column: str) -> Columns:
     """The figures of jobs for each value of a column; hours are by resource, as pods asked for it."""
     values = result.jobs[column]
     if not isinstance(values, Categorical):
@@ -88,7 +88,7 @@ def _type(name: str) -> Any:
     return np.int64 if name in ("jobs", "finished", "evictions", "evictions_max", "waiting_max") else np.float64
 
 
-def preemptions(result: Result) -> Columns:
+def preemptions(result: Recorded) -> Columns:
     """Who evicted whom, by ClusterQueues and rule; evictions that nobody asked for have no preemptor."""
     rows = [
         {"victim": victim, "preemptor": preemptor, "rule": rule, "count": count, "lost": hours(lost)}

@@ -12,7 +12,7 @@ from kueuepy.tables import Categorical, Columns
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kueuepy.simulation.result import Result
+    from kueuepy.simulation.recorded import Recorded
 
 Fact = Literal["share", "usage", "waiting", "consumed"]
 _Key = tuple[str, str, str, str]
@@ -73,7 +73,7 @@ class HistoryTable(Columns):
         return found
 
 
-def history_of(result: Result) -> HistoryTable:
+def history_of(result: Recorded) -> HistoryTable:
     """How a run went, from its tables of usage and of what is consumed."""
     import numpy as np  # noqa: PLC0415 - only on use
 

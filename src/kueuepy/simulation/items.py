@@ -11,8 +11,9 @@ import numpy as np
 from kueuepy.errors import DuplicateError, InvalidSpecError
 from kueuepy.manifest.times import LATEST, LONGEST
 from kueuepy.objects import SECOND, Workload
-from kueuepy.simulation.read import row_columns
-from kueuepy.simulation.table import NEVER, SPANS, Jobs
+from kueuepy.simulation.base import JobColumns
+from kueuepy.simulation.columns import NEVER, SPANS
+from kueuepy.simulation.read import arrow_columns, row_columns
 from kueuepy.simulation.values import is_missing
 from kueuepy.tables import Categorical
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _ABSENT = {"pods": 1, "min_pods": NEVER, "template": -1, **dict.fromkeys(SPANS, NEVER)}
 
 
-def jobs_of(items: Any, around: JobContext | None = None) -> Jobs:
+def jobs_of(items: Any, around: JobContext | None = None) -> JobColumns:
     """The jobs of a table, a frame, or of rows, Workloads and manifests in any mix.
 
     A job comes at its `submit`, or when it was created, at the start without either; one without a runtime never ends.
@@ -34,12 +35,12 @@ def jobs_of(items: Any, around: JobContext | None = None) -> Jobs:
     Raises:
         InvalidSpecError: An item is no job.
     """
-    if isinstance(items, Jobs):
+    if isinstance(items, JobColumns):
         return items
     if _is_frame(items):
         return _of_columns({str(name): items[name] for name in items.columns})
     if hasattr(items, "__arrow_c_stream__") and not isinstance(items, Mapping):
-        return Jobs.from_arrow(items)
+        return JobColumns(arrow_columns(items))
     if isinstance(items, str | bytes):
         raise InvalidSpecError(
             f"jobs: {items!r} is no job; read files with Jobs.read, or kueuepy.load and give its jobs"
@@ -57,9 +58,9 @@ def _is_row(item: Any) -> bool:
     return isinstance(item, Mapping) and "kind" not in item and "apiVersion" not in item
 
 
-def _tables(items: list[Any], around: JobContext) -> list[Jobs]:
+def _tables(items: list[Any], around: JobContext) -> list[JobColumns]:
     """Tables of the items in their order; rows that follow each other become one."""
-    found: list[Jobs] = []
+    found: list[JobColumns] = []
     rows: list[dict[str, Any]] = []
     for item in [*items, None]:
         if item is not None and _is_row(item):
@@ -68,7 +69,7 @@ def _tables(items: list[Any], around: JobContext) -> list[Jobs]:
         if rows:
             found.append(_of_columns(row_columns(rows)))
             rows = []
-        if isinstance(item, Jobs):
+        if isinstance(item, JobColumns):
             found.append(item)
         elif _is_frame(item):
             found.append(jobs_of(item))
@@ -77,7 +78,7 @@ def _tables(items: list[Any], around: JobContext) -> list[Jobs]:
     return found
 
 
-def _of_columns(columns: dict[str, Any]) -> Jobs:
+def _of_columns(columns: dict[str, Any]) -> JobColumns:
     """The jobs of columns; one without submission comes at once, and one without runtime never ends."""
     size = len(next(iter(columns.values()), ()))
     submit = columns.get("submit")
@@ -89,10 +90,10 @@ def _of_columns(columns: dict[str, Any]) -> Jobs:
         columns["runtime"] = np.full(size, NEVER)
     if "queue" not in columns:
         columns["queue"] = [""] * size
-    return Jobs(columns)
+    return JobColumns(columns)
 
 
-def _of_workloads(item: Any, around: JobContext) -> Jobs:
+def _of_workloads(item: Any, around: JobContext) -> JobColumns:
     from kueuepy.jobs import Submission  # noqa: PLC0415 - only manifests need it
     from kueuepy.session.submission import submissions  # noqa: PLC0415
 
@@ -115,7 +116,21 @@ def _nowhere() -> JobContext:
     return JobContext(Configuration(), (), (), (), (), numbers=count(1))
 
 
-def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None]) -> Jobs:
+def of_manifests(manifests: Any, runtime: Any) -> JobColumns:
+    """The jobs of a Cluster, or of a list of manifests; `runtime` is one time, times by name, or one for each job."""
+    if hasattr(manifests, "workloads"):
+        manifests = [*manifests.workloads, *manifests.jobs]
+    found = jobs_of(manifests)
+    if runtime is None:
+        return found
+    if isinstance(runtime, Mapping):
+        given = [runtime.get(found.name_of(row)) for row in range(len(found))]
+        told = found.assign(runtime=[NEVER if time is None else time for time in given])["runtime"]
+        return found._changed(runtime=np.where(told < 0, found["runtime"], told))  # noqa: SLF001 - of one room
+    return found.assign(runtime=runtime)
+
+
+def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None]) -> JobColumns:
     """The table of Workloads as they are, each with its runtime in nanoseconds; `None` never ends."""
     templates = tuple(workloads)
     for workload in templates:
@@ -128,7 +143,7 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
     names = np.empty(len(templates), object)
     names[:] = [workload.name for workload in templates]
     queues = [known.setdefault(f"{w.namespace}/{w.queue_name}", len(known)) for w in templates]
-    found = Jobs({"queue": [], "submit": [], "runtime": []})
+    found = JobColumns({"queue": [], "submit": [], "runtime": []})
     return found._with(  # noqa: SLF001 - of one room
         {
             "name": names,
@@ -142,13 +157,13 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
     )
 
 
-def concat(tables: Sequence[Jobs]) -> Jobs:
+def concat(tables: Sequence[JobColumns]) -> JobColumns:
     """The rows of all tables, one after another; a column that one has not is absent there."""
     tables = [table for table in tables if len(table)]
     if len(tables) == 1:
         return tables[0]
     if not tables:
-        return Jobs({"queue": [], "submit": [], "runtime": []})
+        return JobColumns({"queue": [], "submit": [], "runtime": []})
     names = dict.fromkeys(name for table in tables for name in table.names)
     first = tables[0]
     shifts = np.cumsum([0, *(len(table.templates) for table in tables)])
@@ -165,7 +180,7 @@ def concat(tables: Sequence[Jobs]) -> Jobs:
     )
 
 
-def _joined(name: str, tables: Sequence[Jobs], shifts: Any) -> Any:
+def _joined(name: str, tables: Sequence[JobColumns], shifts: Any) -> Any:
     sample = next(table[name] for table in tables if name in table.names)
     if name == "name":
         found = np.empty(sum(map(len, tables)), object)
@@ -194,7 +209,7 @@ def _joined(name: str, tables: Sequence[Jobs], shifts: Any) -> Any:
     return np.concatenate(parts)
 
 
-def check_names(table: Jobs) -> None:
+def check_names(table: JobColumns) -> None:
     """Finds two jobs of one namespace and name.
 
     Raises:

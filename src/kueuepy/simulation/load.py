@@ -13,12 +13,12 @@ from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
-    from kueuepy.simulation.table import Jobs
+    from kueuepy.simulation.base import JobColumns
 
 _NAMED = 5
 
 
-def loads(jobs: Jobs) -> dict[str, dict[str, float]]:
+def loads(jobs: JobColumns) -> dict[str, dict[str, float]]:
     """By queue and resource, how much of it is used on average if nobody waits: `sum(runtime * amount) / span`."""
     queue = jobs["queue"]
     span = jobs.span
@@ -46,7 +46,7 @@ def nominal_of(cluster: Cluster) -> dict[str, dict[str, int]]:
     return found
 
 
-def describe(jobs: Jobs, cluster: Cluster | None = None) -> Columns:
+def describe(jobs: JobColumns, cluster: Cluster | None = None) -> Columns:
     """A row a queue: jobs, share of all, mean load of each resource; with a cluster, over the nominal quota."""
     queue = jobs["queue"]
     counts = np.bincount(queue.codes, minlength=len(queue.names))
@@ -67,7 +67,7 @@ def describe(jobs: Jobs, cluster: Cluster | None = None) -> Columns:
     return Columns(columns)
 
 
-def check(jobs: Jobs, cluster: Cluster) -> tuple[str, ...]:
+def check(jobs: JobColumns, cluster: Cluster) -> tuple[str, ...]:
     """What will go wrong: queues that are not there, jobs larger than a queue could ever hold, loads over 1."""
     there = {local.key: local.cluster_queue for local in cluster.local_queues}
     queue = jobs["queue"]
@@ -106,7 +106,7 @@ def _potential(cluster: Cluster) -> dict[str, dict[str, int]]:
     return found
 
 
-def _overloads(jobs: Jobs, cluster: Cluster, there: dict[str, str]) -> list[str]:
+def _overloads(jobs: JobColumns, cluster: Cluster, there: dict[str, str]) -> list[str]:
     tree_of = {q.name: q.cohort_name or q.name for q in cluster.cluster_queues}
     asked: dict[tuple[str, str], float] = {}
     for name, own in loads(jobs).items():
@@ -125,7 +125,7 @@ def _overloads(jobs: Jobs, cluster: Cluster, there: dict[str, str]) -> list[str]
 
 
 def cluster_of(
-    jobs: Jobs, headroom: float = 1.05, cohort: str | None = "all", flavor: str = "default", **options: Any
+    jobs: JobColumns, headroom: float = 1.05, cohort: str | None = "all", flavor: str = "default", **options: Any
 ) -> Cluster:
     """A first configuration for a log: a ClusterQueue for each queue, in one cohort.
 

@@ -284,3 +284,22 @@ def moment(where: str, value: Any) -> int:
         days, _, clock = value.strip().rpartition(" ")
         return (span(where, days) if days else 0) + clock_time(where, clock)
     return span(where, value)
+
+
+OnLoop = Literal["hold", "stop", "raise"]
+Missing = Literal["error", "skip", "wait"]
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """All that a run was asked for beside cluster and jobs."""
+
+    model: RunModel = RunModel()
+    events: tuple[At, ...] = ()
+    clock: Clock = Clock()
+    delays: tuple[Any, ...] = ()
+    until: Any = None
+    warmup: Any = 0
+    seed: int = 0
+    record: Record = Record()
+    on_loop: OnLoop = "hold"
+    missing: Missing = "error"

@@ -13,16 +13,16 @@ from kueuepy.scheduler import Scheduler
 if TYPE_CHECKING:
     from kueuepy.objects import Workload
     from kueuepy.session.store import Store
-    from kueuepy.simulation.simulate import Simulation
+    from kueuepy.simulation.prepare import Prepared
 
 _UID = "{:012d}"
 
 
-def scheduler_of(run: Simulation) -> Scheduler:
+def scheduler_of(run: Prepared) -> Scheduler:
     """A Scheduler on a fork of the run's engine, with the workloads that wait or run and the objects as they are."""
-    engine = run._core.fork()  # noqa: SLF001 - of one room
-    engine.set_now(run._reached)  # noqa: SLF001 - of one room
-    parts = run._base.fork().parts  # noqa: SLF001 - of one room
+    engine = run.core.fork()
+    engine.set_now(run.reached)
+    parts = run.base.fork().parts
     store = parts.store
     for key in store.workloads.keys():  # noqa: SIM118 - a Shelf is no mapping
         if engine.find(key) < 0:
@@ -35,8 +35,8 @@ def scheduler_of(run: Simulation) -> Scheduler:
     return Scheduler.of_parts(parts._replace(engine=engine, store=store, count=parts.count + len(run.jobs)))
 
 
-def _change_objects(run: Simulation, store: Store, now: int) -> None:
-    for at, what, thing, _ in run._options["changes"]:  # noqa: SLF001 - of one room
+def _change_objects(run: Prepared, store: Store, now: int) -> None:
+    for at, what, thing, _ in run.options["changes"]:
         if at > now:
             return
         if what == "apply":
@@ -46,12 +46,12 @@ def _change_objects(run: Simulation, store: Store, now: int) -> None:
             store.objects.drop((getattr(kinds, kind), f"{namespace}/{name}" if namespace else name))
 
 
-def _workload(run: Simulation, row: int) -> Workload:
+def _workload(run: Prepared, row: int) -> Workload:
     """A job as it would have been submitted."""
-    shape = run._shapes[int(run._codes[row])]  # noqa: SLF001 - of one room
+    shape = run.shapes[int(run.codes[row])]
     return msgspec.structs.replace(
         shape,
         name=run.jobs.name_of(row),
         uid=_UID.format(row),
-        creation_timestamp=max(int(run.jobs["submit"][row]), run._zero),  # noqa: SLF001 - of one room
+        creation_timestamp=max(int(run.jobs["submit"][row]), run.zero),
     )

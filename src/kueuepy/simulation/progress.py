@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 if TYPE_CHECKING:
-    from kueuepy.simulation.simulate import Simulation
+    from collections.abc import Callable
 
 _OFTEN = 0.1
 
@@ -44,16 +44,16 @@ class Teller:
         self._shows = progress is True or (progress is None and _is_interactive())
         self._total, self._begin, self._last = total, time.monotonic(), 0.0
 
-    def maybe(self, run: Simulation) -> None:
+    def maybe(self, look: Callable[[], Progress]) -> None:
         """Tells if it is time to."""
         now = time.monotonic()
         if now - self._last < _OFTEN:
             return
         self._last = now
         if self._tell is not None:
-            self._tell(run.progress())
+            self._tell(look())
         elif self._shows and (self._bar is not None or now - self._begin > 1):
-            self._show(run.progress())
+            self._show(look())
 
     def _show(self, progress: Progress) -> None:
         if self._bar is None:

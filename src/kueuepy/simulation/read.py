@@ -13,7 +13,8 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, UnsupportedError
-from kueuepy.simulation.table import ALIASES, SPANS, Jobs, renamed
+from kueuepy.simulation.base import JobColumns, renamed
+from kueuepy.simulation.columns import ALIASES, SPANS
 from kueuepy.simulation.values import Column, is_missing, raw
 from kueuepy.tables import Categorical, Columns
 
@@ -162,9 +163,9 @@ class Table:
                 found &= values == values  # noqa: PLR0124 - NaN and NaT are not
         return found
 
-    def jobs(self, columns: Mapping[str, Any], **other: Any) -> Jobs:
+    def jobs(self, columns: Mapping[str, Any], **other: Any) -> JobColumns:
         """The table of jobs with these columns, sorted by submission."""
-        found = Jobs(columns, where=self.where, notes=self.notes)
+        found = JobColumns(columns, where=self.where, notes=self.notes)
         found = found._with({name: found[name] for name in found.names}, **other)  # noqa: SLF001 - of one room
         submit = found["submit"]
         return found if (submit[1:] >= submit[:-1]).all() else found.sort()
@@ -175,7 +176,7 @@ def read(
     format: str = "auto",  # noqa: A002
     map: Mapping[str, str] | None = None,  # noqa: A002
     **options: Any,
-) -> Jobs:
+) -> JobColumns:
     """The jobs of a file, sorted by submission; of equal ones the earlier row first.
 
     | format | a row becomes |
@@ -219,7 +220,7 @@ def read(
         if map is not None:
             options["map"] = map
         try:
-            found: Jobs = getattr(module, "read_" + format.replace("-", "_"))(source, **options)
+            found: JobColumns = getattr(module, "read_" + format.replace("-", "_"))(source, **options)
         except TypeError as error:
             if "unexpected keyword" not in str(error):
                 raise
@@ -232,7 +233,7 @@ def read(
     return _by_name(source, columns, map)
 
 
-def _by_name(source: Source, columns: Mapping[str, Any], names: Mapping[str, str] | None) -> Jobs:
+def _by_name(source: Source, columns: Mapping[str, Any], names: Mapping[str, str] | None) -> JobColumns:
     table = Table(source, {ALIASES.get(name, name): values for name, values in renamed(columns, names).items()})
     present = [name for name in _NEEDED if table.has(name)]
     return (kept := table.keep(table.given(*present), "without queue, submit or runtime")).jobs(kept.columns)
@@ -324,7 +325,7 @@ def _from_pyarrow(table: Any) -> dict[str, Any]:
     return found
 
 
-def write_parquet(jobs: Jobs, path: str | os.PathLike[str]) -> None:
+def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
     """Writes a table of jobs as `read` reads it: times as timestamps and durations, cpu in cores.
 
     Raises:

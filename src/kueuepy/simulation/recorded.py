@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from kueuepy.tables import Columns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kueuepy.simulation.model import Settings
 
 _NAMED = 5
 
@@ -69,3 +74,32 @@ class UsageTable(Columns):
 
 class ConsumedTable(Columns):
     """Under admission fair sharing: the decayed usage of each LocalQueue, where it changes; cores for cpu."""
+
+
+TABLES = ("jobs", "runs", "decisions", "usage", "consumed")
+
+
+class Recorded:
+    """What a run has recorded: tables, and the integrals over time that figures come from."""
+
+    def __init__(
+        self,
+        tables: Mapping[str, Columns],
+        totals: dict[str, Any],
+        loops: tuple[PreemptionLoop, ...],
+        facts: dict[str, Any],
+    ) -> None:
+        """Holds what a run, or a folder of files, has given."""
+        self.jobs, self.runs, self.decisions, self.usage, self.consumed = (tables[name] for name in TABLES)
+        self.totals, self.loops = totals, loops
+        self.notes: tuple[tuple[str, int], ...] = tuple((what, rows) for what, rows in facts["notes"])
+        self.seconds: float = facts["seconds"]
+        self.warmup: float = facts["warmup"]
+        self.settings: Settings | dict[str, Any] = facts["settings"]
+        self.stats: dict[str, int] = facts["stats"]
+        self.weights: dict[str, float] = facts["weights"]
+        self.trees: dict[str, str] = facts["trees"]
+
+    def name_of(self, row: int) -> str:
+        """The name of a job."""
+        return str(self.jobs["name"][row]) if "name" in self.jobs.names else f"j{row:07d}"

@@ -19,11 +19,14 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import BOUND, Kpis, kpis_of
 from kueuepy.simulation.groups import by_column, by_queue
 from kueuepy.simulation.model import moment
+from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.recorded import (
+    TABLES,
     ConsumedTable,
     DecisionsTable,
     JobTable,
     PreemptionLoop,
+    Recorded,
     RunsTable,
     UsageTable,
 )
@@ -35,15 +38,14 @@ if TYPE_CHECKING:
     import os
 
     from kueuepy.scheduler import Scheduler
-    from kueuepy.simulation.simulate import Settings, Simulation
-    from kueuepy.simulation.table import Jobs
+    from kueuepy.simulation.base import JobColumns
+    from kueuepy.simulation.prepare import Prepared
 
 _FORMAT = "kueuepy-result"
-_TABLES = ("jobs", "runs", "decisions", "usage", "consumed")
 _OWN = ("queue", "submit", "runtime", "pods", "priority", "name")
 
 
-class Result:
+class Result(Recorded):
     """What came of a run; a value.
 
     Attributes:
@@ -67,18 +69,11 @@ class Result:
         totals: dict[str, Any],
         loops: tuple[PreemptionLoop, ...],
         facts: dict[str, Any],
-        input_: Simulation | None = None,
+        run: Prepared | None = None,
     ) -> None:
-        """Holds what `result_of` or `load_result` has gathered."""
-        self.jobs, self.runs, self.decisions, self.usage, self.consumed = (tables[name] for name in _TABLES)
-        self.totals, self.loops, self._input = totals, loops, input_
-        self.notes: tuple[tuple[str, int], ...] = tuple((what, rows) for what, rows in facts["notes"])
-        self.seconds: float = facts["seconds"]
-        self.warmup: float = facts["warmup"]
-        self.settings: Settings | dict[str, Any] = facts["settings"]
-        self.stats: dict[str, int] = facts["stats"]
-        self.weights: dict[str, float] = facts["weights"]
-        self.trees: dict[str, str] = facts["trees"]
+        """Holds what `result_of` or `load_result` has gathered, and the run that it came of."""
+        super().__init__(tables, totals, loops, facts)
+        self._run = run
         self.wall: dict[str, float] = {}
 
     @cached_property
@@ -122,13 +117,13 @@ class Result:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What to know before one trusts a figure."""
-        return warnings_of(self)
+        return warnings_of(self, self.kpis)
 
     @cached_property
     def fingerprint(self) -> str:
         """The SHA-256 of all columns of all tables: equal for equal runs."""
         digest = hashlib.sha256()
-        for name in _TABLES:
+        for name in TABLES:
             table: Columns = getattr(self, name)
             for column in table.names:
                 values = table[column]
@@ -143,10 +138,6 @@ class Result:
 
         return preemptions(self)
 
-    def name_of(self, row: int) -> str:
-        """The name of a job."""
-        return str(self.jobs["name"][row]) if "name" in self.jobs.names else f"j{row:07d}"
-
     @property
     def scheduler(self) -> Scheduler:
         """The Scheduler at the end of the run.
@@ -154,7 +145,7 @@ class Result:
         Raises:
             StateError: The result was read from files.
         """
-        return self._run().scheduler
+        return scheduler_of(self._given())
 
     def at(self, when: Any) -> Scheduler:
         """The Scheduler of a moment of the run, to ask and explain: it is run again until then.
@@ -165,12 +156,12 @@ class Result:
         Raises:
             StateError: The result was read from files.
         """
-        return self._run().until(when).scheduler
+        return scheduler_of(self._given().until(when))
 
-    def _run(self) -> Simulation:
-        if self._input is None:
+    def _given(self) -> Prepared:
+        if self._run is None:
             raise StateError("result: was read from files; run it again to ask for a Scheduler")
-        return self._input
+        return self._run
 
     # Files.
 
@@ -184,7 +175,7 @@ class Result:
 
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True)
-        for name in _TABLES:
+        for name in TABLES:
             write_table(getattr(self, name), folder / f"{name}.parquet")
         facts = {
             "format": _FORMAT,
@@ -252,15 +243,15 @@ def columns_of(view: Mapping[str, Any]) -> dict[str, Any]:
     return {name: Categorical(*column) if isinstance(column, tuple) else column for name, column in view.items()}
 
 
-def result_of(run: Simulation) -> Result:
-    """What came of a run until now; the run itself may go on."""
-    core = run._core.copy()  # noqa: SLF001 - of one room
+def result_of(run: Prepared) -> Result:
+    """What came of a run until now; it ends here."""
+    core = run.core
     core.close()
     stats = core.stats
     start, now = stats["start"], max(0, stats["now"] - stats["start"]) / SECOND
     table = run.jobs
-    warmup = run._options["warmup"] / SECOND  # noqa: SLF001 - of one room
-    until = run._options["until"]  # noqa: SLF001 - of one room
+    warmup = run.options["warmup"] / SECOND
+    until = run.options["until"]
     seconds = max(now, (until - start) / SECOND) if until < 2**62 else now
     tables = {
         "jobs": JobTable(_job_columns(table, columns_of(core.jobs()), start, (now, seconds), warmup)),
@@ -273,7 +264,7 @@ def result_of(run: Simulation) -> Result:
         PreemptionLoop(at, period, times, tuple(sorted(_key_of(table, row) for row in rows)))
         for at, period, times, rows in core.loops()
     )
-    cluster = run._base.cluster  # noqa: SLF001 - of one room
+    cluster = run.base.cluster
     weights = {
         q.name: 1.0 if q.fair_sharing is None else float(_core.Quantity(q.fair_sharing.weight))
         for q in cluster.cluster_queues
@@ -290,7 +281,7 @@ def result_of(run: Simulation) -> Result:
     return Result(tables, {**core.figures(), "assigned": core.assigned()}, loops, facts, run)
 
 
-def _key_of(jobs: Jobs, row: int) -> str:
+def _key_of(jobs: JobColumns, row: int) -> str:
     return f"{str(jobs['queue'][row]).partition('/')[0]}/{jobs.name_of(row)}"
 
 
@@ -308,7 +299,7 @@ def _run_columns(core: dict[str, Any]) -> dict[str, Any]:
 
 
 def _job_columns(
-    jobs: Jobs, core: dict[str, Any], start: int, times: tuple[float, float], warmup: float
+    jobs: JobColumns, core: dict[str, Any], start: int, times: tuple[float, float], warmup: float
 ) -> dict[str, Any]:
     """The table of jobs: what was given of each, and what became of it until the end; nothing happened since `now`."""
     now, seconds = times
@@ -375,7 +366,7 @@ def load_result(directory: str | os.PathLike[str]) -> Result:
     if not isinstance(facts, dict) or facts.get("format") != _FORMAT:
         raise InvalidSpecError(f"{folder}: result.json is of no result; save one with Result.save")
     kinds = (JobTable, RunsTable, DecisionsTable, UsageTable, ConsumedTable)
-    tables = {name: kind(read_table(folder / f"{name}.parquet")) for name, kind in zip(_TABLES, kinds, strict=True)}
+    tables = {name: kind(read_table(folder / f"{name}.parquet")) for name, kind in zip(TABLES, kinds, strict=True)}
     loops = tuple(msgspec.convert(loop, PreemptionLoop) for loop in facts["loops"])
     found = Result(tables, facts["totals"], loops, facts)
     if found.fingerprint != facts["fingerprint"]:

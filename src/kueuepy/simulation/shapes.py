@@ -10,7 +10,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest import check
 from kueuepy.objects import SECOND, PodSet, Workload
-from kueuepy.simulation.table import NEVER
+from kueuepy.simulation.columns import NEVER
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kueuepy.objects import ResourceFlavor
-    from kueuepy.simulation.table import Jobs
+    from kueuepy.simulation.base import JobColumns
 
 _SMALL = 1 << 20
 
 
 def shapes_of(
-    jobs: Jobs, flavors: Sequence[ResourceFlavor], gates: dict[str, bool] | None = None
+    jobs: JobColumns, flavors: Sequence[ResourceFlavor], gates: dict[str, bool] | None = None
 ) -> tuple[list[Workload], NDArray[np.int32]]:
     """A Workload without name for each shape, and the shape of each row.
 
@@ -48,7 +48,7 @@ def shapes_of(
     return [_shape(jobs, int(row), labels, gates) for row in first], codes.astype(np.int32)
 
 
-def _columns(jobs: Jobs) -> dict[str, Any]:
+def _columns(jobs: JobColumns) -> dict[str, Any]:
     """What shapes differ in; of rows that a template makes, the template alone."""
     names = ("queue", "priority", "pods", "min_pods", "flavor", "limit", "template", *jobs.resources)
     found = {name: jobs[name] for name in names if name in jobs.names}
@@ -74,7 +74,7 @@ def _dense(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     return dense.astype(np.int64), len(values)
 
 
-def _shape(jobs: Jobs, row: int, labels: dict[str, Any], gates: dict[str, bool] | None) -> Workload:
+def _shape(jobs: JobColumns, row: int, labels: dict[str, Any], gates: dict[str, bool] | None) -> Workload:
     template = int(jobs["template"][row]) if "template" in jobs.names else -1
     if template >= 0:
         return msgspec.structs.replace(jobs.templates[template], status=None)
@@ -105,7 +105,7 @@ def _shape(jobs: Jobs, row: int, labels: dict[str, Any], gates: dict[str, bool] 
     return workload if gates is None or gates.get("PartialAdmission", True) else workload.without_min_counts()
 
 
-def _value(jobs: Jobs, name: str, row: int, default: int) -> int:
+def _value(jobs: JobColumns, name: str, row: int, default: int) -> int:
     return int(jobs[name][row]) if name in jobs.names else default
 
 

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.manifest.times import LONGEST
-from kueuepy.objects import SECOND
-from kueuepy.simulation.columns import ALIASES, NEVER, SPANS, Note, check_columns, is_resource, read_column
-from kueuepy.simulation.values import Column, span
-from kueuepy.tables import Categorical, Columns
+from kueuepy.simulation import generate, items, load
+from kueuepy.simulation.base import JobColumns, renamed
+from kueuepy.simulation.read import arrow_columns, read, write_parquet
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from typing_extensions import Self
 
     from kueuepy.cluster import Cluster
-    from kueuepy.objects import Workload
     from kueuepy.simulation.distributions import Distribution
+    from kueuepy.tables import Columns
 
 
-class Jobs(Columns):
+class Jobs(JobColumns):
     """Jobs as columns; a value that never changes.
 
     | column | holds | without it |
@@ -56,71 +51,19 @@ class Jobs(Columns):
         quota_events: Changes of nominal quota that a log records: (seconds, queue, resource, amount).
     """
 
-    __slots__ = ("header", "notes", "quota_events", "templates")
-    notes: tuple[Note, ...]
-    header: str
-    templates: tuple[Workload, ...]
-    quota_events: tuple[tuple[float, str, str, int], ...]
-
-    def __init__(
-        self, columns: Mapping[str, Any], *, where: Callable[[int], str] | None = None, notes: Iterable[Note] = ()
-    ) -> None:
-        """Reads columns of equal length.
-
-        Args:
-            columns: Arrays, lists or columns of a frame, by name.
-            where: The place of a row, for errors.
-            notes: What a reader has left out.
-
-        Raises:
-            InvalidSpecError: A column is missing, too short, or has a value that is none for it; the message names
-                the row.
-        """
-        place = where or (lambda row: f"jobs row {row}")
-        named = {ALIASES.get(name, name): values for name, values in columns.items()}
-        if len(named) < len(columns):
-            twice = sorted(name for name in columns if name in ALIASES and ALIASES[name] in columns)
-            raise InvalidSpecError(f'jobs: columns "{twice[0]}" and "{ALIASES[twice[0]]}" are one; give one of them')
-        for name in ("queue", "submit", "runtime"):
-            if name not in named:
-                raise InvalidSpecError(
-                    f'jobs: column "{name}" is missing; there are {", ".join(map(str, columns)) or "none"}; '
-                    f'map={{"{name}": ...}} names another'
-                )
-        said = list(notes)
-        found = {name: read_column(Column(name, values, place), said) for name, values in named.items()}
-        lengths = {name: len(column) for name, column in found.items()}
-        if len(set(lengths.values())) > 1:
-            raise InvalidSpecError(f"jobs: columns of different length: {lengths}; all must be equally long")
-        check_columns(found, place)
-        self._hold(found, tuple(said))
-
-    def _hold(
-        self,
-        columns: Mapping[str, Any],
-        notes: tuple[Note, ...],
-        header: str = "",
-        templates: tuple[Workload, ...] = (),
-        quota_events: tuple[tuple[float, str, str, int], ...] = (),
-    ) -> None:
-        Columns.__init__(self, columns)
-        for column in columns.values():
-            (column.codes if isinstance(column, Categorical) else column).flags.writeable = False
-        self.notes, self.header, self.templates, self.quota_events = notes, header, templates, quota_events
-
-    def _with(self, columns: Mapping[str, Any], **other: Any) -> Jobs:
-        """A table with these columns, which are known to be sound, and all else as here."""
-        twin = Jobs.__new__(Jobs)
-        kept = {
-            "notes": self.notes,
-            "header": self.header,
-            "templates": self.templates,
-            "quota_events": self.quota_events,
-        }
-        twin._hold(columns, **{**kept, **other})  # noqa: SLF001 - of its own class
-        return twin
+    __slots__ = ()
 
     # Where jobs come from.
+
+    @classmethod
+    def _like(cls, table: JobColumns) -> Self:
+        """The same columns with all that users can do with them."""
+        if isinstance(table, cls):
+            return table
+        found = cls.__new__(cls)
+        columns = {name: table[name] for name in table.names}
+        found._hold(columns, table.notes, table.header, table.templates, table.quota_events)  # noqa: SLF001 - its own
+        return found
 
     @classmethod
     def read(
@@ -129,19 +72,17 @@ class Jobs(Columns):
         format: str = "auto",  # noqa: A002 - what pandas and polars call it
         map: Mapping[str, str] | None = None,  # noqa: A002 - as the specification of logs calls it
         **options: Any,
-    ) -> Jobs:
+    ) -> Self:
         """The jobs of a file; see `kueuepy.simulation.read`.
 
         Raises:
             InvalidSpecError: The file cannot be read, or a row is not valid; the message names file and line.
             UnsupportedError: The format needs a library that is not installed.
         """
-        from kueuepy.simulation.read import read  # noqa: PLC0415 - only on use
-
-        return read(path, format, map, **options)
+        return cls._like(read(path, format, map, **options))
 
     @classmethod
-    def from_frame(cls, frame: Any, map: Mapping[str, str] | None = None) -> Jobs:  # noqa: A002
+    def from_frame(cls, frame: Any, map: Mapping[str, str] | None = None) -> Self:  # noqa: A002
         """The jobs of a DataFrame of pandas or polars, a row each; its numbers are not copied where they fit.
 
         Args:
@@ -154,178 +95,82 @@ class Jobs(Columns):
         return cls(renamed({str(name): frame[name] for name in frame.columns}, map))
 
     @classmethod
-    def from_arrow(cls, table: Any, map: Mapping[str, str] | None = None) -> Jobs:  # noqa: A002
+    def from_arrow(cls, table: Any, map: Mapping[str, str] | None = None) -> Self:  # noqa: A002
         """The jobs of anything that gives an Arrow stream (`__arrow_c_stream__`), through pyarrow.
 
         Raises:
             UnsupportedError: pyarrow is not installed.
         """
-        from kueuepy.simulation.read import arrow_columns  # noqa: PLC0415 - only on use
-
         return cls(renamed(arrow_columns(table), map))
 
     @classmethod
-    def of(cls, items: Any) -> Jobs:
+    def from_manifests(cls, manifests: Any, runtime: Any = None) -> Self:
+        """The jobs and Workloads of manifests, of several pod sets too, in the order in which they are there.
+
+        Args:
+            manifests: What `kueuepy.load` gives, or a list of jobs and Workloads.
+            runtime: How long each runs: a time, times by name, or one for each; `None`: as its annotation says, and
+                for ever without one.
+
+        Raises:
+            InvalidSpecError: An item is no job, or a time is none.
+        """
+        return cls._like(items.of_manifests(manifests, runtime))
+
+    @classmethod
+    def of(cls, given: Any) -> Self:
         """The jobs of whatever a user has: a table, a frame, rows, Workloads, manifests of jobs.
 
         Raises:
             InvalidSpecError: An item is no job.
         """
-        from kueuepy.simulation.items import jobs_of  # noqa: PLC0415 - only on use
-
-        return jobs_of(items)
+        return cls._like(items.jobs_of(given))
 
     @classmethod
-    def concat(cls, tables: Sequence[Jobs]) -> Jobs:
+    def concat(cls, tables: Sequence[JobColumns]) -> Self:
         """The rows of all tables, one after another; a column that one has not is absent there."""
-        from kueuepy.simulation.items import concat  # noqa: PLC0415 - only on use
+        return cls._like(items.concat(tables))
 
-        return concat(tables)
+    # Jobs from a seed; `kueuepy.simulation.generate` has all options and the rule of each.
 
-    # What it is.
+    @classmethod
+    def poisson(
+        cls, queue: str, rate: float | str, runtime: Distribution | Any, requests: Mapping[str, Any], **options: Any
+    ) -> Self:
+        """Arrivals as a Poisson process of this rate, such as `30/h`; `n` jobs, or for so many `days`."""
+        return cls._like(generate.poisson(queue, rate, runtime, requests, **options))
 
-    @property
-    def resources(self) -> tuple[str, ...]:
-        """The columns of what pods ask for."""
-        return tuple(name for name in self.names if is_resource(name))
+    @classmethod
+    def bursts(cls, queue: str, rate: float | str, size: int, runtime: Distribution | Any, **options: Any) -> Self:
+        """`n` batches of `size` jobs each, which come as a Poisson process of this rate; `requests` of each pod."""
+        return cls._like(generate.bursts(queue, rate, size, runtime, **options))
 
-    @property
-    def span(self) -> float:
-        """Seconds from the first submission to the last; 0 if there is none."""
-        submit = self["submit"]
-        return float(submit.max() - submit.min()) / SECOND if len(submit) else 0.0
+    @classmethod
+    def diurnal(
+        cls, queue: str, rate: float | str, runtime: Distribution | Any, requests: Mapping[str, Any], **options: Any
+    ) -> Self:
+        """A Poisson process over some `days` that follows the day: highest at `peak`, `ratio` times the lowest."""
+        return cls._like(generate.diurnal(queue, rate, runtime, requests, **options))
 
-    def name_of(self, row: int) -> str:
-        """The name of a job's Workload."""
-        return str(self["name"][row]) if "name" in self.names else f"j{row:07d}"
+    @classmethod
+    def gpu_mix(cls, **options: Any) -> Self:
+        """Some `days` as on a cluster of so many `gpus` at a `load`, shared by `queues`: sizes as in Philly's log."""
+        return cls._like(generate.gpu_mix(**options))
 
-    def column(self, name: str, default: int) -> NDArray[np.int64]:
-        """A column of whole numbers, or as many of the default."""
-        found: NDArray[np.int64] = self[name] if name in self.names else np.full(len(self), default, np.int64)
-        return found
-
-    # Other tables from it.
-
-    def assign(self, **columns: Any) -> Jobs:
-        """With other columns: a value for all rows, an array, or a function of this table.
-
-        Names that are none in Python are given as `**{"nvidia.com/gpu": 2}`.
-
-        Raises:
-            InvalidSpecError: A value is none for its column.
-        """
-        found = {name: self[name] for name in self.names}
-        said = list(self.notes)
-        for name, values in columns.items():
-            given = values(self) if callable(values) else values
-            if isinstance(given, str | bytes) or not hasattr(given, "__len__"):
-                given = [given] * len(self)
-            if len(given) != len(self):
-                raise InvalidSpecError(f'jobs: column "{name}" has {len(given)} rows; it must have {len(self)}')
-            final = ALIASES.get(name, name)
-            found[final] = read_column(Column(final, given, lambda row: f"jobs row {row}"), said)
-        check_columns(found, lambda row: f"jobs row {row}")
-        return self._with(found, notes=tuple(said))
-
-    def where(self, mask: Any) -> Jobs:
-        """The rows for which the mask, or the function of this table, is true."""
-        chosen = np.asarray(mask(self) if callable(mask) else mask)
-        return self.take(np.flatnonzero(chosen) if chosen.dtype == bool else chosen)
-
-    def take(self, rows: Any) -> Jobs:
-        """These rows, in this order."""
-        return self._with(
-            {
-                name: Categorical(column.codes[rows], column.names) if isinstance(column, Categorical) else column[rows]
-                for name, column in ((name, self[name]) for name in self.names)
-            }
-        )
-
-    def head(self, n: int) -> Jobs:
-        """The first rows."""
-        return self.take(np.arange(min(n, len(self))))
-
-    def sort(self) -> Jobs:
-        """By submission; of equal ones the earlier row first."""
-        return self.take(np.argsort(self["submit"], kind="stable"))
-
-    def window(self, start: Any, end: Any = None) -> Jobs:
-        """The jobs submitted from `start` to before `end` after the first one, which are then counted from `start`."""
-        first = int(self["submit"].min()) if len(self) else 0
-        low = first + span("window: start", start)
-        high = LONGEST if end is None else first + span("window: end", end)
-        submit = self["submit"]
-        found = self.where((submit >= low) & (submit < high))
-        return found.moved_to(found["submit"] - low)
-
-    def moved_to(self, submit: Any) -> Jobs:
-        """The same jobs with these times of submission, in nanoseconds."""
-        return self._with({**{name: self[name] for name in self.names}, "submit": submit})
-
-    def scale_load(self, factor: float) -> Jobs:
-        """The gaps between submissions divided by the factor, so that as much comes in less time; whole nanoseconds."""
-        if not factor > 0:
-            raise InvalidSpecError(f"scale_load: {factor!r}; it must be more than 0")
-        first = self["submit"].min() if len(self) else 0
-        gaps = (self["submit"] - first).astype(np.float64) / factor
-        return self.moved_to(first + np.round(gaps).astype(np.int64))
-
-    def scale_runtime(self, factor: float) -> Jobs:
-        """The runtimes multiplied by the factor; jobs that never end stay so."""
-        if not factor > 0:
-            raise InvalidSpecError(f"scale_runtime: {factor!r}; it must be more than 0")
-        runtime = self["runtime"]
-        scaled = np.where(runtime < 0, runtime, np.round(runtime * factor).astype(np.int64))
-        return self._with({**{name: self[name] for name in self.names}, "runtime": scaled})
-
-    def thin(self, p: float, seed: int = 0) -> Jobs:
-        """Each job with probability p, by a draw of its own."""
-        from kueuepy.simulation.distributions import draws  # noqa: PLC0415 - only on use
-
-        if not 0 <= p <= 1:
-            raise InvalidSpecError(f"thin: {p!r}; it must be from 0 to 1")
-        return self.where(draws(seed, "thin", len(self)) < p)
-
-    def shuffle_days(self, seed: int = 0) -> Jobs:
-        """Whole days of 24 h after the first job in a random order, which keeps the curve of the day."""
-        from kueuepy.simulation.distributions import draws  # noqa: PLC0415 - only on use
-
-        first = int(self["submit"].min()) if len(self) else 0
-        day, rest = np.divmod(self["submit"] - first, 86400 * SECOND)
-        place = np.argsort(np.argsort(draws(seed, "shuffle_days", int(day.max(initial=-1)) + 1)))
-        return self.moved_to(first + place[day] * 86400 * SECOND + rest).sort()
-
-    def with_runtime(self, distribution: Distribution, by: str | None = None, seed: int = 0) -> Jobs:
-        """With runtimes drawn anew; `by` a column, those of each of its values are draws of their own."""
-        from kueuepy.simulation.distributions import draws  # noqa: PLC0415 - only on use
-
-        runtime = np.empty(len(self), np.int64)
-        for name, rows in self._groups(by):
-            runtime[rows] = distribution.nanoseconds(draws(seed, f"runtime {name}", len(rows)))
-        return self._with({**{name: self[name] for name in self.names}, "runtime": runtime})
-
-    def _groups(self, by: str | None) -> list[tuple[str, NDArray[np.int64]]]:
-        if by is None:
-            return [("", np.arange(len(self)))]
-        column = self[by]
-        if not isinstance(column, Categorical):
-            values, codes = np.unique(column, return_inverse=True)
-            column = Categorical(codes.astype(np.int32), [str(value) for value in values])
-        return [(name, np.flatnonzero(column.codes == code)) for code, name in enumerate(column.names)]
+    @classmethod
+    def profile(cls, path: str) -> Self:
+        """The workloads of a generator file of Kueue's scheduler performance test; each class is a `kind`."""
+        return cls._like(generate.profile(path))
 
     # What can be said of it.
 
     def describe(self, cluster: Cluster | None = None) -> Columns:
         """By queue: jobs, their part of all, and the mean load of each resource; with a cluster, over nominal quota."""
-        from kueuepy.simulation.load import describe  # noqa: PLC0415 - only on use
-
-        return describe(self, cluster)
+        return load.describe(self, cluster)
 
     def check(self, cluster: Cluster) -> tuple[str, ...]:
         """What will go wrong on a cluster: queues that are not there, jobs that can never fit, a load over 1."""
-        from kueuepy.simulation.load import check  # noqa: PLC0415 - only on use
-
-        return check(self, cluster)
+        return load.check(self, cluster)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Writes the columns, in nanoseconds and whole amounts, as `Jobs.read` reads them again.
@@ -333,29 +178,4 @@ class Jobs(Columns):
         Raises:
             UnsupportedError: pyarrow is not installed.
         """
-        from kueuepy.simulation.read import write_parquet  # noqa: PLC0415 - only on use
-
         write_parquet(self, path)
-
-    def __repr__(self) -> str:
-        """How many there are, and for how long."""
-        queues = len(np.unique(self["queue"].codes)) if len(self) else 0
-        left = "".join(f"; {rows} rows: {what}" for what, rows in self.notes)
-        return f"<Jobs: {len(self)} jobs of {queues} queues in {self.span / 86400:.3g} days{left}>"
-
-
-def renamed(columns: Mapping[str, Any], names: Mapping[str, str] | None) -> dict[str, Any]:
-    """The columns under the names that they have here: `{"queue": "team"}` takes `team` for the queue.
-
-    Raises:
-        NotFoundError: There is no such column.
-    """
-    found = dict(columns)
-    for there in (names or {}).values():
-        if there not in columns:
-            raise NotFoundError(f'map: "{there}" names no column; there are {", ".join(columns)}')
-        found.pop(there, None)
-    return {**found, **{name: columns[there] for name, there in (names or {}).items()}}
-
-
-__all__ = ["ALIASES", "NEVER", "SPANS", "Jobs", "is_resource", "renamed"]

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kueuepy.simulation.table import is_resource
+from kueuepy.simulation.columns import is_resource
 
 if TYPE_CHECKING:
-    from kueuepy.simulation.result import Result
+    from kueuepy.simulation.figures import Kpis
+    from kueuepy.simulation.recorded import Recorded
 
 _NAMED = 10
 _UNFINISHED = 0.05
@@ -17,19 +18,19 @@ _HOPELESS = ("ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured")
 _ENOUGH, _LONG = 100, 5
 
 
-def warnings_of(result: Result) -> tuple[str, ...]:
+def warnings_of(result: Recorded, kpis: Kpis) -> tuple[str, ...]:
     """Loops, jobs that can never fit, loads over 1, what is unfinished, a short warm-up, what was left out."""
     return (
         *map(str, result.loops),
         *_hopeless(result),
         *_loads(result),
-        *_unfinished(result),
-        *_short_warmup(result),
+        *_unfinished(kpis),
+        *_short_warmup(result, kpis),
         *(f"{rows} jobs: {what}" for what, rows in result.notes if what.startswith(("left out", "wait for"))),
     )
 
 
-def _hopeless(result: Result) -> list[str]:
+def _hopeless(result: Recorded) -> list[str]:
     reason = result.jobs["reason"]
     waits = result.jobs["state"].codes == result.jobs["state"].names.index("Waiting")
     codes = [code for code, name in enumerate(reason.names) if name in _HOPELESS]
@@ -41,7 +42,7 @@ def _hopeless(result: Result) -> list[str]:
     return [f"{len(rows)} jobs can never be admitted: {named}{more}"]
 
 
-def _loads(result: Result) -> list[str]:
+def _loads(result: Recorded) -> list[str]:
     """Where more comes than quota could ever run: waits grow with the length of the run there.
 
     Told of many jobs that come for longer than one of them runs; a batch that comes at once has no load.
@@ -77,14 +78,13 @@ def _loads(result: Result) -> list[str]:
     return found
 
 
-def _unfinished(result: Result) -> list[str]:
-    kpis = result.kpis
+def _unfinished(kpis: Kpis) -> list[str]:
     if not kpis.jobs or kpis.finished >= (1 - _UNFINISHED) * kpis.jobs:
         return []
     return [f"{kpis.jobs - kpis.finished} of {kpis.jobs} jobs had not finished at the end"]
 
 
-def _short_warmup(result: Result) -> list[str]:
-    if not result.warmup or result.warmup >= result.kpis.longest_wait:
+def _short_warmup(result: Recorded, kpis: Kpis) -> list[str]:
+    if not result.warmup or result.warmup >= kpis.longest_wait:
         return []
-    return [f"the warm-up of {result.warmup:g} s is shorter than the longest wait, {result.kpis.longest_wait:g} s"]
+    return [f"the warm-up of {result.warmup:g} s is shorter than the longest wait, {kpis.longest_wait:g} s"]

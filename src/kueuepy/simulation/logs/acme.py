@@ -10,10 +10,10 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.simulation.read import Source, Table, csv_columns
 
 if TYPE_CHECKING:
-    from kueuepy.simulation.table import Jobs
+    from kueuepy.simulation.base import JobColumns
 
 
-def read_acme(source: Source, queue: str = "type") -> Jobs:
+def read_acme(source: Source, queue: str = "type") -> JobColumns:
     """`gpu_num` GPUs and `cpu_num` cpus over `node_num` pods; runs from start to end, in both clusters.
 
     Kalos' own `duration` counts from submission, so that the times are taken. Zones of times are honoured.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kueuepy.simulation.table import Jobs
+    from kueuepy.simulation.base import JobColumns
     from kueuepy.tables import Categorical
 
 _QOS = {"LS": 100, "Guaranteed": 80, "Burstable": 50, "BE": 0}
@@ -25,7 +25,7 @@ _PENDING = ("drop", "keep")
 
 def read_alibaba2020(
     source: Source, *, tasks: str | os.PathLike[str] | None = None, share: bool = False, queue: str = "group"
-) -> Jobs:
+) -> JobColumns:
     """A task of PAI is a job: `inst_num` pods of `plan_cpu`/100 cores, `plan_mem` GiB and `plan_gpu`/100 GPUs.
 
     Args:
@@ -60,7 +60,7 @@ def read_alibaba2020(
     return table.jobs(columns)
 
 
-def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "drop") -> Jobs:
+def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "drop") -> JobColumns:
     """A pod of openb is a job: `cpu_milli`, `memory_mib`, `num_gpu` GPUs; runs from scheduling to deletion.
 
     The queue is its `qos`, which gives its priority, too: LS 100, Guaranteed 80, Burstable 50, BE 0.
@@ -100,7 +100,7 @@ def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "dro
     return table.jobs(columns)
 
 
-def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) -> Jobs:  # noqa: A002
+def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002
     """`worker_num` pods of `gpu_request` GPUs and `cpu_request` cpus; HP jobs have priority 100, Spot 0.
 
     The queue is the `organization`, the flavor the `gpu_model`.

@@ -11,7 +11,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.simulation.read import Source, Table, row_columns
 
 if TYPE_CHECKING:
-    from kueuepy.simulation.table import Jobs
+    from kueuepy.simulation.base import JobColumns
 
 
 class _Job(msgspec.Struct):
@@ -32,7 +32,7 @@ class _Workload(msgspec.Struct):
     profiles: dict[str, _Profile]
 
 
-def read_batsim(source: Source, queue: str = "jobs") -> Jobs:
+def read_batsim(source: Source, queue: str = "jobs") -> JobColumns:
     """`res` pods of one cpu, submitted at `subtime`, for the delay of its profile; `walltime` is its limit.
 
     Args:

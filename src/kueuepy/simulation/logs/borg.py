@@ -11,7 +11,7 @@ from kueuepy.simulation.read import Source, Table, csv_columns
 if TYPE_CHECKING:
     import os
 
-    from kueuepy.simulation.table import Jobs
+    from kueuepy.simulation.base import JobColumns
 
 _TIERS = ((99, "free"), (115, "best-effort-batch"), (119, "mid"))
 _SUBMIT, _SCHEDULE = "SUBMIT", "SCHEDULE"
@@ -24,7 +24,7 @@ def read_borg2019(
     *,
     instances: str | os.PathLike[str] | None = None,
     machine: tuple[float, float] = (64, 256 * 2**30),
-) -> Jobs:
+) -> JobColumns:
     """A collection is a job: from SUBMIT on, it runs from the first SCHEDULE of an instance to its FINISH.
 
     It has as many pods as instances; what they ask for is a part of a machine. The queue is its tier: free up to

@@ -13,10 +13,12 @@ from kueuepy.simulation.read import Source, Table, csv_columns
 if TYPE_CHECKING:
     import os
 
-    from kueuepy.simulation.table import Jobs
+    from kueuepy.simulation.base import JobColumns
 
 
-def read_helios(source: Source, *, cpu_jobs: bool = False, gpu_numbers: str | os.PathLike[str] | None = None) -> Jobs:
+def read_helios(
+    source: Source, *, cpu_jobs: bool = False, gpu_numbers: str | os.PathLike[str] | None = None
+) -> JobColumns:
     """`gpu_num` GPUs and `cpu_num` cpus over `node_num` pods, submitted at `submit_time`; the queue is `vc`.
 
     Args:

@@ -11,10 +11,10 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.simulation.read import Source, Table, csv_columns, row_columns
 
 if TYPE_CHECKING:
-    from kueuepy.simulation.table import Jobs
+    from kueuepy.simulation.base import JobColumns
 
 
-def read_philly(source: Source, per_pod: int = 8) -> Jobs:
+def read_philly(source: Source, per_pod: int = 8) -> JobColumns:
     """The CSV extract: submitted at `timestamp`, runs for `duration`, `num_gpus` GPUs, the queue is `cluster`.
 
     Args:
@@ -39,7 +39,7 @@ def read_philly(source: Source, per_pod: int = 8) -> Jobs:
     return table.jobs(columns)
 
 
-def read_philly_json(source: Source) -> Jobs:
+def read_philly_json(source: Source) -> JobColumns:
     """`cluster_job_log`: runs for the sum of its attempts, on the servers and GPUs of the first one; the queue is `vc`.
 
     Raises:

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kueuepy.simulation.table import Jobs
+    from kueuepy.simulation.base import JobColumns
 
 _FIELDS = 18
 _QUEUES = {13: "group", 15: "queue", 16: "partition"}
 _STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial", 5: "cancelled"}
 
 
-def read_swf(source: Source, map: Mapping[str, int] | None = None) -> Jobs:  # noqa: A002
+def read_swf(source: Source, map: Mapping[str, int] | None = None) -> JobColumns:  # noqa: A002
     """A line a job, 18 fields: submitted at field 2, runs for 4 on 5 processors (8 where 5 is unknown) of one cpu each.
 
     Memory is field 10, or 7, in KB a processor; the limit is 9, the user 12, the state 11. The queue is field 15; all

@@ -1,0 +1,249 @@
+"""The columns of jobs, read and sound, and the tables that can be made of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.manifest.times import LONGEST
+from kueuepy.objects import SECOND
+from kueuepy.simulation.columns import ALIASES, check_columns, is_resource, read_column
+from kueuepy.simulation.distributions import draws
+from kueuepy.simulation.values import Column, span
+from kueuepy.tables import Categorical, Columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from kueuepy.objects import Workload
+    from kueuepy.simulation.columns import Note
+    from kueuepy.simulation.distributions import Distribution
+
+
+class JobColumns(Columns):
+    """The columns of jobs, and what comes with them; users know it as `kueuepy.Jobs`.
+
+    Attributes:
+        notes: What was left out or taken for something else, each with the number of rows.
+        header: What a log says of itself.
+        templates: Workloads of several pod sets, which the column `template` names by place; -1 for none.
+        quota_events: Changes of nominal quota that a log records: (seconds, queue, resource, amount).
+    """
+
+    __slots__ = ("header", "notes", "quota_events", "templates")
+    notes: tuple[Note, ...]
+    header: str
+    templates: tuple[Workload, ...]
+    quota_events: tuple[tuple[float, str, str, int], ...]
+
+    def __init__(
+        self, columns: Mapping[str, Any], *, where: Callable[[int], str] | None = None, notes: Iterable[Note] = ()
+    ) -> None:
+        """Reads columns of equal length.
+
+        Args:
+            columns: Arrays, lists or columns of a frame, by name.
+            where: The place of a row, for errors.
+            notes: What a reader has left out.
+
+        Raises:
+            InvalidSpecError: A column is missing, too short, or has a value that is none for it; the message names
+                the row.
+        """
+        place = where or (lambda row: f"jobs row {row}")
+        named = {ALIASES.get(name, name): values for name, values in columns.items()}
+        if len(named) < len(columns):
+            twice = sorted(name for name in columns if name in ALIASES and ALIASES[name] in columns)
+            raise InvalidSpecError(f'jobs: columns "{twice[0]}" and "{ALIASES[twice[0]]}" are one; give one of them')
+        for name in ("queue", "submit", "runtime"):
+            if name not in named:
+                raise InvalidSpecError(
+                    f'jobs: column "{name}" is missing; there are {", ".join(map(str, columns)) or "none"}; '
+                    f'map={{"{name}": ...}} names another'
+                )
+        said = list(notes)
+        found = {name: read_column(Column(name, values, place), said) for name, values in named.items()}
+        lengths = {name: len(column) for name, column in found.items()}
+        if len(set(lengths.values())) > 1:
+            raise InvalidSpecError(f"jobs: columns of different length: {lengths}; all must be equally long")
+        check_columns(found, place)
+        self._hold(found, tuple(said))
+
+    def _hold(
+        self,
+        columns: Mapping[str, Any],
+        notes: tuple[Note, ...],
+        header: str = "",
+        templates: tuple[Workload, ...] = (),
+        quota_events: tuple[tuple[float, str, str, int], ...] = (),
+    ) -> None:
+        Columns.__init__(self, columns)
+        for column in columns.values():
+            (column.codes if isinstance(column, Categorical) else column).flags.writeable = False
+        self.notes, self.header, self.templates, self.quota_events = notes, header, templates, quota_events
+
+    def _with(self, columns: Mapping[str, Any], **other: Any) -> Self:
+        """A table with these columns, which are known to be sound, and all else as here."""
+        twin = type(self).__new__(type(self))
+        kept = {
+            "notes": self.notes,
+            "header": self.header,
+            "templates": self.templates,
+            "quota_events": self.quota_events,
+        }
+        twin._hold(columns, **{**kept, **other})  # noqa: SLF001 - of its own class
+        return twin
+
+    # What it is.
+
+    def _changed(self, **columns: Any) -> Self:
+        """A table in which these columns, which are known to be sound, are others."""
+        return self._with({**{name: self[name] for name in self.names}, **columns})
+
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """The columns of what pods ask for."""
+        return tuple(name for name in self.names if is_resource(name))
+
+    @property
+    def span(self) -> float:
+        """Seconds from the first submission to the last; 0 if there is none."""
+        submit = self["submit"]
+        return float(submit.max() - submit.min()) / SECOND if len(submit) else 0.0
+
+    def name_of(self, row: int) -> str:
+        """The name of a job's Workload."""
+        return str(self["name"][row]) if "name" in self.names else f"j{row:07d}"
+
+    def column(self, name: str, default: int) -> NDArray[np.int64]:
+        """A column of whole numbers, or as many of the default."""
+        found: NDArray[np.int64] = self[name] if name in self.names else np.full(len(self), default, np.int64)
+        return found
+
+    # Other tables from it.
+
+    def assign(self, **columns: Any) -> Self:
+        """With other columns: a value for all rows, an array, or a function of this table.
+
+        Names that are none in Python are given as `**{"nvidia.com/gpu": 2}`.
+
+        Raises:
+            InvalidSpecError: A value is none for its column.
+        """
+        found = {name: self[name] for name in self.names}
+        said = list(self.notes)
+        for name, values in columns.items():
+            given = values(self) if callable(values) else values
+            if isinstance(given, str | bytes) or not hasattr(given, "__len__"):
+                given = [given] * len(self)
+            if len(given) != len(self):
+                raise InvalidSpecError(f'jobs: column "{name}" has {len(given)} rows; it must have {len(self)}')
+            final = ALIASES.get(name, name)
+            found[final] = read_column(Column(final, given, lambda row: f"jobs row {row}"), said)
+        check_columns(found, lambda row: f"jobs row {row}")
+        return self._with(found, notes=tuple(said))
+
+    def head(self, n: int) -> Self:
+        """The first rows."""
+        return self.take(np.arange(min(n, len(self))))
+
+    def window(self, start: Any, end: Any = None) -> Self:
+        """The jobs submitted from `start` to before `end` after the first one, which are then counted from `start`."""
+        first = int(self["submit"].min()) if len(self) else 0
+        low = first + span("window: start", start)
+        high = LONGEST if end is None else first + span("window: end", end)
+        submit = self["submit"]
+        found = self.where((submit >= low) & (submit < high))
+        return found.moved_to(found["submit"] - low)
+
+    def scale_load(self, factor: float) -> Self:
+        """The gaps between submissions divided by the factor, so that as much comes in less time; whole nanoseconds."""
+        if not factor > 0:
+            raise InvalidSpecError(f"scale_load: {factor!r}; it must be more than 0")
+        first = self["submit"].min() if len(self) else 0
+        gaps = (self["submit"] - first).astype(np.float64) / factor
+        return self.moved_to(first + np.round(gaps).astype(np.int64))
+
+    def scale_runtime(self, factor: float) -> Self:
+        """The runtimes multiplied by the factor; jobs that never end stay so."""
+        if not factor > 0:
+            raise InvalidSpecError(f"scale_runtime: {factor!r}; it must be more than 0")
+        runtime = self["runtime"]
+        scaled = np.where(runtime < 0, runtime, np.round(runtime * factor).astype(np.int64))
+        return self._changed(runtime=scaled)
+
+    def thin(self, p: float, seed: int = 0) -> Self:
+        """Each job with probability p, by a draw of its own."""
+        if not 0 <= p <= 1:
+            raise InvalidSpecError(f"thin: {p!r}; it must be from 0 to 1")
+        return self.where(draws(seed, "thin", len(self)) < p)
+
+    def shuffle_days(self, seed: int = 0) -> Self:
+        """Whole days of 24 h after the first job in a random order, which keeps the curve of the day."""
+        first = int(self["submit"].min()) if len(self) else 0
+        day, rest = np.divmod(self["submit"] - first, 86400 * SECOND)
+        place = np.argsort(np.argsort(draws(seed, "shuffle_days", int(day.max(initial=-1)) + 1)))
+        return self.moved_to(first + place[day] * 86400 * SECOND + rest).sort()
+
+    def with_runtime(self, distribution: Distribution, by: str | None = None, seed: int = 0) -> Self:
+        """With runtimes drawn anew; `by` a column, those of each of its values are draws of their own."""
+        runtime = np.empty(len(self), np.int64)
+        for name, rows in self._groups(by):
+            runtime[rows] = distribution.nanoseconds(draws(seed, f"runtime {name}", len(rows)))
+        return self._changed(runtime=runtime)
+
+    def _groups(self, by: str | None) -> list[tuple[str, NDArray[np.int64]]]:
+        if by is None:
+            return [("", np.arange(len(self)))]
+        column = self[by]
+        if not isinstance(column, Categorical):
+            values, codes = np.unique(column, return_inverse=True)
+            column = Categorical(codes.astype(np.int32), [str(value) for value in values])
+        return [(name, np.flatnonzero(column.codes == code)) for code, name in enumerate(column.names)]
+
+    def where(self, mask: Any) -> Self:
+        """The rows for which the mask, or the function of this table, is true."""
+        chosen = np.asarray(mask(self) if callable(mask) else mask)
+        return self.take(np.flatnonzero(chosen) if chosen.dtype == bool else chosen)
+
+    def take(self, rows: Any) -> Self:
+        """These rows, in this order."""
+        return self._with(
+            {
+                name: Categorical(column.codes[rows], column.names) if isinstance(column, Categorical) else column[rows]
+                for name, column in ((name, self[name]) for name in self.names)
+            }
+        )
+
+    def sort(self) -> Self:
+        """By submission; of equal ones the earlier row first."""
+        return self.take(np.argsort(self["submit"], kind="stable"))
+
+    def moved_to(self, submit: Any) -> Self:
+        """The same jobs with these times of submission, in nanoseconds."""
+        return self._changed(submit=submit)
+
+    def __repr__(self) -> str:
+        """How many there are, and for how long."""
+        queues = len(np.unique(self["queue"].codes)) if len(self) else 0
+        left = "".join(f"; {rows} rows: {what}" for what, rows in self.notes)
+        return f"<Jobs: {len(self)} jobs of {queues} queues in {self.span / 86400:.3g} days{left}>"
+
+
+def renamed(columns: Mapping[str, Any], names: Mapping[str, str] | None) -> dict[str, Any]:
+    """The columns under the names that they have here: `{"queue": "team"}` takes `team` for the queue.
+
+    Raises:
+        NotFoundError: There is no such column.
+    """
+    found = dict(columns)
+    for there in (names or {}).values():
+        if there not in columns:
+            raise NotFoundError(f'map: "{there}" names no column; there are {", ".join(columns)}')
+        found.pop(there, None)
+    return {**found, **{name: columns[there] for name, there in (names or {}).items()}}

@@ -1,0 +1,223 @@
+"""What a run is made of: its jobs as the core takes them, the objects, and all that is to happen."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy import _core
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.manifest.times import LONGEST
+from kueuepy.objects import Object, Workload
+from kueuepy.scheduler import Scheduler
+from kueuepy.simulation.items import check_names, concat, jobs_of, of_workloads
+from kueuepy.simulation.model import Delete, Edit, Evict, Finish, Priority, Settings, delay_options, moment
+from kueuepy.simulation.shapes import shapes_of
+from kueuepy.simulation.values import span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.simulation.base import JobColumns
+
+_NAMED = 5
+
+
+class Prepared:
+    """A run that is ready to go on, and how far it has come.
+
+    Attributes:
+        settings: What was asked for.
+        base: The Scheduler from which it began.
+        jobs: The jobs, and after them the workloads that were in the Scheduler already.
+        notes: What was left out of the jobs.
+        zero: The first submission, or when the Scheduler was, in nanoseconds.
+        options: What the core was asked for.
+        shapes: A Workload without name for all jobs that ask for the same.
+        codes: By row, the place of its shape.
+        core: The run itself.
+        reached: Until when it was asked to go on, in nanoseconds.
+    """
+
+    def __init__(self, cluster: Cluster | Scheduler, jobs: JobColumns | Iterable[Any], settings: Settings) -> None:
+        """Reads all that is given.
+
+        Raises:
+            InvalidSpecError: Something is not valid; the message names the row.
+            NotFoundError: Jobs name LocalQueues that are not there.
+        """
+        if settings.on_loop not in ("hold", "stop", "raise"):
+            raise InvalidSpecError(f"on_loop: {settings.on_loop!r}; it must be hold, stop or raise")
+        self.settings = settings
+        self._given = (cluster, jobs)
+        self.reached = 0
+        self.base = cluster.fork() if isinstance(cluster, Scheduler) else Scheduler(cluster)
+        self.jobs = self._all_jobs(jobs)
+        self.options = self._read_options()
+        self.shapes, self.codes = shapes_of(
+            self.jobs, self.base.cluster.resource_flavors, dict(self.base.configuration.feature_gates or {})
+        )
+        self.core = self._start(self.codes)
+
+    def end_of(self, until: Any) -> int:
+        """The nanosecond of a time after the first submission; `None` is never."""
+        return LONGEST if until is None else self.zero + moment("until", until)
+
+    def until(self, when: Any) -> Prepared:
+        """The same run from its start on until a moment after the first submission."""
+        twin = Prepared(*self._given, self.settings)
+        twin.reached = twin.end_of(when)
+        while twin.core.advance(until=twin.reached):
+            pass
+        return twin
+
+    def copy(self) -> Prepared:
+        """Another run from here; what happens to one of the two is not seen by the other."""
+        twin = Prepared.__new__(Prepared)
+        twin.__dict__.update(self.__dict__)
+        twin.core = self.core.copy()
+        return twin
+
+    @property
+    def states(self) -> Any:
+        """By row, whether a job is still to come (0), waits (1), runs (2), has finished (3) or is deactivated (4)."""
+        return self.core.jobs()["state"][0]
+
+    def _all_jobs(self, given: Any) -> JobColumns:
+        """The jobs that have a queue, and the workloads that are there already; sorted by submission for the core."""
+        table = jobs_of(given, self.base.job_context())
+        table = self._with_queues(table)
+        check_names(table)
+        known = [key for key in self.base.keys() if self._lives(key)]  # noqa: SIM118 - a Scheduler is no mapping
+        self._known: dict[int, str] = {}
+        if known:
+            names = {
+                f"{str(table['queue'][row]).partition('/')[0]}/{table.name_of(row)}": row for row in range(len(table))
+            }
+            self._known = {names[key]: key for key in known if key in names}
+            others = [key for key in known if key not in names]
+            workloads = [self.base.workload(key) for key in others]
+            if workloads:
+                self._known |= {len(table) + place: key for place, key in enumerate(others)}
+                table = concat([table, of_workloads(workloads, [None] * len(workloads))])
+        if self._known:
+            submit = np.array(table["submit"])
+            submit[list(self._known)] = np.minimum(submit[list(self._known)], self.base.engine.now)
+            table = table.moved_to(submit)
+        return table
+
+    def _lives(self, key: str) -> bool:
+        finished = self.base.engine.condition(self.base.id_of(key), "Finished")
+        return finished is None or not finished[0]
+
+    def _with_queues(self, table: JobColumns) -> JobColumns:
+        there = {queue.key for queue in self.base.cluster.local_queues}
+        queue = table["queue"]
+        absent = [code for code, name in enumerate(queue.names) if name not in there]
+        lost = np.isin(queue.codes, absent)
+        self.notes: tuple[tuple[str, int], ...] = table.notes
+        if not lost.any() or self.settings.missing == "wait":
+            if lost.any():
+                self.notes = (*self.notes, ("wait for a LocalQueue that is not there", int(lost.sum())))
+            return table
+        if self.settings.missing == "skip":
+            self.notes = (*self.notes, ("left out: their LocalQueue is not there", int(lost.sum())))
+            return table.where(~lost)
+        counts = np.bincount(queue.codes[lost], minlength=len(queue.names))
+        named = [f"{queue.names[code]} ({counts[code]} jobs)" for code in absent if counts[code]]
+        close = get_close_matches(queue.names[absent[0]], there, 1)
+        hint = f'; did you mean "{close[0]}"?' if close else ""
+        more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+        raise NotFoundError(
+            f"jobs: {int(lost.sum())} of {len(table)} name LocalQueues that are not in the cluster: "
+            f'{", ".join(named[:_NAMED])}{more}{hint}; missing="skip" leaves them out'
+        )
+
+    def _read_options(self) -> dict[str, Any]:
+        settings = self.settings
+        submit = self.jobs["submit"]
+        self.zero = max(int(submit.min()) if len(submit) else 0, self.base.engine.now)
+        last = int(submit.max(initial=self.zero)) - self.zero
+        until = LONGEST if settings.until is None else self.zero + moment("until", settings.until)
+        return {
+            **settings.model.options(),
+            **settings.clock.options(),
+            **settings.record.options(),
+            **delay_options(settings.delays, settings.seed),
+            "changes": self._changes(last),
+            "until": until,
+            "warmup": span("warmup", settings.warmup),
+            "on_loop": "hold" if settings.on_loop == "hold" else "stop",
+            "as_performance_test": False,
+        }
+
+    def _changes(self, last: int) -> list[tuple[int, str, Any, int]]:
+        """All that the events come to, in order; an Edit is made of the objects as they are by then."""
+        planned: list[tuple[int, int, Any]] = []
+        for place, event in enumerate(self.settings.events):
+            for at in event.moments(f"events[{place}]", last):
+                things = event.what if isinstance(event.what, list | tuple) else [event.what]
+                planned += [(at, len(planned) + number, thing) for number, thing in enumerate(things)]
+        planned.sort(key=lambda entry: entry[:2])
+        self._cluster = self.base.cluster
+        rows = {str(self.jobs["name"][row]): row for row in range(len(self.jobs))} if "name" in self.jobs.names else {}
+        order = np.argsort(np.argsort(self.jobs["submit"], kind="stable"), kind="stable")
+        found = []
+        for at, _, thing in planned:
+            found += [(self.zero + at, *step) for step in self._steps(thing, rows, order)]
+        return found
+
+    def _steps(self, thing: Any, rows: dict[str, int], order: Any) -> list[tuple[str, Any, int]]:
+        if isinstance(thing, Edit):
+            edited = self._cluster.edit(thing.path, thing.value)
+            before = list(self._cluster.objects())
+            changed = [obj for obj in edited.objects() if obj not in before]
+            self._cluster = edited
+            return [("apply", obj, 0) for obj in changed]
+        if isinstance(thing, Delete):
+            kind, _, rest = thing.what.partition("/")
+            namespace, _, name = rest.rpartition("/")
+            return [("delete", (kind, namespace or "default" * (kind in ("LocalQueue", "LimitRange")), name), 0)]
+        if isinstance(thing, Finish | Evict | Priority):
+            row = thing.job if isinstance(thing.job, int) else rows.get(thing.job, _row_of(thing.job))
+            if row is None or not 0 <= row < len(self.jobs):
+                raise NotFoundError(f"events: {thing}: names no job")
+            value = thing.priority if isinstance(thing, Priority) else 0
+            return [(type(thing).__name__.lower(), int(order[row]), value)]
+        if isinstance(thing, Object) and not isinstance(thing, Workload):
+            self._cluster = self._cluster.replace(thing)
+            return [("apply", thing, 0)]
+        raise InvalidSpecError(f"events: {thing!r}; it must be an object, an Edit, Delete, Finish, Evict or Priority")
+
+    def _start(self, codes: Any) -> _core.VirtualRun:
+        table = self.jobs
+        order = np.argsort(table["submit"], kind="stable") if len(table) else np.zeros(0, np.int64)
+        sorted_ = bool((order[1:] > order[:-1]).all())
+        columns: dict[str, Any] = {"submit": table["submit"], "runtime": table["runtime"], "shape": codes}
+        columns |= {name: table[name] for name in ("every", "cost", "restore", "grace") if name in table.names}
+        if "elastic" in table.names:
+            columns["elastic"] = np.asarray(table["elastic"]).astype(np.uint8)
+        if "created" in table.names:
+            columns["created"] = table["created"]
+        if self._known:
+            known = np.zeros(len(table), np.uint8)
+            known[list(self._known)] = 1
+            columns["known"] = known
+        if not sorted_:
+            columns = {name: column[order] for name, column in columns.items()}
+            columns["row"] = order.astype(np.int32)
+        if "name" in table.names:
+            columns["names"] = [table.name_of(int(row)) for row in order]
+        columns = {n: np.ascontiguousarray(c) if isinstance(c, np.ndarray) else c for n, c in columns.items()}
+        core = _core.VirtualRun(self.base.engine, self.shapes, columns, self.options)
+        if self._known:
+            place = np.argsort(order, kind="stable")
+            core.adopt([(int(place[row]), key) for row, key in sorted(self._known.items())])
+        return core
+
+
+def _row_of(name: str) -> int | None:
+    return int(name[1:]) if name[:1] == "j" and name[1:].isdigit() else None
