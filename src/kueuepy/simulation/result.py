@@ -20,6 +20,9 @@ from kueuepy.simulation.figures import BOUND, Kpis, kpis_of
 from kueuepy.simulation.groups import by_column, by_queue
 from kueuepy.simulation.model import moment
 from kueuepy.simulation.moments import scheduler_of
+from kueuepy.simulation.pictures.chart import Charts
+from kueuepy.simulation.pictures.plot import Plots
+from kueuepy.simulation.pictures.svg import drawn
 from kueuepy.simulation.recorded import (
     TABLES,
     ConsumedTable,
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
 
     from kueuepy.scheduler import Scheduler
     from kueuepy.simulation.base import JobColumns
+    from kueuepy.simulation.picture import Picture
+    from kueuepy.simulation.pictures.svg import PictureName
     from kueuepy.simulation.prepare import Prepared
 
 _FORMAT = "kueuepy-result"
@@ -158,6 +163,31 @@ class Result(Recorded):
         """
         return scheduler_of(self._given().until(when))
 
+    # Pictures.
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures as Axes of matplotlib: `result.plot.usage()`, `waits`, `queue`, `gantt`, `shares`, `preemptions`."""
+        return Plots(self)
+
+    @property
+    def chart(self) -> Charts:
+        """The same pictures as charts of altair."""
+        return Charts(self)
+
+    def picture(self, name: PictureName = "usage", **options: Any) -> Picture:
+        """A picture as SVG, without a library.
+
+        Args:
+            name: `usage`, `queue`, `shares`, `waits`, `gantt`, `preemptions` or `slowdown_by_size`.
+            options: As `result.plot` takes them, as `cell="h100/nvidia.com/gpu"` or `by="user"`.
+
+        Raises:
+            InvalidSpecError: There is no such picture.
+            StateError: It needs a table that was not recorded.
+        """
+        return drawn(self, name, **options)
+
     def _given(self) -> Prepared:
         if self._run is None:
             raise StateError("result: was read from files; run it again to ask for a Scheduler")
@@ -208,7 +238,10 @@ class Result(Recorded):
         warned = [Sheet(("to know before",), [(text,) for text in self.warnings])] if self.warnings else []
         return (*warned, *self.kpis.sheets())
 
-    _repr_html_ = repr_html
+    def _repr_html_(self) -> str:
+        """For notebooks: usage and waits as pictures, warnings and figures."""
+        shown = [self.picture(name)._repr_html_() for name in ("usage", "waits") if name == "waits" or len(self.usage)]
+        return "".join([*shown, repr_html(self)])
 
     def __str__(self) -> str:
         """Warnings, and a line for each figure."""

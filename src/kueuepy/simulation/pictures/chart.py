@@ -1,0 +1,207 @@
+"""Pictures with altair: charts to go on with, of at most 5,000 rows each."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import UnsupportedError
+from kueuepy.simulation.pictures import data, jobs
+from kueuepy.simulation.pictures.shown import MOST_NAMES, Bars, Lines, Matrix, Stack, colour_of
+from kueuepy.tables import Columns
+
+if TYPE_CHECKING:
+    from kueuepy.simulation.pictures.shown import Shown
+    from kueuepy.simulation.recorded import Recorded
+
+_ROWS = 5_000
+_PALE = 0.45
+_PIECES = _ROWS // (2 * MOST_NAMES + 2)
+_WIDTH, _HEIGHT = 560, 260
+
+
+def _altair() -> Any:
+    try:
+        return import_module("altair")
+    except ImportError as error:
+        raise UnsupportedError('chart: altair is not installed; pip install "kueuepy[plot]"') from error
+
+
+class Charts:
+    """The pictures of a run as charts of altair, whose theme makes them light or dark; tooltips tell values.
+
+    What is borrowed is paler than what is a queue's own, as altair has no hatching.
+    """
+
+    def __init__(self, run: Recorded) -> None:
+        """Takes what a run has recorded."""
+        self._run = run
+
+    def usage(self, cell: str | None = None) -> Any:
+        """What ClusterQueues use of a `flavor/resource`, stacked; paler is what they borrow, the line what is there.
+
+        Raises:
+            StateError: The usage was not recorded.
+            UnsupportedError: altair is not installed.
+        """
+        return chart(data.usage(self._run, cell, _PIECES))
+
+    def queue(self) -> Any:
+        """How many jobs wait, stacked by ClusterQueue."""
+        return chart(data.queue(self._run, _PIECES))
+
+    def shares(self) -> Any:
+        """The weighted share of each ClusterQueue over time; ticks are admissions and evictions."""
+        return chart(data.shares(self._run, _PIECES))
+
+    def waits(self, by: str = "queue") -> Any:
+        """The part of jobs that waited for so long or less, by `queue` or any column of jobs."""
+        return chart(jobs.waits(self._run, by))
+
+    def gantt(self, flavor: str | None = None, jobs_: int = 200, start: float = 0.0) -> Any:
+        """The first runs from a second on, in lanes; paler is what was lost by an eviction."""
+        return chart(jobs.gantt(self._run, flavor, jobs_, start))
+
+    def preemptions(self) -> Any:
+        """Who evicted whom, and how often."""
+        return chart(jobs.preemptions(self._run))
+
+    def slowdown_by_size(self, resource: str | None = None) -> Any:
+        """Bounded slowdowns by what jobs ask for."""
+        return chart(jobs.slowdown_by_size(self._run, resource))
+
+
+@singledispatch
+def chart(shown: Shown) -> Any:
+    """The chart of what is shown."""
+    raise NotImplementedError
+
+
+def _base(columns: dict[str, Any], title: str) -> Any:
+    """A chart on these columns, which go to it as Arrow where pyarrow is there."""
+    altair = _altair()
+    rows = Columns(
+        {name: values if isinstance(values, list) else np.asarray(values) for name, values in columns.items()}
+    )
+    return altair.Chart(altair.Data(values=rows.rows()), title=title, width=_WIDTH, height=_HEIGHT)
+
+
+def _colours(altair: Any, names: dict[str, int]) -> Any:
+    scale = altair.Scale(domain=list(names), range=[colour_of(place) for place in names.values()])
+    return altair.Color("name:N", title=None, scale=scale)
+
+
+@chart.register
+def _stack(shown: Stack) -> Any:
+    altair = _altair()
+    begin, end = shown.edges[:-1], shown.edges[1:]
+    columns: dict[str, list[Any]] = {name: [] for name in ("from", "to", "low", "high", "name", "kind")}
+    below = np.zeros(len(begin))
+    for layer in shown.layers:
+        for values, kind in ((layer.own, "own"), (layer.borrowed, "borrowed")):
+            there = values > 0
+            above = below + values
+            for name, part in (("from", begin), ("to", end), ("low", below), ("high", above)):
+                columns[name] += part[there].tolist()
+            columns["name"] += [layer.name] * int(there.sum())
+            columns["kind"] += [kind] * int(there.sum())
+            below = above
+    names = {layer.name: layer.colour for layer in shown.layers}
+    paler = altair.Scale(domain=["own", "borrowed"], range=[1.0, _PALE])
+    encodings = {
+        "x": altair.X("from:Q", title=shown.x, scale=altair.Scale(nice=False)),
+        "x2": "to:Q",
+        "y": altair.Y("low:Q", title=shown.y),
+        "y2": "high:Q",
+        "color": _colours(altair, names),
+        "tooltip": ["name:N", "kind:N", "from:Q", "low:Q", "high:Q"],
+    }
+    if shown.has_borrowed:
+        encodings["opacity"] = altair.Opacity("kind:N", title=None, scale=paler)
+    found = _base(columns, shown.title).mark_rect(strokeWidth=0).encode(**encodings)
+    if not len(shown.limit):
+        return found
+    line = _base({"from": shown.edges, "nominal": np.append(shown.limit, shown.limit[-1:])}, shown.title)
+    drawn = line.mark_line(interpolate="step-after", color="#8a8f98", strokeWidth=2)
+    return found + drawn.encode(x="from:Q", y="nominal:Q", tooltip=["nominal:Q"])
+
+
+@chart.register
+def _lines(shown: Lines) -> Any:
+    altair = _altair()
+    columns: dict[str, list[Any]] = {name: [] for name in ("x", "y", "name")}
+    for line in shown.lines:
+        columns["x"] += line.x.tolist()
+        columns["y"] += line.y.tolist()
+        columns["name"] += [line.name] * len(line.x)
+    x = altair.X("x:Q", title=shown.x, scale=altair.Scale(type="log" if shown.log_x else "linear", nice=False))
+    if shown.ticks:
+        told = " : ".join(f"datum.value == {at:g} ? '{text}'" for at, text in shown.ticks)
+        x = x.axis(values=[at for at, _ in shown.ticks], labelExpr=f"{told} : ''")
+    y = altair.Y("y:Q", title=shown.y, scale=altair.Scale(type="log" if shown.log_y else "linear"))
+    look: dict[str, Any] = {"interpolate": "step-after"} if shown.steps else {}
+    base = _base(columns, shown.title).mark_line(point=shown.points, **look)
+    found = base.encode(
+        x=x,
+        y=y,
+        color=_colours(altair, {line.name: line.colour for line in shown.lines}),
+        tooltip=["name:N", "x:Q", "y:Q"],
+    )
+    for mark in shown.marks:
+        ticks = _base({"x": mark.x}, shown.title).mark_tick(
+            y=0 if mark.name == "evictions" else _HEIGHT, color="#d55e00" if mark.name == "evictions" else "#009e73",
+            tooltip=mark.name,
+        )  # fmt: skip
+        found += ticks.encode(x="x:Q")
+    return found
+
+
+@chart.register
+def _bars(shown: Bars) -> Any:
+    altair = _altair()
+    names = ("from", "to", "lane", "name", "job", "kind")
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for bar in shown.bars:
+        pieces = [(bar.begin, bar.lost_from, "kept"), (bar.lost_from, bar.end, "lost")] if bar.cut else []
+        for begin, end, kind in pieces or [(bar.begin, bar.end, "kept")]:
+            for name, value in zip(names, (begin, end, bar.lane, bar.queue, bar.name, kind), strict=True):
+                columns[name].append(value)
+    paler = altair.Scale(domain=["kept", "lost"], range=[1.0, _PALE])
+    return (
+        _base(columns, shown.title)
+        .mark_bar(stroke="white", strokeWidth=0.3)
+        .encode(
+            x=altair.X("from:Q", title=shown.x, scale=altair.Scale(nice=False)),
+            x2="to:Q",
+            y=altair.Y("lane:O", title="lane", axis=altair.Axis(labels=False, ticks=False)),
+            color=_colours(altair, shown.queues),
+            opacity=altair.Opacity("kind:N", title=None, scale=paler),
+            tooltip=["job:N", "name:N", "from:Q", "to:Q", "kind:N"],
+        )
+    )
+
+
+@chart.register
+def _matrix(shown: Matrix) -> Any:
+    altair = _altair()
+    pairs = [(row, column) for row in range(len(shown.rows)) for column in range(len(shown.columns))]
+    base = _base(
+        {
+            "victim": [shown.rows[row] for row, _ in pairs],
+            "preemptor": [shown.columns[column] for _, column in pairs],
+            "evictions": [int(shown.counts[pair]) for pair in pairs],
+            "hours lost": [float(shown.hours[pair]) for pair in pairs],
+        },
+        shown.title,
+    )
+    where = {"x": altair.X("preemptor:N"), "y": altair.Y("victim:N")}
+    colour = altair.Color("evictions:Q", scale=altair.Scale(scheme="cividis"))
+    told = ["victim:N", "preemptor:N", "evictions:Q", "hours lost:Q"]
+    top = float(shown.counts.max(initial=0.0))
+    ink = altair.condition(f"datum.evictions > {top * 0.6:g}", altair.value("black"), altair.value("white"))
+    return base.mark_rect().encode(**where, color=colour, tooltip=told) + base.mark_text().encode(
+        **where, text="evictions:Q", color=ink
+    )

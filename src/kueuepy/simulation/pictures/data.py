@@ -1,0 +1,139 @@
+"""What the pictures over time show: usage, who waits, shares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import StateError
+from kueuepy.simulation.pictures.names import amounts_of, cell_of, colours, time_unit, told
+from kueuepy.simulation.pictures.shown import Layer, Line, Lines, Mark, Stack
+from kueuepy.simulation.series import series_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from kueuepy.simulation.recorded import Recorded
+
+PIECES = 400
+"""Pieces of time: as many as a picture has room for."""
+_ABOVE = 1.15
+
+
+def usage(run: Recorded, cell: str | None = None, pieces: int = PIECES) -> Stack:
+    """What each ClusterQueue uses of a cell: its own quota, and what it borrows; the line is the nominal quota."""
+    cell = cell_of(run, cell)
+    unit, size = amounts_of(cell)
+    rows = {queue: rows for queue, of, rows in _series(run) if of == cell}
+    edges = _edges(run, rows, pieces)
+    names, nominal = colours(run), np.zeros(len(edges) - 1)
+    own: dict[str, Any] = {}
+    borrowed: dict[str, Any] = {}
+    for queue, places in rows.items():
+        name, _ = told(queue, names)
+        used, over, mine = (_means(run, places, fact, edges) / size for fact in ("used", "borrowed", "nominal"))
+        own[name] = own.get(name, 0.0) + used - over
+        borrowed[name] = borrowed.get(name, 0.0) + over
+        nominal += mine
+    x, second = time_unit(run.seconds)
+    layers = tuple(Layer(name, told(name, names)[1], own[name], borrowed[name]) for name in _ordered(own, names))
+    return Stack(f"usage of {cell}", _axis(x), unit, edges / second, layers, nominal + _of_cohorts(run, cell) / size)
+
+
+def _of_cohorts(run: Recorded, cell: str) -> float:
+    """The nominal quota of Cohorts themselves, on average: what there is beside that of queues."""
+    seconds = run.seconds - run.warmup
+    of_queues = sum(queue["cells"].get(cell, (0, 0, 0, 0))[1] for queue in run.totals["queues"].values())
+    extra = float(run.totals["nominal"].get(cell, 0.0)) - float(of_queues)
+    return extra / 1e9 / seconds if seconds > 0 and extra > 1e-6 * of_queues else 0.0
+
+
+def queue(run: Recorded, pieces: int = PIECES) -> Stack:
+    """How many jobs wait in each ClusterQueue."""
+    rows: dict[str, Any] = {}
+    for name, _, places in _series(run):
+        rows.setdefault(name, places)
+    edges = _edges(run, rows, pieces)
+    names = colours(run)
+    waiting: dict[str, Any] = {}
+    for name, places in rows.items():
+        shown, _ = told(name, names)
+        waiting[shown] = waiting.get(shown, 0.0) + _means(run, places, "waiting", edges)
+    x, second = time_unit(run.seconds)
+    nothing = np.zeros(len(edges) - 1)
+    layers = tuple(Layer(name, told(name, names)[1], waiting[name], nothing) for name in _ordered(waiting, names))
+    return Stack("jobs that wait", _axis(x), "jobs", edges / second, layers)
+
+
+def shares(run: Recorded, pieces: int = PIECES) -> Lines:
+    """The weighted share of each ClusterQueue with a colour, and when others were admitted and evicted."""
+    rows: dict[str, Any] = {}
+    for name, _, places in _series(run):
+        rows.setdefault(name, places)
+    edges = _edges(run, rows, pieces)
+    names = colours(run)
+    x, second = time_unit(run.seconds)
+    lines = []
+    for name in _ordered(rows, names):
+        if name in names:
+            values = np.append(means := _means(run, rows[name], "share", edges), means[-1])
+            lines.append(Line(name, names[name], edges / second, values))
+    marks = tuple(
+        Mark(name, at / second, weight)
+        for name, kind in (("admissions", "QuotaReserved"), ("evictions", "Evicted"))
+        for at, weight in [_happenings(run, kind, edges)]
+        if len(at)
+    )
+    return Lines("weighted share", _axis(x), "share", tuple(lines), steps=True, marks=marks)
+
+
+def _happenings(run: Recorded, kind: str, edges: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The middles of the pieces in which decisions of a kind were, and how many of the most."""
+    kinds = run.decisions["kind"] if len(run.decisions) else None
+    if kinds is None or kind not in kinds.names:
+        return np.zeros(0), np.zeros(0)
+    at = run.decisions["seconds"][kinds.codes == kinds.names.index(kind)]
+    counts, _ = np.histogram(at, edges)
+    there = counts > 0
+    return ((edges[:-1] + edges[1:]) / 2)[there], counts[there] / max(1, counts.max(initial=0))
+
+
+def _axis(unit: str) -> str:
+    return f"{unit} after the first submission"
+
+
+def _ordered(found: dict[str, Any], names: dict[str, int]) -> list[str]:
+    return sorted(found, key=lambda name: names.get(name, len(names)))
+
+
+def _series(run: Recorded) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
+    if not len(run.usage):
+        raise StateError("picture: needs the usage; record it with Record(usage=True)")
+    return series_of(run.usage)
+
+
+def _edges(run: Recorded, rows: dict[str, Any], pieces: int) -> NDArray[np.float64]:
+    """The moments at which anything changes, if they are few; else pieces of equal length."""
+    end = run.seconds or 1.0
+    places = np.concatenate([*rows.values(), np.zeros(0, np.int64)]).astype(np.int64)
+    if len(places) <= PIECES * max(1, len(rows)):
+        exact = np.unique(np.append(np.minimum(run.usage["seconds"][places], end), [0.0, end]))
+        if len(exact) <= pieces + 1:
+            return exact
+    return np.linspace(0.0, end, pieces + 1)
+
+
+def _means(run: Recorded, rows: NDArray[np.int64], fact: str, edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean of a value in each piece of time; what is infinite stands a little above all that is not."""
+    begin, values = run.usage["seconds"][rows], run.usage[fact][rows].astype(np.float64)
+    finite = np.isfinite(values)
+    if not finite.all():
+        values = np.where(finite, values, _ABOVE * values[finite].max(initial=1.0))
+    total = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(begin))])
+    place = np.searchsorted(begin, edges, side="right") - 1
+    at = np.where(place >= 0, total[place] + values[place] * (edges - begin[place]), 0.0)
+    found: NDArray[np.float64] = np.maximum(np.diff(at) / np.diff(edges), 0.0)
+    return found

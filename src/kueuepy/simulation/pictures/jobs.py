@@ -1,0 +1,159 @@
+"""What the pictures of jobs show: waits, runs in lanes, who evicted whom, slowdowns."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kueuepy.errors import StateError
+from kueuepy.simulation.columns import is_resource
+from kueuepy.simulation.figures import unit
+from kueuepy.simulation.groups import preemptions as evictions_of
+from kueuepy.simulation.pictures.names import colours, groups, time_unit, told
+from kueuepy.simulation.pictures.shown import ALL, MOST_NAMES, Bar, Bars, Line, Lines, Matrix
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kueuepy.simulation.recorded import Recorded
+
+_POINTS = 300
+_LEAST = 1.0
+_TICKS = (
+    (1.0, "≤ 1 s"), (10.0, "10 s"), (60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"), (6 * 3600.0, "6 h"),
+    (86400.0, "1 d"), (7 * 86400.0, "7 d"), (30 * 86400.0, "30 d"), (365 * 86400.0, "1 y"),
+)  # fmt: skip
+_PERCENTILES = ((50, "median", 0), (95, "95 of 100", 5))
+
+
+def waits(run: Recorded, by: str = "queue") -> Lines:
+    """The part of jobs that waited for so long or less, of all and of each group; a second stands for less."""
+    values, names = groups(run, by)
+    counted = np.asarray(run.jobs["counted"])
+    waited = run.jobs["waited"]
+    longest = float(waited[counted].max(initial=0.0))
+    lines = [_distribution("all", ALL, waited[counted])]
+    for name, place in names.items():
+        own = waited[counted & (values.codes == values.names.index(name))]
+        if len(own):
+            lines.append(_distribution(name, place, own))
+    rest = counted & ~np.isin(values.codes, [values.names.index(name) for name in names])
+    if rest.any():
+        lines.append(_distribution(*told("others", names), waited[rest]))
+    ticks = tuple((at, text) for at, text in _TICKS if at <= max(longest, _LEAST) * 2)
+    return Lines("waits", "waited", "part of the jobs", tuple(lines), log_x=True, steps=True, ticks=ticks)
+
+
+def _distribution(name: str, place: int, waited: NDArray[np.float64]) -> Line:
+    ordered = np.sort(waited)
+    part = np.linspace(0.0, 1.0, _POINTS + 1)[1:]
+    rows = np.ceil(part * len(ordered)).astype(np.int64) - 1
+    x = np.maximum(ordered[rows], _LEAST)
+    last = np.append(x[1:] > x[:-1], [True])
+    return Line(name, place, x[last], ((rows + 1) / len(ordered))[last])
+
+
+def gantt(run: Recorded, flavor: str | None = None, jobs: int = 200, start: float = 0.0) -> Bars:
+    """The first runs of jobs from a moment on, in lanes: the lowest that is free."""
+    if not len(run.runs):
+        raise StateError("picture: needs the runs; record them with Record(runs=True)")
+    runs, names = run.runs, colours(run)
+    chosen = runs["reserved"] >= start
+    if flavor is not None:
+        flavors = runs["flavors"]
+        codes = [code for code, name in enumerate(flavors.names) if flavor in name.split(",")]
+        chosen &= np.isin(flavors.codes, codes)
+    rows = np.flatnonzero(chosen)
+    rows = rows[np.lexsort((rows, runs["reserved"][rows]))]
+    first: dict[int, None] = {}
+    kept = []
+    for row, job in zip(rows.tolist(), runs["job"][rows].tolist(), strict=True):
+        if len(first) == jobs and job not in first:
+            break
+        first[job] = None
+        kept.append(row)
+    ends = np.where(np.isnan(runs["end"]), run.seconds, runs["end"])
+    span = float(ends[kept].max(initial=0.0) - start) if kept else 0.0
+    x, second = time_unit(span)
+    queues = run.jobs["cluster_queue"]
+    bars = []
+    for row, lane in zip(kept, _lanes(runs["reserved"][kept], ends[kept]), strict=True):
+        job, end = int(runs["job"][row]), float(ends[row])
+        queue, place = told(queues[job] or "", names)
+        cut = runs["outcome"][row] in ("Preempted", "Evicted")
+        begin, lost = float(runs["reserved"][row]), float(runs["lost"][row])
+        bars.append(Bar(lane, begin / second, end / second, (end - lost) / second, cut, run.name_of(job), queue, place))
+    title = f"the first {len(first)} jobs that got quota" + (f" on {flavor}" if flavor is not None else "")
+    return Bars(title, f"{x} after the first submission", tuple(bars))
+
+
+def _lanes(begin: NDArray[np.float64], end: NDArray[np.float64]) -> list[int]:
+    """The lowest lane that is free when a run begins, in the order in which they do."""
+    free: list[int] = []
+    taken: list[tuple[float, int]] = []
+    found = []
+    for at, until in zip(begin.tolist(), end.tolist(), strict=True):
+        while taken and taken[0][0] <= at:
+            heapq.heappush(free, heapq.heappop(taken)[1])
+        lane = heapq.heappop(free) if free else len(taken)
+        heapq.heappush(taken, (until, lane))
+        found.append(lane)
+    return found
+
+
+def preemptions(run: Recorded) -> Matrix:
+    """Who evicted whom, by ClusterQueue: how often, and what was lost, in hours of what was held."""
+    table = evictions_of(run)
+    cells = [name for name in table.names if name.startswith("lost_hours ")]
+    totals: dict[tuple[str, str], list[float]] = {}
+    for row in range(len(table)):
+        pair = (table["victim"][row] or "", table["preemptor"][row] or "nobody")
+        found = totals.setdefault(pair, [0.0, 0.0])
+        found[0] += float(table["count"][row])
+        found[1] += float(sum(table[cell][row] for cell in cells[:1]))
+    rows = _most([victim for victim, _ in totals], totals, 0)
+    columns = _most([preemptor for _, preemptor in totals], totals, 1)
+    counts, hours = np.zeros((len(rows), len(columns))), np.zeros((len(rows), len(columns)))
+    for (victim, preemptor), (count, lost) in totals.items():
+        place = (
+            rows.index(victim if victim in rows else "others"),
+            columns.index(preemptor if preemptor in columns else "others"),
+        )
+        counts[place] += count
+        hours[place] += lost
+    return Matrix("evictions: victim and preemptor", tuple(rows), tuple(columns), counts, hours)
+
+
+def _most(names: list[str], totals: dict[tuple[str, str], list[float]], side: int) -> list[str]:
+    """The names with most evictions, sorted; the rest as others."""
+    sums: dict[str, float] = dict.fromkeys(names, 0.0)
+    for pair, (count, _) in totals.items():
+        sums[pair[side]] += count
+    order = sorted(sums, key=lambda name: (-sums[name], name))
+    if len(order) <= MOST_NAMES:
+        return sorted(order)
+    return [*sorted(order[: MOST_NAMES - 1]), "others"]
+
+
+def slowdown_by_size(run: Recorded, resource: str | None = None) -> Lines:
+    """The bounded slowdown of jobs by what they ask for, in powers of two: of the middle one, and of 95 of 100."""
+    names = [name for name in run.jobs.names if is_resource(name)]
+    resource = resource or next((name for name in names if "/" in name), names[0] if names else None)
+    slow = run.jobs["bounded_slowdown"]
+    counted = np.asarray(run.jobs["counted"]) & ~np.isnan(slow)
+    amount = (
+        run.jobs["pods"] * run.jobs[resource] / unit(f"/{resource}")
+        if resource
+        else run.jobs["pods"].astype(np.float64)
+    )
+    power = np.ceil(np.log2(np.maximum(amount, 1.0))).astype(np.int64)
+    sizes = np.unique(power[counted])
+    lines = []
+    for percent, name, place in _PERCENTILES:
+        values = [np.sort(slow[counted & (power == size)]) for size in sizes]
+        y = np.array([own[-(-len(own) * percent // 100) - 1] for own in values])
+        lines.append(Line(name, place, 2.0**sizes, y))
+    asked = f"{resource or 'pods'} of a job"
+    return Lines("slowdown by size", asked, "bounded slowdown", tuple(lines), log_x=True, log_y=True, points=True)

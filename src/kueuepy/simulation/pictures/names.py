@@ -1,0 +1,98 @@
+"""Who is shown under a name and a colour of its own, and the units in which people read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.simulation.columns import is_resource
+from kueuepy.simulation.pictures.shown import MOST_NAMES, OTHERS
+from kueuepy.tables import Categorical
+
+if TYPE_CHECKING:
+    from kueuepy.simulation.recorded import Recorded
+
+_UNITS = (("s", 1.0, 180.0), ("min", 60.0, 3 * 3600.0), ("hours", 3600.0, 4 * 86400.0), ("days", 86400.0, np.inf))
+_GIB = 2**30
+
+
+def colours(run: Recorded) -> dict[str, int]:
+    """The ClusterQueues that have a colour of their own: whose jobs ask for most.
+
+    What jobs ask for does not depend on the policy, so that a queue has one colour under all of them.
+    """
+    queues = run.jobs["cluster_queue"]
+    return _largest(queues, work(run))
+
+
+def groups(run: Recorded, by: str) -> tuple[Categorical, dict[str, int]]:
+    """A column of jobs as names, and the places of those that are shown."""
+    if by in ("queue", "cluster_queue"):
+        return run.jobs["cluster_queue"], colours(run)
+    values = run.jobs[by]
+    if not isinstance(values, Categorical):
+        known, codes = np.unique(values, return_inverse=True)
+        values = Categorical(codes.astype(np.int32), [str(value) for value in known.tolist()])
+    return values, _largest(values, work(run))
+
+
+def work(run: Recorded) -> Any:
+    """By job, the part of all that is asked for; 1 each if jobs ask for nothing."""
+    jobs = run.jobs
+    runtime = np.nan_to_num(jobs["runtime"])
+    found = np.zeros(len(jobs))
+    for name in (name for name in jobs.names if is_resource(name)):
+        asked = runtime * jobs["pods"] * jobs[name]
+        total = float(asked.sum())
+        found += asked / total if total else 0.0
+    return found if found.any() else np.ones(len(jobs))
+
+
+def _largest(names: Categorical, weight: Any) -> dict[str, int]:
+    totals = np.bincount(names.codes[names.codes >= 0], weights=weight[names.codes >= 0], minlength=len(names.names))
+    order = sorted(range(len(names.names)), key=lambda code: (-totals[code], names.names[code]))
+    most = MOST_NAMES if len(order) <= MOST_NAMES else MOST_NAMES - 1
+    return {names.names[code]: place for place, code in enumerate(order[:most])}
+
+
+def told(name: str, places: dict[str, int]) -> tuple[str, int]:
+    """The name under which something is shown, and the place of its colour."""
+    return (name, places[name]) if name in places else ("others", OTHERS)
+
+
+def time_unit(seconds: float) -> tuple[str, float]:
+    """In what a span is counted, and how many seconds that is."""
+    return next((name, size) for name, size, most in _UNITS if seconds <= most)
+
+
+def cell_of(run: Recorded, cell: str | None) -> str:
+    """The flavor and resource that are meant: named, a resource that only one flavor has, or what is used most.
+
+    Raises:
+        InvalidSpecError: There is none of the name, or several.
+    """
+    nominal = run.totals["nominal"]
+    used: dict[str, float] = dict.fromkeys(nominal, 0.0)
+    for queue in run.totals["queues"].values():
+        for name, (total, *_) in queue["cells"].items():
+            used[name] = used.get(name, 0.0) + total
+    if cell is None:
+        if not used:
+            raise InvalidSpecError("picture: there is no quota of any resource")
+        return max(used, key=lambda name: used[name] / nominal[name] if nominal.get(name) else 0.0)
+    found = [name for name in used if name == cell or name.partition("/")[2] == cell or name.partition("/")[0] == cell]
+    if cell in found or len(found) == 1:
+        return cell if cell in found else found[0]
+    raise InvalidSpecError(f'picture: cell: "{cell}"; it must be one of {", ".join(used)}')
+
+
+def amounts_of(cell: str) -> tuple[str, float]:
+    """What an axis of this resource counts, and how many of a table's units make one."""
+    resource = cell.partition("/")[2]
+    if resource == "cpu":
+        return "cores", 1000.0
+    if resource in ("memory", "ephemeral-storage"):
+        return f"GiB of {resource}", float(_GIB)
+    return resource, 1.0

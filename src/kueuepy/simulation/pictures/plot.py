@@ -1,0 +1,222 @@
+"""Pictures with matplotlib: Axes to go on with; nothing is shown or saved by itself."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import UnsupportedError
+from kueuepy.simulation.pictures import data, jobs
+from kueuepy.simulation.pictures.shown import ALL, Bars, Lines, Matrix, Stack, colour_of
+
+if TYPE_CHECKING:
+    from kueuepy.simulation.pictures.shown import Shown
+    from kueuepy.simulation.recorded import Recorded
+
+_HATCH = "////"
+_MANY = 8
+_PALE = 0.5
+_MARKS = {"admissions": (0.0, 0.03, "#009e73"), "evictions": (0.96, 1.0, "#d55e00")}
+
+
+def _pyplot() -> Any:
+    try:
+        return import_module("matplotlib.pyplot")
+    except ImportError as error:
+        raise UnsupportedError('plot: matplotlib is not installed; pip install "kueuepy[plot]"') from error
+
+
+class Plots:
+    """The pictures of a run as Axes of matplotlib; each takes `ax`, and makes a figure without it.
+
+    Colours of text and lines are those of matplotlib's style, so that a dark style gives a dark picture:
+    `with matplotlib.style.context("dark_background"): result.plot.usage()`.
+    """
+
+    def __init__(self, run: Recorded) -> None:
+        """Takes what a run has recorded."""
+        self._run = run
+
+    def usage(self, cell: str | None = None, *, ax: Any = None) -> Any:
+        """What ClusterQueues use of a `flavor/resource`, stacked; hatched is what they borrow, the line what is there.
+
+        Args:
+            cell: The flavor and resource; a resource of one flavor; what is used most without it.
+            ax: Axes to draw on.
+
+        Raises:
+            StateError: The usage was not recorded.
+            UnsupportedError: matplotlib is not installed.
+        """
+        return draw(data.usage(self._run, cell), ax)
+
+    def queue(self, *, ax: Any = None) -> Any:
+        """How many jobs wait, stacked by ClusterQueue."""
+        return draw(data.queue(self._run), ax)
+
+    def shares(self, *, ax: Any = None) -> Any:
+        """The weighted share of each ClusterQueue over time; ticks below are admissions, those above evictions."""
+        return draw(data.shares(self._run), ax)
+
+    def waits(self, by: str = "queue", *, ax: Any = None) -> Any:
+        """The part of jobs that waited for so long or less, by `queue` or any column of jobs."""
+        return draw(jobs.waits(self._run, by), ax)
+
+    def gantt(self, flavor: str | None = None, jobs_: int = 200, start: float = 0.0, *, ax: Any = None) -> Any:
+        """The first runs from a second on, in lanes: a white end is an eviction, hatched is what was lost with it."""
+        return draw(jobs.gantt(self._run, flavor, jobs_, start), ax)
+
+    def preemptions(self, *, ax: Any = None) -> Any:
+        """Who evicted whom, and how often."""
+        return draw(jobs.preemptions(self._run), ax)
+
+    def slowdown_by_size(self, resource: str | None = None, *, ax: Any = None) -> Any:
+        """Bounded slowdowns by what jobs ask for."""
+        return draw(jobs.slowdown_by_size(self._run, resource), ax)
+
+
+def draw(shown: Shown, ax: Any = None) -> Any:
+    """Draws on these Axes, or on new ones; returns them."""
+    pyplot = _pyplot()
+    if ax is None:
+        _, ax = pyplot.subplots(figsize=(9, 4.2), layout="constrained")
+    ax.set_title(shown.title, loc="left")
+    _draw(shown, ax)
+    return ax
+
+
+@singledispatch
+def _draw(shown: Any, ax: Any) -> None:
+    raise NotImplementedError
+
+
+@_draw.register
+def _stack(shown: Stack, ax: Any) -> None:
+    paper = ax.get_facecolor()
+    below = np.zeros(len(shown.edges) - 1)
+    for layer in shown.layers:
+        for values, hatch in ((layer.own, None), (layer.borrowed, _HATCH)):
+            if hatch and not values.any():
+                continue
+            above = below + values
+            label = None if hatch else layer.name
+            edge = paper if hatch else "none"
+            ax.fill_between(
+                shown.edges, _held(below), _held(above), step="post", facecolor=colour_of(layer.colour), hatch=hatch,
+                edgecolor=edge, linewidth=0.0, label=label,
+            )  # fmt: skip
+            below = above
+    if shown.has_borrowed:
+        ax.fill_between([], [], [], facecolor="#8a8f98", hatch=_HATCH, edgecolor=paper, linewidth=0, label="borrowed")
+    if len(shown.limit):
+        ax.step(shown.edges, _held(shown.limit), where="post", color=_ink(), linewidth=1.4, label="nominal quota")
+    ax.set_xlim(shown.edges[0], shown.edges[-1])
+    top = max(float(below.max(initial=0.0)), float(np.max(shown.limit, initial=0.0)))
+    ax.set_ylim(0, top * 1.05 or 1)
+    _name(ax, shown.x, shown.y)
+    _legend(ax)
+
+
+def _held(values: Any) -> Any:
+    """The value of each piece at its beginning, and the last one at its end, too."""
+    return np.append(values, values[-1:])
+
+
+def _ink() -> Any:
+    return _pyplot().rcParams["text.color"]
+
+
+def _name(ax: Any, x: str, y: str) -> None:
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def _legend(ax: Any) -> None:
+    handles, labels = ax.get_legend_handles_labels()
+    if len(handles) > 1:
+        ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize="small")
+
+
+@_draw.register
+def _lines(shown: Lines, ax: Any) -> None:
+    for line in shown.lines:
+        style: dict[str, Any] = {"color": _ink(), "linewidth": 2.4} if line.colour == ALL else {
+            "color": colour_of(line.colour), "linewidth": 1.3,
+            "linestyle": "-" if line.colour < _MANY else "--",
+        }  # fmt: skip
+        if shown.points:
+            ax.plot(line.x, line.y, marker="o", label=line.name, **style)
+        else:
+            ax.step(line.x, line.y, where="post", label=line.name, **style)
+    if shown.log_x:
+        ax.set_xscale("log", base=2 if shown.points else 10)
+    if shown.log_y:
+        ax.set_yscale("log")
+    else:
+        ax.set_ylim(bottom=0)
+    _name(ax, shown.x, shown.y)
+    if shown.ticks:
+        ax.set_xticks([at for at, _ in shown.ticks], [text for _, text in shown.ticks], minor=False)
+        ax.set_xticks([], minor=True)
+    for axis, is_log in ((ax.xaxis, shown.points), (ax.yaxis, shown.log_y)):
+        if is_log:
+            axis.set_major_formatter("{x:g}")
+    for mark in shown.marks:
+        low, high, colour = _MARKS[mark.name]
+        ax.vlines(
+            mark.x, low, high, transform=ax.get_xaxis_transform(), color=colour, alpha=_PALE + _PALE * mark.weight,
+            linewidth=1.0, label=mark.name,
+        )  # fmt: skip
+    _legend(ax)
+
+
+@_draw.register
+def _bars(shown: Bars, ax: Any) -> None:
+    paper = ax.get_facecolor()
+    for queue, place in shown.queues.items():
+        mine = [bar for bar in shown.bars if bar.queue == queue]
+        ax.barh(
+            [bar.lane for bar in mine], [bar.end - bar.begin for bar in mine], left=[bar.begin for bar in mine],
+            height=0.9, color=colour_of(place), edgecolor=paper, linewidth=0.3, label=queue,
+        )  # fmt: skip
+    cut = [bar for bar in shown.bars if bar.cut]
+    if cut:
+        ax.barh(
+            [bar.lane for bar in cut], [bar.end - bar.lost_from for bar in cut], left=[bar.lost_from for bar in cut],
+            height=0.9, color="none", edgecolor=paper, hatch=_HATCH, linewidth=0.0,
+        )  # fmt: skip
+        ax.vlines(
+            [bar.end for bar in cut], [bar.lane - 0.45 for bar in cut], [bar.lane + 0.45 for bar in cut],
+            color=_ink(), linewidth=1.6, label="evicted",
+        )  # fmt: skip
+        ax.barh([0], [0], color="#8a8f98", hatch=_HATCH, edgecolor=paper, linewidth=0, label="lost")
+    ax.set_ylim(-0.6, max(shown.lanes, 1) - 0.4)
+    ax.invert_yaxis()
+    _name(ax, shown.x, "lane")
+    _legend(ax)
+
+
+@_draw.register
+def _matrix(shown: Matrix, ax: Any) -> None:
+    ax.set_xlabel("preemptor")
+    ax.set_ylabel("victim")
+    if not shown.rows:
+        ax.text(0.5, 0.5, "nobody was evicted", ha="center", va="center", transform=ax.transAxes)
+        ax.set_xticks([])
+        ax.set_yticks([])
+        return
+    image = ax.imshow(shown.counts, cmap="cividis", aspect="auto", vmin=0)
+    ax.figure.colorbar(image, ax=ax, label="evictions")
+    ax.set_xticks(range(len(shown.columns)), shown.columns, rotation=45, ha="right")
+    ax.set_yticks(range(len(shown.rows)), shown.rows)
+    top = float(shown.counts.max()) or 1.0
+    for row in range(len(shown.rows)):
+        for column in range(len(shown.columns)):
+            ink = "black" if shown.counts[row, column] > top * 0.6 else "white"
+            text = shown.text(row, column)
+            ax.text(column, row, text, ha="center", va="center", color=ink, fontsize="small")

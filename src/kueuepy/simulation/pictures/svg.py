@@ -1,0 +1,300 @@
+"""Pictures as plain SVG, without a library: for HTML and the command line, in the colours of the page around them."""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.simulation.picture import Picture
+from kueuepy.simulation.pictures import data, jobs
+from kueuepy.simulation.pictures.shown import ALL, Bars, Lines, Matrix, Shown, Stack, colour_of, corners
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kueuepy.simulation.recorded import Recorded
+
+_WIDTH, _HEIGHT = 560, 250  # of the frame, in pixels
+_LEFT, _TOP, _BELOW, _LEGEND = 72, 34, 44, 190
+_TICKS = 5
+_ROOM = 20
+_MOST_LABELS = 26
+_DASHED = 8
+_DARK = 0.5
+_MARKS = {"admissions": (0.0, 0.03, "#009e73"), "evictions": (0.96, 1.0, "#d55e00")}
+
+
+PictureName = Literal["usage", "queue", "shares", "waits", "gantt", "preemptions", "slowdown_by_size"]
+_SHOWN: dict[str, Callable[..., Shown]] = {
+    "usage": data.usage,
+    "queue": data.queue,
+    "shares": data.shares,
+    "waits": jobs.waits,
+    "gantt": jobs.gantt,
+    "preemptions": jobs.preemptions,
+    "slowdown_by_size": jobs.slowdown_by_size,
+}
+NAMES = tuple(_SHOWN)
+"""The pictures that there are."""
+_PIECES = 240
+
+
+def drawn(run: Recorded, name: str, **options: Any) -> Picture:
+    """A picture of a run by its name.
+
+    Raises:
+        InvalidSpecError: There is none of the name.
+        StateError: It needs a table that was not recorded.
+    """
+    if name not in _SHOWN:
+        raise InvalidSpecError(f'picture: "{name}"; it must be one of {", ".join(_SHOWN)}')
+    if name in ("usage", "queue", "shares"):
+        options.setdefault("pieces", _PIECES)
+    return svg(_SHOWN[name](run, **options))
+
+
+_Ends = tuple[float, float]
+
+
+class _Frame:
+    """The frame of a picture: from values to pixels, and the axes around."""
+
+    def __init__(
+        self, x: tuple[float, float], y: tuple[float, float], logs: tuple[bool, bool] = (False, False)
+    ) -> None:
+        self.logs = logs
+        self.x = tuple(math.log10(v) for v in x) if logs[0] else x
+        self.y = tuple(math.log10(v) for v in y) if logs[1] else y
+
+    def right(self, values: Any) -> Any:
+        low, high = self.x
+        exact = np.log10(values) if self.logs[0] else np.asarray(values, float)
+        return np.round(_LEFT + _WIDTH * (exact - low) / ((high - low) or 1), 1)
+
+    def down(self, values: Any) -> Any:
+        low, high = self.y
+        exact = np.log10(values) if self.logs[1] else np.asarray(values, float)
+        return np.round(_TOP + _HEIGHT * (1 - (exact - low) / ((high - low) or 1)), 1)
+
+    def axes(self, x: str, y: str, ticks: Sequence[tuple[float, str]] = ()) -> str:
+        """The frame, its ticks, and what the axes count."""
+        bottom = _TOP + _HEIGHT
+        body = [f'<path d="M{_LEFT} {_TOP}V{bottom}H{_LEFT + _WIDTH}" fill="none" stroke="currentColor"/>']
+        for at, text in ticks or self._ticks(0):
+            place = float(self.right(at))
+            body.append(f'<path d="M{place:g} {bottom}v4" stroke="currentColor"/>')
+            body.append(f'<text x="{place:g}" y="{bottom + 16}" text-anchor="middle">{escape(text)}</text>')
+        for at, text in self._ticks(1):
+            place = float(self.down(at))
+            body.append(f'<path d="M{_LEFT - 4} {place:g}h4" stroke="currentColor"/>')
+            body.append(f'<text x="{_LEFT - 7}" y="{place + 4:g}" text-anchor="end">{escape(text)}</text>')
+        middle = _LEFT + _WIDTH / 2
+        body.append(f'<text x="{middle:g}" y="{bottom + 34}" text-anchor="middle">{escape(x)}</text>')
+        turned = f'transform="rotate(-90 14 {_TOP + _HEIGHT / 2:g})"'
+        body.append(f'<text x="14" y="{_TOP + _HEIGHT / 2:g}" text-anchor="middle" {turned}>{escape(y)}</text>')
+        return "".join(body)
+
+    def _ticks(self, axis: int) -> list[tuple[float, str]]:
+        low, high = (self.x, self.y)[axis]
+        if self.logs[axis]:
+            found = [10.0**power for power in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
+            return [(at, f"{at:g}") for at in found]
+        step = _step((high - low) / _TICKS)
+        count = math.floor((high - low) / step + 1e-9)
+        return [(low + i * step, f"{low + i * step:,.6g}") for i in range(count + 1)]
+
+
+def _step(wanted: float) -> float:
+    """The least of 1, 2 or 5 times a power of ten that is as large."""
+    if wanted <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(wanted))
+    return next(size * power for size in (1, 2, 5, 10) if size * power >= wanted * (1 - 1e-9))
+
+
+def svg(shown: Shown) -> Picture:
+    """The picture of what is shown; it takes the colour of text from the page."""
+    body, legend = _draw(shown)
+    rows = "".join(_entry(place, *entry) for place, entry in enumerate(legend[:_MOST_LABELS]))
+    height = max(_TOP + _HEIGHT + _BELOW, _TOP + 18 * len(legend[:_MOST_LABELS]) + 10)
+    width = _LEFT + _WIDTH + _LEGEND
+    return Picture(
+        shown.title,
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'role="img" aria-label="{escape(shown.title)}" font-family="sans-serif" font-size="12" fill="currentColor">'
+        f'<title>{escape(shown.title)}</title><text x="{_LEFT}" y="18" font-weight="bold">{escape(shown.title)}</text>'
+        f"{body}{rows}</svg>",
+    )
+
+
+def _entry(place: int, name: str, colour: str, look: str) -> str:
+    """A line of the legend; its look is `box`, `hatch`, `line` or `dash`."""
+    x, y = _LEFT + _WIDTH + 18, _TOP + 18 * place
+    if look in ("box", "hatch"):
+        mark = f'<rect x="{x}" y="{y}" width="16" height="11" fill="{colour}"/>'
+        if look == "hatch":
+            mark += f'<path d="M{x} {y + 11}l11 -11M{x + 6} {y + 11}l10 -10" stroke="#fff" stroke-width="2"/>'
+    else:
+        dashed = ' stroke-dasharray="4 2"' if look == "dash" else ""
+        mark = f'<path d="M{x} {y + 6}h16" stroke="{colour}" stroke-width="2.5"{dashed}/>'
+    short = name if len(name) <= _ROOM else f"{name[: _ROOM - 1]}…"
+    return f'{mark}<text x="{x + 22}" y="{y + 10}">{escape(short)}</text>'
+
+
+_Legend = list[tuple[str, str, str]]
+
+
+@singledispatch
+def _draw(shown: Any) -> tuple[str, _Legend]:
+    raise NotImplementedError
+
+
+def _hatched(number: int, colour: str) -> str:
+    return (
+        f'<pattern id="h{number}" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+        f'<rect width="6" height="6" fill="{colour}"/><path d="M0 0V6" stroke="#fff" stroke-width="2.4"/></pattern>'
+    )
+
+
+@_draw.register
+def _stack(shown: Stack) -> tuple[str, _Legend]:
+    sums = np.sum([layer.own + layer.borrowed for layer in shown.layers] or [np.zeros(len(shown.edges) - 1)], axis=0)
+    top = max(float(sums.max(initial=0.0)), float(np.max(shown.limit, initial=0.0))) * 1.05 or 1.0
+    frame = _Frame((float(shown.edges[0]), float(shown.edges[-1])), (0.0, top))
+    x = np.repeat(frame.right(shown.edges), 2)[1:-1]
+    below = np.zeros(len(sums))
+    body, patterns, legend = [], [], []
+    for layer in shown.layers:
+        colour = colour_of(layer.colour)
+        for values, hatch in ((layer.own, False), (layer.borrowed, True)):
+            if not values.any():
+                continue
+            above = below + values
+            fill = f"url(#h{layer.colour + 1})" if hatch else colour
+            if hatch:
+                patterns.append(_hatched(layer.colour + 1, colour))
+            up, down = np.repeat(frame.down(above), 2), np.repeat(frame.down(below), 2)
+            points = _points(np.append(x, x[::-1]), np.append(up, down[::-1]))
+            told = f"{layer.name}{', borrowed' * hatch}"
+            body.append(f'<polygon fill="{fill}" points="{points}"><title>{escape(told)}</title></polygon>')
+            below = above
+        legend.append((layer.name, colour, "box"))
+    if shown.has_borrowed:
+        legend.append(("borrowed", "#8a8f98", "hatch"))
+    if len(shown.limit):
+        line = _points(x, np.repeat(frame.down(shown.limit), 2))
+        body.append(f'<polyline fill="none" stroke="currentColor" stroke-width="1.6" points="{line}"/>')
+        legend.append(("nominal quota", "currentColor", "line"))
+    return f"<defs>{''.join(patterns)}</defs>{''.join(body)}{frame.axes(shown.x, shown.y)}", legend
+
+
+def _points(x: Any, y: Any) -> str:
+    """Corners as text; those in the middle of a straight line are left out."""
+    kept = np.ones(len(x), bool)
+    if len(x) > 2:  # noqa: PLR2004 - both ends stay
+        flat = (y[1:-1] == y[:-2]) & (y[1:-1] == y[2:])
+        kept[1:-1] = ~(flat | ((x[1:-1] == x[:-2]) & (x[1:-1] == x[2:])))
+    return " ".join(f"{a:g},{b:g}" for a, b in zip(x[kept].tolist(), y[kept].tolist(), strict=True))
+
+
+@_draw.register
+def _lines(shown: Lines) -> tuple[str, _Legend]:
+    lines = [line for line in shown.lines if len(line.x)]
+    xs = np.concatenate([np.zeros(0), *(line.x for line in lines)])
+    ys = np.concatenate([np.zeros(0), *(line.y for line in lines)])
+    low = float(xs.min()) if len(xs) else 1.0
+    high = float(xs.max()) if len(xs) else 1.0
+    if low == high:
+        low, high = (low / 2, high * 2) if shown.log_x else (low, low + 1)
+    top = float(ys.max(initial=0.0)) * (1.3 if shown.log_y else 1.05) or 1.0
+    bottom = float(ys.min()) / 1.3 if shown.log_y and len(ys) else 0.0
+    frame = _Frame((low, high), (bottom, top), (shown.log_x, shown.log_y))
+    body, legend = [], []
+    for line in lines:
+        x, y = corners(line) if shown.steps else (line.x, line.y)
+        colour = "currentColor" if line.colour == ALL else colour_of(line.colour)
+        look = "dash" if line.colour >= _DASHED else "line"
+        dashed = ' stroke-dasharray="5 3"' if look == "dash" else ""
+        width = 2.6 if line.colour == ALL else 1.6
+        points = _points(frame.right(x), frame.down(y))
+        body.append(
+            f'<polyline fill="none" stroke="{colour}" stroke-width="{width}"{dashed} points="{points}">'
+            f"<title>{escape(line.name)}</title></polyline>"
+        )
+        legend.append((line.name, colour, look))
+    for mark in shown.marks:
+        first, last, colour = _MARKS[mark.name]
+        ends = (_TOP + _HEIGHT * (1 - first), _TOP + _HEIGHT * (1 - last))
+        path = "".join(f"M{at:g} {ends[0]:g}V{ends[1]:g}" for at in frame.right(mark.x).tolist())
+        body.append(f'<path d="{path}" stroke="{colour}" stroke-width="1.2"/>')
+        legend.append((mark.name, colour, "line"))
+    inside = [tick for tick in shown.ticks if low <= tick[0] <= high]
+    if shown.points:
+        inside = [(at, f"{at:g}") for at in np.unique(xs).tolist()]
+    return "".join(body) + frame.axes(shown.x, shown.y, inside), legend
+
+
+@_draw.register
+def _bars(shown: Bars) -> tuple[str, _Legend]:
+    low = min((bar.begin for bar in shown.bars), default=0.0)
+    high = max((bar.end for bar in shown.bars), default=1.0)
+    lanes = max(shown.lanes, 1)
+    frame = _Frame((low, high), (float(lanes), 0.0))
+    height = _HEIGHT / lanes
+    body = []
+    for bar in shown.bars:
+        x, end, lost = (float(frame.right(at)) for at in (bar.begin, bar.end, bar.lost_from))
+        y, colour = _TOP + bar.lane * height, colour_of(bar.colour)
+        size = f'y="{y:.1f}" height="{max(height * 0.9, 0.8):.1f}"'
+        wide = f'x="{x:g}" width="{max(end - x, 0.6):.1f}"'
+        body.append(f'<rect {wide} {size} fill="{colour}"><title>{escape(bar.name)}</title></rect>')
+        if bar.cut:
+            body.append(f'<rect x="{lost:g}" width="{max(end - lost, 0.6):.1f}" {size} fill="url(#h0)"/>')
+            body.append(f'<path d="M{end:g} {y:.1f}v{height:.1f}" stroke="currentColor" stroke-width="1.6"/>')
+    legend = [(queue, colour_of(place), "box") for queue, place in shown.queues.items()]
+    pattern = (
+        '<defs><pattern id="h0" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+        '<path d="M0 0V5" stroke="#fff" stroke-width="2.2"/></pattern></defs>'
+    )
+    if any(bar.cut for bar in shown.bars):
+        legend += [("evicted", "currentColor", "line"), ("lost", "#8a8f98", "hatch")]
+    return pattern + "".join(body) + frame.axes(shown.x, "lane"), legend
+
+
+@_draw.register
+def _matrix(shown: Matrix) -> tuple[str, _Legend]:
+    if not shown.rows:
+        return f'<text x="{_LEFT}" y="{_TOP + 20}">nobody was evicted</text>', []
+    most = float(shown.counts.max()) or 1.0
+    left, top = _LEFT + 60, _TOP + 24
+    wide = (_WIDTH + _LEGEND - 80) / max(len(shown.columns), 4)
+    high = (_HEIGHT - 10) / max(len(shown.rows), 4)
+    body = [f'<text x="{left}" y="{_TOP}">preemptor →</text>']
+    for column, name in enumerate(shown.columns):
+        x = left + (column + 0.5) * wide
+        body.append(f'<text x="{x:g}" y="{top - 6}" text-anchor="middle">{escape(_short(name, wide))}</text>')
+    for row, name in enumerate(shown.rows):
+        y = top + (row + 0.5) * high
+        body.append(f'<text x="{left - 6}" y="{y + 4:g}" text-anchor="end">{escape(_short(name, 120))}</text>')
+        for column in range(len(shown.columns)):
+            part = float(shown.counts[row, column]) / most
+            x = left + column * wide
+            ink = ' fill="#fff"' if part > _DARK else ""
+            count, lost = shown.text(row, column) or "0", float(shown.hours[row, column])
+            told = f"{name} by {shown.columns[column]}: {count}, {lost:.4g} h lost"
+            body.append(
+                f'<rect x="{x:g}" y="{y - high / 2:g}" width="{wide - 1:g}" height="{high - 1:g}" fill="#0072b2" '
+                f'fill-opacity="{0.06 + 0.84 * part:.2f}"><title>{escape(told)}</title></rect>'
+                f'<text x="{x + wide / 2:g}" y="{y + 4:g}" text-anchor="middle"{ink}>{shown.text(row, column)}</text>'
+            )
+    return "".join(body), []
+
+
+def _short(name: str, width: float) -> str:
+    room = max(3, int(width / 7))
+    return name if len(name) <= room else f"{name[: room - 1]}…"

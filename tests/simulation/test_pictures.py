@@ -1,0 +1,198 @@
+"""Pictures: what they show is what happened, and stays readable however much that was."""
+
+import json
+from xml.etree import ElementTree as ET
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+
+import kueuepy as kq
+from kueuepy.simulation.pictures import data, jobs
+from kueuepy.simulation.pictures.shown import MOST_NAMES, PALETTE, colour_of
+from kueuepy.simulation.pictures.svg import NAMES
+
+from .conftest import GPU, cluster, queue
+
+mpl.use("Agg")
+CELL = f"f/{GPU}"
+
+
+def many(n, queues=3, nominal=20):
+    """Jobs of some queues of a cohort that borrow and evict."""
+    rng = np.random.Generator(np.random.PCG64(5))
+    size = rng.choice([1, 2, 4], n)
+    runtime = rng.exponential(3600.0, n)
+    gap = float((size * runtime).mean()) / (0.9 * queues * nominal)
+    policies = {"reclaim_within_cohort": "Any", "within_cluster_queue": "LowerPriority"}
+    there = cluster(*(queue(f"q{i}", nominal, cohort="all", **policies) for i in range(queues)))
+    table = {
+        "queue": [f"q{i}" for i in np.minimum(rng.geometric(0.5, n) - 1, queues - 1)],
+        "submit": np.cumsum(rng.exponential(gap, n)),
+        "runtime": runtime,
+        GPU: size,
+        "priority": rng.choice([0, 100], n),
+    }
+    return kq.simulate(there, kq.Jobs(table))
+
+
+@pytest.fixture(scope="module")
+def crowded():
+    return many(4000)
+
+
+@pytest.fixture
+def two():
+    """Two queues of 2: the first borrows one until the second takes it back."""
+    queues = [queue(name, 2, cohort="all", reclaim_within_cohort="Any") for name in ("one", "two")]
+    rows = [("one", 0, 100, 3), ("two", 10, 40, 2)]
+    table = [{"queue": name, "submit": at, "runtime": run, "gpu": gpus} for name, at, run, gpus in rows]
+    return kq.simulate(cluster(*queues), table)
+
+
+def area(stack, values):
+    return float((values * np.diff(stack.edges)).sum())
+
+
+def test_usage_of_a_short_run_is_exact(two):
+    stack = data.usage(two)
+    assert stack.x.startswith("s after")
+    assert stack.edges.tolist() == [0.0, 10.0, 50.0, 150.0]
+    own = {layer.name: layer.own.tolist() for layer in stack.layers}
+    borrowed = {layer.name: layer.borrowed.tolist() for layer in stack.layers}
+    assert own == {"one": [2.0, 0.0, 2.0], "two": [0.0, 2.0, 0.0]}
+    assert borrowed == {"one": [1.0, 0.0, 1.0], "two": [0.0, 0.0, 0.0]}
+    assert stack.limit.tolist() == [4.0, 4.0, 4.0]
+
+
+@pytest.mark.parametrize("pieces", [7, 100, 400])
+def test_however_coarse_a_picture_is_its_areas_are_the_figures(crowded, pieces):
+    stack = data.usage(crowded, CELL, pieces)
+    assert len(stack.edges) == pieces + 1
+    second = {"hours": 3600, "days": 86400}[stack.x.split()[0]]
+    used = sum(area(stack, layer.own + layer.borrowed) for layer in stack.layers) * second / 3600
+    assert used == pytest.approx(crowded.kpis.used_hours[CELL], rel=1e-9)
+    borrowed = sum(area(stack, layer.borrowed) for layer in stack.layers) * second / 3600
+    assert borrowed == pytest.approx(crowded.kpis.borrowed_hours[CELL], rel=1e-9)
+    waiting = data.queue(crowded, pieces)
+    mean = sum(area(waiting, layer.own) for layer in waiting.layers) * second / crowded.seconds
+    assert mean == pytest.approx(crowded.kpis.waiting_mean, rel=1e-9)
+
+
+def test_quota_of_a_cohort_is_in_the_nominal_line():
+    quotas = (kq.ResourceGroup.of({"f": {GPU: 5}}),)
+    there = cluster(kq.Cohort("all", resource_groups=quotas), queue("q", 2, cohort="all"))
+    result = kq.simulate(there, [{"queue": "q", "gpu": 3, "submit": 0, "runtime": 60}])
+    assert data.usage(result).limit.tolist() == [7.0]
+
+
+def test_of_many_queues_most_are_others():
+    result = many(600, queues=30)
+    stack = data.usage(result)
+    assert len(stack.layers) == MOST_NAMES
+    assert stack.layers[-1].name == "others"
+    shown = {line.name: line.colour for line in jobs.waits(result).lines}
+    assert {layer.name: layer.colour for layer in stack.layers[:-1]}.items() <= shown.items()
+    assert len({colour_of(layer.colour) for layer in stack.layers}) == MOST_NAMES
+
+
+def test_waits_are_a_distribution(crowded):
+    line = jobs.waits(crowded).lines[0]
+    assert (line.name, line.y[-1]) == ("all", 1.0)
+    assert (np.diff(line.x) > 0).all()
+    assert (np.diff(line.y) > 0).all()
+    waited = crowded.jobs["waited"]
+    for x, y in zip(line.x.tolist(), line.y.tolist(), strict=True):
+        assert (waited <= x).mean() == pytest.approx(y, abs=2 / 300)
+    assert {line.name for line in jobs.waits(crowded, "priority").lines} == {"all", "0", "100"}
+
+
+def test_runs_in_one_lane_do_not_overlap(crowded):
+    shown = jobs.gantt(crowded, jobs=150)
+    lanes = {}
+    for bar in shown.bars:
+        assert bar.begin >= lanes.get(bar.lane, 0.0)
+        lanes[bar.lane] = bar.end
+        assert bar.begin <= bar.lost_from <= bar.end
+    assert len({bar.name for bar in shown.bars}) == 150
+    assert any(bar.cut for bar in shown.bars)
+
+
+def test_an_eviction_is_a_cut_bar_whose_lost_part_is_marked(two):
+    first, second, third = jobs.gantt(two).bars
+    assert (first.cut, first.begin, first.end, first.lost_from, first.lane) == (True, 0.0, 10.0, 0.0, 0)
+    assert (second.name, second.lane, third.lane) == ("j0000001", 0, 0)
+    assert not third.cut
+
+
+def test_the_matrix_counts_every_eviction(crowded):
+    shown = jobs.preemptions(crowded)
+    assert shown.counts.sum() == crowded.kpis.evictions
+    assert shown.hours.sum() == pytest.approx(crowded.kpis.lost_hours[CELL])
+
+
+def test_every_picture_is_sound_svg_that_takes_the_colours_of_the_page(crowded):
+    for name in NAMES:
+        picture = crowded.picture(name)
+        root = ET.fromstring(picture.svg)  # noqa: S314 - our own
+        assert root.get("role") == "img"
+        assert root.get("fill") == "currentColor"
+        assert len(picture.svg) < 200_000
+    assert crowded.picture("usage").svg.count("pattern id=") == 3
+    with pytest.raises(kq.InvalidSpecError, match="one of usage, queue"):
+        crowded.picture("pie")
+
+
+def test_names_are_escaped():
+    there = cluster(queue("q", 2))
+    rows = [{"queue": "q", "gpu": 1, "submit": 0, "runtime": 5, "user": "<b>&"}]
+    svg = kq.simulate(there, rows).picture("waits", by="user").svg
+    assert "<b>" not in svg
+    assert "&lt;b&gt;&amp;" in svg
+
+
+def test_matplotlib_draws_on_the_axes_it_is_given(crowded):
+    figure, axes = plt.subplots(2, 4)
+    for ax, name in zip(axes.flat, NAMES, strict=False):
+        assert getattr(crowded.plot, name)(ax=ax) is ax
+    assert plt.get_fignums() == [figure.number]
+    usage = axes.flat[NAMES.index("usage")]
+    assert {patch.get_hatch() for patch in usage.collections} == {None, "////"}
+    _, labels = usage.get_legend_handles_labels()
+    assert labels == ["q0", "q1", "q2", "borrowed", "nominal quota"]
+    figure.canvas.draw()
+    plt.close(figure)
+
+
+def test_text_has_the_colour_of_the_style(crowded):
+    with mpl.style.context("dark_background"):
+        ax = crowded.plot.usage()
+        assert ax.lines[0].get_color() == "white"
+    plt.close("all")
+
+
+def test_charts_of_altair_have_at_most_5000_rows_and_the_same_colours(crowded):
+    for name in NAMES:
+        chart = getattr(crowded.chart, name)().to_dict()
+        views = chart.get("layer", [chart])
+        assert sum(len((view.get("data") or chart["data"])["values"]) for view in views) <= 5000
+    text = json.dumps(crowded.chart.usage().to_dict())
+    assert all(colour in text for colour in PALETTE[:3])
+
+
+def test_a_picture_of_what_was_not_recorded_says_so():
+    rows = [{"queue": "q", "gpu": 1, "submit": 0, "runtime": 5}]
+    result = kq.simulate(cluster(queue("q", 2)), rows, record=kq.Record(usage=False, runs=False))
+    with pytest.raises(kq.StateError, match="usage=True"):
+        result.plot.usage()
+    with pytest.raises(kq.StateError, match="runs=True"):
+        result.picture("gantt")
+    with pytest.raises(kq.InvalidSpecError, match=f'cell: "h100"; it must be one of {CELL}'):
+        kq.simulate(cluster(queue("q", 2)), rows).picture("usage", cell="h100")
+
+
+def test_a_notebook_shows_usage_waits_and_figures(two):
+    html = two._repr_html_()
+    assert html.count("<svg") == 2
+    assert "wait_p95" in html
