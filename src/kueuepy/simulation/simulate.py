@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import StateError
 from kueuepy.objects import SECOND
+from kueuepy.simulation.gather import result_of
 from kueuepy.simulation.model import Clock, Record, RunModel, Settings
 from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.progress import Progress, Teller
-from kueuepy.simulation.result import result_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
