@@ -13,6 +13,7 @@ Import it as `kq`. Everything public is here; it is loaded when it is first used
 | questions | `Explanation`, `Cause`, `Answers`, `Question`, `Difference`, `Change`, `Outcome`, `who_must_leave` |
 | simulation | `Jobs`, `simulate`, `Simulation`, `Result`, `RunModel`, `Clock`, `At`, `Record`, `cluster_of`, … |
 | policies | `compare`, `Comparison` |
+| exploration | `sweep`, `Sweep`, `sample`, `Uniform`, … |
 | versions of Kueue | `compare_versions`, `Upgrade` |
 | what it is held against | `fidelity`, `Fidelity` |
 | errors | `KueueError` and its kinds |
@@ -47,6 +48,10 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from kueuepy.explain import Cause, Explanation
+    from kueuepy.exploration.grid import Chosen, Sweep
+    from kueuepy.exploration.space import Uniform, sample
+    from kueuepy.exploration.statistics import Estimate, PairedDifference
+    from kueuepy.exploration.sweep import SweepProgress, sweep
     from kueuepy.objects import (
         Admission,
         AdmissionCheck,
@@ -143,6 +148,7 @@ __all__ = [
     "CheckController",
     "CheckDelay",
     "CheckRequest",
+    "Chosen",
     "Clock",
     "Cluster",
     "ClusterQueue",
@@ -158,6 +164,7 @@ __all__ = [
     "DuplicateError",
     "Edit",
     "Empirical",
+    "Estimate",
     "Evict",
     "Explanation",
     "Exponential",
@@ -186,6 +193,7 @@ __all__ = [
     "Node",
     "NotFoundError",
     "Outcome",
+    "PairedDifference",
     "Pending",
     "PodSet",
     "PodSetAssignment",
@@ -218,10 +226,13 @@ __all__ = [
     "Simulation",
     "Startup",
     "StateError",
+    "Sweep",
+    "SweepProgress",
     "Taint",
     "Target",
     "Toleration",
     "Topology",
+    "Uniform",
     "UnsupportedError",
     "Upgrade",
     "WaitForPodsReady",
@@ -240,7 +251,9 @@ __all__ = [
     "load_result",
     "manifest",
     "objects",
+    "sample",
     "simulate",
+    "sweep",
     "who_must_leave",
 ]
 
@@ -255,6 +268,10 @@ _HOME = {
     "kueuepy.whatif": "Answers Change Difference Outcome who_must_leave",
     "kueuepy.visibility.fidelity": "Fidelity fidelity",
     "kueuepy._core": "Quantity Question",
+    "kueuepy.exploration.grid": "Chosen Sweep",
+    "kueuepy.exploration.space": "Uniform sample",
+    "kueuepy.exploration.statistics": "Estimate PairedDifference",
+    "kueuepy.exploration.sweep": "SweepProgress sweep",
     "kueuepy.simulation.comparison": "Comparison compare",
     "kueuepy.simulation.distributions": "Constant Empirical Exponential LogNormal ShiftedExponential Weibull",
     "kueuepy.simulation.figures": "Kpis",

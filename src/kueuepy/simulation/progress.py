@@ -37,17 +37,18 @@ class Progress(msgspec.Struct, frozen=True):
 class Teller:
     """Tells of progress, at most ten times a second."""
 
-    def __init__(self, progress: Any, total: int) -> None:
-        """Takes who is told; `True` or `None` stand for tqdm."""
+    def __init__(self, progress: Any, total: int, unit: str = "jobs") -> None:
+        """Takes who is told, of how many of what; `True` or `None` stand for tqdm."""
         self._tell = progress if callable(progress) else None
         self._bar: Any = None
         self._shows = progress is True or (progress is None and _is_interactive())
-        self._total, self._begin, self._last = total, time.monotonic(), 0.0
+        self._total, self._unit = total, unit
+        self._begin, self._last = time.monotonic(), 0.0
 
-    def maybe(self, look: Callable[[], Progress]) -> None:
-        """Tells if it is time to."""
+    def maybe(self, look: Callable[[], Any], *, last: bool = False) -> None:
+        """Tells if it is time to, and at the last call of all."""
         now = time.monotonic()
-        if now - self._last < _OFTEN:
+        if now - self._last < _OFTEN and not last:
             return
         self._last = now
         if self._tell is not None:
@@ -55,14 +56,14 @@ class Teller:
         elif self._shows and (self._bar is not None or now - self._begin > 1):
             self._show(look())
 
-    def _show(self, progress: Progress) -> None:
+    def _show(self, progress: Any) -> None:
         if self._bar is None:
             try:
                 tqdm = import_module("tqdm.auto").tqdm
             except ImportError:
                 self._shows = False
                 return
-            self._bar = tqdm(total=self._total, unit="jobs")
+            self._bar = tqdm(total=self._total, unit=self._unit)
         self._bar.update(progress.done - self._bar.n)
 
     def close(self) -> None:

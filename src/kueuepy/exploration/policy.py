@@ -1,0 +1,153 @@
+"""A policy is what differs from a setup: values by path, into the cluster, the jobs or the run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from kueuepy.cluster.edit import edited
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.simulation.table import Jobs
+
+if TYPE_CHECKING:
+    from kueuepy.cluster import Cluster
+    from kueuepy.simulation.simulate import Settings
+
+Policy = Mapping[str, Any]
+"""Values by path."""
+S = TypeVar("S", bound=msgspec.Struct)
+
+_JOBS: dict[str, Callable[[Jobs, Any, int], Jobs]] = {
+    "shuffle_days": lambda jobs, value, _: jobs.shuffle_days(value),
+    "thin": lambda jobs, value, seed: jobs.thin(value, seed),
+    "scale_runtime": lambda jobs, value, _: jobs.scale_runtime(value),
+    "scale_load": lambda jobs, value, _: jobs.scale_load(value),
+}
+"""What `jobs:` paths do, in the order in which they do it."""
+_SEED = "seed"
+_DELAY = re.compile(r"delays\[(\d+)\]")
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """What all runs have in common.
+
+    Attributes:
+        cluster: The configuration that policies change.
+        jobs: The jobs, or a function that makes them from a seed.
+        settings: What `simulate` is asked for beside.
+    """
+
+    cluster: Cluster
+    jobs: Jobs | Callable[[int], Jobs]
+    settings: Settings
+
+    def jobs_of(self, seed: int) -> Jobs:
+        """The jobs of a seed."""
+        return self.jobs if isinstance(self.jobs, Jobs) else self.jobs(seed)
+
+
+class JobsBySeed:
+    """A function that makes jobs from a seed, asked once for each."""
+
+    def __init__(self, make: Callable[[int], Any]) -> None:
+        """Takes the function; what it gives may be whatever `Jobs.of` reads."""
+        self._make = make
+        self._made: dict[int, Jobs] = {}
+
+    def __call__(self, seed: int) -> Jobs:
+        """The jobs of a seed."""
+        if seed not in self._made:
+            self._made[seed] = Jobs.of(self._make(seed))
+        return self._made[seed]
+
+
+def applied(setup: Setup, policy: Policy, seed: int = 0) -> Setup:
+    """The setup under a policy, with the jobs of a seed.
+
+    Raises:
+        NotFoundError: A path names nothing.
+        InvalidSpecError: A value is none for its field.
+    """
+    cluster, settings = setup.cluster, setup.settings
+    of_jobs: dict[str, Any] = {}
+    for path, value in policy.items():
+        target, _, field = path.partition(":")
+        if target == "jobs":
+            of_jobs[_known(path, field, {*_JOBS, _SEED})] = value
+        elif _is_setting(target):
+            settings = _with_setting(settings, path, target, field, value)
+        else:
+            cluster = cluster.edit(path, _plain(value))
+    return Setup(cluster, _changed(setup, of_jobs, seed), msgspec.structs.replace(settings, seed=seed))
+
+
+def check_path(setup: Setup, path: str) -> None:
+    """Finds a path that names nothing; whether values are valid is not asked.
+
+    Raises:
+        NotFoundError: It names nothing; the message tells the nearest that is there.
+        InvalidSpecError: It is no path.
+    """
+    target, _, field = path.partition(":")
+    if target == "jobs":
+        _known(path, field, {*_JOBS, _SEED})
+    elif _is_setting(target):
+        _with_setting(setup.settings, path, target, field, None)
+    else:
+        try:
+            edited(setup.cluster.objects(), setup.cluster.configuration, path, None)
+        except NotFoundError:
+            raise
+        except InvalidSpecError:
+            if not field:
+                raise
+
+
+def _is_setting(target: str) -> bool:
+    return target in ("model", "clock") or _DELAY.fullmatch(target) is not None
+
+
+def _known(path: str, field: str, fields: set[str]) -> str:
+    if field not in fields:
+        close = get_close_matches(field, sorted(fields), 1)
+        hint = f'did you mean "{close[0]}"?' if close else f"it must be one of {', '.join(sorted(fields))}"
+        raise NotFoundError(f'over: "{path}": "{field}" names no field; {hint}')
+    return field
+
+
+def _with_setting(settings: Settings, path: str, target: str, field: str, value: Any) -> Settings:
+    """The model, the clock or a delay with another value; whether it is valid, the run finds."""
+    delay = _DELAY.fullmatch(target)
+    if delay is None:
+        return msgspec.structs.replace(settings, **{target: _replaced(getattr(settings, target), path, field, value)})
+    delays, place = list(settings.delays), int(delay[1])
+    if place >= len(delays):
+        raise NotFoundError(f'over: "{path}": there are {len(delays)} delays, counted from 0')
+    delays[place] = _replaced(delays[place], path, field, value)
+    return msgspec.structs.replace(settings, delays=tuple(delays))
+
+
+def _replaced(before: S, path: str, field: str, value: Any) -> S:
+    return msgspec.structs.replace(before, **{_known(path, field, set(before.__struct_fields__)): value})
+
+
+def _changed(setup: Setup, of_jobs: Mapping[str, Any], seed: int) -> Jobs:
+    if _SEED in of_jobs and isinstance(setup.jobs, Jobs):
+        raise InvalidSpecError('over: "jobs:seed": the jobs are a table; give a function that makes them from a seed')
+    jobs = setup.jobs_of(of_jobs.get(_SEED, seed))
+    for name, change in _JOBS.items():
+        if name in of_jobs:
+            jobs = change(jobs, of_jobs[name], seed)
+    return jobs
+
+
+def _plain(value: Any) -> Any:
+    """As a manifest holds it: fractions are texts there, and NumPy's numbers are Python's."""
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else repr(value)
+    return value

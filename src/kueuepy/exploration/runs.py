@@ -1,0 +1,143 @@
+"""Runs of policies: one, and many on all cores or on a cluster of Dask."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy.errors import InternalError, KueueError
+from kueuepy.exploration.measure import figures_of
+from kueuepy.exploration.policy import Policy, Setup, applied
+from kueuepy.simulation.model import Record
+from kueuepy.simulation.simulate import Simulation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kueuepy.exploration.measure import Measure
+    from kueuepy.simulation.progress import Progress
+    from kueuepy.simulation.result import Result
+
+NOTHING = Record(decisions=False, runs=False, usage=False)
+Row = dict[str, Any]
+"""What came of a run: `figures` by name, `wall_s`, and `error`, `None` if there was none."""
+_BATCH_SECONDS = 1.0
+
+
+class Task(msgspec.Struct, frozen=True):
+    """A policy with a seed, and its place among all."""
+
+    place: int
+    policy: dict[str, Any]
+    seed: int
+
+
+class _CancelledError(Exception):
+    """The sweep was stopped while this run went on."""
+
+
+def result_under(
+    setup: Setup, policy: Policy, seed: int, record: Record, stop: threading.Event | None = None
+) -> Result:
+    """What comes of the jobs of a seed under a policy."""
+    made = applied(setup, policy, seed)
+    settings = {name: getattr(made.settings, name) for name in made.settings.__struct_fields__}
+    run = Simulation(made.cluster, made.jobs_of(seed), **{**settings, "record": record})
+
+    def listen(_: Progress) -> None:
+        if stop is not None and stop.is_set():
+            raise _CancelledError
+
+    run.run(progress=listen)
+    return run.result()
+
+
+def row_of(setup: Setup, measures: Sequence[Measure], task: Task, stop: threading.Event | None = None) -> Row:
+    """The figures of one run; a policy that is not valid gives its error."""
+    begin = time.perf_counter()
+    figures: dict[str, float] = {}
+    error = None
+    try:
+        result = result_under(setup, task.policy, task.seed, NOTHING, stop)
+        figures = figures_of(result)
+        for measure in measures:
+            value = measure.of(result)
+            figures[str(measure)] = math.nan if value is None else value
+    except InternalError:
+        raise  # a fault of the project, not of the policy
+    except KueueError as fault:
+        figures, error = {}, f"{type(fault).__name__}: {fault}"
+    return {"figures": figures, "error": error, "wall_s": time.perf_counter() - begin}
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def on_threads(
+    setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task], threads: int
+) -> Iterator[tuple[Task, Row]]:
+    """Runs on threads of this process, in the order in which they end; the core holds no lock of Python meanwhile.
+
+    Ctrl-C ends the runs under way within a tenth of a second.
+    """
+    if threads == 1 or len(tasks) == 1:
+        for task in tasks:
+            yield task, row_of(setup, measures, task)
+        return
+    stop = threading.Event()
+    with ThreadPoolExecutor(threads, thread_name_prefix="sweep") as pool:
+        futures = {pool.submit(row_of, setup, measures, task, stop): task for task in tasks}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def batch(setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task]) -> list[tuple[Task, Row]]:
+    """Several runs one after another: what a worker of Dask is given."""
+    return [(task, row_of(setup, measures, task)) for task in tasks]
+
+
+def on_client(
+    setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task], client: Any
+) -> Iterator[tuple[Task, Row]]:
+    """Runs on the workers of a `dask.distributed.Client`, in the order in which they end.
+
+    The setup is sent once. The first run is made here and timed; the others go in batches of a second's work, of
+    which there are four for each worker at least.
+    """
+    from importlib import import_module  # noqa: PLC0415 - dask is an extra
+
+    completed = import_module("distributed").as_completed
+    first, *others = tasks
+    row = row_of(setup, measures, first)
+    yield first, row
+    if not others:
+        return
+    workers = max(1, len(client.scheduler_info()["workers"]))
+    size = min(math.ceil(_BATCH_SECONDS / max(row["wall_s"], 1e-3)), math.ceil(len(others) / (4 * workers)))
+    shared = client.scatter((setup, tuple(measures)), broadcast=True, hash=False)
+    futures = [
+        client.submit(_remote, shared, others[place : place + size], pure=False)
+        for place in range(0, len(others), size)
+    ]
+    try:
+        for future in completed(futures):
+            yield from future.result()
+    finally:
+        client.cancel(futures)
+
+
+def _remote(shared: tuple[Setup, Sequence[Measure]], tasks: Sequence[Task]) -> list[tuple[Task, Row]]:
+    return batch(*shared, tasks)

@@ -1,0 +1,342 @@
+"""Sweeps: the same jobs under many policies."""
+
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import kueuepy as kq
+from exploration.conftest import CELL, GPU, NOMINAL, RECLAIM, arrivals, team
+
+BORROWING = f"ClusterQueue/team-a:quota[{CELL}].borrowingLimit"
+GRID = {RECLAIM: ["Never", "Any"], BORROWING: [0, 2, None], "jobs:scale_load": [1.0, 1.5]}
+
+
+def same(one, other):
+    """Whether all rows are the same, bit by bit, but what they took."""
+    assert one.frame.names == other.frame.names
+    for name in set(one.frame.names) - {"wall_s"}:
+        a, b = one.frame[name], other.frame[name]
+        if isinstance(a, np.ndarray):
+            assert a.tobytes() == b.tobytes(), name
+        else:
+            assert (list(a.names), a.codes.tolist()) == (list(b.names), b.codes.tolist()), name
+
+
+def test_each_row_is_what_simulate_gives(teams):
+    grid = kq.sweep(teams, arrivals, GRID, seeds=[0, 5], threads=1)
+    rows = grid.frame.rows()
+    assert len(rows) == 24
+    for row in rows[::5]:
+        cluster = teams.edit(RECLAIM, row[RECLAIM])
+        cluster = cluster.edit(BORROWING, None if row[BORROWING] is None else int(row[BORROWING]))
+        jobs = arrivals(row["seed"]).scale_load(row["jobs:scale_load"])
+        kpis = kq.simulate(cluster, jobs).kpis
+        assert row["wait_p95"] == kpis.wait_p95
+        assert row[f"lost_hours {CELL}"] == kpis.lost_hours.get(CELL, 0)
+        assert row["error"] is None
+
+
+def test_threads_change_nothing(teams):
+    one, four = (kq.sweep(teams, arrivals, GRID, seeds=2, threads=threads) for threads in (1, 4))
+    same(one, four)
+
+
+def test_all_policies_see_the_same_draws_for_the_same_seed(teams):
+    delays = [kq.Startup("h100", kq.Exponential("10m"))]
+    grid = kq.sweep(teams, arrivals(0), {"jobs:thin": [1.0, 1.0, 0.5]}, seeds=2, delays=delays)
+    waits = grid.frame["wait_mean"]
+    assert waits[0] == waits[2] != waits[1] == waits[3]
+    assert grid.difference(0, 1, "wait_mean") == kq.PairedDifference(0, 0, 0, 2, 0, 0)
+    assert grid.frame["jobs"][4] == grid.frame["jobs"][0] * len(arrivals(0).thin(0.5)) // 80
+
+
+def test_a_difference_is_paired_by_seed(teams):
+    grid = kq.sweep(teams, arrivals, {NOMINAL: [4, 5]}, seeds=4)
+    waits = grid.frame["wait_mean"].reshape(2, 4)
+    gaps = waits[1] - waits[0]
+    found = grid.difference(0, 1, "wait_mean")
+    assert found.mean == pytest.approx(gaps.mean())
+    half = 3.182446 * gaps.std(ddof=1) / 2
+    assert (found.low, found.high) == pytest.approx((gaps.mean() - half, gaps.mean() + half))
+    assert (found.n, found.larger, found.smaller) == (4, 0, 4)
+    alone = grid.interval(0, "wait_mean")
+    assert alone.mean == pytest.approx(waits[0].mean())
+    assert found.high - found.low < alone.high - alone.low
+
+
+def test_a_policy_that_is_not_valid_is_a_row_with_its_error(teams):
+    grid = kq.sweep(teams, arrivals(0), {NOMINAL: [4, -1, 6], "model:every": [0, "soon"]})
+    errors = [row["error"] for row in grid.frame]
+    assert [error is None for error in errors] == [True, False, False, False, True, False]
+    assert "it must be 0 or more" in errors[2]
+    assert "soon" in errors[1]
+    assert np.isnan(grid.frame["wait_mean"][1])
+    assert "4 of 6 policies are not valid" in grid.warnings[0]
+    assert grid.best("wait_mean").policy == 4
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("ClusterQueue/team-x:queueingStrategy", 'did you mean "team-'),
+        (f"ClusterQueue/team-a:quota[{GPU}].nominalQuota", "names no quota"),
+        ("jobs:scale", 'did you mean "scale_load"'),
+        ("model:evry", 'did you mean "every"'),
+        ("delays[0]:fails", "there are 0 delays"),
+        ("Configuration:fairSharin", 'did you mean "fairSharing"'),
+    ],
+)
+def test_a_path_that_names_nothing_ends_the_sweep_before_it_begins(teams, path, message):
+    with pytest.raises(kq.NotFoundError, match=message):
+        kq.sweep(teams, arrivals(0), {path: [1]})
+
+
+def test_paths_reach_the_configuration_the_model_the_clock_and_delays():
+    over = [
+        {"Configuration:fairSharing.preemptionStrategies": ["LessThanOrEqualToFinalShare"]},
+        {"model:on_eviction": "resume"},
+        {"clock:cycle": "60s"},
+        {"delays[0]:fails": 0.5},
+        {"jobs:scale_runtime": 2},
+    ]
+    jobs = arrivals(0)
+    delays = [kq.CheckDelay("capacity", 30)]
+    there = kq.Cluster(
+        kq.ResourceFlavor("h100"),
+        kq.AdmissionCheck("capacity", controller_name="example.com/capacity"),
+        *(
+            kq.ClusterQueue.of(
+                name,
+                {"h100": {GPU: 4}},
+                cohort_name="all",
+                admission_checks_strategy=(kq.AdmissionCheckStrategyRule("capacity"),),
+                preemption=kq.Preemption(reclaim_within_cohort="Any"),
+            )
+            for name in ("team-a", "team-b")
+        ),
+    )
+    rows = kq.sweep(there, jobs, over, delays=delays).frame["wait_mean"].tolist()
+    fair = there.edit(*next(iter(over[0].items())))
+    expected = [
+        kq.simulate(fair, jobs, delays=delays),
+        kq.simulate(there, jobs, delays=delays, model=kq.RunModel("resume")),
+        kq.simulate(there, jobs, delays=delays, clock=kq.Clock("60s")),
+        kq.simulate(there, jobs, delays=[kq.CheckDelay("capacity", 30, fails=0.5)]),
+        kq.simulate(there, jobs.scale_runtime(2), delays=delays),
+    ]
+    assert rows == [result.kpis.wait_mean for result in expected]
+    assert len(set(rows)) == 5
+
+
+def test_the_front_holds_whom_nobody_beats(teams):
+    space = {NOMINAL: kq.Uniform(2, 6, step=1), BORROWING: kq.Uniform(0, 4, step=1), RECLAIM: ["Never", "Any"]}
+    grid = kq.sweep(teams, arrivals(2), kq.sample(space, 30, seed=1, how="random"))
+    points = list(zip(grid.means["wait_p95"], -grid.means["utilisation " + CELL], strict=True))
+    expected = {
+        i for i, (x, y) in enumerate(points) if not any((a <= x and b <= y) and (a < x or b < y) for a, b in points)
+    }
+    front = grid.pareto(minimise="wait_p95", maximise="utilisation")
+    assert set(front["policy"].tolist()) == expected
+    assert sorted(front["wait_p95"]) == front["wait_p95"].tolist()
+    assert 1 <= len(front) < 30
+
+
+def test_the_best_is_the_least_among_those_that_keep_the_conditions(teams):
+    grid = kq.sweep(teams, arrivals, GRID, seeds=2, figures=["wait_p95(team-b)[priority >= 10]"])
+    means = grid.means
+    text = "wait_p95(team-b)[priority >= 10]"
+    allowed = [i for i in range(12) if means["evictions"][i] <= 2 and means[text][i] <= 3000]
+    best = grid.best("wait_mean", where=f"evictions <= 2 and {text} <= 50m")
+    assert best.policy == min(allowed, key=lambda i: means["wait_mean"][i])
+    assert best.edits == grid.policies[best.policy]
+    assert grid.best("wait_mean", where="jain > 2") is None
+    with pytest.raises(kq.NotFoundError, match="others are asked for with figures="):
+        grid.best("wait_p90")
+
+
+def test_effects_are_means_over_the_policies_that_have_a_value(teams):
+    grid = kq.sweep(teams, arrivals(0), GRID)
+    rows = {(row["path"], row["value"]): row for row in grid.effects("wait_mean")}
+    means = grid.means["wait_mean"]
+    assert rows[RECLAIM, "Any"]["wait_mean"] == pytest.approx(means[6:].mean())
+    assert rows[BORROWING, "none"]["policies"] == 4
+
+
+def test_a_row_runs_again_with_all_tables(teams):
+    grid = kq.sweep(teams, arrivals, {RECLAIM: ["Never", "Any"]}, seeds=2)
+    result = grid.result(3)
+    assert result.kpis.wait_p95 == grid.frame["wait_p95"][3]
+    assert len(result.decisions)
+    assert grid.cluster(1) == teams.edit(RECLAIM, "Any")
+    with pytest.raises(kq.NotFoundError, match="names no row"):
+        grid.result(4)
+
+
+def test_progress_is_told_at_the_end(teams):
+    told = []
+    kq.sweep(teams, arrivals(0), {NOMINAL: [4, -1]}, progress=told.append)
+    assert told[-1] == kq.SweepProgress(2, 2, 1)
+
+
+def test_seeds_that_change_nothing_are_said(teams):
+    grid = kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, seeds=2)
+    assert "all seeds give the same" in repr(grid)
+    assert kq.sweep(teams, arrivals, {NOMINAL: [4]}, seeds=2).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"over": []}, "no policies"),
+        ({"seeds": 0}, "seeds 0"),
+        ({"seeds": [1, 1]}, "different"),
+        ({"limit": 1}, "at most 1"),
+        ({"threads": 0}, "threads 0"),
+        ({"modle": 1}, '"modle" is no argument'),
+        ({"over": [{"jobs:seed": 1}]}, None),
+    ],
+)
+def test_arguments_that_are_none_are_refused(teams, fields, message):
+    arguments = {"over": {NOMINAL: [4, 5]}, **fields}
+    if message is None:
+        assert "give a function" in kq.sweep(teams, arrivals(0), **arguments).errors[0]
+        return
+    with pytest.raises(kq.InvalidSpecError, match=message):
+        kq.sweep(teams, arrivals(0), **arguments)
+
+
+def test_the_seed_of_jobs_can_be_a_path(teams):
+    grid = kq.sweep(teams, arrivals, {"jobs:seed": [0, 1]})
+    other = kq.sweep(teams, arrivals, {NOMINAL: [4]}, seeds=2)
+    assert grid.frame["wait_mean"].tolist() == other.frame["wait_mean"].tolist()
+
+
+def test_a_stored_sweep_goes_on_and_ends_the_same(teams, tmp_path):
+    file = tmp_path / "sweep.db"
+    whole = kq.sweep(teams, arrivals, GRID, seeds=2)
+
+    def stop(progress):
+        if progress.done >= 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kq.sweep(teams, arrivals, GRID, seeds=2, storage=file, progress=stop)
+    told = []
+    again = kq.sweep(teams, arrivals, GRID, seeds=2, storage=file, progress=told.append)
+    same(whole, again)
+    assert told[0].done > 5
+    kept = kq.sweep(teams, arrivals, GRID, seeds=2, storage=file)
+    assert kept.frame["wall_s"].tolist() == again.frame["wall_s"].tolist()
+
+
+def test_what_is_stored_is_not_taken_for_another_sweep(teams, tmp_path):
+    file = tmp_path / "sweep.db"
+    first = kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
+    for other in (
+        kq.sweep(teams, arrivals(1), {NOMINAL: [4]}, storage=file),
+        kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file, until="1h"),
+        kq.sweep(teams.edit(RECLAIM, "Any"), arrivals(0), {NOMINAL: [4]}, storage=file),
+    ):
+        assert other.frame["wait_mean"][0] != first.frame["wait_mean"][0]
+
+
+def test_a_file_that_is_no_storage_is_refused(teams, tmp_path):
+    file = tmp_path / "notes.txt"
+    file.write_text("no database" * 1000)
+    with pytest.raises(kq.InvalidSpecError, match="is no file of a sweep"):
+        kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
+
+
+KILLED = """
+import sys
+sys.path.insert(0, {tests!r})
+import kueuepy as kq
+from exploration.conftest import NOMINAL, RECLAIM, arrivals, team
+teams = kq.Cluster(kq.ResourceFlavor("h100"), team("team-a", 4), team("team-b", 4))
+print("go", flush=True)
+over = {{NOMINAL: list(range(3, 9))}}
+kq.sweep(teams, lambda seed: arrivals(seed, n=2000), over, seeds=3, storage={file!r}, threads=2)
+"""
+
+
+def test_a_killed_sweep_goes_on(teams, tmp_path):
+    file = str(tmp_path / "sweep.db")
+    tests = str(__file__).rpartition("/exploration/")[0]
+    child = subprocess.Popen(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", KILLED.format(tests=tests, file=file)], stdout=subprocess.PIPE
+    )
+    assert child.stdout.readline() == b"go\n"
+    rows = 0
+    while rows < 2 and child.poll() is None:
+        time.sleep(0.01)
+        rows = _stored(file)
+    child.kill()
+    child.wait()
+    child.stdout.close()
+
+    def jobs(seed):
+        return arrivals(seed, n=2000)
+
+    over = {NOMINAL: list(range(3, 9))}
+    told = []
+    again = kq.sweep(teams, jobs, over, seeds=3, storage=file, progress=told.append)
+    same(kq.sweep(teams, jobs, over, seeds=3), again)
+    assert _stored(file) == 18
+
+
+def _stored(file):
+    import sqlite3  # noqa: PLC0415
+    from contextlib import closing  # noqa: PLC0415
+
+    try:
+        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as found:
+            return found.execute("SELECT count(*) FROM runs").fetchone()[0]
+    except sqlite3.OperationalError:
+        return 0
+
+
+def test_a_sweep_that_is_stopped_leaves_no_thread_behind(teams):
+    def stop(_):
+        raise KeyboardInterrupt
+
+    before = set(threading.enumerate())
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        kq.sweep(teams, lambda seed: arrivals(seed, n=3000), {NOMINAL: [4] * 50}, threads=4, progress=stop)
+    assert time.monotonic() - begin < 30
+    assert not {thread for thread in set(threading.enumerate()) - before if thread.name.startswith("sweep")}
+
+
+@pytest.mark.slow
+def test_dask_gives_the_same_rows(teams):
+    distributed = pytest.importorskip("distributed")
+    local = kq.sweep(teams, arrivals, GRID, seeds=2)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as workers,
+        distributed.Client(workers) as client,
+    ):
+        same(local, kq.sweep(teams, arrivals, GRID, seeds=2, on=client))
+
+
+def test_tables_go_to_pandas_and_arrow(teams, tmp_path):
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    over = [{NOMINAL: 4, "Configuration:fairSharing.preemptionStrategies": ["LessThanInitialShare"]}, {NOMINAL: 5}]
+    grid = kq.sweep(teams, arrivals(0), over)
+    frame = grid.frame.to_pandas()
+    assert frame[NOMINAL].tolist() == [4, 5]
+    assert frame["Configuration:fairSharing.preemptionStrategies"][0] == '["LessThanInitialShare"]'
+    assert pyarrow.table(grid.frame).num_rows == 2
+    grid.save(tmp_path / "sweep.parquet")
+    assert pandas.read_parquet(tmp_path / "sweep.parquet")["wait_mean"].tolist() == frame["wait_mean"].tolist()
+    assert "wait_mean" in grid._repr_html_()
+
+
+def test_teams_are_not_changed_by_a_sweep(teams):
+    before = kq.dump(teams)
+    kq.sweep(teams, arrivals(0), GRID)
+    assert kq.dump(teams) == before
+    assert teams == kq.Cluster(kq.ResourceFlavor("h100"), team("team-a", 4), team("team-b", 4))
