@@ -9,6 +9,35 @@ def flavor(name="f"):
     return {"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": name}}
 
 
+def topology(*levels):
+    levels = [{"nodeLabel": level} for level in (*levels, "kubernetes.io/hostname")]
+    return {"apiVersion": KUEUE, "kind": "Topology", "metadata": {"name": "t"}, "spec": {"levels": levels}}
+
+
+def placed_flavor(name="f"):
+    """A flavor of the topology, for the nodes that have its name as their label `pool`."""
+    return {**flavor(name), "spec": {"nodeLabels": {"pool": name}, "topologyName": "t"}}
+
+
+def node(name, cpu="4", *, pool="f", labels=None, ready="True", **allocatable):
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {"pool": pool, "kubernetes.io/hostname": name, **(labels or {})}},
+        "spec": {},
+        "status": {
+            "allocatable": {"cpu": cpu, "memory": "64Gi", "pods": "110", **allocatable},
+            "conditions": [{"type": "Ready", "status": ready}],
+        },
+    }
+
+
+def asking(job, request, pod_set=0):
+    """The workload, of which one pod set has this topologyRequest."""
+    job["spec"]["podSets"][pod_set]["topologyRequest"] = request
+    return job
+
+
 def namespace():
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ns"}}
 

@@ -30,6 +30,8 @@ def _normal(result: Result) -> Result:
         "idle": bool(result.get("idle")),
         "blocked": bool(result.get("blocked")),
         "reserved": _by_workload(result, "reserved", _reservation),
+        "assigned": _by_workload(result, "assigned", _reservation),
+        "unhealthyNodes": _by_workload(result, "unhealthyNodes", lambda entry: entry.get("nodes") or []),
         "admitted": sorted(result.get("admitted") or ()),
         "evicted": _by_workload(
             result, "evicted", lambda entry: (entry["reason"], entry.get("preempted") or "", entry.get("by") or "")
@@ -65,10 +67,17 @@ def _reservation(entry: Result) -> Any:
             pod_set["count"],
             pod_set.get("flavors") or {},
             {resource: Quantity(str(amount)) for resource, amount in (pod_set.get("usage") or {}).items()},
+            _place(pod_set.get("topology")),
+            pod_set.get("delayedTopologyRequest") or "",
         )
         for pod_set in entry["podSets"]
     ]
     return entry["clusterQueue"], pod_sets
+
+
+def _place(topology: Any) -> Any:
+    """Levels, and the pods of each domain; None where there is no assignment."""
+    return topology and (topology["levels"], {tuple(d["values"]): d["count"] for d in topology["domains"] or ()})
 
 
 def _table(result: Result, field: str, number: Any) -> dict[str, dict[str, Any]]:

@@ -25,19 +25,12 @@ SHARE_UNDER_SANITIZERS = 10
 KNOWN_DIFFERENCES = {"usage/usage-5"}
 
 
-def needs_topology(scenario):
-    """Whether workloads of the scenario are placed by topology, which is not part of the engine."""
-    return any(obj["kind"] == "Topology" for obj in scenario["objects"])
-
-
 def scenarios():
     for path in sorted(DATA.glob("*.jsonl.gz")):
         family = path.name.removesuffix(".jsonl.gz")
         with gzip.open(path, "rb") as lines:
             for number, line in enumerate(lines):
                 scenario = msgspec.json.decode(line)
-                if needs_topology(scenario):
-                    continue
                 name = f"{family}/{scenario['name']}"
                 marks = [pytest.mark.sanitizer] if number % SHARE_UNDER_SANITIZERS == 0 else []
                 if name in KNOWN_DIFFERENCES:
@@ -62,8 +55,7 @@ def releases():
         with gzip.open(path, "rb") as lines:
             for line in lines:
                 scenario = msgspec.json.decode(line)
-                if not needs_topology(scenario):
-                    yield pytest.param(line, id=f"{scenario['config']['version']}/{scenario['name']}")
+                yield pytest.param(line, id=f"{scenario['config']['version']}/{scenario['name']}")
 
 
 @pytest.mark.parametrize("line", list(releases()))
@@ -87,6 +79,9 @@ def test_each_release_decides_as_it_did(line):
         lambda result: result["queues"]["cq"]["inadmissible"].append("ns/b"),
         lambda result: result["shares"].update(cq="166.66667"),
         lambda result: result["reserved"][0]["podSets"][0]["usage"].update(cpu="2999m"),
+        lambda result: result["reserved"][0]["podSets"][0]["topology"]["domains"][0].update(count=1),
+        lambda result: result["assigned"][0]["podSets"][0].update(delayedTopologyRequest="Pending"),
+        lambda result: result["unhealthyNodes"][0].update(nodes=["n2"]),
         lambda result: result["evicted"][0].update(by="ns/z"),
         lambda result: result.pop("admitted"),
         lambda result: result.update(idle=True),
@@ -94,15 +89,16 @@ def test_each_release_decides_as_it_did(line):
     ],
 )
 def test_no_difference_is_overlooked(change):
+    def held(workload):
+        place = {"levels": ["rack", "host"], "domains": [{"values": ["r1", "n1"], "count": 2}]}
+        pod_set = {"name": "main", "count": 2, "flavors": {"cpu": "f"}, "usage": {"cpu": "3"}, "topology": place}
+        return {"workload": workload, "clusterQueue": "cq", "podSets": [pod_set]}
+
     def result():
         return {
-            "reserved": [
-                {
-                    "workload": "ns/x",
-                    "clusterQueue": "cq",
-                    "podSets": [{"name": "main", "count": 1, "flavors": {"cpu": "f"}, "usage": {"cpu": "3"}}],
-                }
-            ],
+            "reserved": [held("ns/x")],
+            "assigned": [held("ns/w")],
+            "unhealthyNodes": [{"workload": "ns/w", "nodes": ["n1"]}],
             "admitted": ["ns/x"],
             "evicted": [{"workload": "ns/y", "reason": "Preempted", "preempted": "InClusterQueue", "by": "ns/x"}],
             "pending": [{"workload": "ns/a", "reason": "WaitingForQuota", "message": "insufficient unused quota"}],

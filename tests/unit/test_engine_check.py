@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kueuepy import Cluster, ClusterQueue, PodSet, ResourceFlavor, Scheduler, Workload
+from kueuepy import Cluster, ClusterQueue, Node, PodSet, ResourceFlavor, Scheduler, Topology, Workload
 from rules import rules
 
 WRONG = {
@@ -29,6 +29,13 @@ WRONG = {
     "ledger": r"a LocalQueue consumed less than nothing",
     "wake": r"a tree is to be requeued that does not exist",
 }
+WRONG_OF_TOPOLOGIES = {
+    "tree": r"flavor f has a tree without a topology, or the reverse",
+    "free room": r"flavor f keeps 8001 cpu as free in n1, where it is 8000",
+    "used room": r"flavor f keeps 3999 cpu as used in n1, where it is 4000",
+    "assumed room": r"flavor f has pods assumed between two decisions",
+    "place": r"workload default/holds charges other pods than it has placed",
+}
 
 
 def scheduler():
@@ -40,8 +47,35 @@ def scheduler():
     return made
 
 
+def placed():
+    """The same where the workload that holds quota has its place on a node, and a pod of nobody's runs there."""
+    labels = {"pool": "f", "kubernetes.io/hostname": "n1"}
+    nodes = Node("n1", labels=labels, allocatable={"cpu": 9, "pods": 9})
+    topology = Topology("t", levels=("kubernetes.io/hostname",))
+    flavor = ResourceFlavor("f", node_labels={"pool": "f"}, topology_name="t")
+    made = Scheduler(Cluster(topology, flavor, nodes, ClusterQueue.of("main", {"f": {"cpu": 4}})), now=0)
+    made.engine.apply_pod(
+        {
+            "metadata": {"name": "theirs", "namespace": "default"},
+            "spec": {"nodeName": "n1", "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]},
+        }
+    )
+    pods = (PodSet.of(requests={"cpu": 4}, topology_request={"unconstrained": True}),)
+    made.submit(Workload(name, queue_name="main", pod_sets=pods) for name in ("holds", "waits"))
+    made.settle()
+    return made
+
+
 def test_every_way_to_break_a_state_has_its_words():
-    assert set(WRONG) == set(rules().CORRUPTIONS)
+    assert set(WRONG) | set(WRONG_OF_TOPOLOGIES) == set(rules().CORRUPTIONS)
+
+
+@pytest.mark.parametrize("name", WRONG_OF_TOPOLOGIES)
+def test_what_is_broken_of_a_topology_is_found(name):
+    tables = rules().Tables(placed().engine)
+    assert tables.check() == []
+    tables.corrupt(name, "default/waits", "default/holds")
+    assert WRONG_OF_TOPOLOGIES[name] in tables.check()
 
 
 @pytest.mark.parametrize("name", WRONG)

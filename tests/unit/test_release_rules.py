@@ -6,7 +6,19 @@ import pytest
 
 from kueuepy.profiles import DEFAULTS, RELEASES, RULES, release_of
 from kueuepy.replay import replay
-from stories import KUEUE, flavor, local_queue, namespace, queue, scenario, workload
+from stories import (
+    KUEUE,
+    asking,
+    flavor,
+    local_queue,
+    namespace,
+    node,
+    placed_flavor,
+    queue,
+    scenario,
+    topology,
+    workload,
+)
 
 
 def groups(*flavors, resources=("cpu",)):
@@ -120,10 +132,65 @@ def lends_nothing():
     holds = {"submit": [workload("b", "4", queue_name="door")], "cycle": True}
     steps = [holds, {"apply": [poor], "submit": [workload("a", "4")], "cycle": True}]
     return scenario(*steps, objects=objects, fairSharing={})
+ANYWHERE = {"unconstrained": True}
+
+
+def racked(*nodes, **spec):
+    return [namespace(), topology(), placed_flavor(), *nodes, queue(**spec), local_queue()]
+
+
+def nothing_covered():
+    job = asking(workload("a", requests={}), ANYWHERE)
+    return scenario({"submit": [job], "cycle": True}, {"settle": True}, objects=racked(node("n1")))
+
+
+def two_on_one_node():
+    """Both fit there, with two resources each, and are planned in one cycle."""
+    both = groups(("f", 8, 8), resources=("cpu", "memory"))
+    objects = racked(node("n1"), resourceGroups=both)
+    objects += [queue("other", resourceGroups=both), local_queue("door", "other")]
+    needs = {"cpu": "2", "memory": "1"}
+    jobs = [workload("b", requests=needs), workload("a", requests=needs, queue_name="door")]
+    step = {"submit": [asking(job, ANYWHERE) for job in jobs], "cycle": True}
+    return scenario(step, objects=objects)
+
+
+def moved_onto_a_node():
+    """The node of one fails, and the only other is planned for a second in the same cycle."""
+    objects = [*racked(node("n1", "2"), node("n2", "2")), queue("other"), local_queue("door", "other")]
+    story = scenario(
+        {"submit": [asking(workload("b", "2"), ANYWHERE)], "cycle": True},
+        {"remove": [{"kind": "Node", "metadata": {"name": "n1"}}]},
+        {"submit": [asking(workload("a", "2", queue_name="door"), ANYWHERE)]},
+        objects=objects,
+    )
+    story["steps"].append({"at": 4, "cycle": True})
+    return story
+
+
+def leader_of_other_things():
+    """What the leader requests does not count for quota."""
+    job = workload("a", "1", 2)
+    leader = deepcopy(job["spec"]["podSets"][0]) | {"name": "leader", "count": 1}
+    leader["template"]["spec"]["containers"][0]["resources"]["requests"] = {"example.com/port": "1"}
+    job["spec"]["podSets"].append(leader)
+    for pod_set in (0, 1):
+        asking(job, {"required": "kubernetes.io/hostname", "podSetGroupName": "g"}, pod_set)
+    objects = racked(node("n1", **{"example.com/port": "4"}))
+    without = {"excludeResourcePrefixes": ["example.com/"]}
+    return scenario({"submit": [job], "cycle": True}, objects=objects, resources=without)
+
+
+def admitted(results):
+    return any(r.get("admitted") for r in results)
 
 
 STORIES = {
-    "flavorless_quota_needs_all_checks": (flavorless, lambda results: any(r.get("admitted") for r in results), False),
+    "topology_faults_pass": (nothing_covered, admitted, True),
+    "topology_usage_by_quota": (two_on_one_node, reserved, None),
+    "moved_pods_are_uncounted": (moved_onto_a_node, reserved, "f"),
+    "pod_sets_without_requests_inherit_nothing": (leader_of_other_things, admitted, False),
+    "flavorless_quota_needs_all_checks": (flavorless, admitted, False),
     "scan_stops_at_first_missing_resource": (two_missing, lambda results: said(results).count("insufficient"), 1),
     "flavors_without_candidates_compete": (nobody_to_preempt, reserved, None),
     "label_keys_of_whole_group": (labelled, reserved, None),

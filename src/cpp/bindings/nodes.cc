@@ -92,7 +92,6 @@ void ApplyPod(SharedEngine& shared, const py::handle& doc) {
   pod.node = GetText(spec, "nodeName", "spec");
   const std::string phase = status ? GetText(status, "phase", "status") : std::string();
   pod.is_over = phase == "Succeeded" || phase == "Failed";
-  if (const py::handle generation = Get(metadata, "generation")) pod.generation = generation.cast<int64_t>();
   pod.is_leaving = static_cast<bool>(Get(metadata, "deletionTimestamp"));
   const PodTemplate read = ReadPodTemplate(doc, "Pod");
   shared.Write([&](Engine& engine) {

@@ -25,6 +25,9 @@ struct TopologyAnswer {
   std::shared_ptr<const PlacementFailure> failure;
 };
 
+// What the workload was admitted with for the pod set of this name; null: nothing.
+const PodSetAdmission* AdmittedAs(const Workload& workload, const std::string& pod_set);
+
 class Placer {
  public:
   explicit Placer(State& state) : state_(state) {}
@@ -60,21 +63,31 @@ class Placer {
 
  private:
   using Group = absl::InlinedVector<const TopologyDemand*, 2>;
-  std::vector<Group> GroupsOf(const TopologyDemands& demands, size_t begin, size_t end, ClassId cls) const;
+  absl::InlinedVector<Group, 1> GroupsOf(const TopologyDemands& demands, size_t begin, size_t end,
+                                         ClassId cls) const;
   std::optional<RefusalKind> FlavorError(const PodSetAssignment& pod_set, FlavorId& flavor,
                                          std::string& names) const;
-  PlacementQuery QueryFor(const TopologyDemand& demand, WorkloadId workload, bool as_if_empty,
+  // One search: for whom, on which terms, and what it has found so far.
+  struct Search {
+    WorkloadId workload;
+    bool as_if_empty;
+    WorkloadId replaced;
+    std::vector<TopologyAnswer> answers;
+  };
+  // The query of a pod set, with the leader that comes along, if any; or a failure of the request.
+  PlacementQuery QueryFor(const TopologyDemand& demand, const TopologyDemand* leader, const Search& search,
                           std::shared_ptr<const PlacementFailure>& failure);
   int32_t DemandIdFor(const TopologyDemand& demand, WorkloadId workload,
                       std::shared_ptr<const PlacementFailure>& failure);
-  bool PlaceGroup(const Group& group, WorkloadId workload, bool as_if_empty, WorkloadId replaced,
-                  bool is_last, std::vector<TopologyAnswer>& answers);
-  bool ReplaceNode(const Group& group, WorkloadId workload, std::vector<TopologyAnswer>& answers);
-  bool PlaceElastic(const TopologyDemand& workers, const TopologyDemand* leader, WorkloadId workload,
-                    WorkloadId replaced, bool as_if_empty, std::vector<TopologyAnswer>& answers,
-                    bool& placed);
-  std::shared_ptr<const TopologyAssignment> AssignmentOf(FlavorId flavor,
-                                                         std::vector<DomainCount> domains) const;
+  const PodDemand& PodOf(const TopologyDemand& demand, WorkloadId workload) const;
+  // Each returns whether all of the group is placed.
+  bool PlaceGroup(const Group& group, bool is_last, Search& search);
+  bool ReplaceNode(const Group& group, Search& search);
+  // Nothing where the workload takes no slice's place, or the slice's domains are gone.
+  std::optional<bool> PlaceElastic(const TopologyDemand& workers, const TopologyDemand* leader,
+                                   Search& search);
+  void Answer(const TopologyDemand& demand, std::vector<DomainCount> domains, Search& search) const;
+  std::vector<TopologyUsage> UsageByQuota(const Assignment& assignment, WorkloadId workload) const;
   void Assume(const TopologyDemand& demand, const std::vector<DomainCount>& domains, WorkloadId workload);
   void AssumeFromOthers(FlavorId flavor);
 

@@ -84,11 +84,23 @@ Message QuotaReservedIn(State& state, NodeId queue) {
   return message;
 }
 
+// Whether any pod set is placed otherwise, or waits for its place otherwise.
+bool PlacesDiffer(const Admission* before, const Admission& now) {
+  const auto same = [](const PodSetAdmission& a, const PodSetAdmission& b) {
+    const bool placed = a.topology != nullptr && b.topology != nullptr;
+    return a.delayed == b.delayed && (a.topology != nullptr) == (b.topology != nullptr) &&
+           (!placed || *a.topology == *b.topology);
+  };
+  return before == nullptr || !std::equal(before->pod_sets.begin(), before->pod_sets.end(),
+                                          now.pod_sets.begin(), now.pod_sets.end(), same);
+}
+
 }  // namespace
 
 void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admission> admission) {
   Workload& workload = state.At(id);
   const bool had = workload.HasQuotaReservation();
+  const bool moved = had && PlacesDiffer(workload.admission.get(), *admission);
   SetCondition(state, workload, ConditionType::kQuotaReserved, true, Reason::kQuotaReserved,
                QuotaReservedIn(state, admission->cluster_queue));
   workload.admission = std::move(admission);
@@ -99,7 +111,7 @@ void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admi
     SetCondition(state, workload, type, false, Reason::kQuotaReserved, before);
   }
   workload.queue_time = QueueOrderTime(state, workload);  // an eviction that is over orders it no more
-  state.Record(had ? EventKind::kAssigned : EventKind::kReserved, id);
+  if (!had || moved) state.Record(had ? EventKind::kAssigned : EventKind::kReserved, id);
   state.MarkDirty(id);
 }
 
@@ -284,6 +296,15 @@ Time QueueOrderTime(const State& state, const Workload& workload) {
 
 namespace {
 
+// What one pod takes of quota.
+Requests RequestsOfOne(const PodSetAdmission& admitted) {
+  Requests requests;
+  for (const PodSetAdmission::Resource& entry : admitted.resources) {
+    requests.emplace_back(entry.resource, admitted.count == 0 ? 0 : entry.usage / admitted.count);
+  }
+  return requests;
+}
+
 // Pods in their domains, in each flavor of their pod set (pkg/workload/workload.go:TASUsage).
 void ComputeTopologyUsage(State& state, Workload& workload) {
   workload.topology_usage = nullptr;
@@ -297,7 +318,9 @@ void ComputeTopologyUsage(State& state, Workload& workload) {
   for (size_t i = 0; i < workload.spec->pod_sets.size(); ++i) {
     for (const PodSetAdmission& admitted : pod_sets) {
       if (admitted.name != workload.spec->pod_sets[i].name || !admitted.topology) continue;
-      const Requests& requests = DemandsOf(state, workload.cls)[i].requests;
+      const Requests requests = state.config.rules.topology_usage_by_quota
+                                    ? RequestsOfOne(admitted)
+                                    : DemandsOf(state, workload.cls)[i].requests;
       std::vector<FlavorId> flavors;
       for (const PodSetAdmission::Resource& entry : admitted.resources) {
         if (std::find(flavors.begin(), flavors.end(), entry.flavor) != flavors.end()) continue;

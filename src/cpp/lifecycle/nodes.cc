@@ -263,9 +263,6 @@ void ChangePod(State& state, const std::string& key, std::optional<ClusterPod> n
   const std::optional<ClusterPod> before =
       known == pods.end() ? std::nullopt : std::optional<ClusterPod>(known->second);
   const bool was_foreign = before && before->IsForeign(), is_foreign = now && now->IsForeign();
-  if (was_foreign && is_foreign && before->node == now->node && before->generation == now->generation) {
-    now->requests = before->requests;  // what Kueue takes for the same spec
-  }
   if (now) {
     pods[key] = *now;
   } else if (known != pods.end()) {

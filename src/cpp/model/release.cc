@@ -18,6 +18,10 @@ bool ReleaseRules::Set(const std::string& name, bool value) {
       {"usage_starts_from_admitted", &usage_starts_from_admitted},
       {"check_evictions_name_no_state", &check_evictions_name_no_state},
       {"nomination_texts_of_v0_17", &nomination_texts_of_v0_17},
+      {"topology_faults_pass", &topology_faults_pass},
+      {"topology_usage_by_quota", &topology_usage_by_quota},
+      {"moved_pods_are_uncounted", &moved_pods_are_uncounted},
+      {"pod_sets_without_requests_inherit_nothing", &pod_sets_without_requests_inherit_nothing},
   };
   for (const auto& [rule, field] : known) {
     if (name != rule) continue;

@@ -21,6 +21,10 @@ struct ReleaseRules {
   bool usage_starts_from_admitted = false;
   bool check_evictions_name_no_state = false;
   bool nomination_texts_of_v0_17 = false;
+  bool topology_faults_pass = false;
+  bool topology_usage_by_quota = false;
+  bool moved_pods_are_uncounted = false;
+  bool pod_sets_without_requests_inherit_nothing = false;
 
   // Sets the rule of this name; false where there is none.
   bool Set(const std::string& name, bool value);

@@ -61,6 +61,9 @@ struct TopologyAssignment {
   std::vector<std::string> levels;
   std::vector<DomainCount> domains;  // in the order of their level values
 };
+inline bool operator==(const TopologyAssignment& a, const TopologyAssignment& b) {
+  return a.levels == b.levels && a.domains == b.domains;
+}
 
 // Why a pod set could not be placed, as data; the words are the text room's.
 struct PlacementFailure {

@@ -32,7 +32,9 @@ class FieldLists {
   KUEUE_RECORD(ReleaseRules, flavorless_quota_needs_all_checks, scan_stops_at_first_missing_resource,
                flavors_without_candidates_compete, label_keys_of_whole_group, preemption_counts_pods,
                zero_shares_do_not_borrow, usage_in_thousandths, pooled_entry_penalties, pooled_penalties_stay,
-               usage_starts_from_admitted, check_evictions_name_no_state, nomination_texts_of_v0_17)
+               usage_starts_from_admitted, check_evictions_name_no_state, nomination_texts_of_v0_17,
+               topology_faults_pass, topology_usage_by_quota, moved_pods_are_uncounted,
+               pod_sets_without_requests_inherit_nothing)
   KUEUE_RECORD(Config, gates, rules, fair_sharing, admission_fair_sharing, wait_for_pods_ready,
                ignore_undeclared_resources)
   KUEUE_RECORD(ResourceTransformation, input, replace, multiply_by, outputs)
@@ -147,7 +149,7 @@ class FieldLists {
   KUEUE_RECORD(LedgerEntry, exists, is_sampled, history, consumed, penalties, last_update)
   KUEUE_RECORD(Event, kind, workload, name, spec, by, by_key, by_queue, time, cycle, queue, reason,
                preemption, cause, message, queued_since, since)
-  KUEUE_RECORD(ClusterPod, node, workload, by_topology, is_over, is_leaving, generation, requests)
+  KUEUE_RECORD(ClusterPod, node, workload, by_topology, is_over, is_leaving, requests)
   KUEUE_RECORD(Topologies, levels, nodes, pods, domains, freed, waiting, made)
   KUEUE_RECORD(SecondPass, workload, iteration, due, unhealthy_nodes, admission)
   KUEUE_RECORD(WaitingCycle, start, passed, released)

@@ -16,6 +16,7 @@ std::vector<std::string> Check(const State& state) {
   CheckForest(state, problems);
   CheckTables(state, problems);
   CheckWorkloads(state, problems);
+  CheckTopologies(state, problems);
   return problems;
 }
 

@@ -2,7 +2,10 @@
 #include "state/topologies.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "state/state.h"
 #include "workload/totals.h"
 
@@ -15,6 +18,23 @@ void AddForeign(State& state, FlavorCapacity& capacity, const ClusterPod& pod, i
   TopologyCapacity& all = state.topology.made.capacity;
   all.TakeForeign(capacity, leaf, pod.requests, sign);
   all.TakeForeign(capacity, leaf, {{state.pods, 1}}, sign);
+}
+
+// Texts that are equal where what they are of is.
+std::string TextOf(const TopologyRequest* request) {
+  if (request == nullptr) return "";
+  const auto level = [](const std::optional<std::string>& name) { return name ? "=" + *name : ""; };
+  std::string text = absl::StrCat(level(request->required), ";", level(request->preferred), ";",
+                                  request->unconstrained ? (*request->unconstrained ? "1" : "0") : "");
+  for (const TopologyLayer& layer : request->layers)
+    absl::StrAppend(&text, ";", layer.level, "=", layer.size);
+  return text;
+}
+
+std::string TextOf(const PodAmounts& requests) {
+  std::string text;
+  for (const auto& [resource, amount] : requests) absl::StrAppend(&text, resource, "=", amount, ";");
+  return text;
 }
 
 }  // namespace
@@ -115,6 +135,9 @@ std::vector<PodDemand>& DemandsOf(State& state, ClassId cls) {
     if (state.config.gates.tas_respect_node_affinity_preferred) {
       demand.node.preferred_terms = written.preferred_terms;
     }
+    Topologies& all = state.topology;
+    demand.request_number = all.made.requests.Intern(TextOf(known.pod_sets[i].topology.get()));
+    demand.pod_number = all.made.pods.Intern(TextOf(demand.with_pods));
   }
   return *demands;
 }

@@ -26,7 +26,6 @@ struct ClusterPod {
   bool by_topology = false;  // a topology placed it: it is accounted for with its workload
   bool is_over = false;      // succeeded or failed
   bool is_leaving = false;   // being deleted
-  int64_t generation = 0;    // of its spec
   PodAmounts requests;       // without `pods`; by name of the resource
   bool IsForeign() const { return !by_topology && !node.empty() && !is_over; }
   bool IsProgressing() const { return !is_over && !is_leaving; }
@@ -39,12 +38,15 @@ struct PodDemand {
   PodAmounts with_pods;                   // the same, with one of `pods`
   NodeDemand node;                        // but for tolerations of the flavor, and what checks add
   std::map<FlavorId, int32_t> ids;  // the number that stands for `node` in a flavor; see Topologies::demands
+  // The numbers that stand for the pod set's request, and for `with_pods`.
+  int32_t request_number = kNoId, pod_number = kNoId;
 };
 
 // Made anew where it is missing; no part of what a state means.
 struct TopologyShortCuts {
   TopologyCapacity capacity;
   Interner demands;                                               // texts of node demands
+  Interner requests, pods;                                        // and of what PodDemand has numbers for
   std::vector<NodeDemand> demand_of_id;                           // by their numbers
   std::vector<std::shared_ptr<std::vector<PodDemand>>> of_class;  // by class, by pod set
   bool stale = true;

@@ -70,6 +70,16 @@ constexpr Corruption kCorruptions[] = {
        s.ledger[static_cast<size_t>(s.At(waiting).local_queue)].consumed[s.cpu] = -1;
      }},
     {"wake", [](State& s, WorkloadId, WorkloadId) { s.to_requeue.insert(s.forest().size()); }},
+    {"tree", [](State& s, WorkloadId, WorkloadId) { s.flavors[0].spec = nullptr; }},
+    {"free room", [](State& s, WorkloadId, WorkloadId) { ++s.topology.made.capacity.Find(0)->free[0]; }},
+    {"used room", [](State& s, WorkloadId, WorkloadId) { --s.topology.made.capacity.Find(0)->used[0]; }},
+    {"assumed room", [](State& s, WorkloadId, WorkloadId) { ++s.topology.made.capacity.Find(0)->assumed[0]; }},
+    {"place",
+     [](State& s, WorkloadId, WorkloadId holding) {
+       auto moved = std::make_shared<Admission>(*s.At(holding).admission);
+       moved->pod_sets[0].topology = nullptr;
+       s.At(holding).admission = std::move(moved);
+     }},
 };
 
 // A copy of an engine's state, whose usage may be changed at will.

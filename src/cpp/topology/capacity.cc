@@ -4,21 +4,19 @@
 #include <algorithm>
 
 #include "topology/counts.h"
+#include "topology/known.h"
 
 namespace kueue {
 
-CountCache::CountCache() = default;
-CountCache::~CountCache() = default;
-CountCache::CountCache(const CountCache& /*other*/) {}
-CountCache& CountCache::operator=(const CountCache& other) {
-  if (this != &other) {
-    tables.clear();
-    eligible.clear();
-  }
+CapacityCache::CapacityCache() = default;
+CapacityCache::~CapacityCache() = default;
+CapacityCache::CapacityCache(const CapacityCache& /*other*/) {}
+CapacityCache& CapacityCache::operator=(const CapacityCache& other) {
+  if (this != &other) *this = CapacityCache();
   return *this;
 }
-CountCache::CountCache(CountCache&& other) noexcept = default;
-CountCache& CountCache::operator=(CountCache&& other) noexcept = default;
+CapacityCache::CapacityCache(CapacityCache&& other) noexcept = default;
+CapacityCache& CapacityCache::operator=(CapacityCache&& other) noexcept = default;
 
 void TopologyCapacity::Set(FlavorId flavor, std::shared_ptr<const TopologyTree> tree, std::string topology) {
   if (flavors_.size() <= static_cast<size_t>(flavor)) flavors_.resize(static_cast<size_t>(flavor) + 1);
@@ -41,13 +39,15 @@ void TopologyCapacity::TakeForeign(FlavorCapacity& capacity, int32_t leaf, const
     free = sign > 0 ? SaturatingSub(free, amount) : SaturatingAdd(free, amount);
   }
   capacity.changed_free.Push(leaf);
+  capacity.free_version = ++versions_;
 }
 
 void TopologyCapacity::AddTo(FlavorId flavor, int32_t leaf, int slot, int64_t amount) {
   FlavorCapacity& capacity = flavors_[static_cast<size_t>(flavor)];
   int64_t& used = capacity.used[static_cast<size_t>(leaf * capacity.tree->slots() + slot)];
-  if (open_ > 0) log_.push_back({flavor, leaf, slot, used});
+  if (open_ > 0) log_.push_back({flavor, leaf, slot, used, capacity.used_version});
   used = SaturatingAdd(used, amount);
+  capacity.used_version = ++versions_;
 }
 
 void TopologyCapacity::Add(FlavorId flavor, DomainId domain, const PodAmounts& requests, ResourceId pods,
@@ -80,16 +80,18 @@ void TopologyCapacity::Assume(FlavorId flavor, DomainId domain, const PodAmounts
   for (const auto& [resource, amount] : requests) add(resource, amount);
   add(pods, 1);
   capacity->changed_free.Push(leaf);
-  assumed_.emplace_back(flavor, leaf);
+  assumed_.push_back({flavor, leaf, capacity->free_version});
+  capacity->free_version = ++versions_;
 }
 
 void TopologyCapacity::ClearAssumed() {
-  for (const auto& [flavor, leaf] : assumed_) {
-    FlavorCapacity& capacity = flavors_[static_cast<size_t>(flavor)];
-    const auto row = capacity.assumed.begin() + leaf * capacity.tree->slots();
+  for (auto last = assumed_.rbegin(); last != assumed_.rend(); ++last) {
+    FlavorCapacity& capacity = flavors_[static_cast<size_t>(last->flavor)];
+    const auto row = capacity.assumed.begin() + last->leaf * capacity.tree->slots();
     std::fill(row, row + capacity.tree->slots(), 0);
-    capacity.changed_free.Push(leaf);
+    capacity.changed_free.Push(last->leaf);
     capacity.changed_free.Shorten(static_cast<size_t>(4 * capacity.tree->leaves() + 64));
+    capacity.free_version = last->version_before;
   }
   assumed_.clear();
 }
@@ -101,6 +103,7 @@ void TopologyCapacity::Rollback(size_t mark) {
     const Change& change = log_.back();
     FlavorCapacity& capacity = flavors_[static_cast<size_t>(change.flavor)];
     capacity.used[static_cast<size_t>(change.leaf * capacity.tree->slots() + change.slot)] = change.before;
+    capacity.used_version = change.version_before;
     if (change.flavor != flavor || change.leaf != leaf) capacity.changed_used.Push(change.leaf);
     flavor = change.flavor;
     leaf = change.leaf;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "model/ids.h"
 #include "model/workload.h"
 #include "quantity/amount.h"
@@ -39,17 +40,19 @@ class ChangeLog {
 
 class CountTable;
 struct EligibleLeaves;
-// Counts of domains by what was counted (counts.h), and which leaves satisfy a demand, by its number
-// (eligibility.h); a copy starts without.
-struct CountCache {
-  CountCache();
-  ~CountCache();
-  CountCache(const CountCache& other);
-  CountCache& operator=(const CountCache& other);
-  CountCache(CountCache&& other) noexcept;
-  CountCache& operator=(CountCache&& other) noexcept;
+struct KnownPlacements;
+// What was found out about the leaves: counts of domains by what was counted (counts.h), which leaves satisfy
+// a demand, by its number (eligibility.h), and placements (known.h). A copy starts without.
+struct CapacityCache {
+  CapacityCache();
+  ~CapacityCache();
+  CapacityCache(const CapacityCache& other);
+  CapacityCache& operator=(const CapacityCache& other);
+  CapacityCache(CapacityCache&& other) noexcept;
+  CapacityCache& operator=(CapacityCache&& other) noexcept;
   absl::flat_hash_map<std::vector<int64_t>, std::unique_ptr<CountTable>> tables;
   std::vector<std::shared_ptr<const EligibleLeaves>> eligible;
+  std::unique_ptr<KnownPlacements> placements;
 };
 
 // The leaves of one flavor.
@@ -60,7 +63,9 @@ struct FlavorCapacity {
   // hold quota; `assumed` for pod sets placed before others of the same workload.
   std::vector<int64_t> free, used, assumed;
   ChangeLog changed_used, changed_free;  // the latter also of `assumed`
-  CountCache cache;
+  // Equal where `used`, or `free` and `assumed`, are: a change gives a new number, and undoing it the former.
+  uint64_t used_version = 0, free_version = 0;
+  CapacityCache cache;
 
   int64_t Remaining(size_t at, bool as_if_empty) const {
     const int64_t unused = as_if_empty ? free[at] : SaturatingSub(free[at], used[at]);
@@ -107,10 +112,17 @@ class TopologyCapacity {
     FlavorId flavor;
     int32_t leaf, slot;
     int64_t before;
+    uint64_t version_before;
+  };
+  struct Assumption {
+    FlavorId flavor;
+    int32_t leaf;
+    uint64_t version_before;
   };
   std::vector<FlavorCapacity> flavors_;
   std::vector<Change> log_;
-  std::vector<std::pair<FlavorId, int32_t>> assumed_;  // leaves
+  std::vector<Assumption> assumed_;
+  uint64_t versions_ = 0;  // the last that was given
   int open_ = 0;
 };
 

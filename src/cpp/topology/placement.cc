@@ -59,6 +59,7 @@ Choices Descent::Domains(TopologyTree::Range range) const {
 
 void Descent::AddChildren(int32_t domain, Choices& choices) const {
   const TopologyTree::Domain& at = tree_.At(domain);
+  if (choices.empty()) choices.reserve(static_cast<size_t>(at.children_end - at.children_begin));
   for (int32_t child = at.children_begin; child < at.children_end; ++child) {
     choices.push_back({child, counts_[static_cast<size_t>(child)]});
   }

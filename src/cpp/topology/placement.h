@@ -24,6 +24,8 @@ struct PlacementQuery {
   std::optional<PodAmounts> leader;  // the same of the leader
   std::shared_ptr<const EligibleLeaves> eligible;
   int32_t demand = 0;  // the number that stands for the pods' demand
+  // Those for the request, and for what a pod and a leader ask for; see known.h.
+  int32_t request_number = kNoId, pod_number = kNoId, leader_number = kNoId;
   bool as_if_empty = false;
   bool forgets_affinity = false;  // see Placer::matched_ in flavor/placer.h
   // Where only a part of the tree counts: the joined values of its top.

@@ -138,6 +138,39 @@ RULES = (
         'obtained"',
         "pkg/scheduler/scheduler.go:nominate",
     ),
+    Rule(
+        "topology_faults_pass",
+        "decisions",
+        ("v0.17.5", "v0.18.1"),
+        "a pod set that asks for a topology, and whose resources got no flavor with one or several of them, is admitted "
+        "all the same, without a place; since then it is not admitted",
+        "pkg/scheduler/flavorassigner/tas_flavorassigner.go:WorkloadsTopologyRequests (#12055)",
+    ),
+    Rule(
+        "topology_usage_by_quota",
+        "decisions",
+        ("v0.17.5", "v0.18.1"),
+        "pods take of their nodes what quota counts of them, and within a cycle that once for each resource, so that two "
+        "workloads that fit on one node do not get it in one cycle; since then what their templates request",
+        "pkg/scheduler/flavorassigner/flavorassigner.go:ComputeTASNetUsage, pkg/workload/workload.go:"
+        "totalRequestsFromAdmission (#12006)",
+    ),
+    Rule(
+        "moved_pods_are_uncounted",
+        "decisions",
+        ("v0.18.6", "v0.19.2"),
+        "pods that go to another node because theirs failed take no room there within the cycle that moves them; since "
+        "then they do",
+        "pkg/scheduler/flavorassigner/flavorassigner.go:ComputeTASNetUsage (#14572)",
+    ),
+    Rule(
+        "pod_sets_without_requests_inherit_nothing",
+        "decisions",
+        ("v0.18.5", "v0.19.1"),
+        "a pod set of a group that requests nothing that is covered gets no flavor, and so no place; since then the "
+        "flavor of its group that has a topology",
+        "pkg/scheduler/flavorassigner/flavorassigner.go:resolvePodSetFlavors (#12562)",
+    ),
 )
 """Every rule; a release has all that a newer one has."""
 

@@ -1,0 +1,174 @@
+// The flavors of a resource group, one after the other, until one will do.
+// Mirrors pkg/scheduler/flavorassigner/flavorassigner.go:findFlavorForPodSets, fitsResourceQuota
+// (kueue ff69552e79).
+#include <algorithm>
+
+#include "flavor/assigner.h"
+#include "flavor/eligibility.h"
+
+namespace kueue {
+
+int FlavorAssigner::NextFlavorToTry(int pod_set, ResourceId resource) const {
+  if (!workload_.progress || !state_.config.gates.flavor_fungibility) return 0;
+  const auto& tried = workload_.progress->tried;
+  if (static_cast<size_t>(pod_set) >= tried.size()) return 0;
+  for (const auto& [name, index] : tried[static_cast<size_t>(pod_set)]) {
+    if (name == resource) return index + 1;
+  }
+  return 0;
+}
+
+bool FlavorAssigner::IsPinnedAway(FlavorId flavor, const Group& group, ResourceId resource) const {
+  if (pinned_ == nullptr || pinned_->empty()) return false;
+  for (int pod_set : group) {
+    if (static_cast<size_t>(pod_set) >= pinned_->size()) continue;
+    for (const auto& [name, nominated] : (*pinned_)[static_cast<size_t>(pod_set)]) {
+      if (name == resource && nominated == flavor) return false;
+    }
+  }
+  return true;
+}
+
+std::optional<Refusal> FlavorAssigner::WhyIneligible(const Group& group, int resource_group, FlavorId flavor,
+                                                     const LabelKeys* group_keys) {
+  for (int pod_set : group) {
+    const TopologyMatch match = placer_.MatchOf(queue_id_, resource_group, flavor, workload_.cls, pod_set);
+    std::optional<Refusal> refusal = Ineligibility(class_.pod_sets[static_cast<size_t>(pod_set)], flavor,
+                                                   state_.Flavor(flavor), match, group_keys);
+    if (!refusal) continue;
+    if (refusal->kind == RefusalKind::kFlavorNotFound) refusal->text = state_.flavor_names.Name(flavor);
+    return refusal;
+  }
+  return std::nullopt;
+}
+
+FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests,
+                                                ResourceId resource, int resource_group,
+                                                const Amounts& assumed,
+                                                std::vector<FlavorAttempt>& attempts) {
+  const ResourceGroupIds& ids = queue_.groups[static_cast<size_t>(resource_group)];
+  Requests requests;
+  for (const auto& request : all_requests) {
+    if (queue_.GroupOf(request.first) == resource_group) requests.push_back(request);
+  }
+  const bool fungible = state_.config.gates.flavor_fungibility;
+  const int flavor_count = static_cast<int>(ids.flavors.size());
+  const ReleaseRules& rules = state_.config.rules;
+  const LabelKeys group_keys =
+      rules.label_keys_of_whole_group ? GroupLabelKeys(state_, ids.flavors) : LabelKeys();
+  Scan scan;
+  GranularMode best = kWorstMode;
+  int attempted = -1;
+  for (int index = NextFlavorToTry(group.front(), resource); index < flavor_count; ++index) {
+    attempted = index;
+    const FlavorId flavor = ids.flavors[static_cast<size_t>(index)];
+    if (IsPinnedAway(flavor, group, resource)) {
+      scan.refusals.push_back({RefusalKind::kNotNominated, flavor, resource, {}, {}, {}, {}});
+      continue;
+    }
+    FlavorAttempt attempt{flavor, resource_group, PreemptionMode::kNoFit, 0, Reason::kNoMatchingFlavor};
+    if (std::optional<Refusal> refusal = WhyIneligible(
+            group, resource_group, flavor, rules.label_keys_of_whole_group ? &group_keys : nullptr)) {
+      scan.refusals.push_back(std::move(*refusal));
+      attempts.push_back(attempt);
+      continue;
+    }
+    absl::InlinedVector<FlavorChoice, 2> choices;
+    const GranularMode mode = TryFlavor(group, requests, assumed, scan, attempt, choices);
+    attempts.push_back(attempt);
+    if (fungible && !ShouldTryNextFlavor(mode, queue_.spec.flavor_fungibility)) {
+      scan.choices = std::move(choices);
+      best = mode;
+      break;
+    }
+    const bool better = fungible ? IsBetter(mode, best) : mode.mode > best.mode;
+    if (better) {
+      scan.choices = std::move(choices);
+      best = mode;
+    }
+    if (!fungible && best.mode == PreemptionMode::kFit) break;
+  }
+  if (fungible) {
+    for (FlavorChoice& choice : scan.choices) choice.tried = attempted == flavor_count - 1 ? -1 : attempted;
+  }
+  if (best.mode == PreemptionMode::kFit) scan.refusals.clear();
+  return scan;
+}
+
+GranularMode FlavorAssigner::TryFlavor(const Group& group, const Requests& requests, const Amounts& assumed,
+                                       Scan& scan, FlavorAttempt& attempt,
+                                       absl::InlinedVector<FlavorChoice, 2>& choices) {
+  const FlavorId flavor = attempt.flavor;
+  GranularMode representative = kBestMode;
+  attempt.no_fit_reason = Reason::kEmpty;
+  for (const auto& [resource, amount] : requests) {
+    int64_t request = amount;
+    if (replaced_ != kNoId) {
+      for (int pod_set : group) {
+        const FlavorId original = ReplacedFlavor(pod_set, resource);
+        if (original != flavor) {
+          representative = kWorstMode;
+          const std::string name = original == kNoId ? "" : state_.flavor_names.Name(original);
+          scan.refusals.push_back({RefusalKind::kReplacedSliceFlavor, flavor, resource, {}, {}, {}, name});
+          attempt.no_fit_reason = MostSevere(attempt.no_fit_reason, Reason::kNoMatchingFlavor);
+          break;
+        }
+        request = SaturatingSub(request, ReplacedRequest(ReplacedAt(pod_set), resource));
+      }
+    }
+    std::optional<Refusal> refusal;
+    Reason no_fit_reason = Reason::kEmpty;
+    const GranularMode mode = FitsQuota(flavor, resource, request, assumed, refusal, no_fit_reason);
+    if (refusal) {
+      scan.refusals.push_back(std::move(*refusal));
+      attempt.no_fit_reason = MostSevere(attempt.no_fit_reason, no_fit_reason);
+    }
+    attempt.borrow = std::max(attempt.borrow, mode.borrowing_level);
+    if (IsBetter(representative, mode)) representative = mode;
+    if (representative.mode == PreemptionMode::kNoFit) {
+      if (state_.config.rules.scan_stops_at_first_missing_resource) break;
+      continue;
+    }
+    choices.push_back({resource, flavor, PublicMode(mode.mode), mode.borrowing_level, 0});
+  }
+  attempt.mode = representative.mode;
+  return representative;
+}
+
+bool FlavorAssigner::IsBetter(GranularMode a, GranularMode b) const {
+  return IsPreferred(a, b, queue_.spec.flavor_fungibility,
+                     state_.config.rules.flavors_without_candidates_compete);
+}
+
+bool ConsidersPreemption(const State& state, NodeId queue, FlavorResourceId fr, Amount wanted,
+                         const Quota::Height& height) {
+  const Preemption& preemption = state.Queue(queue).spec.preemption;
+  if (state.quota.Nominal(queue, fr) >= wanted || height.smaller_than_tree) return true;
+  return preemption.borrow_within_cohort ||
+         (state.config.fair_sharing && preemption.reclaim_within_cohort != PreemptionPolicy::kNever);
+}
+
+GranularMode FlavorAssigner::FitsQuota(FlavorId flavor, ResourceId resource, int64_t request,
+                                       const Amounts& assumed, std::optional<Refusal>& refusal,
+                                       Reason& no_fit_reason) {
+  const Quota& quota = state_.quota;
+  const FlavorResourceId fr = state_.FlavorResource(flavor, resource);
+  const Amount before = AmountOf(assumed, fr), wanted = before + Amount(request);
+  const Amount most = quota.Potential(queue_id_, fr);
+  if (wanted > most) {
+    refusal = Refusal{RefusalKind::kExceedsCapacity, flavor, resource, before, Amount(request), most, {}};
+    no_fit_reason = Reason::kExceedsMaxQuota;
+    return {PreemptionMode::kNoFit, 0};
+  }
+  const Quota::Height height = quota.LowestSubtreeThatFits(queue_id_, fr, wanted);
+  const Amount available = quota.Available(queue_id_, fr);
+  if (wanted <= available) return {PreemptionMode::kFit, height.height};
+  refusal = Refusal{RefusalKind::kShortOfQuota, flavor, resource, wanted - available, wanted, available, {}};
+  if (ConsidersPreemption(state_, queue_id_, fr, wanted, height)) {
+    return oracle_.SimulatePreemption(queue_id_, workload_id_, fr, wanted);
+  }
+  no_fit_reason = Reason::kWaitingForQuota;
+  return {PreemptionMode::kNoFit, height.height};
+}
+
+}  // namespace kueue

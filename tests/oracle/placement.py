@@ -1,0 +1,83 @@
+"""Whether pods fit under a topology request, by trying: no counting by domains, no order, no preference.
+
+A host is its path of domains, the last its own name, and what is free on it. What fits is decided by the words of the
+API alone: all pods below one domain of the required level; each slice within one domain of the slices' level; a leader
+below the same required domain as its workers.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+class Host(NamedTuple):
+    """A node: its values from the highest level down, and its free cpu."""
+
+    path: tuple[str, ...]
+    free: int
+
+
+class Ask(NamedTuple):
+    """Pods of one size; levels count from the highest, 0.
+
+    Attributes:
+        count: How many workers.
+        cpu: What one of them takes.
+        required: The level whose one domain must hold all; None: any domains do.
+        slice_size: How many pods make a slice; the rest of the count is not placed.
+        slice_level: The level whose one domain must hold a slice; None: there are no slices.
+        leader: What the one leader takes; None: there is none.
+    """
+
+    count: int
+    cpu: int
+    required: int | None = None
+    slice_size: int = 1
+    slice_level: int | None = None
+    leader: int | None = None
+
+
+def fits(hosts: Sequence[Host], ask: Ask) -> bool:
+    """Whether some placement does."""
+    return any(_holds(part, ask) for part in _parts(hosts, ask.required))
+
+
+def _parts(hosts: Sequence[Host], level: int | None) -> Iterator[list[Host]]:
+    """The hosts that may be used together."""
+    if level is None:
+        yield list(hosts)
+        return
+    for domain in sorted({host.path[: level + 1] for host in hosts}):
+        yield [host for host in hosts if host.path[: level + 1] == domain]
+
+
+def _holds(hosts: list[Host], ask: Ask) -> bool:
+    for rest in _with_leader(hosts, ask.leader):
+        for pods in product(*(range(host.free // ask.cpu + 1) for host in rest)):
+            if sum(pods) == ask.count // ask.slice_size * ask.slice_size and _in_slices(rest, pods, ask):
+                return True
+    return False
+
+
+def _with_leader(hosts: list[Host], leader: int | None) -> Iterator[list[Host]]:
+    """What is left wherever the leader could be."""
+    if leader is None:
+        yield hosts
+        return
+    for at, host in enumerate(hosts):
+        if host.free >= leader:
+            yield [*hosts[:at], Host(host.path, host.free - leader), *hosts[at + 1 :]]
+
+
+def _in_slices(hosts: list[Host], pods: Sequence[int], ask: Ask) -> bool:
+    if ask.slice_level is None:
+        return True
+    in_domain: dict[tuple[str, ...], int] = {}
+    for host, count in zip(hosts, pods, strict=True):
+        domain = host.path[: ask.slice_level + 1]
+        in_domain[domain] = in_domain.get(domain, 0) + count
+    return all(count % ask.slice_size == 0 for count in in_domain.values())

@@ -1,0 +1,36 @@
+"""Recorded scenarios with topologies, told by an engine that is saved and read again at every step."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from kueuepy._core import Engine
+from kueuepy.replay import Replay
+from scenarios.difference import differences
+
+DATA = Path(__file__).parent / "data"
+EVERY = 7
+"""Each so many of a family: what matters is that nodes, places and second passes are in the midst of things."""
+
+
+def scenarios():
+    for family in ("tas", "tas-nodes", "tas-pods", "tas-preempt"):
+        with gzip.open(DATA / f"{family}.jsonl.gz", "rb") as lines:
+            for number, line in enumerate(lines):
+                if number % EVERY == 0:
+                    yield pytest.param(line, id=f"{family}/{number}")
+
+
+@pytest.mark.parametrize("line", list(scenarios()))
+def test_an_engine_goes_on_as_it_was_when_it_was_saved(line):
+    scenario = msgspec.json.decode(line)
+    run = Replay(scenario)
+    for number, (step, recorded) in enumerate(zip(scenario["steps"], scenario["results"], strict=True)):
+        run.engine = Engine.load(run.engine.save())
+        run.engine.record_events(on=True)
+        assert not differences(recorded, run.step(step)), f"step {number}: {msgspec.json.encode(step)[:300]!r}"
+        assert run.engine.check() == []
