@@ -73,7 +73,8 @@ constexpr Corruption kCorruptions[] = {
     {"tree", [](State& s, WorkloadId, WorkloadId) { s.flavors[0].spec = nullptr; }},
     {"free room", [](State& s, WorkloadId, WorkloadId) { ++s.topology.made.capacity.Find(0)->free[0]; }},
     {"used room", [](State& s, WorkloadId, WorkloadId) { --s.topology.made.capacity.Find(0)->used[0]; }},
-    {"assumed room", [](State& s, WorkloadId, WorkloadId) { ++s.topology.made.capacity.Find(0)->assumed[0]; }},
+    {"assumed room",
+     [](State& s, WorkloadId, WorkloadId) { ++s.topology.made.capacity.Find(0)->assumed[0]; }},
     {"place",
      [](State& s, WorkloadId, WorkloadId holding) {
        auto moved = std::make_shared<Admission>(*s.At(holding).admission);
