@@ -132,6 +132,8 @@ def lends_nothing():
     holds = {"submit": [workload("b", "4", queue_name="door")], "cycle": True}
     steps = [holds, {"apply": [poor], "submit": [workload("a", "4")], "cycle": True}]
     return scenario(*steps, objects=objects, fairSharing={})
+
+
 ANYWHERE = {"unconstrained": True}
 
 

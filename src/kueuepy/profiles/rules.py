@@ -142,16 +142,16 @@ RULES = (
         "topology_faults_pass",
         "decisions",
         ("v0.17.5", "v0.18.1"),
-        "a pod set that asks for a topology, and whose resources got no flavor with one or several of them, is admitted "
-        "all the same, without a place; since then it is not admitted",
+        "a pod set that asks for a topology, and whose resources got no flavor with one or several of them, is "
+        "admitted all the same, without a place; since then it is not admitted",
         "pkg/scheduler/flavorassigner/tas_flavorassigner.go:WorkloadsTopologyRequests (#12055)",
     ),
     Rule(
         "topology_usage_by_quota",
         "decisions",
         ("v0.17.5", "v0.18.1"),
-        "pods take of their nodes what quota counts of them, and within a cycle that once for each resource, so that two "
-        "workloads that fit on one node do not get it in one cycle; since then what their templates request",
+        "pods take of their nodes what quota counts of them, and within a cycle that once for each resource, so that "
+        "two workloads that fit on one node do not get it in one cycle; since then what their templates request",
         "pkg/scheduler/flavorassigner/flavorassigner.go:ComputeTASNetUsage, pkg/workload/workload.go:"
         "totalRequestsFromAdmission (#12006)",
     ),

@@ -140,7 +140,6 @@ def test_jobs_that_are_managed():
 
 def test_what_admission_does_not_read_is_known():
     fields = {
-        "integrations": {"frameworks": ["batch/job"]},
         "metrics": {},
         "objectRetentionPolicies": {},
         "metadata": {},
