@@ -177,7 +177,12 @@ def test_only_queued_objects_of_these_kinds_are_jobs(kind: str, group: str):
 
 
 def test_other_kinds_of_kueue_are_kept():
-    text = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ProvisioningRequestConfig\nmetadata: {name: p}\nspec: {provisioningClassName: c}\n"
+    text = dedent("""\
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ProvisioningRequestConfig
+        metadata: {name: p}
+        spec: {provisioningClassName: c}
+        """)
     assert [other["kind"] for other in load(text).others] == ["ProvisioningRequestConfig"]
 
 
