@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kueuepy import ClusterQueue, LocalQueue, Namespace, PodSet, Preemption, ResourceFlavor, Workload
 from kueuepy._core import Engine
 from kueuepy.simulation.perf import CohortClass, Profile, QueuesSet, WorkloadsSet, WorkloadTemplate
@@ -82,6 +84,11 @@ def profile(cohorts: int, queues: int, classes: dict[str, tuple[int, int, int, i
         )
         for name, (count, interval, runtime, priority, request) in classes.items()
     )
+    return load(cohorts, queues, sets)
+
+
+def load(cohorts: int, queues: int, sets: tuple[WorkloadsSet, ...], **shape: Any) -> Profile:
+    """A load profile of these arrivals in each queue, on one flavor; `shape` is that of its topology, if it has one."""
     each = QueuesSet(
         class_name="cq",
         count=queues,
@@ -91,7 +98,7 @@ def profile(cohorts: int, queues: int, classes: dict[str, tuple[int, int, int, i
         within_cluster_queue="LowerPriority",
         workloads_sets=sets,
     )
-    return Profile(cohorts=(CohortClass(class_name="cohort", count=cohorts, queues_sets=(each,)),))
+    return Profile(cohorts=(CohortClass(class_name="cohort", count=cohorts, queues_sets=(each,)),), **shape)
 
 
 def names_of(made: Profile) -> list[str]:

@@ -1,12 +1,12 @@
 """A virtual run of a load, set beside the yardstick: Python's sort of 2,000,000 random floats.
 
-Kueue's own core took 22 such sorts for the load of its baseline test and 33 for that of its large-scale test.
+Kueue's own core took 22 such sorts for the loads of its baseline and of its topology test, and 33 for that of its
+large-scale test.
 """
 
 import random
 
 from callgrind import MARK, measure
-from shapes import profile
 
 from kueuepy._core import Engine
 from kueuepy.simulation.perf import Load
@@ -22,11 +22,11 @@ def sort_marked(mark):
     mark.fingerprint()
 
 
-def measure_load(script, reference_sorts, cohorts, queues, classes):
+def measure_load(script, reference_sorts, profile):
     """Measures the run of a load; the reference took `reference_sorts` times the yardstick."""
 
     def body():
-        run = Load(profile(cohorts, queues, classes)).start()
+        run = Load(profile).start()
         mark = Engine()
         mark.fingerprint()
         while run.advance():
