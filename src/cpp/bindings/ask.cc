@@ -45,7 +45,7 @@ Subject ReadSubject(const py::handle& item) {
 AnswerRecord AnswerFor(State& state, const Subject& subject) {
   if (subject.object.spec == nullptr) {
     const WorkloadId id = PlaceOf(state, subject.serial);
-    if (state.At(id).cls == kNoId) Classify(state, id);
+    const TemporaryClass cls(state, id);
     return AnswerFor(state, id);
   }
   const HypotheticalWorkload hypothetical(state, subject.object);
@@ -122,7 +122,7 @@ std::vector<std::pair<std::string, std::string>> Evaluations(SharedEngine& share
     for (Serial serial : serials) {
       Poll();
       const WorkloadId id = PlaceOf(state, serial);
-      if (state.At(id).cls == kNoId) Classify(state, id);
+      const TemporaryClass cls(state, id);
       std::shared_ptr<const ScanProgress> progress;
       state.At(id).progress.swap(progress);
       const AnswerRecord answer = AnswerFor(state, id);

@@ -1,8 +1,8 @@
 #include "bindings/decision.h"
 
 #include "bindings/method.h"
-#include "lifecycle/conditions.h"
 #include "engine/fingerprint.h"
+#include "lifecycle/conditions.h"
 #include "text/text.h"
 
 namespace kueue::python {
@@ -93,6 +93,11 @@ Decisions Decide(const py::object& self) {
       made.result = engine.RunCycle(&entries);
       made.decisions.reserve(entries.size());
       for (const Entry& entry : entries) made.decisions.push_back(Decided(engine.state(), entry));
+      for (NodeId node : engine.state().forest().Queues()) {
+        const ClusterQueue& queue = engine.state().Queue(node);
+        if (queue.spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO)
+          made.ahead += queue.pending.active_count();
+      }
       return made;
     });
   }
@@ -157,13 +162,17 @@ void BindDecision(py::module_& module) {
       .def("__getitem__", &Decisions::At, py::arg("index"))
       .def_property_readonly("idle", [](const Decisions& self) { return self.record.result.idle; })
       .def_property_readonly("admitted", [](const Decisions& self) { return self.record.result.admitted; })
-      .def_property_readonly("evicted", [](const Decisions& self) { return self.record.result.evicted; });
+      .def_property_readonly("evicted", [](const Decisions& self) { return self.record.result.evicted; })
+      .def_property_readonly("ahead", [](const Decisions& self) { return self.record.ahead; });
   AddMethod(module, "decide", &Decide);
   AddMethod(module, "life", &StatusDetailsOf, py::arg("id"));
   AddMethod(module, "pending_checks", &PendingChecks);
   AddMethod(module, "fingerprint", [](SharedEngine& shared) {
     const py::gil_scoped_release release;
-    return shared.Read([](const Engine& engine) { return Fingerprint(engine.state()); });
+    return shared.Write([](Engine& engine) {
+      engine.state().EnsureBuilt();
+      return Fingerprint(engine.state());
+    });
   });
 }
 

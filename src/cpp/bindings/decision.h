@@ -13,6 +13,7 @@ namespace kueue::python {
 struct CycleRecord {
   CycleResult result;
   std::vector<DecisionRecord> decisions;
+  int64_t ahead = 0;  // active workloads of BestEffortFIFO queues after it: each is a head once
 };
 
 // ((pod set, count, {resource: (flavor, amount)}), ...).

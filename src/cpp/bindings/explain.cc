@@ -6,6 +6,7 @@
 
 #include "bindings/decision.h"
 #include "bindings/method.h"
+#include "lifecycle/queueing.h"
 #include "text/text.h"
 
 namespace kueue::python {
@@ -251,6 +252,7 @@ py::dict Explain(SharedEngine& shared, Serial serial) {
   shared.Write([serial, &view](Engine& engine) {
     State& state = engine.state();
     const WorkloadId id = PlaceOf(state, serial);
+    const TemporaryClass cls(state, id);
     const bool holds = state.At(id).charged != kNoId;
     const Facts facts = holds ? ExplainHolding(state, id) : ExplainWaiting(state, id);
     DecisionRecord record;

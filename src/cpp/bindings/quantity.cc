@@ -58,6 +58,21 @@ void BindArithmetic(py::class_<Quantity>& quantity) {
       .def(py::self >= py::self);
 }
 
+// An argument of a method; `what` and `wanted` are for the error.
+template <typename T>
+T Argument(const py::object& value, absl::string_view what, absl::string_view wanted) {
+  try {
+    return py::cast<T>(value);
+  } catch (const py::cast_error&) {
+    ThrowIfError(absl::InvalidArgumentError(absl::StrCat(
+        "Quantity: ", what, ": is ", py::cast<std::string>(py::repr(value)), "; it must be ", wanted)));
+    throw;
+  }
+}
+std::string Text(const py::object& value, absl::string_view what) {
+  return Argument<std::string>(value, what, "a text");
+}
+
 void BindConversions(py::class_<Quantity>& quantity) {
   quantity.def("__str__", &Quantity::ToText, "The canonical text.")
       .def("__repr__", [](const Quantity& self) { return absl::StrCat("Quantity(\"", self.ToText(), "\")"); })
@@ -75,21 +90,29 @@ void BindConversions(py::class_<Quantity>& quantity) {
       .def_property_readonly("format_name", &FormatName, "DecimalSI, BinarySI or DecimalExponent.")
       .def(
           "request",
-          [](const Quantity& self, absl::string_view resource) { return ResourceValue(resource, self); },
+          [](const Quantity& self, const py::object& resource) {
+            return ResourceValue(Text(resource, "resource"), self);
+          },
           "resource"_a, "The integer of a request or of usage (pkg/resources/requests.go:ResourceValue).")
       .def(
           "quota",
-          [](const Quantity& self, absl::string_view resource) {
-            return AmountFromQuantity(resource, self).value();
+          [](const Quantity& self, const py::object& resource) {
+            return AmountFromQuantity(Text(resource, "resource"), self).value();
           },
           "resource"_a,
           "The integer of a quota; 2**63 - 1 is Unlimited (pkg/resources/amount.go:AmountFromQuantity).")
       .def_static(
-          "format", &ResourceQuantityString, "resource"_a, "value"_a,
+          "format",
+          [](const py::object& resource, const py::object& value) {
+            return ResourceQuantityString(Text(resource, "resource"),
+                                          Argument<int64_t>(value, "value", "an integer of 64 bits"));
+          },
+          "resource"_a, "value"_a,
           "The text of a scheduler's integer (pkg/resources/resource_formatter.go:ResourceQuantityString).")
       .def_static(
           "printed",
-          [](absl::string_view text) {
+          [](const py::object& value) {
+            const std::string text = Text(value, "text");
             Parse(text);
             return PrintedText(text);
           },
@@ -99,8 +122,8 @@ void BindConversions(py::class_<Quantity>& quantity) {
 
 Quantity FromTextOrInteger(const py::object& value) {
   if (!PyUnicode_Check(value.ptr()) && !PyLong_Check(value.ptr())) {
-    throw py::type_error(
-        absl::StrCat("a quantity is a text or an integer, not ", Py_TYPE(value.ptr())->tp_name));
+    ThrowIfError(absl::InvalidArgumentError(
+        absl::StrCat("a quantity is a text or an integer, not ", Py_TYPE(value.ptr())->tp_name)));
   }
   return Parse(py::cast<std::string>(py::str(value)));
 }

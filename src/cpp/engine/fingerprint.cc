@@ -149,7 +149,8 @@ uint64_t Fingerprint(const State& state, NodeId root) {
     for (WorkloadId id : pending.HeapOrder()) one.Add(SerialOf(state, id));
   });
   mixer.AddSet(state.to_requeue, [&](NodeId node, Mixer& one) {
-    if (concerns(node)) one.Add(NameOf(state, node));
+    // Where there is nothing, nobody waits for it.
+    if (concerns(node) && state.forest().Exists(node)) one.Add(NameOf(state, node));
   });
   for (const SecondPass& pass : state.second_passes) {
     if (!concerns(tree_of(state.At(pass.workload)))) continue;

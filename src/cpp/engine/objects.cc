@@ -103,8 +103,12 @@ void Engine::ApplyLocalQueue(LocalQueueSpec spec) {
 
 void Engine::DeleteLocalQueue(const std::string& ns, const std::string& name) {
   const LocalQueueId id = state_.InternLocalQueue(ns, name);
-  state_.Local(id).exists = false;
+  LocalQueue& queue = state_.Local(id);
+  queue.exists = false;
   RemoveFromLocalQueue(state_, id, Progress::kForgotten);
+  queue.cluster_queue = kNoId;
+  queue.stop_policy = StopPolicy::kNone;
+  queue.fair_weight = 1.0;
   state_.ledger[static_cast<size_t>(id)] = LedgerEntry();
   RefreshLocalQueueUsage(state_, id);
   MarkLocalQueueDirty(id);

@@ -123,4 +123,20 @@ void ClassifyHypothetical(State& state, WorkloadId id) {
   state.classes.push_back(Make(state, workload, space).cls);
 }
 
+TemporaryClass::TemporaryClass(State& state, WorkloadId id)
+    : state_(state),
+      id_(id),
+      is_needed_(state.At(id).cls == kNoId),
+      priority_(state.At(id).priority),
+      classes_(state.classes.size()) {
+  if (is_needed_) ClassifyHypothetical(state, id);
+}
+
+TemporaryClass::~TemporaryClass() {
+  if (!is_needed_) return;
+  state_.At(id_).cls = kNoId;
+  state_.At(id_).priority = priority_;
+  state_.classes.resize(classes_);
+}
+
 }  // namespace kueue

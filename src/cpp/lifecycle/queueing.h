@@ -20,7 +20,22 @@ enum class RequeueReason : uint8_t {
 void Classify(State& state, WorkloadId id);
 // For one that is only asked about: a class that nobody else will find, the last one, unless it is known.
 void ClassifyHypothetical(State& state, WorkloadId id);
-// The same for one that may be queued: it keeps its place there.
+// A class for one that was never queued, for as long as this lives: that it is asked about leaves no trace.
+class TemporaryClass {
+ public:
+  TemporaryClass(State& state, WorkloadId id);
+  ~TemporaryClass();
+  TemporaryClass(const TemporaryClass&) = delete;
+  TemporaryClass& operator=(const TemporaryClass&) = delete;
+
+ private:
+  State& state_;
+  const WorkloadId id_;
+  const bool is_needed_;
+  const int64_t priority_;
+  const size_t classes_;
+};
+// The same as Classify for one that may be queued: it keeps its place there.
 void Reclassify(State& state, WorkloadId id);
 
 // Adds the workload to its queue, or follows a change of it; nothing where it may not wait or its queue is

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "flavor/eligibility.h"
-#include "lifecycle/queueing.h"
 #include "preemption/fit.h"
 
 namespace kueue {
@@ -304,7 +303,6 @@ Facts ExplainWaiting(State& state, WorkloadId id) {
   facts.workload = id;
   facts.queue = state.QueueOf(state.At(id));
   if (facts.queue == kNoId || !state.IsInSnapshot(facts.queue)) return facts;
-  if (state.At(id).cls == kNoId) Classify(state, id);
   // The whole search, from the first flavor; how far the real one got is kept.
   const std::shared_ptr<const ScanProgress> progress = state.At(id).progress;
   state.At(id).progress = nullptr;

@@ -128,7 +128,8 @@ struct Facts {
 };
 inline constexpr size_t kMostCandidates = 100;
 
-// What a cycle would answer about a waiting workload, and why. Changes nothing that shows.
+// What a cycle would answer about a waiting workload, and why. Changes nothing that shows. One that was never
+// queued needs a class as long as the facts are read (TemporaryClass).
 Facts ExplainWaiting(State& state, WorkloadId id);
 // What a workload with quota holds, and from whom it comes.
 Facts ExplainHolding(State& state, WorkloadId id);

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from kueuepy.errors import UnsupportedError
+from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest.decoding import Findings, decode
 from kueuepy.manifest.fields import TIME
@@ -135,6 +136,7 @@ def split_api_version(doc: Mapping[str, Any]) -> tuple[str, str]:
     return (group, version) if slash else ("", group)
 
 
+@checked
 def from_dict(doc: Mapping[str, Any]) -> Object:
     """The record of an object in Kubernetes' JSON form, of any of Kueue's API versions.
 
@@ -160,6 +162,7 @@ def from_dict(doc: Mapping[str, Any]) -> Object:
     return with_usage(found) if version in OLD_VERSIONS else found
 
 
+@checked
 def to_dict(obj: Object) -> dict[str, Any]:
     """The object in Kubernetes' JSON form, version v1beta2, without what has its default.
 

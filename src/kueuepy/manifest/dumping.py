@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from kueuepy.errors.arguments import checked
 from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import write_configuration
 from kueuepy.manifest.convert import to_dict
@@ -15,6 +16,7 @@ from kueuepy.objects import Configuration, Object
 Dumpable = Manifest | Object | Configuration | Iterable[Object | Configuration]
 
 
+@checked
 def dump(objects: Dumpable, path: str | os.PathLike[str] | None = None) -> str:
     """The objects as one YAML text of version v1beta2, without what has its default; written to a file if one is named.
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from kueuepy.errors import DuplicateError
+from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
@@ -32,6 +33,7 @@ Pick: TypeAlias = Callable[[Item], bool]
 """Is shown every object; those for which it is true it keeps to itself."""
 
 
+@checked
 def load(
     source: Source,
     *,

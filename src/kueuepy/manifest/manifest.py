@@ -7,6 +7,7 @@ import msgspec
 from msgspec import field
 
 from kueuepy.errors import DuplicateError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.text.reading import Item
 from kueuepy.objects import (
@@ -53,6 +54,7 @@ class Note(msgspec.Struct, frozen=True, eq=False):
         return f"{self.where}: {self.text}"
 
 
+@checked_methods
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Objects by kind, each kind in the order of the files.
 

@@ -16,6 +16,9 @@ void DropBlanks(std::string* text, size_t kept = 0) {
   while (text->size() > kept && text->back() == ' ') text->pop_back();
 }
 
+// Whether a line that starts so, without a blank, may be --- or ..., which ends a document even in quotes.
+bool MayBeMark(char first) { return first == '-' || first == '.'; }
+
 void AppendBreaks(std::string* text, size_t breaks) {
   if (breaks == 1) {
     *text += ' ';
@@ -127,6 +130,7 @@ py::object FastReader::LongQuoted(char quote, const char* from) {
         ++breaks;
         ++line_;
       }
+      if (at_[-1] == '\n' && MayBeMark(Peek())) throw Unsupported();
       AppendBreaks(&text, breaks);
       kept = text.size();
       --at_;
@@ -148,7 +152,7 @@ void FastReader::Unescape(std::string* text) {
   } else if (Peek() == '\n') {
     ++line_;
     while (Peek(1) == ' ') ++at_;
-    if (Peek(1) == '\t' || Peek(1) == '\n') throw Unsupported();
+    if (Peek(1) == '\t' || Peek(1) == '\n' || (*at_ == '\n' && MayBeMark(Peek(1)))) throw Unsupported();
   } else if (Peek() == 'u') {
     AppendCode(text, 4);
   } else if (Peek() == 'x') {

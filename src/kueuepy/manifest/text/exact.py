@@ -74,7 +74,8 @@ class Nodes:
         self._open = [_Open(self._root)]
         self._anchors: dict[str, tuple[Any, str | None]] = {}
         self._spent = self._count = 0
-        self._places: dict[int, dict[str | int, int]] | None = {} if marking else None
+        # With the container itself: one that an equal key replaces would leave its id to another.
+        self._places: dict[int, tuple[Container, dict[str | int, int]]] | None = {} if marking else None
 
     def value(self) -> Any:
         """The value of the text."""
@@ -94,7 +95,7 @@ class Nodes:
         value: Any = self._root
         found = self._events.text.line
         for step in (0, *path):
-            places = (self._places or {}).get(id(value), {})
+            _, places = (self._places or {}).get(id(value), (value, {}))
             if step not in places:
                 break
             found = places[step]
@@ -103,7 +104,8 @@ class Nodes:
 
     def _place(self, step: str | int) -> None:
         if self._places is not None:
-            self._places.setdefault(id(self._open[-1].container), {})[step] = self._events.place()[0]
+            container = self._open[-1].container
+            self._places.setdefault(id(container), (container, {}))[1][step] = self._events.place()[0]
 
     def _enter(self, container: Container, anchor: str | None) -> None:
         if len(self._open) > self._limits.depth:

@@ -56,7 +56,7 @@ def _scalar(value: Any) -> str:
     return json.dumps(value)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def _text(text: str) -> str:
     """A text, in quotes wherever it could be read as anything else."""
     plain = _PLAIN.fullmatch(text) and text[-1] != ":" and ": " not in text and not _DATE.match(text)

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem
 from kueuepy.manifest.convert import read_object, settled, to_dict
 from kueuepy.manifest.kinds import BY_CLASS, Kind
@@ -53,6 +54,7 @@ _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
 }
 
 
+@checked
 def validate(obj: Object | Configuration, *, feature_gates: Mapping[str, bool] | None = None) -> list[Problem]:
     """What is wrong with an object, as an API server would refuse it on creation; nothing if it is valid.
 
@@ -72,6 +74,7 @@ def validate(obj: Object | Configuration, *, feature_gates: Mapping[str, bool] |
     return review.problems
 
 
+@checked
 def check(obj: Object | Configuration, *, feature_gates: Mapping[str, bool] | None = None) -> None:
     """Raises the error of an object that is not valid.
 
@@ -84,6 +87,7 @@ def check(obj: Object | Configuration, *, feature_gates: Mapping[str, bool] | No
         raise ManifestError([(name, problem) for problem in problems])
 
 
+@checked
 def validate_update(old: Object, new: Object, *, feature_gates: Mapping[str, bool] | None = None) -> list[Problem]:
     """What is wrong with a change of an object, its new state included."""
     review = Review(gates=feature_gates)

@@ -24,6 +24,7 @@ _QUANTITY = re.compile(rf"[+-]?{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?{_NUM
 _INT32 = 2**31
 _SUBDOMAIN_LENGTH = 253
 _LABEL_LENGTH = 63
+_REMEMBERED = 4096  # names and amounts that were looked at; those of workloads that came and went leave nothing
 _ANNOTATIONS_BYTES = 256 * 1024
 ZERO = Quantity("0")
 
@@ -163,14 +164,14 @@ class Review(Findings):
         return found
 
 
-@lru_cache(maxsize=65536, typed=True)
+@lru_cache(maxsize=_REMEMBERED, typed=True)
 def _is_sound(value: QuantityText | None, negative: bool) -> bool:  # noqa: FBT001 - a cache knows no names
     """Whether `Review.quantity` finds nothing."""
     found = None if value is None else parse_quantity(value)
     return found is None or (not isinstance(found, str) and (negative or not found < ZERO))
 
 
-@lru_cache(maxsize=65536, typed=True)
+@lru_cache(maxsize=_REMEMBERED, typed=True)
 def parse_quantity(value: QuantityText) -> Quantity | str:
     """The quantity, or what is wrong with its text."""
     if isinstance(value, bool) or not isinstance(value, int | str):
@@ -189,13 +190,13 @@ def parse_lenient(value: QuantityText) -> Quantity | str:
         return str(error)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=_REMEMBERED)
 def is_subdomain(name: str) -> bool:
     """Whether a text is a DNS subdomain."""
     return len(name) <= _SUBDOMAIN_LENGTH and bool(DNS_SUBDOMAIN.fullmatch(name))
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=_REMEMBERED)
 def is_label_key(key: str) -> bool:
     """Whether a text can be a label's key."""
     prefix, slash, word = key.rpartition("/")
@@ -204,7 +205,7 @@ def is_label_key(key: str) -> bool:
     return len(word) <= _LABEL_LENGTH and bool(_LABEL_WORD.fullmatch(word))
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=_REMEMBERED)
 def is_label_value(value: str) -> bool:
     """Whether a text can be a label's value."""
     return value == "" or (len(value) <= _LABEL_LENGTH and bool(_LABEL_WORD.fullmatch(value)))
