@@ -23,12 +23,11 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
-import kueuepy as kq
-from crash.steps import approve, cluster, step
+from kueuepy import Cluster, Scheduler
 from kueuepy.journal import Journal
 from kueuepy.persist import to_bytes
+from kueuepy.testing.fuzz.calls import answering, chosen_at, step
+from kueuepy.testing.fuzz.objects import cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
 KILLS_PER_JOURNAL = 25
 _LONGEST = 0.05  # seconds until the kill
+_COMPACTION = 40  # calls
 
 
 _READERS = 2
@@ -93,7 +93,7 @@ def _readers(path: Path) -> Iterator[None]:
 
 
 def _of_one_journal(path: Path, seed: int, count: int) -> Iterator[Killed]:
-    unharmed = kq.Scheduler(cluster())
+    unharmed = Scheduler(_cluster(seed))
     unharmed.answer_checks(_answering(seed))
     done = 0
     chosen = random.Random(seed)  # noqa: S311 - no secret
@@ -159,13 +159,15 @@ def _child(path: Path, seed: int, done: int, writer: int, backed_up: int) -> Non
     """Journals calls, and backs the journal up, until it is killed."""
     try:
         journal = Journal(path, durability="process" if seed % 2 else "power")
-        scheduler = journal.scheduler(cluster())
+        scheduler = journal.scheduler(_cluster(seed))
         scheduler.answer_checks(_answering(seed))
         acknowledged = [done]
         Thread(target=_back_up, args=(journal, acknowledged, backed_up)).start()
         while True:
             done += 1
             step(scheduler, seed, done)
+            if done % _COMPACTION == 0:
+                journal.compact()
             os.write(writer, done.to_bytes(8, "little"))
             acknowledged[0] = done
     except BaseException:  # noqa: BLE001 - it must not come back into the parent's code
@@ -185,9 +187,13 @@ def _back_up(journal: Journal, acknowledged: list[int], backed_up: int) -> None:
         time.sleep(0.003)
 
 
+def _cluster(seed: int) -> Cluster:
+    return cluster(chosen_at(seed, 0))
+
+
 def _answering(seed: int) -> dict[str, Check]:
-    """Half of the histories have a function that answers the admission check."""
-    return {"example.com/approval": approve} if seed // KILLS_PER_JOURNAL % 2 else {}
+    """Half of the histories have a function that answers an admission check."""
+    return answering() if seed // KILLS_PER_JOURNAL % 2 else {}
 
 
 def main(count: int, seed: int = 1) -> None:

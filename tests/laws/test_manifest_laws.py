@@ -49,7 +49,7 @@ from kueuepy.objects import (
     WorkloadPriorityClass,
     WorkloadStatus,
 )
-from ways import fast_value
+from kueuepy.testing.fuzz.documents import fast as fast_value
 
 
 def exact(text: str) -> Any:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kueuepy import _core
+from kueuepy.errors.arguments import checked
 from kueuepy.objects import ClusterQueue, LimitRange, RuntimeClass, Workload
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
 
 
+@checked
 def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
     """The workloads that wait in a ClusterQueue although its own unused quota would hold each of them.
 

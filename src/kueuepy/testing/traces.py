@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hypothesis import strategies as st
 
+from kueuepy.errors.arguments import checked
 from kueuepy.testing.strategies import QUEUES, workloads
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def traces(
     ]
 
 
+@checked
 def drive(scheduler: Scheduler, trace: Iterable[Arrival]) -> dict[str, float]:
     """Runs a trace to its end: submits, settles after every event, finishes what has run long enough.
 

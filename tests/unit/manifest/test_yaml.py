@@ -8,7 +8,7 @@ import pytest
 from kueuepy.manifest import Limits, ManifestError
 from kueuepy.manifest.text.exact import parse
 from kueuepy.manifest.text.text import Text
-from ways import fast_value
+from kueuepy.testing.fuzz.documents import fast as fast_value
 
 
 def exact(text: str, *, strict: bool = True, libyaml: bool = True) -> Any:

@@ -1,0 +1,195 @@
+"""A Scheduler that goes on, beside one that is saved, killed, cut off and read again: the two are never told apart."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from kueuepy.errors import StateError
+from kueuepy.journal import Journal
+from kueuepy.persist import from_bytes, to_bytes
+from kueuepy.scheduler import Scheduler
+from kueuepy.testing.fuzz import disk
+from kueuepy.testing.fuzz.calls import Call, answering, chosen_at, next_call
+from kueuepy.testing.fuzz.objects import cluster
+from kueuepy.testing.fuzz.questions import ask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from random import Random
+
+    from kueuepy.journal.scheduler import JournaledScheduler
+
+
+class World:
+    """Two Schedulers of one history: one of a Journal, and its twin of none; and a fork that stands still.
+
+    After each step both are sound, and what they would decide next is the same; now and then, and wherever something
+    was read again or asked, they are the same to the last byte. So what a killed process had acknowledged is there, a
+    state that was loaded goes on as the one that was saved, a fork as its original, and a question or a call that is
+    refused changes nothing.
+    """
+
+    def __init__(self, seed: int, number: int, folder: Path) -> None:
+        """Starts both with the cluster of this seed and number."""
+        chosen = chosen_at(seed, -1 - number)
+        self._seed, self._folder, self._files = seed, folder, 0
+        self._checks = answering() if chosen.random() < _HALF else {}
+        self._twin = Scheduler(cluster(chosen), now=0, checks=self._checks)
+        self._journal = Journal(self._fresh(), durability="process")
+        self._scheduler = self._opened(self._twin.fork())
+        self._aside: tuple[Scheduler, bytes] | None = None
+
+    def step(self, number: int) -> str:
+        """Does what comes at this step, and tells what it was.
+
+        Raises:
+            AssertionError: Something does not hold any more.
+        """
+        chosen = chosen_at(self._seed, number)
+        move = chosen.choices(_MOVES, _WEIGHTS)[0]
+        told = move(self, chosen, number)
+        self._hold(to_the_byte=move is not World._call or number % _NOW_AND_THEN == 0)
+        return told
+
+    def close(self) -> None:
+        """Ends both; the fork has not changed."""
+        self._release()
+        self._journal.close()
+
+    # What may come.
+
+    def _call(self, chosen: Random, number: int) -> str:
+        call = next_call(self._twin, chosen, number)
+        outcome = call.on(self._twin)
+        told = call.on(self._scheduler)
+        assert told == outcome, f"{call}: with a journal it comes to {told}, without to {outcome}"
+        return str(call)
+
+    def _question(self, chosen: Random, number: int) -> str:
+        return ask(self._twin, chosen, number)
+
+    def _load(self, _chosen: Random, _number: int) -> str:
+        self._twin = from_bytes(to_bytes(self._twin))
+        self._twin.answer_checks(self._checks)
+        return "the twin is saved, and loaded again"
+
+    def _fork(self, chosen: Random, _number: int) -> str:
+        self._release()
+        before = to_bytes(self._twin)
+        still = self._twin.fork()
+        if chosen.random() < _HALF:
+            self._twin, still = still, self._twin
+        self._aside = still, before
+        return "the twin is forked, and one of the two stands still"
+
+    def _reopen(self, _chosen: Random, _number: int) -> str:
+        self._journal.close()
+        self._recover(self._journal.path)
+        return "the journal is closed, and opened again"
+
+    def _compact(self, _chosen: Random, _number: int) -> str:
+        self._journal.compact()
+        return "the journal is compacted"
+
+    def _backup(self, _chosen: Random, _number: int) -> str:
+        path = self._fresh()
+        self._journal.backup(path)
+        self._journal.close()
+        self._recover(path)
+        return "the journal goes on from a backup"
+
+    def _full_disk(self, chosen: Random, number: int) -> str:
+        call, limit = next_call(self._twin, chosen, number), _limit(chosen)
+        with disk.full(limit):
+            outcome = call.on(self._scheduler)
+            is_acknowledged = not self._journal.failure
+            if is_acknowledged and chosen.random() < _HALF:
+                with suppress(StateError):
+                    self._journal.compact()
+        if is_acknowledged:
+            assert outcome == call.on(self._twin), f"{call}: comes to {outcome} on a full disk"
+        if self._journal.failure:
+            self._journal.close()
+            self._recover(self._journal.path, underway=None if is_acknowledged else call)
+        return f"{call}; no file may grow beyond {limit} bytes: {self._journal.failure or 'it is done'}"
+
+    def _kill(self, chosen: Random, number: int) -> str:
+        call, limit, path = next_call(self._twin, chosen, number), _limit(chosen), self._fresh()
+        early = chosen.random() < _SELDOM
+
+        def act(limit_files: Callable[[], None]) -> None:
+            disk.copy(self._journal.path, path)
+            if early:
+                limit_files()
+            journal = Journal(path, durability="process")
+            scheduler = journal.scheduler()
+            scheduler.answer_checks(self._checks)
+            limit_files()
+            call.on(scheduler)
+            journal.compact()
+
+        killed = disk.killed(act, limit)
+        self._journal.close()
+        self._recover(path, underway=call)
+        return f"{call}; a process that does it is killed {'by a write' if killed else 'after that'}, limit {limit}"
+
+    # What holds.
+
+    def _hold(self, *, to_the_byte: bool) -> None:
+        for scheduler in (self._twin, self._scheduler):
+            problems = scheduler.engine.check()
+            assert not problems, f"the engine is unsound: {problems}"
+        ahead, twin = self._scheduler, self._twin
+        assert ahead.engine.fingerprint() == twin.engine.fingerprint(), "with a journal it would decide otherwise"
+        if to_the_byte:
+            assert to_bytes(ahead) == to_bytes(twin), "the state with a journal is not that without"
+
+    def _release(self) -> None:
+        if self._aside is not None:
+            still, before = self._aside
+            assert to_bytes(still) == before, "a fork has changed with its original"
+            self._aside = None
+
+    def _recover(self, path: Path, *, underway: Call | None = None) -> None:
+        """Goes on with another journal; the call that was under way may have been done, or not."""
+        before = self._journal.path
+        self._journal = Journal(path, durability="process")
+        self._scheduler = self._opened()
+        if before != path:
+            disk.remove(before)
+        if to_bytes(self._scheduler) == to_bytes(self._twin):
+            return
+        assert underway is not None, "something acknowledged is lost, or made up"
+        underway.on(self._twin)
+        assert to_bytes(self._scheduler) == to_bytes(self._twin), "something acknowledged is lost, or made up"
+
+    def _opened(self, start: Scheduler | None = None) -> JournaledScheduler:
+        scheduler = self._journal.scheduler(start)
+        scheduler.answer_checks(self._checks)
+        return scheduler
+
+    def _fresh(self) -> Path:
+        self._files += 1
+        return self._folder / f"{self._files}.db"
+
+
+def _limit(chosen: Random) -> int:
+    return int(2 ** chosen.uniform(9, 18))
+
+
+_HALF, _SELDOM = 0.5, 0.2
+_NOW_AND_THEN = 10
+_ALL = {
+    World._call: 700,  # noqa: SLF001 - of this module
+    World._question: 100,  # noqa: SLF001
+    World._load: 30,  # noqa: SLF001
+    World._fork: 60,  # noqa: SLF001
+    World._reopen: 8,  # noqa: SLF001
+    World._compact: 8,  # noqa: SLF001
+    World._backup: 4,  # noqa: SLF001
+    World._full_disk: 10,  # noqa: SLF001
+    World._kill: 5,  # noqa: SLF001
+}
+_MOVES, _WEIGHTS = list(_ALL), list(_ALL.values())
