@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kueuepy.errors.arguments import checked
 from kueuepy.scheduler import Scheduler
 from kueuepy.session import saved
 from kueuepy.session.saved import VERSION, is_saved, save, to_bytes
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["VERSION", "from_bytes", "is_saved", "load", "save", "to_bytes"]
 
 
+@checked
 def from_bytes(data: bytes, *, name: str = "saved state") -> Scheduler:
     """The Scheduler that was saved. Any bytes are safe to read.
 
@@ -28,6 +30,7 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> Scheduler:
     return Scheduler.of_parts(saved.from_bytes(data, name=name))
 
 
+@checked
 def load(path: str | os.PathLike[str]) -> Scheduler:
     """The Scheduler that `save` has written to a file.
 

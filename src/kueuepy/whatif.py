@@ -13,6 +13,7 @@ from kueuepy import _core
 from kueuepy.decisions import Decision, Pending
 from kueuepy.engine.decided import from_record
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import Configuration, Object, Workload
 
@@ -28,6 +29,7 @@ Edit: TypeAlias = "Object | Configuration | Callable[[Any], object]"
 # --- a workload ------------------------------------------------------------------------------------------------------
 
 
+@checked_methods
 class Answers(Sequence[Decision]):
     """What would be decided about each of many workloads alone; a decision is made when it is looked at."""
 
@@ -195,6 +197,7 @@ class Runs(Protocol):
 R = TypeVar("R", bound=Runs)
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Difference(Generic[R]):
     """What an edit changes, both sides settled.
@@ -283,6 +286,7 @@ def _edited(scheduler: R, edit: Edit) -> R:
     return scheduler
 
 
+@checked
 def who_must_leave(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
     """The workloads that would have to leave for every queue to be within its quota after edits.
 

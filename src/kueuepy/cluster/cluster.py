@@ -9,6 +9,7 @@ import msgspec
 
 from kueuepy.cluster.names import check_names
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.manifest import Limits, Manifest, Note, check
 from kueuepy.manifest import dump as dump_manifest
 from kueuepy.manifest import load as load_manifest
@@ -42,6 +43,7 @@ T = TypeVar("T", bound=Object)
 _LIMITS = Limits()
 
 
+@checked_methods
 class Cluster:
     """Flavors, queues, cohorts and everything else that is declared; a value that never changes.
 
@@ -325,6 +327,7 @@ def of_release(configuration: Configuration, version: str) -> Configuration:
     return msgspec.structs.replace(configuration, version=release_of(version).name)
 
 
+@checked
 def load(
     source: Source, *, strict: bool = True, names: bool = True, limits: Limits = _LIMITS, version: str | None = None
 ) -> Cluster:
@@ -346,6 +349,7 @@ def load(
     return Cluster.from_manifest(load_manifest(source, strict=strict, limits=limits, version=version), names=names)
 
 
+@checked
 def dump(cluster: Cluster, path: str | os.PathLike[str] | None = None) -> str:
     """The cluster as one YAML text, written to a file if one is named; loaded again, it gives an equal Cluster.
 

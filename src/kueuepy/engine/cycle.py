@@ -9,6 +9,7 @@ import msgspec
 
 from kueuepy.decisions import Admitted, Decision, Pending, Preempting
 from kueuepy.engine.decided import from_record
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.notebook import repr_html
 
 if TYPE_CHECKING:
@@ -24,11 +25,13 @@ class _Counts(msgspec.Struct, frozen=True):
     admitted: int
     evicted: int
     heads: int
+    ahead: int = 0
 
     def __len__(self) -> int:
         return self.heads
 
 
+@checked_methods
 class Cycle(Sequence[Decision]):
     """The decisions of one scheduling cycle, in the order in which Kueue takes the heads: by ClusterQueue name.
 
@@ -44,7 +47,7 @@ class Cycle(Sequence[Decision]):
 
     def __reduce__(self) -> tuple[Callable[..., Cycle], tuple[_Counts, tuple[Decision, ...]]]:
         """The numbers and all decisions, for a copy in another process."""
-        counts = _Counts(self.idle, self.admitted_count, self.evicted_count, len(self))
+        counts = _Counts(self.idle, self.admitted_count, self.evicted_count, len(self), self.ahead)
         return _made_already, (counts, self.decisions)
 
     @property
@@ -61,6 +64,11 @@ class Cycle(Sequence[Decision]):
     def evicted_count(self) -> int:
         """How many workloads are newly preempted."""
         return self._decided.evicted
+
+    @property
+    def ahead(self) -> int:
+        """How many workloads of BestEffortFIFO queues are still to be heads; while nobody moves it only falls."""
+        return self._decided.ahead
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -140,6 +148,7 @@ class Loop(msgspec.Struct, frozen=True):
         return f"endless {what}: every {self.period} cycles the same of {', '.join(self.workloads)}"
 
 
+@checked_methods
 class Settled(Sequence[Cycle]):
     """The cycles that were run until nothing changed.
 

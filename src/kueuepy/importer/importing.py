@@ -10,6 +10,7 @@ import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.errors.arguments import checked
 from kueuepy.importer.pods import PodImport, Rules
 from kueuepy.importer.progress import Progress, ProgressReporter, terminal_bar
 from kueuepy.importer.report import Imported, ImportReport, Outcome, import_report
@@ -50,6 +51,7 @@ class Import(msgspec.Struct, frozen=True):
     kueue_version: str = ""
 
 
+@checked
 def import_cluster(
     source: Source,
     *,

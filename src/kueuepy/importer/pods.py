@@ -11,6 +11,7 @@ import msgspec
 
 from kueuepy import _core
 from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.errors.arguments import checked
 from kueuepy.importer.report import Imported
 from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.objects import (
@@ -77,6 +78,7 @@ def rules_of(rules: Rules) -> tuple[Rule, ...]:
         raise InvalidSpecError(f"mapping rule: {error}") from None
 
 
+@checked
 def by_label(label: str, queues: Mapping[str, str]) -> tuple[Rule, ...]:
     """Rules that go by one label: its value, and the LocalQueue for that.
 

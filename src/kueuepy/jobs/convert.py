@@ -7,6 +7,7 @@ Mirrors `pkg/controller/jobframework/reconciler.go:ConstructWorkload,prepareWork
 from collections.abc import Iterable, Iterator
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked
 from kueuepy.jobs import checks, keys
 from kueuepy.jobs.fields import Document
 from kueuepy.jobs.forms import check_metadata
@@ -23,6 +24,7 @@ _NO_CONFIGURATION = Configuration()
 _DEFAULT_QUEUE = "default"
 
 
+@checked
 def to_workload(
     manifest: Document,
     *,
@@ -63,6 +65,7 @@ def to_workload(
     return _workload(found[0], classes, config)
 
 
+@checked
 def to_workloads(
     manifests: Iterable[Document],
     *,
@@ -130,6 +133,7 @@ def with_manifests(
             yield started, _workload(job, classes, config)
 
 
+@checked
 def unmanaged(
     manifests: Iterable[Document],
     *,
@@ -141,10 +145,8 @@ def unmanaged(
     """The jobs of which `to_workloads` makes nothing, each with the reason why; arguments and errors are the same."""
     new = _new(manifests, (), config, local_queues, queue_name_annotation=False)
     owners, known = Owners((*related, *new)), tuple(namespaces)
-    for item in new:
-        why = why_unmanaged(item, config=config, owners=owners, namespaces=known)
-        if why is not None:
-            yield item, why
+    reasons = ((item, why_unmanaged(item, config=config, owners=owners, namespaces=known)) for item in new)
+    return ((item, why) for item, why in reasons if why is not None)
 
 
 def _new(

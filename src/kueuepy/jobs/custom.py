@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked
 from kueuepy.jobs.base import BaseJob, Slot
 from kueuepy.jobs.fields import Section
 from kueuepy.jobs.job import Finished
@@ -53,6 +54,7 @@ class PathJob(BaseJob):
         return bool(self.ready) and self.condition(self.ready) is not None
 
 
+@checked
 def path_kind(
     kind: str,
     api_version: str,

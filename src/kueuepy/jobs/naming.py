@@ -5,11 +5,14 @@ Mirrors `pkg/controller/jobframework/workload_names.go`.
 
 import hashlib
 
+from kueuepy.errors.arguments import checked
+
 _HASH_LENGTH = 5
 _LONGEST = 253
 _LONGEST_LABEL = 63
 
 
+@checked
 def workload_name(kind: str, group: str, name: str, uid: str = "", extra: str = "", *, short: bool = False) -> str:
     """The name of the Workload of a job.
 

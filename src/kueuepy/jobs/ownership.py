@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.arguments import checked
 from kueuepy.jobs import keys
 from kueuepy.jobs.fields import Document
 from kueuepy.jobs.priority import DEFAULT_CLASS, AnyPriorityClass, has_default_class
@@ -55,6 +56,7 @@ class Unmanaged(Enum):
     GATE = "the feature gate of its kind, SparkApplicationIntegration, is off"
 
 
+@checked
 def is_managed(
     manifest: Document,
     *,
@@ -99,6 +101,7 @@ def why_unmanaged(
     return None if has_queue else Unmanaged.QUEUE
 
 
+@checked
 def find_ancestor(
     manifest: Document, owners: Iterable[Document] | Owners, *, all_jobs: bool = False
 ) -> Document | None:
@@ -139,6 +142,7 @@ def find_ancestor(
             )
 
 
+@checked
 def with_defaults(
     manifest: Document,
     *,

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
+from kueuepy.errors.arguments import checked
 from kueuepy.jobs import keys
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.template import PodSetInfo, inject
@@ -19,6 +20,7 @@ _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _NO_CONFIGURATION = Configuration()
 
 
+@checked
 def pod_set_infos(
     workload: Workload,
     flavors: Iterable[ResourceFlavor],

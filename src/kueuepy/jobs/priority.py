@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import NamedTuple, TypeAlias
 
 from kueuepy.errors import NotFoundError
+from kueuepy.errors.arguments import checked
 from kueuepy.objects import PodSet, PriorityClass, PriorityClassRef, WorkloadPriorityClass
 
 AnyPriorityClass: TypeAlias = WorkloadPriorityClass | PriorityClass
@@ -34,6 +35,7 @@ class Priority(NamedTuple):
     ref: PriorityClassRef | None
 
 
+@checked
 def resolve_priority(
     label: str,
     pod_sets: Iterable[PodSet],

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from typing import Protocol
 
 from kueuepy.errors import DuplicateError, InvalidSpecError, UnsupportedError
+from kueuepy.errors.arguments import checked
 from kueuepy.jobs.fields import Document
 from kueuepy.jobs.integrations.appwrapper import AppWrapper
 from kueuepy.jobs.integrations.batch import BatchJob, CronJob
@@ -58,6 +59,7 @@ _types: dict[tuple[str, str], JobType] = {
 }
 
 
+@checked
 def register(job_type: JobType, kind: str, *api_versions: str) -> None:
     """Makes a kind of your own a kind of job, for `adapter_for` and in every manifest, until the process ends.
 
@@ -68,8 +70,12 @@ def register(job_type: JobType, kind: str, *api_versions: str) -> None:
 
     Raises:
         DuplicateError: The kind is read already.
-        InvalidSpecError: No version is given.
+        InvalidSpecError: No version is given, or an argument has a wrong type.
     """
+    if not isinstance(kind, str) or not all(isinstance(version, str) for version in api_versions):
+        raise InvalidSpecError(f"kind {kind!r} of {api_versions!r}: must be texts, such as MyJob and example.com/v1")
+    if not callable(job_type):
+        raise InvalidSpecError(f'kind "{kind}": job_type: is {job_type!r}; it must be a class such as BaseJob')
     if not api_versions:
         raise InvalidSpecError(f'kind "{kind}": has no API version; give at least one, such as example.com/v1')
     for version in api_versions:
@@ -80,6 +86,7 @@ def register(job_type: JobType, kind: str, *api_versions: str) -> None:
         jobkinds.add(version, kind)
 
 
+@checked
 def is_known(api_version: str, kind: str) -> bool:
     """Whether there is a class that reads a kind."""
     return (api_version, kind) in _types
@@ -90,6 +97,7 @@ def kinds() -> tuple[tuple[str, str], ...]:
     return tuple(sorted(_types))
 
 
+@checked
 def adapter_for(
     manifest: Document, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Document] = ()
 ) -> Job:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from kueuepy._core import Quantity
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked
 from kueuepy.manifest.times import parse_duration, parse_time
 from kueuepy.objects import SECOND, PodSet, Workload
 
@@ -33,6 +34,7 @@ class Submission(NamedTuple):
     duration: int | None
 
 
+@checked
 def from_row(
     row: Mapping[Any, Any],
     *,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from kueuepy.errors.arguments import checked
 from kueuepy.jobs import patch
 from kueuepy.jobs.fields import Document, without_nulls
 from kueuepy.jobs.podset_info import pod_set_infos
@@ -11,6 +12,7 @@ from kueuepy.objects import Configuration, ResourceFlavor, Workload
 _NO_CONFIGURATION = Configuration()
 
 
+@checked
 def suspend(
     manifest: Document, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Document] = ()
 ) -> Document:
@@ -28,6 +30,7 @@ def suspend(
     return adapter_for(manifest, config=config, related=related).suspended()
 
 
+@checked
 def start_patch(
     manifest: Document,
     workload: Workload,
@@ -62,6 +65,7 @@ def start_patch(
     return adapter_for(manifest, config=config, related=related).start_patch(infos)
 
 
+@checked
 def stop_patch(
     manifest: Document,
     workload: Workload,
@@ -81,6 +85,7 @@ def stop_patch(
     return adapter_for(manifest, config=config, related=related).stop_patch(workload.pod_sets)
 
 
+@checked
 def apply_patch(manifest: Document, change: Document) -> Document:
     """A copy of a manifest with a JSON merge patch applied; fields that are null in the manifest are left out."""
     applied: Document = without_nulls(manifest)

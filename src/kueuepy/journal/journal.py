@@ -13,6 +13,7 @@ from zlib import crc32
 import msgspec
 
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.journal import file, reading
 from kueuepy.journal.lock import Guard, Lock, resolved
 from kueuepy.journal.redo import redo
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _TRIES = 5
 
 
+@checked_methods
 class Journal:
     """An SQLite file with a snapshot and every call since, each durable before its caller hears of it.
 

@@ -9,6 +9,7 @@ import msgspec
 
 from kueuepy.decisions import Admitted, Preempting
 from kueuepy.errors import KueueError, NotFoundError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import Object, Workload
 from kueuepy.scheduler import Scheduler
 from kueuepy.session import calls
@@ -44,6 +45,7 @@ class Log(Protocol):
         """Puts a snapshot in the place of all calls so far."""
 
 
+@checked_methods
 class JournaledScheduler(Scheduler):
     """A Scheduler whose every call is durable before it returns; made by `Journal.scheduler`.
 

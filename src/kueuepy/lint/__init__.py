@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors import NotFoundError
+from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import suggestion
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.finding import SEVERITIES, Finding, Findings, Severity
@@ -19,6 +20,7 @@ from kueuepy.objects import Configuration, Object
 __all__ = ["RULES", "SEVERITIES", "Finding", "Findings", "Rule", "Severity", "lint"]
 
 
+@checked
 def lint(
     objects: Cluster | Manifest | Iterable[Object],
     *,

@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.notebook import Sheet, repr_html
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
@@ -37,6 +38,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         return f"{place}{self.severity} {self.rule}: {self.object}: {field}{self.message}"
 
 
+@checked_methods
 class Findings(list[Finding]):
     """Findings in the order of the rules, then of the objects."""
 

@@ -6,6 +6,7 @@ from collections import deque
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.metrics.counters import Counters
 from kueuepy.metrics.gauges import gauges
 from kueuepy.metrics.text import Series, exposition
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
 
 
+@checked_methods
 class Watch:
     """Sees all that happens in a Scheduler from now on: its events, and the metrics that follow from them.
 

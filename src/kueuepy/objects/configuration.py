@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import field
 
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects.base import Collection, Int64, ResourceList, Value
 from kueuepy.objects.selector import LabelSelector, LabelSelectorRequirement
 from kueuepy.profiles import DEVELOPMENT, Release, effective, release_of, rules_of
@@ -118,6 +119,7 @@ MANAGED_NAMESPACES = LabelSelector(
 """All namespaces but those of Kubernetes and of Kueue: the default of `managed_jobs_namespace_selector`."""
 
 
+@checked_methods
 class Configuration(Value, frozen=True, kw_only=True):
     """Policies of a Kueue installation (`config.kueue.x-k8s.io`); built in Python, every option is off.
 

@@ -6,12 +6,14 @@ from typing import Literal, TypeAlias
 from msgspec import field
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects.base import Int64, Object, Value
 
 TaintEffect: TypeAlias = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 TolerationOperator: TypeAlias = Literal["", "Equal", "Exists"]
 
 
+@checked_methods
 class Taint(Value, frozen=True):
     """A taint of a node: pods stay away unless they tolerate it.
 
@@ -42,6 +44,7 @@ class Taint(Value, frozen=True):
         return cls(key, value, effect)
 
 
+@checked_methods
 class Toleration(Value, frozen=True):
     """What lets a pod stay on tainted nodes.
 

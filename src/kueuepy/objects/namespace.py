@@ -1,6 +1,6 @@
 """Objects of Kubernetes itself that decide what a workload asks for, and where it may go."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec import field
@@ -19,7 +19,7 @@ class Namespace(Object, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Adds the label of the name."""
         Object.__post_init__(self)
-        if self.labels.get(NAMESPACE_NAME_LABEL) != self.name:
+        if isinstance(self.labels, Mapping) and self.labels.get(NAMESPACE_NAME_LABEL) != self.name:
             msgspec.structs.force_setattr(self, "labels", {**self.labels, NAMESPACE_NAME_LABEL: self.name})
 
 

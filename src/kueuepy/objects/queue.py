@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
 from kueuepy.objects.base import Collection, NamespacedObject, Object, QuantityText, ResourceList, Value, Worded
 from kueuepy.objects.quota import QuotaTable, ResourceGroup
@@ -87,6 +88,7 @@ class AdmissionCheckStrategyRule(Collection, frozen=True):
     on_flavors: Sequence[str] = ()
 
 
+@checked_methods
 class ClusterQueue(Object, frozen=True, kw_only=True):
     """A pool of quotas with its rules of admission and preemption.
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects.base import Collection, QuantityText, Value, quantity
 
 
@@ -54,6 +55,7 @@ QuotaTable: TypeAlias = Mapping[str, Mapping[str, QuantityText | Quota]]
 """Quotas by flavor and resource; a plain quantity stands for `Quota(nominal)`."""
 
 
+@checked_methods
 class ResourceGroup(Collection, frozen=True):
     """Resources that a pod set gets from one and the same flavor.
 

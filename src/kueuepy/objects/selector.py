@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import field
 
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects.base import Collection
 
 SelectorOperator: TypeAlias = Literal["In", "NotIn", "Exists", "DoesNotExist"]
@@ -37,6 +38,7 @@ class LabelSelectorRequirement(Collection, frozen=True):
                 return not present or labels[self.key] not in self.values
 
 
+@checked_methods
 class LabelSelector(Collection, frozen=True):
     """All of these pairs and conditions together; the empty selector matches everything.
 

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import field
 from msgspec.structs import replace
 
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects.base import NamespacedObject, QuantityText, Value, quantity
 from kueuepy.objects.flavor import Toleration
 from kueuepy.objects.status import WorkloadStatus
@@ -25,6 +26,7 @@ class PriorityClassRef(Value, frozen=True):
     name: str
 
 
+@checked_methods
 class PodSet(Value, frozen=True):
     """Pods that are alike: how many, and what each asks for.
 

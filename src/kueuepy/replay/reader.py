@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import suggestion
 from kueuepy.manifest.configuration import read_resources
 from kueuepy.manifest.decoding import Findings
@@ -48,14 +49,19 @@ def _open(path: str) -> IO[bytes]:
         raise ScenarioError(f"{path}: is no complete gzip file: {error}") from None
 
 
+@checked
 def read_scenarios(path: str) -> Iterator[dict[str, Any]]:
     """The scenarios of a file, one JSON object a line; `-` is standard input.
 
     Raises:
         ScenarioError: The file cannot be read, or a line is no scenario; the message names file and line.
     """
+    return _scenarios(_open(path), path)
+
+
+def _scenarios(opened: IO[bytes], path: str) -> Iterator[dict[str, Any]]:
     decoder = msgspec.json.Decoder(dict[str, Any])
-    with _open(path) as stream:
+    with opened as stream:
         for number, line in enumerate(stream, start=1):
             if not line.strip():
                 continue

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND, Object
 from kueuepy.scheduler.questions import SchedulerQuestions
 from kueuepy.session import calls
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 W = TypeVar("W", bound=calls.OfWorkload)
 
 
+@checked_methods
 class SchedulerWorkloads(SchedulerQuestions):
     """What one tells a Scheduler of Workloads that it has.
 

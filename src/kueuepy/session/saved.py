@@ -14,6 +14,7 @@ import msgspec
 from kueuepy import _core
 from kueuepy.decisions import Admitted  # noqa: TC001 - msgspec reads it
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, UnsupportedError
+from kueuepy.errors.arguments import checked
 from kueuepy.objects import Configuration, Object, Workload  # noqa: TC001 - msgspec reads them
 from kueuepy.objects.kinds import KINDS
 from kueuepy.objects.ready import ready
@@ -46,6 +47,7 @@ class _Saved(msgspec.Struct, frozen=True):
     admitted: list[Admitted]
 
 
+@checked
 def to_bytes(scheduler: SchedulerState) -> bytes:
     """All that a Scheduler knows, as MessagePack; a Scheduler of the same history gives the same bytes.
 
@@ -99,6 +101,7 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> Parts:
     return _parts(saved, declared)
 
 
+@checked
 def is_saved(path: str | os.PathLike[str]) -> bool:
     """Whether a file begins as one that `save` has written; whether it is whole is not asked."""
     try:
@@ -108,6 +111,7 @@ def is_saved(path: str | os.PathLike[str]) -> bool:
         return False
 
 
+@checked
 def save(scheduler: SchedulerState, path: str | os.PathLike[str]) -> None:
     """Writes all that a Scheduler knows to a file; one that is there already is replaced as a whole, or not at all.
 

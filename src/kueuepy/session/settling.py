@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kueuepy import _core
 
 _UNHEEDED = 16  # states to compare before anybody looks at who is preempted
+_MANY = 64
 _PATIENCE = 3  # how often a workload is preempted from then on before its tree is looked at alone
 
 
@@ -35,6 +36,9 @@ def settle(
     Trees of cohorts know nothing of each other. Where several of them go round, each with a period of its own, the
     whole repeats after their least common multiple only; so each is looked at alone, on a fork without the others.
 
+    To compare states costs as much as there are workloads. While nobody has been evicted, and ever fewer workloads are
+    still to be heads, no state is one of before; where these are many, it is not looked.
+
     Args:
         engine: The engine.
         noted: Is shown each cycle.
@@ -48,12 +52,17 @@ def settle(
     taken: Counter[str] = Counter()
     patience = _PATIENCE
     cycles: list[Cycle] = []
+    ahead, quiet = 0, not retries
     while max_cycles is None or len(cycles) < max_cycles:
         cycle = _cycle(engine, noted, control)
         if cycle.idle:
             return Settled(cycles, (), finished=True)
         cycles.append(cycle)
         if cycle.admitted_count and not cycle.evicted_count and not retries:
+            continue
+        before_it, ahead = ahead, cycle.ahead
+        quiet = quiet and not cycle.evicted_count
+        if quiet and _MANY < ahead < before_it:
             continue
         before = seen.setdefault(engine.fingerprint(), len(cycles))
         if before < len(cycles):

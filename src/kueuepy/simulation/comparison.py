@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.explain.words import amount, share_text
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.simulation.history import Fact, Move
@@ -18,6 +19,8 @@ from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.text import span_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kueuepy.simulation.figures import Kpis
     from kueuepy.simulation.picture import Picture
     from kueuepy.simulation.result import Result
@@ -94,6 +97,7 @@ class JobChange(msgspec.Struct, frozen=True):
     after: JobOutcome
 
 
+@checked_methods
 class Comparison:
     """The same jobs under several policies; of two, `before` and `after` are the first and the last.
 
@@ -257,6 +261,7 @@ class Comparison:
     _repr_html_ = repr_html
 
 
+@checked
 def compare(
     before: Cluster | Mapping[str, Cluster],
     after: Cluster | Jobs | Iterable[Any] = (),
@@ -305,7 +310,7 @@ def compare(
         raise InvalidSpecError('compare: give two clusters and jobs, or {"name": cluster, ...} and jobs')
     if not clusters:
         raise InvalidSpecError("compare: no cluster; give one at least")
-    table = given if hasattr(given, "columns") or not isinstance(given, Iterable) else list(given)
+    table = list(given) if isinstance(given, Iterator) else given  # read once for each cluster
     results = {}
     for name, cluster in clusters.items():
         run = Simulation(cluster, table, **{"missing": "wait", **options})

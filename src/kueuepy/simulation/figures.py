@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import StateError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.notebook import Sheet, repr_html
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _NANO = 1e9
 _STARVED = 10
 
 
+@checked_methods
 class Kpis(msgspec.Struct, frozen=True):
     """What came of a run, in figures; those of a resource are by `flavor/resource`, in hours of cores for cpu.
 

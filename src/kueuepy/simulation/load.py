@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kueuepy.errors.arguments import checked
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import unit
 from kueuepy.tables import Categorical, Columns
@@ -124,6 +125,7 @@ def _overloads(jobs: JobColumns, cluster: Cluster, there: dict[str, str]) -> lis
     ]
 
 
+@checked
 def cluster_of(
     jobs: JobColumns, headroom: float = 1.05, cohort: str | None = "all", flavor: str = "default", **options: Any
 ) -> Cluster:

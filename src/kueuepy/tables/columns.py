@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy import _core
 from kueuepy.errors import NotFoundError, UnsupportedError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.notebook import Sheet, repr_html
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Categorical:
 Column = Any  # an array, a Categorical, or a list of texts
 
 
+@checked_methods
 class Columns:
     """Columns of equal length under their names; read-only, and not changed by what happens later."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.engine.inventory import cluster_queues, cohorts
+from kueuepy.errors.arguments import checked
 from kueuepy.manifest import to_dict
 from kueuepy.objects import SECOND, ClusterQueue
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _Cells = dict[str, dict[str, int]]
 
 
+@checked
 def state_dump(scheduler: Scheduler) -> dict[str, Any]:
     """The cache and the queues at this moment, ready for `json.dumps`; for people and scripts, not to start from.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kueuepy.engine.inventory import EventKind  # noqa: TC001 - msgspec reads it
+from kueuepy.errors.arguments import checked
 from kueuepy.tables import Columns
 
 if TYPE_CHECKING:
@@ -82,13 +83,13 @@ class EventTable(Columns):
     """Events, oldest first: a column for each attribute of `Event`."""
 
 
+@checked
 def event_table(events: Sequence[Event]) -> EventTable:
     """The events as columns."""
     return EventTable({name: [getattr(event, name) for event in events] for name in Event.__struct_fields__})
 
 
+@checked
 def drain_events(engine: _core.Engine) -> Iterator[Event]:
     """What happened since the last time; the engine forgets it."""
-    for view in engine.drain_events():
-        since = view[-1]
-        yield Event(*view[:-1], NEVER if since is None else since)
+    return (Event(*view[:-1], NEVER if view[-1] is None else view[-1]) for view in engine.drain_events())

@@ -9,6 +9,7 @@ import msgspec
 from kueuepy import _core
 from kueuepy.engine.inventory import local_queues
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.arguments import checked
 from kueuepy.manifest.times import format_time
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ class PendingWorkloadsSummary(msgspec.Struct, frozen=True):
         }
 
 
+@checked
 def pending_workloads(
     source: Scheduler | _core.Engine,
     *,

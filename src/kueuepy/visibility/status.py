@@ -9,6 +9,7 @@ import msgspec
 
 from kueuepy import _core
 from kueuepy.engine.inventory import cluster_queues, cohorts, local_queues
+from kueuepy.errors.arguments import checked
 from kueuepy.manifest.times import format_time
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ class CohortStatus(_Status, frozen=True):
     fair_sharing: FairSharingStatus | None = None
 
 
+@checked
 def cluster_queue_status(scheduler: Scheduler) -> dict[str, ClusterQueueStatus]:
     """The status of every ClusterQueue, by name."""
     fair = scheduler.configuration.fair_sharing is not None
@@ -167,6 +169,7 @@ def cluster_queue_status(scheduler: Scheduler) -> dict[str, ClusterQueueStatus]:
     }
 
 
+@checked
 def local_queue_status(scheduler: Scheduler) -> dict[str, LocalQueueStatus]:
     """The status of every LocalQueue, by `namespace/name`."""
     return {
@@ -183,6 +186,7 @@ def local_queue_status(scheduler: Scheduler) -> dict[str, LocalQueueStatus]:
     }
 
 
+@checked
 def cohort_status(scheduler: Scheduler) -> dict[str, CohortStatus]:
     """The status of every Cohort that is declared, by name."""
     fair = scheduler.configuration.fair_sharing is not None

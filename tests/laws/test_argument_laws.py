@@ -1,0 +1,237 @@
+"""The law of arguments: whatever a public function, class or method is given, it answers, or raises a KueueError.
+
+A wrong number of arguments, or an unknown name of one, is Python's own TypeError; so is an operator between things that
+have none. Functions that others give, and classes that others derive from, are theirs.
+"""
+
+from __future__ import annotations
+
+import enum
+import importlib
+import inspect
+import math
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import kueuepy as kq
+from kueuepy.errors import InternalError, KueueError
+from kueuepy.journal import Journal
+from kueuepy.simulation.items import jobs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROW = {"name": "z", "queue": "q", "cpu": 1, "submit": 0, "duration": 5}
+MODULES = ("jobs", "manifest", "objects", "journal", "importer", "metrics", "visibility", "lint", "replay", "persist")
+EXCEPT = {
+    "jobs.BaseJob": "is derived from",
+    "jobs.PathJob": "is derived from",
+    "jobs.PodIndex": "is for classes of one's own",
+    "jobs.PodSetInfo": "is for classes of one's own",
+    "jobs.PodSetPath": "is for classes of one's own",
+    "jobs.Section": "is for classes of one's own",
+    "jobs.Slot": "is for classes of one's own",
+    "jobs.register": "lasts for the whole process",
+    "jobs.path_kind": "lasts for the whole process",
+    "lint.Findings": "is a list",
+    "CheckRequest": "is a tuple",
+}
+FOR_THE_JOURNAL = {"begin", "declared", "reapply", "redone", "resubmit", "give_up", "write", "of_parts", "take"}
+
+
+class Odd:
+    """Something that nobody knows."""
+
+
+def wrong() -> list[Any]:
+    """Values of all types, and texts that name nothing."""
+    return [
+        *(None, True, 5, -1, 2**70, 0.5, math.nan, 1j, "", "x", "default/a", b"x", "\ud800", "\0"),
+        *([], [5], ["x"], [[]], [None], (), {}, {"a": 1}, {1: 2}, {"name": 5}, set(), {5}, range(3), iter([1])),
+        *(Odd(), Odd, len, object, {"kind": "Job"}, {"apiVersion": "batch/v1", "kind": "Job", "metadata": 5}),
+        {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "spec": []},
+    ]
+
+
+def cluster() -> kq.Cluster:
+    queue = kq.ClusterQueue.of("q", {"f": {"cpu": 4}})
+    return kq.Cluster(kq.ResourceFlavor("f"), queue, kq.AdmissionCheck("c", controller_name="x/y"))
+
+
+def scheduler() -> kq.Scheduler:
+    made = kq.Scheduler(cluster(), now=0)
+    made.submit({"name": "a", "queue": "q", "cpu": 1}, {"name": "b", "queue": "q", "cpu": 9})
+    made.settle()
+    return made
+
+
+def right() -> list[Any]:
+    """Values that are meant somewhere."""
+    workload = kq.Workload("w", queue_name="q", pod_sets=(kq.PodSet.of(requests={"cpu": 1}),))
+    queue = kq.ClusterQueue.of("q", {"f": {"cpu": 5}})
+    return [cluster(), scheduler(), workload, [workload], queue, kq.Configuration(), jobs_of([ROW]), "q", 1, dict(ROW)]
+
+
+MADE: dict[str, Callable[[], Any]] = {
+    "Answers": lambda: scheduler().try_admit_many(["a", "b"]),
+    "Cluster": cluster,
+    "Comparison": lambda: kq.compare(cluster(), cluster(), [ROW]),
+    "Configuration": kq.Configuration,
+    "Difference": lambda: scheduler().whatif(kq.ClusterQueue.of("q", {"f": {"cpu": 5}})),
+    "Explanation": lambda: scheduler().explain("b"),
+    "Jobs": lambda: jobs_of([ROW]),
+    "Manifest": lambda: cluster().manifest,
+    "Quantity": lambda: kq.Quantity("5"),
+    "Result": lambda: kq.simulate(cluster(), [ROW]),
+    "Scheduler": scheduler,
+    "Settled": lambda: scheduler().settle(),
+    "Simulation": lambda: kq.Simulation(cluster(), [ROW]),
+}
+OF_THE_CORE = {
+    "Quantity": ("value",),
+    "Quantity.format": ("resource", "value"),
+    "Quantity.printed": ("text",),
+    "Quantity.quota": ("resource",),
+    "Quantity.request": ("resource",),
+    "Question": ("workload",),
+}
+"""The parameters of what is written in C++, and has no signature."""
+
+
+def names() -> Iterator[str]:
+    """Every public function and class, and every public method of those that can be made."""
+    seen: set[int] = set()
+    for module in ("", *MODULES):
+        home = importlib.import_module(f"kueuepy.{module}".strip("."))
+        for name in sorted(home.__all__):
+            found = getattr(home, name)
+            path = f"{module}.{name}".strip(".")
+            if inspect.ismodule(found) or not callable(found) or id(found) in seen or path in EXCEPT:
+                continue
+            seen.add(id(found))
+            if not inspect.isclass(found):
+                yield path
+            elif not _is_left_out(found):
+                yield path
+                yield from (f"{path}.{method}" for method in _methods(found, name))
+
+
+def _is_left_out(cls: type) -> bool:
+    return issubclass(cls, BaseException | enum.Enum) or getattr(cls, "_is_protocol", False)
+
+
+def _methods(cls: type, name: str) -> Iterator[str]:
+    for method, member in inspect.getmembers_static(cls):
+        if method.startswith("_") or method in FOR_THE_JOURNAL or hasattr(msgspec.Struct, method):
+            continue
+        if isinstance(member, classmethod | staticmethod) or (name in MADE and callable(getattr(cls, method))):
+            yield method
+
+
+def found(path: str) -> Any:
+    """What has this name; a method of something that was made for it."""
+    value: Any = kq
+    for name in path.split("."):
+        is_class = inspect.isclass(value)
+        member = inspect.getattr_static(value, name, None) if is_class else None
+        if is_class and not isinstance(member, classmethod | staticmethod):
+            value = MADE[value.__name__]()
+        value = importlib.import_module(f"kueuepy.{name}") if value is kq and name in MODULES else getattr(value, name)
+    return value
+
+
+def parameters(path: str, function: Any) -> list[inspect.Parameter]:
+    """What it takes."""
+    if path in OF_THE_CORE:
+        return [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in OF_THE_CORE[path]]
+    if inspect.isclass(function) and issubclass(function, msgspec.Struct):
+        return [
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if field.required else None,
+            )
+            for field in msgspec.structs.fields(function)
+        ]
+    return list(inspect.signature(function).parameters.values())
+
+
+@pytest.mark.parametrize("path", sorted(names()))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_wrong_arguments_are_refused_by_an_error_of_ours(path: str, data: st.DataObject, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    function = found(path)
+    values = [*wrong(), *right()]
+
+    def value() -> Any:
+        return values[data.draw(st.integers(0, len(values) - 1))]
+
+    args: list[Any] = []
+    options: dict[str, Any] = {}
+    for parameter in parameters(path, function):
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            args += [value() for _ in range(data.draw(st.integers(0, 2)))]
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            if parameter.default is parameter.empty or data.draw(st.booleans()):
+                options[parameter.name] = value()
+        elif parameter.kind is not parameter.VAR_KEYWORD and (
+            parameter.default is parameter.empty or data.draw(st.booleans())
+        ):
+            args.append(value())
+    _call(function, args, options)
+
+
+def _call(function: Any, args: list[Any], options: dict[str, Any]) -> None:
+    try:
+        answer = function(*args, **options)
+        if inspect.isgenerator(answer):
+            list(answer)
+    except InternalError:
+        raise
+    except KueueError:
+        pass
+
+
+def test_the_law_looks_at_all_that_is_public():
+    paths = set(names())
+    assert {"Scheduler", "Scheduler.submit", "simulate", "Quantity.printed", "jobs.from_row", "Journal"} <= {
+        path.removeprefix("journal.") for path in paths
+    }
+    assert len(paths) > 200
+    assert all(inspect.isroutine(found(path)) or inspect.isclass(found(path)) for path in paths)
+
+
+@pytest.mark.parametrize("method", ["scheduler", "backup"])
+def test_a_journal_refuses_wrong_arguments_and_goes_on(tmp_path, monkeypatch, method: str):
+    monkeypatch.chdir(tmp_path)
+    with Journal(tmp_path / "j.db") as journal:
+        journal.scheduler(cluster())
+        for value in wrong():
+            _call(getattr(journal, method), [value], {})
+        journal.scheduler().submit({"name": "later", "queue": "q", "cpu": 1})
+
+
+def test_an_error_names_the_argument_and_what_it_must_be():
+    for call, words in (
+        (lambda: kq.Cluster().get(5, "x"), "Cluster.get: kind: is 5; it must be type"),
+        (lambda: kq.simulate(cluster(), [ROW], seed="x"), "simulate: seed: is 'x'; it must be int"),
+    ):
+        with pytest.raises(kq.InvalidSpecError, match=words):
+            call()
+
+
+def test_errors_of_functions_of_others_stay_what_they_are():
+    def check(_: kq.Workload) -> str:
+        raise ZeroDivisionError
+
+    queue = kq.ClusterQueue.of("q", {"f": {"cpu": 4}}, admission_checks_strategy=[kq.AdmissionCheckStrategyRule("c")])
+    objects = [kq.ResourceFlavor("f"), queue, kq.AdmissionCheck("c", controller_name="x/y")]
+    running = kq.Scheduler(kq.Cluster(objects), checks={"x/y": check})
+    running.submit({"name": "a", "queue": "q", "cpu": 1})
+    with pytest.raises(ZeroDivisionError):
+        running.settle()
