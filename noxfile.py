@@ -1,4 +1,4 @@
-"""What is checked, one session a kind: `nox -s lint test cpp tsan tidy wheel docs notebooks bench`.
+"""What is checked, one session a kind: `nox -s lint test cpp tsan tidy wheel docs notebooks fuzz bench`.
 
 Every session installs what it needs; with `nox --no-venv --no-install` all of them use the active environment.
 """
@@ -149,6 +149,14 @@ def notebooks(session: nox.Session) -> None:
     """Every notebook, executed."""
     _install(session, "test", "notebooks")
     session.run("python", "-m", "pytest", "--nbmake", "-n", "auto", "notebooks", *session.posargs)
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """A million random calls and a million documents, with every promise held after each."""
+    _install(session, "test")
+    seed = session.posargs or ["--seed", "1"]
+    session.run("python", "-m", "kueuepy.testing.fuzz", "--steps", "1000000", "--documents", "1000000", *seed)
 
 
 @nox.session

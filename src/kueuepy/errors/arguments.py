@@ -58,6 +58,27 @@ def checked_methods(cls: C) -> C:
     return cls
 
 
+def checked_fields(post_init: Callable[[Any], None]) -> Callable[[Any], None]:
+    """What a record does once it is made, where the types of its fields are to blame for an exception."""
+
+    @wraps(post_init)
+    def run(self: Any) -> None:
+        try:
+            post_init(self)
+        except KueueError:
+            raise
+        except Exception as error:
+            names = _Names(post_init.__globals__)
+            for name, hint in type(self).__annotations__.items():
+                value = getattr(self, name)
+                if not fits(value, _hint(hint, names), names):
+                    where = f"{type(self).__name__}: {name}"
+                    raise InvalidSpecError(f"{where}: is {_shown(value)}; it must be {hint}") from error
+            raise
+
+    return run
+
+
 def _fault(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:
     """Which argument is of a wrong type, and what it must be; empty if all fit, or if they are too many or too few."""
     signature = inspect.signature(function)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.explain import words
 from kueuepy.explain.cause import Cause
 from kueuepy.explain.cause import cause as _cause
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kueuepy.objects import Workload
 
 
+@checked_methods
 class Explanation(msgspec.Struct, frozen=True):
     """Why a workload is where it is, as a tree; as text with `str()`, as HTML in a notebook.
 
@@ -88,6 +90,7 @@ def _lines(causes: tuple[Cause, ...], indent: str) -> Iterator[str]:
         yield from _lines(cause.causes, f"{indent}{'   ' if last else '│  '}")
 
 
+@checked
 def explain(
     engine: _core.Engine,
     found: int,

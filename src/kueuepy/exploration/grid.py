@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.exploration.measure import promises
 from kueuepy.exploration.policy import applied
 from kueuepy.exploration.runs import result_under
@@ -47,6 +48,7 @@ class Chosen(msgspec.Struct, frozen=True):
     figures: dict[str, float]
 
 
+@checked_methods
 class Sweep:
     """What came of many policies; a value.
 

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, UnsupportedError
+from kueuepy.errors.arguments import checked, checked_fields, checked_methods
 from kueuepy.simulation.distributions import draws
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ MOST = 10_000
 """How many runs a sweep has at most unless more are asked for."""
 
 
+@checked_methods
 class Uniform(msgspec.Struct, frozen=True):
     """Numbers from `low` to `high`, each as likely.
 
@@ -39,6 +41,7 @@ class Uniform(msgspec.Struct, frozen=True):
     step: float | None = None
     log: bool = False
 
+    @checked_fields
     def __post_init__(self) -> None:
         """Finds bounds that are none.
 
@@ -72,6 +75,7 @@ Space = Mapping[str, "Uniform | Sequence[Any]"]
 """By path a range, or a list of values that are each as likely."""
 
 
+@checked
 def sample(
     space: Space, n: int, *, seed: int = 0, how: Literal["sobol", "random"] = "sobol"
 ) -> tuple[dict[str, Any], ...]:

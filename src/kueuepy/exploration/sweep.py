@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked
 from kueuepy.exploration.grid import Sweep
 from kueuepy.exploration.measure import measure
 from kueuepy.exploration.policy import JobsBySeed, Setup, check_path
@@ -40,6 +41,7 @@ class SweepProgress(msgspec.Struct, frozen=True):
     failed: int
 
 
+@checked
 def sweep(
     cluster: Cluster,
     jobs: Jobs | Callable[[int], Any] | Iterable[Any],

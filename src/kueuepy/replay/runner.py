@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from kueuepy import _core
+from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.problems import ManifestError
 from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.manifest.kinds import KINDS
@@ -14,7 +15,7 @@ from kueuepy.manifest.validation import review_object
 from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import Node, Object, PriorityClass, Workload, WorkloadPriorityClass
 
-from .reader import ScenarioError, configuration
+from .reader import ScenarioError, check_scenario, configuration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,17 +31,24 @@ _REMOVABLE = frozenset(kind.name for kind in KINDS.values() if kind.cls not in (
 Result = dict[str, Any]
 
 
+@checked
 def replay(scenario: dict[str, Any]) -> list[Result]:
-    """The results of a scenario, one for each step."""
+    """The results of a scenario, one for each step.
+
+    Raises:
+        ScenarioError: It is not of the form that `replay` takes.
+    """
     run = Replay(scenario)
     return [run.step(step) for step in scenario["steps"]]
 
 
+@checked
 def as_version(scenario: dict[str, Any], version: str) -> dict[str, Any]:
     """The scenario under another release of Kueue, such as `v0.18`."""
     return {**scenario, "config": {**(scenario.get("config") or {}), "version": version}}
 
 
+@checked_methods
 class Replay:
     """One scenario under way.
 
@@ -49,7 +57,12 @@ class Replay:
     """
 
     def __init__(self, scenario: dict[str, Any]) -> None:
-        """Applies the scenario's objects at time 0."""
+        """Applies the scenario's objects at time 0.
+
+        Raises:
+            ScenarioError: It is not of the form that `replay` takes.
+        """
+        check_scenario(scenario)
         config = scenario.get("config") or {}
         self.engine = _core.Engine(configuration(config))
         self.engine.set_now(EPOCH)

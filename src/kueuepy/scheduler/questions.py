@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import ResourceFlavor
 from kueuepy.session.base import SchedulerState, alone
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from kueuepy.whatif import Answers
 
 
+@checked_methods
 class SchedulerQuestions(SchedulerState):
     """Questions that change nothing."""
 

@@ -12,6 +12,7 @@ from kueuepy.cluster import Cluster
 from kueuepy.decisions import Admitted
 from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.jobs.places import jobs_placed
 from kueuepy.manifest import ManifestError, check, validate_update
 from kueuepy.notebook import repr_html
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Object)
 
 
+@checked_methods
 class Scheduler(SchedulerWorkloads):
     """Kueue on a cluster of its own: it owns a copy, and nothing that happens to it changes the Cluster it came from.
 

@@ -12,6 +12,7 @@ import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError, StateError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.manifest import check
 from kueuepy.objects import SECOND, ClusterQueue, LocalQueue, Namespace, PriorityClass, WorkloadPriorityClass
 from kueuepy.session import calls
@@ -59,6 +60,7 @@ def changing(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, 
     return run
 
 
+@checked_methods
 class SchedulerState:
     """An engine, the objects and Workloads that it was given, and how to find one's way in it.
 

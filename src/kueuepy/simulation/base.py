@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.manifest.times import LONGEST
 from kueuepy.objects import SECOND
 from kueuepy.simulation.columns import ALIASES, check_columns, is_resource, read_column
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from kueuepy.simulation.distributions import Distribution
 
 
+@checked_methods
 class JobColumns(Columns):
     """The columns of jobs, and what comes with them; users know it as `kueuepy.Jobs`.
 
@@ -117,7 +119,13 @@ class JobColumns(Columns):
         return float(submit.max() - submit.min()) / SECOND if len(submit) else 0.0
 
     def name_of(self, row: int) -> str:
-        """The name of a job's Workload."""
+        """The name of a job's Workload.
+
+        Raises:
+            NotFoundError: There is no such row.
+        """
+        if not 0 <= row < len(self):
+            raise NotFoundError(f"jobs: there is no row {row}; the last one is {len(self) - 1}")
         return str(self["name"][row]) if "name" in self.names else f"j{row:07d}"
 
     def column(self, name: str, default: int) -> NDArray[np.int64]:
@@ -171,8 +179,8 @@ class JobColumns(Columns):
 
     def scale_runtime(self, factor: float) -> Self:
         """The runtimes multiplied by the factor; jobs that never end stay so."""
-        if not factor > 0:
-            raise InvalidSpecError(f"scale_runtime: {factor!r}; it must be more than 0")
+        if not 0 < factor < LONGEST:
+            raise InvalidSpecError(f"scale_runtime: {factor!r}; it must be more than 0, and at most {LONGEST}")
         runtime = self["runtime"]
         scaled = np.where(runtime < 0, runtime, np.round(runtime * factor).astype(np.int64))
         return self._changed(runtime=scaled)
@@ -207,12 +215,20 @@ class JobColumns(Columns):
         return [(name, np.flatnonzero(column.codes == code)) for code, name in enumerate(column.names)]
 
     def where(self, mask: Any) -> Self:
-        """The rows for which the mask, or the function of this table, is true."""
-        chosen = np.asarray(mask(self) if callable(mask) else mask)
-        return self.take(np.flatnonzero(chosen) if chosen.dtype == bool else chosen)
+        """The rows for which the mask, or the function of this table, is true.
+
+        Raises:
+            InvalidSpecError: It is no mask of as many rows, and no numbers of rows.
+        """
+        return self.take(self._rows("where", mask(self) if callable(mask) else mask))
 
     def take(self, rows: Any) -> Self:
-        """These rows, in this order."""
+        """These rows, in this order.
+
+        Raises:
+            InvalidSpecError: They are no numbers of rows, or one is not there.
+        """
+        rows = self._rows("take", rows)
         return self._with(
             {
                 name: Categorical(column.codes[rows], column.names) if isinstance(column, Categorical) else column[rows]
@@ -220,12 +236,27 @@ class JobColumns(Columns):
             }
         )
 
+    def _rows(self, method: str, rows: Any) -> NDArray[np.intp]:
+        """Numbers of rows, or of those for which a mask is true."""
+        try:
+            found = np.arange(len(self))[np.asarray(rows if len(rows) else np.empty(0, np.intp))]
+        except (IndexError, TypeError, ValueError) as error:
+            wanted = f"a mask of {len(self)} rows, or numbers of rows from 0 to {len(self) - 1}"
+            raise InvalidSpecError(f"Jobs.{method}: is {rows!r}; it must be {wanted}: {error}") from None
+        return np.atleast_1d(found)
+
     def sort(self) -> Self:
         """By submission; of equal ones the earlier row first."""
         return self.take(np.argsort(self["submit"], kind="stable"))
 
     def moved_to(self, submit: Any) -> Self:
-        """The same jobs with these times of submission, in nanoseconds."""
+        """The same jobs with these times of submission, in nanoseconds.
+
+        Raises:
+            InvalidSpecError: They are no array of as many whole numbers.
+        """
+        if not isinstance(submit, np.ndarray) or submit.dtype != np.int64 or submit.shape != (len(self),):
+            raise InvalidSpecError(f"Jobs.moved_to: submit: is {submit!r}; it must be an array of {len(self)} int64")
         return self._changed(submit=submit)
 
     def __repr__(self) -> str:

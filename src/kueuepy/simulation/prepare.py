@@ -9,6 +9,7 @@ import numpy as np
 
 from kueuepy import _core
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.manifest.times import LONGEST
 from kueuepy.objects import Object, Workload
 from kueuepy.scheduler import Scheduler
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _NAMED = 5
 
 
+@checked_methods
 class Prepared:
     """A run that is ready to go on, and how far it has come.
 
@@ -63,8 +65,8 @@ class Prepared:
         self.core = self._start(self.codes)
 
     def end_of(self, until: Any) -> int:
-        """The nanosecond of a time after the first submission; `None` is never."""
-        return LONGEST if until is None else self.zero + moment("until", until)
+        """The nanosecond of a time after the first submission; `None`, and what no 64 bits hold, is never."""
+        return LONGEST if until is None else min(LONGEST, self.zero + moment("until", until))
 
     def until(self, when: Any) -> Prepared:
         """The same run from its start on until a moment after the first submission."""

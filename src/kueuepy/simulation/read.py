@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError, UnsupportedError
+from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
 from kueuepy.simulation.base import JobColumns, renamed
 from kueuepy.simulation.columns import ALIASES, SPANS
 from kueuepy.simulation.values import Column, is_missing, raw
@@ -306,9 +306,15 @@ def arrow_columns(table: Any) -> dict[str, Any]:
     """The columns of anything that gives an Arrow stream.
 
     Raises:
+        InvalidSpecError: It gives none.
         UnsupportedError: pyarrow is not installed.
     """
-    return _from_pyarrow(_pyarrow("pyarrow").table(table))
+    pyarrow = _pyarrow("pyarrow")
+    try:
+        found = pyarrow.table(table)
+    except (TypeError, ValueError) as error:
+        raise InvalidSpecError(f"jobs: {table!r} is no Arrow table: {error}") from None
+    return _from_pyarrow(found)
 
 
 def _from_pyarrow(table: Any) -> dict[str, Any]:
@@ -329,6 +335,7 @@ def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
     """Writes a table of jobs as `read` reads it: times as timestamps and durations, cpu in cores.
 
     Raises:
+        StateError: The file cannot be written.
         UnsupportedError: pyarrow is not installed.
     """
     pyarrow, parquet = _pyarrow("pyarrow"), _pyarrow("pyarrow.parquet")
@@ -342,7 +349,7 @@ def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
             table = table.set_column(place, name, pyarrow.array(column.view("m8[ns]"), mask=absent))
         elif name == "cpu":
             table = table.set_column(place, name, pyarrow.array(column / 1000))
-    parquet.write_table(table, path)
+    _written(parquet, table, path)
 
 
 def _pyarrow(module: str) -> Any:
@@ -352,13 +359,21 @@ def _pyarrow(module: str) -> Any:
         raise UnsupportedError(f"jobs: {module.partition('.')[0]} is not installed; pip install pyarrow") from error
 
 
+def _written(parquet: Any, table: Any, path: str | os.PathLike[str]) -> None:
+    try:
+        parquet.write_table(table, path)
+    except OSError as error:
+        raise StateError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
 def write_table(table: Columns, path: str | os.PathLike[str]) -> None:
     """Writes a table as Parquet.
 
     Raises:
+        StateError: The file cannot be written.
         UnsupportedError: pyarrow is not installed.
     """
-    _pyarrow("pyarrow.parquet").write_table(table.to_arrow(), path)
+    _written(_pyarrow("pyarrow.parquet"), table.to_arrow(), path)
 
 
 def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:

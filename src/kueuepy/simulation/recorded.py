@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kueuepy.errors import NotFoundError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.tables import Columns
 
 if TYPE_CHECKING:
@@ -79,6 +81,7 @@ class ConsumedTable(Columns):
 TABLES = ("jobs", "runs", "decisions", "usage", "consumed")
 
 
+@checked_methods
 class Recorded:
     """What a run has recorded: tables, and the integrals over time that figures come from."""
 
@@ -101,5 +104,11 @@ class Recorded:
         self.trees: dict[str, str] = facts["trees"]
 
     def name_of(self, row: int) -> str:
-        """The name of a job."""
+        """The name of a job.
+
+        Raises:
+            NotFoundError: There is no such row.
+        """
+        if not 0 <= row < len(self.jobs):
+            raise NotFoundError(f"jobs: there is no row {row}; the last one is {len(self.jobs) - 1}")
         return str(self.jobs["name"][row]) if "name" in self.jobs.names else f"j{row:07d}"

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import BOUND, Kpis, kpis_of
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 _FORMAT = "kueuepy-result"
 
 
+@checked_methods
 class Result(Recorded):
     """What came of a run; a value.
 
@@ -196,12 +198,16 @@ class Result(Recorded):
         """Writes a Parquet file for each table, and `result.json`.
 
         Raises:
+            StateError: They cannot be written.
             UnsupportedError: pyarrow is not installed.
         """
         from kueuepy.simulation.read import write_table  # noqa: PLC0415 - only on use
 
         folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StateError(f"{folder}: cannot be written: {error.strerror}") from error
         for name in TABLES:
             write_table(getattr(self, name), folder / f"{name}.parquet")
         facts = {
@@ -268,6 +274,7 @@ def _bytes_of(values: Any) -> tuple[bytes, ...]:
     return ("\0".join(names).encode(), table[values.codes].tobytes())
 
 
+@checked
 def load_result(directory: str | os.PathLike[str]) -> Result:
     """The result that `Result.save` has written.
 

@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import StateError
+from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.objects import SECOND
 from kueuepy.simulation.gather import result_of
 from kueuepy.simulation.model import Clock, Record, RunModel, Settings
@@ -31,6 +32,7 @@ class LoopError(StateError):
     """Preemption went round, and `on_loop="raise"` asked for an error."""
 
 
+@checked_methods
 class Simulation:
     """A run that goes on moment by moment; `simulate` runs it to its end."""
 
@@ -132,6 +134,7 @@ class Simulation:
         return result_of(self._run.copy())
 
 
+@checked
 def simulate(
     cluster: Cluster | Scheduler,
     jobs: Jobs | Iterable[Any],

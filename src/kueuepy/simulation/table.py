@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.simulation import generate, items, load
 from kueuepy.simulation.base import JobColumns, renamed
 from kueuepy.simulation.read import arrow_columns, read, write_parquet
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from kueuepy.tables import Columns
 
 
+@checked_methods
 class Jobs(JobColumns):
     """Jobs as columns; a value that never changes.
 
@@ -92,7 +95,10 @@ class Jobs(JobColumns):
         Raises:
             InvalidSpecError: A column is missing, or a value is none for its column.
         """
-        return cls(renamed({str(name): frame[name] for name in frame.columns}, map))
+        names = getattr(frame, "columns", None)
+        if names is None or isinstance(frame, type):
+            raise InvalidSpecError(f"Jobs.from_frame: frame: is {frame!r}; it must be a DataFrame of pandas or polars")
+        return cls(renamed({str(name): frame[name] for name in names}, map))
 
     @classmethod
     def from_arrow(cls, table: Any, map: Mapping[str, str] | None = None) -> Self:  # noqa: A002

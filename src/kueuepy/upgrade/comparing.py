@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.cluster import Cluster
+from kueuepy.errors.arguments import checked
 from kueuepy.profiles import DEFAULTS, LOCKED, RULES, Release, Rule, effective, release_of
 from kueuepy.simulation.comparison import Comparison, compare
 from kueuepy.upgrade.early import OLDEST, EarlyRule, as_then, early_rules, is_early
@@ -80,6 +81,7 @@ class Upgrade(msgspec.Struct, frozen=True):
     early: tuple[EarlyRule, ...] = ()
 
 
+@checked
 def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: str) -> Upgrade:
     """What two releases of Kueue decide about the same jobs, as `compare` runs them, and what makes the difference.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from kueuepy.errors.arguments import checked
 from kueuepy.profiles import DEFAULTS, Rule, open_answers, release_of, rules_of
 from kueuepy.version import COMMIT, VERSION, installed
 
@@ -82,6 +83,7 @@ class Fidelity(msgspec.Struct, frozen=True):
     open_answers: tuple[str, ...] = ()
 
 
+@checked
 def fidelity(version: str = VERSION) -> Fidelity:
     """What kueuepy is held against, for programs that have to know; as JSON by `msgspec.json.encode`.
 

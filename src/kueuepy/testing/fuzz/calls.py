@@ -9,6 +9,7 @@ import msgspec
 
 from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.errors import InternalError, KueueError
+from kueuepy.objects import AdmissionCheck, Namespace, ResourceFlavor, Topology
 from kueuepy.testing.fuzz.objects import CHECKS, CONTROLLER, job, some_object, workload
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
     from kueuepy.session.checks import Check
 
-_MOST_WORKLOADS = 24
+_MOST_WORKLOADS = 30
 _MANY = 3
 
 
@@ -93,7 +94,10 @@ def _apply(_scheduler: Scheduler, chosen: Random, _: int) -> Call:
 
 
 def _remove(_scheduler: Scheduler, chosen: Random, _: int) -> Call:
-    return Call("remove", (some_object(chosen),))
+    found = some_object(chosen)
+    if isinstance(found, _NEEDED) and chosen.random() < _MOSTLY:  # without them most is inactive
+        found = some_object(chosen)
+    return Call("remove", (found,))
 
 
 def _change(scheduler: Scheduler, chosen: Random, number: int) -> Call:
@@ -140,28 +144,39 @@ def _advance(_scheduler: Scheduler, chosen: Random, _: int) -> Call:
     return Call("advance", (chosen.choice((0, 1, 30, 61, 121, 600, 0.25)),))
 
 
-def _finish(key: str, chosen: Random) -> Call:
+def _finish(scheduler: Scheduler, chosen: Random, number: int) -> Call:
+    """Mostly one that holds quota is done, now and then any."""
+    engine = scheduler.engine
+    ids = {key: engine.find(key) for key in scheduler.keys()}  # noqa: SIM118 - a Scheduler is no mapping
+    holding = [key for key, at in ids.items() if engine.admission(at) and not engine.condition(at, "Finished")]
+    key = chosen.choice(holding) if holding and chosen.random() > _SELDOM else _some(scheduler, chosen)
+    if key is None:
+        return _submit(scheduler, chosen, number)
     return Call("finish", (key,), {"reason": chosen.choice(("Succeeded", "Succeeded", "Failed", "FailedToStart"))})
 
 
 def _delete(scheduler: Scheduler, chosen: Random, _: int) -> Call:
-    keys = scheduler.keys()
-    return Call("delete", tuple(chosen.sample(keys, min(len(keys), chosen.choice((1, 1, _MANY))))))
+    """Mostly finished ones go, now and then any."""
+    table, keys = scheduler.workloads, scheduler.keys()
+    done = tuple(key for key, status in zip(table["key"], table["status"], strict=True) if status == "Finished")
+    some = done if done and chosen.random() < _MOSTLY else keys
+    return Call("delete", tuple(chosen.sample(some, min(len(some), chosen.choice((1, _MANY, 2 * _MANY))))))
 
 
+_NEEDED = (Namespace, ResourceFlavor, AdmissionCheck, Topology)
 _HALF, _SELDOM, _MOSTLY = 0.5, 0.2, 0.8
 _ACTIONS: dict[Callable[[Scheduler, Random, int], Call], int] = {
     _submit: 12,
-    lambda *_: Call("cycle"): 12,
+    lambda *_: Call("cycle"): 16,
     _settle: 5,
     _advance: 8,
-    _on_one(_finish): 8,
+    _finish: 5,
     _delete: 3,
     _on_one(_check): 5,
     _on_one(lambda key, chosen: Call("pods_ready", (key, chosen.random() < _MOSTLY))): 5,
     _on_one(lambda key, chosen: Call("reclaim", (key, chosen.choice((0, 1, 2, {"main": 1}))))): 2,
     _change: 5,
-    _apply: 12,
-    _remove: 4,
+    _apply: 8,
+    _remove: 2,
 }
 _MAKERS, _WEIGHTS = list(_ACTIONS), list(_ACTIONS.values())

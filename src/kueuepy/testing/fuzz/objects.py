@@ -93,7 +93,7 @@ def cluster_queue(chosen: Random, name: str) -> kq.ClusterQueue:
         admission_checks_strategy=tuple(map(kq.AdmissionCheckStrategyRule, checks)),
         stop_policy=_stop(chosen),
         admission_scope=_perhaps(chosen, "UsageBasedAdmissionFairSharing"),
-        namespace_selector=chosen.choice((*[kq.LabelSelector()] * 6, kq.LabelSelector({"team": "a"}))),
+        namespace_selector=chosen.choice((*[kq.LabelSelector()] * 24, kq.LabelSelector({"team": "a"}))),
     )
 
 
@@ -108,8 +108,8 @@ def workload(chosen: Random, name: str) -> kq.Workload:
         queue_name=chosen.choice(QUEUES),
         pod_sets=tuple(pod_sets),
         priority=chosen.randint(-1, 2),
-        active=chosen.random() < _NEARLY_ALWAYS,
-        maximum_execution_time_seconds=chosen.choice((*[None] * 9, 90)),
+        active=chosen.random() > _SELDOM,
+        maximum_execution_time_seconds=chosen.choice((*[None] * 19, 90)),
     )
 
 
@@ -126,28 +126,29 @@ def job(chosen: Random, name: str) -> dict[str, Any]:
 
 
 def _pod_set(chosen: Random, name: str) -> kq.PodSet:
-    count = chosen.randint(1, 4)
-    topology = chosen.choice((*[None] * 5, {"required": "rack"}, {"preferred": _HOSTNAME}, {"unconstrained": True}))
+    count = chosen.choice((1, 1, 2, 3, 4))
+    topology = chosen.choice((*[None] * 37, {"required": "rack"}, {"preferred": _HOSTNAME}, {"unconstrained": True}))
     return kq.PodSet.of(
         name,
         count,
         requests=_requests(chosen),
         min_count=chosen.choice((None, None, 1)) if name == "main" else None,
-        tolerations=("spot",) if chosen.random() < _HALF else (),
-        node_selector={"pool": chosen.choice(_FLAVORS)} if chosen.random() < _RARELY else None,
+        tolerations=("spot",) if chosen.random() < _NEARLY_ALWAYS else (),
+        node_selector={"pool": chosen.choice(_FLAVORS)} if chosen.random() < _SELDOM else None,
         topology_request=topology,
     )
 
 
 def _requests(chosen: Random) -> dict[str, str]:
-    requests = {"cpu": chosen.choice(("0", "500m", "1", "2", "3"))}
+    requests = {"cpu": chosen.choice(("0", "500m", "1", "1", "1", "2"))}
     if chosen.random() < _HALF:
-        requests["memory"] = chosen.choice(("1", "1Ki", "2Ki"))
+        requests["memory"] = chosen.choice(("1", "512", "1Ki"))
     return requests
 
 
 def _groups(chosen: Random, *, limited: bool) -> tuple[kq.ResourceGroup, ...]:
-    flavors = chosen.sample(_FLAVORS, chosen.randint(1, len(_FLAVORS)))
+    known = _FLAVORS if chosen.random() < _RARELY else _FLAVORS[:2]
+    flavors = chosen.sample(known, chosen.randint(1, len(known)))
     if chosen.random() < _RARELY:  # cpu and memory each have flavors of their own
         first, second = flavors[:1], [name for name in _FLAVORS if name not in flavors[:1]][:1]
         return (_group(chosen, first, ("cpu",), limited=limited), _group(chosen, second, ("memory",), limited=limited))
@@ -157,7 +158,7 @@ def _groups(chosen: Random, *, limited: bool) -> tuple[kq.ResourceGroup, ...]:
 def _group(chosen: Random, flavors: list[str], resources: tuple[str, ...], *, limited: bool) -> kq.ResourceGroup:
     def quota(resource: str) -> kq.Quota:
         unit = 1 if resource == "cpu" else 1024
-        nominal = chosen.randint(0, 8)
+        nominal = chosen.choice((0, 1, 2, 3, 4, 6))
         borrowing = chosen.choice((None, chosen.randint(0, 6))) if limited else None
         lending = chosen.choice((None, chosen.randint(0, nominal))) if limited else None
         return kq.Quota(*(None if number is None else number * unit for number in (nominal, borrowing, lending)))  # type: ignore[arg-type]
@@ -184,7 +185,7 @@ def _local_queue(chosen: Random, name: str) -> kq.LocalQueue:
 
 
 def _check(chosen: Random, name: str) -> kq.AdmissionCheck:
-    return kq.AdmissionCheck(name, controller_name=f"{CONTROLLER}{name}", active=chosen.random() < _NEARLY_ALWAYS)
+    return kq.AdmissionCheck(name, controller_name=f"{CONTROLLER}{name}", active=chosen.random() > _SELDOM)
 
 
 def _namespace(chosen: Random, name: str) -> kq.Namespace:
@@ -195,7 +196,7 @@ def _limit_range(chosen: Random, name: str) -> kq.LimitRange:
     item = kq.LimitRangeItem(
         type="Container",
         default_request=_perhaps(chosen, {"cpu": "1"}) or {},
-        max=_perhaps(chosen, {"cpu": "2"}) or {},
+        max={"cpu": "2"} if chosen.random() < _RARELY else {},
     )
     return kq.LimitRange("limits", namespace=name, limits=(item,))
 
@@ -222,14 +223,14 @@ def _weight(chosen: Random) -> kq.FairSharing | None:
 
 
 def _stop(chosen: Random) -> Any:
-    return chosen.choice((*["None"] * 8, "Hold", "HoldAndDrain"))
+    return chosen.choice((*["None"] * 18, "Hold", "HoldAndDrain"))
 
 
 def _perhaps(chosen: Random, value: Any) -> Any:
     return value if chosen.random() < _HALF else None
 
 
-_RARELY, _HALF, _MOSTLY, _NEARLY_ALWAYS = 0.15, 0.5, 0.7, 0.9
+_SELDOM, _RARELY, _HALF, _MOSTLY, _NEARLY_ALWAYS = 0.05, 0.15, 0.5, 0.7, 0.9
 _MAKERS: dict[Callable[[Random, str], kq.Object], tuple[tuple[str, ...] | str, int]] = {
     cluster_queue: (QUEUES, 8),
     _cohort: (_COHORTS, 6),

@@ -1,0 +1,107 @@
+"""What random calls have found: things that leave something behind, or are seen too late."""
+
+from __future__ import annotations
+
+import pytest
+
+import kueuepy as kq
+from kueuepy.manifest import load
+from kueuepy.persist import from_bytes, to_bytes
+from kueuepy.simulation.items import jobs_of
+from kueuepy.testing.fuzz import hold
+
+
+def cluster(**more) -> kq.Cluster:
+    return kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 4}}, **more))
+
+
+def test_a_question_about_a_workload_that_was_never_queued_changes_nothing():
+    scheduler = kq.Scheduler(cluster(), now=0)
+    scheduler.submit(kq.Workload("w", queue_name="none", pod_sets=(kq.PodSet.of(requests={"cpu": 1}),)))
+    before = to_bytes(scheduler)
+    assert isinstance(scheduler.try_admit("w"), kq.Pending)
+    scheduler.explain("w")
+    scheduler.try_admit_many(["w", "w"])
+    assert to_bytes(scheduler) == before
+
+
+def test_a_removed_local_queue_leaves_nothing():
+    def story(*, loaded: bool) -> bytes:
+        scheduler = kq.Scheduler(cluster(), now=0)
+        scheduler.apply(kq.LocalQueue("team", cluster_queue="q", fair_sharing=kq.FairSharing("2")))
+        scheduler.remove(kq.LocalQueue("team", cluster_queue="q"))
+        if loaded:
+            scheduler = from_bytes(to_bytes(scheduler))
+        scheduler.submit({"name": "late", "queue": "team", "cpu": 1})
+        return to_bytes(scheduler)
+
+    assert story(loaded=True) == story(loaded=False)
+
+
+def test_a_fingerprint_is_of_the_forest_as_it_is_now():
+    scheduler = kq.Scheduler(cluster(), now=0)
+    scheduler.apply(kq.ClusterQueue.of("late", {"f": {"cpu": 4}}, cohort_name="all"))
+    assert scheduler.engine.fingerprint() == from_bytes(to_bytes(scheduler)).engine.fingerprint()
+
+
+def test_a_line_is_found_where_an_equal_key_has_replaced_another():
+    text = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata:
+  name: vision
+spec:
+  resourceGroups:
+  - coveredResources: [cpu, memory]
+    flavors:
+    - name: h100
+      resources:
+      - {name: cpu, nominalQuota: 8}
+  preemption: {}
+spec:
+  resourceGroups:
+  - coveredResources: [cpu, memory]
+"""
+    for _ in range(20):  # whether a mapping gets the place of another is a matter of luck
+        with pytest.raises(kq.InvalidSpecError, match="flavors: is required"):
+            load(text, strict=False)
+
+
+def test_a_document_marker_in_quotes_is_no_text():
+    for text in ('- "a \\\n---\n  c"\n', "- 'a\n--- c'\n", '- "a\n...\n  c"\n'):
+        hold(text)
+
+
+def test_a_table_of_jobs_is_compared_as_it_is():
+    rows = [{"name": f"j{n}", "queue": "q", "cpu": 2, "submit": 60 * n, "duration": 600} for n in range(4)]
+    of_rows, of_table = (kq.compare(cluster(), cluster(), jobs) for jobs in (rows, jobs_of(rows)))
+    assert str(of_rows) == str(of_table)
+    assert kq.compare(cluster(), cluster(), iter(rows)).before.result.kpis.jobs == 4
+
+
+def test_settling_many_kinds_that_do_not_fit_looks_at_few_states():
+    scheduler = kq.Scheduler(cluster(), now=0)
+    pods = [(kq.PodSet.of(requests={"cpu": 100 + n}),) for n in range(300)]
+    scheduler.submit(kq.Workload(f"w{n}", queue_name="q", pod_sets=pod_sets) for n, pod_sets in enumerate(pods))
+    looked = []
+
+    class Engine:
+        def __getattr__(self, name):
+            return getattr(scheduler.parts.engine, name)
+
+        def fingerprint(self):
+            looked.append(1)
+            return scheduler.parts.engine.fingerprint()
+
+    from kueuepy.session.settling import settle  # noqa: PLC0415 - beside its double
+
+    settled = settle(Engine(), lambda cycle: cycle)
+    assert settled.finished
+    assert len(settled) == 300
+    assert len(looked) < 100
+
+
+def test_few_names_that_were_checked_are_remembered():
+    from kueuepy.manifest.validation import review  # noqa: PLC0415 - its caches
+
+    assert all(cached.cache_info().maxsize <= 4096 for cached in vars(review).values() if hasattr(cached, "cache_info"))
