@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from kueuepy.notebook import Sheet
+
 UNLIMITED = 2**63 - 1
 """What stands in a table for a limit that isn't given."""
 
@@ -51,7 +53,8 @@ class Grid(Columns):
     cell; they lie in the engine's memory, are read-only, and show the moment at which the table was made. As long as
     one is alive, the engine keeps that state, and copies it when it next changes, as with a fork.
 
-    Amounts are thousandths for cpu and units for everything else; `UNLIMITED` stands for a limit that isn't given.
+    Amounts are thousandths for cpu and units for everything else, the engine's integers; `UNLIMITED` stands for a limit
+    that isn't given. `quantities` has them as Kubernetes writes them, and so has what a notebook shows.
 
     Attributes:
         nodes: What stands in each row of the arrays.
@@ -79,7 +82,7 @@ class Grid(Columns):
         return self.array(self.facts[0])
 
     def value(self, name: str, flavor: str, resource: str, fact: str | None = None) -> int:
-        """One number.
+        """One number, an integer of the engine.
 
         Raises:
             NotFoundError: There is no such node or cell.
@@ -88,6 +91,28 @@ class Grid(Columns):
         if not rows or (flavor, resource) not in self.cells:
             raise NotFoundError(f'"{name}", "{flavor}/{resource}": there is no such node or cell in the table')
         return int(self.array(fact or self.facts[0])[rows[0], self.cells.index((flavor, resource))])
+
+    def quantity(self, name: str, flavor: str, resource: str, fact: str | None = None) -> _core.Quantity | None:
+        """The same as a quantity; `None` for a limit that isn't given.
+
+        Raises:
+            NotFoundError: There is no such node or cell.
+        """
+        found = self.value(name, flavor, resource, fact)
+        return None if found == UNLIMITED else _core.Quantity(_core.Quantity.format(resource, found))
+
+    def quantities(self) -> Columns:
+        """The rows with amounts as Kubernetes writes them, such as `9` and `32Gi`; `unlimited` without a limit."""
+        resources = self["resource"]
+        texts = {
+            fact: [_written(resources[row], int(amount)) for row, amount in enumerate(self[fact])]
+            for fact in self.facts
+        }
+        return Columns({name: texts.get(name, self[name]) for name in self.names})
+
+    def sheets(self) -> tuple[Sheet]:
+        """The first rows, with amounts as Kubernetes writes them."""
+        return self.quantities().sheets()
 
     def _long(self) -> dict[str, Column]:
         import numpy as np  # noqa: PLC0415 - only on use
@@ -168,6 +193,10 @@ def workload_table(engine: _core.Engine) -> WorkloadTable:
 
 def _columns(view: Mapping[str, Any]) -> dict[str, Column]:
     return {name: Categorical(*column) if isinstance(column, tuple) else column for name, column in view.items()}
+
+
+def _written(resource: str, amount: int) -> str:
+    return "unlimited" if amount == UNLIMITED else _core.Quantity.format(resource, amount)
 
 
 def _number(value: int | None) -> int:

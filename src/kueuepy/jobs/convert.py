@@ -17,8 +17,8 @@ from kueuepy.jobs.ownership import Owners, Unmanaged, is_managed, why_unmanaged,
 from kueuepy.jobs.priority import AnyPriorityClass, resolve_priority
 from kueuepy.jobs.registry import adapter_for
 from kueuepy.manifest.jobkinds import with_queue_label
-from kueuepy.manifest.times import parse_time
 from kueuepy.objects import Configuration, LocalQueue, Namespace, Workload
+from kueuepy.objects.times import parse_time
 
 _NO_CONFIGURATION = Configuration()
 _DEFAULT_QUEUE = "default"

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from kueuepy._core import Quantity
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
-from kueuepy.manifest.times import parse_duration, parse_time
 from kueuepy.objects import SECOND, PodSet, Workload
+from kueuepy.objects.times import parse_duration, parse_time
 
 _RESOURCES = {"cpu": "cpu", "memory": "memory", "mem": "memory"}
 _COLUMNS = ("name", "namespace", "queue", "pods", "min_pods", "priority", "submit", "duration", "gpu", *_RESOURCES)

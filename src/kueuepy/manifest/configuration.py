@@ -13,7 +13,6 @@ from kueuepy.errors import UnsupportedError
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.decoding import Findings, decode, hold
 from kueuepy.manifest.shapes import many, optional, shape
-from kueuepy.manifest.times import SECOND, format_duration, parse_duration
 from kueuepy.objects import (
     AdmissionFairSharing,
     Configuration,
@@ -25,6 +24,7 @@ from kueuepy.objects import (
     WaitForPodsReady,
 )
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
+from kueuepy.objects.times import SECOND, format_duration, parse_duration
 from kueuepy.profiles import RELEASES, Release
 
 CONFIG_GROUP = "config.kueue.x-k8s.io"

@@ -11,9 +11,9 @@ from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest.decoding import Findings, decode
 from kueuepy.manifest.fields import TIME
 from kueuepy.manifest.kinds import BY_CLASS, KINDS, KUEUE, Body, Kind
-from kueuepy.manifest.times import format_time
 from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
 from kueuepy.objects import Object
+from kueuepy.objects.times import format_time
 
 _METADATA = ("name", "namespace", "labels", "annotations", "uid")
 _TIMES = ("creationTimestamp", "deletionTimestamp")

@@ -11,7 +11,7 @@ import msgspec
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.decoding import Findings, decode, hold
 from kueuepy.manifest.shapes import many, optional, shape
-from kueuepy.manifest.times import LATEST, LONGEST, format_time, parse_time
+from kueuepy.objects.times import LATEST, LONGEST, format_time, parse_time
 
 Read = Callable[[Any, Path, Findings], Any]
 Write = Callable[[Any], Any]

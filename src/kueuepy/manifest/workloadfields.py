@@ -7,7 +7,7 @@ from kueuepy.manifest.decoding import Findings, hold
 from kueuepy.manifest.fields import NAMES, FieldForm, TopologyRequest, read_time
 from kueuepy.manifest.podtemplate import PodTemplate
 from kueuepy.manifest.shapes import shape
-from kueuepy.manifest.times import format_time
+from kueuepy.objects.times import format_time
 
 _SHOWN_ONLY = frozenset(
     ("resourceRequests", "schedulingStats", "nominatedClusterNames", "clusterName", "preemptionGates")

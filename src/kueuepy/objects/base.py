@@ -13,6 +13,7 @@ from msgspec import field
 
 from kueuepy._core import Quantity
 from kueuepy.errors import InvalidSpecError
+from kueuepy.objects.times import nanoseconds
 
 QuantityText: TypeAlias = str | int
 """A quantity as written: `9`, `"500m"`, `"64Gi"`. `kueuepy._core.Quantity` parses it exactly."""
@@ -117,8 +118,9 @@ class Object(Named, frozen=True, kw_only=True):
         labels: `metadata.labels`.
         annotations: `metadata.annotations`.
         uid: `metadata.uid`, the last tie-breaker in several of Kueue's orders; empty if unknown.
-        creation_timestamp: `metadata.creationTimestamp` in nanoseconds since the Unix epoch.
-        deletion_timestamp: `metadata.deletionTimestamp` in the same unit; set while the object is being deleted.
+        creation_timestamp: `metadata.creationTimestamp` in nanoseconds since the Unix epoch; given as RFC 3339 text, or
+            as a datetime with a time zone, it becomes that.
+        deletion_timestamp: `metadata.deletionTimestamp` likewise; set while the object is being deleted.
     """
 
     labels: dict[str, str] = field(default_factory=dict)
@@ -126,6 +128,19 @@ class Object(Named, frozen=True, kw_only=True):
     uid: str = ""
     creation_timestamp: Int64 | None = None
     deletion_timestamp: Int64 | None = None
+
+    def __post_init__(self) -> None:
+        """Turns times into nanoseconds, and what was given for a tuple into one.
+
+        Raises:
+            InvalidSpecError: A time is none, or a list is none.
+        """
+        super().__post_init__()
+        for name in ("creation_timestamp", "deletion_timestamp"):
+            value = getattr(self, name)
+            if value is not None and type(value) is not int:
+                found = nanoseconds(value, f"{type(self).__name__}: {name}")
+                msgspec.structs.force_setattr(self, name, found)
 
     @property
     def key(self) -> str:

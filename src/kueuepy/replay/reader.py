@@ -16,7 +16,6 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import suggestion
 from kueuepy.manifest.configuration import read_resources
 from kueuepy.manifest.decoding import Findings
-from kueuepy.manifest.times import parse_duration
 from kueuepy.manifest.validation import check
 from kueuepy.objects import (
     AdmissionFairSharing,
@@ -26,6 +25,7 @@ from kueuepy.objects import (
     WaitForPodsReady,
 )
 from kueuepy.objects.status import CheckState  # noqa: TC001 - msgspec reads it
+from kueuepy.objects.times import parse_duration
 from kueuepy.profiles import DEFAULTS, DEVELOPMENT, release_of
 
 if TYPE_CHECKING:

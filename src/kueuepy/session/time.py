@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.manifest.times import LATEST, LONGEST, parse_duration, parse_time
 from kueuepy.objects import SECOND
+from kueuepy.objects.times import LATEST, LONGEST, parse_duration, parse_time
 
 Duration: TypeAlias = float | str | timedelta
 """Seconds, a text such as `"2h"` or `"1m30s"`, or a timedelta."""

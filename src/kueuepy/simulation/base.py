@@ -8,8 +8,8 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.manifest.times import LONGEST
 from kueuepy.objects import SECOND
+from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.columns import ALIASES, check_columns, is_resource, read_column
 from kueuepy.simulation.distributions import draws
 from kueuepy.simulation.values import Column, span

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.manifest.times import LATEST, LONGEST
 from kueuepy.objects import SECOND
+from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:

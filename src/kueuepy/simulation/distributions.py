@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.manifest.times import LONGEST
 from kueuepy.objects import SECOND
+from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.values import span
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors import DuplicateError, InvalidSpecError
-from kueuepy.manifest.times import LATEST, LONGEST
 from kueuepy.objects import SECOND, Workload
+from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER, SPANS
 from kueuepy.simulation.read import arrow_columns, row_columns

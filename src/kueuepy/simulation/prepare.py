@@ -10,8 +10,8 @@ import numpy as np
 from kueuepy import _core
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.manifest.times import LONGEST
 from kueuepy.objects import Object, Workload
+from kueuepy.objects.times import LONGEST
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.items import check_names, concat, jobs_of, of_workloads
 from kueuepy.simulation.model import Delete, Edit, Evict, Finish, Priority, Settings, delay_options, moment

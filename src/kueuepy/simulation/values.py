@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from kueuepy._core import Quantity
 from kueuepy.errors import InvalidSpecError, KueueError
-from kueuepy.manifest.times import LONGEST, parse_duration, parse_time
 from kueuepy.objects import SECOND
+from kueuepy.objects.times import LONGEST, parse_duration, parse_time
 from kueuepy.tables import Categorical
 
 Ints = NDArray[np.int64]

@@ -10,7 +10,7 @@ from kueuepy import _core
 from kueuepy.engine.inventory import local_queues
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked
-from kueuepy.manifest.times import format_time
+from kueuepy.objects.times import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,7 +10,7 @@ import msgspec
 from kueuepy import _core
 from kueuepy.engine.inventory import cluster_queues, cohorts, local_queues
 from kueuepy.errors.arguments import checked
-from kueuepy.manifest.times import format_time
+from kueuepy.objects.times import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,3 +1,5 @@
+from datetime import datetime, timezone
+
 import numpy as np
 import pytest
 
@@ -113,3 +115,34 @@ def test_a_table_has_its_rows_one_after_the_other(busy):
         assert table.rows()[0] in table
         assert "name" not in table
     assert busy.workloads.rows(limit=2) == list(busy.workloads)[:2]
+
+
+def test_amounts_are_read_as_kubernetes_writes_them():
+    queue = kq.ClusterQueue.of("team", {"default": {"cpu": 9, "memory": "36Gi"}})
+    scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("default"), queue))
+    scheduler.submit({"name": "a", "queue": "team", "cpu": 0.5, "memory": "24Gi"})
+    scheduler.settle()
+    rows = {row["resource"]: row for row in scheduler.usage.quantities().rows()}
+    assert (rows["cpu"]["usage"], rows["cpu"]["available"], rows["memory"]["usage"]) == ("500m", "8500m", "24Gi")
+    assert scheduler.usage.quantity("team", "default", "memory") == kq.Quantity("24Gi")
+    assert ">24Gi</td>" in scheduler.usage._repr_html_()
+    assert scheduler.quota.quantity("team", "default", "cpu", "borrowing_limit") is None
+    assert {row["borrowing_limit"] for row in scheduler.quota.quantities().rows()} == {"unlimited"}
+
+
+@pytest.mark.parametrize("given", ["2026-08-01T12:00:00Z", datetime(2026, 8, 1, 12, tzinfo=timezone.utc)])
+def test_a_time_may_be_given_as_text_or_datetime(given):
+    moment = 1785585600 * 10**9
+    job = kq.Workload("a", queue_name="team", pod_sets=[kq.PodSet.of(requests={"cpu": 1})], creation_timestamp=given)
+    assert job.creation_timestamp == moment
+    scheduler = kq.Scheduler(
+        kq.Cluster(kq.ResourceFlavor("default"), kq.ClusterQueue.of("team", {"default": {"cpu": 9}}))
+    )
+    scheduler.submit(job)
+    assert scheduler.workload("a").creation_timestamp == moment
+
+
+@pytest.mark.parametrize("given", ["yesterday", 1.5, True, datetime(2026, 8, 1)])  # noqa: DTZ001 - without a zone
+def test_what_is_no_time_is_refused_where_it_is_given(given):
+    with pytest.raises(kq.InvalidSpecError, match=r"Workload: creation_timestamp: is .* a datetime with a time zone"):
+        kq.Workload("a", creation_timestamp=given)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kueuepy.manifest.times import SECOND, format_duration, format_time, parse_duration, parse_time
+from kueuepy.objects.times import SECOND, format_duration, format_time, parse_duration, parse_time
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,10 @@
 
 import re
 from datetime import datetime, timedelta, timezone
+from numbers import Integral
+from typing import Any
+
+from kueuepy.errors import InvalidSpecError
 
 SECOND = 10**9
 LONGEST = 2**63 - 1
@@ -46,6 +50,30 @@ def parse_time(text: str) -> int | None:
     if sign:
         seconds -= (1 if sign == "+" else -1) * (int(hours) * 3600 + int(minutes) * 60)
     return seconds * SECOND + int((fraction or "0").ljust(9, "0"))
+
+
+def nanoseconds(value: Any, where: str) -> int:
+    """A time as nanoseconds since the Unix epoch: a whole number of them, RFC 3339 text or a datetime.
+
+    >>> nanoseconds("1970-01-01T00:00:01Z", "time"), nanoseconds(datetime(1970, 1, 2, tzinfo=timezone.utc), "time")
+    (1000000000, 86400000000000)
+
+    Raises:
+        InvalidSpecError: It is no time: a fraction, a text of another form, or a datetime without a time zone.
+    """
+    found: int | None = None
+    if isinstance(value, datetime):
+        found = (value - _EPOCH) // timedelta(microseconds=1) * 1000 if value.tzinfo else None
+    elif isinstance(value, str):
+        found = parse_time(value)
+    elif isinstance(value, Integral) and not isinstance(value, bool):
+        found = int(value)
+    if found is None:
+        raise InvalidSpecError(
+            f"{where}: is {value!r}; it must be nanoseconds since 1970, a text such as 2026-08-01T12:00:00Z, "
+            "or a datetime with a time zone"
+        )
+    return found
 
 
 def _usual_time(text: str) -> int | None:
