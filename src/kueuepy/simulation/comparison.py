@@ -44,6 +44,7 @@ _TITLES = {
     "consumed": "decayed usage of each LocalQueue",
 }
 _SHOWN = 20
+_MOST_MOVES = 4
 _FIGURES = (
     "jobs",
     "finished",
@@ -323,7 +324,9 @@ _Moments = dict[tuple[float, str], list[Move]]
 
 
 def _moves(moves: tuple[Move, ...]) -> str:
-    return ", ".join(map(str, moves)) or "—"
+    """The first moves of one moment: where preemption does not end, there are many."""
+    more = f", and {len(moves) - _MOST_MOVES} more moves" if len(moves) > _MOST_MOVES else ""
+    return ", ".join(map(str, moves[:_MOST_MOVES])) + more or "—"
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:

@@ -111,12 +111,15 @@ def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: 
     old, new = _under(then, first, {}), _under(cluster, second, {})
     comparison = compare(old, new, items, names=(name, second.name))
     causes: dict[tuple[float, str], list[str]] = {}
-    taken_back = ((rule.name, _under(as_then(cluster, before, left_out=[rule.name]), first, {})) for rule in early)
-    forwards = ((cause, old, changed) for cause, changed in chain(taken_back, _alone(then, first, second)))
-    backwards = ((cause, new, changed) for cause, changed in _without(cluster, first, second))
-    for cause, base, changed in chain(forwards, backwards) if comparison.decisions else ():
-        for change in compare(base, changed, items, names=(name, cause)).decisions:
-            causes.setdefault((change.seconds, change.workload), []).append(cause)
+    if comparison.decisions:
+        taken_back = ((rule.name, _under(as_then(cluster, before, left_out=[rule.name]), first, {})) for rule in early)
+        forwards = dict(chain(taken_back, _alone(then, first, second)))
+        backwards = dict(_without(cluster, first, second))
+        runs = compare({**forwards, **backwards}, items)
+        for cause, run in runs.results.items():
+            base = name if cause in forwards else second.name
+            for change in Comparison({base: comparison[base], cause: run}).decisions:
+                causes.setdefault((change.seconds, change.workload), []).append(cause)
     changes = tuple(
         VersionChange(change, tuple(causes.get((change.seconds, change.workload), [TOGETHER])))
         for change in comparison.decisions

@@ -198,3 +198,13 @@ def test_a_job_beyond_the_last_time_that_fits_is_refused(fair):
     late = kq.Workload("late", queue_name="a", creation_timestamp=10**20)
     with pytest.raises(kq.InvalidSpecError, match=f'Workload "default/late": comes 100000000000 s after 1970; {last}'):
         kq.compare(fair, fair, [late])
+
+
+@pytest.mark.parametrize("seed", ["000/team-ab", "001/team-ab", "002/two-teams", "003/two-queues"])
+def test_figures_of_queues_that_leave_a_resource_unused(seed):
+    """A queue of a cohort that never uses one of its resources still has a utilisation of it, of 0."""
+    cluster = kq.load(f"examples/seeds/{seed}.yaml")
+    job = {"name": "a", "queue": cluster.cluster_queues[0].name, "cpu": 1, "duration": 60}
+    figures = kq.compare({"now": cluster, "then": cluster}, [job]).kpis
+    assert {one.finished for one in figures.values()} == {1}
+    assert all(0 in (one.utilisation.values() if len(one.utilisation) > 1 else [0]) for one in figures.values())
