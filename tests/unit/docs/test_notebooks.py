@@ -43,4 +43,5 @@ def test_there_are_notebooks():
         "04_fair_sharing",
         "05_flavors",
         "06_old_manifests",
+        "07_releases",
     ]
