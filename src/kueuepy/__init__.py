@@ -13,7 +13,7 @@ Import it as `kq`. Everything public is here; it is loaded when it is first used
 | questions | `Explanation`, `Cause`, `Answers`, `Question`, `Difference`, `Change`, `Outcome`, `who_must_leave` |
 | simulation | `Jobs`, `simulate`, `Simulation`, `Result`, `RunModel`, `Clock`, `At`, `Record`, `cluster_of`, … |
 | policies | `compare`, `Comparison` |
-| exploration | `sweep`, `Sweep`, `sample`, `Uniform`, … |
+| exploration | `sweep`, `sample`, `plan`, `search`, `eta`, `risk`, `delays`, `gate`, … |
 | versions of Kueue | `compare_versions`, `Upgrade` |
 | what it is held against | `fidelity`, `Fidelity` |
 | errors | `KueueError` and its kinds |
@@ -48,7 +48,12 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from kueuepy.explain import Cause, Explanation
+    from kueuepy.exploration.delays import Delays, delays
+    from kueuepy.exploration.estimate import Eta, Risk, eta, risk
+    from kueuepy.exploration.gate import Gate, Verdict, gate
     from kueuepy.exploration.grid import Chosen, Sweep
+    from kueuepy.exploration.plan import Plan, plan
+    from kueuepy.exploration.search import Search, search
     from kueuepy.exploration.space import Uniform, sample
     from kueuepy.exploration.statistics import Estimate, PairedDifference
     from kueuepy.exploration.sweep import SweepProgress, sweep
@@ -159,12 +164,14 @@ __all__ = [
     "Constant",
     "Cycle",
     "Decision",
+    "Delays",
     "Delete",
     "Difference",
     "DuplicateError",
     "Edit",
     "Empirical",
     "Estimate",
+    "Eta",
     "Evict",
     "Explanation",
     "Exponential",
@@ -176,6 +183,7 @@ __all__ = [
     "FlavorAttempt",
     "FlavorFungibility",
     "FlavorQuotas",
+    "Gate",
     "InternalError",
     "InvalidSpecError",
     "Jobs",
@@ -195,6 +203,7 @@ __all__ = [
     "Outcome",
     "PairedDifference",
     "Pending",
+    "Plan",
     "PodSet",
     "PodSetAssignment",
     "Preempting",
@@ -218,9 +227,11 @@ __all__ = [
     "ResourceTransformation",
     "Resources",
     "Result",
+    "Risk",
     "RunModel",
     "RuntimeClass",
     "Scheduler",
+    "Search",
     "Settled",
     "ShiftedExponential",
     "Simulation",
@@ -235,6 +246,7 @@ __all__ = [
     "Uniform",
     "UnsupportedError",
     "Upgrade",
+    "Verdict",
     "WaitForPodsReady",
     "Weibull",
     "Workload",
@@ -243,15 +255,21 @@ __all__ = [
     "cluster_of",
     "compare",
     "compare_versions",
+    "delays",
     "dump",
     "errors",
+    "eta",
     "fidelity",
+    "gate",
     "jobs",
     "load",
     "load_result",
     "manifest",
     "objects",
+    "plan",
+    "risk",
     "sample",
+    "search",
     "simulate",
     "sweep",
     "who_must_leave",
@@ -268,6 +286,11 @@ _HOME = {
     "kueuepy.whatif": "Answers Change Difference Outcome who_must_leave",
     "kueuepy.visibility.fidelity": "Fidelity fidelity",
     "kueuepy._core": "Quantity Question",
+    "kueuepy.exploration.delays": "Delays delays",
+    "kueuepy.exploration.estimate": "Eta Risk eta risk",
+    "kueuepy.exploration.gate": "Gate Verdict gate",
+    "kueuepy.exploration.plan": "Plan plan",
+    "kueuepy.exploration.search": "Search search",
     "kueuepy.exploration.grid": "Chosen Sweep",
     "kueuepy.exploration.space": "Uniform sample",
     "kueuepy.exploration.statistics": "Estimate PairedDifference",

@@ -53,6 +53,7 @@ class Sweep:
     """What came of many policies; a value.
 
     Attributes:
+        setup: What all runs have in common.
         policies: The values by path of each.
         seeds: The seeds with which each was run.
         rows: By policy and seed, what came of it.
@@ -62,7 +63,7 @@ class Sweep:
         self, setup: Setup, policies: Sequence[dict[str, Any]], seeds: Sequence[int], rows: Sequence[Row]
     ) -> None:
         """Holds what was run: rows by policy, of each by seed."""
-        self._setup = setup
+        self.setup = setup
         self.policies = tuple(policies)
         self.seeds = tuple(seeds)
         self.rows = tuple(rows)
@@ -101,11 +102,11 @@ class Sweep:
 
     def _values(self, figure: str) -> NDArray[np.float64]:
         """A figure by policy and seed; NaN where there is none."""
-        name = self._named(figure)
+        name = self.named(figure)
         values = [row["figures"].get(name, math.nan) for row in self.rows]
         return np.array(values, np.float64).reshape(len(self.policies), len(self.seeds))
 
-    def _named(self, figure: str) -> str:
+    def named(self, figure: str) -> str:
         """The name of a column; that of a figure by resource is its own where there is only one resource."""
         if figure in self.figures:
             return figure
@@ -128,7 +129,7 @@ class Sweep:
     def warnings(self) -> tuple[str, ...]:
         """What to know before one trusts a figure."""
         found = []
-        if len(self.seeds) > 1 and isinstance(self._setup.jobs, Jobs) and not self._setup.settings.delays:
+        if len(self.seeds) > 1 and isinstance(self.setup.jobs, Jobs) and not self.setup.settings.delays:
             found.append(
                 "all seeds give the same: nothing is drawn; give jobs as a function of the seed, as "
                 "lambda seed: jobs.shuffle_days(seed)"
@@ -248,7 +249,7 @@ class Sweep:
 
     def cluster(self, policy: int) -> Cluster:
         """The cluster under a policy, to be written with `kueuepy.dump`."""
-        return applied(self._setup, self.policies[self._place(policy)]).cluster
+        return applied(self.setup, self.policies[self._place(policy)]).cluster
 
     def result(self, row: int, *, record: Record | None = None) -> Result:
         """What came of a row, run again with all tables.
@@ -264,7 +265,7 @@ class Sweep:
         if not 0 <= row < len(self.rows):
             raise NotFoundError(f"sweep: {row} names no row; there are {len(self.rows)}, counted from 0")
         policy, seed = divmod(row, len(self.seeds))
-        return result_under(self._setup, self.policies[policy], self.seeds[seed], record or Record())
+        return result_under(self.setup, self.policies[policy], self.seeds[seed], record or Record())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the frame as Parquet.

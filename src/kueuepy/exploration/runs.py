@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -18,12 +18,14 @@ from kueuepy.simulation.model import Record
 from kueuepy.simulation.simulate import Simulation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from kueuepy.exploration.measure import Measure
     from kueuepy.simulation.progress import Progress
     from kueuepy.simulation.result import Result
 
+T = TypeVar("T")
+R = TypeVar("R")
 NOTHING = Record(decisions=False, runs=False, usage=False)
 Row = dict[str, Any]
 """What came of a run: `figures` by name, `wall_s`, and `error`, `None` if there was none."""
@@ -82,26 +84,30 @@ def cores() -> int:
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
-def on_threads(
-    setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task], threads: int
-) -> Iterator[tuple[Task, Row]]:
-    """Runs on threads of this process, in the order in which they end; the core holds no lock of Python meanwhile.
+def on_threads(work: Callable[[T, threading.Event], R], tasks: Sequence[T], threads: int) -> Iterator[tuple[T, R]]:
+    """Work on threads of this process, in the order in which it ends; the core holds no lock of Python meanwhile.
 
-    Ctrl-C ends the runs under way within a tenth of a second.
+    Ctrl-C sets the event that the work is given.
     """
+    stop = threading.Event()
     if threads == 1 or len(tasks) == 1:
         for task in tasks:
-            yield task, row_of(setup, measures, task)
+            yield task, work(task, stop)
         return
-    stop = threading.Event()
     with ThreadPoolExecutor(threads, thread_name_prefix="sweep") as pool:
-        futures = {pool.submit(row_of, setup, measures, task, stop): task for task in tasks}
+        futures = {pool.submit(work, task, stop): task for task in tasks}
         try:
             for future in as_completed(futures):
                 yield futures[future], future.result()
         finally:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def in_order(work: Callable[[T, threading.Event], R], tasks: Sequence[T], threads: int | None = None) -> list[R]:
+    """What work on threads gives, in the order of the tasks."""
+    found = dict(on_threads(lambda place, stop: work(tasks[place], stop), range(len(tasks)), threads or cores()))
+    return [found[place] for place in range(len(tasks))]
 
 
 def batch(setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task]) -> list[tuple[Task, Row]]:

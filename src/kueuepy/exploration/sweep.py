@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,7 +12,7 @@ from kueuepy.errors.arguments import checked
 from kueuepy.exploration.grid import Sweep
 from kueuepy.exploration.measure import measure
 from kueuepy.exploration.policy import JobsBySeed, Setup, check_path
-from kueuepy.exploration.runs import Task, cores, on_client, on_threads
+from kueuepy.exploration.runs import Task, cores, on_client, on_threads, row_of
 from kueuepy.exploration.space import MOST, policies_of
 from kueuepy.exploration.storage import Storage
 from kueuepy.simulation.progress import Teller
@@ -192,4 +193,4 @@ def _each(setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task], ways
         return iter(())
     if ways.on is not None:
         return on_client(setup, measures, tasks, ways.on)
-    return on_threads(setup, measures, tasks, ways.threads or cores())
+    return on_threads(partial(row_of, setup, measures), tasks, ways.threads or cores())

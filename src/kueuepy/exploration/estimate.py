@@ -1,0 +1,280 @@
+"""When a workload gets quota, and whether it keeps it: what comes of many possible futures."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.exploration.remaining import Living, Runtimes
+from kueuepy.exploration.runs import NOTHING, in_order
+from kueuepy.notebook import Sheet, repr_html
+from kueuepy.objects import SECOND
+from kueuepy.simulation.figures import percentile
+from kueuepy.simulation.items import concat
+from kueuepy.simulation.model import Record, moment
+from kueuepy.simulation.simulate import Simulation
+from kueuepy.simulation.table import Jobs
+from kueuepy.simulation.text import span_text
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from kueuepy.scheduler import Scheduler
+
+_FIRST_LOOK = 3600 * SECOND
+_RUNNING = 2
+_PERCENTS = (5, 10, 50, 90, 95)
+
+
+class Eta(msgspec.Struct, frozen=True):
+    """When a workload gets quota, in seconds from now.
+
+    Attributes:
+        workload: Its key.
+        p5: 5 of 100 futures are over by then: with `p95` the 90 % interval.
+        p10: 10 of 100; infinite if not before the horizon.
+        p50: Half of them.
+        p90: 90 of 100.
+        p95: 95 of 100.
+        seconds: Of each future, in order of seeds; infinite where not before the horizon.
+        horizon: How far was looked.
+    """
+
+    workload: str
+    p5: float
+    p10: float
+    p50: float
+    p90: float
+    p95: float
+    seconds: tuple[float, ...]
+    horizon: float
+
+    def by(self, when: Any) -> float:
+        """The part of the futures in which it has quota so long from now."""
+        end = moment("by", when) / SECOND
+        return sum(seconds <= end for seconds in self.seconds) / len(self.seconds)
+
+    def __str__(self) -> str:
+        """The answer in a sentence."""
+        late = sum(map(math.isinf, self.seconds))
+        more = f"; not within {span_text(self.horizon)} in {late} of {len(self.seconds)}" if late else ""
+        return (
+            f"{self.workload}: quota in {span_text(self.p50)} (half of the futures), "
+            f"{span_text(self.p10)} to {span_text(self.p90)} (80 of 100){more}"
+        )
+
+    def sheets(self) -> tuple[Sheet]:
+        """The answer, then the percentiles."""
+        return (Sheet(("of 100 futures", "quota in"), [(p, span_text(getattr(self, f"p{p}"))) for p in _PERCENTS]),)
+
+    _repr_html_ = repr_html
+
+
+class Risk(msgspec.Struct, frozen=True):
+    """How likely it is that a workload is evicted.
+
+    Attributes:
+        workload: Its key.
+        probability: In which part of the futures it is evicted.
+        low: Where the 95 % interval of it begins, by Wilson's score.
+        high: Where it ends.
+        rules: By rule or reason the part of the futures in which it does it first.
+        futures: How many were looked at.
+        within: So many seconds from now.
+    """
+
+    workload: str
+    probability: float
+    low: float
+    high: float
+    rules: dict[str, float]
+    futures: int
+    within: float
+
+    def __str__(self) -> str:
+        """The answer in a sentence."""
+        by = ", ".join(f"{rule} {part:.0%}" for rule, part in self.rules.items())
+        return (
+            f"{self.workload}: evicted within {span_text(self.within)} in {self.probability:.0%} of {self.futures} "
+            f"futures ({self.low:.0%} to {self.high:.0%}){f': {by}' if by else ''}"
+        )
+
+    def sheets(self) -> tuple[Sheet]:
+        """The answer, then the rules."""
+        rows = [("evicted", f"{self.probability:.1%}"), *((rule, f"{p:.1%}") for rule, p in self.rules.items())]
+        return (Sheet(("what", "part of the futures"), rows),)
+
+    _repr_html_ = repr_html
+
+
+class _Futures:
+    """A Scheduler's futures: one a seed."""
+
+    def __init__(self, scheduler: Scheduler, item: Any, runtimes: Any, future: Any, settings: dict[str, Any]) -> None:
+        self._scheduler = scheduler.fork()
+        if isinstance(item, str):
+            self.key = self._scheduler.engine.key(self._scheduler.id_of(item))
+        else:
+            keys = self._scheduler.submit(item)
+            if len(keys) != 1:
+                raise InvalidSpecError(f"{item!r} is {len(keys)} workloads; it must be one")
+            (self.key,) = keys
+        self.living = Living(self._scheduler)
+        if self.key not in self.living.rows:
+            raise StateError(f'Workload "{self.key}": has finished')
+        self._runtimes = None if runtimes is None else Runtimes(runtimes)
+        self._future, self._settings = future, settings
+        self.row = self.living.rows[self.key]
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether all futures are the same."""
+        return self._runtimes is None and not callable(self._future) and not self._settings.get("delays")
+
+    def run(self, seed: int, record: Record) -> Simulation:
+        """The future of a seed, before its first moment."""
+        table = self.living.jobs(self._runtimes, seed)
+        coming = self._future(seed) if callable(self._future) else self._future
+        if coming is not None:
+            coming = coming if isinstance(coming, Jobs) else Jobs.of(coming)
+            now = self._scheduler.engine.now
+            # Of those that come, names are their own: a job of the Scheduler may be called j0000000, too.
+            names = np.array([f"coming-{seed}-{row}" for row in range(len(coming))], object)
+            table = concat([table, coming.moved_to(coming["submit"] + now).assign(name=names)])
+        return Simulation(self._scheduler, table, seed=seed, record=record, **self._settings)
+
+
+def eta(
+    scheduler: Scheduler,
+    workload: Any,
+    runtimes: Any,
+    *,
+    future: Any = None,
+    n: int = 200,
+    seed: int = 0,
+    horizon: Any = "30d",
+    threads: int | None = None,
+    **settings: Any,
+) -> Eta:
+    """When a workload gets quota, as far as one can know.
+
+    In each of `n` futures it is drawn for how long those who run still do, given how long they have, and for how long
+    those who wait will; Kueue's rules decide the rest.
+
+    Args:
+        scheduler: As it is now; it is not changed.
+        workload: The key of one that waits, or what `Scheduler.submit` takes.
+        runtimes: What is known of runtimes: a distribution or a time for all; by LocalQueue one for each, `""` for all
+            others; or a log, a `Jobs`, from which they are drawn by queue.
+        future: Jobs that come meanwhile, or a function that makes them from a seed; `submit` counts from now. Without
+            them nobody overtakes, and what is told is too early.
+        n: How many futures.
+        seed: Of the first.
+        horizon: How far is looked.
+        threads: How many go on at once; by default one on each core.
+        settings: What `simulate` takes beside, as `model`, `clock`, `delays`.
+
+    Raises:
+        NotFoundError: There is no such workload, or nothing is known of a queue's runtimes.
+        StateError: The workload has finished.
+        InvalidSpecError: Something is not valid.
+    """
+    if n < 1:
+        raise InvalidSpecError(f"eta: n {n}; it must be 1 or more")
+    futures = _Futures(scheduler, workload, runtimes, future, settings)
+    end = moment("eta: horizon", horizon)
+    if futures.living.has_quota(futures.key):
+        return _eta_of(futures.key, [0.0] * n, end)
+
+    def look(number: int, stop: threading.Event) -> float:
+        run, until = futures.run(number, NOTHING), min(_FIRST_LOOK, end)
+        while not stop.is_set():
+            run.run(until / SECOND)
+            if run.states[futures.row] >= _RUNNING:
+                started = float(run.result().jobs["first_start"][futures.row])
+                return math.inf if math.isnan(started) else started
+            if until >= end:
+                break
+            until = min(2 * until, end)
+        return math.inf
+
+    seconds = in_order(look, range(seed, seed + n), threads)
+    return _eta_of(futures.key, seconds, end)
+
+
+def _eta_of(key: str, seconds: Sequence[float], end: int) -> Eta:
+    ordered = np.sort(seconds)
+    p5, p10, p50, p90, p95 = (percentile(ordered, percent) for percent in _PERCENTS)
+    return Eta(key, p5, p10, p50, p90, p95, tuple(seconds), end / SECOND)
+
+
+def risk(
+    scheduler: Scheduler,
+    workload: Any,
+    *,
+    within: Any = "24h",
+    future: Any = None,
+    runtimes: Any = None,
+    n: int = 200,
+    seed: int = 0,
+    threads: int | None = None,
+    **settings: Any,
+) -> Risk:
+    """How likely it is that a workload is evicted, and by which rule.
+
+    Args:
+        scheduler: As it is now; it is not changed.
+        workload: The key of one, or what `Scheduler.submit` takes.
+        within: How far is looked.
+        future: Jobs that come meanwhile, or a function that makes them from a seed; `submit` counts from now.
+        runtimes: What is known of runtimes, as `eta` takes it; without, those who are there now do not end.
+        n: How many futures; one where nothing is drawn, as all are the same.
+        seed: Of the first.
+        threads: How many go on at once; by default one on each core.
+        settings: What `simulate` takes beside, as `model`, `clock`, `delays`.
+
+    Raises:
+        NotFoundError: There is no such workload, or nothing is known of a queue's runtimes.
+        StateError: The workload has finished.
+        InvalidSpecError: Something is not valid.
+    """
+    if n < 1:
+        raise InvalidSpecError(f"risk: n {n}; it must be 1 or more")
+    futures = _Futures(scheduler, workload, runtimes, future, settings)
+    end = moment("risk: within", within)
+
+    def look(number: int, _: threading.Event) -> str | None:
+        run = futures.run(number, Record(decisions=True, runs=False, usage=False))
+        run.run(end / SECOND)
+        return _first_eviction(run.result().decisions, futures.row)
+
+    total = 1 if futures.is_certain else n
+    found = [rule for rule in in_order(look, range(seed, seed + total), threads) if rule is not None]
+    low, high = _wilson(len(found), total) if total > 1 else (float(len(found)), float(len(found)))
+    rules = {rule: found.count(rule) / total for rule in sorted(set(found))}
+    return Risk(futures.key, len(found) / total, low, high, rules, total, end / SECOND)
+
+
+def _first_eviction(decisions: Any, row: int) -> str | None:
+    """The rule by which a job is evicted first, or the reason where no rule did it."""
+    kind = decisions["kind"]
+    rows: NDArray[np.int64] = np.flatnonzero(
+        (decisions["job"] == row) & (kind.codes == list(kind.names).index("Evicted"))
+    )
+    if not len(rows):
+        return None
+    return decisions["rule"][rows[0]] or str(decisions["reason"][rows[0]])
+
+
+def _wilson(hits: int, n: int) -> tuple[float, float]:
+    z = 1.959964
+    centre = (hits + z * z / 2) / (n + z * z)
+    half = z * math.sqrt(hits * (n - hits) / n + z * z / 4) / (n + z * z)
+    return max(0.0, centre - half), min(1.0, centre + half)

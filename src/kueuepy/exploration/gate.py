@@ -1,0 +1,186 @@
+"""Promises in a file, held against a run: what a change of quota must keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import yaml
+
+from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.exploration.measure import Promise, promise
+from kueuepy.notebook import Sheet, repr_html
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kueuepy.simulation.result import Result
+
+
+class Verdict(NamedTuple):
+    """A promise, and whether a run keeps it.
+
+    Attributes:
+        line: The promise as it is written.
+        value: The figure's value; `None` where there is none, as no job counts. Such a promise is not kept.
+        passed: Whether it is kept.
+        place: Where it stands, as `promises.yaml:3`.
+        why: What its author says of it.
+    """
+
+    line: str
+    value: float | None
+    passed: bool
+    place: str = ""
+    why: str = ""
+
+    def __str__(self) -> str:
+        """The verdict in a line."""
+        found = "no job counts" if self.value is None else f"it is {self.value:.6g}"
+        told = f"{self.place}: " if self.place else ""
+        why = f" ({self.why})" if self.why else ""
+        return f"{told}{'kept' if self.passed else 'BROKEN'}: {self.line}: {found}{why}"
+
+
+class Gate(Sequence[Verdict]):
+    """The verdicts on all promises, in their order."""
+
+    __slots__ = ("_verdicts",)
+
+    def __init__(self, verdicts: Iterable[Verdict]) -> None:
+        """Holds the verdicts."""
+        self._verdicts = tuple(verdicts)
+
+    @property
+    def passed(self) -> bool:
+        """Whether all promises are kept."""
+        return all(verdict.passed for verdict in self._verdicts)
+
+    @property
+    def failed(self) -> tuple[Verdict, ...]:
+        """The promises that are not kept."""
+        return tuple(verdict for verdict in self._verdicts if not verdict.passed)
+
+    @overload
+    def __getitem__(self, index: int) -> Verdict: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Verdict, ...]: ...
+    def __getitem__(self, index: int | slice) -> Verdict | tuple[Verdict, ...]:
+        """One verdict, or several."""
+        return self._verdicts[index]
+
+    def __len__(self) -> int:
+        """How many promises there are."""
+        return len(self._verdicts)
+
+    def __repr__(self) -> str:
+        """How many are kept."""
+        kept = len(self) - len(self.failed)
+        return f"<Gate: {'passed' if self.passed else 'not passed'}, {kept} of {len(self)} promises kept>"
+
+    def __str__(self) -> str:
+        """A line for each promise."""
+        return "\n".join(map(str, self._verdicts))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The verdicts as JSON holds them."""
+        return [verdict._asdict() for verdict in self._verdicts]
+
+    def to_markdown(self) -> str:
+        """A table, as a comment on a pull request shows it; those that are not kept come first."""
+        rows = ["| promise | is | kept | |", "| --- | --- | --- | --- |"]
+        for v in sorted(self._verdicts, key=lambda verdict: verdict.passed):
+            value = "no job counts" if v.value is None else f"{v.value:.6g}"
+            cells = (f"`{v.line}`", value, "yes" if v.passed else "**no**", v.why)
+            rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+        return "\n".join(rows)
+
+    def sheets(self) -> tuple[Sheet]:
+        """A row a promise."""
+        rows = [(v.line, "" if v.value is None else f"{v.value:.6g}", "yes" if v.passed else "no", v.why) for v in self]
+        return (Sheet(("promise", "is", "kept", "why"), rows),)
+
+    _repr_html_ = repr_html
+
+
+class Written(NamedTuple):
+    """A promise in a file."""
+
+    promise: Promise
+    place: str
+    why: str
+
+
+def gate(result: Result, promises: str | PathLike[str] | Sequence[str]) -> Gate:
+    """Whether a run keeps promises.
+
+    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
+    >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
+    >>> result = simulate(cluster, [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)])
+    >>> print(gate(result, ["wait_p95(team) <= 30m", "loops == 0"]))
+    BROKEN: wait_p95(team) <= 30m: it is 3480
+    kept: loops == 0: it is 0
+
+    Args:
+        result: What came of the run.
+        promises: A YAML file: a list of promises, each a text such as `wait_p95(team-a)[priority >= 100] <= 30m`, or
+            a mapping of `promise` and `why`. Or the texts themselves.
+
+    Raises:
+        InvalidSpecError: The file cannot be read, or holds something else; the message names file and line.
+        NotFoundError: A promise names a figure, a queue or a resource that is not there.
+    """
+    written = read_promises(promises) if isinstance(promises, str | PathLike) else texts(promises)
+    return Gate(_verdict(result, item) for item in written)
+
+
+def _verdict(result: Result, written: Written) -> Verdict:
+    try:
+        value = written.promise.measure.of(result)
+    except KueueError as error:
+        raise type(error)(f"{written.place}: {error}" if written.place else str(error)) from None
+    return Verdict(written.promise.text, value, written.promise.holds(value), written.place, written.why)
+
+
+def texts(promises: Iterable[str]) -> list[Written]:
+    """The promises of texts."""
+    return [Written(promise(text), "", "") for text in promises]
+
+
+def read_promises(path: str | PathLike[str]) -> list[Written]:
+    """The promises of a YAML file, with their places.
+
+    Raises:
+        InvalidSpecError: It cannot be read, or holds something else; the message names file and line.
+        NotFoundError: A promise names no figure.
+    """
+    try:
+        document = yaml.compose(Path(path).read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    except OSError as error:
+        raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InvalidSpecError(f"{path}: is no YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(document, yaml.SequenceNode) or not document.value:
+        raise InvalidSpecError(f"{path}: it must be a list of promises, such as - wait_p95(team-a) <= 30m")
+    return [_written(str(path), node) for node in document.value]
+
+
+def _written(path: str, node: yaml.Node) -> Written:
+    place = f"{path}:{node.start_mark.line + 1}"
+    why = ""
+    if isinstance(node, yaml.MappingNode):
+        fields = {key.value: value for key, value in node.value}
+        if set(fields) - {"promise", "why"} or "promise" not in fields:
+            raise InvalidSpecError(
+                f"{place}: has {', '.join(map(str, fields))}; it must have promise, and may have why"
+            )
+        why = str(fields["why"].value) if "why" in fields else ""
+        node = fields["promise"]
+    if not isinstance(node, yaml.ScalarNode):
+        raise InvalidSpecError(f"{place}: is no text; it must be such as wait_p95(team-a) <= 30m")
+    try:
+        return Written(promise(node.value), place, why)
+    except KueueError as error:
+        raise type(error)(f"{place}: {error}") from None

@@ -1,0 +1,168 @@
+"""Search: policies that are tried one after another, each where the ones before look best."""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from kueuepy.errors import InvalidSpecError, UnsupportedError
+from kueuepy.exploration.grid import Sweep
+from kueuepy.exploration.measure import promise
+from kueuepy.exploration.space import Space, Uniform, sample
+from kueuepy.exploration.sweep import sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.exploration.grid import Chosen
+    from kueuepy.exploration.measure import Promise
+
+_AT_ONCE = 4
+"""How many policies are asked for before what came of them is told: the same on any number of cores."""
+
+
+class Search(Sweep):
+    """What came of a search: a `Sweep` of all trials, in their order.
+
+    Attributes:
+        objective: The figure that was to be least, or largest.
+        subject_to: What had to hold.
+        study: Optuna's study; `None` of a random search.
+    """
+
+    objective: str
+    subject_to: tuple[str, ...]
+    study: Any = None
+    largest = False
+
+    @property
+    def found(self) -> Chosen | None:
+        """The best of the trials that keep the conditions; `None` if none does."""
+        return self.best(self.objective, where=" and ".join(self.subject_to) or None, largest=self.largest)
+
+
+def search(
+    cluster: Cluster,
+    jobs: Any,
+    space: Space,
+    objective: str = "wait_p95",
+    *,
+    subject_to: Sequence[str] = (),
+    largest: bool = False,
+    trials: int = 200,
+    sampler: Literal["tpe", "random"] = "tpe",
+    seed: int = 0,
+    **options: Any,
+) -> Search:
+    """Looks for the policy with the least of a figure, or the largest, that keeps conditions.
+
+    The same seed gives the same trials, on any number of threads.
+
+    Args:
+        cluster: The configuration that policies change.
+        jobs: As `sweep` takes them.
+        space: By path a `Uniform`, or a list of values.
+        objective: The figure, such as `wait_p95(team-a)`.
+        subject_to: What must hold, such as `evictions <= 200`.
+        largest: Whether the largest is best.
+        trials: How many policies are tried.
+        sampler: `tpe`, by Optuna, which learns from the trials before, and from how far they are from keeping the
+            conditions; or `random`.
+        seed: Of the sampler.
+        options: What `sweep` takes beside: `seeds`, `threads`, `on`, `storage`, `progress`, and settings of runs.
+
+    Raises:
+        InvalidSpecError: The space is empty, or a condition is none.
+        NotFoundError: A path or a figure names nothing.
+        UnsupportedError: Optuna is not installed, and `tpe` was asked for.
+    """
+    conditions = [promise(text) for text in subject_to]
+    figures = list(dict.fromkeys([objective, *(str(condition.measure) for condition in conditions)]))
+    if sampler not in ("tpe", "random"):
+        raise InvalidSpecError(f"search: sampler {sampler!r}; it must be tpe or random")
+    if sampler == "random":
+        grid = sweep(cluster, jobs, sample(space, trials, seed=seed, how="random"), figures=figures, **options)
+        return _search_of([grid], grid, objective, subject_to, largest)
+    asked = _Study(space, seed, largest)
+    grids = []
+    for begin in range(0, trials, _AT_ONCE):
+        proposals = asked.ask(min(_AT_ONCE, trials - begin))
+        grid = sweep(cluster, jobs, [policy for _, policy in proposals], figures=figures, **options)
+        asked.tell([trial for trial, _ in proposals], grid, objective, conditions)
+        grids.append(grid)
+    found = _search_of(grids, grids[0], objective, subject_to, largest)
+    found.study = asked.study
+    return found
+
+
+def _search_of(
+    grids: Sequence[Sweep],
+    first: Sweep,
+    objective: str,
+    subject_to: Sequence[str],
+    largest: bool,  # noqa: FBT001
+) -> Search:
+    policies = [policy for grid in grids for policy in grid.policies]
+    found = Search(first.setup, policies, first.seeds, [row for grid in grids for row in grid.rows])
+    found.objective, found.subject_to, found.largest = objective, tuple(subject_to), largest
+    return found
+
+
+class _Study:
+    """Optuna's study of a space."""
+
+    def __init__(self, space: Space, seed: int, largest: bool) -> None:  # noqa: FBT001
+        try:
+            optuna = import_module("optuna")
+        except ImportError as error:
+            raise UnsupportedError(
+                'search: optuna is not installed, which "tpe" needs; install it with: pip install optuna, '
+                'or search with sampler="random"'
+            ) from error
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self._fail = optuna.trial.TrialState.FAIL
+        self._space = space
+        self._distributions = {path: _distribution(optuna.distributions, path, v) for path, v in space.items()}
+        sampler = optuna.samplers.TPESampler(seed=seed)
+        self.study = optuna.create_study(sampler=sampler, direction="maximize" if largest else "minimize")
+
+    def ask(self, n: int) -> list[tuple[Any, dict[str, Any]]]:
+        """So many trials, and the policy of each."""
+        trials = [self.study.ask(self._distributions) for _ in range(n)]
+        return [(trial, {path: self._value(path, trial.params[path]) for path in self._space}) for trial in trials]
+
+    def _value(self, path: str, asked: Any) -> Any:
+        values = self._space[path]
+        return asked if isinstance(values, Uniform) else values[asked]
+
+    def tell(self, trials: Sequence[Any], grid: Sweep, objective: str, conditions: Sequence[Promise]) -> None:
+        """What came of the trials; one whose policy is not valid has failed."""
+        values = grid.means[grid.named(objective)].tolist()
+        for place, trial in enumerate(trials):
+            for condition in conditions:
+                value = float(grid.means[str(condition.measure)][place])
+                trial.set_constraint(condition.text, _violation(condition, value))
+            if math.isnan(values[place]):
+                self.study.tell(trial, state=self._fail)
+            else:
+                self.study.tell(trial, values[place])
+
+
+def _violation(condition: Promise, value: float) -> float:
+    """How far a value is from keeping a condition; 0 or less if it does."""
+    if condition.holds(value):
+        return 0.0
+    return 1e9 if math.isnan(value) else max(abs(value - condition.value), 1e-9)
+
+
+def _distribution(kinds: Any, path: str, values: Uniform | Sequence[Any]) -> Any:
+    if not isinstance(values, Uniform):
+        if not len(values):
+            raise InvalidSpecError(f'search: "{path}": no values; give one at least')
+        return kinds.CategoricalDistribution(range(len(values)))
+    whole = all(isinstance(number, int) for number in (values.low, values.high, values.step))
+    if whole and not values.log:
+        return kinds.IntDistribution(values.low, values.high, step=values.step)
+    return kinds.FloatDistribution(values.low, values.high, log=values.log, step=None if values.log else values.step)

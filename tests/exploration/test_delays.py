@@ -1,0 +1,62 @@
+"""Who delays whom."""
+
+import numpy as np
+import pytest
+
+import kueuepy as kq
+from exploration.conftest import GPU, RECLAIM, arrivals
+
+
+def sums(cluster, jobs):
+    """The sum of waits of each ClusterQueue."""
+    table = kq.simulate(cluster, jobs).jobs
+    queue = table["cluster_queue"]
+    return {name: table["waited"][queue.codes == code].sum() for code, name in enumerate(queue.names)}
+
+
+@pytest.mark.parametrize("reclaim", ["Never", "Any"])
+def test_rows_and_their_sums_are_what_leaving_out_gives(teams, reclaim):
+    cluster, jobs = teams.edit(RECLAIM, reclaim), arrivals(6)
+    found = kq.delays(cluster, jobs)
+    assert found.groups == ("team-a", "team-b")
+    everybody = sums(cluster, jobs)
+    for row, name in enumerate(found.groups):
+        rest = jobs.where(
+            lambda table, name=name: table["queue"].codes != list(table["queue"].names).index(f"default/{name}")
+        )
+        left = sums(cluster, rest)
+        other = 1 - row
+        gap = everybody[found.groups[other]] - left[found.groups[other]]
+        assert found.matrix[row, other] == pytest.approx(gap / 40)
+        assert found.total_hours[row] == pytest.approx(gap / 3600)
+        assert found.alone[other] == pytest.approx(gap / 40)  # of two, the other alone is all that is left
+        assert np.isnan(found.matrix[row, row])
+    assert found.waits == pytest.approx([everybody[name] / 40 for name in found.groups])
+    assert abs(found.total_hours).max() > 0
+
+
+def test_groups_are_any_column_of_jobs():
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 1}}))
+    rows = [
+        {"queue": "q", "submit": 0, "runtime": 100, "gpu": 1, "user": "ann"},
+        {"queue": "q", "submit": 1, "runtime": 100, "gpu": 1, "user": "bob"},
+        {"queue": "q", "submit": 2, "runtime": 100, "gpu": 1, "user": "cy"},
+    ]
+    found = kq.delays(cluster, rows, by="user")
+    assert found.groups == ("ann", "bob", "cy")
+    assert found.matrix[0].tolist()[1:] == [99, 99]
+    assert found.matrix[1, 2] == 100
+    assert found.matrix[2].tolist()[:2] == [0, 0]
+    assert found.alone.tolist() == [0, 99, 198]
+    assert found.total_hours.tolist() == pytest.approx([198 / 3600, 100 / 3600, 0])
+    frame = found.frame
+    assert frame["left_out"][3] == "all others"
+    assert frame["cy"].tolist()[3] == 198
+    assert "ann costs the others most" in repr(found)
+    with pytest.raises(kq.NotFoundError, match="names no column"):
+        kq.delays(cluster, rows, by="team")
+
+
+def test_threads_change_nothing(teams):
+    one, two = (kq.delays(teams, arrivals(2), threads=threads).frame for threads in (1, 3))
+    assert one["team-a"].tobytes() == two["team-a"].tobytes()

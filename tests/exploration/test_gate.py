@@ -1,0 +1,70 @@
+"""Promises in a file, held against a run."""
+
+import pytest
+
+import kueuepy as kq
+from exploration.conftest import RECLAIM, arrivals
+
+
+@pytest.fixture
+def result(teams):
+    return kq.simulate(teams.edit(RECLAIM, "Any"), arrivals(1))
+
+
+def written(folder, text):
+    path = folder / "promises.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_each_promise_has_its_verdict_and_its_line(result, tmp_path):
+    path = written(
+        tmp_path,
+        "# what we promise\n- loops == 0\n- promise: wait_p95(team-a) <= 1s\n  why: the contract\n- evictions > 0\n",
+    )
+    gate = kq.gate(result, path)
+    assert [(v.line, v.passed) for v in gate] == [
+        ("loops == 0", True),
+        ("wait_p95(team-a) <= 1s", False),
+        ("evictions > 0", True),
+    ]
+    assert not gate.passed
+    (broken,) = gate.failed
+    assert (broken.place, broken.why) == (f"{path}:3", "the contract")
+    assert broken.value == next(row for row in result.queues if row["cluster_queue"] == "team-a")["wait_p95"]
+    assert str(broken).startswith(f"{path}:3: BROKEN: wait_p95(team-a) <= 1s: it is ")
+    assert repr(gate) == "<Gate: not passed, 2 of 3 promises kept>"
+    assert gate.to_markdown().splitlines()[2].startswith("| `wait_p95(team-a) <= 1s` |")
+    assert "the contract" in gate._repr_html_()
+
+
+def test_a_promise_of_which_no_job_counts_is_not_kept(result):
+    gate = kq.gate(result, ["wait_p95[priority > 99] <= 30m", "jobs == 80"])
+    assert [v.passed for v in gate] == [False, True]
+    assert "no job counts" in str(gate[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- loops == 0\n- wiat_p95 <= 3\n", r'yaml:2: .*did you mean "wait_p'),
+        ("- [loops == 0]\n", "yaml:1: is no text"),
+        ("- {promis: loops == 0}\n", "yaml:1: has promis; it must have promise"),
+        ("loops == 0\n", "must be a list"),
+        ("- 'x\n", "is no YAML"),
+        ("", "must be a list"),
+    ],
+)
+def test_what_is_no_list_of_promises_is_refused_with_its_line(result, tmp_path, text, message):
+    with pytest.raises(kq.KueueError, match=message):
+        kq.gate(result, written(tmp_path, text))
+
+
+def test_a_queue_that_is_not_there_is_told_with_its_line(result, tmp_path):
+    with pytest.raises(kq.NotFoundError, match=r'yaml:2: .*"team-x" names no queue'):
+        kq.gate(result, written(tmp_path, "- loops == 0\n- wait_p95(team-x) <= 3\n"))
+
+
+def test_a_file_that_is_not_there_is_said(result, tmp_path):
+    with pytest.raises(kq.InvalidSpecError, match="cannot be read"):
+        kq.gate(result, tmp_path / "nothing.yaml")

@@ -1,0 +1,116 @@
+"""Planning and search against brute force."""
+
+import pytest
+
+import kueuepy as kq
+from exploration.conftest import CELL, GPU, NOMINAL, RECLAIM, arrivals
+
+BORROWING = f"ClusterQueue/team-a:quota[{CELL}].borrowingLimit"
+
+
+def by_hand(teams, target, values, seeds):
+    """The least value of all with which each seed keeps the target: by simulate alone."""
+    figure, _, bound = target.partition(" <= ")
+    good = []
+    for value in values:
+        kpis = [kq.simulate(teams.edit(NOMINAL, value), arrivals(seed)).kpis for seed in seeds]
+        if all(getattr(kpi, figure) <= float(bound) for kpi in kpis):
+            good.append(value)
+    return min(good, default=None)
+
+
+@pytest.mark.parametrize("target", ["wait_p95 <= 600", "wait_mean <= 60", "longest_wait <= 1", "wait_p50 <= 100000"])
+def test_all_values_tried_is_brute_force(teams, target):
+    found = kq.plan(teams, arrivals, target, vary=NOMINAL, low=1, high=12, seeds=2)
+    assert found.exhaustive
+    assert found.value == by_hand(teams, target, range(1, 13), (0, 1))
+    assert found.curve["value"].tolist() == list(range(1, 13))
+
+
+@pytest.mark.parametrize("target", ["wait_p95 <= 600", "wait_mean <= 60", "wait_p50 <= 100000"])
+def test_a_search_finds_the_same_with_fewer_runs(target):
+    alone = kq.Cluster(kq.ResourceFlavor("h100"), kq.ClusterQueue.of("team-a", {"h100": {GPU: 4}}))
+    jobs = arrivals(3).where(lambda table: table["queue"].codes == 0)
+    whole = kq.plan(alone, jobs, target, vary=NOMINAL, low=1, high=60)
+    quick = kq.plan(alone, jobs, target, vary=NOMINAL, low=1, high=60, exhaustive=False)
+    assert whole.monotone
+    assert quick.value == whole.value
+    assert len(quick.curve) < 20
+    assert not quick.exhaustive
+    tried = set(quick.curve["value"].tolist())
+    assert {v for v in (quick.value - 1, quick.value, quick.value + 1) if 1 <= v <= 60} <= tried
+
+
+def test_more_quota_can_make_a_wait_longer_and_the_plan_says_so():
+    """With 4 the third job starts beside the first, and the second waits for it; with 3 it does not fit there."""
+    quota = f"ClusterQueue/q:quota[f/{GPU}].nominalQuota"
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 3}}))
+    rows = [
+        {"queue": "q", "submit": 0, "runtime": 50, "gpu": 1},
+        {"queue": "q", "submit": 10, "runtime": 100, "gpu": 3},
+        {"queue": "q", "submit": 20, "runtime": 50, "gpu": 2},
+    ]
+    found = kq.plan(cluster, rows, "wait_mean <= 25", vary=quota, low=2, high=5)
+    assert found.curve["mean"].tolist()[1:] == [20, 30, 10]
+    assert found.curve["passed"].tolist() == [False, True, False, True]
+    assert (found.value, found.monotone) == (3, False)
+    assert "not monotone" in repr(found)
+
+
+def test_where_no_value_will_do_there_is_none(teams):
+    found = kq.plan(teams, arrivals(0), "wait_mean < 0", vary=NOMINAL, low=2, high=200, exhaustive=False)
+    assert found.value is None
+    assert found.cluster is None
+    assert "no value keeps" in repr(found)
+
+
+def test_the_cluster_of_a_plan_keeps_the_promise(teams):
+    found = kq.plan(teams, arrivals(0), "wait_p95 <= 600", vary=NOMINAL, low=1, high=20)
+    assert kq.simulate(found.cluster, arrivals(0)).kpis.wait_p95 <= 600
+    assert kq.simulate(found.cluster.edit(NOMINAL, found.value - 1), arrivals(0)).kpis.wait_p95 > 600
+    assert found._repr_html_()
+
+
+def test_a_value_that_is_not_valid_keeps_nothing(teams):
+    found = kq.plan(teams, arrivals(0), "wait_p50 <= 100000", vary=NOMINAL, low=-2, high=1)
+    assert found.curve["passed"].tolist() == [False, False, True, True]
+
+
+@pytest.mark.parametrize(("low", "high", "step"), [(3, 2, 1), (1, 2, 0)])
+def test_a_range_that_is_none_is_refused(teams, low, high, step):
+    with pytest.raises(kq.InvalidSpecError, match="plan"):
+        kq.plan(teams, arrivals(0), "loops == 0", vary=NOMINAL, low=low, high=high, step=step)
+
+
+SPACE = {NOMINAL: kq.Uniform(2, 6, step=1), BORROWING: [0, 2, None], RECLAIM: ["Never", "Any"]}
+
+
+def test_a_search_finds_what_brute_force_finds(teams):
+    pytest.importorskip("optuna")
+    over = {NOMINAL: range(2, 7), BORROWING: [0, 2, None], RECLAIM: ["Never", "Any"]}
+    whole = kq.sweep(teams, arrivals(4), over)
+    for sampler in ("tpe", "random"):
+        found = kq.search(
+            teams, arrivals(4), SPACE, "utilisation", subject_to=["wait_p95 <= 90m"], trials=60, sampler=sampler
+        )
+        best = whole.best("utilisation", where="wait_p95 <= 90m")
+        assert len(found) == 60
+        assert found.found.figures["utilisation"] == pytest.approx(best.figures[f"utilisation {CELL}"], rel=0.02)
+        assert found.found.figures["wait_p95"] <= 5400
+
+
+def test_a_search_is_the_same_for_the_same_seed_on_any_number_of_threads(teams):
+    pytest.importorskip("optuna")
+    one, two = (kq.search(teams, arrivals(4), SPACE, trials=24, seed=2, threads=threads).policies for threads in (1, 3))
+    assert one == two
+    assert one != kq.search(teams, arrivals(4), SPACE, trials=24, seed=3).policies
+
+
+def test_a_search_learns(teams):
+    """Later trials are better than earlier ones, and than what is drawn at random."""
+    pytest.importorskip("optuna")
+    space = {NOMINAL: kq.Uniform(1, 40, step=1), "jobs:scale_load": kq.Uniform(0.5, 3.0)}
+    found = kq.search(teams, arrivals(4), space, "wait_mean", trials=60, seed=1)
+    waits = found.frame["wait_mean"]
+    assert waits[40:].mean() < 0.5 * waits[:10].mean()
+    assert found.study.best_value == waits.min()
