@@ -7,10 +7,12 @@ Import it as `kq`. Everything public is here; it is loaded when it is first used
 | a cluster | `Cluster`, `load`, `dump` |
 | amounts | `Quantity` |
 | its objects | `ClusterQueue`, `Cohort`, `LocalQueue`, `ResourceFlavor`, `Workload`, `PodSet`, `Configuration`, … |
+| its topology | `Topology`, `Node`, `nodes`, `Pod`, `required`, `preferred`, `unconstrained`, `TopologyAssignment` |
 | running it | `Scheduler`, `Cycle`, `Settled`, `Loop` |
 | admission checks | `CheckAnswer`, `CheckRequest`, `CheckController`, `Provisioning` |
 | decisions | `Admitted`, `Preempting`, `Pending`, `Target`, `FlavorAttempt` |
 | questions | `Explanation`, `Cause`, `Answers`, `Question`, `Difference`, `Change`, `Outcome`, `who_must_leave` |
+| racks | `RackMap`, `Rack`, `fragmentation`, `Fragmentation` |
 | simulation | `Jobs`, `simulate`, `Simulation`, `Result`, `RunModel`, `Clock`, `At`, `Record`, `cluster_of`, … |
 | policies | `compare`, `Comparison` |
 | exploration | `sweep`, `sample`, `plan`, `search`, `eta`, `risk`, `delays`, `gate`, … |
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
         LocalQueue,
         Namespace,
         Node,
+        Pod,
         PodSet,
         PodSetAssignment,
         Preemption,
@@ -97,10 +100,16 @@ if TYPE_CHECKING:
         Taint,
         Toleration,
         Topology,
+        TopologyAssignment,
+        TopologyDomain,
         WaitForPodsReady,
         Workload,
         WorkloadPriorityClass,
         WorkloadStatus,
+        nodes,
+        preferred,
+        required,
+        unconstrained,
     )
     from kueuepy.scheduler import Scheduler
     from kueuepy.session.checks import CheckAnswer, CheckController, CheckRequest, Provisioning
@@ -133,6 +142,7 @@ if TYPE_CHECKING:
     from kueuepy.simulation.result import Result, load_result
     from kueuepy.simulation.simulate import LoopError, Progress, Simulation, simulate
     from kueuepy.simulation.table import Jobs
+    from kueuepy.topology import Fragmentation, Rack, RackMap, fragmentation
     from kueuepy.upgrade import Upgrade, compare_versions
     from kueuepy.visibility.fidelity import Fidelity, fidelity
     from kueuepy.whatif import Answers, Change, Difference, Outcome, who_must_leave
@@ -183,6 +193,7 @@ __all__ = [
     "FlavorAttempt",
     "FlavorFungibility",
     "FlavorQuotas",
+    "Fragmentation",
     "Gate",
     "InternalError",
     "InvalidSpecError",
@@ -204,6 +215,7 @@ __all__ = [
     "PairedDifference",
     "Pending",
     "Plan",
+    "Pod",
     "PodSet",
     "PodSetAssignment",
     "Preempting",
@@ -217,6 +229,8 @@ __all__ = [
     "Quantity",
     "Question",
     "Quota",
+    "Rack",
+    "RackMap",
     "ReclaimablePod",
     "Record",
     "RequeueState",
@@ -243,6 +257,8 @@ __all__ = [
     "Target",
     "Toleration",
     "Topology",
+    "TopologyAssignment",
+    "TopologyDomain",
     "Uniform",
     "UnsupportedError",
     "Upgrade",
@@ -260,18 +276,23 @@ __all__ = [
     "errors",
     "eta",
     "fidelity",
+    "fragmentation",
     "gate",
     "jobs",
     "load",
     "load_result",
     "manifest",
+    "nodes",
     "objects",
     "plan",
+    "preferred",
+    "required",
     "risk",
     "sample",
     "search",
     "simulate",
     "sweep",
+    "unconstrained",
     "who_must_leave",
 ]
 
@@ -282,6 +303,7 @@ _HOME = {
     "kueuepy.decisions": "Admitted Decision FlavorAttempt Pending Preempting Target",
     "kueuepy.engine.cycle": "Cycle Loop Settled",
     "kueuepy.explain": "Cause Explanation",
+    "kueuepy.topology": "Fragmentation Rack RackMap fragmentation",
     "kueuepy.upgrade": "Upgrade compare_versions",
     "kueuepy.whatif": "Answers Change Difference Outcome who_must_leave",
     "kueuepy.visibility.fidelity": "Fidelity fidelity",
@@ -312,10 +334,11 @@ _HOME = {
     "kueuepy.objects": (
         "Admission AdmissionCheck AdmissionCheckState AdmissionCheckStrategyRule AdmissionFairSharing "
         "BorrowWithinCohort ClusterQueue Cohort Condition Configuration FairSharing FairSharingConfig "
-        "FlavorFungibility FlavorQuotas LabelSelector LabelSelectorRequirement LimitRange LimitRangeItem LocalQueue "
-        "Namespace Node PodSet PodSetAssignment Preemption PriorityClass PriorityClassRef Quota ReclaimablePod "
-        "RequeueState RequeuingStrategy ResourceFlavor ResourceGroup ResourceQuota ResourceTransformation Resources "
-        "RuntimeClass Taint Toleration Topology WaitForPodsReady Workload WorkloadPriorityClass WorkloadStatus"
+        "FlavorFungibility FlavorQuotas LabelSelector LabelSelectorRequirement LimitRange LimitRangeItem "
+        "LocalQueue Namespace Node Pod PodSet PodSetAssignment Preemption PriorityClass PriorityClassRef Quota "
+        "ReclaimablePod RequeueState RequeuingStrategy ResourceFlavor ResourceGroup ResourceQuota "
+        "ResourceTransformation Resources RuntimeClass Taint Toleration Topology TopologyAssignment TopologyDomain "
+        "WaitForPodsReady Workload WorkloadPriorityClass WorkloadStatus nodes preferred required unconstrained"
     ),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}

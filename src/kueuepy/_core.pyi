@@ -16,6 +16,7 @@ from kueuepy.engine.facts import (
     ShareView,
 )
 from kueuepy.engine.inventory import EventView, PendingView
+from kueuepy.engine.places import TreeRecord
 from kueuepy.objects import Configuration, LimitRange, Object, RuntimeClass, Workload
 from kueuepy.objects.status import CheckState, FinishReason
 
@@ -158,13 +159,8 @@ class Engine:
         """One condition of a workload."""
     def conditions(self, id: int) -> dict[str, ConditionView]:
         """All conditions of a workload."""
-    def admission(self, id: int) -> tuple[str, list[PodSetAdmissionView]] | None:
+    def admission(self, id: int) -> tuple[str, tuple[PodSetAdmissionView, ...]] | None:
         """The ClusterQueue of a workload's admission, and what each pod set got."""
-    def topology(self, id: int) -> list[tuple[str, list[str] | None, list[tuple[list[str], int]] | None, str]]:
-        """By pod set of an admission: levels, (level values, pods) by domain, and what it waits for or waited for.
-
-        The last is empty, or `Pending` or `Ready` where the topology is assigned after the admission checks.
-        """
     def unhealthy_nodes(self, id: int) -> list[str]:
         """Nodes of a workload's topology assignment that failed."""
     def life(self, id: int) -> LifeView:
@@ -206,6 +202,10 @@ class Engine:
         """The facts of an explanation; nothing changes."""
     def evaluations(self, ids: Sequence[int]) -> list[tuple[str, str]]:
         """Reason and message of what a cycle would answer about each of these workloads alone; nothing changes."""
+    def topology_tree(self, flavor: str) -> TreeRecord | None:
+        """The tree of a flavor's topology; None if there is none."""
+    def pods_in_domains(self, flavor: str, requests: dict[str, Any]) -> tuple[list[int], list[int]] | None:
+        """How many pods of these requests each domain of the tree would hold: now, and with no workload there."""
     def ask(self, items: Iterable[Workload | Question | int]) -> Answers:
         """What a cycle would answer about each workload alone; nothing changes."""
     def ask_one(self, item: Workload | Question | int) -> DecisionView:

@@ -258,7 +258,7 @@ def outcome(engine: _core.Engine, key: str) -> Outcome:
     if view is None:
         return Outcome("Pending", reason=conditions["QuotaReserved"][1] if "QuotaReserved" in conditions else "")
     status = next((name for name in ("Evicted", "Admitted") if name in holds), "QuotaReserved")
-    flavors = {name: {r: flavor for r, (flavor, _) in resources.items()} for name, _, resources in view[1]}
+    flavors = {name: {r: flavor for r, (flavor, _) in resources.items()} for name, _, resources, *_ in view[1]}
     return Outcome(status, flavors)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from kueuepy import (
     BorrowWithinCohort,
@@ -16,6 +17,7 @@ from kueuepy import (
     FlavorFungibility,
     LabelSelector,
     LocalQueue,
+    Pod,
     PodSet,
     Preemption,
     Quota,
@@ -24,8 +26,12 @@ from kueuepy import (
     ResourceGroup,
     Scheduler,
     Taint,
+    Topology,
     WaitForPodsReady,
     Workload,
+    nodes,
+    required,
+    unconstrained,
 )
 from kueuepy.objects import SECOND
 
@@ -215,7 +221,31 @@ def the_search_has_not_come_to_it():
     return scheduler, ("high",)
 
 
+def no_rack_holds_it():
+    levels = ["block", "rack", "kubernetes.io/hostname"]
+    racks, h100 = Topology("racks", levels=levels), {"gpu": "h100"}
+    hosts = list(nodes(racks, (2, 3, 2), labels=h100, capacity={"nvidia.com/gpu": 4}))
+    hosts[1] = replace(hosts[1], taints=[Taint.of("repair=yes:NoSchedule")])
+    queue = ClusterQueue.of("q", {"h100": {"nvidia.com/gpu": 60}})
+    flavor = ResourceFlavor("h100", node_labels=h100, topology_name="racks")
+    scheduler = Scheduler(
+        Cluster(racks, flavor, queue, hosts, Pod.of("agent", "b2-r1-h1", requests={"nvidia.com/gpu": 1}))
+    )
+    for name, count, gpus, request in (
+        ("there", 6, 1, required("rack")),
+        ("next", 12, 1, required("block", slices=[("rack", 6)])),
+        ("wide", 14, 1, required("block")),
+        ("tall", 1, 8, required("rack")),
+        ("anywhere", 60, 1, unconstrained()),
+    ):
+        pods = (PodSet.of(count=count, requests={"nvidia.com/gpu": gpus}, topology_request=request),)
+        scheduler.submit(Workload(name, queue_name="q", pod_sets=pods))
+        scheduler.settle()
+    return scheduler, ("wide", "tall", "anywhere")
+
+
 STORIES = [
+    no_rack_holds_it,
     the_search_has_not_come_to_it,
     nowhere_to_go,
     while_the_preempted_stop,

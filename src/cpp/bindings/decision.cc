@@ -52,6 +52,7 @@ py::dict StatusDetailsOf(SharedEngine& shared, Serial serial) {
     view["reclaimable"] = status.reclaimable;
     view["pods_ready"] = status.pods_ready;
     view["active"] = workload.spec->active;
+    view["unhealthy_nodes"] = status.unhealthy_nodes;
     return view;
   });
 }
@@ -122,7 +123,24 @@ const char* VerdictName(Verdict verdict) {
   return kNames[static_cast<int>(verdict)];
 }
 
+namespace {
+
+// ((levels), (((level values), pods), ...)); None where there is no assignment.
+py::object ViewPlace(const State& state, const PodSetAdmission& pod_set) {
+  if (!pod_set.topology) return py::none();
+  const std::vector<DomainCount>& domains = pod_set.topology->domains;
+  py::tuple places(domains.size());
+  for (size_t i = 0; i < domains.size(); ++i) {
+    const std::vector<std::string> values = SplitValues(state.topology.domains.Name(domains[i].domain));
+    places[i] = py::make_tuple(py::tuple(py::cast(values)), domains[i].count);
+  }
+  return py::make_tuple(py::tuple(py::cast(pod_set.topology->levels)), places);
+}
+
+}  // namespace
+
 py::tuple ViewAdmission(const State& state, const Admission& admission) {
+  static constexpr const char* kDelayed[] = {"", "Pending", "Ready"};
   py::tuple pod_sets(admission.pod_sets.size());
   for (size_t i = 0; i < admission.pod_sets.size(); ++i) {
     const PodSetAdmission& pod_set = admission.pod_sets[i];
@@ -131,7 +149,8 @@ py::tuple ViewAdmission(const State& state, const Admission& admission) {
       resources[py::str(state.resource_names.Name(entry.resource))] =
           py::make_tuple(entry.flavor == kNoId ? "" : state.flavor_names.Name(entry.flavor), entry.usage);
     }
-    pod_sets[i] = py::make_tuple(pod_set.name, pod_set.count, resources);
+    pod_sets[i] = py::make_tuple(pod_set.name, pod_set.count, resources, ViewPlace(state, pod_set),
+                                 kDelayed[static_cast<int>(pod_set.delayed)]);
   }
   return pod_sets;
 }

@@ -16,7 +16,8 @@ struct CycleRecord {
   int64_t ahead = 0;  // active workloads of BestEffortFIFO queues after it: each is a head once
 };
 
-// ((pod set, count, {resource: (flavor, amount)}), ...).
+// ((pod set, count, {resource: (flavor, amount)}, place, delayed), ...): where its pods go, and whether that
+// is Pending or was. See kueuepy.engine.facts.
 py::tuple ViewAdmission(const State& state, const Admission& admission);
 py::tuple ViewAttempts(const State& state, const DecisionRecord& record);
 py::tuple ViewTargets(const State& state, const std::vector<TargetRecord>& targets);

@@ -42,7 +42,12 @@ std::function<void(Engine&)> ReadObject(const py::handle& object, bool changed) 
     };
   }
   if (kind == "Node") {
-    return [node = ReadNode(object)](Engine& engine) { engine.ApplyNode(node); };
+    return [node = ReadNode(object), since = OptionalInt(object.attr("ready_since"))](Engine& engine) {
+      engine.ApplyNode(node, since);
+    };
+  }
+  if (kind == "Pod") {
+    return [pod = ReadPod(object)](Engine& engine) { engine.ApplyPod(pod.ns, pod.name, pod.pod, pod.spec); };
   }
   if (kind == "LimitRange") {
     return [ns = TextOf(object, "namespace"), name = TextOf(object, "name"),

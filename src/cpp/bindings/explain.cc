@@ -6,6 +6,7 @@
 
 #include "bindings/decision.h"
 #include "bindings/method.h"
+#include "bindings/places.h"
 #include "lifecycle/queueing.h"
 #include "text/text.h"
 
@@ -124,7 +125,8 @@ class Viewer {
         "chosen"_a = facts.chosen, "mode"_a = tried ? ModeName(facts.attempt.mode) : "",
         "borrowing_level"_a = tried ? facts.attempt.borrow : 0,
         "reason"_a = tried ? state_.reasons.Name(static_cast<int32_t>(facts.attempt.no_fit_reason)) : "",
-        "ineligible"_a = ineligible, "cells"_a = frs);
+        "ineligible"_a = ineligible, "cells"_a = frs,
+        "place"_a = facts.place ? py::object(ViewPlace(state_, *facts.place)) : py::object(py::none()));
   }
 
   py::dict View(const Refusal& refusal) const {

@@ -17,6 +17,7 @@ void BindSimulation(py::module_& module);
 void BindSignals(py::module_& module);
 void BindNodes(py::module_& module);
 void BindArrow(py::module_& module);
+void BindPlaces(py::module_& module);
 }  // namespace kueue::python
 
 PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
@@ -40,4 +41,5 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   kueue::python::BindSignals(module);
   kueue::python::BindNodes(module);
   kueue::python::BindArrow(module);
+  kueue::python::BindPlaces(module);
 }

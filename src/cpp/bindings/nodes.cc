@@ -80,15 +80,7 @@ void ApplyPod(SharedEngine& shared, const py::handle& doc) {
   const std::string name = GetText(metadata, "name", "metadata");
   std::string ns = GetText(metadata, "namespace", "metadata");
   if (ns.empty()) ns = "default";
-  constexpr const char* kPrefix = "kueue.x-k8s.io/";
-  const std::map<std::string, std::string> annotations = ReadTexts(metadata, "annotations", "metadata");
-  for (const char* key :
-       {"podset-required-topology", "podset-preferred-topology", "podset-unconstrained-topology",
-        "podset-slice-required-topology", "podset-slice-required-topology-constraints"}) {
-    pod.by_topology = pod.by_topology || annotations.count(absl::StrCat(kPrefix, key)) > 0;
-  }
-  const auto workload = annotations.find(absl::StrCat(kPrefix, "workload"));
-  if (workload != annotations.end()) pod.workload = ns + "/" + workload->second;
+  ReadPodAnnotations(ReadTexts(metadata, "annotations", "metadata"), ns, pod);
   pod.node = GetText(spec, "nodeName", "spec");
   const std::string phase = status ? GetText(status, "phase", "status") : std::string();
   pod.is_over = phase == "Succeeded" || phase == "Failed";
@@ -100,32 +92,6 @@ void ApplyPod(SharedEngine& shared, const py::handle& doc) {
   });
 }
 
-// ((pod set, levels, ((level values), pods), ...), ...), whether it is Pending or Ready; levels and domains
-// are None where there is no assignment.
-py::list TopologyOf(SharedEngine& shared, Serial id) {
-  return shared.Read([id](const Engine& engine) {
-    const State& state = engine.state();
-    const Workload& workload = WorkloadOf(state, id);
-    py::list views;
-    if (!workload.admission) return views;
-    static constexpr const char* kDelayed[] = {"", "Pending", "Ready"};
-    for (const PodSetAdmission& pod_set : workload.admission->pod_sets) {
-      py::object levels = py::none(), domains = py::none();
-      if (pod_set.topology) {
-        levels = py::cast(pod_set.topology->levels);
-        py::list list;
-        for (const DomainCount& entry : pod_set.topology->domains) {
-          list.append(py::make_tuple(SplitValues(state.topology.domains.Name(entry.domain)), entry.count));
-        }
-        domains = list;
-      }
-      views.append(
-          py::make_tuple(pod_set.name, levels, domains, kDelayed[static_cast<int>(pod_set.delayed)]));
-    }
-    return views;
-  });
-}
-
 std::vector<std::string> UnhealthyNodesOf(SharedEngine& shared, Serial id) {
   return shared.Read(
       [id](const Engine& engine) { return WorkloadOf(engine.state(), id).Status().unhealthy_nodes; });
@@ -133,10 +99,35 @@ std::vector<std::string> UnhealthyNodesOf(SharedEngine& shared, Serial id) {
 
 }  // namespace
 
+void ReadPodAnnotations(const std::map<std::string, std::string>& annotations, const std::string& ns,
+                        ClusterPod& pod) {
+  constexpr const char* kPrefix = "kueue.x-k8s.io/";
+  for (const char* key :
+       {"podset-required-topology", "podset-preferred-topology", "podset-unconstrained-topology",
+        "podset-slice-required-topology", "podset-slice-required-topology-constraints"}) {
+    pod.by_topology = pod.by_topology || annotations.count(absl::StrCat(kPrefix, key)) > 0;
+  }
+  const auto workload = annotations.find(absl::StrCat(kPrefix, "workload"));
+  if (workload != annotations.end()) pod.workload = ns + "/" + workload->second;
+}
+
+PodObject ReadPod(const py::handle& object) {
+  PodObject read;
+  read.ns = TextOf(object, "namespace");
+  read.name = TextOf(object, "name");
+  ReadPodAnnotations(Labels(object.attr("annotations")), read.ns, read.pod);
+  const py::object spec = object.attr("spec");
+  read.pod.node = GetText(spec, "nodeName", "spec");
+  const std::string phase = TextOf(object, "phase");
+  read.pod.is_over = phase == "Succeeded" || phase == "Failed";
+  read.pod.is_leaving = !object.attr("deletion_timestamp").is_none();
+  read.spec = ReadPodTemplate(py::dict(py::arg("spec") = spec), "Pod");
+  return read;
+}
+
 void BindNodes(py::module_& module) {
   AddMethod(module, "apply_node", &ApplyNode, py::arg("node"));
   AddMethod(module, "apply_pod", &ApplyPod, py::arg("pod"));
-  AddMethod(module, "topology", &TopologyOf, py::arg("id"));
   AddMethod(module, "unhealthy_nodes", &UnhealthyNodesOf, py::arg("id"));
 }
 

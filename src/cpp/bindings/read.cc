@@ -235,7 +235,8 @@ Node ReadNode(const py::handle& object) {
   for (const auto& [name, quantity] : ReadResources(object.attr("allocatable"), "status.allocatable")) {
     node.allocatable[name] = ResourceValue(name, quantity);
   }
-  node.ready = object.attr("ready").cast<bool>() ? NodeReadiness::kReady : NodeReadiness::kNotReady;
+  const py::object ready = object.attr("ready");
+  if (!ready.is_none()) node.ready = ready.cast<bool>() ? NodeReadiness::kReady : NodeReadiness::kNotReady;
   return node;
 }
 

@@ -24,6 +24,17 @@ LimitRange ReadLimitRange(const py::handle& object);
 // From JSON; empty: none.
 PodSetUpdates ReadPodSetUpdates(const std::string& json);
 Node ReadNode(const py::handle& object);
+
+// A Pod that the cluster has, and what its containers ask for.
+struct PodObject {
+  std::string ns, name;
+  ClusterPod pod;
+  PodTemplate spec;
+};
+PodObject ReadPod(const py::handle& object);
+// What a pod's annotations say of who placed it, and whose it is.
+void ReadPodAnnotations(const std::map<std::string, std::string>& annotations, const std::string& ns,
+                        ClusterPod& pod);
 RuntimeClass ReadRuntimeClass(const py::handle& object);
 WorkloadObject ReadWorkload(const py::handle& object);
 WorkloadStatus ReadStatus(const py::handle& status);

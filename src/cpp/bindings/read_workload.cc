@@ -112,10 +112,21 @@ WorkloadStatus ReadStatus(const py::handle& object) {
   if (const py::object admission = Field(object, "admission"); !admission.is_none()) {
     status.cluster_queue = TextOf(admission, "cluster_queue");
     for (const py::handle& item : admission.attr("pod_set_assignments")) {
-      WorkloadStatus::PodSetRecord record{
-          TextOf(item, "name"), OptionalInt(item.attr("count")), Labels(item.attr("flavors")), {}};
+      WorkloadStatus::PodSetRecord record;
+      record.name = TextOf(item, "name");
+      record.count = OptionalInt(item.attr("count"));
+      record.flavors = Labels(item.attr("flavors"));
       for (const auto& [name, quantity] : ReadResources(item.attr("resource_usage"), "resourceUsage")) {
         record.usage[name] = ResourceValue(name, quantity);
+      }
+      if (const py::object topology = item.attr("topology_assignment"); !topology.is_none()) {
+        record.levels = Texts(topology.attr("levels"));
+        for (const py::handle& domain : topology.attr("domains")) {
+          record.domains.emplace_back(Texts(domain.attr("values")), domain.attr("count").cast<int32_t>());
+        }
+      }
+      if (const py::object delayed = item.attr("delayed_topology_request"); !delayed.is_none()) {
+        record.delayed = Text(delayed) == "Pending" ? DelayedTopology::kPending : DelayedTopology::kReady;
       }
       status.pod_sets.push_back(std::move(record));
     }
@@ -134,6 +145,7 @@ WorkloadStatus ReadStatus(const py::handle& object) {
   for (const py::handle& item : Field(object, "reclaimable_pods")) {
     status.reclaimable[TextOf(item, "name")] = item.attr("count").cast<int64_t>();
   }
+  status.unhealthy_nodes = Texts(Field(object, "unhealthy_nodes"));
   return status;
 }
 

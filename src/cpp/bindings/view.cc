@@ -1,6 +1,7 @@
 #include "bindings/view.h"
 
 #include "absl/strings/str_cat.h"
+#include "bindings/decision.h"
 #include "fairness/share.h"
 #include "lifecycle/queueing.h"
 #include "text/text.h"
@@ -66,16 +67,8 @@ py::object AdmissionOf(SharedEngine& shared, Serial serial) {
     const State& state = engine.state();
     const Workload& workload = WorkloadOf(state, serial);
     if (!workload.admission) return py::none();
-    py::list pod_sets;
-    for (const PodSetAdmission& pod_set : workload.admission->pod_sets) {
-      py::dict resources;
-      for (const PodSetAdmission::Resource& entry : pod_set.resources) {
-        resources[py::str(state.resource_names.Name(entry.resource))] =
-            py::make_tuple(entry.flavor == kNoId ? "" : state.flavor_names.Name(entry.flavor), entry.usage);
-      }
-      pod_sets.append(py::make_tuple(pod_set.name, pod_set.count, resources));
-    }
-    return py::make_tuple(state.forest().Name(workload.admission->cluster_queue), pod_sets);
+    return py::make_tuple(state.forest().Name(workload.admission->cluster_queue),
+                          ViewAdmission(state, *workload.admission));
   });
 }
 

@@ -69,6 +69,15 @@ void Engine::SetStatus(WorkloadId id, const WorkloadStatus& status) {
             {state_.InternResource(resource),
              flavor == record.flavors.end() ? kNoId : state_.InternFlavor(flavor->second), usage});
       }
+      if (!record.levels.empty()) {
+        auto topology = std::make_shared<TopologyAssignment>();
+        topology->levels = record.levels;
+        for (const auto& [values, pods] : record.domains) {
+          topology->domains.push_back({state_.topology.domains.Intern(JoinValues(values)), pods});
+        }
+        pod_set.topology = std::move(topology);
+      }
+      pod_set.delayed = record.delayed;
       admission->pod_sets.push_back(std::move(pod_set));
     }
     workload.admission = std::move(admission);
@@ -83,6 +92,7 @@ void Engine::SetStatus(WorkloadId id, const WorkloadStatus& status) {
   details.requeue_at = status.requeue_at;
   details.past_execution_seconds = status.past_execution_seconds;
   details.reclaimable = status.reclaimable;
+  details.unhealthy_nodes = status.unhealthy_nodes;
   workload.queue_time = QueueOrderTime(state_, workload);
 }
 

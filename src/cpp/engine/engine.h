@@ -26,6 +26,9 @@ struct WorkloadStatus {
     std::optional<int64_t> count;
     std::map<std::string, std::string> flavors;
     std::map<std::string, int64_t> usage;
+    std::vector<std::string> levels;  // of the topology assignment; empty: none
+    std::vector<std::pair<std::vector<std::string>, int32_t>> domains;  // level values, pods
+    DelayedTopology delayed = DelayedTopology::kNone;
   };
   struct CheckRecord {
     std::string name, message;
@@ -42,6 +45,7 @@ struct WorkloadStatus {
   std::optional<Time> requeue_at;
   std::optional<int64_t> past_execution_seconds;
   std::map<std::string, int64_t> reclaimable;
+  std::vector<std::string> unhealthy_nodes;
 };
 
 // Every call that takes a time moves the engine's clock there; it never goes back. Not thread-safe: one

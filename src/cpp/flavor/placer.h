@@ -60,6 +60,12 @@ class Placer {
   std::vector<TopologyUsage> NetUsage(const Assignment& assignment, WorkloadId workload) const;
   // Whether each domain of the usage, taken alone, has room for its pods now.
   bool HasRoom(const std::vector<TopologyUsage>& usage) const;
+  // What is asked of the flavor's topology for a pod set, and for the leader that comes along, if any; or
+  // what is wrong with it.
+  PlacementQuery Asked(const TopologyDemand& demand, const TopologyDemand* leader, WorkloadId workload,
+                       std::shared_ptr<const PlacementFailure>& failure) {
+    return QueryFor(demand, leader, {workload, false, kNoId, {}}, failure);
+  }
 
  private:
   using Group = absl::InlinedVector<const TopologyDemand*, 2>;

@@ -370,6 +370,7 @@ State NamesOf(const State& state) {
   names.resource_names = state.resource_names;
   names.reasons = state.reasons;
   names.classes = state.classes;
+  names.topology.domains = state.topology.domains;
   names.forest() = state.forest();
   return names;
 }

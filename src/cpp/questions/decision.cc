@@ -112,6 +112,8 @@ DecisionRecord Asked(const State& state, const Entry& entry) {
       const FlavorChoice* choice = pod_set.Find(resource);
       if (choice != nullptr) given.resources.push_back({resource, choice->flavor, amount});
     }
+    given.topology = pod_set.topology;
+    given.delayed = pod_set.delayed;
   }
   record.admission = std::move(admission);
   return record;

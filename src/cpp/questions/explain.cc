@@ -136,7 +136,8 @@ class FlavorExplainer {
         facts_(facts),
         queue_(state.Queue(facts.queue)),
         cls_(state.Class(state.At(facts.workload).cls)),
-        placer_(state) {}
+        placer_(state),
+        places_(state, placer_, facts.workload) {}
 
   std::vector<PodSetFacts> Run() {
     std::vector<PodSetFacts> all;
@@ -152,6 +153,9 @@ class FlavorExplainer {
       for (size_t i = 0; i < queue_.groups.size(); ++i)
         AddGroup(static_cast<int>(i), assignment, group, requests, pod_set);
       Assume(assignment);
+      for (const FlavorFacts& flavor : pod_set.flavors) {
+        if (flavor.chosen && flavor.place && !flavor.place->failure) places_.Assume(*flavor.place);
+      }
       all.push_back(std::move(pod_set));
     }
     return all;
@@ -216,8 +220,26 @@ class FlavorExplainer {
         flavor.frs.push_back(
             ExplainFlavorResource(state_, facts_.queue, fr, before, before + Amount(request.second)));
       }
+      if (flavor.ineligible.empty() && group.front() == assignment.pod_set) AddPlace(group, flavor);
       pod_set.flavors.push_back(std::move(flavor));
     }
+  }
+
+  // Of two pod sets the smaller one is the leader, of equal ones the second, as when they are placed.
+  void AddPlace(const std::vector<int>& group, FlavorFacts& flavor) {
+    std::vector<TopologyDemand> demands;
+    for (int member : group) {
+      const bool asked = RequestsTopology(cls_.pod_sets[static_cast<size_t>(member)]);
+      if (!placer_.HasTree(flavor.flavor) || (!asked && !queue_.only_topology)) return;
+      for (const PodSetAssignment& one : facts_.entry.assignment.pod_sets) {
+        if (one.pod_set != member || one.count == 0) continue;
+        demands.push_back({member, flavor.flavor, static_cast<int32_t>(one.count), !asked});
+      }
+    }
+    if (demands.empty()) return;
+    if (demands.size() > 1 && demands[1].count > demands[0].count) std::swap(demands[0], demands[1]);
+    const TopologyDemand* leader = demands.size() > 1 ? &demands[1] : nullptr;
+    flavor.place = std::make_shared<const PlaceFacts>(places_.Explain(demands[0], leader));
   }
 
   State& state_;
@@ -225,6 +247,7 @@ class FlavorExplainer {
   const ClusterQueue& queue_;
   const EquivalenceClass& cls_;
   Placer placer_;
+  PlaceExplainer places_;
   Amounts assumed_, before_;
 };
 

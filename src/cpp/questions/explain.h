@@ -2,12 +2,14 @@
 #ifndef KUEUE_QUESTIONS_EXPLAIN_H_
 #define KUEUE_QUESTIONS_EXPLAIN_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "fairness/share.h"
 #include "preemption/preemption.h"
+#include "questions/places.h"
 #include "scheduler/cycle.h"
 #include "state/state.h"
 
@@ -70,6 +72,8 @@ struct FlavorFacts {
   FlavorAttempt attempt;                 // where it was tried
   std::vector<Refusal> ineligible;       // all that keeps the pods off
   std::vector<FlavorResourceFacts> frs;  // of the resources asked for
+  // Where the pods would go, of the first pod set of a group; null where no topology places them.
+  std::shared_ptr<const PlaceFacts> place;
 };
 
 struct PodSetFacts {

@@ -201,7 +201,8 @@ class CandidateVerdicts {
 
 void ExplainPreemption(State& state, Facts& facts) {
   facts.contested = Contested(facts);
-  if (!facts.contested.empty()) CandidateVerdicts(state, facts).Run();
+  // Without anything that is short, room in a topology may still cost targets.
+  if (!facts.contested.empty() || !facts.entry.targets.empty()) CandidateVerdicts(state, facts).Run();
 }
 
 }  // namespace kueue

@@ -53,6 +53,8 @@ class CountTable {
   const Counts& At(int32_t domain) const { return counts_[static_cast<size_t>(domain)]; }
   const std::vector<Counts>& counts() const { return counts_; }
   const CountQuery& query() const { return query_; }
+  // What leaves room for no pod in a leaf that satisfies the demand; kNoId: nothing.
+  ResourceId LimitingOf(int32_t leaf) const { return limiting_[static_cast<size_t>(leaf)]; }
 
   // Recounts what is above the leaves: the domain's children first. `counts` is any table like this one's.
   void RollUp(const TopologyTree& tree, int level, int32_t domain, bool inner,

@@ -245,10 +245,8 @@ Choices Descent::Descend(Start start, bool balanced) const {
   return current;
 }
 
-namespace {
-
-CountQuery QueryOf(const PlacementQuery& query, const PlacementParameters& parameters,
-                   const PlacementGates& gates) {
+CountQuery CountsAsked(const PlacementQuery& query, const PlacementParameters& parameters,
+                       const PlacementGates& gates) {
   CountQuery counts;
   counts.requests = query.requests;
   counts.leader = query.leader;
@@ -261,6 +259,8 @@ CountQuery QueryOf(const PlacementQuery& query, const PlacementParameters& param
   counts.inner_sizes = parameters.inner_sizes;
   return counts;
 }
+
+namespace {
 
 Placement Failed(PlacementFailure failure, const std::string& topology) {
   failure.topology = topology;
@@ -312,10 +312,10 @@ Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const Pla
   if (auto failure = Resolve(tree, query.request, query.implied, gates, parameters)) {
     return Failed(*std::move(failure), capacity.topology);
   }
-  CountTable restricted{QueryOf(query, parameters, gates)};
+  CountTable restricted{CountsAsked(query, parameters, gates)};
   if (query.within) restricted.CountWithin(capacity, *query.within);
   const CountTable& table =
-      query.within ? restricted : CountsFor(capacity, QueryOf(query, parameters, gates));
+      query.within ? restricted : CountsFor(capacity, CountsAsked(query, parameters, gates));
   if (gates.balanced_placement && !parameters.required && !parameters.unconstrained) {
     if (auto balanced = PlaceBalanced(tree, parameters, gates, table)) {
       const Descent descent(tree, parameters, gates, balanced->counts);

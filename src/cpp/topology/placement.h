@@ -40,6 +40,10 @@ struct Placement {
 Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const PlacementGates& gates,
                 const Interner& resources);
 
+// What Place counts for the query, whose parameters are resolved.
+CountQuery CountsAsked(const PlacementQuery& query, const PlacementParameters& parameters,
+                       const PlacementGates& gates);
+
 // The second phase alone, on counts; `counts` is by domain.
 class Descent {
  public:

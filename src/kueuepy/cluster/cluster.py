@@ -25,6 +25,7 @@ from kueuepy.objects import (
     Namespace,
     Node,
     Object,
+    Pod,
     PriorityClass,
     ResourceFlavor,
     RuntimeClass,
@@ -160,6 +161,11 @@ class Cluster:
     def topologies(self) -> tuple[Topology, ...]:
         """The Topologies."""
         return self._manifest.topologies
+
+    @property
+    def pods(self) -> tuple[Pod, ...]:
+        """The Pods that are no jobs."""
+        return self._manifest.pods
 
     @property
     def nodes(self) -> tuple[Node, ...]:

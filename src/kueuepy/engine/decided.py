@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kueuepy import _core
 from kueuepy.decisions import Admitted, Decision, FlavorAttempt, Pending, Preempting, Target
-from kueuepy.objects import PodSetAssignment
+from kueuepy.objects import PodSetAssignment, TopologyAssignment, TopologyDomain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,8 +22,10 @@ def assignments(view: Iterable[PodSetAdmissionView]) -> tuple[PodSetAssignment, 
             {resource: flavor for resource, (flavor, _) in resources.items()},
             {resource: _core.Quantity.format(resource, amount) for resource, (_, amount) in resources.items()},
             count,
+            None if place is None else TopologyAssignment(place[0], tuple(TopologyDomain(*one) for one in place[1])),
+            delayed or None,
         )
-        for name, count, resources in view
+        for name, count, resources, place, delayed in view
     )
 
 

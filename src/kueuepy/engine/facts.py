@@ -6,10 +6,13 @@ largest numbers and sums of such count as.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
 
 from kueuepy.decisions import FlavorMode, PendingReason, PreemptionReason
 from kueuepy.objects.status import CheckState
+
+if TYPE_CHECKING:
+    from kueuepy.engine.places import PlaceFactsView
 
 Amount: TypeAlias = int | None
 """So much of a resource; `None` is unlimited."""
@@ -19,8 +22,13 @@ _UNLIMITED, _LEAST = 2**63 - 1, -(2**63)
 ConditionView: TypeAlias = tuple[bool, str, str, int]
 """Status, reason, message, time of the last transition."""
 
-PodSetAdmissionView: TypeAlias = tuple[str, int, dict[str, tuple[str, int]]]
-"""Name, count, and by resource the flavor and the amount."""
+PlaceView: TypeAlias = tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], int], ...]]
+"""The levels of a topology assignment, and by domain their values and the pods there."""
+
+PodSetAdmissionView: TypeAlias = tuple[
+    str, int, dict[str, tuple[str, int]], PlaceView | None, Literal["", "Pending", "Ready"]
+]
+"""Name, count, flavor and amount by resource; where the pods go, and whether that waits or waited for checks."""
 
 AdmissionView: TypeAlias = tuple[PodSetAdmissionView, ...]
 
@@ -52,6 +60,7 @@ class LifeView(TypedDict):
     reclaimable: dict[str, int]
     pods_ready: bool
     active: bool
+    unhealthy_nodes: list[str]
 
 
 class NodeView(TypedDict):
@@ -144,6 +153,7 @@ class FlavorView(TypedDict):
     reason: str
     ineligible: list[RefusalView]
     cells: list[CellView]
+    place: PlaceFactsView | None
 
 
 class PodSetView(TypedDict):

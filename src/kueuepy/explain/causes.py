@@ -10,6 +10,7 @@ from kueuepy.engine.facts import Shortage, less, number, positive
 from kueuepy.explain import words
 from kueuepy.explain.cause import cause as _cause
 from kueuepy.explain.obstacles import obstacles, ways_out
+from kueuepy.explain.places import place_cause
 from kueuepy.explain.remedies import remedies
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def waiting_causes(
     causes += obstacles(facts)
     for pod_set in facts["pod_sets"]:
         causes += _pod_set(pod_set, alone=len(facts["pod_sets"]) == 1, fair=fair)
-    if facts["contested"]:
+    if facts["contested"] or facts["candidates"]:
         causes.append(_preemption(facts))
     if fair:
         causes += shares(facts)
@@ -83,6 +84,7 @@ def _flavor(flavor: FlavorView, *, uncovered: bool, fair: bool) -> Cause:
     else:
         cells = sorted(flavor["cells"], key=itemgetter("resource"))
         inner = [_cell(cell, fair=fair) for cell in cells if cell["short"] or flavor["chosen"]]
+        inner += [place_cause(flavor["place"])] if flavor["place"] else []
     return _cause("flavor", words.flavor(flavor, uncovered=uncovered), facts, inner)
 
 

@@ -42,7 +42,8 @@ def _parts(facts: FactsView) -> Iterator[tuple[PodSetView, list[FlavorView]]]:
 
 
 def _fits(flavor: FlavorView) -> bool:
-    return not flavor["ineligible"] and not any(cell["short"] for cell in flavor["cells"])
+    placed = flavor["place"] is None or flavor["place"]["failure"] is None
+    return placed and not flavor["ineligible"] and not any(cell["short"] for cell in flavor["cells"])
 
 
 def _choice(pod_set: PodSetView, flavors: list[FlavorView]) -> Cause:

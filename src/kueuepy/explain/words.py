@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kueuepy import _core
 from kueuepy.engine.facts import Shortage, less, number
+from kueuepy.explain import placewords
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -236,9 +237,12 @@ def choices(resources: Sequence[str], pod_set: str, count: int) -> str:
 def remedy(flavor: FlavorView) -> str:
     """What would have to happen in one flavor."""
     parts = [_eligible(why) for why in flavor["ineligible"]]
-    if not parts and not any(cell["short"] for cell in flavor["cells"]):
+    place = flavor["place"]
+    homeless = place is not None and place["failure"] is not None
+    if not parts and not homeless and not any(cell["short"] for cell in flavor["cells"]):
         return f"{flavor['flavor']}: the search came to it: each evaluation goes on where the last one stopped"
     parts += [_more(cell) for cell in sorted(flavor["cells"], key=itemgetter("resource")) if cell["short"]]
+    parts += [placewords.remedy(place)] if place is not None and homeless else []
     return f"{flavor['flavor']}: {', and '.join(parts)}"
 
 

@@ -9,6 +9,17 @@ from kueuepy.lint.capacity import Capacity, Cell, CellQuota, cells_of
 from kueuepy.manifest import Manifest, check
 from kueuepy.objects import ClusterQueue, Cohort, Configuration, ResourceFlavor, Workload
 
+_DECLARED = (
+    "namespaces",
+    "topologies",
+    "nodes",
+    "resource_flavors",
+    "cohorts",
+    "cluster_queues",
+    "local_queues",
+)
+"""What a workload finds in an empty cluster."""
+
 
 class LintContext:
     """Objects by name, and who shares a cohort with whom.
@@ -105,7 +116,7 @@ class LintContext:
     def empty(self) -> Engine:
         """The engine of these objects before any workload came."""
         engine = Engine(self.configuration)
-        for name in ("namespaces", "resource_flavors", "cohorts", "cluster_queues", "local_queues"):
+        for name in _DECLARED:
             for obj in getattr(self.manifest, name):
                 engine.apply(obj)
         return engine

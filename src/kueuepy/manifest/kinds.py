@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from kueuepy.manifest import fields as form
-from kueuepy.manifest.workloadfields import LOCAL_QUEUE_STATUS, POD_SETS, STATUS
+from kueuepy.manifest.workloadfields import LOCAL_QUEUE_STATUS, POD_SETS, POD_SPEC, STATUS
 from kueuepy.objects import (
     AdmissionCheck,
     ClusterQueue,
@@ -21,6 +21,7 @@ from kueuepy.objects import (
     NamespacedObject,
     Node,
     Object,
+    Pod,
     PriorityClass,
     ResourceFlavor,
     RuntimeClass,
@@ -110,19 +111,41 @@ def _check_spread(body: Body) -> Body:
     return {"spec": body} if active else {"spec": body, "status": _condition("Active", true=False)}
 
 
+_NO_CONDITION = {"type": "MemoryPressure", "status": "False"}
+"""Stands in a Node without a condition `Ready`, so that it is not taken for one without any."""
+
+
 def _node_body(doc: Body) -> Body:
     spec, status = _part(doc, "spec"), _part(doc, "status")
     picked: dict[str, Any] = {name: spec.get(name) for name in ("taints", "unschedulable")}
     picked.update({name: status.get(name) for name in ("capacity", "allocatable")})
-    picked["ready"] = _is_true(doc, "Ready", unknown=True)
-    return {name: value for name, value in picked.items() if value is not None}
+    conditions = _part(doc, "status").get("conditions")
+    found = next((c for c in conditions or () if isinstance(c, dict) and c.get("type") == "Ready"), None)
+    picked = {name: value for name, value in picked.items() if value is not None}
+    if conditions:
+        picked["ready"] = found and found.get("status") == "True"
+    if found and found.get("lastTransitionTime") is not None:
+        picked["readySince"] = found["lastTransitionTime"]
+    return picked
 
 
 def _node_spread(body: Body) -> Body:
     spec = {name: body[name] for name in ("taints", "unschedulable") if name in body}
     status: Body = {name: body[name] for name in ("capacity", "allocatable") if name in body}
-    status |= _condition("Ready", true=body.get("ready", True))
+    ready = body.get("ready", True)
+    status |= {"conditions": [_NO_CONDITION]} if ready is None else _condition("Ready", true=ready)
+    if "readySince" in body:
+        status["conditions"][0]["lastTransitionTime"] = body["readySince"]
     return {"spec": spec, "status": status}
+
+
+def _pod_body(doc: Body) -> Body:
+    phase = _part(doc, "status").get("phase")
+    return {"spec": _part(doc, "spec"), **({} if phase is None else {"phase": phase})}
+
+
+def _pod_spread(body: Body) -> Body:
+    return {"spec": body.get("spec", {}), "status": {"phase": body.get("phase", "Running")}}
 
 
 def _runtime_class_body(doc: Body) -> Body:
@@ -166,7 +189,23 @@ KINDS: dict[tuple[str, str], Kind] = {
         ),
         Kind(cls=Namespace, group="", version="v1", body=lambda _: {}),
         Kind(cls=LimitRange, group="", version="v1"),
-        Kind(cls=Node, group="", version="v1", body=_node_body, spread=_node_spread),
+        Kind(
+            cls=Node,
+            group="",
+            version="v1",
+            forms={"readySince": form.TIME},
+            body=_node_body,
+            spread=_node_spread,
+        ),
+        Kind(
+            cls=Pod,
+            group="",
+            version="v1",
+            place="",
+            forms={"spec": POD_SPEC},
+            body=_pod_body,
+            spread=_pod_spread,
+        ),
     )
 }
 """Every kind that has a record, by group and name."""

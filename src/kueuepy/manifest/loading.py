@@ -123,13 +123,13 @@ class _Loader:
             self._versions.add(version)
         if (api_group, kind) == (CONFIG_GROUP, "Configuration"):
             self._take_configuration(item, doc)
-        elif (api_group, kind) in KINDS or ((api_group, kind) == (KUEUE, "Queue") and version in OLD_VERSIONS):
-            self._read(item, doc, api_group, version)
         elif is_job(doc, api_group):
             self._jobs.append(self._placed(doc))
             self._job_items.append(item)
             if is_annotated(doc):
                 self._annotated.append((item, object_name(doc)))
+        elif (api_group, kind) in KINDS or ((api_group, kind) == (KUEUE, "Queue") and version in OLD_VERSIONS):
+            self._read(item, doc, api_group, version)
         elif is_other(str(kind), api_group):
             if api_group == KUEUE and version == _CURRENT:
                 review = Review(strict=self._strict)

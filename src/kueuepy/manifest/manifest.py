@@ -20,6 +20,7 @@ from kueuepy.objects import (
     Namespace,
     Node,
     Object,
+    Pod,
     PriorityClass,
     ResourceFlavor,
     RuntimeClass,
@@ -71,6 +72,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     resource_flavors: tuple[ResourceFlavor, ...] = ()
     topologies: tuple[Topology, ...] = ()
     nodes: tuple[Node, ...] = ()
+    pods: tuple[Pod, ...] = ()
     cohorts: tuple[Cohort, ...] = ()
     cluster_queues: tuple[ClusterQueue, ...] = ()
     local_queues: tuple[LocalQueue, ...] = ()
@@ -141,6 +143,7 @@ FIELD_OF: dict[type[Object], str] = {
     Namespace: "namespaces",
     Topology: "topologies",
     Node: "nodes",
+    Pod: "pods",
     ResourceFlavor: "resource_flavors",
     AdmissionCheck: "admission_checks",
     WorkloadPriorityClass: "workload_priority_classes",

@@ -3,16 +3,17 @@
 from typing import Any
 
 from kueuepy.errors.problems import Path
+from kueuepy.manifest import placements
 from kueuepy.manifest.decoding import Findings, hold
 from kueuepy.manifest.fields import NAMES, FieldForm, TopologyRequest, read_time
 from kueuepy.manifest.podtemplate import PodTemplate
 from kueuepy.manifest.shapes import shape
 from kueuepy.objects.times import format_time
 
+_PLACE = "topologyAssignment"
 _SHOWN_ONLY = frozenset(
     ("resourceRequests", "schedulingStats", "nominatedClusterNames", "clusterName", "preemptionGates")
 )
-_Assignment = shape("TopologyAssignment", levels=list[str], slices=list[dict[str, Any]])
 
 
 def _read_pod_sets(raw: Any, path: Path, findings: Findings) -> Any:
@@ -37,6 +38,12 @@ def _read_pod_set(raw: Any, path: Path, findings: Findings) -> Any:
     return {**raw, "template": held or {}, "topologyRequest": held_request}
 
 
+def _read_pod_spec(raw: Any, path: Path, findings: Findings) -> Any:
+    """A pod's spec, held against its shape."""
+    held = hold(PodTemplate, {"spec": raw}, path[:-1], findings)
+    return held and held["spec"]
+
+
 def _held_template(template: Any, path: Path, findings: Findings) -> Any:
     if template in findings.sound:
         return template
@@ -59,7 +66,7 @@ def _read_status(raw: Any, path: Path, findings: Findings) -> Any:
         status["requeueState"] = {**requeue, "requeueAt": at}
     if "unhealthyNodes" in status:
         status["unhealthyNodes"] = NAMES.read(status["unhealthyNodes"], (*path, "unhealthyNodes"), findings)
-    _hold_assignments(status.get("admission"), (*path, "admission"), findings)
+    status = {**status, **_read_admission(status.get("admission"), (*path, "admission"), findings)}
     return status or None
 
 
@@ -74,13 +81,34 @@ def _read_state(raw: Any, path: Path, findings: Findings) -> Any:
     return state
 
 
-def _hold_assignments(admission: Any, path: Path, findings: Findings) -> None:
-    """Checks the shape of topology assignments, which a record keeps as they are."""
+def _read_admission(admission: Any, path: Path, findings: Findings) -> dict[str, Any]:
+    """The admission, with the domains of topology assignments out of their slices; empty if there are none."""
     assignments = admission.get("podSetAssignments") if isinstance(admission, dict) else None
-    for position, assignment in enumerate(assignments if isinstance(assignments, list) else []):
-        if isinstance(assignment, dict) and assignment.get("topologyAssignment") is not None:
-            place = (*path, "podSetAssignments", position, "topologyAssignment")
-            hold(_Assignment, assignment["topologyAssignment"], place, findings)
+    if not isinstance(assignments, list) or not any(map(_is_placed, assignments)):
+        return {}
+    read = [
+        {
+            **one,
+            _PLACE: placements.read(one[_PLACE], (*path, "podSetAssignments", position, _PLACE), findings),
+        }
+        if _is_placed(one)
+        else one
+        for position, one in enumerate(assignments)
+    ]
+    return {"admission": {**admission, "podSetAssignments": read}}
+
+
+def _is_placed(assignment: Any) -> bool:
+    return isinstance(assignment, dict) and assignment.get(_PLACE) is not None
+
+
+def _write_admission(admission: dict[str, Any]) -> dict[str, Any]:
+    """The admission, with topology assignments in slices."""
+    assignments = admission.get("podSetAssignments", ())
+    if not any(map(_is_placed, assignments)):
+        return admission
+    written = [{**one, _PLACE: placements.write(one[_PLACE])} if _is_placed(one) else one for one in assignments]
+    return {**admission, "podSetAssignments": written}
 
 
 def _write_status(status: dict[str, Any]) -> dict[str, Any]:
@@ -93,6 +121,8 @@ def _write_status(status: dict[str, Any]) -> dict[str, Any]:
         written["requeueState"] = {**requeue, "requeueAt": format_time(requeue["requeueAt"])}
     if "unhealthyNodes" in written:
         written["unhealthyNodes"] = NAMES.write(written["unhealthyNodes"])
+    if "admission" in written:
+        written["admission"] = _write_admission(written["admission"])
     return written
 
 
@@ -128,5 +158,6 @@ def _write_local_queue_status(status: dict[str, Any] | None) -> dict[str, Any] |
 
 
 LOCAL_QUEUE_STATUS = FieldForm(_read_local_queue_status, _write_local_queue_status)
+POD_SPEC = FieldForm(_read_pod_spec, lambda spec: spec)
 POD_SETS = FieldForm(_read_pod_sets, _write_pod_sets)
 STATUS = FieldForm(_read_status, _write_status)

@@ -21,6 +21,7 @@ from kueuepy.objects.configuration import (
 )
 from kueuepy.objects.flavor import ResourceFlavor, Taint, Toleration
 from kueuepy.objects.namespace import LimitRange, LimitRangeItem, Namespace, RuntimeClass
+from kueuepy.objects.node import Node, Pod, nodes
 from kueuepy.objects.priority import PriorityClass, WorkloadPriorityClass
 from kueuepy.objects.queue import (
     AdmissionCheckStrategyRule,
@@ -43,7 +44,15 @@ from kueuepy.objects.status import (
     RequeueState,
     WorkloadStatus,
 )
-from kueuepy.objects.topology import HOSTNAME_LABEL, Node, Topology
+from kueuepy.objects.topology import (
+    HOSTNAME_LABEL,
+    Topology,
+    TopologyAssignment,
+    TopologyDomain,
+    preferred,
+    required,
+    unconstrained,
+)
 from kueuepy.objects.workload import PodSet, PriorityClassRef, Workload
 
 __all__ = [
@@ -73,6 +82,7 @@ __all__ = [
     "NamespacedObject",
     "Node",
     "Object",
+    "Pod",
     "PodSet",
     "PodSetAssignment",
     "Preemption",
@@ -93,8 +103,14 @@ __all__ = [
     "Taint",
     "Toleration",
     "Topology",
+    "TopologyAssignment",
+    "TopologyDomain",
     "WaitForPodsReady",
     "Workload",
     "WorkloadPriorityClass",
     "WorkloadStatus",
+    "nodes",
+    "preferred",
+    "required",
+    "unconstrained",
 ]

@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import field
 
 from kueuepy.objects.base import Collection, Int64, ResourceList, Value
+from kueuepy.objects.topology import TopologyAssignment
 
 ConditionStatus: TypeAlias = Literal["True", "False", "Unknown"]
 CheckState: TypeAlias = Literal["Pending", "Ready", "Retry", "Rejected"]
@@ -37,7 +38,7 @@ class PodSetAssignment(Value, frozen=True):
         flavors: The flavor of each resource.
         resource_usage: The quota that all its pods together hold, by resource.
         count: How many pods were admitted; `None` for all that the pod set has.
-        topology_assignment: Where the pods go, as in the manifest: `{"levels": […], "slices": […]}`.
+        topology_assignment: Where the pods go, if a topology places them.
         delayed_topology_request: `Pending` while a topology is still to be assigned, then `Ready`.
     """
 
@@ -45,7 +46,7 @@ class PodSetAssignment(Value, frozen=True):
     flavors: dict[str, str] = field(default_factory=dict)
     resource_usage: ResourceList = field(default_factory=dict)
     count: int | None = None
-    topology_assignment: dict[str, Any] | None = None
+    topology_assignment: TopologyAssignment | None = None
     delayed_topology_request: Literal["Pending", "Ready"] | None = None
 
 

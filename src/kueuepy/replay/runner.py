@@ -20,6 +20,8 @@ from .reader import ScenarioError, check_scenario, configuration
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kueuepy.engine.facts import PlaceView
+
 EPOCH = 946_684_800 * 1_000_000_000
 """Cluster time starts at 2000-01-01T00:00:00Z, in nanoseconds since the Unix epoch."""
 _SECOND = 1_000_000_000
@@ -215,7 +217,6 @@ class Replay:
         if admission is None:
             return None
         queue, pod_sets = admission
-        places = {name: (levels, domains, delayed) for name, levels, domains, delayed in self.engine.topology(workload)}
         return {
             "workload": self.engine.key(workload),
             "clusterQueue": queue,
@@ -227,9 +228,9 @@ class Replay:
                     "usage": {
                         resource: _core.Quantity.format(resource, amount) for resource, (_, amount) in resources.items()
                     },
-                    **_place(*places[name]),
+                    **_place(place, delayed),
                 }
-                for name, count, resources in pod_sets
+                for name, count, resources, place, delayed in pod_sets
             ],
         }
 
@@ -278,10 +279,11 @@ def _read(doc: dict[str, Any]) -> Object:
     return obj
 
 
-def _place(levels: list[str] | None, domains: list[tuple[list[str], int]] | None, delayed: str) -> Result:
+def _place(place: PlaceView | None, delayed: str) -> Result:
     """The topology assignment of a pod set."""
-    place: Result = {"delayedTopologyRequest": delayed} if delayed else {}
-    if levels is not None and domains is not None:
-        counts = [{"values": values, "count": count} for values, count in domains]
-        place["topology"] = {"levels": levels, "domains": counts}
-    return place
+    told: Result = {"delayedTopologyRequest": delayed} if delayed else {}
+    if place is not None:
+        levels, domains = place
+        counts = [{"values": list(values), "count": count} for values, count in domains]
+        told["topology"] = {"levels": list(levels), "domains": counts}
+    return told

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kueuepy.decisions import Decision
     from kueuepy.engine.tables import QueueTable, QuotaTable, ShareTable, UsageTable, WorkloadTable
     from kueuepy.explain import Explanation
+    from kueuepy.topology import RackMap
     from kueuepy.whatif import Answers
 
 
@@ -95,6 +96,24 @@ class SchedulerQuestions(SchedulerState):
         from kueuepy.whatif import largest_count  # noqa: PLC0415 - only on use
 
         return largest_count(self, item, pod_set=pod_set, preempting=preempting)
+
+    # Topologies.
+
+    @alone
+    def topology(self, name: str, *, flavor: str | None = None) -> RackMap:
+        """A topology as it is now: its domains, what is free in them, and who is there.
+
+        Args:
+            name: The Topology.
+            flavor: Which ResourceFlavor's nodes, where several have the topology.
+
+        Raises:
+            NotFoundError: No flavor has the topology, or it is not there.
+            InvalidSpecError: Several flavors have it, and none is named.
+        """
+        from kueuepy.topology import rack_map  # noqa: PLC0415 - only on use
+
+        return rack_map(self, name, flavor)
 
     # Tables.
 

@@ -34,6 +34,7 @@ def live_workload(engine: _core.Engine, found: int, known: Workload) -> Workload
         reclaimable_pods=tuple(ReclaimablePod(name, count) for name, count in life["reclaimable"].items()),
         admission_checks=tuple(_check(check) for check in life["checks"]),
         accumulated_past_execution_time_seconds=life["past_execution_seconds"],
+        unhealthy_nodes=tuple(life["unhealthy_nodes"]),
     )
     return msgspec.structs.replace(known, status=status, active=life["active"])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from kueuepy.objects import Node, Object, PriorityClass, WorkloadPriorityClass
+from kueuepy.objects import Object, PriorityClass, WorkloadPriorityClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 T = TypeVar("T", bound=Object)
 
-PASSIVE = (Node, PriorityClass, WorkloadPriorityClass)
+PASSIVE = (PriorityClass, WorkloadPriorityClass)
 """Kinds of which the engine need not hear: jobs are read with them."""
 
 

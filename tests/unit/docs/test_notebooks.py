@@ -44,4 +44,5 @@ def test_there_are_notebooks():
         "05_flavors",
         "06_old_manifests",
         "07_releases",
+        "08_topology",
     ]

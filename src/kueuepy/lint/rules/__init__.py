@@ -1,7 +1,17 @@
 """The rules, in the order of their ids."""
 
 from kueuepy.lint.rule import Rule
-from kueuepy.lint.rules import flavors, limits, preemption, queueing, references, sharing, unmodelled, workloads
+from kueuepy.lint.rules import (
+    flavors,
+    limits,
+    preemption,
+    queueing,
+    references,
+    sharing,
+    topologies,
+    unmodelled,
+    workloads,
+)
 
 RULES: tuple[Rule, ...] = (
     queueing.no_selector,
@@ -24,5 +34,13 @@ RULES: tuple[Rule, ...] = (
     workloads.left_alone,
     queueing.too_many_checks,
     unmodelled.not_modelled,
+    topologies.without_nodes,
+    topologies.no_domain_holds_it,
+    topologies.level_of_no_node,
+    topologies.outside_of_its_topology,
+    topologies.no_pods,
+    topologies.no_topology_in_the_queue,
+    topologies.with_and_without,
+    topologies.beyond_the_last_slice,
 )
 """All rules, L1 first. An id stays what it is; a new rule gets the next one."""

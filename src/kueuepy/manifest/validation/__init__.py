@@ -26,6 +26,7 @@ from kueuepy.objects import (
     NamespacedObject,
     Node,
     Object,
+    Pod,
     PriorityClass,
     ResourceFlavor,
     RuntimeClass,
@@ -50,6 +51,7 @@ _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
     LimitRange: other.review_limit_range,
     RuntimeClass: other.review_runtime_class,
     Node: other.review_node,
+    Pod: other.review_pod,
     Namespace: lambda _, __: None,
 }
 

@@ -4,21 +4,25 @@ Source: the CRDs of `apis/kueue/v1beta2`, and Kubernetes' own types.
 """
 
 import re
+from typing import get_args
 
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.validation.flavor import review_taints
+from kueuepy.manifest.validation.podset import review_pod_spec
 from kueuepy.manifest.validation.review import DNS_LABEL, Review
 from kueuepy.objects import (
     HOSTNAME_LABEL,
     AdmissionCheck,
     LimitRange,
     Node,
+    Pod,
     PriorityClass,
     ResourceList,
     RuntimeClass,
     Topology,
     WorkloadPriorityClass,
 )
+from kueuepy.objects.node import PodPhase
 
 _MAX_CONTROLLER = 253
 _MAX_LEVELS = 16
@@ -91,6 +95,13 @@ def review_node(node: Node, review: Review) -> None:
     _review_quantities(node.capacity, ("status", "capacity"), review)
     _review_quantities(node.allocatable, ("status", "allocatable"), review)
     review_taints(node.taints, ("spec", "taints"), review)
+
+
+def review_pod(pod: Pod, review: Review) -> None:
+    """The requests of a Pod, and its phase."""
+    review.one_of(pod.phase, get_args(PodPhase), ("status", "phase"))
+    review.subdomain(pod.node_name or None, ("spec", "nodeName"))
+    review_pod_spec(pod.spec, ("spec",), review)
 
 
 def _review_quantities(quantities: ResourceList, path: Path, review: Review) -> None:

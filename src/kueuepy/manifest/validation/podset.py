@@ -38,7 +38,7 @@ def review_pod_set(pod_set: PodSet, path: Path, review: Review) -> None:
 def _review_template(template: dict[str, Any], path: Path, review: Review) -> None:
     """A template's metadata and spec; one that many Workloads have is looked at once."""
     metadata, spec = template.get("metadata"), template.get("spec")
-    for part, rules, field in ((metadata, _review_metadata, "metadata"), (spec, _review_spec, "spec")):
+    for part, rules, field in ((metadata, _review_metadata, "metadata"), (spec, review_pod_spec, "spec")):
         if not part or part in review.sound:
             continue
         before = len(review.problems) + len(review.notes)
@@ -53,7 +53,8 @@ def _review_metadata(metadata: dict[str, Any], path: Path, review: Review) -> No
         review.annotations(metadata.get("annotations") or {}, (*path, "annotations"))
 
 
-def _review_spec(spec: dict[str, Any], path: Path, review: Review) -> None:
+def review_pod_spec(spec: dict[str, Any], path: Path, review: Review) -> None:
+    """The resources that a pod's containers ask for."""
     for field in ("initContainers", "containers"):
         for position, container in enumerate(spec.get(field) or ()):
             if resources := container.get("resources"):

@@ -1,0 +1,163 @@
+#include "bindings/places.h"
+
+#include "absl/strings/str_cat.h"
+#include "bindings/engine.h"
+#include "bindings/method.h"
+#include "bindings/read.h"
+
+namespace kueue::python {
+namespace {
+
+using namespace py::literals;  // NOLINT(google-build-using-namespace): _a and nothing else
+
+const char* NameOf(PlacementFailure::Exclusion why) {
+  static constexpr const char* kNames[] = {"nodeSelector", "affinity", "topologyDomain", "taint", "resource"};
+  return kNames[static_cast<int>(why)];
+}
+
+const char* NameOf(PlacementFailure::Kind kind) {
+  static constexpr const char* kNames[] = {
+      "SliceSizeMissing",    "NoLevel",           "UnknownLevel",  "UnknownSliceLevel",
+      "SliceAboveRequest",   "UnknownLayerLevel", "LayerNotBelow", "LayerSizeIndivisible",
+      "InvalidPodSetUpdate", "NoDomains",         "NotFit",        "LayersNotFit",
+      "StaleDomain",         "NoReplacement"};
+  return kNames[static_cast<int>(kind)];
+}
+
+py::tuple View(const std::vector<std::string>& texts) { return py::tuple(py::cast(texts)); }
+
+py::object View(const std::shared_ptr<const PlacementFailure>& failure) {
+  if (!failure) return py::none();
+  return py::dict("kind"_a = NameOf(failure->kind), "fit"_a = failure->fit, "of"_a = failure->of,
+                  "in_slices"_a = failure->in_slices, "first"_a = failure->first,
+                  "second"_a = failure->second, "total_nodes"_a = failure->total_nodes);
+}
+
+// How many leaves a domain has.
+int32_t LeavesIn(const TopologyTree& tree, int32_t domain) {
+  int32_t begin = domain, end = domain + 1;
+  for (int level = tree.LevelOfDomain(domain); level < tree.lowest(); ++level) {
+    begin = tree.At(begin).children_begin;
+    end = tree.At(end - 1).children_end;
+  }
+  return end - begin;
+}
+
+py::dict View(const TopologyTree& tree, const DomainFacts& facts) {
+  py::list excluded;
+  for (const PlacementFailure::Excluded& one : facts.excluded) {
+    excluded.append(py::make_tuple(NameOf(one.why), one.name, one.nodes));
+  }
+  return py::dict("level"_a = tree.levels()[static_cast<size_t>(facts.level)],
+                  "values"_a = View(tree.Values(facts.domain)), "pods"_a = facts.pods,
+                  "pods_if_empty"_a = facts.pods_if_empty, "nodes"_a = LeavesIn(tree, facts.domain),
+                  "excluded"_a = excluded);
+}
+
+const char* ModeOf(const TopologyRequest* request, const PlaceFacts& facts) {
+  if (request == nullptr || facts.implied) return "implied";
+  if (request->required) return "required";
+  if (request->preferred) return "preferred";
+  return request->IsSliceOnly() ? "slices" : "unconstrained";
+}
+
+// (topology, levels, resources, domains, leaves, capacity, free, used, uses, absent); see
+// kueuepy.engine.places.TreeView.
+py::object TreeOf(SharedEngine& shared, const std::string& flavor_name) {
+  return shared.Write([&](Engine& engine) -> py::object {
+    State& state = engine.state();
+    state.EnsureBuilt();
+    state.EnsureTopologies();
+    const FlavorId flavor = state.flavor_names.Find(flavor_name);
+    const FlavorCapacity* const capacity =
+        flavor == kNoId ? nullptr : state.topology.made.capacity.Find(flavor);
+    if (capacity == nullptr) return py::none();
+    const TopologyTree& tree = *capacity->tree;
+    py::list resources, domains, leaves, uses, absent;
+    std::vector<int> slots;
+    for (ResourceId resource = 0; resource < state.resource_names.size(); ++resource) {
+      if (tree.SlotOf(resource) == kNoId) continue;
+      slots.push_back(tree.SlotOf(resource));
+      resources.append(state.resource_names.Name(resource));
+    }
+    for (int32_t domain = 0; domain < tree.size(); ++domain) {
+      domains.append(
+          py::make_tuple(tree.LevelOfDomain(domain), tree.At(domain).parent, tree.Values(domain).back()));
+    }
+    std::vector<std::vector<int64_t>> all[3];
+    for (int32_t leaf = 0; leaf < tree.leaves(); ++leaf) {
+      leaves.append(tree.DomainOfLeaf(leaf));
+      const std::vector<int64_t>* const tables[] = {&tree.capacity(), &capacity->free, &capacity->used};
+      for (size_t table = 0; table < 3; ++table) {
+        std::vector<int64_t>& row = all[table].emplace_back();
+        for (int slot : slots)
+          row.push_back((*tables[table])[static_cast<size_t>(leaf * tree.slots() + slot)]);
+      }
+    }
+    for (const LeafUse& use : LeafUses(state, flavor)) {
+      py::dict requests;
+      for (const auto& [resource, amount] : use.requests) {
+        requests[py::str(state.resource_names.Name(resource))] = amount;
+      }
+      uses.append(py::make_tuple(use.leaf, state.At(use.workload).Key(), use.pods, requests));
+    }
+    const ResourceFlavor& spec = *state.Flavor(flavor);
+    for (const auto& [name, node] : state.topology.nodes) {
+      if (!NodeMatchesFlavor(*node, spec.node_labels, {}) || tree.LeafOfNode(name) != kNoId) continue;
+      const char* why = node->unschedulable                    ? "unschedulable"
+                        : node->ready != NodeReadiness::kReady ? "not ready"
+                                                               : "without a label of some level";
+      absent.append(py::make_tuple(name, why));
+    }
+    return py::make_tuple(capacity->topology, View(tree.levels()), resources, domains, leaves, all[0], all[1],
+                          all[2], uses, absent);
+  });
+}
+
+// By domain, how many pods of these requests it would hold: now, and as if no topology had placed any.
+py::object PodsInDomains(SharedEngine& shared, const std::string& flavor_name, const py::dict& requests) {
+  const ResourceList asked = ReadResources(requests, "requests");
+  return shared.Write([&](Engine& engine) -> py::object {
+    State& state = engine.state();
+    state.EnsureBuilt();
+    state.EnsureTopologies();
+    const FlavorId flavor = state.flavor_names.Find(flavor_name);
+    if (flavor == kNoId || state.topology.made.capacity.Find(flavor) == nullptr) return py::none();
+    PodAmounts amounts;
+    for (const auto& [name, quantity] : asked) {
+      amounts.emplace_back(state.InternResource(name), ResourceValue(name, quantity));
+    }
+    return py::make_tuple(PodsByDomain(state, flavor, amounts, false),
+                          PodsByDomain(state, flavor, amounts, true));
+  });
+}
+
+}  // namespace
+
+py::dict ViewPlace(const State& state, const PlaceFacts& facts) {
+  const FlavorCapacity& capacity = *state.topology.made.capacity.Find(facts.flavor);
+  const TopologyTree& tree = *capacity.tree;
+  const auto level = [&tree](int index) { return tree.levels()[static_cast<size_t>(index)]; };
+  py::list domains, sufficient_alone, counts;
+  for (const DomainFacts& one : facts.domains) domains.append(View(tree, one));
+  for (WorkloadId id : facts.sufficient_alone) sufficient_alone.append(state.At(id).Key());
+  for (int i = 0; i <= tree.lowest(); ++i) counts.append(tree.Level(i).size());
+  const PlacementParameters& parameters = facts.parameters;
+  py::object nearest = py::none();
+  if (facts.nearest != kNoId) nearest = View(tree.Values(facts.nearest));
+  return py::dict("topology"_a = capacity.topology, "levels"_a = View(tree.levels()), "count"_a = facts.count,
+                  "has_leader"_a = facts.leader != kNoId, "resolved"_a = !facts.unresolved,
+                  "mode"_a = ModeOf(facts.request, facts), "level"_a = level(parameters.level),
+                  "slice_size"_a = parameters.slice_size, "slice_level"_a = level(parameters.slice_level),
+                  "failure"_a = View(facts.failure), "failure_if_empty"_a = View(facts.if_empty),
+                  "largest"_a = facts.largest, "largest_if_empty"_a = facts.largest_if_empty,
+                  "most_on_a_node"_a = facts.most_on_a_node, "domains"_a = domains,
+                  "domain_counts"_a = counts, "nearest"_a = nearest, "one_would_do"_a = sufficient_alone);
+}
+
+void BindPlaces(py::module_& module) {
+  AddMethod(module, "topology_tree", &TreeOf, py::arg("flavor"));
+  AddMethod(module, "pods_in_domains", &PodsInDomains, py::arg("flavor"), py::arg("requests"));
+}
+
+}  // namespace kueue::python

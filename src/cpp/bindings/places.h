@@ -1,0 +1,15 @@
+// Places in topologies as Python sees them.
+#ifndef KUEUE_BINDINGS_PLACES_H_
+#define KUEUE_BINDINGS_PLACES_H_
+
+#include "bindings/pybind.h"
+#include "questions/places.h"
+
+namespace kueue::python {
+
+// A PlaceFactsView of kueuepy.engine.places.
+py::dict ViewPlace(const State& state, const PlaceFacts& facts);
+
+}  // namespace kueue::python
+
+#endif  // KUEUE_BINDINGS_PLACES_H_

@@ -1,0 +1,242 @@
+#include "questions/places.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "model/poll.h"
+#include "preemption/fit.h"
+#include "topology/refusal.h"
+
+namespace kueue {
+namespace {
+
+using Excluded = PlacementFailure::Excluded;
+using Exclusion = PlacementFailure::Exclusion;
+
+constexpr size_t kMostAlternatives = 6;
+constexpr int kMostTried = 500;
+
+// Of the pods that a domain could hold, those in whole slices, beside a leader where one is needed.
+int32_t Holds(const Counts& counts, const PlacementParameters& parameters, int level) {
+  if (parameters.leaders > 0 && counts.leaders == 0) return 0;
+  if (level > parameters.slice_level) return parameters.leaders > 0 ? counts.pods_with_leader : counts.pods;
+  const int32_t slices = parameters.leaders > 0 ? counts.slices_with_leader : counts.slices;
+  return slices * parameters.slice_size;
+}
+
+// By domain: what is first in the way in those of its leaves that hold no pod, and in how many of them.
+class Exclusions {
+ public:
+  Exclusions(const State& state, const FlavorCapacity& capacity, const CountTable& table)
+      : tree_(*capacity.tree), all_(static_cast<size_t>(tree_.size())) {
+    const NodeDemand& demand = state.topology.made.demand_of_id[static_cast<size_t>(table.query().demand)];
+    for (int32_t leaf = 0; leaf < tree_.leaves(); ++leaf) {
+      const std::optional<NodeRefusal> refusal =
+          tree_.is_by_node() ? RefusalOf(*tree_.NodeOfLeaf(leaf), demand) : std::nullopt;
+      const ResourceId limiting = table.LimitingOf(leaf);
+      if (refusal) {
+        Count(leaf, refusal->why, refusal->taint);
+      } else if (limiting != kNoId) {
+        Count(leaf, Exclusion::kResource, state.resource_names.Name(limiting));
+      }
+    }
+  }
+
+  std::vector<Excluded> Of(int32_t domain) const {
+    std::vector<Excluded> excluded;
+    for (const auto& [what, nodes] : all_[static_cast<size_t>(domain)]) {
+      excluded.push_back({what.first, what.second, nodes});
+    }
+    return excluded;
+  }
+
+ private:
+  void Count(int32_t leaf, Exclusion why, const std::string& name) {
+    for (int32_t domain = tree_.DomainOfLeaf(leaf); domain != kNoId; domain = tree_.At(domain).parent) {
+      ++all_[static_cast<size_t>(domain)][{why, name}];
+    }
+  }
+
+  const TopologyTree& tree_;
+  std::vector<std::map<std::pair<Exclusion, std::string>, int32_t>> all_;
+};
+
+// Whether the workload has pods in the flavor's tree, as those that its capacity knows of.
+bool UsesTree(const State& state, const Workload& workload, FlavorId flavor, const TopologyTree& tree) {
+  if (!workload.topology_usage) return false;
+  const bool shares = state.config.gates.tas_handle_overlapping_flavors && tree.is_by_node();
+  const auto& entries = workload.topology_usage->entries;
+  return std::any_of(entries.begin(), entries.end(), [&](const TopologyUsage& entry) {
+    return (entry.flavor == flavor || shares) && tree.LeafOf(entry.domain) != kNoId;
+  });
+}
+
+}  // namespace
+
+void PlaceExplainer::AddDomains(FlavorCapacity& capacity, PlacementQuery query, PlaceFacts& facts) const {
+  const PlacementGates gates = PlacementGatesOf(state_);
+  const PlacementParameters& parameters = facts.parameters;
+  const TopologyTree& tree = *capacity.tree;
+  const CountTable& now = CountsFor(capacity, CountsAsked(query, parameters, gates));
+  const Exclusions exclusions(state_, capacity, now);
+  query.as_if_empty = true;
+  const CountTable& empty = CountsFor(capacity, CountsAsked(query, parameters, gates));
+  for (int level = 0; level <= parameters.level; ++level) {
+    std::vector<DomainFacts> found;
+    for (int32_t domain = tree.Level(level).begin; domain < tree.Level(level).end; ++domain) {
+      found.push_back({domain,
+                       level,
+                       Holds(now.At(domain), parameters, level),
+                       Holds(empty.At(domain), parameters, level),
+                       {}});
+    }
+    std::stable_sort(found.begin(), found.end(), [](const DomainFacts& a, const DomainFacts& b) {
+      return std::make_pair(a.pods, a.pods_if_empty) > std::make_pair(b.pods, b.pods_if_empty);
+    });
+    if (found.size() > kMostDomains) found.resize(kMostDomains);
+    for (DomainFacts& one : found) {
+      one.excluded = exclusions.Of(one.domain);
+      facts.domains.push_back(std::move(one));
+    }
+    if (level == parameters.level && parameters.required && !found.empty()) facts.nearest = found[0].domain;
+  }
+  for (int32_t leaf = 0; leaf < tree.leaves(); ++leaf) {
+    facts.most_on_a_node = std::max(facts.most_on_a_node, empty.At(tree.DomainOfLeaf(leaf)).pods);
+  }
+}
+
+int32_t PlaceExplainer::Largest(FlavorCapacity& capacity, PlacementQuery query,
+                                const PlaceFacts& facts) const {
+  const PlacementGates gates = PlacementGatesOf(state_);
+  const CountTable& counts = CountsFor(capacity, CountsAsked(query, facts.parameters, gates));
+  const int32_t size = facts.parameters.slice_size;
+  int64_t total = 0;
+  const TopologyTree::Range top = capacity.tree->Level(0);
+  for (int32_t domain = top.begin; domain < top.end; ++domain) total += counts.At(domain).pods;
+  int64_t fits = 0, above = std::min<int64_t>(total, std::numeric_limits<int32_t>::max() - size) / size + 1;
+  while (above - fits > 1) {  // in slices
+    const int64_t middle = fits + (above - fits) / 2;
+    query.count = static_cast<int32_t>(middle * size);
+    (Place(capacity, query, gates, state_.resource_names).failure ? above : fits) = middle;
+  }
+  return static_cast<int32_t>(fits * size);
+}
+
+std::vector<WorkloadId> PlaceExplainer::SufficientAlone(FlavorId flavor, FlavorCapacity& capacity,
+                                                        const PlacementQuery& query) const {
+  std::vector<WorkloadId> found;
+  int tried = 0;
+  const TopologyTree& tree = *capacity.tree;
+  for (NodeId queue : state_.forest().Queues()) {
+    const std::vector<WorkloadId> holding = state_.Queue(queue).workloads;
+    for (WorkloadId id : holding) {
+      if (!UsesTree(state_, state_.At(id), flavor, tree)) continue;
+      if (found.size() == kMostAlternatives || ++tried > kMostTried) return found;
+      Poll();
+      const Trial trial(state_);
+      Discharge(state_, id);
+      if (!Place(capacity, query, PlacementGatesOf(state_), state_.resource_names).failure) {
+        found.push_back(id);
+      }
+    }
+  }
+  return found;
+}
+
+PlaceFacts PlaceExplainer::Explain(const TopologyDemand& workers, const TopologyDemand* leader) {
+  PlaceFacts facts;
+  facts.pod_set = workers.pod_set;
+  facts.flavor = workers.flavor;
+  facts.count = workers.count;
+  facts.implied = workers.implied;
+  FlavorCapacity& capacity = *state_.topology.made.capacity.Find(workers.flavor);
+  if (leader != nullptr) facts.leader = leader->pod_set;
+  const PlacementQuery query = placer_.Asked(workers, leader, workload_, facts.failure);
+  facts.request = query.request;
+  const PlacementGates gates = PlacementGatesOf(state_);
+  facts.parameters.count = workers.count;
+  facts.parameters.leaders = leader == nullptr ? 0 : 1;
+  if (!facts.failure) {
+    Placement placement = Place(capacity, query, gates, state_.resource_names);
+    facts.failure = placement.failure;
+    facts.workers = std::move(placement.workers);
+    facts.leaders = std::move(placement.leader);
+  }
+  if (query.eligible == nullptr ||
+      Resolve(*capacity.tree, query.request, query.implied, gates, facts.parameters)) {
+    facts.unresolved = true;
+    facts.if_empty = facts.failure;
+    return facts;
+  }
+  AddDomains(capacity, query, facts);
+  facts.largest = Largest(capacity, query, facts);
+  PlacementQuery empty = query;
+  empty.as_if_empty = true;
+  facts.largest_if_empty = Largest(capacity, empty, facts);
+  facts.if_empty = Place(capacity, empty, gates, state_.resource_names).failure;
+  if (facts.failure && !facts.if_empty)
+    facts.sufficient_alone = SufficientAlone(facts.flavor, capacity, query);
+  return facts;
+}
+
+void PlaceExplainer::Assume(const PlaceFacts& facts) {
+  const std::vector<PodDemand>& demands = DemandsOf(state_, state_.At(workload_).cls);
+  const auto assume = [&](int pod_set, const std::vector<DomainCount>& domains) {
+    for (const DomainCount& entry : domains) {
+      state_.topology.made.capacity.Assume(facts.flavor, entry.domain,
+                                           demands[static_cast<size_t>(pod_set)].requests, state_.pods,
+                                           entry.count);
+    }
+  };
+  assume(facts.pod_set, facts.workers);
+  if (facts.leader != kNoId) assume(facts.leader, facts.leaders);
+}
+
+std::vector<LeafUse> LeafUses(State& state, FlavorId flavor) {
+  std::vector<LeafUse> uses;
+  const FlavorCapacity* const capacity = state.topology.made.capacity.Find(flavor);
+  if (capacity == nullptr) return uses;
+  const TopologyTree& tree = *capacity->tree;
+  for (WorkloadId id : state.workloads.InOrder()) {
+    const Workload& workload = state.At(id);
+    if (workload.charged == kNoId || !UsesTree(state, workload, flavor, tree)) continue;
+    for (const TopologyUsage& entry : workload.topology_usage->entries) {
+      const int32_t leaf = tree.LeafOf(entry.domain);
+      if (leaf != kNoId) uses.push_back({leaf, id, entry.count, entry.requests});
+    }
+  }
+  std::stable_sort(uses.begin(), uses.end(),
+                   [](const LeafUse& a, const LeafUse& b) { return a.leaf < b.leaf; });
+  return uses;
+}
+
+std::vector<int32_t> PodsByDomain(State& state, FlavorId flavor, PodAmounts requests, bool as_if_empty) {
+  FlavorCapacity& capacity = *state.topology.made.capacity.Find(flavor);
+  const auto by_name = [&state](const auto& a, const auto& b) {
+    return state.resource_names.Name(a.first) < state.resource_names.Name(b.first);
+  };
+  const auto pods = std::find_if(requests.begin(), requests.end(),
+                                 [&state](const auto& one) { return one.first == state.pods; });
+  if (pods == requests.end()) {
+    requests.emplace_back(state.pods, 1);
+  } else {
+    pods->second = SaturatingAdd(pods->second, 1);
+  }
+  std::sort(requests.begin(), requests.end(), by_name);
+  CountQuery query;
+  query.requests = std::move(requests);
+  NodeDemand demand;
+  demand.tolerations = state.Flavor(flavor)->tolerations;
+  query.eligible = std::make_shared<const EligibleLeaves>(*capacity.tree, demand);
+  query.as_if_empty = as_if_empty;
+  query.slice_level = capacity.tree->lowest();
+  CountTable table(std::move(query));
+  table.Refresh(capacity);
+  std::vector<int32_t> counted;
+  for (const Counts& counts : table.counts()) counted.push_back(counts.pods);
+  return counted;
+}
+
+}  // namespace kueue

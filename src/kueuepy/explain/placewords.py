@@ -1,0 +1,111 @@
+"""The sentences about places in topologies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kueuepy.engine.places import DomainView, Exclusion, PlaceFactsView
+
+
+def pods(count: int) -> str:
+    """So many pods."""
+    return "1 pod" if count == 1 else f"{count} pods"
+
+
+def asked(facts: PlaceFactsView) -> str:
+    """What is asked of the topology."""
+    leader = ", and their leader beside them," if facts["has_leader"] else ""
+    text = f"{pods(facts['count'])}{leader} {_where(facts)}"
+    if facts["slice_size"] > 1:
+        text += f", in slices of {facts['slice_size']} within one {facts['slice_level']} each"
+    return text
+
+
+def _where(facts: PlaceFactsView) -> str:
+    mode, level = facts["mode"], facts["level"]
+    if mode == "required":
+        return f"in one {level}"
+    return f"in one {level} if there is one" if mode == "preferred" else "on any of its nodes"
+
+
+def place(facts: PlaceFactsView) -> str:
+    """Whether there is a place, and how many pods would have one."""
+    name = f"topology {facts['topology']}: {asked(facts)}"
+    if not facts["resolved"]:
+        return f"{name}: no such request can be met by its levels, {', '.join(facts['levels'])}"
+    if facts["failure"] is None:
+        return f"{name}: there is a place; up to {facts['largest']} would have one"
+    if not facts["domains"]:
+        return f"{name}: no node is in it"
+    most = f"at most {facts['largest']} would have a place" if facts["largest"] else "not even one has a place"
+    if facts["largest"] >= facts["count"]:
+        most = "there is no place beside each other"  # of the leader and the workers
+    if facts["failure_if_empty"] is None:
+        return f"{name}: {most}; all would if no other workload was there"
+    return f"{name}: {most}, and {_even(facts)}"
+
+
+def _even(facts: PlaceFactsView) -> str:
+    if facts["largest_if_empty"] == facts["largest"]:
+        return "no workload is in the way"
+    return f"{facts['largest_if_empty']} if no other workload was there"
+
+
+def domain(facts: DomainView, of: PlaceFactsView) -> str:
+    """How many pods one domain would hold, and what is in the way on its nodes."""
+    text = f"{'/'.join(facts['values'])}: holds {facts['pods']} of {pods(of['count'])}"
+    if facts["pods_if_empty"] > facts["pods"]:
+        text += f", {facts['pods_if_empty']} if no other workload was there"
+    return text + (f"; {excluded(facts['excluded'], facts['nodes'])}" if facts["excluded"] else "")
+
+
+def excluded(reasons: Sequence[Exclusion], nodes: int) -> str:
+    """Which nodes hold no pod, by what is first in the way."""
+    if nodes == 1:
+        return _reason(*reasons[0][:2], one=True)
+    parts = [f"{count} {_reason(kind, name, one=count == 1)}" for kind, name, count in reasons]
+    return f"of {nodes} nodes {', '.join(parts)}"
+
+
+def _reason(kind: str, name: str, *, one: bool) -> str:
+    has, does = ("has", "is") if one else ("have", "are")
+    if kind == "taint":
+        return f"{has} the taint {name}, which the pods do not tolerate"
+    if kind == "resource":
+        return f"{has} too little {name} for a pod"
+    return (
+        f"{does} not {'what the node selector says' if kind == 'nodeSelector' else 'what the node affinity asks for'}"
+    )
+
+
+def others(rest: Sequence[DomainView], level: str, count: int) -> str:
+    """Domains that are not told one by one."""
+    most = max((one["pods"] for one in rest), default=0)
+    return f"and {count} more of level {level}, which hold {most} each" + (" at most" if most else "")
+
+
+def remedy(facts: PlaceFactsView) -> str:
+    """What would have to happen for all pods to have a place."""
+    if not facts["resolved"]:
+        return f"the pods asked for a level of topology {facts['topology']}: {', '.join(facts['levels'])}"
+    nearest = facts["nearest"]
+    where = "/".join(nearest) if nearest is not None else f"topology {facts['topology']}"
+    missing = facts["count"] - facts["largest"]
+    ways = [f"{_either(facts['one_would_do'])} left"] if facts["one_would_do"] else []
+    if missing <= 0:
+        ways.append(f"a node with room for the leader and {pods(facts['count'])} came to {where}")
+    elif facts["most_on_a_node"]:
+        count = -(-missing // facts["most_on_a_node"])
+        room = facts["most_on_a_node"] if count > 1 else missing
+        new = "a node" if count == 1 else f"{count} nodes"
+        ways.append(f"{new} with room for {pods(room)}{' each' if count > 1 else ''} came to {where}")
+    else:
+        ways.append(f"nodes came to {where} of which each has room for a pod; now none has, even if it was empty")
+    return ", or ".join(ways)
+
+
+def _either(workloads: Sequence[str]) -> str:
+    return f"one of {', '.join(workloads)}" if workloads[1:] else workloads[0]

@@ -1,0 +1,147 @@
+"""A TopologyAssignment as manifests have it: slices of domains, with what their names have in common written once.
+
+Mirrors `pkg/util/tas/tas_assignment.go` (`InternalSeqFrom`, `V1Beta2From`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy.manifest.decoding import hold
+from kueuepy.manifest.shapes import many, optional, shape
+from kueuepy.objects import HOSTNAME_LABEL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kueuepy.errors.problems import Path
+    from kueuepy.manifest.decoding import Findings
+
+_Individual = shape("Individual", prefix=str | None, suffix=str | None, roots=list[str])
+_Values = shape("Values", universal=str | None, individual=optional(_Individual))
+_Counts = shape("Counts", universal=int | None, individual=list[int] | None)
+_Slice = shape("Slice", domainCount=int, valuesPerLevel=many(_Values), podCounts=_Counts)
+_Assignment = shape("TopologyAssignment", levels=list[str], slices=many(_Slice))
+
+_MOST_IN_A_SLICE = 100_000
+_MOST_SLICES = 1_000
+Domain = tuple[tuple[str, ...], int]
+
+
+def read(raw: Any, path: Path, findings: Findings) -> Any:
+    """The fields of a TopologyAssignment, out of its slices."""
+    before = len(findings.problems)
+    held = hold(_Assignment, raw, path, findings)
+    if held is None or len(findings.problems) > before:
+        return None
+    levels, domains = held.get("levels") or [], []
+    if not levels:
+        findings.problem((*path, "levels"), "is empty; list the levels of the domains")
+    for position, part in enumerate(held.get("slices") or ()):
+        if not _is_whole(part, len(levels), (*path, "slices", position), findings):
+            return None
+        domains += [{"values": values, "count": count} for values, count in _domains(part)]
+    return {"levels": levels, "domains": domains}
+
+
+def _is_whole(part: dict[str, Any], levels: int, path: Path, findings: Findings) -> bool:
+    """Whether a slice names each of its domains at each level, and counts the pods of each."""
+    count, per_level, pods = part.get("domainCount"), part.get("valuesPerLevel") or [], part.get("podCounts") or {}
+    if not isinstance(count, int) or count < 1:
+        findings.problem((*path, "domainCount"), f"is {count}; it must be at least 1")
+        return False
+    if len(per_level) != levels:
+        findings.problem((*path, "valuesPerLevel"), f"has {len(per_level)} items; there must be one for each level")
+        return False
+    for position, values in enumerate(per_level):
+        named = (values.get("individual") or {}).get("roots")
+        if (values.get("universal") is None) == (named is None) or (named is not None and len(named) != count):
+            place = (*path, "valuesPerLevel", position)
+            findings.problem(place, f"must have either universal, or individual with {count} roots (domainCount)")
+            return False
+    counts = pods.get("individual")
+    if (pods.get("universal") is None) == (counts is None) or (counts is not None and len(counts) != count):
+        findings.problem((*path, "podCounts"), f"must have either universal, or individual of {count} (domainCount)")
+        return False
+    return True
+
+
+def _domains(part: dict[str, Any]) -> Iterator[tuple[list[str], int]]:
+    counts = part["podCounts"].get("individual") or [part["podCounts"]["universal"]] * part["domainCount"]
+    columns = []
+    for values in part["valuesPerLevel"]:
+        each = values.get("individual")
+        if each is None:
+            columns.append([values["universal"]] * part["domainCount"])
+        else:
+            columns.append([f"{each.get('prefix') or ''}{r}{each.get('suffix') or ''}" for r in each["roots"]])
+    for position, count in enumerate(counts):
+        yield [column[position] for column in columns], count
+
+
+def write(assignment: dict[str, Any]) -> dict[str, Any]:
+    """The assignment in slices: as one, or one for each run of hosts whose names begin alike, whichever is shorter."""
+    levels = list(assignment["levels"])
+    domains = [(tuple(domain["values"]), domain["count"]) for domain in assignment.get("domains", ())]
+    runs = [
+        _slice(run[start : start + _MOST_IN_A_SLICE])
+        for run in _runs(levels, domains)
+        for start in range(0, len(run), _MOST_IN_A_SLICE)
+    ]
+    by_prefix = {"levels": levels, "slices": runs}
+    if len(runs) <= 1 or len(domains) > _MOST_IN_A_SLICE:
+        return by_prefix
+    single = {"levels": levels, "slices": [_slice(domains)]}
+    return single if len(msgspec.json.encode(single)) < len(msgspec.json.encode(by_prefix)) else by_prefix
+
+
+def _runs(levels: list[str], domains: list[Domain]) -> list[list[Domain]]:
+    """Neighbours whose hostnames have the same prefix up to a `-`, the longest that several hosts have."""
+    if len(domains) < 2 or levels[-1:] != [HOSTNAME_LABEL]:  # noqa: PLR2004 - neighbours are two
+        return [domains] if domains else []
+    prefixes = [_prefixes(values[-1]) for values, _ in domains]
+    seen = Counter(prefix for found in prefixes for prefix in found)
+    for depth in range(max(map(len, prefixes)), 0, -1):
+        keys = [next((p for p in reversed(found[:depth]) if seen[p] > 1), "") for found in prefixes]
+        keyed = groupby(zip(keys, domains, strict=True), itemgetter(0))
+        runs = [[domain for _, domain in run] for _, run in keyed]
+        if sum(-(-len(run) // _MOST_IN_A_SLICE) for run in runs) <= _MOST_SLICES:
+            return runs
+    return [domains]
+
+
+def _prefixes(name: str) -> list[str]:
+    """The beginnings of a name that end with `-`, shortest first; not the name itself."""
+    return [name[: end + 1] for end in range(len(name) - 1) if name[end] == "-"]
+
+
+def _slice(domains: Sequence[Domain]) -> dict[str, Any]:
+    counts = [count for _, count in domains]
+    return {
+        "domainCount": len(domains),
+        "valuesPerLevel": [_column(column) for column in zip(*(values for values, _ in domains), strict=True)],
+        "podCounts": {"universal": counts[0]} if len(set(counts)) == 1 else {"individual": counts},
+    }
+
+
+def _column(values: Sequence[str]) -> dict[str, Any]:
+    """The values of one level; what all begin and end with is written once, the end going before the beginning."""
+    if len(set(values)) == 1:
+        return {"universal": values[0]}
+    prefix, suffix = _common(values), _common([value[::-1] for value in values])[::-1]
+    shortest = min(map(len, values))
+    prefix = prefix[: max(0, min(len(prefix), shortest - len(suffix)))]
+    roots = [value[len(prefix) : len(value) - len(suffix)] for value in values]
+    ends = {"prefix": prefix, "suffix": suffix}
+    return {"individual": {**{name: end for name, end in ends.items() if end}, "roots": roots}}
+
+
+def _common(values: Sequence[str]) -> str:
+    """What all begin with: as much as the first and the last in order do."""
+    low, high = min(values), max(values)
+    return low[: next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))]

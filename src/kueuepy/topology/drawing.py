@@ -1,0 +1,238 @@
+"""A rack map as rectangles and texts, for any renderer: blocks side by side, in them racks, in these hosts as bars."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from kueuepy import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kueuepy.topology.rack import Rack
+
+FREE, OUTSIDE, OTHER, NONE = "free", "pods outside Kueue", "other workloads", "no such resource"
+MOST_CELLS = 1000
+"""With more hosts than this, a bar is a domain of the lowest level that has fewer."""
+MOST_NAMED = 7
+"""Workloads that have a colour of their own, the largest of them."""
+MOST_REMARKS = 8
+_WIDTH = 1040
+_COLUMN = 16  # bars in one column of a rack
+_GAP, _RACK_GAP, _BLOCK_GAP = 2, 8, 20
+_HEAD, _FOOT, _LINE = 16, 14, 18
+_FEW = 48  # bars that are so large that they can be labelled
+
+
+class Box(NamedTuple):
+    """A rectangle; `kind` is the index of a colour, or one of the words of this file."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    kind: int | str
+
+
+class Bar(NamedTuple):
+    """A domain: its frame, what fills it from the left, and what a reader who points at it is told."""
+
+    frame: Box
+    parts: tuple[Box, ...] = ()
+    title: str = ""
+
+
+class Label(NamedTuple):
+    """A text that starts at a point, or is centred on it; `size` is in pixels."""
+
+    x: float
+    y: float
+    text: str
+    size: float = 11
+    centred: bool = False
+    bold: bool = False
+
+
+class Drawing(msgspec.Struct, frozen=True):
+    """The map; sizes are in pixels.
+
+    Attributes:
+        title: What it shows.
+        width: Its width.
+        height: Its height.
+        bars: The domains, and the samples of the legend; what is free stays empty.
+        labels: The texts.
+    """
+
+    title: str
+    width: float
+    height: float
+    bars: tuple[Bar, ...]
+    labels: tuple[Label, ...]
+
+
+def draw(racks: Sequence[Rack], resource: str, *, title: str, remarks: Sequence[str] = ()) -> Drawing:
+    """The map of one resource in domains, each before those in it; remarks stand below it."""
+    return _Pen(racks, resource, remarks).drawing(title)
+
+
+class _Pen:
+    def __init__(self, racks: Sequence[Rack], resource: str, remarks: Sequence[str]) -> None:
+        self._resource, self._remarks = resource, remarks
+        counts = Counter(len(rack.values) for rack in racks)
+        depths = [depth for depth in sorted(counts) if counts[depth] <= MOST_CELLS]
+        self._depth = depths[-1] if depths else 1
+        cells = [rack for rack in racks if len(rack.values) == self._depth]
+        self._cells = sorted(cells, key=lambda rack: tuple(map(_natural, rack.values)))
+        self._labelled = len(cells) <= _FEW
+        self._width, self._height = (90, 18) if self._labelled else (34, 11)
+        longest = max((len(rack.values[-1]) for rack in cells), default=0)
+        self._left = min(120, 6.4 * longest + 4) if self._labelled else 0.0
+        total = Counter[str]()
+        for rack in (rack for rack in racks if len(rack.values) == 1):
+            total.update({use.workload: use.amounts.get(resource, 0) for use in rack.uses})
+        self._named = [name for name, amount in total.most_common(MOST_NAMED) if amount]
+        self._others = sum(1 for amount in total.values() if amount) > len(self._named)
+        self._bars: list[Bar] = []
+        self._labels: list[Label] = []
+
+    def drawing(self, title: str) -> Drawing:
+        x, y, below = 0.0, 0.0, 0.0
+        right = 0.0
+        for block, cells in groupby(self._cells, key=lambda rack: rack.values[:-2]):
+            found = [(rack, list(inside)) for rack, inside in groupby(cells, key=lambda one: one.values[:-1])]
+            width, height = self._size(found)
+            if x and x + width > _WIDTH:
+                x, y = 0.0, below + _BLOCK_GAP
+            self._block("/".join(block), found, x, y)
+            right, below = max(right, x + width), max(below, y + height)
+            x += width + _BLOCK_GAP
+        below = self._legend(below + _BLOCK_GAP, max(right, 420))
+        return Drawing(title, max(right, 420), below, tuple(self._bars), tuple(self._labels))
+
+    def _rack_width(self, cells: int) -> float:
+        columns = -(-cells // _COLUMN)
+        return columns * (self._left + self._width + _GAP) - _GAP
+
+    def _lines(self, racks: list[tuple[tuple[str, ...], list[Rack]]]) -> list[list[tuple[tuple[str, ...], list[Rack]]]]:
+        """The racks of a block, in lines that are not too wide."""
+        lines: list[list[tuple[tuple[str, ...], list[Rack]]]] = [[]]
+        width = 0.0
+        for rack in racks:
+            more = self._rack_width(len(rack[1])) + _RACK_GAP
+            if lines[-1] and width + more > _WIDTH + _RACK_GAP:
+                lines.append([])
+                width = 0.0
+            lines[-1].append(rack)
+            width += more
+        return lines
+
+    def _line_height(self, line: list[tuple[tuple[str, ...], list[Rack]]]) -> float:
+        tallest = max(min(len(cells), _COLUMN) for _, cells in line)
+        return _HEAD + tallest * (self._height + _GAP) + _FOOT
+
+    def _size(self, racks: list[tuple[tuple[str, ...], list[Rack]]]) -> tuple[float, float]:
+        lines = self._lines(racks)
+        widths = [sum(self._rack_width(len(cells)) + _RACK_GAP for _, cells in line) - _RACK_GAP for line in lines]
+        return max(widths), _HEAD + sum(map(self._line_height, lines))
+
+    def _block(self, name: str, racks: list[tuple[tuple[str, ...], list[Rack]]], left: float, top: float) -> None:
+        self._labels.append(Label(left, top + 11, name, 12, bold=True))
+        y = top + _HEAD
+        for line in self._lines(racks):
+            x = left
+            for values, cells in line:
+                self._rack(values, cells, x, y)
+                x += self._rack_width(len(cells)) + _RACK_GAP
+            y += self._line_height(line)
+
+    def _rack(self, values: tuple[str, ...], cells: list[Rack], x: float, y: float) -> None:
+        width = self._rack_width(len(cells))
+        middle = x + (self._left + width) / 2
+        self._labels.append(Label(middle, y + 11, _short(values[-1] if values else "", width), 10, centred=True))
+        for place, cell in enumerate(cells):
+            column, row = divmod(place, _COLUMN)
+            across = x + column * (self._left + self._width + _GAP)
+            self._cell(cell, across, y + _HEAD + row * (self._height + _GAP))
+        free = sum(cell.free.get(self._resource, 0) for cell in cells)
+        foot = y + _HEAD + min(len(cells), _COLUMN) * (self._height + _GAP) + 9
+        text = _core.Quantity.format(self._resource, free)
+        self._labels.append(Label(middle, foot, f"{text} free" if self._labelled else text, 9, centred=True))
+
+    def _cell(self, rack: Rack, x: float, y: float) -> None:
+        whole = rack.capacity.get(self._resource, 0)
+        told, done = [self._told(rack, whole)], 0.0
+        parts = []
+        for kind, amount, text in self._parts(rack) if whole > 0 else ():
+            told.append(text)
+            width = min(self._width * amount / whole, self._width - done)
+            if width > 0:
+                parts.append(Box(x + self._left + done, y, width, self._height, kind))
+                done += width
+        frame = Box(x + self._left, y, self._width, self._height, FREE if whole else NONE)
+        self._bars.append(Bar(frame, tuple(parts), "\n".join(told)))
+        if self._labelled:
+            self._labels.append(Label(x, y + self._height / 2 + 4, _short(rack.values[-1], self._left), 10))
+
+    def _parts(self, rack: Rack) -> Iterable[tuple[int | str, int, str]]:
+        """What fills a bar, in the order of the legend: kind, amount, and what it is."""
+        amounts = {use.workload: (use.amounts.get(self._resource, 0), use.pods) for use in rack.uses}
+        for index, name in enumerate(self._named):
+            amount, pods = amounts.pop(name, (0, 0))
+            if amount:
+                yield index, amount, f"{name}: {pods} pods, {_core.Quantity.format(self._resource, amount)}"
+        other = sum(amount for amount, _ in amounts.values())
+        if other:
+            yield OTHER, other, ", ".join(amounts)
+        if rack.outside.get(self._resource, 0) > 0:
+            yield OUTSIDE, rack.outside[self._resource], OUTSIDE
+
+    def _told(self, rack: Rack, whole: int) -> str:
+        if not whole:
+            return f"{rack.name}: {NONE}"
+        free, of = (_core.Quantity.format(self._resource, n) for n in (rack.free[self._resource], whole))
+        return f"{rack.name}: {free} of {of} {self._resource} free"
+
+    def _legend(self, top: float, width: float) -> float:
+        """What the colours mean, in lines; returns where it ends."""
+        entries: list[tuple[int | str, str]] = list(enumerate(self._named))
+        entries += [(OTHER, OTHER)] if self._others else []
+        kinds = {box.kind for bar in self._bars for box in (bar.frame, *bar.parts)}
+        entries += [(OUTSIDE, OUTSIDE)] if OUTSIDE in kinds else []
+        entries += [(FREE, f"free, a bar is one {self._cells[0].level}" if self._cells else "no node")]
+        entries += [(NONE, NONE)] if NONE in kinds else []
+        x, y = 0.0, top
+        for kind, text in entries:
+            wide = 28 + 6.2 * len(text)
+            if x and x + wide > width:
+                x, y = 0.0, y + _LINE
+            self._bars.append(Bar(Box(x, y, 14, 10, kind)))
+            self._labels.append(Label(x + 20, y + 9, text))
+            x += wide
+        y += _LINE
+        if not self._labelled:
+            self._labels.append(Label(0, y + 9, f"below a rack: what of {self._resource} is free in it", 10))
+            y += _LINE
+        for remark in self._remarks[:MOST_REMARKS]:
+            self._labels.append(Label(0, y + 9, remark, 10))
+            y += _LINE
+        if self._remarks[MOST_REMARKS:]:
+            self._labels.append(Label(0, y + 9, f"and {len(self._remarks) - MOST_REMARKS} more", 10))
+            y += _LINE
+        return y
+
+
+def _short(text: str, width: float) -> str:
+    """The text, or its end where that is all there is room for: names differ at their ends."""
+    most = max(2, int(width / 5.6))
+    return text if len(text) <= most else f"…{text[1 - most :]}"
+
+
+def _natural(text: str) -> tuple[tuple[str, int], ...]:
+    """By which names are in the order in which people count: b2 before b10."""
+    return tuple((word, int(number or -1)) for word, number in re.findall(r"(\D*)(\d*)", text))

@@ -1,0 +1,258 @@
+"""RackMap: the domains of a flavor's topology, with what they have, what is used and by whom."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from kueuepy import _core
+from kueuepy.engine.places import tree_of
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.problems import suggestion
+from kueuepy.objects.base import quantity
+from kueuepy.tables import Columns
+from kueuepy.topology.rack import Rack, Use
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from kueuepy.engine.places import TreeView
+    from kueuepy.objects import QuantityText, ResourceFlavor
+    from kueuepy.session.base import SchedulerState
+
+_EVERYWHERE = frozenset(("cpu", "memory", "pods", "ephemeral-storage"))
+
+
+class RackMap:
+    """A flavor's topology at one moment; a notebook shows it as a map of its racks.
+
+    Attributes:
+        topology: The Topology's name.
+        flavor: The ResourceFlavor's name.
+        levels: The levels, widest first.
+        resources: What its nodes have.
+        racks: All domains, each before those in it, in the order of their values.
+        absent: Nodes with the flavor's labels that take no pods, and why.
+    """
+
+    def __init__(self, flavor: str, tree: TreeView, engine: _core.Engine) -> None:
+        """Takes a flavor's tree, and a fork of the engine that it was read from."""
+        self.topology, self.flavor, self.levels = tree.topology, flavor, tree.levels
+        self.resources = tuple(tree.resources)
+        self.absent = dict(tree.absent)
+        self._tree = tree
+        self._engine = engine
+
+    @cached_property
+    def racks(self) -> tuple[Rack, ...]:
+        """All domains, each before those in it, in the order of their values."""
+        return tuple(sorted(self._by_row, key=lambda rack: rack.values))
+
+    @cached_property
+    def _by_row(self) -> list[Rack]:
+        tree = self._tree
+        values: list[tuple[str, ...]] = []
+        for _, parent, value in tree.domains:
+            values.append((*(values[parent] if parent >= 0 else ()), value))
+        sums = [[Counter[str]() for _ in range(3)] for _ in tree.domains]
+        nodes = [0] * len(tree.domains)
+        uses: list[dict[str, tuple[int, Counter[str]]]] = [{} for _ in tree.domains]
+        for leaf, row in enumerate(tree.leaves):
+            while row >= 0:
+                nodes[row] += 1
+                for table, amounts in enumerate((tree.capacity, tree.free, tree.used)):
+                    sums[row][table].update(dict(zip(tree.resources, amounts[leaf], strict=True)))
+                row = tree.domains[row][1]  # noqa: PLW2901 - up to the root
+        for leaf, workload, pods, each in tree.uses:
+            row = tree.leaves[leaf]
+            while row >= 0:
+                count, taken = uses[row].get(workload, (0, Counter[str]()))
+                taken.update({resource: amount * pods for resource, amount in each.items()})
+                uses[row][workload] = (count + pods, taken)
+                row = tree.domains[row][1]
+        return [
+            self._rack(self.levels[level], values[row], nodes[row], sums[row], uses[row])
+            for row, (level, _, _) in enumerate(tree.domains)
+        ]
+
+    def _rack(
+        self,
+        level: str,
+        values: tuple[str, ...],
+        nodes: int,
+        sums: Sequence[Counter[str]],
+        uses: Mapping[str, tuple[int, Counter[str]]],
+    ) -> Rack:
+        capacity, free, used = sums
+        found = [Use(workload, pods, dict(amounts)) for workload, (pods, amounts) in uses.items()]
+        names = self.resources
+        return Rack(
+            level,
+            values,
+            nodes,
+            dict(capacity),
+            {name: capacity[name] - free[name] for name in names},
+            dict(used),
+            {name: free[name] - used[name] for name in names},
+            tuple(sorted(found, key=lambda use: -use.pods)),
+        )
+
+    def at(self, level: str) -> tuple[Rack, ...]:
+        """The domains of one level.
+
+        Raises:
+            NotFoundError: The topology has no such level.
+        """
+        if level not in self.levels:
+            raise NotFoundError(f'level: "{level}" is none of {self.topology}; {suggestion(level, self.levels)}')
+        return tuple(rack for rack in self.racks if rack.level == level)
+
+    def largest(self, requests: Mapping[str, QuantityText], *, empty: bool = False) -> dict[str, int]:
+        """By level, the most pods of these requests that one domain would hold; under `""`, all domains together.
+
+        The pods tolerate the taints that the flavor tolerates, and have no node selector.
+
+        Args:
+            requests: What each pod asks for.
+            empty: Whether to count as if no workload was there.
+
+        Raises:
+            InvalidSpecError: A request is no amount.
+        """
+        counted = self.holds(requests, empty=empty)
+        found = dict.fromkeys((*self.levels, ""), 0)
+        for (level, parent, _), pods in zip(self._tree.domains, counted, strict=True):
+            found[self.levels[level]] = max(found[self.levels[level]], pods)
+            found[""] += pods if parent < 0 else 0
+        return found
+
+    def holds(self, requests: Mapping[str, QuantityText], *, empty: bool = False) -> list[int]:
+        """How many pods of these requests each domain would hold, level by level in the order of their values."""
+        asked = {name: quantity(amount, f"requests: {name}") for name, amount in requests.items()}
+        both = self._engine.pods_in_domains(self.flavor, asked)
+        assert both is not None, self.flavor  # the fork keeps the tree
+        return both[empty]
+
+    @property
+    def resource(self) -> str:
+        """The resource that its map shows: of those that not every node has, the one that is used most."""
+        rare = [name for name in self.resources if name not in _EVERYWHERE]
+        used = Counter[str]()
+        for amounts in self._tree.used:
+            used.update(dict(zip(self.resources, amounts, strict=True)))
+        return max(rare, key=lambda name: (used[name], name)) if rare else "cpu"
+
+    @property
+    def table(self) -> Columns:
+        """A row for each domain and resource: level, domain, capacity, outside, used, free."""
+        import numpy as np  # noqa: PLC0415 - only on use
+
+        rows = [(rack, name) for rack in self.racks for name in self.resources if rack.capacity[name]]
+        texts: dict[str, Any] = {
+            "level": [rack.level for rack, _ in rows],
+            "domain": [rack.name for rack, _ in rows],
+            "resource": [name for _, name in rows],
+        }
+        for column in ("capacity", "outside", "used", "free"):
+            texts[column] = np.array([getattr(rack, column)[name] for rack, name in rows], dtype=np.int64)
+        return Columns(texts)
+
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        resource: str | None = None,
+        dark: bool = False,
+        title: str | None = None,
+    ) -> Any:
+        """The map as a figure of matplotlib, written to a file if one is named.
+
+        Args:
+            path: Where to write it; its ending says how, such as `.png`, `.svg` or `.pdf`.
+            resource: What to show; by default the resource that not every node has.
+            dark: Whether it is for a dark background.
+            title: What stands above it; by default topology, flavor and resource.
+
+        Raises:
+            UnsupportedError: matplotlib is not installed.
+            NotFoundError: No node has the resource.
+        """
+        from kueuepy.topology.plot import figure  # noqa: PLC0415 - only on use
+
+        return figure(self.drawn(resource), path, dark=dark, title=title)
+
+    def drawn(self, resource: str | None = None) -> Any:
+        """The map as rectangles and texts, for a renderer.
+
+        Raises:
+            NotFoundError: No node has the resource.
+        """
+        from kueuepy.topology.drawing import draw  # noqa: PLC0415 - only on use
+
+        if resource is not None and resource not in self.resources:
+            raise NotFoundError(f'resource: no node has "{resource}"; {suggestion(resource, self.resources)}')
+        shown = resource or self.resource
+        title = f"{self.topology} ({self.flavor}): {shown}"
+        return draw(self.racks, shown, title=title, remarks=[f"{node}: {why}" for node, why in self.absent.items()])
+
+    def _repr_html_(self) -> str:
+        """The map, for notebooks."""
+        from kueuepy.topology.svg import svg  # noqa: PLC0415 - only on use
+
+        return f"<figure>{svg(self.drawn())}</figure>"
+
+    def __str__(self) -> str:
+        """A line for each domain, hosts only of a small topology: what is free, and who is there."""
+        name = self.resource
+        lines = [f"{self.topology} ({self.flavor}): {name}"]
+        deepest = len(self.levels) - (1 if len(self._tree.leaves) > _MOST_LINES and len(self.levels) > 1 else 0)
+        for rack in self.racks[:_MOST_LINES]:
+            if len(rack.values) > deepest:
+                continue
+            free, whole = (_amount(name, amounts.get(name, 0)) for amounts in (rack.free, rack.capacity))
+            who = ", ".join(f"{use.workload} {use.pods}" for use in rack.uses[:3])
+            more = " and others" if rack.uses[3:] else ""
+            indent = "  " * len(rack.values)
+            lines.append(f"{indent}{rack.values[-1]}: {free} of {whole} free{f'; {who}{more}' if who else ''}")
+        lines += [f"  {node}: {why}" for node, why in self.absent.items()]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        """How large it is."""
+        return f"<RackMap of {self.topology} for {self.flavor}: {len(self._tree.leaves)} {self.levels[-1]}>"
+
+
+_MOST_LINES = 200
+
+
+def _amount(resource: str, value: int) -> str:
+    return _core.Quantity.format(resource, value)
+
+
+def rack_map(scheduler: SchedulerState, name: str, flavor: str | None = None) -> RackMap:
+    """The RackMap of a Topology for one of its flavors.
+
+    Raises:
+        NotFoundError: No flavor has the topology, or it is not there.
+        InvalidSpecError: Several flavors have it, and none is named.
+    """
+    declared = [one for one in scheduler.cluster.resource_flavors if one.topology_name is not None]
+    found = [one.name for one in declared if name == one.topology_name and flavor in (None, one.name)]
+    if not found:
+        raise NotFoundError(f'Topology "{name}": {_nobody(declared, flavor)}')
+    if len(found) > 1:
+        raise InvalidSpecError(f'Topology "{name}": is that of {len(found)} flavors; name one of {", ".join(found)}')
+    engine = scheduler.engine.fork()
+    tree = tree_of(engine, found[0])
+    if tree is None:
+        raise NotFoundError(f'Topology "{name}": is not there, or topologies are switched off by a feature gate')
+    return RackMap(found[0], tree, engine)
+
+
+def _nobody(declared: Sequence[ResourceFlavor], flavor: str | None) -> str:
+    if flavor is not None:
+        return f'ResourceFlavor "{flavor}" does not have it'
+    known = sorted({str(one.topology_name) for one in declared})
+    return f"no ResourceFlavor has it; {'those that have one name ' + ', '.join(known) if known else 'none has any'}"

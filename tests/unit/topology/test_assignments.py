@@ -1,0 +1,241 @@
+"""Nodes, Pods and topology assignments in manifests, both ways."""
+
+import pytest
+
+import kueuepy as kq
+from kueuepy.manifest import ManifestError, from_dict, load, placements, to_dict, validate
+from kueuepy.objects import HOSTNAME_LABEL, TopologyAssignment, TopologyDomain
+
+from .conftest import centre, hosts, job, places
+
+
+def assignment(levels, **domains):
+    return {"levels": levels, "domains": [{"values": name.split("/"), "count": n} for name, n in domains.items()]}
+
+
+ENCODED = [
+    ([HOSTNAME_LABEL], {"n1": 3}, [{"universal": "n1"}], {"universal": 3}),
+    (
+        [HOSTNAME_LABEL],
+        {"pool-a-0": 1, "pool-a-1": 1},
+        [{"individual": {"prefix": "pool-a-", "roots": ["0", "1"]}}],
+        {"universal": 1},
+    ),
+    (
+        [HOSTNAME_LABEL],
+        {"ababa": 1, "aba": 1},
+        [{"individual": {"suffix": "aba", "roots": ["ab", ""]}}],
+        {"universal": 1},
+    ),
+    (
+        [HOSTNAME_LABEL],
+        {"n1.example": 1, "n22.example": 1},
+        [{"individual": {"prefix": "n", "suffix": ".example", "roots": ["1", "22"]}}],
+        {"universal": 1},
+    ),
+    (
+        ["block", "rack"],
+        {"b1/r1": 1, "b1/r2": 2},
+        [{"universal": "b1"}, {"individual": {"prefix": "r", "roots": ["1", "2"]}}],
+        {"individual": [1, 2]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("levels", "domains", "values", "counts"), ENCODED, ids=lambda case: str(case)[:30])
+def test_domains_are_written_as_kueue_encodes_them(levels, domains, values, counts):
+    written = placements.write(assignment(levels, **domains))
+
+    assert written == {
+        "levels": levels,
+        "slices": [{"domainCount": len(domains), "valuesPerLevel": values, "podCounts": counts}],
+    }
+
+
+def test_hosts_whose_names_begin_alike_are_a_slice_where_that_is_shorter():
+    pools = [f"gke-{pool}-{'x' * 20}-node-{n}" for pool in "ab" for n in range(9)]
+    slices = placements.write(assignment([HOSTNAME_LABEL], **dict.fromkeys(pools, 8)))["slices"]
+
+    assert [part["domainCount"] for part in slices] == [9, 9]
+    assert slices[1]["valuesPerLevel"][0]["individual"] == {
+        "prefix": f"gke-b-{'x' * 20}-node-",
+        "roots": [str(n) for n in range(9)],
+    }
+
+
+def test_no_domains_are_no_slices():
+    assert placements.write({"levels": ["rack"]}) == {"levels": ["rack"], "slices": []}
+
+
+def workload(version, place):
+    status = {
+        "conditions": [
+            {"type": "QuotaReserved", "status": "True", "reason": "QuotaReserved", "message": ""},
+            {"type": "Admitted", "status": "True", "reason": "Admitted", "message": ""},
+        ],
+        "admission": {
+            "clusterQueue": "vision",
+            "podSetAssignments": [
+                {
+                    "name": "main",
+                    "count": 5,
+                    "flavors": {"nvidia.com/gpu": "h100"},
+                    "resourceUsage": {"nvidia.com/gpu": "5"},
+                    "topologyAssignment": place,
+                }
+            ],
+        },
+        "unhealthyNodes": [{"name": "b1-r1-h2"}],
+    }
+    doc = to_dict(job("train", 5, kq.required("rack")))
+    return {**doc, "apiVersion": f"kueue.x-k8s.io/{version}", "status": status}
+
+
+BETA1 = {
+    "levels": [HOSTNAME_LABEL],
+    "domains": [{"values": ["b1-r1-h1"], "count": 4}, {"values": ["b1-r1-h2"], "count": 1}],
+}
+BETA2 = {
+    "levels": [HOSTNAME_LABEL],
+    "slices": [
+        {
+            "domainCount": 2,
+            "valuesPerLevel": [{"individual": {"prefix": "b1-r1-h", "roots": ["1", "2"]}}],
+            "podCounts": {"individual": [4, 1]},
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize(("version", "place"), [("v1beta1", BETA1), ("v1beta2", BETA2)])
+def test_a_live_dump_is_read_and_written_and_its_pods_take_their_room(version, place):
+    read = from_dict(workload(version, place))
+    found = read.status.admission.pod_set_assignments[0].topology_assignment
+    assert found == TopologyAssignment(
+        (HOSTNAME_LABEL,), (TopologyDomain(("b1-r1-h1",), 4), TopologyDomain(("b1-r1-h2",), 1))
+    )
+    assert to_dict(read)["status"]["admission"]["podSetAssignments"][0]["topologyAssignment"] == BETA2
+
+    scheduler = kq.Scheduler(kq.Cluster(*centre(hosts(1, 1, 2)).objects(), read))
+    assert places(scheduler, "train") == {"b1-r1-h1": 4, "b1-r1-h2": 1}
+    assert scheduler.workload("train").status.unhealthy_nodes == ("b1-r1-h2",)
+    assert scheduler.largest_count(job("probe", 1, kq.required(HOSTNAME_LABEL))) == 3
+    assert to_dict(scheduler.workload("train"))["status"]["admission"] == to_dict(read)["status"]["admission"]
+
+
+FAULTS = [
+    ({"slices": []}, "topologyAssignment.levels: is empty"),
+    ({"levels": ["rack"], "slices": [{"domainCount": 0}]}, "slices[0].domainCount: is 0; it must be at least 1"),
+    ({"levels": ["rack"], "slices": [{"domainCount": 1}]}, "slices[0].valuesPerLevel: has 0 items; there must be one"),
+    (
+        {"levels": ["rack"], "slices": [{"domainCount": 2, "valuesPerLevel": [{"individual": {"roots": ["a"]}}]}]},
+        "valuesPerLevel[0]: must have either universal, or individual with 2 roots (domainCount)",
+    ),
+    (
+        {"levels": ["rack"], "slices": [{"domainCount": 2, "valuesPerLevel": [{"universal": "a"}], "podCounts": {}}]},
+        "podCounts: must have either universal, or individual of 2 (domainCount)",
+    ),
+    ({"levels": ["rack"], "slices": [{"domains": 2}]}, 'unknown field; did you mean "domainCount"?'),
+]
+
+
+@pytest.mark.parametrize(("place", "text"), FAULTS, ids=lambda case: str(case)[:40])
+def test_a_slice_that_does_not_add_up_is_refused(place, text):
+    with pytest.raises(ManifestError) as caught:
+        from_dict(workload("v1beta2", place))
+    assert text in str(caught.value)
+
+
+NODE = """
+apiVersion: v1
+kind: Node
+metadata: {name: n1, labels: {rack: r1, kubernetes.io/hostname: n1}}
+spec:
+  unschedulable: true
+  taints: [{key: spot, value: "true", effect: NoSchedule}]
+status:
+  capacity: {cpu: "8", pods: "110"}
+  allocatable: {cpu: 7500m, pods: "110"}
+  conditions:
+  - {type: MemoryPressure, status: "False"}
+  - {type: Ready, status: "%s", lastTransitionTime: "2026-01-31T12:00:00Z"}
+"""
+
+
+@pytest.mark.parametrize(("status", "ready"), [("True", True), ("False", False), ("Unknown", False)])
+def test_a_node_is_read_as_kubectl_prints_it(status, ready):
+    (node,) = load(NODE % status).nodes
+
+    assert node == kq.Node(
+        "n1",
+        labels={"rack": "r1", HOSTNAME_LABEL: "n1"},
+        capacity={"cpu": "8", "pods": "110"},
+        allocatable={"cpu": "7500m", "pods": "110"},
+        taints=[kq.Taint("spot", "true", "NoSchedule")],
+        unschedulable=True,
+        ready=ready,
+        ready_since=1_769_860_800_000_000_000,
+    )
+    assert from_dict(to_dict(node)) == node
+
+
+def test_a_node_without_conditions_is_ready_and_one_without_ready_has_failed():
+    doc = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
+    pressed = {**doc, "status": {"conditions": [{"type": "MemoryPressure", "status": "False"}]}}
+
+    assert from_dict(doc).ready is True
+    assert from_dict(pressed).ready is None
+    assert from_dict(to_dict(from_dict(pressed))).ready is None
+
+
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "agent", "namespace": "kube-system"},
+    "spec": {"nodeName": "n1", "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "1"}}}]},
+    "status": {"phase": "Running", "podIP": "10.0.0.1"},
+}
+
+
+def test_a_pod_without_a_queue_is_read_and_written():
+    (pod,) = load(POD).pods
+
+    assert (pod.key, pod.node_name, pod.phase) == ("kube-system/agent", "n1", "Running")
+    assert from_dict(to_dict(pod)) == pod
+    assert kq.Cluster.from_manifest(load(POD)).pods == (pod,)
+
+
+def test_a_pod_with_a_queue_is_a_job_still():
+    queued = {**POD, "metadata": {"name": "p", "labels": {"kueue.x-k8s.io/queue-name": "vision"}}}
+    manifest = load(queued)
+
+    assert manifest.pods == ()
+    assert [job["metadata"]["name"] for job in manifest.jobs] == ["p"]
+
+
+def test_faults_of_pods_and_nodes_are_told_with_their_place():
+    pod = kq.Pod(
+        "p", spec={"containers": [{"resources": {"requests": {"cpu": "much"}}}], "nodeName": "N_1"}, phase="Sad"
+    )
+    texts = [str(problem) for problem in validate(pod)]
+
+    assert texts[0].startswith('status.phase: is "Sad"; it must be one of')
+    assert any(text.startswith('spec.nodeName: is "N_1"') for text in texts)
+    assert any(text.startswith("spec.containers[0].resources.requests.cpu: ") for text in texts)
+    with pytest.raises(ManifestError, match=r'Pod "default/p": spec\.contianers: unknown field'):
+        from_dict({**POD, "metadata": {"name": "p"}, "spec": {"contianers": []}})
+
+
+def test_requests_in_python_are_those_of_manifests():
+    assert kq.required("rack", group="g") == {"required": "rack", "podSetGroupName": "g"}
+    assert kq.preferred("block", slices=[("rack", 16), (HOSTNAME_LABEL, 4)]) == {
+        "preferred": "block",
+        "podsetSliceRequiredTopologyConstraints": [
+            {"topology": "rack", "size": 16},
+            {"topology": HOSTNAME_LABEL, "size": 4},
+        ],
+    }
+    assert kq.unconstrained() == {"unconstrained": True}
+    assert kq.unconstrained(slices=[("rack", 2)]) == {"podSetSliceRequiredTopology": "rack", "podSetSliceSize": 2}
+    with pytest.raises(kq.errors.InvalidSpecError, match="slices: is 'rack'; it must be a list such as"):
+        kq.required("rack", slices="rack")

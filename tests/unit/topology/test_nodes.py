@@ -1,0 +1,174 @@
+"""Nodes and pods that come, change and go while a Scheduler runs."""
+
+import msgspec
+import pytest
+
+import kueuepy as kq
+
+from .conftest import FLAVOR, RACKS, centre, hosts, job, places
+
+change = msgspec.structs.replace
+
+
+def test_eight_pods_go_to_two_hosts_of_four(scheduler):
+    scheduler.submit(job("train", 8, kq.required("rack")))
+    (decision,) = scheduler.cycle()
+
+    assert isinstance(decision, kq.Admitted)
+    assert str(decision.pod_sets[0].topology_assignment) == "b1-r1-h1: 4, b1-r1-h2: 4"
+    assert places(scheduler, "train") == {"b1-r1-h1": 4, "b1-r1-h2": 4}
+
+
+def test_a_question_says_where_the_pods_would_go(scheduler):
+    decision = scheduler.try_admit(job("train", 5, kq.required("rack")))
+
+    assert str(decision.pod_sets[0].topology_assignment) == "b1-r1-h1: 4, b1-r1-h2: 1"
+
+
+def test_one_pod_of_eight_gpus_fits_the_quota_and_no_host(scheduler):
+    scheduler.submit(job("train", 1, kq.required("rack"), gpus=8))
+    (decision,) = scheduler.cycle()
+
+    assert decision.reason == "TopologyPlacementFailed"
+    assert 'Total nodes: 2; excluded: resource "nvidia.com/gpu": 2' in decision.message
+
+
+def test_a_node_that_comes_lets_in_who_waits(scheduler):
+    scheduler.submit(job("train", 12, kq.required("rack")))
+    scheduler.settle()
+    assert places(scheduler, "train") is None
+
+    scheduler.apply(hosts(1, 1, 3)[2])
+    scheduler.settle()
+
+    assert places(scheduler, "train") == {"b1-r1-h1": 4, "b1-r1-h2": 4, "b1-r1-h3": 4}
+
+
+def test_a_cordoned_node_takes_no_more_and_keeps_what_it_has(scheduler):
+    first, second = scheduler.cluster.nodes
+    scheduler.submit(job("there", 4, kq.required(kq.objects.HOSTNAME_LABEL)))
+    scheduler.settle()
+    (held,) = places(scheduler, "there")
+    scheduler.apply(change(first, unschedulable=True), change(second, unschedulable=True))
+
+    scheduler.submit(job("late", 1, kq.required("rack")))
+    scheduler.settle()
+    assert places(scheduler, "there") == {held: 4}
+    assert places(scheduler, "late") is None
+
+    scheduler.apply(first, second)
+    scheduler.settle()
+    assert places(scheduler, "late") == {({"b1-r1-h1", "b1-r1-h2"} - {held}).pop(): 1}
+
+
+def test_pods_of_a_node_that_is_gone_go_to_another():
+    scheduler = kq.Scheduler(centre(hosts(1, 1, 3)))
+    scheduler.submit(job("train", 8, kq.required("rack")))
+    scheduler.settle()
+    assert places(scheduler, "train") == {"b1-r1-h1": 4, "b1-r1-h2": 4}
+
+    scheduler.remove(scheduler.cluster.nodes[1])
+    assert scheduler.workload("train").status.unhealthy_nodes == ("b1-r1-h2",)
+    scheduler.advance(5)
+    scheduler.settle()
+
+    assert places(scheduler, "train") == {"b1-r1-h1": 4, "b1-r1-h3": 4}
+    assert scheduler.workload("train").status.unhealthy_nodes == ()
+
+
+def test_a_node_that_is_not_ready_is_left_once_its_pods_are_gone(scheduler):
+    scheduler.submit(job("train", 2, kq.required("rack")))
+    scheduler.settle()
+    (host,) = places(scheduler, "train")
+    pod = kq.Pod.of("train-0", host, annotations={"kueue.x-k8s.io/podset-required-topology": "rack"})
+    node = next(node for node in scheduler.cluster.nodes if node.name == host)
+    scheduler.apply(pod, change(node, ready=False))
+    scheduler.advance(60)
+    scheduler.settle()
+    assert places(scheduler, "train") == {host: 2}
+
+    scheduler.apply(change(pod, phase="Failed"))
+    scheduler.advance(5)
+    scheduler.settle()
+
+    assert host not in places(scheduler, "train")
+
+
+def test_pods_outside_kueue_take_room_until_they_are_over(scheduler):
+    agent = kq.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}, namespace="kube-system")
+    scheduler.apply(agent)
+    scheduler.submit(job("train", 8, kq.required("rack")))
+    scheduler.settle()
+    assert places(scheduler, "train") is None
+
+    scheduler.apply(change(agent, phase="Succeeded"))
+    scheduler.settle()
+    assert places(scheduler, "train") is None
+    scheduler.advance(10)  # freed room is looked at every full 10 s
+    scheduler.settle()
+
+    assert places(scheduler, "train") == {"b1-r1-h1": 4, "b1-r1-h2": 4}
+
+
+def test_a_pod_that_is_removed_makes_room(scheduler):
+    agent = kq.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 4})
+    scheduler.apply(agent)
+    assert scheduler.largest_count(job("probe", 1, kq.required("rack"))) == 4
+    scheduler.remove(agent)
+    assert scheduler.largest_count(job("probe", 1, kq.required("rack"))) == 8
+    assert scheduler.cluster.pods == ()
+
+
+def test_a_pod_that_a_topology_placed_takes_none_of_its_own(scheduler):
+    marks = {"kueue.x-k8s.io/podset-unconstrained-topology": "true"}
+    scheduler.apply(kq.Pod.of("rank-0", "b1-r1-h1", requests={"nvidia.com/gpu": 4}, annotations=marks))
+
+    assert scheduler.largest_count(job("probe", 1, kq.required("rack"))) == 8
+
+
+def test_a_fork_keeps_its_own_nodes(scheduler):
+    fork = scheduler.fork()
+    fork.remove(*fork.cluster.nodes)
+
+    assert fork.largest_count(job("probe", 1, kq.required("rack"))) == 0
+    assert scheduler.largest_count(job("probe", 1, kq.required("rack"))) == 8
+
+
+def test_a_saved_scheduler_goes_on_with_its_nodes_and_places(scheduler, tmp_path):
+    scheduler.apply(kq.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}))
+    scheduler.submit(job("train", 5, kq.required("rack")))
+    scheduler.settle()
+    scheduler.save(tmp_path / "saved")
+    again = kq.Scheduler.load(tmp_path / "saved")
+
+    assert places(again, "train") == places(scheduler, "train")
+    assert again.cluster == scheduler.cluster
+    assert again.largest_count(job("probe", 1, kq.required("rack"))) == 2
+
+
+@pytest.mark.parametrize("shape", [(1, 2), (1, 1, 0), (1, 1, 1, 1)])
+def test_a_shape_needs_a_number_for_each_level(shape):
+    with pytest.raises(kq.errors.InvalidSpecError, match="it must be a number for each of block, rack, kubernetes"):
+        kq.nodes(RACKS, shape, capacity={})
+
+
+def test_nodes_of_a_topology_without_hosts_are_counted_within_its_lowest_domains():
+    made = kq.nodes(["zone"], (2, 2), capacity={"cpu": 4}, prefix="x-", taints=["spot=true:NoSchedule"])
+
+    assert [node.labels["zone"] for node in made] == ["z1", "z1", "z2", "z2"]
+    assert [node.name for node in made] == ["x-z1-h1", "x-z1-h2", "x-z2-h1", "x-z2-h2"]
+    assert made[0].allocatable == {"pods": 110, "cpu": 4}
+    assert made[0].taints == (kq.Taint("spot", "true", "NoSchedule"),)
+
+
+def test_domains_without_hosts_are_named_by_all_levels():
+    zones = kq.Topology("racks", levels=["zone", "rack"])
+    made = kq.nodes(zones, (2, 1, 2), labels={"gpu": "h100"}, capacity={"nvidia.com/gpu": 4})
+    queue = kq.ClusterQueue.of("vision", {"h100": {"nvidia.com/gpu": 16}})
+    scheduler = kq.Scheduler(kq.Cluster(zones, FLAVOR, queue, made))
+    scheduler.submit(job("train", 10, kq.preferred("rack")))
+    scheduler.settle()
+
+    assignment = scheduler.workload("train").status.admission.pod_set_assignments[0].topology_assignment
+    assert assignment.levels == ("zone", "rack")
+    assert str(assignment) == "z1/r1: 8, z2/r1: 2"

@@ -1,0 +1,217 @@
+"""The map of the racks, and how large a job still has a place."""
+
+import re
+import subprocess
+import sys
+from xml.etree import ElementTree as ET
+
+import msgspec
+import pytest
+
+import kueuepy as kq
+from kueuepy.errors import InvalidSpecError, NotFoundError
+
+from .conftest import FLAVOR, RACKS, centre, hosts, job
+
+GPU = "nvidia.com/gpu"
+HOST = kq.objects.HOSTNAME_LABEL
+
+
+@pytest.fixture
+def busy():
+    """Two racks of two hosts: one workload of 5 pods, a pod outside Kueue, and a node that is cordoned."""
+    nodes = hosts(1, 2, 2)
+    away = msgspec.structs.replace(hosts(1, 1, 3)[2], unschedulable=True)
+    scheduler = kq.Scheduler(centre(nodes, away))
+    scheduler.apply(kq.Pod.of("agent", "b1-r2-h2", requests={GPU: 1, "cpu": 2}))
+    scheduler.submit(job("train", 5, kq.required("rack")))
+    scheduler.settle()
+    return scheduler
+
+
+def test_each_domain_knows_what_it_has_what_is_gone_and_who_is_there(busy):
+    racks = busy.topology("racks")
+    found = {rack.name: rack for rack in racks.racks}
+
+    assert list(found) == [
+        "b1",
+        "b1/r1",
+        "b1/r1/b1-r1-h1",
+        "b1/r1/b1-r1-h2",
+        "b1/r2",
+        "b1/r2/b1-r2-h1",
+        "b1/r2/b1-r2-h2",
+    ]
+    assert (found["b1/r2"].nodes, found["b1"].nodes) == (2, 4)
+    assert [found["b1/r2"].outside[GPU], found["b1/r2"].outside["cpu"]] == [1, 2000]
+    assert sum(rack.used[GPU] for rack in racks.at("rack")) == found["b1"].used[GPU] == 5
+    for rack in racks.racks:
+        for name in racks.resources:
+            assert rack.free[name] == rack.capacity[name] - rack.outside[name] - rack.used[name]
+    (use,) = found["b1"].uses
+    assert (use.workload, use.pods, use.amounts[GPU]) == ("default/train", 5, 5)
+    assert racks.absent == {"b1-r1-h3": "unschedulable"}
+
+
+def test_the_table_and_the_text_say_the_same(busy):
+    racks = busy.topology("racks")
+    rows = {(row["domain"], row["resource"]): row for row in racks.table}
+
+    assert rows["b1", GPU] == {
+        "level": "block",
+        "domain": "b1",
+        "resource": GPU,
+        "capacity": 16,
+        "outside": 1,
+        "used": 5,
+        "free": 10,
+    }
+    assert str(racks).splitlines()[:2] == [f"racks (h100): {GPU}", "  b1: 10 of 16 free; default/train 5"]
+    assert repr(racks) == f"<RackMap of racks for h100: 4 {HOST}>"
+    with pytest.raises(NotFoundError, match='level: "row" is none of racks'):
+        racks.at("row")
+
+
+def test_the_largest_jobs_are_those_that_a_cycle_admits(busy):
+    racks = busy.topology("racks")
+    now = racks.largest({GPU: 1})
+
+    for level, request in (("block", kq.required("block")), ("rack", kq.required("rack")), (HOST, kq.required(HOST))):
+        assert busy.largest_count(job("probe", 1, request)) == now[level]
+    assert busy.largest_count(job("probe", 1, kq.unconstrained())) == now[""]
+    assert racks.largest({GPU: 1}, empty=True) == {"block": 15, "rack": 8, HOST: 4, "": 15}
+
+
+def test_a_map_stays_as_it_was(busy):
+    racks = busy.topology("racks")
+    before = racks.largest({GPU: 1})
+    busy.finish("train")
+    busy.remove(*busy.cluster.nodes)
+
+    assert racks.largest({GPU: 1}) == before
+
+
+def test_fragmentation_by_size_and_level(busy):
+    found = kq.fragmentation(busy, "racks", [{GPU: 1}, {GPU: 4}])
+
+    assert found.largest("rack") == [7, 1]
+    assert found.largest("") == [10, 2] or found.largest("")[1] == 2
+    assert {row.profile for row in found.rows} == {"now"}
+    assert found.rows[0].if_empty == 15
+    assert "a pod asks for" in str(found)
+
+
+def test_a_profile_is_asked_where_it_had_placed_the_same_workloads():
+    """Two hosts of 4: LeastFreeCapacity puts what may go anywhere into the gap that BestFit leaves to it, too."""
+    scheduler = kq.Scheduler(centre(hosts(1, 1, 3)))
+    for name, pods in (("a", 3), ("b", 2), ("c", 5)):
+        scheduler.submit(job(name, pods, kq.unconstrained()))
+        scheduler.settle()
+    found = kq.fragmentation(scheduler, "racks", [{GPU: 1}], profiles=("Mixed", "BestFit", "Balanced"))
+
+    assert {row.profile for row in found.rows} == {"now", "Mixed", "BestFit", "Balanced"}
+    assert found.largest("", "Mixed") == found.largest("", "now") == found.largest("", "BestFit") == [2]
+    assert found.largest(HOST, "Mixed") == found.largest(HOST, "now")
+    assert {row.unplaced for row in found.rows} == {0}
+    assert list(found.table.names) == ["profile", "pod", "level", "largest", "if_empty", "unplaced"]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "error", "text"),
+    [
+        ("rows", {}, NotFoundError, 'Topology "rows": no ResourceFlavor has it; those that have one name racks'),
+        ("racks", {"flavor": "spot"}, NotFoundError, 'ResourceFlavor "spot" does not have it'),
+    ],
+)
+def test_what_is_not_there_is_said(busy, name, options, error, text):
+    with pytest.raises(error) as caught:
+        busy.topology(name, **options)
+    assert text in str(caught.value)
+
+
+def test_of_several_flavors_one_has_to_be_named():
+    other = msgspec.structs.replace(FLAVOR, name="h200")
+    queue = kq.ClusterQueue.of("vision", {"h100": {GPU: 8}, "h200": {GPU: 8}})
+    scheduler = kq.Scheduler(kq.Cluster(RACKS, FLAVOR, other, queue, hosts(1, 1, 2)))
+
+    with pytest.raises(InvalidSpecError, match="is that of 2 flavors; name one of h100, h200"):
+        scheduler.topology("racks")
+    assert scheduler.topology("racks", flavor="h200").flavor == "h200"
+
+
+def test_a_profile_that_there_is_not_is_refused(busy):
+    with pytest.raises(InvalidSpecError, match='profiles: "Worst" is none; it must be one of Mixed, BestFit, Balanced'):
+        kq.fragmentation(busy, "racks", [{GPU: 1}], profiles=["Worst"])
+
+
+# --- the picture ----------------------------------------------------------------------------------------------------
+
+
+def test_the_picture_has_a_bar_for_each_host_filled_by_what_is_used(busy):
+    drawing = busy.topology("racks").drawn()
+    bars = [bar for bar in drawing.bars if bar.title]
+    filled = sum(part.width for bar in bars for part in bar.parts)
+
+    assert len(bars) == 4
+    assert filled == pytest.approx(bars[0].frame.width * (5 + 1) / 4)
+    texts = [label.text for label in drawing.labels]
+    assert {"b1", "r1", "r2", "default/train", "pods outside Kueue", "b1-r1-h3: unschedulable"} <= set(texts)
+    for bar in bars:
+        assert 0 <= bar.frame.x <= bar.frame.x + bar.frame.width <= drawing.width
+        assert 0 <= bar.frame.y <= bar.frame.y + bar.frame.height <= drawing.height
+
+
+def test_no_two_bars_lie_on_each_other_with_640_nodes():
+    scheduler = kq.Scheduler(centre(hosts(10, 8, 8), gpus=10_000))
+    drawing = scheduler.topology("racks").drawn()
+    frames = [bar.frame for bar in drawing.bars if bar.title]
+    places = {(frame.x, frame.y) for frame in frames}
+
+    assert len(frames) == len(places) == 640
+    assert drawing.width <= 1060
+    assert len(scheduler.topology("racks")._repr_html_()) < 200_000
+    order = [label.text for label in drawing.labels if label.bold]
+    assert order == [f"b{n}" for n in range(1, 11)]
+
+
+def test_beyond_a_thousand_hosts_a_bar_is_a_rack():
+    scheduler = kq.Scheduler(centre(hosts(2, 30, 20), gpus=10_000))
+    drawing = scheduler.topology("racks").drawn()
+
+    assert len([bar for bar in drawing.bars if bar.title]) == 60
+    assert "free, a bar is one rack" in [label.text for label in drawing.labels]
+
+
+def test_html_is_well_formed_and_escaped():
+    scheduler = kq.Scheduler(centre(hosts(1, 1, 2)))
+    scheduler.submit(job("train", 3, kq.required("rack")))
+    scheduler.settle()
+    html = scheduler.topology("racks")._repr_html_()
+    root = ET.fromstring(html)  # noqa: S314 - our own
+
+    titles = [node.text for node in root.iter() if node.tag.endswith("title")]
+    assert any("default/train: 3 pods, 3" in (title or "") for title in titles)
+    assert "currentColor" in html
+
+
+def test_a_picture_is_written_for_light_and_dark(busy, tmp_path):
+    pytest.importorskip("matplotlib")
+    racks = busy.topology("racks")
+    for dark in (False, True):
+        racks.plot(tmp_path / f"{dark}.png", dark=dark)
+        racks.plot(tmp_path / f"{dark}.svg", dark=dark, resource="cpu", title="CPUs")
+    assert (tmp_path / "True.png").read_bytes() != (tmp_path / "False.png").read_bytes()
+    assert re.search(r"CPUs", (tmp_path / "False.svg").read_text(encoding="utf-8"))
+    with pytest.raises(NotFoundError, match='resource: no node has "tpu"'):
+        racks.plot(resource="tpu")
+
+
+def test_nothing_of_matplotlib_is_loaded_for_a_notebook():
+    code = (
+        "import sys, kueuepy as kq; t = kq.Topology('t', levels=['rack']);"
+        "c = kq.Cluster(t, kq.ResourceFlavor('f', node_labels={'a': 'b'}, topology_name='t'),"
+        "kq.ClusterQueue.of('q', {'f': {'cpu': 1}}), kq.nodes(t, (2, 1), labels={'a': 'b'}, capacity={'cpu': 1}));"
+        "kq.Scheduler(c).topology('t')._repr_html_(); print('matplotlib' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - our own
+    assert done.stdout.strip() == "False"
