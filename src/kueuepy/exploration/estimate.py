@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kueuepy.scheduler import Scheduler
+    from kueuepy.simulation.base import JobColumns
 
 _FIRST_LOOK = 3600 * SECOND
 _RUNNING = 2
@@ -140,7 +141,7 @@ class _Futures:
 
     def run(self, seed: int, record: Record) -> Simulation:
         """The future of a seed, before its first moment."""
-        table = self.living.jobs(self._runtimes, seed)
+        table: JobColumns = self.living.jobs(self._runtimes, seed)
         coming = self._future(seed) if callable(self._future) else self._future
         if coming is not None:
             coming = coming if isinstance(coming, Jobs) else Jobs.of(coming)

@@ -7,7 +7,6 @@ from kueuepy.manifest import placements
 from kueuepy.manifest.decoding import Findings, hold
 from kueuepy.manifest.fields import NAMES, FieldForm, TopologyRequest, read_time
 from kueuepy.manifest.podtemplate import PodTemplate
-from kueuepy.manifest.shapes import shape
 from kueuepy.objects.times import format_time
 
 _PLACE = "topologyAssignment"
