@@ -170,6 +170,13 @@ def moved_onto_a_node():
     return story
 
 
+def last_slot():
+    """A node takes one pod more, and there are two pod sets."""
+    job = asking(workload("a", "1"), ANYWHERE)
+    job["spec"]["podSets"].append(deepcopy(job["spec"]["podSets"][0]) | {"name": "second"})
+    return scenario({"submit": [job], "cycle": True}, objects=racked(node("n1", pods="1")))
+
+
 def leader_of_other_things():
     """What the leader requests does not count for quota."""
     job = workload("a", "1", 2)
@@ -191,6 +198,7 @@ STORIES = {
     "topology_faults_pass": (nothing_covered, admitted, True),
     "topology_usage_by_quota": (two_on_one_node, reserved, None),
     "moved_pods_are_uncounted": (moved_onto_a_node, reserved, "f"),
+    "earlier_pod_sets_take_no_slot": (last_slot, admitted, True),
     "pod_sets_without_requests_inherit_nothing": (leader_of_other_things, admitted, False),
     "flavorless_quota_needs_all_checks": (flavorless, admitted, False),
     "scan_stops_at_first_missing_resource": (two_missing, lambda results: said(results).count("insufficient"), 1),

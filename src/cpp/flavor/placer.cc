@@ -68,12 +68,16 @@ absl::InlinedVector<Placer::Group, 1> Placer::GroupsOf(const TopologyDemands& de
   return groups;
 }
 
+ResourceId Placer::SlotResource() const {
+  return state_.config.rules.earlier_pod_sets_take_no_slot ? kNoId : state_.pods;
+}
+
 void Placer::Assume(const TopologyDemand& demand, const std::vector<DomainCount>& domains, WorkloadId id) {
   TopologyCapacity& capacity = state_.topology.made.capacity;
   const PodAmounts& requests = PodOf(demand, id).requests;
   for (const DomainCount& entry : domains) {
     assumed_.push_back({demand.flavor, entry.domain, requests, entry.count});
-    capacity.Assume(demand.flavor, entry.domain, requests, state_.pods, entry.count);
+    capacity.Assume(demand.flavor, entry.domain, requests, SlotResource(), entry.count);
   }
 }
 
@@ -84,7 +88,7 @@ void Placer::AssumeFromOthers(FlavorId flavor) {
     return;
   for (const Assumed& taken : assumed_) {
     if (taken.flavor == flavor || !capacity.Find(taken.flavor)->tree->is_by_node()) continue;
-    capacity.Assume(flavor, taken.domain, taken.requests, state_.pods, taken.count);
+    capacity.Assume(flavor, taken.domain, taken.requests, SlotResource(), taken.count);
   }
 }
 

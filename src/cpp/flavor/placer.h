@@ -94,6 +94,8 @@ class Placer {
                                    Search& search);
   void Answer(const TopologyDemand& demand, std::vector<DomainCount> domains, Search& search) const;
   std::vector<TopologyUsage> UsageByQuota(const Assignment& assignment, WorkloadId workload) const;
+  // Of what a pod that is placed in the midst of a workload takes one; kNoId: of nothing.
+  ResourceId SlotResource() const;
   void Assume(const TopologyDemand& demand, const std::vector<DomainCount>& domains, WorkloadId workload);
   void AssumeFromOthers(FlavorId flavor);
 

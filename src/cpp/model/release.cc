@@ -22,6 +22,7 @@ bool ReleaseRules::Set(const std::string& name, bool value) {
       {"topology_usage_by_quota", &topology_usage_by_quota},
       {"moved_pods_are_uncounted", &moved_pods_are_uncounted},
       {"pod_sets_without_requests_inherit_nothing", &pod_sets_without_requests_inherit_nothing},
+      {"earlier_pod_sets_take_no_slot", &earlier_pod_sets_take_no_slot},
   };
   for (const auto& [rule, field] : known) {
     if (name != rule) continue;

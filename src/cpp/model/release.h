@@ -25,6 +25,7 @@ struct ReleaseRules {
   bool topology_usage_by_quota = false;
   bool moved_pods_are_uncounted = false;
   bool pod_sets_without_requests_inherit_nothing = false;
+  bool earlier_pod_sets_take_no_slot = false;
 
   // Sets the rule of this name; false where there is none.
   bool Set(const std::string& name, bool value);

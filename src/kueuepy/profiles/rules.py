@@ -164,6 +164,14 @@ RULES = (
         "pkg/scheduler/flavorassigner/flavorassigner.go:ComputeTASNetUsage (#14572)",
     ),
     Rule(
+        "earlier_pod_sets_take_no_slot",
+        "decisions",
+        ("v0.16.9", "v0.17.0"),
+        "the pods of a workload's earlier pod sets do not count among those that a node can take while the later ones are "
+        "placed; since then they do",
+        "pkg/util/tas/tas_assignment.go:ComputeUsagePerDomain (#8580)",
+    ),
+    Rule(
         "pod_sets_without_requests_inherit_nothing",
         "decisions",
         ("v0.18.5", "v0.19.1"),
