@@ -59,9 +59,9 @@ def request_of(ask, *, preferred):
 
 def job(name, ask, *, preferred=None, queue="a", priority=0):
     request = request_of(ask, preferred=preferred)
-    pod_sets = [PodSet.of("workers", ask.count, {"cpu": ask.cpu}, topology_request=request)]
+    pod_sets = [PodSet.of("workers", ask.count, requests={"cpu": ask.cpu}, topology_request=request)]
     if ask.leader is not None:
-        pod_sets.append(PodSet.of("leader", 1, {"cpu": ask.leader}, topology_request=request))
+        pod_sets.append(PodSet.of("leader", requests={"cpu": ask.leader}, topology_request=request))
     return Workload(name, queue_name=queue, priority=priority, pod_sets=tuple(pod_sets))
 
 
@@ -83,10 +83,11 @@ def center(hosts, *, within="Never"):
 
 def places(scheduler, key):
     """By pod set: the pods on each host; nothing where the workload holds no quota."""
+    held = scheduler.engine.admission(scheduler.engine.find(key))
     return {
-        name: {values[-1]: pods for values, pods in domains}
-        for name, _, domains, _ in scheduler.engine.topology(scheduler.engine.find(key))
-        if domains is not None
+        name: {values[-1]: pods for values, pods in place[1]}
+        for name, _, _, place, _ in (held[1] if held else ())
+        if place is not None
     }
 
 

@@ -34,7 +34,7 @@ WRONG_OF_TOPOLOGIES = {
     "free room": r"flavor f keeps 8001 cpu as free in n1, where it is 8000",
     "used room": r"flavor f keeps 3999 cpu as used in n1, where it is 4000",
     "assumed room": r"flavor f has pods assumed between two decisions",
-    "place": r"workload default/holds charges other pods than it has placed",
+    "placed pods": r"workload default/holds charges other pods than it has placed",
 }
 
 

@@ -179,12 +179,13 @@ void TakeForeign(State& state, const ClusterPod& pod, int64_t sign) {
   }
 }
 
-// Whether a pod that changed uses less of some resource than before.
+// Whether a pod that changed uses less of some resource than before; not where it no longer asks for it at
+// all, as pkg/resources/requests.go:GreaterKeys has it.
 bool UsesLess(const ClusterPod& before, const ClusterPod& now) {
   return std::any_of(before.requests.begin(), before.requests.end(), [&now](const auto& request) {
     const auto same = [&request](const auto& other) { return other.first == request.first; };
     const auto found = std::find_if(now.requests.begin(), now.requests.end(), same);
-    return (found == now.requests.end() ? 0 : found->second) < request.second;
+    return found != now.requests.end() && found->second < request.second;
   });
 }
 

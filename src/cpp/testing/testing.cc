@@ -75,7 +75,7 @@ constexpr Corruption kCorruptions[] = {
     {"used room", [](State& s, WorkloadId, WorkloadId) { --s.topology.made.capacity.Find(0)->used[0]; }},
     {"assumed room",
      [](State& s, WorkloadId, WorkloadId) { ++s.topology.made.capacity.Find(0)->assumed[0]; }},
-    {"place",
+    {"placed pods",
      [](State& s, WorkloadId, WorkloadId holding) {
        auto moved = std::make_shared<Admission>(*s.At(holding).admission);
        moved->pod_sets[0].topology = nullptr;
