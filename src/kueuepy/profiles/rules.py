@@ -167,7 +167,7 @@ RULES = (
         "earlier_pod_sets_take_no_slot",
         "decisions",
         ("v0.16.9", "v0.17.0"),
-        "the pods of a workload's earlier pod sets do not count among those that a node can take while the later ones are "
+        "the pods of a workload's earlier pod sets do not count among those that a node can take while later ones are "
         "placed; since then they do",
         "pkg/util/tas/tas_assignment.go:ComputeUsagePerDomain (#8580)",
     ),
