@@ -29,7 +29,7 @@ LEFT_OUT = {
     "the controllers of admission checks, MultiKueue": "not run; a check is as it is set, or answered by `checks`",
     "dynamic resource allocation": "resource claims count nothing",
     "concurrent admission, preemption gates and other alpha features": "read and validated; without effect",
-    "pods, nodes and their failures": "a job's pods are ready, failed or done when they are said to be",
+    "pods and their failures": "a job's pods are ready, failed or done when they are said to be",
     "retention of finished objects": "they stay until they are deleted",
 }
 """What Kueue does and kueuepy does not, and what it does instead."""
