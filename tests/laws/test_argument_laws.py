@@ -221,7 +221,7 @@ def test_a_journal_refuses_wrong_arguments_and_goes_on(tmp_path, monkeypatch, me
 def test_an_error_names_the_argument_and_what_it_must_be():
     for call, words in (
         (lambda: kq.Cluster().get(5, "x"), "Cluster.get: kind: is 5; it must be type"),
-        (lambda: kq.simulate(cluster(), [ROW], seed="x"), "simulate: seed: is 'x'; it must be int"),
+        (lambda: kq.Jobs.of([ROW]).head("x"), "head: n: is 'x'; it must be int"),
     ):
         with pytest.raises(kq.InvalidSpecError, match=words):
             call()

@@ -158,7 +158,14 @@ py::list MustLeaveOf(SharedEngine& shared) {
 
 void BindAsk(py::module_& module) {
   py::class_<Question>(module, "Question", "A workload read once, to be asked about again and again.")
-      .def(py::init([](const py::object& workload) { return Question{ReadWorkload(workload)}; }),
+      .def(py::init([](const py::object& workload) {
+             if (!py::hasattr(workload, "pod_sets")) {
+               ThrowIfError(absl::InvalidArgumentError(absl::StrCat("Question: workload: is ",
+                                                                    py::cast<std::string>(py::repr(workload)),
+                                                                    "; it must be a Workload")));
+             }
+             return Question{ReadWorkload(workload)};
+           }),
            py::arg("workload"))
       .def_property_readonly("key", [](const Question& self) { return self.object.Key(); });
   py::class_<Answers>(module, "Answers", "Answers to questions, named when they are looked at.")

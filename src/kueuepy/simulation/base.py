@@ -163,8 +163,8 @@ class JobColumns(Columns):
     def window(self, start: Any, end: Any = None) -> Self:
         """The jobs submitted from `start` to before `end` after the first one, which are then counted from `start`."""
         first = int(self["submit"].min()) if len(self) else 0
-        low = first + span("window: start", start)
-        high = LONGEST if end is None else first + span("window: end", end)
+        low = min(LONGEST, first + span("window: start", start))
+        high = LONGEST if end is None else min(LONGEST, first + span("window: end", end))
         submit = self["submit"]
         found = self.where((submit >= low) & (submit < high))
         return found.moved_to(found["submit"] - low)

@@ -209,7 +209,7 @@ def kpis_of(
     where: Any = None,
     *,
     bound: float = BOUND,
-    prices: dict[str, float] | None = None,
+    prices: Mapping[str, float] | None = None,
 ) -> Kpis:
     """The figures of a run, of a window of it, or of some of its jobs."""
     jobs = result.jobs

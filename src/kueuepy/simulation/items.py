@@ -118,7 +118,7 @@ def _nowhere() -> JobContext:
 
 def of_manifests(manifests: Any, runtime: Any) -> JobColumns:
     """The jobs of a Cluster, or of a list of manifests; `runtime` is one time, times by name, or one for each job."""
-    if hasattr(manifests, "workloads"):
+    if hasattr(manifests, "workloads") and hasattr(manifests, "jobs"):
         manifests = [*manifests.workloads, *manifests.jobs]
     found = jobs_of(manifests)
     if runtime is None:

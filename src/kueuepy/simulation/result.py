@@ -86,7 +86,13 @@ class Result(Recorded):
         return kpis_of(self)
 
     def figures(
-        self, start: Any = None, end: Any = None, where: Any = None, *, bound: float = BOUND, prices: Any = None
+        self,
+        start: Any = None,
+        end: Any = None,
+        where: Any = None,
+        *,
+        bound: float = BOUND,
+        prices: Mapping[str, float] | None = None,
     ) -> Kpis:
         """The figures of a window, or of some jobs.
 
