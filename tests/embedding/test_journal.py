@@ -220,6 +220,8 @@ def checked():
 
 
 def lives(scheduler, seed=3):
+    scheduler.submit({"name": f"w{number}-b", "queue": "b", "cpu": 1} for number in range(5))
+    scheduler.settle()
     for number in range(60):
         steps.step(scheduler, seed, number)
 

@@ -12,9 +12,9 @@ from contextlib import contextmanager, nullcontext, suppress
 from pkgutil import resolve_name
 
 import pytest
-from crash.steps import cluster, step
 
 import kueuepy as kq
+from crash.steps import cluster, step
 from kueuepy.errors import NotFoundError, StateError
 from kueuepy.journal import Journal
 from kueuepy.metrics import Watch

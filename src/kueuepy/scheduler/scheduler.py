@@ -16,11 +16,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.jobs.places import jobs_placed
 from kueuepy.manifest import ManifestError, check, validate_update
 from kueuepy.notebook import repr_html
-from kueuepy.objects import (
-    AdmissionCheck,
-    Object,
-    Workload,
-)
+from kueuepy.objects import AdmissionCheck, Object, Workload
 from kueuepy.scheduler.workloads import SchedulerWorkloads, each_once, expect_object
 from kueuepy.session import calls
 from kueuepy.session.base import alone, changing

@@ -52,17 +52,13 @@ def settle(
     taken: Counter[str] = Counter()
     patience = _PATIENCE
     cycles: list[Cycle] = []
-    ahead, quiet = 0, not retries
+    progress = _Progress(retries=retries)
     while max_cycles is None or len(cycles) < max_cycles:
         cycle = _cycle(engine, noted, control)
         if cycle.idle:
             return Settled(cycles, (), finished=True)
         cycles.append(cycle)
-        if cycle.admitted_count and not cycle.evicted_count and not retries:
-            continue
-        before_it, ahead = ahead, cycle.ahead
-        quiet = quiet and not cycle.evicted_count
-        if quiet and _MANY < ahead < before_it:
+        if progress.is_made(cycle):
             continue
         before = seen.setdefault(engine.fingerprint(), len(cycles))
         if before < len(cycles):
@@ -81,6 +77,22 @@ def settle(
                 cycles += [_cycle(engine, noted, control) for _ in range(room)]
                 return Settled(cycles, loops, finished=False)
     return Settled(cycles, (), finished=False)
+
+
+class _Progress:
+    """Which cycles lead to no state of before, as is known without a look at it."""
+
+    def __init__(self, *, retries: bool) -> None:
+        self._retries = self._evicts = retries
+        self._ahead = 0
+
+    def is_made(self, cycle: Cycle) -> bool:
+        """Whether it simply admitted; or parked one of many heads, and nobody has been evicted so far."""
+        if cycle.admitted_count and not cycle.evicted_count and not self._retries:
+            return True
+        self._evicts = self._evicts or cycle.evicted_count > 0
+        before, self._ahead = self._ahead, cycle.ahead
+        return not self._evicts and _MANY < self._ahead < before
 
 
 def _cycle(engine: _core.Engine, noted: Callable[[Cycle], Cycle], control: Callable[[], None]) -> Cycle:

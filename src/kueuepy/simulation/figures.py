@@ -13,6 +13,8 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.notebook import Sheet, repr_html
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from kueuepy.simulation.recorded import Recorded

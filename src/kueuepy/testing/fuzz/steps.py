@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -80,7 +81,7 @@ def repeat(seed: int, steps: Sequence[int]) -> None:
 
 def _run(seed: int, numbers: Sequence[int], tell: Callable[[str], object] | None = None) -> Finding | None:
     done = []
-    faulthandler.dump_traceback_later(_LONGEST, exit=True)
+    faulthandler.dump_traceback_later(_LONGEST, exit=True, file=sys.__stderr__ or sys.stderr)
     try:
         with tempfile.TemporaryDirectory(dir=_place()) as folder:
             world = World(seed, numbers[0] // LENGTH, Path(folder))

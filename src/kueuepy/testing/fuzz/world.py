@@ -110,10 +110,11 @@ class World:
                     self._journal.compact()
         if is_acknowledged:
             assert outcome == call.on(self._twin), f"{call}: comes to {outcome} on a full disk"
-        if self._journal.failure:
+        failure = self._journal.failure
+        if failure:
             self._journal.close()
             self._recover(self._journal.path, underway=None if is_acknowledged else call)
-        return f"{call}; no file may grow beyond {limit} bytes: {self._journal.failure or 'it is done'}"
+        return f"{call}; no file may grow beyond {limit} bytes: {failure or 'it is done'}"
 
     def _kill(self, chosen: Random, number: int) -> str:
         call, limit, path = next_call(self._twin, chosen, number), _limit(chosen), self._fresh()
