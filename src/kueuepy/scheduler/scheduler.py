@@ -20,7 +20,7 @@ from kueuepy.objects import AdmissionCheck, Object, Workload
 from kueuepy.scheduler.workloads import SchedulerWorkloads, each_once, expect_object
 from kueuepy.session import calls
 from kueuepy.session.base import alone, changing
-from kueuepy.session.checks import CheckRequest, answer, checks_of
+from kueuepy.session.checks import CheckRequest, answer, checks_of, parameters_of
 from kueuepy.session.elastic import resized
 from kueuepy.session.settling import settle
 from kueuepy.session.status import live_workload
@@ -330,16 +330,10 @@ class Scheduler(SchedulerWorkloads):
                 continue
             controller = self._checks[declared.controller_name]
             workload = live_workload(self._engine, found, self._known(found))
-            request = CheckRequest(workload, declared, self._engine.now, self._parameters_of(declared))
+            request = CheckRequest(workload, declared, self._engine.now, parameters_of(declared, self._related))
             if (said := answer(controller, request)) is not None:
                 answers.append((found, name, said))
         return answers
-
-    def _parameters_of(self, check: AdmissionCheck) -> dict[str, Any] | None:
-        """The object that a check is configured with, if it was loaded."""
-        named = check.parameters or {}
-        of_kind = (doc for doc in self._related if doc.get("kind") == named.get("kind"))
-        return next((doc for doc in of_kind if doc["metadata"].get("name") == named.get("name")), None)
 
     def _controlled(self) -> None:
         """Kueue's controllers ran before checks were answered."""

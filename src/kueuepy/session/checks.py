@@ -22,7 +22,7 @@ of them say `Ready`. Give a Scheduler a function for each controller:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import msgspec
@@ -119,6 +119,13 @@ def checks_of(checks: Mapping[str, Check]) -> dict[str, Check]:
         if not isinstance(name, str) or not (callable(check) or callable(getattr(check, "review", None))):
             raise InvalidSpecError(f"checks: {name!r}: is {check!r}; it must be a text, and a function or a controller")
     return dict(checks)
+
+
+def parameters_of(check: AdmissionCheck, related: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The object that a check is configured with, if it is among these."""
+    named = check.parameters or {}
+    of_kind = (doc for doc in related if doc.get("kind") == named.get("kind"))
+    return next((doc for doc in of_kind if (doc.get("metadata") or {}).get("name") == named.get("name")), None)
 
 
 _STATES = ("Pending", "Ready", "Retry", "Rejected")

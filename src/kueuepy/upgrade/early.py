@@ -14,6 +14,7 @@ import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked
 from kueuepy.objects import ClusterQueue, Cohort, FlavorFungibility, Preemption
 from kueuepy.profiles import RELEASES
 
@@ -145,6 +146,7 @@ def is_early(version: object) -> bool:
     return found is not None and int(found[1]) < RELEASES[0].minor
 
 
+@checked
 def as_then(cluster: Cluster, version: str, *, left_out: Collection[str] = ()) -> Cluster:
     """What the cluster meant in one of the first releases, to be decided as the oldest with a profile decides.
 
