@@ -37,17 +37,42 @@ def test_a_request_beyond_int64_is_told_as_the_number_it_saturates_to():
     assert "current podset request (9223372036854775807m) > maximum capacity (10)" in result["pending"][0]["message"]
 
 
-def test_usage_that_saturates_in_a_tournament_is_not_restored():
-    """Kueue takes a simulated addition back by removing it (pkg/scheduler/fair_sharing_iterator.go:computeDRS)."""
-    huge = "9223372036854775807"
-    queues = [queue(name, huge, cohortName="c") for name in ("q1", "q2")]
+@pytest.mark.parametrize(
+    ("config", "said"), [({"fairSharing": {}}, "no longer fits after processing another"), ({}, "")]
+)
+def test_usage_that_saturates_in_a_tournament_is_not_restored(config, said):
+    """Kueue takes a simulated addition back by removing it (pkg/scheduler/fair_sharing_iterator.go:computeDRS).
+
+    What has become unlimited stays so (pkg/resources/amount.go:Sub): for the rest of the cycle the cohort is full.
+    """
+    vast = "6000000000000000"
+    queues = [queue("q1", vast, cohortName="c"), queue("q2", cohortName="c")]
+    objects = [namespace(), flavor(), *queues, *(local_queue(f"l{n}", f"q{n}") for n in (1, 2))]
+    first = {"submit": [workload("first", vast, queue_name="l1")], "cycle": True}
+    jobs = [workload("again", vast, queue_name="l1"), workload("other", "1", queue_name="l2")]
+    results = run(first, {"submit": jobs, "cycle": True}, {"cycle": True}, objects=objects, **config)
+    told = {entry["workload"]: entry["message"] for entry in results[1]["pending"]}
+    reserved = [[entry["workload"] for entry in result.get("reserved", ())] for result in results[1:]]
+    if said:
+        assert said in told["ns/other"]
+        assert reserved == [[], ["ns/other"]]
+    else:
+        assert reserved == [["ns/other"], []]
+
+
+@pytest.mark.parametrize(("config", "leaves"), [({"fairSharing": {}}, []), ({}, ["ns/first"])])
+def test_usage_that_saturates_while_victims_are_sought_is_not_restored(config, leaves):
+    """The same in pkg/scheduler/preemption/preemption.go:fairPreemptions: nobody makes room, nor gets any."""
+    vast = "6000000000000000"
+    own = queue("q1", vast, cohortName="c", preemption={"withinClusterQueue": "LowerPriority"})
     doors = [local_queue(f"l{n}", f"q{n}") for n in (1, 2)]
-    objects = [namespace(), flavor(), *queues, *doors]
-    small = workload("small", "1", queue_name="l1")
-    jobs = [workload("big", huge, queue_name="l1"), workload("other", "1", queue_name="l2", count=1)]
-    results = run({"submit": [small], "cycle": True}, {"submit": jobs, "cycle": True}, objects=objects, fairSharing={})
-    assert results[0]["reserved"][0]["workload"] == "ns/small"
-    assert results[1]["usage"]["q1"]["f/cpu"] in ("1000", huge)
+    objects = [namespace(), flavor(), own, queue("q2", cohortName="c"), *doors]
+    first = {"submit": [workload("first", vast, queue_name="l1")], "cycle": True}
+    jobs = [workload("again", vast, queue_name="l1", priority=1), workload("other", "1", queue_name="l2")]
+    results = run(first, {"submit": jobs, "cycle": True}, objects=objects, **config)
+    assert [entry["workload"] for entry in results[1].get("evicted", ())] == leaves
+    told = {entry["workload"]: entry["message"] for entry in results[1]["pending"]}
+    assert ("insufficient unused quota for cpu in flavor f, 1 more needed" in told["ns/other"]) == (not leaves)
 
 
 def test_the_usage_history_of_a_local_queue_is_where_a_restarted_kueue_goes_on():
