@@ -234,7 +234,7 @@ def no_rack_holds_it():
     for name, count, gpus, request in (
         ("there", 6, 1, required("rack")),
         ("next", 12, 1, required("block", slices=[("rack", 6)])),
-        ("wide", 14, 1, required("block")),
+        ("wide", 21, 1, required("block")),
         ("tall", 1, 8, required("rack")),
         ("anywhere", 60, 1, unconstrained()),
     ):

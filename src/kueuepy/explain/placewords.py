@@ -15,6 +15,11 @@ def pods(count: int) -> str:
     return "1 pod" if count == 1 else f"{count} pods"
 
 
+def is_missing(facts: PlaceFactsView | None) -> bool:
+    """Whether a topology would have to have a place, and has none."""
+    return facts is not None and facts["failure"] is not None
+
+
 def asked(facts: PlaceFactsView) -> str:
     """What is asked of the topology."""
     leader = ", and their leader beside them," if facts["has_leader"] else ""
@@ -66,8 +71,9 @@ def excluded(reasons: Sequence[Exclusion], nodes: int) -> str:
     """Which nodes hold no pod, by what is first in the way."""
     if nodes == 1:
         return _reason(*reasons[0][:2], one=True)
-    parts = [f"{count} {_reason(kind, name, one=count == 1)}" for kind, name, count in reasons]
-    return f"of {nodes} nodes {', '.join(parts)}"
+    parts = [(count, _reason(kind, name, one=count == 1)) for kind, name, count in reasons]
+    (first, what), *rest = parts
+    return ", ".join((f"{first} of {nodes} nodes {what}", *(f"{count} {text}" for count, text in rest)))
 
 
 def _reason(kind: str, name: str, *, one: bool) -> str:

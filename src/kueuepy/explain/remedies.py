@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kueuepy.explain import words
 from kueuepy.explain.cause import cause as _cause
+from kueuepy.explain.placewords import is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,8 +43,11 @@ def _parts(facts: FactsView) -> Iterator[tuple[PodSetView, list[FlavorView]]]:
 
 
 def _fits(flavor: FlavorView) -> bool:
-    placed = flavor["place"] is None or flavor["place"]["failure"] is None
-    return placed and not flavor["ineligible"] and not any(cell["short"] for cell in flavor["cells"])
+    return (
+        not is_missing(flavor["place"])
+        and not flavor["ineligible"]
+        and not any(cell["short"] for cell in flavor["cells"])
+    )
 
 
 def _choice(pod_set: PodSetView, flavors: list[FlavorView]) -> Cause:

@@ -82,6 +82,8 @@ def flavor(facts: FlavorView, *, uncovered: bool = False) -> str:
     if not facts["tried"]:
         why = "a resource without quota" if uncovered else "an earlier flavor"
         return f"{facts['flavor']}: not tried, since {why} ended the search"
+    if facts["mode"] == "Fit" and placewords.is_missing(facts["place"]):
+        return f"{facts['flavor']}: its quota is enough, and its topology has no place"
     borrows = ", by borrowing" if facts["borrowing_level"] and facts["mode"] in ("Fit", "Preempt", "Reclaim") else ""
     return f"{facts['flavor']}: {_MODES[facts['mode']]}{borrows}"
 
@@ -238,11 +240,10 @@ def remedy(flavor: FlavorView) -> str:
     """What would have to happen in one flavor."""
     parts = [_eligible(why) for why in flavor["ineligible"]]
     place = flavor["place"]
-    homeless = place is not None and place["failure"] is not None
-    if not parts and not homeless and not any(cell["short"] for cell in flavor["cells"]):
+    if not parts and not placewords.is_missing(place) and not any(cell["short"] for cell in flavor["cells"]):
         return f"{flavor['flavor']}: the search came to it: each evaluation goes on where the last one stopped"
     parts += [_more(cell) for cell in sorted(flavor["cells"], key=itemgetter("resource")) if cell["short"]]
-    parts += [placewords.remedy(place)] if place is not None and homeless else []
+    parts += [placewords.remedy(place)] if place is not None and placewords.is_missing(place) else []
     return f"{flavor['flavor']}: {', and '.join(parts)}"
 
 

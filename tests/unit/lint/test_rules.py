@@ -28,6 +28,8 @@ def test_a_rule_finds_what_surprises_and_where(name):
             "Workload",
             "Cohort",
             "Job",
+            "Node",
+            "Topology",
         }
         assert finding.where.startswith(str(EXAMPLES)) or finding.object.startswith(("Workload", "Cohort"))
 

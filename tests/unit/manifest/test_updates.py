@@ -24,6 +24,7 @@ from kueuepy.objects import (
     ResourceGroup,
     Taint,
     Topology,
+    TopologyAssignment,
     Workload,
     WorkloadStatus,
 )
@@ -188,7 +189,7 @@ def test_a_class_of_another_group():
 
 
 def test_the_topology_of_an_admission_may_come_later():
-    assignment = PodSetAssignment("main", {"cpu": "f"}, {"cpu": "10"}, 5, {"levels": ["rack"], "slices": []}, "Ready")
+    assignment = PodSetAssignment("main", {"cpu": "f"}, {"cpu": "10"}, 5, TopologyAssignment(("rack",)), "Ready")
     assert changed(OLD, status=status_of(OLD, admission=Admission("q", (assignment,)))) == []
 
 

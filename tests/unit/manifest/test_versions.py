@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kueuepy.manifest import ManifestError, from_dict, load
+from kueuepy.manifest import ManifestError, from_dict, load, to_dict
 from kueuepy.objects import (
     AdmissionCheckStrategyRule,
     ClusterQueue,
@@ -286,7 +286,7 @@ def test_the_misspelt_field_of_v1beta1():
     assert workload.status.accumulated_past_execution_time_seconds == 3
 
 
-def test_domains_become_a_slice():
+def test_domains_are_read_and_written_as_a_slice():
     domains = [{"values": ["b1", "r1"], "count": 2}, {"values": ["b1", "r2"], "count": 1}]
     assignment = {"name": "main", "topologyAssignment": {"levels": ["block", "rack"], "domains": domains}}
     doc = beta1("Workload", podSets=[{"template": {}}])
@@ -295,12 +295,15 @@ def test_domains_become_a_slice():
     assert isinstance(workload, Workload)
     assert workload.status is not None
     assert workload.status.admission is not None
-    assert workload.status.admission.pod_set_assignments[0].topology_assignment == {
+    found = workload.status.admission.pod_set_assignments[0].topology_assignment
+    assert found is not None
+    assert str(found) == "b1/r1: 2, b1/r2: 1"
+    assert to_dict(workload)["status"]["admission"]["podSetAssignments"][0]["topologyAssignment"] == {
         "levels": ["block", "rack"],
         "slices": [
             {
                 "domainCount": 2,
-                "valuesPerLevel": [{"individual": {"roots": ["b1", "b1"]}}, {"individual": {"roots": ["r1", "r2"]}}],
+                "valuesPerLevel": [{"universal": "b1"}, {"individual": {"prefix": "r", "roots": ["1", "2"]}}],
                 "podCounts": {"individual": [2, 1]},
             }
         ],

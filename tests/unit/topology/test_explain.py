@@ -91,7 +91,7 @@ def test_what_is_in_the_way_on_the_nodes_is_counted_by_what_comes_first():
         ("taint", "spot=true:NoSchedule", 1),
     ]
     text = str(scheduler.explain(item))
-    assert "2 are not what the node selector says" in text
+    assert "2 of 4 nodes are not what the node selector says" in text
     assert "1 has too little nvidia.com/gpu for a pod" in text
     assert "1 has the taint spot=true:NoSchedule, which the pods do not tolerate" in text
 
@@ -181,6 +181,7 @@ def test_many_domains_are_told_shortly_and_are_all_in_the_facts():
 def test_where_there_is_a_place_one_line_says_so(busy):
     explanation = busy.explain(job("fits", 4, kq.required("rack")))
 
-    (topology,) = explanation.find("held")
-    assert explanation.verdict in ("Fits", "Admitted")
-    assert topology.facts["resource"] == "nvidia.com/gpu"
+    (topology,) = explanation.find("topology")
+    assert explanation.verdict == "Fits"
+    assert topology.text == "topology racks: 4 pods in one rack: there is a place; up to 8 would have one"
+    assert topology.causes == ()

@@ -4,7 +4,6 @@ Source: the CRDs of `apis/kueue/v1beta2`, and Kubernetes' own types.
 """
 
 import re
-from typing import get_args
 
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.validation.flavor import review_taints
@@ -22,7 +21,6 @@ from kueuepy.objects import (
     Topology,
     WorkloadPriorityClass,
 )
-from kueuepy.objects.node import PodPhase
 
 _MAX_CONTROLLER = 253
 _MAX_LEVELS = 16
@@ -98,8 +96,7 @@ def review_node(node: Node, review: Review) -> None:
 
 
 def review_pod(pod: Pod, review: Review) -> None:
-    """The requests of a Pod, and its phase."""
-    review.one_of(pod.phase, get_args(PodPhase), ("status", "phase"))
+    """The requests of a Pod, and its node."""
     review.subdomain(pod.node_name or None, ("spec", "nodeName"))
     review_pod_spec(pod.spec, ("spec",), review)
 
