@@ -51,7 +51,8 @@ def test_a_promise_of_which_no_job_counts_is_not_kept(result):
         ("- [loops == 0]\n", "yaml:1: is no text"),
         ("- {promis: loops == 0}\n", "yaml:1: has promis; it must have promise"),
         ("loops == 0\n", "must be a list"),
-        ("- 'x\n", "is no YAML"),
+        ("- loops == 0\n- 'x\n", "yaml:3: is no YAML"),
+        ("- \0\n", "is no YAML"),
         ("", "must be a list"),
     ],
 )

@@ -160,8 +160,13 @@ def read_promises(path: str | PathLike[str]) -> list[Written]:
         document = yaml.compose(Path(path).read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
     except OSError as error:
         raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InvalidSpecError(f"{path}: is no YAML: {' '.join(str(error).split())}") from None
+    except UnicodeDecodeError as error:
+        raise InvalidSpecError(f"{path}: is no UTF-8: {error.reason} at byte {error.start}") from None
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise InvalidSpecError(f"{path}{line}: is no YAML: {error.problem}") from None
+    except yaml.YAMLError as error:
+        raise InvalidSpecError(f"{path}: is no YAML: {error}") from None
     if not isinstance(document, yaml.SequenceNode) or not document.value:
         raise InvalidSpecError(f"{path}: it must be a list of promises, such as - wait_p95(team-a) <= 30m")
     return [_written(str(path), node) for node in document.value]

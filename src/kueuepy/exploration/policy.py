@@ -15,7 +15,7 @@ from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
-    from kueuepy.simulation.simulate import Settings
+    from kueuepy.simulation.model import Settings
 
 Policy = Mapping[str, Any]
 """Values by path."""

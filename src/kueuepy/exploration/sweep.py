@@ -15,8 +15,8 @@ from kueuepy.exploration.policy import JobsBySeed, Setup, check_path
 from kueuepy.exploration.runs import Task, cores, on_client, on_threads, row_of
 from kueuepy.exploration.space import MOST, policies_of
 from kueuepy.exploration.storage import Storage
+from kueuepy.simulation.model import Settings
 from kueuepy.simulation.progress import Teller
-from kueuepy.simulation.simulate import Settings
 from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def sweep(
     >>> grid.frame["wait_mean"].tolist()
     [3540.0, 1160.0, 0.0]
     >>> grid.best("utilisation h100/nvidia.com/gpu", where="wait_p95 <= 1h", largest=True).policy
-    1
+    2
 
     Args:
         cluster: The configuration that policies change.
