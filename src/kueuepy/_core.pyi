@@ -318,6 +318,15 @@ class VirtualRun:
         """By code of the `flavors` of a run: pod set, resource, flavor and amount of all that was given."""
     def loops(self) -> list[tuple[float, int, int, list[int]]]:
         """When each was found first, its period, how often, and the rows of its jobs."""
+    def steer(self, at: int, object: Any) -> None:
+        """An object comes, or changes, at a time that the run has not come to yet."""
+    def queue_views(self, now: int) -> tuple[list[str], Any, float]:
+        """ClusterQueues by name, ten values of each in turn, and what was lost, in seconds of all nominal quota.
+
+        The values: how many jobs wait, how many of them with the highest priority, the age of the oldest in seconds;
+        used, nominal and borrowed over all that its tree has, of the flavor and resource of which it uses the largest
+        part; its share; arrivals, evictions and seconds waited until now.
+        """
 
 def arrow_stream(columns: dict[str, Any]) -> Any:
     """A PyCapsule `arrow_array_stream` of arrays, lists of texts, or pairs of codes and names; nothing is copied."""

@@ -3,6 +3,7 @@
 #define KUEUE_SIMULATION_SIMULATION_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -81,6 +82,8 @@ class Simulation {
   int32_t JobOf(WorkloadId workload) const;
   // What all pods of a shape ask for, by resource.
   const std::vector<std::pair<ResourceId, int64_t>>& AsksOf(int32_t shape);
+  // Somebody who looks at the run changes objects, at a time that it has not come to yet (queue_view.cc).
+  void Steer(Time at, std::function<void(Engine&)> change);
 
  private:
   // moment.cc: what happens at one moment.

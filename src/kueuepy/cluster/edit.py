@@ -35,6 +35,30 @@ def edited(
     return [_changed(obj, path, found["field"], value) for obj in _named(list(objects), path, found)], None
 
 
+def value_at(objects: Iterable[Object], path: str) -> Any:
+    """What a path names, as in a manifest; of one object, and `None` where the field is not there.
+
+    Raises:
+        NotFoundError: It names nothing.
+        InvalidSpecError: It is no path, or names several objects.
+    """
+    found = _PATH.fullmatch(path)
+    if found is None or found["name"] is None:
+        raise InvalidSpecError(f'edit: "{path}"; it must be such as ClusterQueue/team-a:preemption.withinClusterQueue')
+    chosen = _named(list(objects), path, found)
+    if len(chosen) != 1:
+        raise InvalidSpecError(f'edit: "{path}": names {len(chosen)} objects; it must name one')
+    here: Any = to_dict(chosen[0]).get("spec", {})
+    steps = _steps(path, found["field"])
+    if steps[0][0] == _QUOTA and steps[0][1] is not None:
+        here = _quota(here, path, steps[0][1])
+        steps = steps[1:] or [("nominalQuota", None)]
+    for name, selector in steps:
+        here = here.get(name) if isinstance(here, dict) else None
+        here = here if here is None else _into(here, path, selector)
+    return here
+
+
 def _named(objects: list[Object], path: str, found: re.Match[str]) -> list[Object]:
     there = [obj for obj in objects if type(obj).__name__ == found["kind"]]
     kinds = {type(obj).__name__ for obj in objects}

@@ -1,0 +1,16 @@
+"""An environment for learning agents: they edit quotas, and Kueue's rules decide.
+
+Importing it registers `kueuepy/Quota-v0` with Gymnasium, which the extra `rl` installs.
+"""
+
+import gymnasium
+
+from kueuepy.rl.baselines import Baseline, DoNothing, HillClimber, Proportional, play
+from kueuepy.rl.quota import QuotaEnv, vector
+
+ID = "kueuepy/Quota-v0"
+
+if ID not in gymnasium.registry:
+    gymnasium.register(ID, entry_point="kueuepy.rl.quota:QuotaEnv")
+
+__all__ = ["Baseline", "DoNothing", "HillClimber", "Proportional", "QuotaEnv", "play", "vector"]

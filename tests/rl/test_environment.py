@@ -1,0 +1,181 @@
+"""The environment for learning agents."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+gymnasium = pytest.importorskip("gymnasium")
+
+from gymnasium.utils.env_checker import check_env  # noqa: E402
+
+import kueuepy as kq  # noqa: E402
+from kueuepy import rl  # noqa: E402
+from kueuepy.rl.knobs import Knobs  # noqa: E402
+from kueuepy.simulation import generate  # noqa: E402
+from kueuepy.simulation.moments import scheduler_of  # noqa: E402
+
+GPU = "nvidia.com/gpu"
+PATHS = [f"ClusterQueue/{name}:quota[f/{GPU}].nominalQuota" for name in ("a", "b", "c")]
+
+
+def cluster(nominal=(4, 4, 4), **fields):
+    return kq.Cluster(
+        kq.ResourceFlavor("f"),
+        [kq.ClusterQueue.of(n, {"f": {GPU: q}}, **fields) for n, q in zip("abc", nominal, strict=True)],
+    )
+
+
+def jobs(seed, load=(1.6, 0.6, 0.3), hours=24):
+    """Jobs at these parts of 4 GPUs a queue."""
+    tables = [
+        generate.poisson(name, f"{12 * part}/h", kq.Exponential("20m"), {GPU: 1}, days=hours / 24, seed=seed)
+        for name, part in zip("abc", load, strict=True)
+    ]
+    return kq.Jobs.concat(tables).sort()
+
+
+def made(**options):
+    return rl.QuotaEnv(cluster(), jobs, PATHS, **{"interval": "30m", "episode": "6h", **options})
+
+
+def test_gymnasium_finds_nothing_wrong():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gymnasium.make("kueuepy/Quota-v0", cluster=cluster(), jobs=jobs, edit=PATHS)
+        check_env(env.unwrapped, skip_render_check=True)
+
+
+def test_an_episode_in_which_nothing_is_edited_is_a_run():
+    env = made()
+    played = rl.play(env, rl.DoNothing(), seed=3)
+    alone = kq.simulate(cluster(), jobs(3), until="6h").kpis
+    assert played.kpis == alone
+    assert played.values == dict.fromkeys(PATHS, 4)
+    # The reward is minus the mean number of waiting jobs: their integral over the episode.
+    waits = kq.simulate(cluster(), jobs(3), until="6h").totals["waits"] / 1e9
+    assert played.reward == pytest.approx(-waits / 1800 / 3)
+
+
+def test_what_is_edited_counts_from_that_moment_on():
+    env = made(step=4)
+    env.reset(seed=3)
+    total = 0.0
+    for number in range(12):
+        action = np.array([1.0, -0.5, -0.5]) if number == 2 else np.zeros(3)
+        _, reward, _, over, info = env.step(action)
+        total += reward
+    assert over
+    assert list(env.values.values()) == [8, 2, 2]
+    edits = [
+        kq.At("1h", [kq.Edit(path, value) for path, value in zip(PATHS, (8, 2, 2), strict=True)]),
+    ]
+    expected = kq.simulate(cluster(), jobs(3), until="6h", events=edits)
+    assert dict(info["kpis"].rows()) == pytest.approx(dict(expected.kpis.rows()), rel=1e-12)
+    assert total == pytest.approx(-expected.totals["waits"] / 1e9 / 1800 / 3)
+
+
+def test_the_observation_is_what_the_scheduler_of_the_moment_says():
+    env = made()
+    env.reset(seed=5)
+    for _ in range(2):
+        observation, *_ = env.step(np.zeros(3))
+    rows = observation[:-2].reshape(3, 9)
+    scheduler = scheduler_of(env._run)
+    for place, name in enumerate("abc"):
+        workloads = [scheduler.workload(key) for key in scheduler.keys()]  # noqa: SIM118
+        mine = [workload.status for workload in workloads if workload.queue_name == name]
+        waiting = [s for s in mine if not s.is_true("QuotaReserved") and not s.is_true("Finished")]
+        running = [s for s in mine if s.is_true("QuotaReserved") and not s.is_true("Finished")]
+        assert np.expm1(rows[place, 0]) == pytest.approx(len(waiting), abs=1e-4)
+        assert rows[place, 3] == len(running) / 4
+    assert (rows[:, 4] == 1).all()  # each queue is a tree of its own: its nominal quota is all of it
+    assert ((rows[:, 3] >= 0) & (rows[:, 3] <= 1)).all()
+    assert rows[:, 0].max() > 0
+
+
+def test_the_same_seed_gives_the_same_episode():
+    def rewards(seed):
+        env = made()
+        env.action_space.seed(1)
+        env.reset(seed=seed)
+        return [env.step(env.action_space.sample())[1] for _ in range(12)]
+
+    assert rewards(1) == rewards(1) != rewards(2)
+
+
+def test_a_log_is_played_a_window_at_a_time():
+    log = jobs(0, hours=24 * 5)
+    env = rl.QuotaEnv(cluster(), log, PATHS, interval="1h", episode="1d")
+    first, _ = env.reset(options={"start": "2d"}, seed=1)
+    for _ in range(24):
+        *_, over, info = env.step(np.zeros(3))
+    assert over
+    window = log.window("2d", "3d")
+    assert info["kpis"] == kq.simulate(cluster(), window, until="1d").kpis
+    assert first.shape == (29,)
+
+
+@pytest.mark.parametrize("conserve", [True, False])
+def test_numbers_stay_whole_within_bounds_and_in_sum(conserve):
+    bounds = {PATHS[0]: (2, 6)}
+    knobs = Knobs(cluster(), PATHS, bounds, conserve=conserve)
+    rng = np.random.Generator(np.random.PCG64(1))
+    values = knobs.start
+    for _ in range(300):
+        values = knobs.moved(values, rng.uniform(-4, 4, 3))
+        assert (values >= knobs.low).all()
+        assert (values <= knobs.high).all()
+        assert not conserve or values.sum() == 12
+    assert 2 <= values[0] <= 6
+
+
+def test_what_rounding_leaves_goes_to_the_largest_remainder():
+    knobs = Knobs(cluster(), PATHS, {}, conserve=True)
+    assert knobs.moved(knobs.start, np.array([1.4, 0.2, -1.6])).tolist() == [6, 4, 2]
+    assert knobs.moved(knobs.start, np.array([9.0, 0, 0])).tolist() == [10, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("paths", "message"),
+    [
+        ([], "give one at least"),
+        (["ClusterQueue/*:queueingStrategy"], "names 3 objects"),
+        (["ClusterQueue/a:queueingStrategy"], "it must be a whole number"),
+        (["ClusterQueue/x:queueingStrategy"], "names no ClusterQueue"),
+    ],
+)
+def test_what_is_no_number_cannot_be_edited(paths, message):
+    with pytest.raises(kq.KueueError, match=message):
+        rl.QuotaEnv(cluster(), jobs, paths)
+
+
+def test_a_step_needs_an_episode():
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        made().step(np.zeros(3))
+
+
+def test_a_reward_of_ones_own():
+    env = made(reward=lambda before, after: after["arrivals"] - before["arrivals"])
+    env.reset(seed=3)
+    total = sum(env.step(np.zeros(3))[1] for _ in range(12))
+    assert total == (jobs(3)["submit"] <= jobs(3)["submit"].min() + 6 * 3600 * 10**9).sum() - 1
+
+
+def test_moving_quota_to_those_who_wait_beats_doing_nothing():
+    nothing = np.mean([rl.play(made(), rl.DoNothing(), seed).reward for seed in range(4)])
+    proportional = np.mean([rl.play(made(), rl.Proportional(), seed).reward for seed in range(4)])
+    assert proportional > 0.7 * nothing
+    climbed = rl.play(made(), rl.HillClimber(1), seed=0)
+    assert sum(climbed.values.values()) == 12
+
+
+def test_many_environments_are_one():
+    envs = rl.vector(3, cluster(), jobs, PATHS, interval="30m", episode="6h")
+    observations, _ = envs.reset(seed=7)
+    assert observations.shape == (3, 29)
+    _, rewards, _, _, _ = envs.step(np.zeros((3, 3), np.float32))
+    alone = made()
+    alone.reset(seed=8)
+    assert rewards[1] == alone.step(np.zeros(3))[1]
+    envs.close()
