@@ -289,8 +289,8 @@ class VirtualRun:
             `shape` and `row` (the number for names, UIDs and tables); of uint8 `elastic`, `known`; and `names`, or
             `prefix`, `digits`, `uid_digits` to make them.
         options: `on_eviction`, `every`, `cost`, `restore`, `grace`, `cycle`, `per_head`, `until`, `warmup`, `on_loop`,
-            `decisions`, `runs`, `usage`, `as_performance_test`; lists `changes` (time, what, object or place of a job,
-            value), `checks` (name, times, draws, bound), `startups` (flavor, times), `failures`.
+            `decisions`, `runs`, `usage`, `cycles`, `as_performance_test`; lists `changes` (time, what, object or place
+            of a job, value), `checks` (name, times, draws, bound, objects), `startups` (flavor, times), `failures`.
     """
 
     def __init__(
@@ -298,6 +298,12 @@ class VirtualRun:
     ) -> None: ...
     def advance(self, work: int = ..., until: int = ...) -> bool:
         """Runs for about so many heads and events, not beyond a time; whether anything is left."""
+    def step(self, work: int = ..., until: int = ...) -> int:
+        """Goes on to the end of a moment: 0, nothing happens any more; 1, it is under way; 2, it is over."""
+    def plan(self, change: tuple[int, str, Any, int]) -> None:
+        """Plans a change as in `changes`, not before now."""
+    def extend(self, shapes: list[Workload], columns: dict[str, Any], places: list[int]) -> None:
+        """Takes in more jobs, all as when it was made; `places` has the new place of each old one."""
     def adopt(self, known: list[tuple[int, str]]) -> None:
         """Workloads that the engine knows already are these jobs."""
     def close(self) -> None:
@@ -312,6 +318,7 @@ class VirtualRun:
     def decisions(self) -> dict[str, Any]: ...
     def usage(self) -> dict[str, Any]: ...
     def consumed(self) -> dict[str, Any]: ...
+    def cycles(self) -> dict[str, Any]: ...
     def figures(self) -> dict[str, Any]:
         """Integrals, in amounts times nanoseconds."""
     def assigned(self) -> list[list[tuple[str, str, str, int]]]:

@@ -17,3 +17,8 @@ def installed() -> str:
         return metadata.version("kueuepy")
     except metadata.PackageNotFoundError:
         return "of a source tree"
+
+
+def told() -> str:
+    """The version, and that of Kueue whose decisions are right."""
+    return f"kueuepy {installed()}, deciding as kubernetes-sigs/kueue at {COMMIT} ({VERSION})"

@@ -183,6 +183,13 @@ py::dict ConsumedColumnsOf(const SharedRun& run) {
                   "consumed"_a = View(table.consumed, run));
 }
 
+py::dict CycleColumnsOf(const SharedRun& run) {
+  const CycleTable& table = run->recorder().cycles();
+  return py::dict("seconds"_a = View(table.seconds, run), "cycle"_a = View(table.cycle, run),
+                  "heads"_a = View(table.heads, run), "admitted"_a = View(table.admitted, run),
+                  "evicted"_a = View(table.evicted, run));
+}
+
 // Integrals are in amounts times nanoseconds, or nanoseconds.
 py::dict FiguresOf(const Simulation& run) {
   const State& state = run.engine().state();

@@ -16,6 +16,7 @@ py::dict RunColumnsOf(const SharedRun& run);
 py::dict DecisionColumnsOf(const SharedRun& run);
 py::dict UsageColumnsOf(const SharedRun& run);
 py::dict ConsumedColumnsOf(const SharedRun& run);
+py::dict CycleColumnsOf(const SharedRun& run);
 
 py::dict FiguresOf(const Simulation& run);
 // By the code of `flavors` of a run: (pod set, resource, flavor, amount) of all that was given.

@@ -36,8 +36,13 @@ Delays ReadDelays(const py::dict& options) {
   Delays delays;
   for (const py::handle& item : options["checks"]) {
     const auto fields = item.cast<py::tuple>();
-    delays.checks.push_back(
-        {fields[0].cast<std::string>(), ReadDraws(fields[1]), ReadDraws(fields[2]), fields[3].cast<Time>()});
+    delays.checks.push_back({fields[0].cast<std::string>(),
+                             ReadDraws(fields[1]),
+                             ReadDraws(fields[2]),
+                             fields[3].cast<Time>(),
+                             {}});
+    for (const py::handle& object : fields[4])
+      delays.checks.back().capacity.push_back(ReadObject(object, /*changed=*/true));
   }
   for (const py::handle& item : options["startups"]) {
     const auto fields = item.cast<py::tuple>();
@@ -91,7 +96,8 @@ SimulationOptions ReadOptions(const py::dict& given) {
   options.until = time("until");
   options.warmup = time("warmup");
   options.on_loop = given["on_loop"].cast<std::string>() == "hold" ? OnLoop::kHold : OnLoop::kStop;
-  options.record = {given["decisions"].cast<bool>(), given["runs"].cast<bool>(), given["usage"].cast<bool>()};
+  options.record = {given["decisions"].cast<bool>(), given["runs"].cast<bool>(), given["usage"].cast<bool>(),
+                    given["cycles"].cast<bool>()};
   options.as_performance_test = given["as_performance_test"].cast<bool>();
   return options;
 }
@@ -102,12 +108,8 @@ SimulationOptions ReadOptions(const py::dict& given) {
 class VirtualRun {
  public:
   VirtualRun(SharedEngine& shared, const py::list& shapes, const py::dict& columns, const py::dict& options) {
-    auto jobs = std::make_shared<JobColumns>();
-    for (const py::handle& item : shapes)
-      jobs->shapes.push_back(WithSharedTemplates(item, *ReadWorkload(item).spec));
-    ReadColumns(columns, *jobs);
     simulation_ = std::make_shared<Simulation>(shared.Read([](const Engine& engine) { return engine; }),
-                                               std::move(jobs), ReadOptions(options));
+                                               ReadJobs(shapes, columns), ReadOptions(options));
   }
   VirtualRun(const VirtualRun& other)
       : kept_(other.kept_), simulation_(std::make_shared<Simulation>(*other.simulation_)) {}
@@ -116,6 +118,15 @@ class VirtualRun {
   bool Advance(int64_t work, Time until) {
     const py::gil_scoped_release release;
     return simulation_->Run(work, until);
+  }
+  // 0: nothing happens any more, 1: a moment is under way, 2: one is over.
+  int Step(int64_t work, Time until) {
+    const py::gil_scoped_release release;
+    return static_cast<int>(simulation_->Step(work, until));
+  }
+  void Plan(const py::tuple& change) { simulation_->Plan(ReadChange(change)); }
+  void Extend(const py::list& shapes, const py::dict& columns, const std::vector<int32_t>& places) {
+    simulation_->Extend(ReadJobs(shapes, columns), places);
   }
   void Adopt(const py::list& known) {
     for (const py::handle& item : known) {
@@ -131,7 +142,8 @@ class VirtualRun {
     return py::dict("workloads"_a = stats.workloads, "cycles"_a = stats.cycles,
                     "admissions"_a = stats.admissions, "evictions"_a = stats.evictions,
                     "finished"_a = stats.finished, "end"_a = stats.end, "now"_a = simulation_->now(),
-                    "start"_a = simulation_->start(), "stopped"_a = simulation_->stopped());
+                    "start"_a = simulation_->start(), "stopped"_a = simulation_->stopped(),
+                    "next"_a = simulation_->next());
   }
   std::unique_ptr<SharedEngine> Fork() const {
     auto engine = std::make_shared<Engine>(simulation_->engine());
@@ -145,6 +157,13 @@ class VirtualRun {
   const std::shared_ptr<Simulation>& simulation() const { return simulation_; }
 
  private:
+  std::shared_ptr<JobColumns> ReadJobs(const py::list& shapes, const py::dict& columns) {
+    auto jobs = std::make_shared<JobColumns>();
+    for (const py::handle& item : shapes)
+      jobs->shapes.push_back(WithSharedTemplates(item, *ReadWorkload(item).spec));
+    ReadColumns(columns, *jobs);
+    return jobs;
+  }
   void ReadColumns(const py::dict& columns, JobColumns& jobs) {
     const auto size = static_cast<size_t>(py::len(columns["submit"]));
     jobs.submit = ReadColumn<int64_t>(columns, "submit", size, kept_);
@@ -191,6 +210,9 @@ void BindSimulation(py::module_& module) {
       .def(py::init<SharedEngine&, const py::list&, const py::dict&, const py::dict&>(), "engine"_a,
            "shapes"_a, "columns"_a, "options"_a)
       .def("advance", &VirtualRun::Advance, "work"_a = kWork, "until"_a = INT64_MAX)
+      .def("step", &VirtualRun::Step, "work"_a = kWork, "until"_a = INT64_MAX)
+      .def("plan", &VirtualRun::Plan, "change"_a)
+      .def("extend", &VirtualRun::Extend, "shapes"_a, "columns"_a, "places"_a)
       .def("adopt", &VirtualRun::Adopt, "known"_a)
       .def("close", &VirtualRun::Close)
       .def("fork", &VirtualRun::Fork)
@@ -201,6 +223,7 @@ void BindSimulation(py::module_& module) {
       .def("decisions", [](const VirtualRun& run) { return DecisionColumnsOf(run.simulation()); })
       .def("usage", [](const VirtualRun& run) { return UsageColumnsOf(run.simulation()); })
       .def("consumed", [](const VirtualRun& run) { return ConsumedColumnsOf(run.simulation()); })
+      .def("cycles", [](const VirtualRun& run) { return CycleColumnsOf(run.simulation()); })
       .def("figures", [](const VirtualRun& run) { return FiguresOf(*run.simulation()); })
       .def("assigned", [](const VirtualRun& run) { return AssignedOf(*run.simulation()); })
       .def("loops", [](const VirtualRun& run) { return LoopsOf(*run.simulation()); })

@@ -3,10 +3,12 @@
 #define KUEUE_SIMULATION_DELAYS_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/engine.h"
 #include "model/ids.h"
 
 namespace kueue {
@@ -31,6 +33,8 @@ struct Provisioning {
   Draws delay;
   Draws fails;  // below `failing`: it fails
   Time failing = 0;
+  // What changes when it turns Ready for the first time, as where nodes are added.
+  std::vector<std::function<void(Engine&)>> capacity;
 };
 
 // Pods on a flavor are ready some time after admission; until then the job does nothing.

@@ -61,11 +61,16 @@ void Figures::Evict(NodeId victim, NodeId preemptor, int32_t rule, const Workloa
                     const Broken& broken) {
   EvictionFigures& figures = evictions_[{victim, preemptor, rule}];
   ++figures.count;
+  for (const auto& [cell, amount] : workload.usage)
+    figures.lost[cell] += static_cast<double>(amount.value()) * static_cast<double>(broken.lost);
+  Spend(workload, broken);
+}
+
+void Figures::Spend(const Workload& workload, const Broken& broken) {
   for (const auto& [cell, amount] : workload.usage) {
     const auto held = static_cast<double>(amount.value());
-    figures.lost[cell] += held * static_cast<double>(broken.lost);
-    lost_[cell] += held * static_cast<double>(broken.lost);
-    overhead_[cell] += held * static_cast<double>(broken.overhead);
+    if (broken.lost != 0) lost_[cell] += held * static_cast<double>(broken.lost);
+    if (broken.overhead != 0) overhead_[cell] += held * static_cast<double>(broken.overhead);
   }
 }
 

@@ -73,7 +73,10 @@ class Figures {
   // How many wait, and what all of them ask for of a resource.
   void Wait(const State& state, NodeId queue, const std::vector<std::pair<ResourceId, int64_t>>& asks,
             int by);
+  // Only what happens to jobs that count in figures is told here.
   void Evict(NodeId victim, NodeId preemptor, int32_t rule, const Workload& workload, const Broken& broken);
+  // A run is over that held what the workload holds.
+  void Spend(const Workload& workload, const Broken& broken);
   // Looks at a queue after something happened there, and tells the recorder what has changed.
   void Look(const State& state, NodeId queue, Recorder& recorder);
   // Looks again at what each queue and tree has: quotas have changed.

@@ -168,6 +168,7 @@ void Simulation::End(int32_t number) {
   job.overhead += last.overhead;
   job.done = job.wanted;
   ++job.term;
+  if (Counts(number)) figures_.Spend(engine_.state().At(id), last);
   recorder_.EndRun(now(), RunOutcome::kFinished, job, columns_->Row(number), last);
   job.held += now() - job.reserved;
   job.reserved = job.started = -1;
@@ -229,6 +230,10 @@ void Simulation::Answer(int32_t number, size_t check) {
   const int32_t row = columns_->Row(number), run = At(number).runs - 1;
   const bool fails = by.failing > 0 && by.fails.Of(row, run) < by.failing;
   engine_.SetCheckState(At(number).workload, by.check, fails ? CheckState::kRetry : CheckState::kReady);
+  if (fails || has_capacity_[check]) return;
+  has_capacity_[check] = true;
+  for (const auto& apply : by.capacity) apply(engine_);
+  if (!by.capacity.empty()) QuotasChanged();
 }
 
 }  // namespace kueue

@@ -72,6 +72,15 @@ void Recorder::Use(Time now, NodeId queue, FlavorResourceId cell, CellUse use, i
   usage_.share.push_back(share);
 }
 
+void Recorder::Count(const State& state, int64_t heads, int64_t admitted, int64_t evicted) {
+  if (!what_.cycles) return;
+  cycles_.seconds.push_back(Seconds(state.now));
+  cycles_.cycle.push_back(state.scheduling_cycle);
+  cycles_.heads.push_back(static_cast<int32_t>(heads));
+  cycles_.admitted.push_back(static_cast<int32_t>(admitted));
+  cycles_.evicted.push_back(static_cast<int32_t>(evicted));
+}
+
 void Recorder::Consume(const State& state) {
   for (size_t queue = 0; queue < state.ledger.size(); ++queue) {
     if (!state.ledger[queue].exists) continue;

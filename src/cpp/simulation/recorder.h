@@ -15,8 +15,7 @@
 namespace kueue {
 
 struct Recording {
-  bool decisions = true, runs = true, usage = true;
-  Time step = 0;  // of usage: 0: a row where a value changes; else one each step
+  bool decisions = true, runs = true, usage = true, cycles = false;
 };
 
 enum class DecisionKind : int32_t { kReserved, kAdmitted, kEvicted, kFinished, kRequeued, kDeactivated };
@@ -42,6 +41,12 @@ struct UsageTable {
   std::vector<int64_t> used, nominal, borrowed;
   std::vector<int32_t> waiting;
   std::vector<double> share;
+};
+
+struct CycleTable {
+  std::vector<double> seconds;
+  std::vector<int64_t> cycle;
+  std::vector<int32_t> heads, admitted, evicted;
 };
 
 // Decayed usage, in cores for cpu.
@@ -71,6 +76,7 @@ class Recorder {
   void Decide(const State& state, DecisionKind kind, const Job& job, int32_t row);
   void EndRun(Time now, RunOutcome outcome, const Job& job, int32_t row, const Broken& broken);
   void Use(Time now, NodeId queue, FlavorResourceId cell, CellUse use, int32_t waiting, double share);
+  void Count(const State& state, int64_t heads, int64_t admitted, int64_t evicted);
   // What each LocalQueue has consumed under admission fair sharing, where it has changed.
   void Consume(const State& state);
   // A place for what a job was given.
@@ -81,6 +87,7 @@ class Recorder {
   const RunTable& runs() const { return runs_; }
   const UsageTable& usage() const { return usage_; }
   const ConsumedTable& consumed() const { return consumed_; }
+  const CycleTable& cycles() const { return cycles_; }
   const std::vector<NodeId>& queues() const { return queues_; }
   const std::vector<Assigned>& assigned() const { return assigned_; }
 
@@ -91,6 +98,7 @@ class Recorder {
   RunTable runs_;
   UsageTable usage_;
   ConsumedTable consumed_;
+  CycleTable cycles_;
   std::map<std::pair<LocalQueueId, ResourceId>, double> last_consumed_;
   std::vector<NodeId> queues_;    // by code
   std::vector<int32_t> code_of_;  // by node; -1: none yet

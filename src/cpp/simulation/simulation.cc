@@ -36,6 +36,7 @@ Simulation::Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, Si
       has_asks_(columns_->shapes.size()),
       start_(StartOf(engine_, *columns_, options_)),
       frees_by_hand_(options_.as_performance_test || HasGrace(*columns_, options_)),
+      has_capacity_(options_.delays.checks.size()),
       failures_(options_.delays.failures.size()),
       lowered_(options_.delays.failures.size()),
       recorder_(options_.record, start_),
@@ -61,16 +62,6 @@ int32_t Simulation::JobOf(WorkloadId workload) const {
 
 const std::vector<std::pair<ResourceId, int64_t>>& Simulation::AsksOf(int32_t shape) {
   return asks_[static_cast<size_t>(shape)];
-}
-
-bool Simulation::Run(int64_t work, Time until) {
-  until = std::min(until, options_.until);
-  for (work_ = work; work_ > 0 && !stopped_;) {
-    if (!in_moment_ && !Begin(until)) return false;
-    in_moment_ = Decide();
-    if (!in_moment_) EndMoment();
-  }
-  return !stopped_;
 }
 
 void Simulation::Settle() {
@@ -99,6 +90,7 @@ bool Simulation::Decide() {
   ++stats_.cycles;
   work_ -= result.heads;
   stats_.admissions += result.admitted;
+  recorder_.Count(engine_.state(), result.heads, result.admitted, result.evicted);
   const int64_t evictions = stats_.evictions;
   Listen();
   if (options_.as_performance_test) Settle();
@@ -282,7 +274,9 @@ void Simulation::Evicted(int32_t number, WorkloadId by) {
     job.overhead += job.last.overhead;
   }
   job.losing = job.reserved >= 0;
-  figures_.Evict(job.queue, by == kNoId ? kNoId : state.QueueOf(state.At(by)), job.rule, workload, job.last);
+  if (Counts(number))
+    figures_.Evict(job.queue, by == kNoId ? kNoId : state.QueueOf(state.At(by)), job.rule, workload,
+                   job.last);
   watch_.Note(state.forest().Root(job.queue), job.workload, /*evicted=*/true);
   recorder_.Decide(state, workload.spec->active ? DecisionKind::kEvicted : DecisionKind::kDeactivated, job,
                    columns_->Row(number));

@@ -55,6 +55,9 @@ struct Loop {
   std::vector<int32_t> jobs;  // their rows, ascending
 };
 
+// What became of an attempt to go on: nothing happens any more, a moment is under way, or one is over.
+enum class Went : uint8_t { kNothing, kOn, kOver };
+
 class Simulation {
  public:
   // The run goes on from the engine's state; `jobs` are sorted by submission.
@@ -62,6 +65,13 @@ class Simulation {
 
   // Runs for about so much work (heads of cycles, and events), not beyond a time; whether anything is left.
   bool Run(int64_t work, Time until = INT64_MAX);
+  // Goes on to the end of one moment, for about so much work.
+  Went Step(int64_t work, Time until = INT64_MAX);
+  // Plans a change, not before now.
+  void Plan(TimedChange change);
+  // Takes in more jobs: the old ones in the same order with the new ones between those that are yet to come.
+  // `places` has the new place of each old job; shapes keep their places, and new ones follow.
+  void Extend(std::shared_ptr<const JobColumns> jobs, const std::vector<int32_t>& places);
   // A workload that the engine knows already is this job.
   void Adopt(int32_t job, WorkloadId workload);
   // Brings all figures to the last moment, and records the runs under way.
@@ -78,6 +88,8 @@ class Simulation {
   const Figures& figures() const { return figures_; }
   const std::vector<Loop>& loops() const { return loops_; }
   bool stopped() const { return stopped_; }
+  // The first job that has not come yet.
+  size_t next() const { return next_; }
   // The job of a workload; -1: it is none.
   int32_t JobOf(WorkloadId workload) const;
   // What all pods of a shape ask for, by resource.
@@ -89,6 +101,8 @@ class Simulation {
   // moment.cc: what happens at one moment.
   std::optional<Time> Next();
   bool Begin(Time until);
+  Went GoOn(Time until);
+  bool Counts(int32_t job) const;
   void Happen(const Planned& planned);
   void Arrive(int32_t job);
   void End(int32_t job);
@@ -142,6 +156,7 @@ class Simulation {
   std::vector<WorkloadId> to_free_;
   std::vector<NodeId> touched_;
   std::vector<bool> is_touched_;
+  std::vector<bool> has_capacity_;                                // by check: its capacity was added
   std::vector<int64_t> failures_;                                 // how many there were, by failure
   std::vector<std::vector<std::pair<NodeId, int64_t>>> lowered_;  // by failure: whose quota it has lowered
 

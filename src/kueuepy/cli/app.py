@@ -4,11 +4,12 @@ from typing import Annotated
 
 import typer
 
-from kueuepy.cli import check, compare, convert, explain, importing, run, upgrade, whatif
-from kueuepy.cli.command import PLAIN_COMMANDS, told_version
+from kueuepy.cli import check, compare, convert, explain, importing, jobs, report, run, simulate, upgrade, whatif
+from kueuepy.cli.command import PLAIN_COMMANDS
 from kueuepy.cli.command import main as plain
 from kueuepy.cli.output import WRONG_INPUT, fail
 from kueuepy.errors import KueueError
+from kueuepy.version import told
 
 app = typer.Typer(
     name="kueuepy",
@@ -26,7 +27,7 @@ Exit codes: 0 done, and the answer is good; 1 the input is wrong; 2 the command 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it
     if wanted:
-        typer.echo(told_version())
+        typer.echo(told())
         raise typer.Exit
 
 
@@ -54,6 +55,11 @@ app.command("upgrade", short_help="What would another release of Kueue decide?",
     upgrade.upgrade
 )
 app.command("compare", short_help="How do jobs fare under two policies?", epilog=compare.EXAMPLES)(compare.compare)
+app.command("simulate", short_help="What becomes of many jobs in virtual time?", epilog=simulate.EXAMPLES)(
+    simulate.simulate
+)
+app.command("report", short_help="Results as one HTML file.", epilog=report.EXAMPLES)(report.report)
+app.add_typer(jobs.app, name="jobs", short_help="What is in a log of jobs?", epilog=jobs.EXAMPLES)
 
 
 def _delegate(name: str, summary: str) -> None:

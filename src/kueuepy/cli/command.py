@@ -9,7 +9,7 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.profiles import DEVELOPMENT
-from kueuepy.version import COMMIT, VERSION, installed
+from kueuepy.version import told
 
 PLAIN_COMMANDS = ("replay", "perf")
 """The commands that need nothing but a plain install."""
@@ -58,11 +58,6 @@ def _perf(args: argparse.Namespace) -> int:
     return 0
 
 
-def told_version() -> str:
-    """The version, and that of Kueue whose decisions are right."""
-    return f"kueuepy {installed()}, deciding as kubernetes-sigs/kueue at {COMMIT} ({VERSION})"
-
-
 def parser() -> argparse.ArgumentParser:
     """The parser of the commands that need no extra."""
     top = argparse.ArgumentParser(
@@ -71,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,  # the version stays on one line
         epilog='The other commands need the extra: pip install "kueuepy[cli]"',
     )
-    top.add_argument("--version", action="version", version=told_version())
+    top.add_argument("--version", action="version", version=told())
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     replays = commands.add_parser(
         "replay",

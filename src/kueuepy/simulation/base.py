@@ -167,7 +167,8 @@ class JobColumns(Columns):
         high = LONGEST if end is None else min(LONGEST, first + span("window: end", end))
         submit = self["submit"]
         found = self.where((submit >= low) & (submit < high))
-        return found.moved_to(found["submit"] - low)
+        moved = {name: found[name] - low for name in ("submit", "created", "recorded_start") if name in found.names}
+        return found._changed(**moved)  # noqa: SLF001 - of its own class
 
     def scale_load(self, factor: float) -> Self:
         """The gaps between submissions divided by the factor, so that as much comes in less time; whole nanoseconds."""

@@ -16,7 +16,7 @@ from kueuepy.notebook import Sheet, repr_html
 from kueuepy.simulation.history import Fact, Move
 from kueuepy.simulation.outcomes import JobOutcome, QueueOutcome, Run
 from kueuepy.simulation.simulate import Simulation
-from kueuepy.simulation.text import span_text
+from kueuepy.simulation.text import figure_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,7 +61,6 @@ _FIGURES = (
     "evictions",
     "loops",
 )
-_SPANS = ("wait_mean", "wait_p50", "wait_p95", "longest_wait")
 
 
 class DecisionChange(msgspec.Struct, frozen=True):
@@ -174,10 +173,10 @@ class Comparison:
             values = [getattr(kpis, figure) for kpis in self.kpis.values()]
             cells = dict.fromkeys(cell for value in values if isinstance(value, dict) for cell in value)
             rows += [
-                (f"{figure} {cell}", *(_figure(figure, value.get(cell, 0.0)) for value in values)) for cell in cells
+                (f"{figure} {cell}", *(figure_text(figure, value.get(cell, 0.0)) for value in values)) for cell in cells
             ]
             if not any(isinstance(value, dict) for value in values):
-                rows.append((figure, *(_figure(figure, value) for value in values)))
+                rows.append((figure, *(figure_text(figure, value) for value in values)))
         return rows
 
     def hurt(self, most: int = _SHOWN) -> list[JobChange]:
@@ -332,14 +331,6 @@ def _moves(moves: tuple[Move, ...]) -> str:
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-
-
-def _figure(name: str, value: float | None) -> str:
-    if value is None:
-        return "—"
-    if name in _SPANS:
-        return span_text(value)
-    return str(value) if isinstance(value, int) else f"{value:.4g}"
 
 
 def _told(outcome: QueueOutcome) -> tuple[str, ...]:

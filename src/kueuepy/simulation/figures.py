@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from kueuepy.errors import StateError
+from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.notebook import Sheet, repr_html
+from kueuepy.simulation.text import figure_text
+from kueuepy.simulation.windows import integrals, of_runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,10 +27,19 @@ BOUND = 10.0
 _HOUR = 3600
 _NANO = 1e9
 _STARVED = 10
+BATCHES = 20
+_T19 = 2.093024054408263
+"""Student's t with 19 degrees of freedom: 97.5 % are below."""
+_OVER_TIME = ("utilisation", "used_hours", "borrowed_hours", "waiting_mean", "throughput")
+_OF_JOBS = (
+    *(f"{wait}_{name}" for wait in ("wait", "first_wait") for name in ("mean", "p50", "p95", "p99")),
+    *("longest_wait", "slowdown", "slowdown_p95", "bounded_slowdown", "bounded_slowdown_p95"),
+    *("goodput", "useful", "evictions"),
+)
 
 
 @checked_methods
-class Kpis(msgspec.Struct, frozen=True):
+class Kpis(msgspec.Struct, frozen=True, dict=True):
     """What came of a run, in figures; those of a resource are by `flavor/resource`, in hours of cores for cpu.
 
     A percentile is the smallest value that so many of a hundred do not exceed (nearest rank). Integrals go over the
@@ -129,6 +141,21 @@ class Kpis(msgspec.Struct, frozen=True):
         """What was lost: another name of `lost_hours`."""
         return self.lost_hours
 
+    def interval(self, name: str) -> tuple[float, float]:
+        """The 95 % interval of a figure: its mean over 20 batches of the run, plus and minus t standard errors.
+
+        Batches of what jobs say are jobs that follow each other by submission, equally many; those of what was used,
+        of who waited and of throughput are pieces of equal length.
+
+        Args:
+            name: The figure; of a resource with its cell, as `utilisation h100/nvidia.com/gpu`.
+
+        Raises:
+            InvalidSpecError: There is no such figure, or it has no batches: fewer than 20 jobs count.
+            StateError: A figure over time needs the usage, which was not recorded.
+        """
+        return interval(self.__dict__["run"], name)
+
     def rows(self) -> list[tuple[str, float]]:
         """Name and value of each figure that there is, those of a resource one by one."""
         found: list[tuple[str, float]] = []
@@ -144,11 +171,11 @@ class Kpis(msgspec.Struct, frozen=True):
         """A line for each figure."""
         rows = self.rows()
         width = max(len(name) for name, _ in rows)
-        return "\n".join(f"{name:<{width}}  {value:.4g}" for name, value in rows)
+        return "\n".join(f"{name:<{width}}  {figure_text(name, value)}" for name, value in rows)
 
     def sheets(self) -> tuple[Sheet]:
         """The figures, one a row."""
-        return (Sheet(("figure", "value"), [(name, f"{value:.4g}") for name, value in self.rows()]),)
+        return (Sheet(("figure", "value"), [(name, figure_text(name, value)) for name, value in self.rows()]),)
 
     _repr_html_ = repr_html
 
@@ -205,7 +232,7 @@ def job_figures(result: Recorded, mask: NDArray[np.bool_], bound: float = BOUND)
 
 
 def kpis_of(
-    result: Recorded,
+    run: Recorded,
     start: float | None = None,
     end: float | None = None,
     where: Any = None,
@@ -214,18 +241,20 @@ def kpis_of(
     prices: Mapping[str, float] | None = None,
 ) -> Kpis:
     """The figures of a run, of a window of it, or of some of its jobs."""
-    jobs = result.jobs
+    jobs = run.jobs
     mask = np.array(jobs["counted"]) if where is None else np.array(jobs["counted"]) & np.asarray(where, bool)
-    if start is not None or end is not None:
-        mask &= (jobs["submit"] >= (start or 0.0)) & (jobs["submit"] < (math.inf if end is None else end))
-    low = result.warmup if start is None else start
-    high = result.seconds if end is None else end
+    low = run.warmup if start is None else start
+    high = run.seconds if end is None else end
     whole = start is None and end is None
-    totals = _totals(result) if whole else _window(result, low, high)
+    totals = _totals(run) if whole else integrals(run, low, high)
+    part = _of_run(run) if whole and where is None else of_runs(run, low, high, mask)
+    if where is not None:
+        totals["used"] = part["held"]
+    if not whole:
+        mask &= (jobs["submit"] >= low) & (jobs["submit"] < (math.inf if end is None else end))
     seconds = max(0.0, high - low)
-    of_jobs = job_figures(result, mask, bound)
-    used, nominal = totals["used"], totals["nominal"]
-    lost, overhead = result.totals["lost"], result.totals["overhead"]
+    of_jobs = job_figures(run, mask, bound)
+    used, nominal, lost, overhead = totals["used"], totals["nominal"], part["lost"], part["overhead"]
     kept = {cell: used.get(cell, 0.0) - lost.get(cell, 0.0) - overhead.get(cell, 0.0) for cell in nominal}
     utilisation = {cell: used.get(cell, 0.0) / all_ if all_ > 0 else 0.0 for cell, all_ in nominal.items()}
     dominant = max(utilisation, key=lambda cell: utilisation[cell], default="")
@@ -234,7 +263,7 @@ def kpis_of(
     used_hours = hours(used)
     promised = jobs["first_wait"][mask & jobs["promised"]]
     promised = np.sort(promised[~np.isnan(promised)])
-    return Kpis(
+    found = Kpis(
         **of_jobs,
         seconds=seconds,
         utilisation=utilisation,
@@ -242,7 +271,7 @@ def kpis_of(
         lost_hours=hours(lost),
         overhead_hours=hours(overhead),
         wasted=wasted / used[dominant] if used.get(dominant) else 0.0,
-        makespan=float(ends.max()) if len(ends) else 0.0,
+        makespan=float(ends.max() - jobs["submit"].min()) if len(ends) else 0.0,
         throughput=of_jobs["finished"] / seconds * _HOUR if seconds else 0.0,
         waiting_mean=totals["waits"] / _NANO / seconds if seconds else 0.0,
         waiting_max=totals["most_waiting"],
@@ -252,20 +281,31 @@ def kpis_of(
         borrowing_time=totals["borrowing"] / _NANO / seconds if seconds else 0.0,
         idle_while_waiting=hours(totals["idle"]),
         promise_p95=percentile(promised, 95) if len(promised) else None,
-        jain=_jain(result, totals["by_queue"], nominal, mask),
+        jain=jain(run, totals["by_queue"], nominal, mask),
         blocked_share=totals["blocked"] / totals["somebody_waits"] if totals["somebody_waits"] else None,
-        preemptions=_by_rule(result),
-        loops=len(result.loops),
-        starved=_starved(result, mask),
+        preemptions=part["rules"],
+        loops=len(run.loops),
+        starved=_starved(run, mask),
         cost=None
         if prices is None
         else sum(h * prices.get(cell.partition("/")[0], 0.0) for cell, h in used_hours.items()),
     )
+    found.__dict__["run"] = run
+    return found
 
 
-def _totals(result: Recorded) -> dict[str, Any]:
+def _of_run(run: Recorded) -> dict[str, Any]:
+    """What was lost in the whole run, and preemptions by rule, as the core has kept them."""
+    rules: dict[str, int] = {}
+    for _, _, rule, count, _ in run.totals["evictions"]:
+        if rule:
+            rules[rule] = rules.get(rule, 0) + count
+    return {"lost": run.totals["lost"], "overhead": run.totals["overhead"], "rules": rules}
+
+
+def _totals(run: Recorded) -> dict[str, Any]:
     """The integrals of the whole run, as the core has kept them."""
-    core = result.totals
+    core = run.totals
     found: dict[str, Any] = {"nominal": core["nominal"], "used": {}, "borrowed": {}, "idle": {}, "lent": {}}
     by_queue: dict[str, dict[str, float]] = {}
     for name, queue in core["queues"].items():
@@ -281,50 +321,23 @@ def _totals(result: Recorded) -> dict[str, Any]:
     return {**found, **{name: core[name] for name in names}, **sums, "by_queue": by_queue}
 
 
-def _window(result: Recorded, low: float, high: float) -> dict[str, Any]:
-    """The integrals of a window, from the table of usage; those that it does not tell are left out."""
-    from kueuepy.simulation.series import pieces  # noqa: PLC0415 - only on use
-
-    if not len(result.usage):
-        raise StateError("figures: a window needs the usage; record it with Record(usage=True)")
-    found: dict[str, Any] = {name: {} for name in ("nominal", "used", "borrowed", "idle", "lent")}
-    by_queue: dict[str, dict[str, float]] = {}
-    waits = 0.0
-    seen: set[str] = set()
-    for queue, cell, rows, lengths in pieces(result.usage, low, high, result.seconds):
-        for name in ("used", "nominal", "borrowed"):
-            total = float((result.usage[name][rows] * lengths).sum()) * _NANO
-            found[name][cell] = found[name].get(cell, 0.0) + total
-            if name == "used":
-                by_queue.setdefault(queue, {})[cell] = total
-        if queue not in seen:
-            waits += float((result.usage["waiting"][rows] * lengths).sum()) * _NANO
-            seen.add(queue)
-    inside = (result.usage["seconds"] >= low) & (result.usage["seconds"] < high)
-    most = int(result.usage["waiting"][inside].max(initial=0))
-    extra = {"waits": waits, "most_waiting": most, "borrowing": 0.0, "blocked": 0.0, "somebody_waits": 0.0}
-    return {**found, **extra, "by_queue": by_queue}
-
-
-def _jain(result: Recorded, used: dict[str, dict[str, float]], nominal: dict[str, float], mask: Any) -> float | None:
-    queues = result.jobs["cluster_queue"]
+def jain(run: Recorded, used: dict[str, dict[str, float]], nominal: dict[str, float], mask: Any) -> float | None:
+    """Jain's index over the ClusterQueues that had jobs, of their dominant parts of all quota over their weights."""
+    queues = run.jobs["cluster_queue"]
     had = np.bincount(queues.codes[mask & (queues.codes >= 0)], minlength=len(queues.names))
     values = []
     for code, name in enumerate(queues.names):
-        weight = result.weights.get(name, 1.0)
+        weight = run.weights.get(name, 1.0)
         if had[code] and weight:
             parts = [total / nominal[cell] for cell, total in used.get(name, {}).items() if nominal.get(cell)]
             values.append(max(parts, default=0.0) / weight)
+    return evenness(values)
+
+
+def evenness(values: list[float]) -> float | None:
+    """Jain's index: `(Σx)² / (k Σx²)`; `None` if nobody has anything."""
     squares = sum(value * value for value in values)
     return sum(values) ** 2 / (len(values) * squares) if squares else None
-
-
-def _by_rule(result: Recorded) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for _, _, rule, count, _ in result.totals["evictions"]:
-        if rule:
-            found[rule] = found.get(rule, 0) + count
-    return found
 
 
 def _starved(result: Recorded, mask: NDArray[np.bool_]) -> int:
@@ -336,3 +349,37 @@ def _starved(result: Recorded, mask: NDArray[np.bool_]) -> int:
     submit = jobs["submit"][mask]
     late = _STARVED * percentile(np.sort(first[started]), 99)
     return int((submit[~started] + late < submit[started].max()).sum())
+
+
+def interval(run: Recorded, name: str) -> tuple[float, float]:
+    """The 95 % interval of a figure; see `Kpis.interval`."""
+    field, _, cell = name.partition(" ")
+    if field in _OF_JOBS:
+        batches = _batches_of_jobs(run, field)
+    elif field in _OVER_TIME:
+        edges = np.linspace(run.warmup, run.seconds, BATCHES + 1).tolist()
+        batches = [
+            value.get(cell, 0.0) if isinstance(value := getattr(kpis_of(run, low, high), field), dict) else value
+            for low, high in pairwise(edges)
+        ]
+    else:
+        allowed = ", ".join(_OF_JOBS + _OVER_TIME)
+        raise InvalidSpecError(f'interval: "{name}" is no figure that has batches; those are {allowed}')
+    values = np.array([value for value in batches if value is not None], np.float64)
+    if len(values) < BATCHES:
+        raise InvalidSpecError(f'interval: "{name}": only {len(values)} of {BATCHES} batches have it')
+    middle, wide = float(values.mean()), _T19 * float(values.std(ddof=1)) / math.sqrt(BATCHES)
+    return middle - wide, middle + wide
+
+
+def _batches_of_jobs(run: Recorded, field: str) -> list[float | None]:
+    counted = np.flatnonzero(run.jobs["counted"])
+    if len(counted) < BATCHES:
+        raise InvalidSpecError(f'interval: "{field}": {len(counted)} jobs count; there must be {BATCHES} or more')
+    order = counted[np.argsort(run.jobs["submit"][counted], kind="stable")]
+    found = []
+    for rows in np.array_split(order, BATCHES):
+        mask = np.zeros(len(run.jobs), bool)
+        mask[rows] = True
+        found.append(job_figures(run, mask)[field])
+    return found

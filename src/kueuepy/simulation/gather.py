@@ -11,6 +11,7 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import BOUND
 from kueuepy.simulation.recorded import (
     ConsumedTable,
+    CyclesTable,
     DecisionsTable,
     JobTable,
     PreemptionLoop,
@@ -18,6 +19,7 @@ from kueuepy.simulation.recorded import (
     UsageTable,
 )
 from kueuepy.simulation.result import Result
+from kueuepy.simulation.series import sampled
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
@@ -48,8 +50,9 @@ def result_of(run: Prepared) -> Result:
         "jobs": JobTable(_job_columns(table, columns_of(core.jobs()), start, (now, seconds), warmup)),
         "runs": RunsTable(_run_columns(columns_of(core.runs()))),
         "decisions": DecisionsTable(columns_of(core.decisions())),
-        "usage": UsageTable(columns_of(core.usage())),
+        "usage": _usage(UsageTable(columns_of(core.usage())), run.settings.record.step() / SECOND, seconds),
         "consumed": ConsumedTable(columns_of(core.consumed())),
+        "cycles": CyclesTable(columns_of(core.cycles())),
     }
     loops = tuple(
         PreemptionLoop(at, period, times, tuple(sorted(_key_of(table, row) for row in rows)))
@@ -74,6 +77,11 @@ def result_of(run: Prepared) -> Result:
 
 def _key_of(jobs: JobColumns, row: int) -> str:
     return f"{str(jobs['queue'][row]).partition('/')[0]}/{jobs.name_of(row)}"
+
+
+def _usage(table: UsageTable, step: float, end: float) -> UsageTable:
+    """The table as it is, or what holds after each step."""
+    return table if not step else UsageTable(sampled(table, step, end))
 
 
 def _run_columns(core: dict[str, Any]) -> dict[str, Any]:
@@ -134,7 +142,10 @@ def _job_columns(
         "reason": core["reason"],
         "counted": submit >= warmup,
     }
+    if "recorded_start" in jobs.names:
+        began = jobs["recorded_start"].view(np.int64)
+        found["recorded_start"] = np.where(began < 0, np.nan, (began - start) / SECOND)
     for name in jobs.names:
-        if name not in _OWN and name != "template":
+        if name not in (*_OWN, "template", "recorded_start"):
             found[f"recorded_{name}" if name in found else name] = jobs[name]
     return found

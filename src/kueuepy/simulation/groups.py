@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.simulation.columns import is_resource
-from kueuepy.simulation.figures import hours, job_figures, unit
+from kueuepy.simulation.figures import evenness, hours, job_figures, unit
 from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
@@ -47,16 +47,19 @@ def _hours(cell: str, total: float) -> float:
     return hours({cell: total}).get(cell, 0.0)
 
 
-def by_column(result: Recorded, column: str) -> Columns:
-    """The figures of jobs for each value of a column; hours are by resource, as pods asked for it."""
-    values = result.jobs[column]
-    if not isinstance(values, Categorical):
-        known, codes = np.unique(values, return_inverse=True)
-        values = Categorical(codes.astype(np.int32), [str(value) for value in known.tolist()])
+def by_column(result: Recorded, column: str, start: float | None = None, end: float | None = None) -> Columns:
+    """The figures of jobs for each value of a column, of those submitted in a window; hours as pods asked for it."""
+    values = _names(result, column)
     amounts = {
-        name: result.jobs[name] * result.jobs["pods"] / unit(name) for name in result.jobs.names if is_resource(name)
+        name: result.jobs[name] * result.jobs["pods"] / unit(f"/{name}")
+        for name in result.jobs.names
+        if is_resource(name)
     }
-    counted = np.asarray(result.jobs["counted"])
+    counted = np.array(result.jobs["counted"])
+    if start is not None or end is not None:
+        counted &= (result.jobs["submit"] >= (start or 0.0)) & (
+            result.jobs["submit"] < (np.inf if end is None else end)
+        )
     rows, names = [], []
     for code, name in enumerate(values.names):
         mask = counted & (values.codes == code)
@@ -64,11 +67,38 @@ def by_column(result: Recorded, column: str) -> Columns:
             continue
         row = job_figures(result, mask)
         for resource, amount in amounts.items():
-            row[f"used_hours {resource}"] = _sum(amount, result.jobs["held"], mask)
-            row[f"lost_hours {resource}"] = _sum(amount, result.jobs["lost"], mask)
+            for kind in ("held", "lost", "overhead"):
+                told = "used" if kind == "held" else kind
+                row[f"{told}_hours {resource}"] = _sum(amount, result.jobs[kind], mask)
         rows.append(row)
         names.append(name)
     return _table(column, names, rows)
+
+
+def _names(result: Recorded, column: str) -> Categorical:
+    values = result.jobs[column]
+    if isinstance(values, Categorical):
+        return values
+    known, codes = np.unique(values, return_inverse=True)
+    return Categorical(codes.astype(np.int32), [str(value) for value in known.tolist()])
+
+
+def jain_by(result: Recorded, column: str) -> float | None:
+    """Jain's index over the values of a column: of the dominant part of all quota that their jobs held."""
+    values = _names(result, column)
+    counted = np.asarray(result.jobs["counted"]) & (values.codes >= 0)
+    nominal: dict[str, float] = {}
+    for cell, total in result.totals["nominal"].items():
+        resource = cell.partition("/")[2]
+        nominal[resource] = nominal.get(resource, 0.0) + total
+    parts = np.zeros(len(values.names))
+    for resource in (name for name in result.jobs.names if is_resource(name)):
+        if nominal.get(resource):
+            held = (result.jobs[resource] * result.jobs["pods"] * result.jobs["held"])[counted]
+            own = np.bincount(values.codes[counted], weights=held, minlength=len(parts)) * 1e9 / nominal[resource]
+            parts = np.maximum(parts, own)
+    had = np.bincount(values.codes[counted], minlength=len(parts)) > 0
+    return evenness(parts[had].tolist())
 
 
 def _sum(amount: NDArray[Any], seconds: NDArray[Any], mask: NDArray[np.bool_]) -> float:

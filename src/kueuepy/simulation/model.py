@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence  # noqa: TC003 - help() shows signatures
+from collections.abc import Callable, Mapping, Sequence  # noqa: TC003 - help() shows signatures
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 import msgspec
@@ -78,16 +78,33 @@ class Record(msgspec.Struct, frozen=True):
     Attributes:
         decisions: Every decision in order.
         runs: Every admission, and what became of it.
-        usage: How usage, waiting and shares went.
+        usage: How usage, waiting and shares went: where they change (`True` or `changes`), as they are after each step
+            of so much time (`"1h"`), or not at all. Figures of windows, and pictures, are as fine as this is.
+        cycles: Every scheduling cycle: its heads, and how many were admitted and evicted.
     """
 
     decisions: bool = True
     runs: bool = True
-    usage: bool = True
+    usage: bool | str | Time = True
+    cycles: bool = False
+
+    def step(self) -> int:
+        """The nanoseconds of a step of usage; 0 for changes.
+
+        Raises:
+            InvalidSpecError: It is no time.
+        """
+        if self.usage in (True, False, None, "changes"):
+            return 0
+        if found := span("record: usage", self.usage):
+            return found
+        raise InvalidSpecError(f"record: usage: {self.usage!r}; it must be changes, or a time of more than 0")
 
     def options(self) -> dict[str, bool]:
         """As the core takes it."""
-        return {"decisions": bool(self.decisions), "runs": bool(self.runs), "usage": bool(self.usage)}
+        self.step()
+        names = ("decisions", "runs", "usage", "cycles")
+        return {name: bool(getattr(self, name)) for name in names}
 
 
 class CheckDelay(msgspec.Struct, frozen=True):
@@ -97,11 +114,14 @@ class CheckDelay(msgspec.Struct, frozen=True):
         check: The AdmissionCheck.
         delay: A time, or a distribution of times.
         fails: The probability that it asks for a retry instead.
+        capacity: What changes with the first answer that is Ready, as where an autoscaler adds nodes: an `Edit`, as
+            of a nominal quota, or an object.
     """
 
     check: str
     delay: Any
     fails: float = 0.0
+    capacity: Any = None
 
 
 class Startup(msgspec.Struct, frozen=True):
@@ -143,11 +163,16 @@ Delay = Union[CheckDelay, Startup, Failures]  # noqa: UP007 - at run time
 _WHOLE = 1 << 32
 
 
-def delay_options(delays: Sequence[Delay], seed: int) -> dict[str, list[Any]]:
+def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], list[Object]]) -> dict[str, list[Any]]:
     """All delays as the core takes them: tables of 65,536 times each, from streams of their own.
 
     A job's draw is the entry at hash64(row, number of the run) of its table, so that a policy that evicts more does not
     shift the draws of others.
+
+    Args:
+        delays: The delays.
+        seed: Of all draws.
+        changed: The objects that something to apply comes to.
 
     Raises:
         InvalidSpecError: A value is none for its field.
@@ -160,7 +185,8 @@ def delay_options(delays: Sequence[Delay], seed: int) -> dict[str, list[Any]]:
                 raise InvalidSpecError(f"{where}: fails {delay.fails!r}; it must be from 0 to 1")
             times = _table(seed, f"check {delay.check}", delay.delay)
             fails = _parts(seed, f"fails {delay.check}")
-            found["checks"].append((delay.check, times, fails, int(delay.fails * _WHOLE)))
+            objects = [] if delay.capacity is None else changed(delay.capacity)
+            found["checks"].append((delay.check, times, fails, int(delay.fails * _WHOLE), objects))
         elif isinstance(delay, Startup):
             found["startups"].append((delay.flavor, _table(seed, f"startup {delay.flavor}", delay.delay)))
         elif isinstance(delay, Failures):

@@ -46,7 +46,7 @@ _MICROSECOND = 1_000
 _SECOND = 1_000_000_000
 _AS_KUEUES_TEST: dict[str, Any] = {
     **dict.fromkeys(("every", "cost", "restore", "grace", "cycle", "per_head", "warmup"), 0),
-    **dict.fromkeys(("decisions", "runs", "usage"), False),
+    **dict.fromkeys(("decisions", "runs", "usage", "cycles"), False),
     **dict.fromkeys(("checks", "startups", "failures", "changes"), ()),
     "on_eviction": "restart",
     "until": 2**63 - 1,

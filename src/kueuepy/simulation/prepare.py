@@ -40,6 +40,7 @@ class Prepared:
         options: What the core was asked for.
         shapes: A Workload without name for all jobs that ask for the same.
         codes: By row, the place of its shape.
+        order: The rows in the order of the core.
         core: The run itself.
         reached: Until when it was asked to go on, in nanoseconds.
     """
@@ -59,10 +60,13 @@ class Prepared:
         self.base = cluster.fork() if isinstance(cluster, Scheduler) else Scheduler(cluster)
         self.jobs = self._all_jobs(jobs)
         self.options = self._read_options()
-        self.shapes, self.codes = shapes_of(
-            self.jobs, self.base.cluster.resource_flavors, dict(self.base.configuration.feature_gates or {})
-        )
-        self.core = self._start(self.codes)
+        self.shapes, self.codes = self._shapes_of(self.jobs)
+        self._later: list[tuple[int, str, Any]] = []
+        self.core = self._start()
+
+    def _shapes_of(self, table: JobColumns) -> tuple[list[Workload], Any]:
+        gates = dict(self.base.configuration.feature_gates or {})
+        return shapes_of(table, self.base.cluster.resource_flavors, gates)
 
     def end_of(self, until: Any) -> int:
         """The nanosecond of a time after the first submission; `None`, and what no 64 bits hold, is never."""
@@ -71,9 +75,13 @@ class Prepared:
     def until(self, when: Any) -> Prepared:
         """The same run from its start on until a moment after the first submission."""
         twin = Prepared(*self._given, self.settings)
-        twin.reached = twin.end_of(when)
-        while twin.core.advance(until=twin.reached):
-            pass
+        end = twin.end_of(when)
+        for at, how, thing in [*self._later, (end, "", None)]:
+            twin.reached = max(twin.reached, min(at, end))
+            while twin.core.advance(until=twin.reached):
+                pass
+            if how and at <= end:
+                getattr(twin, how)(thing)
         return twin
 
     def copy(self) -> Prepared:
@@ -81,6 +89,7 @@ class Prepared:
         twin = Prepared.__new__(Prepared)
         twin.__dict__.update(self.__dict__)
         twin.core = self.core.copy()
+        twin.options, twin._later = dict(self.options), list(self._later)  # noqa: SLF001 - of its own class
         return twin
 
     @property
@@ -144,12 +153,13 @@ class Prepared:
         self.zero = max(int(submit.min()) if len(submit) else 0, self.base.engine.now)
         last = int(submit.max(initial=self.zero)) - self.zero
         until = LONGEST if settings.until is None else self.zero + moment("until", settings.until)
+        changes = self._changes(last)
         return {
             **settings.model.options(),
             **settings.clock.options(),
             **settings.record.options(),
-            **delay_options(settings.delays, settings.seed),
-            "changes": self._changes(last),
+            **delay_options(settings.delays, settings.seed, self._changed),
+            "changes": changes,
             "until": until,
             "warmup": span("warmup", settings.warmup),
             "on_loop": "hold" if settings.on_loop == "hold" else "stop",
@@ -165,20 +175,15 @@ class Prepared:
                 planned += [(at, len(planned) + number, thing) for number, thing in enumerate(things)]
         planned.sort(key=lambda entry: entry[:2])
         self._cluster = self.base.cluster
-        rows = {str(self.jobs["name"][row]): row for row in range(len(self.jobs))} if "name" in self.jobs.names else {}
+        rows = self._rows()
         order = np.argsort(np.argsort(self.jobs["submit"], kind="stable"), kind="stable")
         found = []
         for at, _, thing in planned:
             found += [(self.zero + at, *step) for step in self._steps(thing, rows, order)]
+        self._cluster = self.base.cluster
         return found
 
     def _steps(self, thing: Any, rows: dict[str, int], order: Any) -> list[tuple[str, Any, int]]:
-        if isinstance(thing, Edit):
-            edited = self._cluster.edit(thing.path, thing.value)
-            before = list(self._cluster.objects())
-            changed = [obj for obj in edited.objects() if obj not in before]
-            self._cluster = edited
-            return [("apply", obj, 0) for obj in changed]
         if isinstance(thing, Delete):
             kind, _, rest = thing.what.partition("/")
             namespace, _, name = rest.rpartition("/")
@@ -189,16 +194,36 @@ class Prepared:
                 raise NotFoundError(f"events: {thing}: names no job")
             value = thing.priority if isinstance(thing, Priority) else 0
             return [(type(thing).__name__.lower(), int(order[row]), value)]
+        return [("apply", obj, 0) for obj in self._changed(thing)]
+
+    def _changed(self, thing: Any) -> list[Object]:
+        """The objects that applying an object or an Edit comes to; later ones come on top."""
+        if isinstance(thing, Edit):
+            edited = self._cluster.edit(thing.path, thing.value)
+            before = list(self._cluster.objects())
+            self._cluster = edited
+            return [obj for obj in edited.objects() if obj not in before]
         if isinstance(thing, Object) and not isinstance(thing, Workload):
             self._cluster = self._cluster.replace(thing)
-            return [("apply", thing, 0)]
+            return [thing]
         raise InvalidSpecError(f"events: {thing!r}; it must be an object, an Edit, Delete, Finish, Evict or Priority")
 
-    def _start(self, codes: Any) -> _core.VirtualRun:
-        table = self.jobs
-        order = np.argsort(table["submit"], kind="stable") if len(table) else np.zeros(0, np.int64)
-        sorted_ = bool((order[1:] > order[:-1]).all())
-        columns: dict[str, Any] = {"submit": table["submit"], "runtime": table["runtime"], "shape": codes}
+    def _rows(self) -> dict[str, int]:
+        names = self.jobs["name"].tolist() if "name" in self.jobs.names else ()
+        return {str(name): row for row, name in enumerate(names)}
+
+    def _start(self) -> _core.VirtualRun:
+        self.order = np.argsort(self.jobs["submit"], kind="stable")
+        core = _core.VirtualRun(self.base.engine, self.shapes, self._columns(), self.options)
+        if self._known:
+            place = np.argsort(self.order, kind="stable")
+            core.adopt([(int(place[row]), key) for row, key in sorted(self._known.items())])
+        return core
+
+    def _columns(self) -> dict[str, Any]:
+        """The columns of all jobs as the core takes them, in its order."""
+        table, order = self.jobs, self.order
+        columns: dict[str, Any] = {"submit": table["submit"], "runtime": table["runtime"], "shape": self.codes}
         columns |= {name: table[name] for name in ("every", "cost", "restore", "grace") if name in table.names}
         if "elastic" in table.names:
             columns["elastic"] = np.asarray(table["elastic"]).astype(np.uint8)
@@ -208,17 +233,58 @@ class Prepared:
             known = np.zeros(len(table), np.uint8)
             known[list(self._known)] = 1
             columns["known"] = known
-        if not sorted_:
+        if not bool((order[1:] > order[:-1]).all()):
             columns = {name: column[order] for name, column in columns.items()}
             columns["row"] = order.astype(np.int32)
         if "name" in table.names:
             columns["names"] = [table.name_of(int(row)) for row in order]
-        columns = {n: np.ascontiguousarray(c) if isinstance(c, np.ndarray) else c for n, c in columns.items()}
-        core = _core.VirtualRun(self.base.engine, self.shapes, columns, self.options)
-        if self._known:
-            place = np.argsort(order, kind="stable")
-            core.adopt([(int(place[row]), key) for row, key in sorted(self._known.items())])
-        return core
+        return {n: np.ascontiguousarray(c) if isinstance(c, np.ndarray) else c for n, c in columns.items()}
+
+    # What is added while it goes on.
+
+    @property
+    def now(self) -> int:
+        """The moment that it has come to, in nanoseconds: of its last event, or until when it was asked to go on."""
+        stats = self.core.stats
+        return max(int(stats["now"]), int(stats["start"]), self.reached)
+
+    def apply(self, thing: Any) -> None:
+        """Changes something now; it is decided upon when the run goes on."""
+        now = self.now
+        self._cluster = self.base.cluster
+        for at, what, obj, _ in self.options["changes"]:
+            if what == "apply" and at <= now:
+                self._cluster = self._cluster.replace(obj)
+        place = np.argsort(self.order, kind="stable")
+        steps = [(now, *step) for step in self._steps(thing, self._rows(), place)]
+        self.options["changes"] = sorted([*self.options["changes"], *steps], key=lambda change: change[0])
+        for step in steps:
+            self.core.plan(step)
+        self._later.append((now, "apply", thing))
+
+    def submit(self, given: Any) -> None:
+        """Takes in more jobs; those whose submission is over come now."""
+        now, old = self.now, len(self.jobs)
+        new = self._with_queues(jobs_of(given, self.base.job_context()))
+        new = new.moved_to(np.maximum(new["submit"], now))
+        joined = concat([self.jobs, new])
+        check_names(joined)
+        shapes, codes = self._shapes_of(new)
+        codes = codes + np.int32(len(self.shapes))
+        self.jobs, self.shapes, self.codes = joined, [*self.shapes, *shapes], np.concatenate([self.codes, codes])
+        # Who has come keeps their place; the others are put in order with the new.
+        came = self.core.stats["next"]
+        rest = np.concatenate([self.order[came:], np.arange(old, len(joined))])
+        rest = rest[np.argsort(joined["submit"][rest], kind="stable")]
+        before, self.order = self.order, np.concatenate([self.order[:came], rest])
+        place = np.argsort(self.order, kind="stable")
+        self.core.extend(self.shapes, self._columns(), place[before].tolist())
+        moved = place[before]
+        self.options["changes"] = [
+            (at, what, int(moved[thing]) if isinstance(thing, int) else thing, value)
+            for at, what, thing, value in self.options["changes"]
+        ]
+        self._later.append((now, "submit", given))
 
 
 def _row_of(name: str) -> int | None:

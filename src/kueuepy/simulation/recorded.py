@@ -78,7 +78,11 @@ class ConsumedTable(Columns):
     """Under admission fair sharing: the decayed usage of each LocalQueue, where it changes; cores for cpu."""
 
 
-TABLES = ("jobs", "runs", "decisions", "usage", "consumed")
+class CyclesTable(Columns):
+    """A row a scheduling cycle: `seconds`, `cycle`, its `heads`, and how many were `admitted` and `evicted`."""
+
+
+TABLES = ("jobs", "runs", "decisions", "usage", "consumed", "cycles")
 
 
 @checked_methods
@@ -93,7 +97,7 @@ class Recorded:
         facts: dict[str, Any],
     ) -> None:
         """Holds what a run, or a folder of files, has given."""
-        self.jobs, self.runs, self.decisions, self.usage, self.consumed = (tables[name] for name in TABLES)
+        self.jobs, self.runs, self.decisions, self.usage, self.consumed, self.cycles = (tables[n] for n in TABLES)
         self.totals, self.loops = totals, loops
         self.notes: tuple[tuple[str, int], ...] = tuple((what, rows) for what, rows in facts["notes"])
         self.seconds: float = facts["seconds"]
@@ -102,6 +106,7 @@ class Recorded:
         self.stats: dict[str, int] = facts["stats"]
         self.weights: dict[str, float] = facts["weights"]
         self.trees: dict[str, str] = facts["trees"]
+        self._told = facts.get("waiting", ())
 
     def name_of(self, row: int) -> str:
         """The name of a job.

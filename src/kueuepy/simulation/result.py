@@ -17,7 +17,7 @@ from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import BOUND, Kpis, kpis_of
-from kueuepy.simulation.groups import by_column, by_queue
+from kueuepy.simulation.groups import by_column, by_queue, jain_by
 from kueuepy.simulation.model import moment
 from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.pictures.chart import Charts
@@ -26,6 +26,7 @@ from kueuepy.simulation.pictures.svg import drawn
 from kueuepy.simulation.recorded import (
     TABLES,
     ConsumedTable,
+    CyclesTable,
     DecisionsTable,
     JobTable,
     PreemptionLoop,
@@ -34,6 +35,7 @@ from kueuepy.simulation.recorded import (
     UsageTable,
 )
 from kueuepy.simulation.text import span_text
+from kueuepy.simulation.waiting import Waiter, beside_recorded, longest_waiting, smallest_waiting
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
 
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from kueuepy.simulation.prepare import Prepared
 
 _FORMAT = "kueuepy-result"
+_LONGEST = 10
 
 
 @checked_methods
@@ -58,6 +61,7 @@ class Result(Recorded):
         decisions: A row a decision.
         usage: How usage, waiting and shares went.
         consumed: The ledger of admission fair sharing.
+        cycles: A row a scheduling cycle, where they were recorded.
         loops: Endless preemption that was found.
         notes: What was left out, and how many rows.
         seconds: How long the run took, in virtual time.
@@ -106,8 +110,7 @@ class Result(Recorded):
         Raises:
             StateError: A window needs the usage, which was not recorded.
         """
-        low = None if start is None else moment("figures: start", start) / SECOND
-        high = None if end is None else moment("figures: end", end) / SECOND
+        low, high = _seconds("figures: start", start), _seconds("figures: end", end)
         mask = where(self.jobs) if isinstance(where, Callable) else where  # type: ignore[arg-type]
         return kpis_of(self, low, high, mask, bound=bound, prices=prices)
 
@@ -116,13 +119,66 @@ class Result(Recorded):
         """The figures of each ClusterQueue."""
         return by_queue(self)
 
-    def by(self, column: str) -> Columns:
-        """The figures of jobs for each value of a column of jobs, as `user` or `kind`.
+    def by(self, column: str, start: Any = None, end: Any = None) -> Columns:
+        """The figures of jobs for each value of a column of jobs, as `user`, `kind` or `cluster_queue`.
+
+        Args:
+            column: The column.
+            start: From when on; jobs count that were submitted then or later.
+            end: Until when.
 
         Raises:
             NotFoundError: There is no such column.
         """
-        return by_column(self, column)
+        return by_column(self, column, _seconds("by: start", start), _seconds("by: end", end))
+
+    def jain(self, by: str = "cluster_queue") -> float | None:
+        """Jain's index over ClusterQueues or any column of jobs: from 1, all got alike, to 1 over their number.
+
+        Compared is the dominant part of all quota that somebody's jobs held; of a ClusterQueue over its weight.
+        """
+        return self.kpis.jain if by == "cluster_queue" else jain_by(self, by)
+
+    def smallest_waiting(self, resource: str | None = None) -> Columns:
+        """By ClusterQueue over time, the least that a waiting job asks for: `seconds`, `cluster_queue`, `amount`.
+
+        An amount is of all pods of a job, in thousandths for cpu; -1 while nobody waits.
+
+        Raises:
+            StateError: The runs were not recorded.
+        """
+        return smallest_waiting(self, resource)
+
+    def compare_recorded(self) -> Columns:
+        """First waits beside those of the log that the jobs come from: `recorded_wait`, `first_wait`, `difference`.
+
+        Raises:
+            StateError: The log does not say when jobs started.
+        """
+        return beside_recorded(self)
+
+    @cached_property
+    def waiting(self) -> tuple[Waiter, ...]:
+        """The ten jobs that have waited for longest at the end, and why."""
+        if self._run is None:
+            return tuple(msgspec.convert(waiter, Waiter) for waiter in self._told)
+        rows = longest_waiting(self, _LONGEST)
+        scheduler = self.scheduler if rows else None
+        found = []
+        for row in rows:
+            key = f"{str(self.jobs['queue'][row]).partition('/')[0]}/{self.name_of(row)}"
+            explanation = "" if scheduler is None else str(scheduler.explain(key))
+            jobs = self.jobs
+            found.append(
+                Waiter(
+                    self.name_of(row),
+                    jobs["cluster_queue"][row] or "",
+                    float(jobs["waited"][row]),
+                    jobs["reason"][row] or "",
+                    explanation,
+                )
+            )
+        return tuple(found)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -228,6 +284,7 @@ class Result(Recorded):
             "trees": self.trees,
             "totals": self.totals,
             "loops": [msgspec.to_builtins(loop) for loop in self.loops],
+            "waiting": [msgspec.to_builtins(waiter) for waiter in self.waiting],
             "fingerprint": self.fingerprint,
         }
         (folder / "result.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
@@ -255,6 +312,10 @@ class Result(Recorded):
     def __str__(self) -> str:
         """Warnings, and a line for each figure."""
         return "\n".join([*(f"warning: {text}" for text in self.warnings), str(self.kpis)])
+
+
+def _seconds(where: str, when: Any) -> float | None:
+    return None if when is None else moment(where, when) / SECOND
 
 
 def plain(value: Any) -> Any:
@@ -297,7 +358,7 @@ def load_result(directory: str | os.PathLike[str]) -> Result:
         raise InvalidSpecError(f"{folder}: result.json: {error}") from None
     if not isinstance(facts, dict) or facts.get("format") != _FORMAT:
         raise InvalidSpecError(f"{folder}: result.json is of no result; save one with Result.save")
-    kinds = (JobTable, RunsTable, DecisionsTable, UsageTable, ConsumedTable)
+    kinds = (JobTable, RunsTable, DecisionsTable, UsageTable, ConsumedTable, CyclesTable)
     tables = {name: kind(read_table(folder / f"{name}.parquet")) for name, kind in zip(TABLES, kinds, strict=True)}
     loops = tuple(msgspec.convert(loop, PreemptionLoop) for loop in facts["loops"])
     found = Result(tables, facts["totals"], loops, facts)

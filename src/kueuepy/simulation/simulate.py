@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kueuepy.simulation.result import Result
     from kueuepy.simulation.table import Jobs
 
+_UNDER_WAY, _OVER = 1, 2
 _MODEL, _CLOCK, _RECORD = RunModel(), Clock(), Record()
 
 
@@ -74,8 +75,7 @@ class Simulation:
     @property
     def now(self) -> float:
         """Seconds of virtual time after the first submission."""
-        stats = self._run.core.stats
-        return float(max(0, stats["now"] - stats["start"])) / SECOND
+        return float(max(0, self._run.now - self._run.core.stats["start"])) / SECOND
 
     def run(self, until: Time = None, *, progress: Callable[[Progress], None] | bool | None = False) -> None:
         """Goes on to this time after the first submission, or until nothing happens any more.
@@ -95,6 +95,42 @@ class Simulation:
         finally:
             tell.close()
         self._check_loop()
+
+    def step(self) -> bool:
+        """Goes on by one moment: what happens then, and the cycles that follow; whether anything happened.
+
+        Raises:
+            LoopError: Preemption goes round, and the run was told to raise.
+        """
+        while (went := self._run.core.step()) == _UNDER_WAY:
+            pass
+        self._check_loop()
+        return went == _OVER
+
+    def apply(self, thing: Any) -> None:
+        """Changes something at the moment that the run has come to; the next step decides with it.
+
+        Args:
+            thing: An object, an `Edit`, or a `Delete`, `Finish`, `Evict` or `Priority`.
+
+        Raises:
+            InvalidSpecError: It is none of these.
+            NotFoundError: It names no job, or an edit no object.
+        """
+        self._run.apply(thing)
+
+    def submit(self, jobs: JobColumns | Iterable[Any]) -> None:
+        """Gives it more jobs, which come at their submission, or now if that is over.
+
+        Args:
+            jobs: One or many, in any form that `simulate` takes.
+
+        Raises:
+            InvalidSpecError: A job is not valid.
+            NotFoundError: A job names a LocalQueue that is not there.
+            DuplicateError: There is a job of the same name.
+        """
+        self._run.submit(jobs)
 
     def _check_loop(self) -> None:
         if self._run.core.stats["stopped"] and self.settings.on_loop == "raise":

@@ -10,6 +10,7 @@ from kueuepy.errors import StateError
 from kueuepy.simulation.pictures.names import amounts_of, cell_of, colours, time_unit, told
 from kueuepy.simulation.pictures.shown import Layer, Line, Lines, Mark, Stack
 from kueuepy.simulation.series import series_of
+from kueuepy.simulation.windows import of_cohorts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,15 +41,7 @@ def usage(run: Recorded, cell: str | None = None, pieces: int = PIECES) -> Stack
         nominal += mine
     x, second = time_unit(run.seconds)
     layers = tuple(Layer(name, told(name, names)[1], own[name], borrowed[name]) for name in _ordered(own, names))
-    return Stack(f"usage of {cell}", _axis(x), unit, edges / second, layers, nominal + _of_cohorts(run, cell) / size)
-
-
-def _of_cohorts(run: Recorded, cell: str) -> float:
-    """The nominal quota of Cohorts themselves, on average: what there is beside that of queues."""
-    seconds = run.seconds - run.warmup
-    of_queues = sum(queue["cells"].get(cell, (0, 0, 0, 0))[1] for queue in run.totals["queues"].values())
-    extra = float(run.totals["nominal"].get(cell, 0.0)) - float(of_queues)
-    return extra / 1e9 / seconds if seconds > 0 and extra > 1e-6 * of_queues else 0.0
+    return Stack(f"usage of {cell}", _axis(x), unit, edges / second, layers, nominal + of_cohorts(run, cell) / size)
 
 
 def queue(run: Recorded, pieces: int = PIECES) -> Stack:

@@ -1,0 +1,95 @@
+"""`kueuepy jobs`: what a log of jobs holds, and the same as a table."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kueuepy.cli.options import Json, examples, read
+from kueuepy.cli.output import counted, print_json, progress, say, table, writing
+from kueuepy.cluster import Cluster
+from kueuepy.errors import InvalidSpecError
+from kueuepy.simulation.table import Jobs
+from kueuepy.simulation.text import span_text
+
+EXAMPLES = examples(
+    "kueuepy jobs describe philly.csv.gz",
+    "kueuepy jobs describe log.csv --map queue=team --on objects.yaml",
+    "kueuepy jobs convert NASA-iPSC-1993-3.1-cln.swf.gz --to jobs.parquet",
+)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
+
+_File = Annotated[str, typer.Argument(metavar="FILE", help="A log or a table of jobs, also packed with gzip.")]
+_Format = Annotated[str, typer.Option("--format", metavar="NAME", help="What the file is, as philly or swf.")]
+_Map = Annotated[
+    list[str] | None,
+    typer.Option("--map", metavar="NAME=COLUMN", help="What a column is called in the file; repeatable."),
+]
+
+
+def _read(path: str, kind: str, given: list[str] | None) -> Jobs:
+    names = {}
+    for pair in given or ():
+        name, equals, column = pair.partition("=")
+        if not (name and equals and column):
+            raise typer.BadParameter(f"{pair!r}; it must be NAME=COLUMN", param_hint="'--map'")
+        names[name] = column
+    with progress(f"reading {path}"):
+        return Jobs.read(path, kind, names or None)
+
+
+def _notes(found: Jobs) -> None:
+    for what, rows in found.notes:
+        say(f"note: {rows} rows: {what}", style="cyan", stderr=True)
+
+
+@app.command("describe", short_help="What is in it, queue by queue?")
+def describe(
+    file: _File,
+    *,
+    format: _Format = "auto",  # noqa: A002 - as the option is called
+    map: _Map = None,  # noqa: A002
+    on: Annotated[
+        list[str] | None,
+        typer.Option("--on", metavar="FILE", help="Objects: what would go wrong on them, and the load; repeatable."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Describe the jobs of a file: how many each queue has, and how much they use on average.
+
+    With --on also over the nominal quota there, and what will go wrong: queues that are not there, jobs that never fit.
+    """
+    found = _read(file, format, map)
+    cluster = None if on is None else Cluster.from_manifest(read(on, lenient=False))
+    rows = found.describe(cluster)
+    problems = [] if cluster is None else list(found.check(cluster))
+    if json:
+        notes = [{"what": what, "rows": count} for what, count in found.notes]
+        print_json(
+            {"jobs": len(found), "seconds": found.span, "queues": rows.rows(), "notes": notes, "problems": problems}
+        )
+        return
+    _notes(found)
+    lines = [[f"{value:.4g}" if isinstance(value, float) else value for value in row.values()] for row in rows.rows()]
+    table("", rows.names, lines)
+    for problem in problems:
+        say(f"warning: {problem}", style="yellow")
+    say(f"{counted(len(found), 'job')} submitted in {span_text(found.span)}", style="bold")
+
+
+@app.command("convert", short_help="Write it as a table that is read faster.")
+def convert(
+    file: _File,
+    *,
+    to: Annotated[str, typer.Option("--to", metavar="FILE", help="Where to write: a name that ends with .parquet.")],
+    format: _Format = "auto",  # noqa: A002 - as the option is called
+    map: _Map = None,  # noqa: A002
+) -> None:
+    """Convert a log into a Parquet table, which `Jobs.read` reads again."""
+    if Path(to).suffix not in (".parquet", ".pq"):
+        raise InvalidSpecError(f"{to}: its name must end with .parquet")
+    found = _read(file, format, map)
+    with writing(to):
+        found.to_parquet(to)
+    _notes(found)
+    say(f"{counted(len(found), 'job')} written to {to}")
