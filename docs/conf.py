@@ -64,18 +64,14 @@ def _run_notebooks() -> None:
 
 
 def _draw_usage() -> None:
-    """Draws the picture of the first page: the example of two teams, under both of its policies."""
-    seed = Path(__file__).parents[1] / "examples" / "seeds" / "002"
-    lending, reclaiming = (kueuepy.load(seed / f"{name}.yaml") for name in ("two-teams", "two-teams-reclaim"))
-    jobs = [
-        {"name": f"{team}-{n}", "queue": team, "cpu": 4, "submit": first + n * 600, "duration": "2h"}
-        for team, first in (("team-a", 0), ("team-b", 3600))
-        for n in range(6)
-    ]
-    names = ("nobody reclaims", "reclaimWithinCohort: Any")
-    kueuepy.compare(lending, reclaiming, jobs, names=names).picture("usage").save(
-        Path(__file__).parent / "_static" / "usage.svg"
-    )
+    """Draws the picture of the first page: the week of three teams, of the page on simulation."""
+    page = (Path(__file__).parent / "simulate.md").read_text(encoding="utf-8")
+    lines = page.split("```pycon\n")[1].split("```")[0].splitlines()
+    source = "\n".join(line[4:] for line in lines if line[:4] in (">>> ", "... ") and "plot" not in line)
+    names: dict[str, object] = {}
+    exec(source, names)  # noqa: S102 - our own page
+    found = names["found"]
+    found["shared"].picture("usage").save(Path(__file__).parent / "_static" / "usage.svg")  # type: ignore[index]
 
 
 _run_notebooks()

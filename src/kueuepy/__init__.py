@@ -14,7 +14,7 @@ Import it as `kq`. Everything public is here; it is loaded when it is first used
 | questions | `Explanation`, `Cause`, `Answers`, `Question`, `Difference`, `Change`, `Outcome`, `who_must_leave` |
 | racks | `RackMap`, `Rack`, `fragmentation`, `Fragmentation` |
 | simulation | `Jobs`, `simulate`, `Simulation`, `Result`, `RunModel`, `Clock`, `At`, `Record`, `cluster_of`, … |
-| policies | `compare`, `Comparison` |
+| policies | `compare`, `Comparison`, `report` |
 | exploration | `sweep`, `sample`, `plan`, `search`, `eta`, `risk`, `delays`, `gate`, … |
 | versions of Kueue | `compare_versions`, `Upgrade` |
 | what it is held against | `fidelity`, `Fidelity` |
@@ -139,6 +139,7 @@ if TYPE_CHECKING:
         Startup,
     )
     from kueuepy.simulation.recorded import PreemptionLoop
+    from kueuepy.simulation.report import report
     from kueuepy.simulation.result import Result, load_result
     from kueuepy.simulation.simulate import LoopError, Progress, Simulation, simulate
     from kueuepy.simulation.table import Jobs
@@ -286,6 +287,7 @@ __all__ = [
     "objects",
     "plan",
     "preferred",
+    "report",
     "required",
     "risk",
     "sample",
@@ -324,6 +326,7 @@ _HOME = {
     "kueuepy.simulation.model": (
         "At CheckDelay Clock Delete Edit Evict Failures Finish Priority Record RunModel Startup"
     ),
+    "kueuepy.simulation.report": "report",
     "kueuepy.simulation.result": "Result load_result",
     "kueuepy.simulation.recorded": "PreemptionLoop",
     "kueuepy.simulation.simulate": "LoopError Progress Simulation simulate",

@@ -122,7 +122,7 @@ class VirtualRun {
   // 0: nothing happens any more, 1: a moment is under way, 2: one is over.
   int Step(int64_t work, Time until) {
     const py::gil_scoped_release release;
-    return static_cast<int>(simulation_->Step(work, until));
+    return static_cast<int>(simulation_->RunMoment(work, until));
   }
   void Plan(const py::tuple& change) { simulation_->Plan(ReadChange(change)); }
   void Extend(const py::list& shapes, const py::dict& columns, const std::vector<int32_t>& places) {

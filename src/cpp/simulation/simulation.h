@@ -66,7 +66,7 @@ class Simulation {
   // Runs for about so much work (heads of cycles, and events), not beyond a time; whether anything is left.
   bool Run(int64_t work, Time until = INT64_MAX);
   // Goes on to the end of one moment, for about so much work.
-  Went Step(int64_t work, Time until = INT64_MAX);
+  Went RunMoment(int64_t work, Time until = INT64_MAX);
   // Plans a change, not before now.
   void Plan(TimedChange change);
   // Takes in more jobs: the old ones in the same order with the new ones between those that are yet to come.

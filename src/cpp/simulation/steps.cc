@@ -21,7 +21,7 @@ bool Simulation::Run(int64_t work, Time until) {
   return !stopped_;
 }
 
-Went Simulation::Step(int64_t work, Time until) {
+Went Simulation::RunMoment(int64_t work, Time until) {
   for (work_ = work; work_ > 0 && !stopped_;) {
     if (const Went went = GoOn(until); went != Went::kOn) return went;
   }

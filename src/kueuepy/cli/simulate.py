@@ -25,7 +25,7 @@ from kueuepy.simulation.table import Jobs
 from kueuepy.simulation.text import figure_text, span_text
 
 EXAMPLES = examples(
-    "kueuepy simulate examples/seeds/002/two-teams.yaml --jobs examples/week/jobs.csv --report week.html",
+    "kueuepy simulate examples/week/teams.yaml --jobs examples/week/jobs.csv --report week.html",
     "kueuepy simulate objects/ --jobs philly.csv.gz --window 7d:21d --model checkpoint --every 30m --restore 3m",
     "kueuepy simulate objects/ --jobs log.csv --map queue=team --map gpu=n_gpu --picture usage=usage.svg --json",
 )

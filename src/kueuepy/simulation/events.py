@@ -10,8 +10,7 @@ from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.manifest.convert import from_dict
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import read
-from kueuepy.simulation.model import At, Delete, Edit, Evict, Finish, Priority, clock_time
-from kueuepy.simulation.values import span
+from kueuepy.simulation.model import At, Delete, Edit, Evict, Finish, Priority
 
 if TYPE_CHECKING:
     import os
@@ -60,11 +59,6 @@ def _event(where: str, entry: Any) -> At:
     if unknown:
         raise InvalidSpecError(f"{where}: {unknown[0]}: is unknown; there are {', '.join((*_WHEN, *_WHAT))}")
     event = At(what=_what(entry), **{name: entry[name] for name in _WHEN if name in entry})
-    for name in ("when", "every"):
-        if name in entry:
-            span(name, entry[name])
-    if event.at is not None:
-        clock_time("at", str(event.at))
     event.moments("event", 0)
     return event
 

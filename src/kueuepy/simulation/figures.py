@@ -30,11 +30,11 @@ _STARVED = 10
 BATCHES = 20
 _T19 = 2.093024054408263
 """Student's t with 19 degrees of freedom: 97.5 % are below."""
-_OVER_TIME = ("utilisation", "used_hours", "borrowed_hours", "waiting_mean", "throughput")
+_OVER_TIME = ("utilisation", "waiting_mean", "throughput")
 _OF_JOBS = (
     *(f"{wait}_{name}" for wait in ("wait", "first_wait") for name in ("mean", "p50", "p95", "p99")),
     *("longest_wait", "slowdown", "slowdown_p95", "bounded_slowdown", "bounded_slowdown_p95"),
-    *("goodput", "useful", "evictions"),
+    *("goodput", "useful"),
 )
 
 
@@ -144,8 +144,8 @@ class Kpis(msgspec.Struct, frozen=True, dict=True):
     def interval(self, name: str) -> tuple[float, float]:
         """The 95 % interval of a figure: its mean over 20 batches of the run, plus and minus t standard errors.
 
-        Batches of what jobs say are jobs that follow each other by submission, equally many; those of what was used,
-        of who waited and of throughput are pieces of equal length.
+        Batches of what jobs say are jobs that follow each other by submission, equally many; those of
+        utilisation, of who waits and of throughput are pieces of equal length.
 
         Args:
             name: The figure; of a resource with its cell, as `utilisation h100/nvidia.com/gpu`.

@@ -256,7 +256,7 @@ class At(msgspec.Struct, frozen=True):
     """Something changes: `At("2d", ClusterQueue(...))`, or each day at ten `At(every="1d", at="22:00", what=...)`.
 
     Attributes:
-        when: How long after the first submission.
+        when: How long after the first submission, as `36h` or `1d 12:00`.
         what: An object to apply, an Edit, or a Delete, Finish, Evict or Priority; or several.
         every: It comes again and again; without `times` until the last submission.
         at: Of `every`: the time of day, counted from the start, at which it comes first.
@@ -278,7 +278,7 @@ class At(msgspec.Struct, frozen=True):
         if (self.when is None) == (self.every is None):
             raise InvalidSpecError(f"{where}: give when or every, one of the two")
         if self.when is not None:
-            return [span(f"{where}: when", self.when)]
+            return [moment(f"{where}: when", self.when)]
         step = span(f"{where}: every", self.every)
         if not step:
             raise InvalidSpecError(f"{where}: every {self.every!r}; it must be more than 0")

@@ -109,7 +109,7 @@ def compared(found: Comparison) -> str:
         (change.workload, span_text(change.before.waited), span_text(change.after.waited))
         for change in found.hurt(_FIRST)
     ]
-    moves = [(f"{c.seconds:g} s", c.workload, _words(c.before), _words(c.after)) for c in found.decisions[:_FIRST]]
+    moves = [(span_text(c.seconds), c.workload, _words(c.before), _words(c.after)) for c in found.decisions[:_FIRST]]
     first, last = names[0], names[-1]
     parts = [
         _warnings(f"{name}: {text}" for name, result in found.results.items() for text in result.warnings),
@@ -166,7 +166,7 @@ def _settings(result: Result) -> str:
     given = plain(result.settings)
     rows = [("jobs", f"{len(result.jobs):,}"), ("time that passes", span_text(result.seconds))]
     rows += [(name, f"{count:,}") for name, count in result.stats.items() if name != "workloads"]
-    rows += [(name, _plain(value)) for name, value in given.items() if value not in (None, [], {})]
+    rows += [(name, _plain(value)) for name, value in given.items() if name != "kind" and value not in (None, [], {})]
     notes = [(what, count) for what, count in result.notes]
     return _table(("what", "value"), rows) + (_table(("of the jobs", "rows"), notes) if notes else "")
 

@@ -7,6 +7,8 @@ _MINUTE = 60
 
 def span_text(seconds: float) -> str:
     """A time span as people read it: the two largest of days, hours, minutes, seconds."""
+    if seconds < 0:
+        return f"-{span_text(-seconds)}"
     if not seconds < 2**62:
         return "—" if seconds != seconds else "∞"  # noqa: PLR0124 - NaN
     if seconds < _MINUTE:

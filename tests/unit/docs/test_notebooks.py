@@ -45,4 +45,7 @@ def test_there_are_notebooks():
         "06_old_manifests",
         "07_releases",
         "08_topology",
+        "09_share_gpus",
+        "10_cost_of_preemption",
+        "11_slow_cycles",
     ]

@@ -1,0 +1,177 @@
+"""Figures of windows and of some jobs, their intervals, and what warm-ups leave out."""
+
+import numpy as np
+import pytest
+
+import kueuepy as kq
+
+from .conftest import GPU, cluster, queue
+
+CELL = f"f/{GPU}"
+
+
+def test_overhead_of_runs_that_end_is_overhead():
+    """An hour with a checkpoint of a minute after each 20 minutes, and none at the end: two minutes of two GPUs."""
+    rows = [{"queue": "q", "submit": 0, "runtime": "1h", "gpu": 2}]
+    result = kq.simulate(cluster(queue("q", 2)), rows, model=kq.RunModel("checkpoint", every="20m", cost="1m"))
+    assert result.kpis.overhead_hours == {CELL: pytest.approx(4 / 60)}
+    assert result.kpis.effective_utilisation[CELL] == pytest.approx(60 / 62)
+    assert result.kpis.wasted == pytest.approx(2 / 62)
+
+
+@pytest.fixture
+def evicting():
+    """A job of 1000 s is evicted by urgent ones at 100 s and at 400 s, each of 50 s."""
+    rows = [("low", 0, 1000, 0), ("high-1", 100, 50, 10), ("high-2", 400, 50, 10)]
+    jobs = [
+        {"name": name, "queue": "q", "submit": at, "runtime": run, "gpu": 2, "priority": priority, "user": name[:3]}
+        for name, at, run, priority in rows
+    ]
+    return cluster(queue("q", 2, within_cluster_queue="LowerPriority")), jobs
+
+
+def test_what_is_lost_is_lost_in_the_window_of_its_eviction(evicting):
+    result = kq.simulate(*evicting)
+    assert result.kpis.lost_hours[CELL] == pytest.approx(2 * (100 + 250) / 3600)
+    assert result.figures(0, 200).lost_hours[CELL] == pytest.approx(2 * 100 / 3600)
+    assert result.figures(200).lost_hours[CELL] == pytest.approx(2 * 250 / 3600)
+    assert result.figures(0, 200).preemptions == {"InClusterQueue": 1}
+    assert result.figures(500).lost_hours == {}
+    assert result.figures(0, 100).utilisation[CELL] == 1.0
+
+
+def test_figures_of_some_jobs_are_what_these_held_and_lost(evicting):
+    result = kq.simulate(*evicting)
+    high = result.figures(where=lambda jobs: jobs["priority"] == 10)
+    assert high.jobs == 2
+    assert high.used_hours[CELL] == pytest.approx(2 * 100 / 3600)
+    assert high.lost_hours == {}
+    low = result.figures(where=lambda jobs: jobs["priority"] == 0)
+    assert low.used_hours[CELL] == pytest.approx(2 * (100 + 250 + 1000) / 3600)
+    assert low.lost_hours == result.kpis.lost_hours
+    rows = {row["user"]: row for row in result.by("user").rows()}
+    assert rows["low"][f"lost_hours {GPU}"] == pytest.approx(2 * 350 / 3600)
+    assert [row["user"] for row in result.by("user", 50, 200).rows()] == ["hig"]
+    (row,) = result.by("cluster_queue", 300).rows()
+    assert row["jobs"] == 1
+
+
+def test_a_warm_up_leaves_out_what_its_jobs_lost(evicting):
+    result = kq.simulate(*evicting, warmup=50)
+    assert result.kpis.jobs == 2
+    assert result.kpis.lost_hours == {}
+    assert result.kpis.evictions == 0
+    assert result.kpis.preemptions == {}
+
+
+def test_a_window_tells_who_borrows_who_waits_and_what_is_lent():
+    queues = [queue(name, 2, cohort="all") for name in ("one", "two")]
+    rows = [("one", 0, 100, 3), ("one", 20, 50, 2), ("two", 150, 10, 1)]
+    jobs = [{"queue": name, "submit": at, "runtime": run, "gpu": gpus} for name, at, run, gpus in rows]
+    result = kq.simulate(cluster(*queues), jobs)
+    whole, window = result.kpis, result.figures(0, result.seconds)
+    for name in ("utilisation", "used_hours", "borrowed_hours", "lent_hours", "waiting_max", "jain"):
+        assert getattr(window, name) == pytest.approx(getattr(whole, name)), name
+    assert window.borrowing_time == pytest.approx(whole.borrowing_time)
+    assert window.waiting_mean == pytest.approx(whole.waiting_mean)
+    first = result.figures(0, 50)
+    assert (first.borrowing_time, first.waiting_max) == (1.0, 1)
+    assert first.borrowed_hours[CELL] == pytest.approx(50 / 3600)
+    assert first.lent_hours[CELL] == pytest.approx(50 / 3600)
+    assert first.waiting_mean == pytest.approx(30 / 50)
+    late = result.figures(100)
+    assert (late.borrowing_time, late.waiting_max, late.borrowed_hours) == (0.0, 0, {})
+
+
+def test_quota_of_a_cohort_counts_in_a_window_too():
+    quotas = (kq.ResourceGroup.of({"f": {GPU: 6}}),)
+    there = cluster(kq.Cohort("all", resource_groups=quotas), queue("q", 2, cohort="all"))
+    result = kq.simulate(there, [{"queue": "q", "gpu": 4, "submit": 0, "runtime": 60}])
+    assert result.kpis.utilisation[CELL] == result.figures(0, 60).utilisation[CELL] == 0.5
+
+
+def test_an_interval_is_that_of_the_means_of_twenty_batches():
+    rng = np.random.Generator(np.random.PCG64(1))
+    submit = np.cumsum(rng.exponential(10.0, 2000))
+    jobs = {"queue": ["q"] * 2000, "submit": submit, "runtime": rng.exponential(8.0, 2000), GPU: [1] * 2000}
+    result = kq.simulate(cluster(queue("q", 1)), kq.Jobs(jobs))
+    low, high = result.kpis.interval("wait_mean")
+    assert low < result.kpis.wait_mean < high
+    means = result.jobs["waited"].reshape(20, 100).mean(axis=1)
+    assert (low + high) / 2 == pytest.approx(means.mean())
+    assert (high - low) / 2 == pytest.approx(2.093024 * means.std(ddof=1) / np.sqrt(20), rel=1e-6)
+    low, high = result.kpis.interval(f"utilisation {CELL}")
+    assert low < result.kpis.utilisation[CELL] < high
+    with pytest.raises(kq.InvalidSpecError, match="no figure that has batches"):
+        result.kpis.interval("makespan")
+
+
+def test_an_interval_needs_jobs(evicting):
+    with pytest.raises(kq.InvalidSpecError, match="3 jobs count; there must be 20"):
+        kq.simulate(*evicting).kpis.interval("wait_p95")
+
+
+def test_jain_over_users():
+    rows = [{"queue": "q", "submit": 0, "runtime": run, "gpu": 1, "user": user} for user, run in (("a", 30), ("b", 10))]
+    result = kq.simulate(cluster(queue("q", 2)), rows)
+    assert result.jain("user") == pytest.approx(40**2 / (2 * (30**2 + 10**2)))
+    assert result.jain() == result.kpis.jain == 1.0
+
+
+def test_the_least_that_waits_over_time():
+    rows = [(0, 100, 4), (10, 10, 3), (20, 10, 1), (30, 10, 2)]
+    jobs = [{"queue": "q", "submit": at, "runtime": run, "gpu": gpus} for at, run, gpus in rows]
+    result = kq.simulate(cluster(queue("q", 4, strategy="StrictFIFO")), jobs)
+    found = [(row["seconds"], row["amount"]) for row in result.smallest_waiting().rows()]
+    # At 100 s the jobs of 3 and 1 start; that of 2 does when they end.
+    assert found == [(10.0, 3), (20.0, 1), (100.0, 2), (110.0, -1)]
+
+
+def test_an_evicted_job_waits_again(evicting):
+    found = [(row["seconds"], row["amount"]) for row in kq.simulate(*evicting).smallest_waiting(GPU).rows()]
+    assert found == [(100.0, 2), (150.0, -1), (400.0, 2), (450.0, -1)]
+
+
+def test_waits_beside_those_of_the_log():
+    rows = {
+        "queue": ["q", "q"],
+        "submit": ["2024-01-01T00:00:00Z", "2024-01-01T00:00:10Z"],
+        "runtime": [60, 60],
+        GPU: [1, 1],
+        "recorded_start": np.array(["2024-01-01T00:00:05", "2024-01-01T00:02:00"], "M8[ns]"),
+    }
+    result = kq.simulate(cluster(queue("q", 1)), kq.Jobs(rows))
+    found = result.compare_recorded()
+    assert found["recorded_wait"].tolist() == [5.0, 110.0]
+    assert found["first_wait"].tolist() == [0.0, 50.0]
+    assert found["difference"].tolist() == [-5.0, -60.0]
+    shifted = kq.simulate(cluster(queue("q", 1)), kq.Jobs(rows).window(10)).compare_recorded()
+    assert shifted["recorded_wait"].tolist() == [110.0]
+    del rows["recorded_start"]
+    with pytest.raises(kq.StateError, match="recorded_start"):
+        kq.simulate(cluster(queue("q", 1)), kq.Jobs(rows)).compare_recorded()
+
+
+def test_usage_may_be_kept_by_steps(evicting):
+    result = kq.simulate(*evicting, record=kq.Record(usage="100s"))
+    assert result.usage["seconds"].tolist() == [100.0 * n for n in range(15)]
+    assert result.usage["waiting"].tolist()[:6] == [0, 1, 0, 0, 1, 0]
+    with pytest.raises(kq.InvalidSpecError, match="record: usage"):
+        kq.simulate(*evicting, record=kq.Record(usage="often"))
+
+
+def test_every_cycle_may_be_kept(evicting):
+    result = kq.simulate(*evicting, record=kq.Record(cycles=True))
+    assert len(result.cycles) == result.stats["cycles"]
+    assert result.cycles["admitted"].sum() == result.stats["admissions"]
+    assert result.cycles["evicted"].sum() == result.stats["evictions"]
+    assert len(kq.simulate(*evicting).cycles) == 0
+
+
+def test_who_waits_at_the_end_and_why(evicting, tmp_path):
+    result = kq.simulate(*evicting, until=420)
+    (waiter,) = result.waiting
+    assert (waiter.job, waiter.cluster_queue, waiter.waited) == ("low", "q", 70.0)
+    assert waiter.explanation.startswith("default/low waits: WaitingForQuota")
+    result.save(tmp_path)
+    assert kq.load_result(tmp_path).waiting == result.waiting

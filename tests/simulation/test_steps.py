@@ -1,0 +1,118 @@
+"""A run step by step, and what is added to it meanwhile."""
+
+import pytest
+
+import kueuepy as kq
+
+from .conftest import GPU, cluster, queue
+
+
+def rows(*jobs):
+    return [{"queue": "q", "submit": at, "runtime": run, "gpu": gpus} for at, run, gpus in jobs]
+
+
+def test_a_step_is_a_moment():
+    run = kq.Simulation(cluster(queue("q", 1)), rows((0, 10, 1), (5, 10, 1)))
+    seen = []
+    while run.step():
+        seen.append((run.now, run.states.tolist()))
+    assert seen == [(0.0, [2, 0]), (5.0, [2, 1]), (10.0, [3, 2]), (20.0, [3, 3])]
+    assert not run.step()
+    whole = kq.simulate(cluster(queue("q", 1)), rows((0, 10, 1), (5, 10, 1)))
+    assert run.result().fingerprint == whole.fingerprint
+
+
+def test_quota_that_is_applied_is_used_from_then_on():
+    run = kq.Simulation(cluster(queue("q", 1)), rows((0, 100, 1), (0, 100, 1)))
+    run.run(until=30)
+    run.apply(kq.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 2))
+    run.run()
+    result = run.result()
+    assert result.jobs["first_start"].tolist() == [0.0, 30.0]
+    assert result.at(29).quota.rows() != result.at(31).quota.rows()
+    assert result.kpis.utilisation[f"f/{GPU}"] == pytest.approx(200 / (30 + 2 * 100))
+
+
+def test_an_event_and_what_is_applied_by_hand_are_the_same():
+    edit = kq.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 2)
+    planned = kq.simulate(cluster(queue("q", 1)), rows((0, 100, 1), (0, 100, 1)), events=[kq.At(30, edit)])
+    run = kq.Simulation(cluster(queue("q", 1)), rows((0, 100, 1), (0, 100, 1)))
+    run.run(until=30)
+    run.apply(edit)
+    run.run()
+    assert run.result().fingerprint == planned.fingerprint
+
+
+def test_jobs_may_be_evicted_finished_and_preferred_by_hand():
+    run = kq.Simulation(cluster(queue("q", 1)), rows((0, 100, 1), (0, 100, 1), (0, 100, 1)))
+    run.run(until=10)
+    run.apply(kq.Priority(2, 100))
+    run.apply(kq.Finish(0))
+    run.run()
+    assert run.result().jobs["first_start"].tolist() == [0.0, 110.0, 10.0]
+    with pytest.raises(kq.NotFoundError, match="names no job"):
+        run.apply(kq.Finish("nobody"))
+
+
+def test_submitted_jobs_come_among_the_others():
+    given = rows((0, 10, 1), (50, 10, 1), (90, 10, 1))
+    run = kq.Simulation(cluster(queue("q", 1)), given[:1] + given[2:])
+    run.run(until=20)
+    run.submit(given[1])
+    run.run()
+    result = run.result()
+    assert result.jobs["first_start"].tolist() == [0.0, 90.0, 50.0]
+    assert result.jobs["job"].tolist() == [0, 1, 2]
+    assert result.name_of(2) == "j0000002"
+    assert result.at(55).keys() == ("default/j0000002",)
+
+
+def test_submissions_that_are_over_are_now():
+    run = kq.Simulation(cluster(queue("q", 2)), rows((0, 100, 1)))
+    run.run(until=40)
+    run.submit([{"queue": "q", "runtime": 10, "gpu": 1}, {"queue": "q", "runtime": 5, "gpu": 1}])
+    run.run()
+    result = run.result()
+    assert result.jobs["submit"].tolist() == [0.0, 40.0, 40.0]
+    assert result.jobs["first_start"].tolist() == [0.0, 40.0, 50.0]
+    with pytest.raises(kq.NotFoundError, match="LocalQueues that are not in the cluster"):
+        run.submit({"queue": "nowhere", "runtime": 10, "gpu": 1})
+
+
+def test_a_planned_change_of_a_job_stays_that_jobs():
+    given = rows((0, 10, 1), (50, 100, 1))
+    run = kq.Simulation(cluster(queue("q", 1)), given, events=[kq.At(60, kq.Finish(1))])
+    run.run(until=20)
+    run.submit(rows((30, 5, 1))[0])
+    run.run()
+    assert run.result().jobs["end"].tolist() == [10.0, 60.0, 35.0]
+
+
+def test_a_fork_has_its_own_future():
+    run = kq.Simulation(cluster(queue("q", 1)), rows((0, 10, 1), (5, 10, 1)))
+    run.step()
+    twin = run.fork()
+    twin.submit({"queue": "q", "runtime": 10, "gpu": 1})
+    twin.run()
+    run.run()
+    assert len(run.result().jobs) == 2
+    assert len(twin.result().jobs) == 3
+    whole = kq.simulate(cluster(queue("q", 1)), rows((0, 10, 1), (5, 10, 1)))
+    assert run.result().fingerprint == whole.fingerprint
+
+
+def test_capacity_comes_with_the_first_check_that_is_ready():
+    check = kq.AdmissionCheck("prov", controller_name="example.com/prov")
+    there = cluster(check, kq.ClusterQueue.of("q", {"f": {GPU: 1}}, admission_checks=["prov"]))
+    edit = kq.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 2)
+    jobs = rows((0, 100, 1), (0, 100, 1))
+    plain = kq.simulate(there, jobs, delays=[kq.CheckDelay("prov", 60)])
+    assert plain.jobs["first_start"].tolist() == [60.0, 220.0]
+    grown = kq.simulate(there, jobs, delays=[kq.CheckDelay("prov", 60, capacity=edit)])
+    assert grown.jobs["first_start"].tolist() == [60.0, 120.0]
+
+
+def test_policies_are_compared_on_a_table_as_it_is():
+    jobs = kq.Jobs({"queue": ["q", "q"], "submit": ["0s", "10s"], "runtime": ["1m", "1m"], GPU: [1, 1]})
+    found = kq.compare({"one": cluster(queue("q", 1)), "two": cluster(queue("q", 2))}, jobs)
+    assert [kpis.wait_mean for kpis in found.kpis.values()] == [25.0, 0.0]

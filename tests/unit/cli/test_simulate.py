@@ -1,0 +1,209 @@
+"""`simulate`, `jobs` and `report`."""
+
+import json
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from .conftest import EXAMPLES
+
+WEEK = EXAMPLES / "week"
+JOBS = WEEK / "jobs.csv"
+
+
+@pytest.fixture
+def week(kueuepy):
+    def run(*arguments, policy="teams"):
+        return kueuepy("simulate", WEEK / f"{policy}.yaml", "--jobs", JOBS, *arguments)
+
+    return run
+
+
+def test_figures_and_queues_are_told(week):
+    ran = week()
+    assert ran.code == 0
+    assert re.search(r"^wait_p95 +43 min 1 s$", ran.out, re.MULTILINE)
+    assert re.search(r"^robots +230 +230 ", ran.out, re.MULTILINE)
+    assert "of virtual time" in ran.out
+    assert ran.err == ""
+
+
+def test_json_has_settings_figures_warnings_and_a_fingerprint(week):
+    found = week("--json").json
+    assert set(found) >= {"settings", "figures", "queues", "warnings", "loops", "notes", "fingerprint", "seconds"}
+    assert found["figures"]["jobs"] == found["jobs"] == 993
+    assert found["fingerprint"] == week("--json").json["fingerprint"]
+    assert found["fingerprint"] != week("--json", "--model", "resume").json["fingerprint"]
+    assert found["settings"]["model"]["on_eviction"] == "restart"
+
+
+def test_what_is_asked_for_reaches_the_run(week):
+    found = week("--json", "--window", "1d:3d", "--load", "2", "--warmup", "2h", "--cycle", "1s", "--until", "12h").json
+    assert found["seconds"] == 12 * 3600
+    assert 200 < found["jobs"] < 400
+    assert found["settings"]["clock"]["cycle"] == "1s"
+    assert any("had not finished" in text for text in found["warnings"])
+
+
+def test_changes_come_from_a_file(week, tmp_path):
+    assert week("--at", WEEK / "events.yaml", "--json").json["fingerprint"] != week("--json").json["fingerprint"]
+    wrong = tmp_path / "events.yaml"
+    wrong.write_text("- when: 1d\n  edit: {'ClusterQueue/nobody:stopPolicy': Hold}\n- when: soon\n  delete: X/y\n")
+    ran = week("--at", wrong)
+    assert (ran.code, ran.out) == (1, "")
+    assert f"{wrong}:3" in ran.err
+    assert "when: 'soon'" in ran.err or "nobody" in ran.err
+    wrong.write_text("- when: 1d\n  do: nothing\n")
+    assert "must be a mapping with one of edit, apply" in week("--at", wrong).err
+
+
+def test_tables_pictures_and_a_report_are_written(week, tmp_path):
+    out, page, svg = tmp_path / "out", tmp_path / "week.html", tmp_path / "usage.svg"
+    assert week("--out", out, "--report", page, "--picture", f"usage={svg}").code == 0
+    assert {path.name for path in out.iterdir()} >= {"result.json", "jobs.parquet", "usage.parquet"}
+    assert ET.parse(svg).getroot().tag.endswith("svg")  # noqa: S314 - our own
+    assert page.stat().st_size < 5_000_000
+
+
+def test_wrong_command_lines_exit_with_2_and_wrong_input_with_1(week, kueuepy):
+    assert week("--picture", "pie=x.svg").code == 2
+    assert week("--map", "queue").code == 2
+    assert week("--until", "never").code == 1
+    assert "must be a number of seconds" in week("--until", "never").err
+    missing = kueuepy("simulate", EXAMPLES / "seeds" / "002" / "two-teams.yaml", "--jobs", JOBS)
+    assert missing.code == 1
+    assert "name LocalQueues that are not in the cluster" in missing.err
+    skipped = kueuepy("simulate", EXAMPLES / "seeds" / "002" / "two-teams.yaml", "--jobs", JOBS, "--missing", "skip")
+    assert skipped.code == 0
+
+
+LOOP = """
+apiVersion: config.kueue.x-k8s.io/v1beta2
+kind: Configuration
+fairSharing: {{preemptionStrategies: [LessThanOrEqualToFinalShare, LessThanInitialShare]}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {{name: f}}
+---
+{queues}
+"""
+QUEUE = """apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {{name: {name}}}
+spec:
+  cohortName: loop
+  namespaceSelector: {{}}
+  preemption: {{reclaimWithinCohort: Any, withinClusterQueue: LowerPriority}}
+  resourceGroups:
+  - coveredResources: [nvidia.com/gpu]
+    flavors: [{{name: f, resources: [{{name: nvidia.com/gpu, nominalQuota: 10}}]}}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {{name: {name}, namespace: default}}
+spec: {{clusterQueue: {name}}}
+"""
+
+
+def test_a_loop_exits_with_3_where_it_is_to_raise(kueuepy, tmp_path):
+    objects, jobs = tmp_path / "objects.yaml", tmp_path / "jobs.csv"
+    objects.write_text(LOOP.format(queues="---\n".join(QUEUE.format(name=n) for n in ("reclaiming", "borrowing"))))
+    rows = [("reclaiming", 6, 0, 0), ("borrowing", 13, 0, 1), ("reclaiming", 8, 10, 2)]
+    jobs.write_text("queue,gpu,priority,submit,runtime\n" + "".join(f"{q},{g},{p},{s},100\n" for q, g, p, s in rows))
+    held = kueuepy("simulate", objects, "--jobs", jobs)
+    assert held.code == 0
+    assert "warning: endless preemption at 2 s" in held.out
+    ran = kueuepy("simulate", objects, "--jobs", jobs, "--on-loop", "raise")
+    assert (ran.code, ran.out) == (3, "")
+    assert "endless preemption at 2 s" in ran.err
+
+
+def test_jobs_are_described(kueuepy):
+    ran = kueuepy("jobs", "describe", JOBS, "--on", WEEK / "teams.yaml")
+    assert ran.code == 0
+    assert "default/robots" in ran.out
+    found = kueuepy("jobs", "describe", EXAMPLES / "logs" / "philly.csv.gz", "--json").json
+    assert (found["jobs"], len(found["queues"])) == (12380, 15)
+
+
+def test_jobs_are_converted(kueuepy, tmp_path):
+    path = tmp_path / "jobs.parquet"
+    assert kueuepy("jobs", "convert", JOBS, "--to", path).code == 0
+    first, second = (kueuepy("jobs", "describe", name, "--json").json for name in (JOBS, path))
+    assert first["queues"] == second["queues"]
+    assert kueuepy("jobs", "convert", JOBS, "--to", tmp_path / "jobs.csv").code == 1
+
+
+class _Page(HTMLParser):
+    """What a page refers to, and whether its elements are closed."""
+
+    VOID = ("meta", "rect", "path", "polygon", "polyline", "br", "link", "img")
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.addresses, self.titles = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.addresses += [value for name, value in attrs if name in ("src", "href", "action")]
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1:] == ["h2"]:
+            self.titles.append(data)
+
+
+def parsed(path):
+    page = _Page()
+    page.feed(path.read_text(encoding="utf-8"))
+    assert page.open == []
+    assert page.addresses == []
+    return page
+
+
+def test_a_report_is_one_file_that_needs_nothing_else(week, tmp_path):
+    page = tmp_path / "week.html"
+    week("--report", page, "--until", "4d")
+    assert parsed(page).titles == [
+        "Question and settings",
+        "Figures",
+        "Usage, waiting, waits",
+        "Preemption",
+        "Who waits, and why",
+    ]
+    text = page.read_text(encoding="utf-8")
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert len(re.search(r"<script>(.*)</script>", text, re.DOTALL)[1]) < 20_000
+    assert text.count("<svg") == 4
+    assert text.count("<title>") > 4
+
+
+def test_two_results_are_set_side_by_side(week, kueuepy, tmp_path):
+    week("--out", tmp_path / "shared")
+    week("--out", tmp_path / "alone", policy="alone")
+    page = tmp_path / "difference.html"
+    ran = kueuepy("report", tmp_path / "alone", tmp_path / "shared", "-o", page, "--title", "Share <them>?")
+    assert ran.code == 0
+    titles = parsed(page).titles
+    assert titles[0] == "Figures side by side"
+    assert re.fullmatch(r"What changes first \(\d+ decisions differ\)", titles[1])
+    assert titles[2:] == ["Who waits longer under shared", "alone", "shared"]
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>Share &lt;them&gt;?</h1>" in text
+    figures = json.loads((tmp_path / "shared" / "result.json").read_text())
+    assert figures["stats"]["finished"] == 993
+
+
+def test_a_report_of_what_is_no_result_says_so(kueuepy, tmp_path):
+    ran = kueuepy("report", tmp_path, "-o", tmp_path / "x.html")
+    assert ran.code == 1
+    assert "result.json" in ran.err
