@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -49,25 +49,47 @@ _SHOWN = (
     "loops",
 )
 
+_Format: TypeAlias = Annotated[
+    str, typer.Option("--format", metavar="NAME", help="What the file of jobs is, as philly or swf.")
+]
+_Map: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--map", metavar="NAME=COLUMN", help="What a column is called in the file; repeatable."),
+]
+_Window: TypeAlias = Annotated[
+    str | None, typer.Option("--window", metavar="FROM:TO", help="Only jobs submitted then, as 7d:21d.")
+]
+_Model: TypeAlias = Annotated[
+    Literal["restart", "checkpoint", "resume"], typer.Option("--model", help="What an eviction costs a job.")
+]
+_Missing: TypeAlias = Annotated[
+    Literal["error", "skip", "wait"], typer.Option("--missing", help="Of jobs whose LocalQueue is not there.")
+]
+_OnLoop: TypeAlias = Annotated[
+    Literal["hold", "stop", "raise"],
+    typer.Option("--on-loop", help="At endless preemption; raise exits with 3."),
+]
+_Out: TypeAlias = Annotated[
+    str | None, typer.Option("--out", metavar="DIR", help="Write all tables, for report and load_result.")
+]
+_Report: TypeAlias = Annotated[
+    str | None, typer.Option("--report", metavar="FILE", help="Write a report: one HTML file.")
+]
+_Picture: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--picture", metavar="NAME=FILE", help=f"Write a picture as SVG: {', '.join(NAMES)}; repeatable."),
+]
+
 
 def simulate(
     files: Objects,
     *,
     jobs: Annotated[str, typer.Option("--jobs", metavar="FILE", help="The jobs: a log, a table, or manifests.")],
-    format: Annotated[  # noqa: A002 - as the option is called
-        str, typer.Option("--format", metavar="NAME", help="What the file of jobs is, as philly or swf.")
-    ] = "auto",
-    map: Annotated[  # noqa: A002
-        list[str] | None,
-        typer.Option("--map", metavar="NAME=COLUMN", help="What a column is called in the file; repeatable."),
-    ] = None,
-    window: Annotated[
-        str | None, typer.Option("--window", metavar="FROM:TO", help="Only jobs submitted then, as 7d:21d.")
-    ] = None,
+    format: _Format = "auto",  # noqa: A002 - as the option is called
+    map: _Map = None,  # noqa: A002
+    window: _Window = None,
     load: Annotated[float | None, typer.Option("--load", metavar="X", help="Jobs come X times as fast.")] = None,
-    model: Annotated[
-        Literal["restart", "checkpoint", "resume"], typer.Option("--model", help="What an eviction costs a job.")
-    ] = "restart",
+    model: _Model = "restart",
     every: Annotated[str, typer.Option("--every", metavar="TIME", help="Progress between checkpoints.")] = "0",
     cost: Annotated[str, typer.Option("--cost", metavar="TIME", help="What a checkpoint takes.")] = "0",
     restore: Annotated[
@@ -85,23 +107,11 @@ def simulate(
     at: Annotated[
         str | None, typer.Option("--at", metavar="FILE", help="What changes meanwhile: YAML or JSON, a list of events.")
     ] = None,
-    missing: Annotated[
-        Literal["error", "skip", "wait"], typer.Option("--missing", help="Of jobs whose LocalQueue is not there.")
-    ] = "error",
-    on_loop: Annotated[
-        Literal["hold", "stop", "raise"],
-        typer.Option("--on-loop", help="At endless preemption; raise exits with 3."),
-    ] = "hold",
-    out: Annotated[
-        str | None, typer.Option("--out", metavar="DIR", help="Write all tables, for report and load_result.")
-    ] = None,
-    report: Annotated[
-        str | None, typer.Option("--report", metavar="FILE", help="Write a report: one HTML file.")
-    ] = None,
-    picture: Annotated[
-        list[str] | None,
-        typer.Option("--picture", metavar="NAME=FILE", help=f"Write a picture as SVG: {', '.join(NAMES)}; repeatable."),
-    ] = None,
+    missing: _Missing = "error",
+    on_loop: _OnLoop = "hold",
+    out: _Out = None,
+    report: _Report = None,
+    picture: _Picture = None,
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
