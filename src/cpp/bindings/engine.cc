@@ -124,10 +124,11 @@ void WithWorkload(SharedEngine& shared, Serial serial, Use use) {
   });
 }
 
-}  // namespace
+using BoundEngine = py::class_<SharedEngine>;
 
-void BindEngine(py::module_& module) {
-  py::class_<SharedEngine>(module, "Engine")
+// Objects and time.
+void BindObjects(BoundEngine& bound) {
+  bound
       .def(py::init([](const py::object& configuration) {
              return std::make_unique<SharedEngine>(
                  std::make_shared<Engine>(ReadConfig(configuration), ReadRequestsConfig(configuration)));
@@ -167,17 +168,6 @@ void BindEngine(py::module_& module) {
                                return shared.Read([](const Engine& engine) { return engine.state().now; });
                              })
       .def(
-          "record_events",
-          [](SharedEngine& shared, bool on) {
-            shared.Write([on](Engine& engine) {
-              engine.state().record_events = on;
-              engine.state().events.clear();
-              return 0;
-            });
-          },
-          py::arg("on"))
-      .def("submit", &Submit, py::arg("workload"), py::arg("single_pod") = false)
-      .def(
           "set_stop_delay",
           [](SharedEngine& shared, Time delay) {
             shared.Write([delay](Engine& engine) {
@@ -186,6 +176,21 @@ void BindEngine(py::module_& module) {
             });
           },
           py::arg("delay"))
+      .def(
+          "record_events",
+          [](SharedEngine& shared, bool on) {
+            shared.Write([on](Engine& engine) {
+              engine.state().record_events = on;
+              engine.state().events.clear();
+              return 0;
+            });
+          },
+          py::arg("on"));
+}
+
+// Workloads come, change and go.
+void BindWorkloads(BoundEngine& bound) {
+  bound.def("submit", &Submit, py::arg("workload"), py::arg("single_pod") = false)
       .def(
           "update",
           [](SharedEngine& shared, Serial serial, const py::handle& object, bool changed) {
@@ -237,7 +242,12 @@ void BindEngine(py::module_& module) {
               engine.SetReclaimable(id, std::move(reclaimable));
             });
           },
-          py::arg("id"), py::arg("reclaimable"))
+          py::arg("id"), py::arg("reclaimable"));
+}
+
+// What runs, and what it comes to.
+void BindRuns(BoundEngine& bound) {
+  bound
       .def("settle",
            [](SharedEngine& shared) {
              const Release release;
@@ -281,6 +291,15 @@ void BindEngine(py::module_& module) {
       .def("check", [](SharedEngine& shared) {
         return shared.Read([](const Engine& engine) { return Check(engine.state()); });
       });
+}
+
+}  // namespace
+
+void BindEngine(py::module_& module) {
+  BoundEngine engine(module, "Engine");
+  BindObjects(engine);
+  BindWorkloads(engine);
+  BindRuns(engine);
 }
 
 }  // namespace kueue::python

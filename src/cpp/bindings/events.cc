@@ -58,43 +58,60 @@ py::tuple CycleCounts(SharedEngine& shared) {
   });
 }
 
+// How many finished workloads each ClusterQueue has.
+std::vector<int> FinishedByQueue(const State& state) {
+  std::vector<int> finished(state.queues.size());
+  for (WorkloadId id : state.Living()) {
+    const Workload& workload = state.At(id);
+    const NodeId node = !workload.IsFinished() ? kNoId : state.QueueOf(workload);
+    if (node != kNoId) ++finished[static_cast<size_t>(node)];
+  }
+  return finished;
+}
+
+// What the pending workloads of a ClusterQueue ask for, by resource, those of quotas even if nobody asks; and
+// how many of their classes are active, how many inadmissible, how many there are.
+struct Backlog {
+  std::map<std::string, Amount> asked;
+  int active = 0, inadmissible = 0, classes = 0;
+
+  Backlog(const State& state, const ClusterQueue& queue) {
+    for (const ResourceGroupIds& group : queue.groups) {
+      for (ResourceId resource : group.covered) asked[state.resource_names.Name(resource)] = Amount(0);
+    }
+    for (const auto& [cls, counts] : queue.pending.CountByClass(state.workloads)) {
+      ++classes;
+      if (counts.first > 0) ++active;
+      if (counts.second > 0) ++inadmissible;
+      Add(state, cls, counts.first + counts.second);
+    }
+  }
+
+ private:
+  void Add(const State& state, ClassId cls, int64_t count) {
+    for (const PodSetTotals& pod_set : state.Class(cls).totals) {
+      for (const auto& [resource, amount] : pod_set.requests) {
+        asked[state.resource_names.Name(resource)] += Amount(SaturatingMul(amount, count));
+      }
+    }
+  }
+};
+
 // By ClusterQueue: (name, finished workloads, ((resource, amount), ...) that the pending ones ask for, how
-// many classes of these are active, how many inadmissible, how many there are). Resources by name, those of
-// quotas even if nobody asks (pkg/cache/queue: manager.go:AddFinishedWorkload,
-// pending_workloads.go:PendingResources, scheduling_hash_counts.go).
+// many classes of these are active, how many inadmissible, how many there are). Resources by name
+// (pkg/cache/queue: manager.go:AddFinishedWorkload, pending_workloads.go:PendingResources,
+// scheduling_hash_counts.go).
 py::list Backlogs(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     const State& state = engine.state();
-    std::vector<int> finished(state.queues.size());
-    for (WorkloadId id : state.Living()) {
-      const Workload& workload = state.At(id);
-      const NodeId node = !workload.IsFinished() ? kNoId : state.QueueOf(workload);
-      if (node != kNoId) ++finished[static_cast<size_t>(node)];
-    }
+    const std::vector<int> finished = FinishedByQueue(state);
     py::list views;
     for (NodeId node : state.forest().Queues()) {
-      const ClusterQueue& queue = state.Queue(node);
-      std::map<std::string, Amount> asked;
-      for (const ResourceGroupIds& group : queue.groups) {
-        for (ResourceId resource : group.covered) asked[state.resource_names.Name(resource)] = Amount(0);
-      }
-      int active_classes = 0, inadmissible_classes = 0, classes = 0;
-      for (const auto& [cls, counts] : queue.pending.CountByClass(state.workloads)) {
-        const auto [active, inadmissible] = counts;
-        ++classes;
-        if (active > 0) ++active_classes;
-        if (inadmissible > 0) ++inadmissible_classes;
-        for (const PodSetTotals& pod_set : state.Class(cls).totals) {
-          for (const auto& [resource, amount] : pod_set.requests) {
-            asked[state.resource_names.Name(resource)] +=
-                Amount(SaturatingMul(amount, active + inadmissible));
-          }
-        }
-      }
+      const Backlog backlog(state, state.Queue(node));
       py::list resources;
-      for (const auto& [name, amount] : asked) resources.append(py::make_tuple(name, amount.value()));
+      for (const auto& [name, amount] : backlog.asked) resources.append(py::make_tuple(name, amount.value()));
       views.append(py::make_tuple(state.forest().Name(node), finished[static_cast<size_t>(node)], resources,
-                                  active_classes, inadmissible_classes, classes));
+                                  backlog.active, backlog.inadmissible, backlog.classes));
     }
     return views;
   });

@@ -13,10 +13,11 @@ namespace {
 
 using FlavorResourceAmounts = std::map<FlavorResourceId, Amount>;
 
-// Reserved and admitted amounts, and how many workloads they are of.
+// Reserved and admitted amounts, how many workloads they are of, and how many others there are.
 struct Holdings {
   FlavorResourceAmounts reserved, admitted;
   int reserving_workloads = 0, admitted_workloads = 0, finished_workloads = 0;
+  int active_workloads = 0, inadmissible_workloads = 0;  // that wait
 
   void Add(const Workload& workload) {
     ++reserving_workloads;
@@ -102,36 +103,43 @@ py::object Consumed(const State& state, LocalQueueId local, NodeId node) {
   return py::make_tuple(LocalQueueUsage(state, local), entry.last_update, consumed);
 }
 
+// What the workloads of each LocalQueue hold, and how many of them wait.
+std::vector<Holdings> HoldingsByLocalQueue(const State& state) {
+  std::vector<Holdings> holdings(state.local_queues.size());
+  for (WorkloadId id : state.Living()) {
+    const Workload& workload = state.At(id);
+    Holdings& held = holdings[static_cast<size_t>(workload.local_queue)];
+    const NodeId node = state.Local(workload.local_queue).cluster_queue;
+    if (workload.charged != kNoId && workload.charged == node) held.Add(workload);
+    if (workload.IsFinished()) ++held.finished_workloads;
+    if (workload.queued == kNoId) continue;
+    const bool waits = state.Queue(workload.queued).pending.IsInadmissible(state.workloads, id);
+    ++(waits ? held.inadmissible_workloads : held.active_workloads);
+  }
+  return holdings;
+}
+
+py::tuple View(State& state, LocalQueueId id, const Holdings& held) {
+  const LocalQueue& queue = state.Local(id);
+  const NodeId node = queue.cluster_queue;
+  const bool found = node != kNoId && state.forest().IsDeclared(node);
+  const bool active = found && state.Queue(node).inactivity.IsActive();
+  return py::make_tuple(queue.ns, queue.name, node == kNoId ? "" : state.forest().Name(node),
+                        queue.IsRunning(), found, active, held.active_workloads, held.inadmissible_workloads,
+                        held.reserving_workloads, held.admitted_workloads, held.finished_workloads,
+                        found ? Consumed(state, id, node) : py::none(),
+                        found ? ByFlavor(state, node, held) : py::list());
+}
+
 py::list LocalQueues(SharedEngine& shared) {
   return shared.Write([](Engine& engine) {
     State& state = engine.state();
     state.EnsureBuilt();
-    std::vector<Holdings> holdings(state.local_queues.size());
-    std::vector<std::pair<int, int>> pending(state.local_queues.size());
-    for (WorkloadId id : state.Living()) {
-      const Workload& workload = state.At(id);
-      const auto local = static_cast<size_t>(workload.local_queue);
-      const NodeId node = state.local_queues[local].cluster_queue;
-      if (workload.charged != kNoId && workload.charged == node) holdings[local].Add(workload);
-      if (workload.IsFinished()) ++holdings[local].finished_workloads;
-      if (workload.queued == kNoId) continue;
-      const bool waits = state.Queue(workload.queued).pending.IsInadmissible(state.workloads, id);
-      ++(waits ? pending[local].second : pending[local].first);
-    }
+    const std::vector<Holdings> holdings = HoldingsByLocalQueue(state);
     py::list views;
-    for (size_t local = 0; local < state.local_queues.size(); ++local) {
-      const LocalQueue& queue = state.local_queues[local];
-      if (!queue.exists) continue;
-      const bool found = queue.cluster_queue != kNoId && state.forest().IsDeclared(queue.cluster_queue);
-      const bool active = found && state.Queue(queue.cluster_queue).inactivity.IsActive();
-      const NodeId node = queue.cluster_queue;
-      views.append(py::make_tuple(
-          queue.ns, queue.name, queue.cluster_queue == kNoId ? "" : state.forest().Name(queue.cluster_queue),
-          queue.IsRunning(), found, active, pending[local].first, pending[local].second,
-          holdings[local].reserving_workloads, holdings[local].admitted_workloads,
-          holdings[local].finished_workloads,
-          found ? Consumed(state, static_cast<LocalQueueId>(local), node) : py::none(),
-          found ? ByFlavor(state, node, holdings[local]) : py::list()));
+    for (size_t local = 0; local < holdings.size(); ++local) {
+      if (!state.local_queues[local].exists) continue;
+      views.append(View(state, static_cast<LocalQueueId>(local), holdings[local]));
     }
     return views;
   });

@@ -100,20 +100,28 @@ class References {
     return kNoId;
   }
 
-  template <typename Flags, typename Log>
-  void CheckQuota(const Table& nominal, const Table& borrowing, const Table& lending, const Table& subtree,
-                  const Table& local, const Table& potential, const Table& usage, const Flags& declared,
-                  const Flags& defined, const Log& log, const int& open) {
-    const Eigen::Index rows = nominal.rows(), cols = nominal.cols();
-    const auto same = [&](const auto& table) { return table.rows() == rows && table.cols() == cols; };
-    Expect(same(borrowing) && same(lending) && same(subtree) && same(local) && same(potential) &&
-               same(usage) && same(declared) && same(defined),
+  // All tables have the rows and columns of the first, and no trial is open.
+  template <typename First, typename... Rest>
+  void CheckQuota(const First& first, const Rest&... rest) {
+    const auto fits = [this](Eigen::Index size, size_t all) {
+      const auto known = static_cast<size_t>(size);
+      return known == all || (state_.stale && known < all);
+    };
+    Expect(fits(first.rows(), state_.queues.size()) && fits(first.cols(), state_.flavor_resources.size()) &&
+               (IsSound(rest, first) && ...),
            "quotas");
-    Expect(rows == state_.forest().size() || (state_.stale && rows < state_.forest().size()), "quotas");
-    Expect(static_cast<size_t>(cols) == state_.flavor_resources.size() ||
-               (state_.stale && static_cast<size_t>(cols) < state_.flavor_resources.size()),
-           "quotas");
-    Expect(log.empty() && open == 0, "trials");
+  }
+  template <typename Other, typename First>
+  static bool IsSound(const Eigen::DenseBase<Other>& table, const First& first) {
+    return table.rows() == first.rows() && table.cols() == first.cols();
+  }
+  template <typename Change, typename First>
+  static bool IsSound(const std::vector<Change>& log, const First&) {
+    return log.empty();
+  }
+  template <typename First>
+  static bool IsSound(int open, const First&) {
+    return open == 0;
   }
 
   void CheckQueues() {
@@ -180,16 +188,20 @@ class References {
                  static_cast<size_t>(inadmissible_count) == inadmissible,
              "counts of pending workloads");
       Expect(heap.size() == (by_usage ? active : 0), "heaps");
-      FieldLists::Visit(heap, [&](const auto& items, const auto& place) {
-        Expect(items.size() == place.size(), "heaps");
-        for (size_t i = 0; broken_.empty() && i < items.size(); ++i) {
-          const auto found = place.find(items[i]);
-          Expect(IsWorkload(items[i]) && found != place.end() && found->second == i, "heaps");
-          Expect(broken_.empty() && state_.At(items[i]).queued == node &&
-                     !pending.IsInadmissible(state_.workloads, items[i]),
-                 "heaps");
-        }
-      });
+      CheckHeap(heap, pending, node);
+    });
+  }
+
+  void CheckHeap(const UsageHeap& heap, const PendingQueue& pending, NodeId node) {
+    FieldLists::Visit(heap, [&](const auto& items, const auto& place) {
+      Expect(items.size() == place.size(), "heaps");
+      for (size_t i = 0; broken_.empty() && i < items.size(); ++i) {
+        const auto found = place.find(items[i]);
+        Expect(IsWorkload(items[i]) && found != place.end() && found->second == i, "heaps");
+        Expect(broken_.empty() && state_.At(items[i]).queued == node &&
+                   !pending.IsInadmissible(state_.workloads, items[i]),
+               "heaps");
+      }
     });
   }
 
@@ -325,11 +337,7 @@ class References {
     }
   }
 
-  void CheckRest() {
-    for (const LocalQueue& queue : state_.local_queues) {
-      Expect(In(queue.namespace_id, state_.namespaces.size()), "LocalQueues");
-      Expect(InOrNone(queue.cluster_queue, state_.queues.size()), "LocalQueues");
-    }
+  void CheckLedger() {
     for (const LedgerEntry& entry : state_.ledger) {
       for (const auto& [resource, amount] : entry.consumed)
         Expect(IsResource(resource), "usage of LocalQueues");
@@ -340,6 +348,26 @@ class References {
         for (const auto& [resource, amount] : amounts) Expect(IsResource(resource), "penalties");
       }
     }
+  }
+
+  void CheckDirty() {
+    std::vector<int32_t> dirty_place(state_.workloads.size(), -1);
+    for (size_t place = 0; place < state_.dirty.size(); ++place) {
+      Expect(IsWorkload(state_.dirty[place]), "changed workloads");
+      if (broken_.empty())
+        dirty_place[static_cast<size_t>(state_.dirty[place])] = static_cast<int32_t>(place);
+    }
+    for (size_t id = 0; broken_.empty() && id < dirty_place.size(); ++id) {
+      Expect(state_.workloads[id].dirty_place == dirty_place[id], "changed workloads");
+    }
+  }
+
+  void CheckRest() {
+    for (const LocalQueue& queue : state_.local_queues) {
+      Expect(In(queue.namespace_id, state_.namespaces.size()), "LocalQueues");
+      Expect(InOrNone(queue.cluster_queue, state_.queues.size()), "LocalQueues");
+    }
+    CheckLedger();
     for (const EquivalenceClass& cls : state_.classes) CheckClass(cls);
     for (const auto& [key, cls] : state_.class_of_key) Expect(In(cls, state_.classes.size()), "classes");
     for (const auto& [key, id] : state_.workload_of_key) Expect(IsWorkload(id), "names of workloads");
@@ -353,15 +381,7 @@ class References {
              "events");
       CheckMessage(event.message);
     }
-    std::vector<int32_t> dirty_place(state_.workloads.size(), -1);
-    for (size_t place = 0; place < state_.dirty.size(); ++place) {
-      Expect(IsWorkload(state_.dirty[place]), "changed workloads");
-      if (broken_.empty())
-        dirty_place[static_cast<size_t>(state_.dirty[place])] = static_cast<int32_t>(place);
-    }
-    for (size_t id = 0; broken_.empty() && id < dirty_place.size(); ++id) {
-      Expect(state_.workloads[id].dirty_place == dirty_place[id], "changed workloads");
-    }
+    CheckDirty();
     for (const WorkloadId id : state_.deleted)
       Expect(IsWorkload(id) && state_.At(id).deleted, "deleted workloads");
     if (broken_.empty() && state_.waiting.start != nullptr) CheckWaiting(*state_.waiting.start);

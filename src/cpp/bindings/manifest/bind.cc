@@ -61,9 +61,13 @@ void BindFastReader(py::module_& module) {
   module.def("has_controls", &HasControls, py::arg("data"));
   module.def("marks", &Marks, py::arg("data"));
   py::class_<FastReader>(module, "FastReader")
-      .def(py::init<py::bytes, size_t, size_t, size_t, py::function, size_t, size_t>(), py::arg("data"),
-           py::arg("start"), py::arg("stop"), py::arg("line"), py::arg("resolve"), py::arg("depth"),
-           py::arg("scalar_bytes"))
+      .def(py::init([](py::bytes data, size_t start, size_t stop, size_t line, py::function resolve,
+                       size_t depth, size_t scalar_bytes) {
+             return FastReader(std::move(data), {start, stop, line}, std::move(resolve),
+                               {depth, scalar_bytes});
+           }),
+           py::arg("data"), py::arg("start"), py::arg("stop"), py::arg("line"), py::arg("resolve"),
+           py::arg("depth"), py::arg("scalar_bytes"))
       .def("open",
            [](FastReader& reader) {
              return UnlessUnsupported([&]() -> py::object { return py::bool_(reader.Open()); });

@@ -6,15 +6,14 @@
 
 namespace kueue::python {
 
-FastReader::FastReader(py::bytes data, size_t start, size_t stop, size_t line, py::function resolve,
-                       size_t most_deep, size_t longest)
+FastReader::FastReader(py::bytes data, const Span& span, py::function resolve, const Bounds& bounds)
     : data_(std::move(data)),
       begin_(PyBytes_AS_STRING(data_.ptr())),
-      end_(begin_ + stop),
-      at_(begin_ + start),
-      line_(line),
-      most_deep_(most_deep),
-      longest_(longest),
+      end_(begin_ + span.stop),
+      at_(begin_ + span.start),
+      line_(span.line),
+      most_deep_(bounds.most_deep),
+      longest_(bounds.longest),
       texts_(std::move(resolve)) {
   const char* first = at_;
   while (first != end_ && (*first == ' ' || *first == '\n')) ++first;

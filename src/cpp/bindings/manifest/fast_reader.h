@@ -19,8 +19,14 @@ namespace kueue::python {
 // dump is never there at once.
 class FastReader {
  public:
-  FastReader(py::bytes data, size_t start, size_t stop, size_t line, py::function resolve, size_t most_deep,
-             size_t longest);
+  // What is read: from `start` to `stop`, where `line` is; nested and long at most so much.
+  struct Span {
+    size_t start, stop, line;
+  };
+  struct Bounds {
+    size_t most_deep, longest;
+  };
+  FastReader(py::bytes data, const Span& span, py::function resolve, const Bounds& bounds);
 
   // Reads up to the first item of a list object; false where the document is none, and then it is read whole.
   // Raises Unsupported.
@@ -69,6 +75,7 @@ class FastReader {
   py::object PlainScalar(int parent);
   py::object Quoted(char quote);
   py::object LongQuoted(char quote, const char* from);
+  size_t PassBreaks();
   void Unescape(std::string* text);
   void AppendCode(std::string* text, int digits);
   py::object Literal(int parent);

@@ -106,6 +106,17 @@ py::object FastReader::Quoted(char quote) {
   return texts_.Text(text);
 }
 
+// How many line breaks there are up to what is no blank; goes on there.
+size_t FastReader::PassBreaks() {
+  size_t breaks = 0;
+  for (; !AtEnd() && (*at_ == '\n' || *at_ == ' '); ++at_) {
+    if (*at_ != '\n') continue;
+    ++breaks;
+    ++line_;
+  }
+  return breaks;
+}
+
 // A text in quotes with escapes or line breaks in it.
 py::object FastReader::LongQuoted(char quote, const char* from) {
   std::string text(from, static_cast<size_t>(at_ - from));
@@ -124,12 +135,7 @@ py::object FastReader::LongQuoted(char quote, const char* from) {
       kept = text.size();
     } else if (c == '\n') {
       DropBlanks(&text, kept);
-      size_t breaks = 0;
-      for (; !AtEnd() && (*at_ == '\n' || *at_ == ' '); ++at_) {
-        if (*at_ != '\n') continue;
-        ++breaks;
-        ++line_;
-      }
+      const size_t breaks = PassBreaks();
       if (at_[-1] == '\n' && MayBeMark(Peek())) throw Unsupported();
       AppendBreaks(&text, breaks);
       kept = text.size();

@@ -1,0 +1,153 @@
+"""The size of the core's functions: what the house asks of Python's, asked of C++'s."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+CPP = Path(__file__).resolve().parent.parent / "src" / "cpp"
+FILES = sorted(path for path in CPP.rglob("*") if path.suffix in {".cc", ".h"})
+
+MOST_LINES, MOST_PARAMETERS, MOST_COMPLEX = 80, 6, 25
+
+_NO_CODE = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|^#(?:[^\n]*\\\n)*[^\n]*',
+    re.DOTALL | re.MULTILINE,
+)
+_NO_FUNCTION = re.compile(r"\b(?:if|for|while|switch|catch|return|else|do|struct|class|enum|union|namespace)\b")
+_BRANCH = re.compile(r"\b(?:if|for|while|switch|catch)\b|\?|&&|\|\||[{}]|\belse\s+if\b")
+
+
+NOT_YET_NARROW = {"FlavorAssigner", "Descent::PlaceLeader", "Replace"}
+NOT_YET_EASY = {
+    "AddGroup",
+    "Descent::FindLevel",
+    "Engine::SetStatus",
+    "Fingerprint",
+    "CountTable::HowMany",
+    "FlavorAssigner::AssignGroup",
+    "FlavorAssigner::FindFlavor",
+    "OptimalSet",
+    "Placer::NetUsage",
+    "TreeOf",
+}
+"""Functions of the placement, and of the search that it is a part of, that are still too wide or too hard."""
+
+
+class Function(NamedTuple):
+    """A function with its body, without comments and texts."""
+
+    name: str
+    lines: int
+    parameters: int
+    body: str
+
+
+def code(text: str) -> str:
+    """The text of a file, in which comments, texts and directives are blanks; its lines stay where they are."""
+    return _NO_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+
+
+def functions(text: str) -> list[Function]:
+    """The functions that a file defines, methods within classes included and lambdas not."""
+    text, found, start, at = code(text), [], 0, 0
+    while (brace := re.compile(r"[{};]").search(text, at)) is not None:
+        at = brace.end()
+        if brace.group() == "{":
+            head = text[start : brace.start()]
+            end = _end(text, at)
+            if (name := _name(head)) is not None:
+                while text[end:].lstrip().startswith((",", "{")):  # another member in braces, and then the body
+                    at = text.index("{", end) + 1
+                    end = _end(text, at)
+                first = start + len(head) - len(head.lstrip())
+                found.append(Function(name, text.count("\n", first, end) + 1, _count(head), text[at : end - 1]))
+                at = end
+            elif not re.search(r"\b(?:namespace|class|struct|extern)\b", head) or "=" in head:
+                at = end  # a list of values, or of words
+                continue
+        start = at
+    return found
+
+
+def _end(text: str, at: int) -> int:
+    """Behind the brace that closes the one before `at`."""
+    depth = 1
+    while depth:
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        at += 1
+    return at
+
+
+def _name(head: str) -> str | None:
+    """The name of the function that a head begins, if it is the head of one."""
+    head = re.sub(r"\btemplate\s*<(?:[^<>]|<[^<>]*>)*>", "", head)
+    head = re.sub(r"^(?:\s*(?:public|private|protected):)+", "", head)
+    called = re.search(r"([\w:~]+|operator\S+?)\s*\(", head)
+    if called is None or called.group(1).isupper() or _NO_FUNCTION.search(head) or "=" in head[: called.start()]:
+        return None
+    return called.group(1)
+
+
+def _count(head: str) -> int:
+    """How many parameters a head has."""
+    head = re.sub(r"\btemplate\s*<(?:[^<>]|<[^<>]*>)*>|\boperator\s*\(\)", "", head)
+    at = head.index("(") + 1
+    depth, end = 1, at
+    while depth and end < len(head):
+        depth += {"(": 1, ")": -1}.get(head[end], 0)
+        end += 1
+    inner, outer = head[at : end - 1], None
+    while inner != outer:  # what is in brackets has commas of its own
+        inner, outer = re.sub(r"\([^()]*\)|<[^<>]*>|\{[^{}]*\}", "", inner), inner
+    return inner.count(",") + 1 if inner.strip() else 0
+
+
+def cognitive_complexity(body: str) -> int:
+    """How hard a body is to follow: each branch counts one, and one more for each pair of braces that it is in."""
+    total, depths, last = 0, [0], None
+    for found in _BRANCH.finditer(body):
+        word = found.group()
+        before, last = last, (word, found.end())
+        if word == "{":
+            depths.append(depths[-1] + _nests(body, found.start()))
+        elif word == "}":
+            depths.pop()
+        elif word in ("&&", "||"):
+            goes_on = before is not None and before[0] == word and ";" not in body[before[1] : found.start()]
+            total += not goes_on  # a row of the same
+        elif word.startswith("else"):
+            total += 1
+        else:
+            total += 1 + depths[-1]
+    return total
+
+
+def _nests(body: str, at: int) -> int:
+    """Whether a brace opens a block of a branch or of a lambda, and not a value."""
+    before = body[:at].rstrip()
+    return int(
+        before.endswith((")", "else", "do", "const", "mutable")) or bool(re.search(r"\]$|->\s*[\w:<>]+$", before))
+    )
+
+
+ALL = [(path.relative_to(CPP).as_posix(), one) for path in FILES for one in functions(path.read_text(encoding="utf-8"))]
+
+
+def test_functions_of_the_core_are_found():
+    assert len(ALL) > 1000
+    names = {one.name for _, one in ALL}
+    assert {"FlavorAssigner::Assign", "Quota::Rebuild"} <= names
+
+
+def test_functions_of_the_core_are_short_and_take_few_parameters():
+    long = {(path, one.name, one.lines) for path, one in ALL if one.lines > MOST_LINES}
+    wide = {(path, one.name, one.parameters) for path, one in ALL if one.parameters > MOST_PARAMETERS}
+    assert long == set()
+    assert {name for _, name, _ in wide} - NOT_YET_NARROW == set()
+
+
+def test_functions_of_the_core_are_easy_to_follow():
+    hard = {(path, one.name, found) for path, one in ALL if (found := cognitive_complexity(one.body)) > MOST_COMPLEX}
+    assert {name for _, name, _ in hard} - NOT_YET_EASY == set()
