@@ -8,7 +8,8 @@ from sorts import sort_marked
 
 from kueuepy import Configuration, Scheduler
 from kueuepy._core import Engine
-from kueuepy.session.store import Parts, Store
+from kueuepy.session.state import SchedulerState
+from kueuepy.session.store import Store
 from kueuepy.simulation.perf import Load
 
 QUESTIONS = 10_000
@@ -25,7 +26,7 @@ def half_time():
     run = Load(profile(**LARGE)).start()
     while run.advance(until=whole.stats["end"] // 2):
         pass
-    return Scheduler.of_parts(Parts(run.fork(), Configuration(), (), 0, Store(), {}))
+    return Scheduler.of_state(SchedulerState(run.fork(), Configuration(), (), Store()))
 
 
 def questions(scheduler):

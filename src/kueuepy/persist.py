@@ -7,12 +7,34 @@ from typing import TYPE_CHECKING
 from kueuepy.errors.arguments import checked
 from kueuepy.scheduler import Scheduler
 from kueuepy.session import saved
-from kueuepy.session.saved import VERSION, is_saved, save, to_bytes
+from kueuepy.session.saved import VERSION, is_saved
 
 if TYPE_CHECKING:
     import os
 
 __all__ = ["VERSION", "from_bytes", "is_saved", "load", "save", "to_bytes"]
+
+
+@checked
+def to_bytes(scheduler: Scheduler) -> bytes:
+    """All that a Scheduler knows, as MessagePack; a Scheduler of the same history gives the same bytes.
+
+    Raises:
+        InvalidSpecError: An object of a file has numbers that no 64 bits hold, where admission does not read them.
+    """
+    return saved.to_bytes(scheduler.session)
+
+
+@checked
+def save(scheduler: Scheduler, path: str | os.PathLike[str]) -> None:
+    """Writes all that a Scheduler knows to a file; one that is there already is replaced as a whole, or not at all.
+
+    A new file can be read by its owner alone; another one keeps its mode.
+
+    Raises:
+        StateError: The file cannot be written.
+    """
+    saved.save(scheduler.session, path)
 
 
 @checked
@@ -27,7 +49,7 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> Scheduler:
         InvalidSpecError: They are not what `to_bytes` gives, or are damaged.
         UnsupportedError: A later version of kueuepy has written them.
     """
-    return Scheduler.of_parts(saved.from_bytes(data, name=name))
+    return Scheduler.of_state(saved.from_bytes(data, name=name))
 
 
 @checked

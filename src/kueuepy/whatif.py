@@ -16,11 +16,12 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import Configuration, Object, Workload
+from kueuepy.session.workloads import valid_submissions
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from kueuepy.session.base import SchedulerState
+    from kueuepy.session.state import SchedulerState
 
 Edit: TypeAlias = "Object | Configuration | Callable[[Any], object]"
 """An object to apply, a Configuration to run under, or a function that changes the Scheduler which it is given."""
@@ -64,7 +65,7 @@ class Answers(Sequence[Decision]):
         return f"<Answers: {dict(Counter(self.verdicts))}>"
 
 
-def ask(scheduler: SchedulerState, items: Iterable[Any]) -> Answers:
+def ask(state: SchedulerState, items: Iterable[Any]) -> Answers:
     """What a cycle would answer about each item alone.
 
     Raises:
@@ -72,35 +73,35 @@ def ask(scheduler: SchedulerState, items: Iterable[Any]) -> Answers:
     """
     if not isinstance(items, Iterable) or isinstance(items, str | bytes):
         raise InvalidSpecError(f"try_admit_many: {items!r} is no list of workloads, jobs or rows")
-    return Answers(scheduler.engine.ask([subject for item in items for subject in _subjects(scheduler, item)]))
+    return Answers(state.engine.ask([subject for item in items for subject in _subjects(state, item)]))
 
 
-def ask_one(scheduler: SchedulerState, item: Any) -> Decision:
+def ask_one(state: SchedulerState, item: Any) -> Decision:
     """What a cycle would answer about one item alone."""
-    return from_record(scheduler.engine.ask_one(one(_subjects(scheduler, item))))
+    return from_record(state.engine.ask_one(one(_subjects(state, item))))
 
 
-def _subjects(scheduler: SchedulerState, item: Any) -> Sequence[_core.Question | Workload | int]:
+def _subjects(state: SchedulerState, item: Any) -> Sequence[_core.Question | Workload | int]:
     """What the engine is to be asked about: a job may be several workloads."""
     if isinstance(item, _core.Question):
         return (item,)
     if isinstance(item, str):
-        return (scheduler.id_of(item),)
-    return _workloads(scheduler, item)
+        return (state.id_of(item),)
+    return _workloads(state, item)
 
 
-def _workloads(scheduler: SchedulerState, item: Any) -> list[Workload]:
+def _workloads(state: SchedulerState, item: Any) -> list[Workload]:
     """The workloads of an item, as valid as they must be to be submitted; with the status that they have."""
-    return [one.workload for one in scheduler.valid_submissions([item], keep_status=True)]
+    return [one.workload for one in valid_submissions(state, [item], keep_status=True)]
 
 
-def question(scheduler: SchedulerState, item: Any) -> _core.Question:
+def question(state: SchedulerState, item: Any) -> _core.Question:
     """The one workload of an item, read once."""
     if isinstance(item, _core.Question):
         return item
     if isinstance(item, str):
-        return _core.Question(scheduler.workload(item))
-    return _core.Question(one(_workloads(scheduler, item)))
+        return _core.Question(state.workload(item))
+    return _core.Question(one(_workloads(state, item)))
 
 
 def one(found: Sequence[Any]) -> Any:
@@ -114,26 +115,26 @@ def one(found: Sequence[Any]) -> Any:
     return found[0]
 
 
-def largest_count(scheduler: SchedulerState, item: Any, *, pod_set: str | None, preempting: bool) -> int:
+def largest_count(state: SchedulerState, item: Any, *, pod_set: str | None, preempting: bool) -> int:
     """A number of pods that would be admitted while one more would not."""
     if isinstance(item, _core.Question):
         if pod_set is not None:
             raise InvalidSpecError("largest_count: of a Question only the first pod set grows; give the workload")
-        return _largest(scheduler, item, 0, preempting=preempting)
-    workload = scheduler.workload(item) if isinstance(item, str) else None
-    workload = workload or one(_workloads(scheduler, item))
+        return _largest(state, item, 0, preempting=preempting)
+    workload = state.workload(item) if isinstance(item, str) else None
+    workload = workload or one(_workloads(state, item))
     names = [known.name for known in workload.pod_sets]
     if pod_set is not None and pod_set not in names:
         raise NotFoundError(f'Workload "{workload.key}": "{pod_set}" names no pod set; it must be one of {names}')
     index = 0 if pod_set is None else names.index(pod_set)
-    return _largest(scheduler, _core.Question(workload), index, preempting=preempting)
+    return _largest(state, _core.Question(workload), index, preempting=preempting)
 
 
-def _largest(scheduler: SchedulerState, asked: _core.Question, pod_set: int, *, preempting: bool) -> int:
+def _largest(state: SchedulerState, asked: _core.Question, pod_set: int, *, preempting: bool) -> int:
     """The number, unless it is none as there is nobody to give quota."""
-    count = scheduler.engine.largest_count(asked, pod_set, preempting)
+    count = state.engine.largest_count(asked, pod_set, preempting)
     if count == 0:
-        answer = from_record(scheduler.engine.ask_one(asked))
+        answer = from_record(state.engine.ask_one(asked))
         if isinstance(answer, Pending) and not answer.cluster_queue:
             raise NotFoundError(f'Workload "{asked.key}": {answer.message}; it must name a queue that is there')
     return count

@@ -312,7 +312,7 @@ def test_an_interrupted_call_ends_the_journal_not_the_reading(tmp_path, cluster,
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr("kueuepy.scheduler.scheduler.settle", interrupted)
+            patch.setattr("kueuepy.session.doing.settle", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 scheduler.settle()
         with pytest.raises(StateError, match="a call was interrupted"):

@@ -154,7 +154,7 @@ def test_a_changed_row_is_refused(written, change):
 
 def test_other_decisions_than_written_are_refused(written, monkeypatch):
     path, _ = written
-    monkeypatch.setattr("kueuepy.journal.scheduler._rows", lambda *_: [])
+    monkeypatch.setattr("kueuepy.journal.journal.decision_rows", lambda *_: [])
     before = path.read_bytes()
     with pytest.raises(StateError, match="this release decides otherwise at call 2"):
         opened(path)

@@ -87,15 +87,21 @@ def test_settling_many_kinds_that_do_not_fit_looks_at_few_states():
 
     class Engine:
         def __getattr__(self, name):
-            return getattr(scheduler.parts.engine, name)
+            return getattr(scheduler.state.engine, name)
 
         def fingerprint(self):
             looked.append(1)
-            return scheduler.parts.engine.fingerprint()
+            return scheduler.state.engine.fingerprint()
 
     from kueuepy.session.settling import settle  # noqa: PLC0415 - beside its double
 
-    settled = settle(Engine(), lambda cycle: cycle)
+    engine = Engine()
+
+    def run():
+        engine.settle()
+        return kq.Cycle(engine.decide())
+
+    settled = settle(engine, run)
     assert settled.finished
     assert len(settled) == 300
     assert len(looked) < 100

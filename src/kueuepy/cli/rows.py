@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
 from kueuepy.jobs import Submission, from_row
-from kueuepy.manifest import Problem
-from kueuepy.manifest.places import placed, problem_in
-from kueuepy.manifest.validation import called
+from kueuepy.manifest.places import at_place, placed
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
-_WORKLOAD = re.compile(r'Workload "([^"]*)"')
 _SUFFIX = ".csv"
 
 
@@ -36,16 +33,11 @@ def rows_of(name: str, *, namespace: str = "default") -> Iterator[list[Submissio
     read = list(_read(name, namespace))
     places = {row.workload.key: place for place, row in read}
 
-    def move(text: str, problem: Problem | None) -> tuple[str, Problem | None]:
-        found = _WORKLOAD.match(text)
-        if found is None:  # a question about a Workload does not name it
-            asked = (row.workload for _, row in read if problem_in(row.workload, text))
-            text = next((f"{called(workload)}: {text}" for workload in asked), text)
-            found = _WORKLOAD.match(text)
-        place = places.get(found[1]) if found else None
-        return (f"{place}: {text}" if place else text), problem
+    def place(error: KueueError) -> KueueError | None:
+        where = places.get(error.about) if isinstance(error.about, str) else None
+        return None if where is None else at_place(error, where)
 
-    with placed(move):
+    with placed(place):
         yield [row for _, row in read]
 
 

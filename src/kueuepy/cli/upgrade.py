@@ -66,7 +66,8 @@ def reading_changes(manifest: Manifest, files: list[str], before: str, after: st
     try:
         then = load(paths(files), strict=not lenient, version=after).configuration
     except ManifestError as error:
-        return [*told, *(line for line in str(error).splitlines() if "featureGates" not in line)]
+        others = (f"{where}: {what}" for where, what in error.problems if "featureGates" not in what.path)
+        return [*told, *others]
     for name in Configuration.__struct_fields__:
         old, new = getattr(own, name), getattr(then or Configuration(), name)
         if name != "version" and old != new:

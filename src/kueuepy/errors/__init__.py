@@ -14,6 +14,14 @@ A message reads *where: what is wrong; what is allowed*.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Self
+
 __all__ = [
     "DuplicateError",
     "InternalError",
@@ -26,7 +34,20 @@ __all__ = [
 
 
 class KueueError(Exception):
-    """The base of every error that kueuepy raises on purpose."""
+    """The base of every error that kueuepy raises on purpose.
+
+    Attributes:
+        about: What it is about, if that is known: the manifest of a job as it was given, or the key of a Workload.
+        path: The field of it that is wrong, as keys and positions from its top; empty for the whole.
+    """
+
+    about: object = None
+    path: tuple[str | int, ...] = ()
+
+    def at(self, *path: str | int) -> Self:
+        """The error, of this field."""
+        self.path = path
+        return self
 
 
 class InvalidSpecError(KueueError, ValueError):
@@ -55,3 +76,14 @@ class UnsupportedError(KueueError, NotImplementedError):
 
 class InternalError(KueueError, RuntimeError):
     """A bug of kueuepy: an invariant of the engine does not hold."""
+
+
+@contextmanager
+def about(thing: object) -> Iterator[None]:
+    """Around what deals with one thing: an error that does not know yet what it is about is about this."""
+    try:
+        yield
+    except KueueError as error:
+        if error.about is None:
+            error.about = thing
+        raise

@@ -1,5 +1,6 @@
 """What is wrong with an object or a file, and the errors that say so."""
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Literal, TypeAlias
@@ -85,6 +86,18 @@ def path_text(path: Iterable[str | int]) -> str:
         else:
             text += f"[{step}]"
     return text
+
+
+_STEP = re.compile(r'\.?([^.\[\]" ]+)|\[(\d+)\]|\["([^"]*)"\]')
+
+
+def steps(text: str) -> Path:
+    """The path that a text such as `spec.containers[0]` writes.
+
+    >>> steps('metadata.labels["a.example/b"]'), steps("spec.podSets[0]")
+    (('metadata', 'labels', 'a.example/b'), ('spec', 'podSets', 0))
+    """
+    return tuple(int(number) if number else key or quoted for key, number, quoted in _STEP.findall(text))
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

@@ -344,7 +344,7 @@ class BaseJob:
     def _pod_set(self, slot: Slot) -> PodSet:
         template = copy.deepcopy(slot.template.data)
         template.setdefault("spec", {})
-        check_pod_spec(template["spec"], f"{slot.template.owner}: {slot.template.at('spec')}")
+        check_pod_spec(template["spec"], slot.template.owner, slot.template.at("spec"))
         if not slot.keeps_metadata:
             template = {"spec": template["spec"]}
         self.amend(slot.name, template)

@@ -6,7 +6,7 @@ Mirrors `pkg/controller/jobframework/reconciler.go:ConstructWorkload,prepareWork
 
 from collections.abc import Iterable, Iterator
 
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors import InvalidSpecError, about
 from kueuepy.errors.arguments import checked
 from kueuepy.jobs import checks, keys
 from kueuepy.jobs.fields import Document
@@ -125,12 +125,17 @@ def with_manifests(
     """
     classes, others = tuple(priority_classes), tuple(related)
     new = _new(manifests, classes, config, local_queues, queue_name_annotation=queue_name_annotation)
-    owners, known = Owners((*others, *new)), tuple(namespaces)
-    managed = [item for item in new if is_managed(item, config=config, owners=owners, namespaces=known)]
-    for item in _grouped(managed, config):
-        for job in _held(item, config, others):
-            started = item if job.manifest.get("kind") == item.get("kind") else job.manifest
-            yield started, _workload(job, classes, config)
+    owners, known = Owners((*others, *(item for _, item in new))), tuple(namespaces)
+    managed = []
+    for given, item in new:
+        with about(given):
+            if is_managed(item, config=config, owners=owners, namespaces=known):
+                managed.append((given, item))
+    for given, item in _grouped(managed, config):
+        with about(given):
+            made = [(job, _workload(job, classes, config)) for job in _held(item, config, others)]
+        for job, workload in made:
+            yield item if job.manifest.get("kind") == item.get("kind") else job.manifest, workload
 
 
 @checked
@@ -144,8 +149,8 @@ def unmanaged(
 ) -> Iterator[tuple[Document, Unmanaged]]:
     """The jobs of which `to_workloads` makes nothing, each with the reason why; arguments and errors are the same."""
     new = _new(manifests, (), config, local_queues, queue_name_annotation=False)
-    owners, known = Owners((*related, *new)), tuple(namespaces)
-    reasons = ((item, why_unmanaged(item, config=config, owners=owners, namespaces=known)) for item in new)
+    owners, known = Owners((*related, *(item for _, item in new))), tuple(namespaces)
+    reasons = ((item, why_unmanaged(item, config=config, owners=owners, namespaces=known)) for _, item in new)
     return ((item, why) for item, why in reasons if why is not None)
 
 
@@ -156,14 +161,18 @@ def _new(
     local_queues: Iterable[LocalQueue],
     *,
     queue_name_annotation: bool,
-) -> list[Document]:
-    """The jobs as Kueue's webhooks leave them, those of lists one by one."""
+) -> list[tuple[Document, Document]]:
+    """The jobs, those of lists one by one: each as it was given, and as Kueue's webhooks leave it."""
     defaults = {queue.namespace for queue in local_queues if queue.name == _DEFAULT_QUEUE}
-    return [
-        _prepared(item, classes, config, defaults, queue_name_annotation=queue_name_annotation)
-        for manifest in manifests
-        for item in _items(manifest)
-    ]
+    new = []
+    for manifest in manifests:
+        with about(manifest):
+            items = list(_items(manifest))
+        for item in items:
+            with about(item):
+                made = _prepared(item, classes, config, defaults, queue_name_annotation=queue_name_annotation)
+            new.append((item, made))
+    return new
 
 
 def _prepared(
@@ -254,15 +263,18 @@ def _items(manifest: Document) -> Iterator[Document]:
         yield from _items(item)
 
 
-def _grouped(manifests: Iterable[Document], config: Configuration) -> Iterable[Document]:
+def _grouped(jobs: Iterable[tuple[Document, Document]], config: Configuration) -> Iterable[tuple[Document, Document]]:
     """The manifests, with the pods of each group in one list, at the place of the first of them."""
-    result: dict[tuple[str, ...], Document] = {}
-    for number, manifest in enumerate(manifests):
-        pod = Pod(manifest, config=config) if manifest.get("kind") == "Pod" else None
-        if pod is None or not pod.group_name:
-            result[str(number),] = manifest
+    result: dict[tuple[str, ...], tuple[Document, Document]] = {}
+    for number, (given, manifest) in enumerate(jobs):
+        with about(given):
+            pod = Pod(manifest, config=config) if manifest.get("kind") == "Pod" else None
+            group_name = pod.group_name if pod is not None else ""
+        if pod is None or not group_name:
+            result[str(number),] = given, manifest
             continue
-        group = result.setdefault((pod.namespace, pod.group_name), {"apiVersion": "v1", "kind": "List", "items": []})
+        empty: Document = {"apiVersion": "v1", "kind": "List", "items": []}
+        _, group = result.setdefault((pod.namespace, group_name), (given, empty))
         group["items"].append(manifest)
     return result.values()
 
@@ -275,5 +287,5 @@ def _nanoseconds(owner: str, time: object) -> int | None:
     if parsed is None:
         raise InvalidSpecError(
             f'{owner}: metadata.creationTimestamp: is "{time}"; it must be a time such as 2024-05-01T12:00:00Z'
-        )
+        ).at("metadata", "creationTimestamp")
     return parsed

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.problems import steps
 from kueuepy.jobs.quantity import canonical
 
 Document: TypeAlias = dict[str, Any]
@@ -61,7 +62,8 @@ class Section:
 
     def error(self, key: str | int, problem: str) -> InvalidSpecError:
         """The error that says what is wrong with a field, and what is allowed."""
-        return InvalidSpecError(f"{self.owner}: {self.at(key)}: {problem}")
+        path = self.at(key)
+        return InvalidSpecError(f"{self.owner}: {path}: {problem}").at(*steps(path))
 
     def find(self, key: str) -> "Section | None":
         """The mapping in a field, or `None` if the field is absent."""

@@ -5,7 +5,9 @@ from typing import Any
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.problems import steps
 from kueuepy.jobs.fields import Document
+from kueuepy.objects.readable import said_by_msgspec
 
 _Quantities = dict[str, str | int | float] | None
 
@@ -66,31 +68,32 @@ def check_metadata(manifest: Document) -> None:
     """
     metadata = manifest.get("metadata")
     name = f' "{metadata.get("name")}"' if isinstance(metadata, dict) else ""
-    _check(metadata, _Metadata | None, f"{manifest.get('kind')}{name}: metadata")
+    _check(metadata, _Metadata | None, f"{manifest.get('kind')}{name}", "metadata")
 
 
-def check_template(template: Document, where: str) -> None:
-    """Does nothing if a pod template has the types that the API has, in what is read of it.
-
-    Raises:
-        InvalidSpecError: It has not; the message names the field.
-    """
-    _check(template.get("metadata"), _Metadata | None, f"{where}.metadata")
-    check_pod_spec(template["spec"], f"{where}.spec")
-
-
-def check_pod_spec(spec: Document, where: str) -> None:
-    """Does nothing if the spec of pods has the types that the API has, in what is read of it.
+def check_template(template: Document, owner: str, path: str) -> None:
+    """Does nothing if the pod template at a path has the types that the API has, in what is read of it.
 
     Raises:
         InvalidSpecError: It has not; the message names the field.
     """
-    _check(spec, _PodSpec, where)
+    _check(template.get("metadata"), _Metadata | None, owner, f"{path}.metadata")
+    check_pod_spec(template["spec"], owner, f"{path}.spec")
 
 
-def _check(value: Any, form: Any, where: str) -> None:
+def check_pod_spec(spec: Document, owner: str, path: str) -> None:
+    """Does nothing if the spec of pods at a path has the types that the API has, in what is read of it.
+
+    Raises:
+        InvalidSpecError: It has not; the message names the field.
+    """
+    _check(spec, _PodSpec, owner, path)
+
+
+def _check(value: Any, form: Any, owner: str, path: str) -> None:
     try:
         msgspec.convert(value, form)
     except msgspec.ValidationError as error:
-        problem, _, place = str(error).partition(" - at `$")
-        raise InvalidSpecError(f"{where}{place.rstrip('`')}: {problem[0].lower()}{problem[1:]}") from None
+        problem, place = said_by_msgspec(error)
+        field = f"{path}{place}"
+        raise InvalidSpecError(f"{owner}: {field}: {problem[0].lower()}{problem[1:]}").at(*steps(field)) from None

@@ -4,11 +4,11 @@ Mirrors `pkg/controller/jobframework/reconciler.go:ExtractPriority` and `pkg/uti
 """
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import NamedTuple, TypeAlias
 
 from kueuepy.errors import NotFoundError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.problems import suggestion
 from kueuepy.objects import PodSet, PriorityClass, PriorityClassRef, WorkloadPriorityClass
 
 AnyPriorityClass: TypeAlias = WorkloadPriorityClass | PriorityClass
@@ -90,7 +90,5 @@ def _pods_class(pod_sets: Iterable[PodSet]) -> str:
 def _find(name: str, classes: Iterable[AnyPriorityClass], kind: str, owner: str) -> AnyPriorityClass:
     by_name = {c.name: c for c in reversed(list(classes))}
     if name not in by_name:
-        close = get_close_matches(name, by_name, 1)
-        hint = f'did you mean "{close[0]}"?' if close else f"it must be one of {', '.join(by_name) or 'none'}"
-        raise NotFoundError(f'{owner}: "{name}" names no {kind}; {hint}')
+        raise NotFoundError(f'{owner}: "{name}" names no {kind}; {suggestion(name, by_name)}')
     return by_name[name]

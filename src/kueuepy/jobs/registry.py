@@ -1,11 +1,11 @@
 """Which class reads which kind of job."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Protocol
 
 from kueuepy.errors import DuplicateError, InvalidSpecError, UnsupportedError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.problems import suggestion
 from kueuepy.jobs.fields import Document
 from kueuepy.jobs.integrations.appwrapper import AppWrapper
 from kueuepy.jobs.integrations.batch import BatchJob, CronJob
@@ -118,7 +118,5 @@ def adapter_for(
     versions = [known for known, name in kinds() if name == kind]
     if versions:
         raise UnsupportedError(f'{kind}: apiVersion: is "{version}"; it must be {" or ".join(versions)}')
-    names = sorted({name for _, name in _types})
-    close = get_close_matches(kind, names, 1)
-    hint = f'did you mean "{close[0]}"?' if close else f"it must be one of {', '.join(names)}"
-    raise UnsupportedError(f'kind: "{kind}" is no job that Kueue knows; {hint}')
+    names = {name for _, name in _types}
+    raise UnsupportedError(f'kind: "{kind}" is no job that Kueue knows; {suggestion(kind, names)}')

@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta, timezone
-from difflib import get_close_matches
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 from kueuepy._core import Quantity
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.problems import suggestion
 from kueuepy.objects import SECOND, PodSet, Workload
 from kueuepy.objects.times import parse_duration, parse_time
 
@@ -65,9 +65,7 @@ def from_row(
     where = f'row "{values.get("name", "")}"'
     for column in values:
         if column not in _COLUMNS and "/" not in column:
-            close = get_close_matches(column, _COLUMNS, 1)
-            hint = f'did you mean "{close[0]}"?' if close else f"it must be one of {', '.join(_COLUMNS)}, or ignored"
-            raise InvalidSpecError(f'{where}: "{column}" is no column; {hint}')
+            raise InvalidSpecError(f'{where}: "{column}" is no column; {suggestion(column, _COLUMNS)}; or ignore it')
     if "name" not in values:
         raise InvalidSpecError(f"{where}: name: is missing; it must be given")
     requests = {

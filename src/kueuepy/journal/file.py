@@ -26,6 +26,7 @@ from zlib import crc32
 import msgspec
 
 from kueuepy.errors import StateError
+from kueuepy.journal.lock import is_locked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -198,7 +199,7 @@ def _expect_nobody(path: Path) -> None:
         try:
             connection.execute("SELECT token FROM writer")
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error):
+            if not is_locked(error):
                 raise
             raise StateError(
                 f"it is in use, and its lock {path}-lock was not there; close it where it is open, as another Journal "

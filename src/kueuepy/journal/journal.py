@@ -16,21 +16,25 @@ from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.journal import file, reading
 from kueuepy.journal.lock import Guard, Lock, resolved
-from kueuepy.journal.redo import redo
+from kueuepy.journal.rows import decision_rows
 from kueuepy.journal.scheduler import JournaledScheduler
-from kueuepy.persist import from_bytes, to_bytes
+from kueuepy.persist import to_bytes
 from kueuepy.scheduler import Scheduler
-from kueuepy.session.calls import decoder, encoder
+from kueuepy.session import saved
+from kueuepy.session.calls import decode, encode
+from kueuepy.session.doing import do
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from types import TracebackType
 
     from typing_extensions import Self
 
     from kueuepy.cluster import Cluster
+    from kueuepy.engine.cycle import Cycle
     from kueuepy.journal.file import DecisionRow, Durability
     from kueuepy.session.calls import Call
+    from kueuepy.session.state import SchedulerState
     from kueuepy.session.time import Moment
 
 _TRIES = 5
@@ -182,15 +186,15 @@ class Journal:
                 self._commit()
                 self._shorten()
 
-    def write(self, call: Call, at: int, decisions: list[DecisionRow]) -> None:
+    def write(self, call: Call, state: SchedulerState, cycles: Sequence[Cycle]) -> None:
         """Writes a call that was done, and what it came to; for the Scheduler.
 
         Raises:
             StateError: It cannot be written.
         """
-        body = encoder.encode(call).decode()
+        decisions = _rows(state, cycles)
         number = self._number + 1
-        row = (number, at, type(call).__name__, call.key, body)
+        row = (number, state.engine.now, type(call).__name__, call.key, encode(call))
         checksum = file.checksum(self._checksum, row, decisions)
         with self.group(), self._writing() as connection:
             first = self._decision + 1
@@ -275,7 +279,7 @@ class Journal:
     def _recover(self) -> JournaledScheduler:
         assert self._held is not None
         for _ in range(_TRIES):
-            scheduler, found = self._done_again()
+            state, found = self._done_again()
             opened = file.open_for_writing(self.path, self.durability, found.end, lock=self._held.name)
             if opened is not None:
                 break
@@ -285,20 +289,17 @@ class Journal:
         self._number, self._checksum, self._decision = found.last, found.checksum, found.decision
         self._guard = Guard(self.path, self._held)
         self._expect_files()
-        scheduler.begin(self)
-        return scheduler
+        return JournaledScheduler.of_state(state, self)
 
-    def _done_again(self) -> tuple[JournaledScheduler, reading.Reading]:
+    def _done_again(self) -> tuple[SchedulerState, reading.Reading]:
         """All that is written, done again, and where it ends."""
         found = None
         try:
             found = reading.Reading(self.path)
-            scheduler = JournaledScheduler.of_parts(self._saved(found.state).parts)
-            scheduler.begin(None)
+            state = self._saved(found.state)
             self._snapshot = found.last
             for body, decisions in found.calls():
-                redo(scheduler, self._decoded(body))
-                if scheduler.redone() != decisions:
+                if _rows(state, do(state, self._decoded(body))) != decisions:
                     raise StateError(
                         f"{self.path}: this release decides otherwise at call {found.last} than is written; open it "
                         "with the release that wrote it, and compact it there"
@@ -308,16 +309,21 @@ class Journal:
         finally:
             if found is not None:
                 found.close()
-        return scheduler, found
+        return state, found
 
-    def _saved(self, state: bytes) -> Scheduler:
+    def _saved(self, state: bytes) -> SchedulerState:
         try:
-            return from_bytes(state, name="its snapshot")
+            return saved.from_bytes(state, name="its snapshot")
         except (InvalidSpecError, UnsupportedError) as error:
             raise type(error)(f"{self.path}: {error}; it is left as it is") from None
 
     def _decoded(self, body: str) -> Call:
         try:
-            return decoder.decode(body)
+            return decode(body)
         except msgspec.DecodeError as error:
             raise UnsupportedError(f"{self.path}: holds a call that this release does not know: {error}") from None
+
+
+def _rows(state: SchedulerState, cycles: Sequence[Cycle]) -> list[DecisionRow]:
+    """The decisions of the cycles that led to a state."""
+    return decision_rows(cycles, sum(state.engine.cycle_counts()))

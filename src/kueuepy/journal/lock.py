@@ -90,6 +90,15 @@ class Lock:
         self._connection.close()
 
 
+_BUSY = 5  # SQLITE_BUSY, which sqlite3 has from Python 3.11 on
+
+
+def is_locked(error: sqlite3.Error) -> bool:
+    """Whether somebody else holds the database. Before Python 3.11, an error tells that in its message only."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code == _BUSY if code is not None else "locked" in str(error)
+
+
 def _locked(journal: Path, path: str) -> sqlite3.Connection:
     connection = None
     try:
@@ -100,7 +109,7 @@ def _locked(journal: Path, path: str) -> sqlite3.Connection:
     except sqlite3.Error as error:
         if connection is not None:
             connection.close()
-        if "locked" in str(error):
+        if is_locked(error):
             raise StateError(f"{journal}: is in use by another Journal ({error}); only one may write it") from None
         raise StateError(f"{journal}: cannot be locked: {error}") from None
     return connection

@@ -1,4 +1,4 @@
-"""Errors that say where what they speak of was read."""
+"""Errors that say where what they are about was read."""
 
 from __future__ import annotations
 
@@ -6,37 +6,33 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kueuepy.errors import KueueError
-from kueuepy.errors.problems import ManifestError, Problem
-from kueuepy.manifest.validation import validate
+from kueuepy.errors.problems import ManifestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kueuepy.objects import Workload
-
-
-def problem_in(workload: Workload, text: str) -> Problem | None:
-    """What is wrong with a Workload, if it is the field that the text of an error begins with."""
-    return next((found for found in validate(workload) if text.startswith(f"{found.field}: ")), None)
-
 
 @contextmanager
-def placed(move: Callable[[str, Problem | None], tuple[str, Problem | None]]) -> Iterator[None]:
-    """Around what raises errors of objects: they come out with file and line before them.
+def placed(place: Callable[[KueueError], KueueError | None]) -> Iterator[None]:
+    """Around what raises errors about things that were read: they come out with file and line before them.
 
     Args:
-        move: What becomes of the text of an error; or of the place and the problem of one line of a ManifestError.
+        place: The error with its place; `None` for one about something else.
 
     Raises:
         KueueError: The error that was raised inside.
     """
     try:
         yield
-    except ManifestError as error:
-        moved = [move(*line) for line in error.problems]
-        raise ManifestError([(where, problem) for where, problem in moved if problem is not None]) from None
     except KueueError as error:
-        text, _ = move(str(error), None)
-        if text == str(error):
+        found = place(error)
+        if found is None:
             raise
-        raise type(error)(text) from None
+        raise found from None
+
+
+def at_place(error: KueueError, place: str) -> KueueError:
+    """The error with a place before it, or before each line of it."""
+    if isinstance(error, ManifestError):
+        return ManifestError([(f"{place}: {where}", problem) for where, problem in error.problems])
+    return type(error)(f"{place}: {error}")

@@ -91,6 +91,12 @@ def _from_packed(cls: Any) -> msgspec.msgpack.Decoder[Any]:
     return msgspec.msgpack.Decoder(ready(cls))
 
 
+def said_by_msgspec(error: msgspec.ValidationError) -> tuple[str, str]:
+    """What msgspec says is wrong, and at which path below the top; it tells both in its message only."""
+    problem, _, place = str(error).partition(" - at `$")
+    return problem, place.rstrip("`")
+
+
 def _said(error: str, cls: Any) -> Fault:
     """The error of a decoder in our words."""
     if found := _ENUM.fullmatch(error):

@@ -6,25 +6,93 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.objects import ResourceFlavor
-from kueuepy.session.base import SchedulerState, alone
+from kueuepy.objects import SECOND, ResourceFlavor
+from kueuepy.session.session import Session
+from kueuepy.session.workloads import take_all, valid_submissions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from threading import RLock
 
     from kueuepy import _core
+    from kueuepy.cluster import Cluster
     from kueuepy.decisions import Decision
     from kueuepy.engine.tables import QueueTable, QuotaTable, ShareTable, UsageTable, WorkloadTable
     from kueuepy.explain import Explanation
+    from kueuepy.objects import Configuration, Workload
+    from kueuepy.session.state import SchedulerState
+    from kueuepy.session.submission import JobContext
     from kueuepy.topology import RackMap
     from kueuepy.whatif import Answers
 
 
 @checked_methods
-class SchedulerQuestions(SchedulerState):
-    """Questions that change nothing."""
+class SchedulerQuestions:
+    """Questions that change nothing.
 
-    @alone
+    Attributes:
+        session: What the answers are of.
+    """
+
+    session: Session
+
+    @property
+    def state(self) -> SchedulerState:
+        """All that it consists of; whoever changes it changes this Scheduler."""
+        return self.session.state
+
+    @property
+    def lock(self) -> RLock:
+        """Is held by each call; whoever holds it finds nothing changed between two calls."""
+        return self.session.lock
+
+    @property
+    def engine(self) -> _core.Engine:
+        """The engine itself, for those who build on it; what it is told is not known to this Scheduler's `cluster`."""
+        return self.state.engine
+
+    @property
+    def configuration(self) -> Configuration:
+        """The policies that it was made with."""
+        return self.state.configuration
+
+    @property
+    def cluster(self) -> Cluster:
+        """The declared objects as they are now, without Workloads."""
+        with self.lock:
+            return self.state.cluster()
+
+    @property
+    def now(self) -> float:
+        """The time, in seconds since the Unix epoch."""
+        return self.engine.now / SECOND
+
+    def workload(self, key: str) -> Workload:
+        """The Workload with the status that it has now: conditions, admission, checks.
+
+        Raises:
+            NotFoundError: There is no such workload.
+        """
+        with self.lock:
+            return self.state.workload(key)
+
+    def keys(self) -> tuple[str, ...]:
+        """The keys of all workloads, in the order of submission, finished ones included."""
+        with self.lock:
+            return self.state.keys()
+
+    def id_of(self, key: str) -> int:
+        """The engine's id of a workload, by its key or, in the namespace `default`, by its name.
+
+        Raises:
+            NotFoundError: There is no such workload.
+        """
+        return self.state.id_of(key)
+
+    def job_context(self) -> JobContext:
+        """What the reading of a job depends on, as it is now."""
+        return self.state.job_context()
+
     def explain(self, item: Any) -> Explanation:
         """Why the workload waits, is admitted, or was preempted.
 
@@ -38,18 +106,19 @@ class SchedulerQuestions(SchedulerState):
         """
         from kueuepy.explain import explain  # noqa: PLC0415 - only on use
 
-        if not isinstance(item, str):
-            new = self.valid_submissions([item])
-            if len(new) != 1:
-                raise InvalidSpecError(f"explain: is {len(new)} workloads; it must be one")
-            trial = self.fork()
-            return trial.explain(trial._take(new)[0])  # noqa: SLF001 - its own class
-        found = self.id_of(item)
-        decided = self._store.admitted.get(self._engine.key(found))
-        fair = self._configuration.fair_sharing is not None
-        return explain(self._engine, found, decided, fair=fair, known=self._store.workloads.get)
+        with self.lock:
+            state = self.state
+            if not isinstance(item, str):
+                new = valid_submissions(state, [item])
+                if len(new) != 1:
+                    raise InvalidSpecError(f"explain: is {len(new)} workloads; it must be one")
+                trial = Session(state.fork())
+                item, state = take_all(trial, new)[0], trial.state
+            found = state.id_of(item)
+            decided = state.store.admitted.get(state.engine.key(found))
+            fair = state.configuration.fair_sharing is not None
+            return explain(state.engine, found, decided, fair=fair, known=state.store.workloads.get)
 
-    @alone
     def try_admit(self, item: Any) -> Decision:
         """What a cycle would answer if this workload alone were considered now; nothing changes.
 
@@ -62,23 +131,23 @@ class SchedulerQuestions(SchedulerState):
         """
         from kueuepy.whatif import ask_one  # noqa: PLC0415 - only on use
 
-        return ask_one(self, item)
+        with self.lock:
+            return ask_one(self.state, item)
 
-    @alone
     def try_admit_many(self, items: Iterable[Any]) -> Answers:
         """`try_admit` for each of many workloads, each considered alone; much faster than one by one."""
         from kueuepy.whatif import ask  # noqa: PLC0415 - only on use
 
-        return ask(self, items)
+        with self.lock:
+            return ask(self.state, items)
 
-    @alone
     def question(self, item: Any) -> _core.Question:
         """A workload read once, to be asked about again and again."""
         from kueuepy.whatif import question  # noqa: PLC0415 - only on use
 
-        return question(self, item)
+        with self.lock:
+            return question(self.state, item)
 
-    @alone
     def largest_count(self, item: Any, *, pod_set: str | None = None, preempting: bool = False) -> int:
         """The largest number of pods with which the workload would be admitted now; 0 if not even one would.
 
@@ -95,11 +164,11 @@ class SchedulerQuestions(SchedulerState):
         """
         from kueuepy.whatif import largest_count  # noqa: PLC0415 - only on use
 
-        return largest_count(self, item, pod_set=pod_set, preempting=preempting)
+        with self.lock:
+            return largest_count(self.state, item, pod_set=pod_set, preempting=preempting)
 
     # Topologies.
 
-    @alone
     def topology(self, name: str, *, flavor: str | None = None) -> RackMap:
         """A topology as it is now: its domains, what is free in them, and who is there.
 
@@ -113,7 +182,8 @@ class SchedulerQuestions(SchedulerState):
         """
         from kueuepy.topology import rack_map  # noqa: PLC0415 - only on use
 
-        return rack_map(self, name, flavor)
+        with self.lock:
+            return rack_map(self.state, name, flavor)
 
     # Tables.
 
@@ -122,39 +192,38 @@ class SchedulerQuestions(SchedulerState):
         """What each ClusterQueue and Cohort uses, of each flavor and resource."""
         from kueuepy.engine.tables import usage_table  # noqa: PLC0415 - only on use
 
-        return usage_table(self._engine)
+        return usage_table(self.engine)
 
     @property
     def quota(self) -> QuotaTable:
         """The quotas of each ClusterQueue and Cohort, and what follows from them."""
         from kueuepy.engine.tables import quota_table  # noqa: PLC0415 - only on use
 
-        return quota_table(self._engine)
+        return quota_table(self.engine)
 
     @property
     def shares(self) -> ShareTable:
         """The dominant resource share of each ClusterQueue and Cohort."""
         from kueuepy.engine.tables import share_table  # noqa: PLC0415 - only on use
 
-        return share_table(self._engine)
+        return share_table(self.engine)
 
     @property
     def queues(self) -> QueueTable:
         """Who waits in each ClusterQueue, in order."""
         from kueuepy.engine.tables import queue_table  # noqa: PLC0415 - only on use
 
-        return queue_table(self._engine)
+        return queue_table(self.engine)
 
     @property
     def workloads(self) -> WorkloadTable:
         """Every workload: where it is, since when, and why."""
         from kueuepy.engine.tables import workload_table  # noqa: PLC0415 - only on use
 
-        return workload_table(self._engine)
+        return workload_table(self.engine)
 
     # Jobs.
 
-    @alone
     def start_patch(self, key: str) -> dict[str, Any]:
         """The JSON merge patch by which Kueue starts the workload's job, which it has held back when it came.
 
@@ -164,10 +233,11 @@ class SchedulerQuestions(SchedulerState):
         """
         from kueuepy.jobs import start_patch  # noqa: PLC0415 - only on use
 
-        held, workload, flavors = self._held_job(key), self.workload(key), self._store.objects.of(ResourceFlavor)
-        return start_patch(held, workload, flavors, config=self._configuration, related=self._related)
+        with self.lock:
+            state, flavors = self.state, self.state.store.objects.of(ResourceFlavor)
+            held, workload = self._held_job(key), self.workload(key)
+            return start_patch(held, workload, flavors, config=state.configuration, related=state.related)
 
-    @alone
     def stop_patch(self, key: str, *, running: dict[str, Any] | None = None) -> dict[str, Any] | None:
         """The JSON merge patch by which Kueue stops the workload's job; `None` for pods, which it deletes.
 
@@ -181,18 +251,19 @@ class SchedulerQuestions(SchedulerState):
         """
         from kueuepy.jobs import apply_patch, stop_patch  # noqa: PLC0415 - only on use
 
-        workload = self.workload(key)
-        if running is None:
-            running = self._held_job(key)
-            if workload.status is not None and workload.status.is_true("Admitted"):
-                running = apply_patch(running, self.start_patch(key))
-        return stop_patch(running, workload, config=self._configuration, related=self._related)
+        with self.lock:
+            workload = self.workload(key)
+            if running is None:
+                running = self._held_job(key)
+                if workload.status is not None and workload.status.is_true("Admitted"):
+                    running = apply_patch(running, self.start_patch(key))
+            return stop_patch(running, workload, config=self.configuration, related=self.state.related)
 
     def _held_job(self, key: str) -> dict[str, Any]:
         from kueuepy.jobs import suspend  # noqa: PLC0415 - only on use
 
-        full = self._engine.key(self.id_of(key))
-        job = self._store.jobs.get(full)
+        full = self.engine.key(self.id_of(key))
+        job = self.state.store.jobs.get(full)
         if job is None:
             raise StateError(f'Workload "{full}": was not submitted as a job; there is no manifest to patch')
-        return suspend(job, config=self._configuration, related=self._related)
+        return suspend(job, config=self.configuration, related=self.state.related)

@@ -10,11 +10,14 @@ import msgspec
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import path_text
 from kueuepy.objects import NamespacedObject, Object, Workload
+from kueuepy.objects.kinds import kind_of
 from kueuepy.objects.readable import read_again
 from kueuepy.objects.ready import ready
 from kueuepy.objects.status import CheckState, FinishReason  # noqa: TC001 - msgspec reads it
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from typing_extensions import Self
 
 _WORD = re.compile("(?<=[a-z])(?=[A-Z])")
@@ -59,19 +62,20 @@ class Submit(_Call, frozen=True):
 class Apply(_Call, frozen=True):
     """An object was created or changed."""
 
-    kind: str
-    object: msgspec.Raw
-    name: str
-
-    @classmethod
-    def of(cls, obj: Object) -> Apply:
-        """The call for an object."""
-        return cls(type(obj).__name__, msgspec.Raw(msgspec.json.encode(obj)), obj.key)
+    object: Object
 
     @property
     def key(self) -> str:
         """Kind and name."""
-        return f"{self.kind} {self.name}"
+        return f"{type(self.object).__name__} {self.object.key}"
+
+
+class _WrittenApply(_Call, frozen=True, tag="apply"):
+    """An `Apply` as it is written: with the kind that its object is read as."""
+
+    kind: str
+    object: msgspec.Raw
+    name: str
 
 
 class Remove(_Call, frozen=True):
@@ -85,6 +89,11 @@ class Remove(_Call, frozen=True):
     def of(cls, obj: Object) -> Remove:
         """The call for an object."""
         return cls(type(obj).__name__, obj.name, obj.namespace if isinstance(obj, NamespacedObject) else "")
+
+    @property
+    def cls(self) -> type[Object]:
+        """The class of the object."""
+        return kind_of(self.kind)
 
     @property
     def key(self) -> str:
@@ -161,5 +170,53 @@ Call: TypeAlias = (
 )
 """What may stand in a journal."""
 
-encoder = msgspec.json.Encoder()
-decoder: msgspec.json.Decoder[Call] = msgspec.json.Decoder(ready(Call))
+_Written: TypeAlias = (
+    Submit
+    | _WrittenApply
+    | Remove
+    | Finish
+    | Delete
+    | SetCheck
+    | PodsReady
+    | Reclaim
+    | Controllers
+    | Advance
+    | Cycle
+    | Settle
+)
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[_Written] = msgspec.json.Decoder(ready(_Written))
+
+
+def encode(call: Call) -> str:
+    """A call as JSON."""
+    written: Call | _WrittenApply = call
+    if isinstance(call, Apply):
+        obj = call.object
+        written = _WrittenApply(type(obj).__name__, msgspec.Raw(_encoder.encode(obj)), obj.key)
+    return _encoder.encode(written).decode()
+
+
+def decode(text: str) -> Call:
+    """The call that was written as this JSON.
+
+    Raises:
+        msgspec.DecodeError: It is none that this release knows.
+    """
+    written = _decoder.decode(text)
+    if isinstance(written, _WrittenApply):
+        return Apply(msgspec.json.decode(written.object, type=ready(kind_of(written.kind))))
+    return written
+
+
+def each_once(method: str, names: Iterable[str]) -> None:
+    """Nothing is named twice: what is done with all or with none of them cannot be done twice.
+
+    Raises:
+        InvalidSpecError: Something is.
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InvalidSpecError(f"{method}: {name}: is named twice; name each once")
+        seen.add(name)

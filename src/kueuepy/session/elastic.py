@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kueuepy.objects import Workload
-    from kueuepy.session.base import SchedulerState
+    from kueuepy.session.state import SchedulerState
 
 
 class Resized(NamedTuple):

@@ -18,12 +18,13 @@ from kueuepy.errors.arguments import checked
 from kueuepy.objects import Configuration, Object, Workload  # noqa: TC001 - msgspec reads them
 from kueuepy.objects.kinds import KINDS
 from kueuepy.objects.ready import ready
-from kueuepy.session.store import Parts, Store
+from kueuepy.session.state import SchedulerState
+from kueuepy.session.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kueuepy.session.base import SchedulerState
+    from kueuepy.session.session import Session
 
 FORMAT = "kueuepy-scheduler"
 VERSION = 1
@@ -47,36 +48,35 @@ class _Saved(msgspec.Struct, frozen=True):
     admitted: list[Admitted]
 
 
-@checked
-def to_bytes(scheduler: SchedulerState) -> bytes:
+def to_bytes(session: Session) -> bytes:
     """All that a Scheduler knows, as MessagePack; a Scheduler of the same history gives the same bytes.
 
     Raises:
         InvalidSpecError: An object of a file has numbers that no 64 bits hold, where admission does not read them.
     """
     try:
-        with scheduler.lock:
-            saved = _saved(scheduler.parts)
+        with session.lock:
+            saved = _saved(session.state)
         payload = msgspec.msgpack.encode(saved)
     except (OverflowError, UnicodeEncodeError) as error:
         raise InvalidSpecError(f"Scheduler: cannot be written: {error}") from None
     return msgspec.msgpack.encode(_Envelope(FORMAT, VERSION, hashlib.sha256(payload).digest(), payload))
 
 
-def _saved(parts: Parts) -> _Saved:
+def _saved(state: SchedulerState) -> _Saved:
     return _Saved(
-        engine=parts.engine.save(),
-        configuration=parts.configuration,
-        count=parts.count,
-        related=parts.related,
-        objects=[(type(obj).__name__, encode(obj)) for obj in parts.store.objects.values()],
-        workloads=list(parts.store.workloads.values()),
-        jobs={w.key: job for w in parts.store.workloads.values() if (job := parts.store.jobs.get(w.key)) is not None},
-        admitted=list(parts.store.admitted.values()),
+        engine=state.engine.save(),
+        configuration=state.configuration,
+        count=state.count,
+        related=state.related,
+        objects=[(type(obj).__name__, encode(obj)) for obj in state.store.objects.values()],
+        workloads=list(state.store.workloads.values()),
+        jobs={w.key: job for w in state.store.workloads.values() if (job := state.store.jobs.get(w.key)) is not None},
+        admitted=list(state.store.admitted.values()),
     )
 
 
-def from_bytes(data: bytes, *, name: str = "saved state") -> Parts:
+def from_bytes(data: bytes, *, name: str = "saved state") -> SchedulerState:
     """What the Scheduler that was saved consists of. Any bytes are safe to read.
 
     Raises:
@@ -98,7 +98,7 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> Parts:
         declared = [decode(kind, raw) for kind, raw in saved.objects]
     except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidSpecError(f"{name}: is damaged: {error}") from None
-    return _parts(saved, declared)
+    return _state(saved, declared)
 
 
 @checked
@@ -111,8 +111,7 @@ def is_saved(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-@checked
-def save(scheduler: SchedulerState, path: str | os.PathLike[str]) -> None:
+def save(session: Session, path: str | os.PathLike[str]) -> None:
     """Writes all that a Scheduler knows to a file; one that is there already is replaced as a whole, or not at all.
 
     A new file can be read by its owner alone; another one keeps its mode.
@@ -124,7 +123,7 @@ def save(scheduler: SchedulerState, path: str | os.PathLike[str]) -> None:
     if target.exists() and not target.is_file():  # a device would be replaced by a file
         raise StateError(f"{target}: cannot be written: it is a directory or a device; it must be a file")
     draft = target.with_name(f".{target.name}.{os.getpid()}.new")
-    data = to_bytes(scheduler)
+    data = to_bytes(session)
     try:
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600  # jobs hold secrets
         with os.fdopen(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, mode), "wb") as file:
@@ -139,7 +138,7 @@ def save(scheduler: SchedulerState, path: str | os.PathLike[str]) -> None:
             draft.unlink(missing_ok=True)
 
 
-def load(path: str | os.PathLike[str]) -> Parts:
+def load(path: str | os.PathLike[str]) -> SchedulerState:
     """What the Scheduler consists of that `save` has written to a file.
 
     Raises:
@@ -166,7 +165,7 @@ def decode(kind: str, raw: msgspec.Raw) -> Object:
     return msgspec.msgpack.decode(raw, type=ready(KINDS[kind]))
 
 
-def _parts(saved: _Saved, declared: Iterable[Object]) -> Parts:
+def _state(saved: _Saved, declared: Iterable[Object]) -> SchedulerState:
     store = Store()
     for obj in declared:
         store.objects.put((type(obj), obj.key), obj)
@@ -176,4 +175,4 @@ def _parts(saved: _Saved, declared: Iterable[Object]) -> Parts:
         store.jobs.put(key, job)
     for decision in saved.admitted:
         store.admitted.put(decision.workload, decision)
-    return Parts(_core.Engine.load(saved.engine), saved.configuration, saved.related, saved.count, store)
+    return SchedulerState(_core.Engine.load(saved.engine), saved.configuration, saved.related, store, saved.count)

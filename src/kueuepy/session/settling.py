@@ -20,10 +20,9 @@ _PATIENCE = 3  # how often a workload is preempted from then on before its tree 
 
 def settle(
     engine: _core.Engine,
-    noted: Callable[[Cycle], Cycle],
+    run: Callable[[], Cycle],
     max_cycles: int | None = None,
     *,
-    control: Callable[[], None] | None = None,
     apart: bool = True,
     retries: bool = False,
 ) -> Settled:
@@ -41,20 +40,18 @@ def settle(
 
     Args:
         engine: The engine.
-        noted: Is shown each cycle.
+        run: Lets the controllers run, and then one cycle.
         max_cycles: The most cycles to run; none if `None`.
-        control: Lets the controllers run; the engine's own by default.
         apart: Whether trees are independent; not so where one waits for the pods of another (`blockAdmission`).
         retries: Whether admission may be taken back at once, by those who answer admission checks.
     """
-    control = control or engine.settle
     seen: dict[int, int] = {}
     taken: Counter[str] = Counter()
     patience = _PATIENCE
     cycles: list[Cycle] = []
     progress = _Progress(retries=retries)
     while max_cycles is None or len(cycles) < max_cycles:
-        cycle = _cycle(engine, noted, control)
+        cycle = run()
         if cycle.idle:
             return Settled(cycles, (), finished=True)
         cycles.append(cycle)
@@ -74,9 +71,19 @@ def settle(
             if found is not None:
                 loops, more = found
                 room = more if max_cycles is None else min(more, max_cycles - len(cycles))
-                cycles += [_cycle(engine, noted, control) for _ in range(room)]
+                cycles += [run() for _ in range(room)]
                 return Settled(cycles, loops, finished=False)
     return Settled(cycles, (), finished=False)
+
+
+def _settle_alone(engine: _core.Engine, *, apart: bool = True) -> Settled:
+    """The same of a fork that nobody else sees."""
+
+    def run() -> Cycle:
+        engine.settle()
+        return Cycle(engine.decide())
+
+    return settle(engine, run, apart=apart)
 
 
 class _Progress:
@@ -95,11 +102,6 @@ class _Progress:
         return not self._evicts and _MANY < self._ahead < before
 
 
-def _cycle(engine: _core.Engine, noted: Callable[[Cycle], Cycle], control: Callable[[], None]) -> Cycle:
-    control()
-    return noted(Cycle(engine.decide()))
-
-
 def _round(engine: _core.Engine, cycles: Sequence[Cycle], *, apart: bool) -> tuple[Loop, ...]:
     """The loops of one round of all; none if nobody is admitted or preempted in it."""
     if not any(cycle.evicted_count or cycle.admitted_count for cycle in cycles):
@@ -109,7 +111,7 @@ def _round(engine: _core.Engine, cycles: Sequence[Cycle], *, apart: bool) -> tup
     roots = {trees.root_of(key) for key in whole.workloads}
     if not apart or len(roots) == 1:
         return (whole,)
-    return _sorted(loop for root in roots for loop in settle(trees.only({root}), _as_it_is, apart=False).loops)
+    return _sorted(loop for root in roots for loop in _settle_alone(trees.only({root}), apart=False).loops)
 
 
 def _moved(cycles: Iterable[Cycle]) -> tuple[str, ...]:
@@ -133,21 +135,17 @@ def _look_apart(engine: _core.Engine, suspects: Iterable[str]) -> tuple[tuple[Lo
     loops: list[Loop] = []
     looping: set[str] = set()
     for root in sorted({trees.root_of(key) for key in suspects}):
-        if found := settle(trees.only({root}), _as_it_is, apart=False).loops:
+        if found := _settle_alone(trees.only({root}), apart=False).loops:
             loops += found
             looping.add(root)
     if not looping:
         return None
-    rest = settle(trees.only(trees.roots - looping), _as_it_is)
+    rest = _settle_alone(trees.only(trees.roots - looping))
     return _sorted([*loops, *rest.loops]), len(rest)
 
 
 def _sorted(loops: Iterable[Loop]) -> tuple[Loop, ...]:
     return tuple(sorted(loops, key=lambda loop: loop.workloads))
-
-
-def _as_it_is(cycle: Cycle) -> Cycle:
-    return cycle
 
 
 class _Trees:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from kueuepy.objects import Object, PriorityClass, WorkloadPriorityClass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from kueuepy import _core
     from kueuepy.decisions import Admitted
-    from kueuepy.objects import Configuration, Workload
-    from kueuepy.session.checks import Check
+    from kueuepy.objects import Workload
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -129,14 +127,3 @@ class Store:
         """Forgets a workload."""
         for shelf in (self.workloads, self.jobs, self.admitted):
             shelf.drop(key)
-
-
-class Parts(NamedTuple):
-    """All that a Scheduler consists of."""
-
-    engine: _core.Engine
-    configuration: Configuration
-    related: tuple[dict[str, Any], ...]
-    count: int  # type: ignore[assignment]
-    store: Store
-    checks: Mapping[str, Check] = {}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors import InvalidSpecError, KueueError, about
 from kueuepy.manifest import from_dict
 from kueuepy.manifest.convert import generated_name, object_name
 from kueuepy.objects import Workload
@@ -15,6 +15,9 @@ from kueuepy.objects.readable import fault_of
 if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
     from kueuepy.objects import Configuration, LocalQueue, Namespace, PriorityClass, WorkloadPriorityClass
+
+
+T = TypeVar("T")
 
 
 class Submitted(NamedTuple):
@@ -133,7 +136,11 @@ def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[S
     from kueuepy.jobs import keys  # noqa: PLC0415 - only jobs need it
     from kueuepy.jobs.convert import with_manifests  # noqa: PLC0415 - only jobs need it
 
-    manifests = [plain(_named(job, around)) for job in jobs]
+    manifests, given = [], {}
+    for job in jobs:
+        with about(job):
+            manifests.append(plain(_named(job, around)))
+        given[id(manifests[-1])] = job
     found = with_manifests(
         manifests,
         priority_classes=around.priority_classes,
@@ -142,9 +149,18 @@ def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[S
         namespaces=around.namespaces,
         local_queues=around.local_queues,
     )
-    for manifest, workload in found:
+    for manifest, workload in _about_given(found, given):
         single_pod = manifest.get("kind") == "Pod" and keys.IS_GROUP_WORKLOAD not in workload.annotations
         yield Submitted(workload, dict(manifest), single_pod)
+
+
+def _about_given(found: Iterator[T], given: Mapping[int, object]) -> Iterator[T]:
+    """The same; an error about a copy, which is known by its id, is about what was given."""
+    try:
+        yield from found
+    except KueueError as error:
+        error.about = given.get(id(error.about), error.about)
+        raise
 
 
 def _named(item: Mapping[str, Any], around: JobContext) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy.errors import DuplicateError, InvalidSpecError
+from kueuepy.errors import DuplicateError, InvalidSpecError, about
 from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.simulation.base import JobColumns
@@ -222,5 +222,6 @@ def check_names(table: JobColumns) -> None:
     seen: set[tuple[str, str]] = set()
     for name, code in zip(table["name"].tolist(), queues.codes.tolist(), strict=True):
         if (key := (spaces[code], name)) in seen:
-            raise DuplicateError(f'Workload "{key[0]}/{name}": two jobs have this name; each must have its own')
+            with about(f"{key[0]}/{name}"):
+                raise DuplicateError(f'Workload "{key[0]}/{name}": two jobs have this name; each must have its own')
         seen.add(key)

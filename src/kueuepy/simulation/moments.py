@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,8 +23,8 @@ def scheduler_of(run: Prepared) -> Scheduler:
     """A Scheduler on a fork of the run's engine, with the workloads that wait or run and the objects as they are."""
     engine = run.core.fork()
     engine.set_now(run.reached)
-    parts = run.base.fork().parts
-    store = parts.store
+    state = run.base.fork().state
+    store = state.store
     for key in store.workloads.keys():  # noqa: SIM118 - a Shelf is no mapping
         if engine.find(key) < 0:
             store.forget(key)
@@ -32,7 +33,7 @@ def scheduler_of(run: Prepared) -> Scheduler:
         workload = _workload(run, int(row))
         if engine.find(workload.key) >= 0 and store.workloads.get(workload.key) is None:
             store.workloads.put(workload.key, workload)
-    return Scheduler.of_parts(parts._replace(engine=engine, store=store, count=parts.count + len(run.jobs)))
+    return Scheduler.of_state(replace(state, engine=engine, count=state.count + len(run.jobs)))
 
 
 def _change_objects(run: Prepared, store: Store, now: int) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from kueuepy import _core
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.manifest import check
 from kueuepy.objects import Object, Workload
 from kueuepy.objects.times import LONGEST
 from kueuepy.scheduler import Scheduler
@@ -214,7 +215,12 @@ class Prepared:
 
     def _start(self) -> _core.VirtualRun:
         self.order = np.argsort(self.jobs["submit"], kind="stable")
-        core = _core.VirtualRun(self.base.engine, self.shapes, self._columns(), self.options)
+        try:
+            core = _core.VirtualRun(self.base.engine, self.shapes, self._columns(), self.options)
+        except InvalidSpecError:
+            for template in self.jobs.templates:  # the core does not tell whose pods it cannot read
+                check(template)
+            raise
         if self._known:
             place = np.argsort(self.order, kind="stable")
             core.adopt([(int(place[row]), key) for row, key in sorted(self._known.items())])

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from numpy.typing import NDArray
 
@@ -219,18 +220,19 @@ def read(
         module = import_module(f"kueuepy.simulation.logs.{_LOGS[format]}")
         if map is not None:
             options["map"] = map
-        try:
-            found: JobColumns = getattr(module, "read_" + format.replace("-", "_"))(source, **options)
-        except TypeError as error:
-            if "unexpected keyword" not in str(error):
-                raise
-            raise InvalidSpecError(f"format {format}: {str(error).partition(') ')[2]}") from None
+        read_log = getattr(module, "read_" + format.replace("-", "_"))
+        _expect_options(format, options, signature(read_log).parameters)
+        found: JobColumns = read_log(source, **options)
         return found
-    if options:
-        raise InvalidSpecError(f"format {format}: takes no option {min(options)!r}")
+    _expect_options(format, options, ())
     if columns is None:
         columns = {"csv": csv_columns, "parquet": _parquet_columns, "jsonl": _jsonl_columns}[format](source)
     return _by_name(source, columns, map)
+
+
+def _expect_options(format: str, options: Collection[str], known: Collection[str]) -> None:  # noqa: A002 - as in read
+    if unknown := sorted(set(options) - set(known)):
+        raise InvalidSpecError(f"format {format}: takes no option {unknown[0]!r}")
 
 
 def _by_name(source: Source, columns: Mapping[str, Any], names: Mapping[str, str] | None) -> JobColumns:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kueuepy.engine.places import TreeView
     from kueuepy.objects import QuantityText, ResourceFlavor
-    from kueuepy.session.base import SchedulerState
+    from kueuepy.session.state import SchedulerState
 
 _EVERYWHERE = frozenset(("cpu", "memory", "pods", "ephemeral-storage"))
 
@@ -231,20 +231,20 @@ def _amount(resource: str, value: int) -> str:
     return _core.Quantity.format(resource, value)
 
 
-def rack_map(scheduler: SchedulerState, name: str, flavor: str | None = None) -> RackMap:
+def rack_map(state: SchedulerState, name: str, flavor: str | None = None) -> RackMap:
     """The RackMap of a Topology for one of its flavors.
 
     Raises:
         NotFoundError: No flavor has the topology, or it is not there.
         InvalidSpecError: Several flavors have it, and none is named.
     """
-    declared = [one for one in scheduler.cluster.resource_flavors if one.topology_name is not None]
+    declared = [one for one in state.cluster().resource_flavors if one.topology_name is not None]
     found = [one.name for one in declared if name == one.topology_name and flavor in (None, one.name)]
     if not found:
         raise NotFoundError(f'Topology "{name}": {_nobody(declared, flavor)}')
     if len(found) > 1:
         raise InvalidSpecError(f'Topology "{name}": is that of {len(found)} flavors; name one of {", ".join(found)}')
-    engine = scheduler.engine.fork()
+    engine = state.engine.fork()
     tree = tree_of(engine, found[0])
     if tree is None:
         raise NotFoundError(f'Topology "{name}": is not there, or topologies are switched off by a feature gate')

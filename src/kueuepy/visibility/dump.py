@@ -46,7 +46,7 @@ def state_dump(scheduler: Scheduler) -> dict[str, Any]:
 def _dump(scheduler: Scheduler) -> dict[str, Any]:
     engine = scheduler.engine
     waiting, holding = engine.queues(), _holding(scheduler)
-    groups = {queue.name: _groups(queue) for queue in scheduler.parts.store.objects.of(ClusterQueue)}
+    groups = {queue.name: _groups(queue) for queue in scheduler.state.store.objects.of(ClusterQueue)}
     queues = []
     for view in sorted(cluster_queues(engine), key=lambda view: view.name):
         pending, inadmissible = waiting.get(view.name, ([], []))

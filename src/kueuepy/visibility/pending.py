@@ -152,7 +152,7 @@ def _waiting(engine: _core.Engine, cluster_queue: str) -> list[PendingWorkload]:
 
 def _with_owners(source: Any, page: Iterable[PendingWorkload]) -> Iterator[PendingWorkload]:
     """The workloads of a Scheduler with their jobs."""
-    jobs = source.parts.store.jobs
+    jobs = source.state.store.jobs
     for waiting in page:
         job = jobs.get(waiting.key)
         if job is None:

@@ -50,7 +50,7 @@ def test_without_any_class_the_priority_is_0():
 def test_a_class_that_is_not_there_is_an_error():
     with pytest.raises(NotFoundError, match=r'^job: "hihg" names no WorkloadPriorityClass; did you mean "high"'):
         resolve_priority("hihg", (), CLASSES)
-    with pytest.raises(NotFoundError, match=r'^job: "urgent" names no PriorityClass; it must be one of'):
+    with pytest.raises(NotFoundError, match=r'^job: "urgent" names no PriorityClass; known are'):
         resolve_priority("", pod_sets("urgent"), CLASSES)
 
 

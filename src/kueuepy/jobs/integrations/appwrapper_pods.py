@@ -71,7 +71,7 @@ def pod_template(component: Section, path: str) -> Document:
     spec = found.get("spec") if isinstance(found, dict) else None
     if not isinstance(spec, dict):
         raise component.error("podSets", f'has the path "{path}"; it must lead to a pod template with a spec')
-    check_template(found, f"{component.owner}: {component.path}.{path}")
+    check_template(found, component.owner, f"{component.path}.{path}")
     metadata = found.get("metadata") or {}
     kept = {key: dict(metadata[key]) for key in ("labels", "annotations") if metadata.get(key)}
     result: Document = {"metadata": kept} if kept else {}

@@ -39,7 +39,7 @@ class Pod(BaseJob):
     def role(self) -> str:
         """The pod's role in its group: what it is annotated with, or else a hash of what it asks for."""
         spec = self.root.section("spec")
-        check_pod_spec(spec.data, f"{spec.owner}: spec")
+        check_pod_spec(spec.data, spec.owner, "spec")
         return self.annotations.get(keys.ROLE_HASH) or role_hash(spec.data)
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from kueuepy.errors import about
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem
 from kueuepy.manifest.convert import read_object, settled, to_dict
@@ -86,7 +87,8 @@ def check(obj: Object | Configuration, *, feature_gates: Mapping[str, bool] | No
     problems = validate(obj, feature_gates=feature_gates)
     if problems:
         name = called(obj) if isinstance(obj, Object) else "Configuration"
-        raise ManifestError([(name, problem) for problem in problems])
+        with about(obj.key if isinstance(obj, Object) else name):
+            raise ManifestError([(name, problem) for problem in problems])
 
 
 @checked

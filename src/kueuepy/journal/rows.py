@@ -1,0 +1,35 @@
+"""Decisions as rows of a journal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kueuepy.decisions import Admitted, Preempting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kueuepy.engine.cycle import Cycle
+    from kueuepy.journal.file import DecisionRow
+
+_json = msgspec.json.Encoder(order="deterministic")
+
+
+def decision_rows(cycles: Sequence[Cycle], number: int) -> list[DecisionRow]:
+    """The decisions of these cycles, the last of which that had any has this number."""
+    rows: list[DecisionRow] = []
+    busy = [cycle for cycle in cycles if not cycle.idle]
+    for at, cycle in enumerate(busy, number - len(busy) + 1):
+        for decision in cycle:
+            flavors = targets = reason = ""
+            if isinstance(decision, Admitted):
+                flavors = _json.encode(decision.flavors).decode()
+            else:
+                reason = decision.reason
+                if isinstance(decision, Preempting):
+                    targets = _json.encode([target.workload for target in decision.targets]).decode()
+            verdict = type(decision).__name__
+            rows.append((at, verdict, decision.workload, decision.cluster_queue, reason, flavors, targets))
+    return rows

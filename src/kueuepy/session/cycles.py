@@ -1,0 +1,78 @@
+"""Time passes, cycles run, and admission checks are answered between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kueuepy.engine.cycle import Cycle, Settled
+from kueuepy.objects import AdmissionCheck
+from kueuepy.session import calls
+from kueuepy.session.checks import CheckRequest, answer, parameters_of
+from kueuepy.session.settling import settle as _settle
+from kueuepy.session.time import later
+from kueuepy.session.workloads import set_check
+
+if TYPE_CHECKING:
+    from kueuepy.session.checks import CheckAnswer
+    from kueuepy.session.session import Session
+    from kueuepy.session.time import Duration
+
+
+def advance(session: Session, duration: Duration) -> None:
+    """Time passes.
+
+    Raises:
+        InvalidSpecError: It is no duration, is below 0, or goes beyond the last time that fits 64 bits.
+    """
+    with session.change():
+        session.do(calls.Advance(later(session.state.engine.now, duration)))
+
+
+def cycle(session: Session) -> Cycle:
+    """Lets the controllers catch up, then runs one scheduling cycle."""
+    with session.change():
+        _answer_checks(session)
+        (done,) = session.do(calls.Cycle())
+        return done
+
+
+def settle(session: Session, max_cycles: int | None) -> Settled:
+    """Runs cycles and controllers until nothing changes any more at this time.
+
+    Raises:
+        InvalidSpecError: `max_cycles` is no integer.
+    """
+    with session.change():
+        call = calls.Settle(max_cycles).checked()
+        if session.state.checks:  # what they answer comes between cycles, and must be done again there
+            return _settle(session.state.engine, lambda: cycle(session), call.max_cycles, apart=False, retries=True)
+        settled = session.do(call)
+        assert isinstance(settled, Settled)
+        return settled
+
+
+def _answer_checks(session: Session) -> None:
+    """Lets Kueue's controllers run, and those of the admission checks, until none has anything more to say."""
+    asks = bool(session.state.checks)
+    while asks:
+        session.do(calls.Controllers())
+        answers = _answers(session)
+        asks = any(said.state != "Pending" for _, _, said in answers)
+        for key, name, said in answers:
+            set_check(session, key, name, said)
+
+
+def _answers(session: Session) -> list[tuple[str, str, CheckAnswer]]:
+    """What the controllers of admission checks say now that they have not said before."""
+    state, answers = session.state, []
+    for found, name in state.engine.pending_checks():
+        declared = state.store.objects.get((AdmissionCheck, name))
+        if not isinstance(declared, AdmissionCheck) or declared.controller_name not in state.checks:
+            continue
+        controller = state.checks[declared.controller_name]
+        request = CheckRequest(state.live(found), declared, state.engine.now, parameters_of(declared, state.related))
+        with session.asking():
+            said = answer(controller, request)
+        if said is not None:
+            answers.append((state.engine.key(found), name, said))
+    return answers

@@ -1,0 +1,112 @@
+"""What a call does to a state. All that may be wrong with it was found before: here are effects alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kueuepy.decisions import Admitted
+from kueuepy.engine.cycle import Cycle
+from kueuepy.objects import Workload
+from kueuepy.session import calls
+from kueuepy.session.settling import settle
+from kueuepy.session.store import PASSIVE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kueuepy.objects import Object
+    from kueuepy.session.state import SchedulerState
+
+
+def do(state: SchedulerState, call: calls.Call) -> Sequence[Cycle]:
+    """Does a call that was found to be right, for the first time or again.
+
+    Returns:
+        The cycles that it came to; of a `Settle`, with why they ended.
+    """
+    match call:
+        case calls.Submit():
+            _submit(state, call)
+        case calls.Apply(obj):
+            _apply(state, obj)
+        case calls.Remove(_, name, namespace):
+            _remove(state, call, f"{namespace}/{name}" if namespace else name)
+        case calls.Controllers():
+            state.engine.settle()
+        case calls.Advance(now):
+            state.engine.set_now(now)
+        case calls.Cycle():
+            return [_cycle(state)]
+        case calls.Settle(max_cycles):
+            waits = state.configuration.wait_for_pods_ready
+            apart = waits is None or not waits.block_admission
+            return settle(state.engine, lambda: _cycle(state), max_cycles, apart=apart)
+        case _:
+            _do_of_workload(state, state.engine.find(call.workload), call)
+    return ()
+
+
+def _do_of_workload(state: SchedulerState, found: int, call: calls.OfWorkload) -> None:
+    engine = state.engine
+    match call:
+        case calls.Finish(_, reason, message):
+            engine.finish(found, reason, message)
+        case calls.Delete(key):
+            engine.delete(found)
+            state.store.forget(key)
+        case calls.SetCheck(_, check, said, message, after):
+            updates = msgspec.json.encode(call.pod_set_updates).decode() if call.pod_set_updates else ""
+            engine.set_check(found, check, said, message, -1 if after is None else after, updates)
+        case calls.PodsReady(_, ready):
+            engine.set_pods_ready(found, ready)
+        case calls.Reclaim(_, pods):
+            names = [pod_set.name for pod_set in state.known(found).pod_sets]
+            engine.set_reclaimable(found, {names[0]: pods} if isinstance(pods, int) else pods)
+
+
+def _submit(state: SchedulerState, call: calls.Submit) -> None:
+    state.count = call.count + 1  # also if the engine refuses it
+    workload = call.workload
+    state.engine.submit(workload, call.single_pod)
+    state.store.workloads.put(workload.key, workload)
+    if call.job is not None:
+        state.store.jobs.put(workload.key, call.job)
+
+
+def _apply(state: SchedulerState, obj: Object) -> None:
+    known = state.find(obj)
+    if isinstance(obj, Workload):
+        assert isinstance(known, Workload)
+        changed = with_status_of(known, obj)
+        state.engine.update(state.id_of(obj.key), changed, changed=not changed.has_spec_of(known))
+        state.store.workloads.put(obj.key, changed)
+        return
+    if not isinstance(obj, PASSIVE):
+        state.engine.apply(obj, known != obj)
+    state.store.objects.put((type(obj), obj.key), obj)
+
+
+def with_status_of(known: Workload, obj: Workload) -> Workload:
+    """What an API server makes of a change: the status stays as it is, and so does the creation."""
+    created = known.creation_timestamp
+    return msgspec.structs.replace(obj, uid=obj.uid or known.uid, creation_timestamp=created, status=known.status)
+
+
+def _remove(state: SchedulerState, call: calls.Remove, key: str) -> None:
+    cls = call.cls
+    if not issubclass(cls, PASSIVE):
+        state.engine.delete_object(call.kind, call.namespace, call.name)
+    state.store.objects.drop((cls, key))
+
+
+def _cycle(state: SchedulerState) -> Cycle:
+    """Lets Kueue's controllers run, then one cycle; how workloads are admitted is remembered for explanations."""
+    state.engine.settle()
+    cycle = Cycle(state.engine.decide())
+    if cycle.admitted_count:
+        for decision in cycle:
+            if isinstance(decision, Admitted):
+                state.store.admitted.put(decision.workload, decision)
+    return cycle

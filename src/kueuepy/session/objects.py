@@ -1,0 +1,103 @@
+"""Objects and Workloads come, objects change and go: what is asked for is checked, and then done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.manifest import ManifestError, check, validate_update
+from kueuepy.objects import Object, Workload
+from kueuepy.session import calls
+from kueuepy.session.doing import with_status_of
+from kueuepy.session.elastic import resized
+from kueuepy.session.submission import Keys, Submitted
+from kueuepy.session.workloads import delete, take_all, valid_submissions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kueuepy.session.session import Session
+    from kueuepy.session.state import SchedulerState
+
+
+def submit(session: Session, items: Sequence[Any], *, keep_status: bool = False) -> Keys:
+    """New workloads; either all of them are taken, or none.
+
+    Raises:
+        DuplicateError: A workload of this key exists already.
+        InvalidSpecError: Something is not valid.
+        NotFoundError: A job names a priority class that isn't there.
+    """
+    with session.change():
+        new = valid_submissions(session.state, items, keep_status=keep_status)
+        found = [resized(session.state, one) for one in new]
+        taken = take_all(session, (one.new for one in found if one.new is not None))
+        apply(session, [one.changed for one in found if one.changed is not None])
+        keys = Keys(one.key for one in found)
+        keys.remarks = taken.remarks
+        return keys
+
+
+def apply(session: Session, objects: Sequence[Object]) -> None:
+    """Creates the objects, or changes those of the same kind and name.
+
+    Raises:
+        InvalidSpecError: An object, or the change of it, is not valid.
+    """
+    with session.change():
+        state = session.state
+        for obj in objects:
+            expect_object("apply", obj)
+            _check(state, obj)
+        for obj in objects:
+            if isinstance(obj, Workload) and state.find(obj) is None:
+                take_all(session, [Submitted(msgspec.structs.replace(obj, status=None))])
+            else:
+                session.do(calls.Apply(obj))
+
+
+def _check(state: SchedulerState, obj: Object) -> None:
+    known, gates = state.find(obj), state.configuration.gates
+    if known is None:
+        check(obj, feature_gates=gates)
+        return
+    changed = obj
+    if isinstance(known, Workload) and isinstance(obj, Workload):
+        known = state.workload(obj.key)
+        changed = with_status_of(known, obj)
+    if problems := validate_update(known, changed, feature_gates=gates):
+        raise ManifestError([(f'{type(obj).__name__} "{obj.key}"', problem) for problem in problems])
+
+
+def remove(session: Session, objects: Sequence[Object]) -> None:
+    """Deletes the objects of these kinds and names; either all of them, or none.
+
+    Raises:
+        NotFoundError: There is no such object.
+        InvalidSpecError: One is no object, or is named twice.
+    """
+    with session.change():
+        for obj in objects:
+            expect_object("remove", obj)
+            if session.state.find(obj) is None:
+                raise NotFoundError(f'{type(obj).__name__} "{obj.key}": there is no such object')
+        calls.each_once("remove", (f'{type(obj).__name__} "{obj.key}"' for obj in objects))
+        for obj in objects:
+            if isinstance(obj, Workload):
+                delete(session, [obj.key])
+            else:
+                session.do(calls.Remove.of(obj))
+
+
+def expect_object(method: str, obj: object) -> None:
+    """This is an object, with a name.
+
+    Raises:
+        InvalidSpecError: It isn't.
+    """
+    if not isinstance(obj, Object):
+        raise InvalidSpecError(f"{method}: {obj!r} is no object; it must be one, such as a LocalQueue")
+    if not isinstance(obj.name, str):
+        raise InvalidSpecError(f"{method}: {type(obj).__name__}: name: is {obj.name!r}; it must be a text")

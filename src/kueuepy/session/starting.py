@@ -1,0 +1,50 @@
+"""How a session begins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kueuepy import _core
+from kueuepy.cluster import Cluster
+from kueuepy.errors import InvalidSpecError
+from kueuepy.jobs.places import jobs_placed
+from kueuepy.objects import Workload
+from kueuepy.session import calls
+from kueuepy.session.checks import checks_of
+from kueuepy.session.session import Session
+from kueuepy.session.state import SchedulerState
+from kueuepy.session.store import Store
+from kueuepy.session.submission import Submitted, latest_time, of_jobs, plain
+from kueuepy.session.time import Duration, Moment, duration_ns, moment_ns
+from kueuepy.session.workloads import take_all, valid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kueuepy.session.checks import Check
+
+
+def start(
+    cluster: Cluster, *, now: Moment | None = None, checks: Mapping[str, Check] | None = None, stopping: Duration = 0
+) -> Session:
+    """Starts with everything in the cluster: objects, Workloads with their status, jobs.
+
+    Raises:
+        InvalidSpecError: This is no Cluster, or a job is not valid.
+        NotFoundError: A job names a priority class that isn't there.
+    """
+    if not isinstance(cluster, Cluster):
+        raise InvalidSpecError(f"Scheduler: {cluster!r} is no Cluster; make one of objects: Cluster(*objects)")
+    related = tuple(map(plain, cluster.manifest.others))
+    engine = _core.Engine(cluster.configuration)
+    state = SchedulerState(engine, cluster.configuration, related, Store(), checks=checks_of(checks or {}))
+    engine.set_now(latest_time(cluster) if now is None else moment_ns(now))
+    engine.set_stop_delay(duration_ns(stopping))
+    session = Session(state)
+    for obj in cluster.objects():
+        if not isinstance(obj, Workload):
+            session.do(calls.Apply(obj))
+    take_all(session, (Submitted(workload) for workload in cluster.workloads))
+    with jobs_placed(cluster.manifest):
+        take_all(session, valid(state, of_jobs(cluster.jobs, state.job_context())))
+    return session

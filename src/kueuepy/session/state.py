@@ -1,0 +1,145 @@
+"""What a running cluster consists of: the engine, and what is remembered beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from kueuepy.cluster import Cluster
+from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
+from kueuepy.objects import ClusterQueue, LocalQueue, Namespace, Object, PriorityClass, Workload, WorkloadPriorityClass
+from kueuepy.session.status import live_workload
+from kueuepy.session.submission import JobContext
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from kueuepy import _core
+    from kueuepy.objects import Configuration
+    from kueuepy.session.checks import Check
+    from kueuepy.session.store import Store
+
+
+@dataclass(slots=True)
+class SchedulerState:
+    """All that a running cluster consists of; whoever changes a part of it changes that cluster.
+
+    Attributes:
+        engine: The core.
+        configuration: The policies that it was made with.
+        related: Manifests of other kinds that jobs refer to.
+        store: Objects and Workloads as they were given.
+        count: How many workloads were submitted, refused ones included; the next one without a uid is named by it.
+        checks: Who answers the admission checks, by controllerName.
+    """
+
+    engine: _core.Engine
+    configuration: Configuration
+    related: tuple[dict[str, Any], ...]
+    store: Store
+    count: int = 0
+    checks: Mapping[str, Check] = field(default_factory=dict)
+
+    def fork(self) -> SchedulerState:
+        """The same state, at once; what happens to one of the two is not seen by the other."""
+        return replace(self, engine=self.engine.fork(), store=self.store.fork())
+
+    def id_of(self, key: str) -> int:
+        """The engine's id of a workload, by its key or, in the namespace `default`, by its name.
+
+        The name of a job does, too, or the beginning of one that it was generated from, if that is one workload's only.
+
+        Raises:
+            NotFoundError: There is no such workload.
+            InvalidSpecError: The key is no text.
+        """
+        if not isinstance(key, str):
+            raise InvalidSpecError(f"Workload: {key!r} is no key; it must be a text such as namespace/name")
+        full = key if "/" in key else f"default/{key}"
+        found = self.engine.find(full)
+        if found >= 0:
+            return found
+        named = [known for known in self.store.jobs.keys() if full in self._names_of_job(known)]  # noqa: SIM118
+        if len(named) == 1:
+            return self.engine.find(named[0])
+        hint = f"its job has {', '.join(named[:9])}" if named else "a key is namespace/name"
+        raise NotFoundError(f'Workload "{key}": there is no such workload; {hint}')
+
+    def keys(self) -> tuple[str, ...]:
+        """The keys of all workloads, in the order of submission, finished ones included."""
+        return self.store.workloads.keys()
+
+    def job_of(self, key: str) -> dict[str, Any] | None:
+        """The manifest of the job of a workload, as it was submitted; `None` of one that came without."""
+        return self.store.jobs.get(key)
+
+    def _names_of_job(self, key: str) -> tuple[str, ...]:
+        """By what the job of a workload is known, beside the workload's name."""
+        metadata = (self.job_of(key) or {}).get("metadata") or {}
+        namespace = metadata.get("namespace") or "default"
+        return tuple(f"{namespace}/{metadata[part]}" for part in ("name", "generateName") if metadata.get(part))
+
+    def known(self, found: int) -> Workload:
+        """The Workload of an id of the engine as it was submitted.
+
+        Raises:
+            StateError: The engine was given it directly.
+        """
+        known = self.store.workloads.get(self.engine.key(found))
+        if known is None:
+            raise StateError(f'Workload "{self.engine.key(found)}": was given to the engine directly')
+        return known
+
+    def workload(self, key: str) -> Workload:
+        """The Workload with the status that it has now.
+
+        Raises:
+            NotFoundError: There is no such workload.
+        """
+        return self.live(self.id_of(key))
+
+    def live(self, found: int) -> Workload:
+        """The Workload of an id of the engine with the status that it has now.
+
+        Raises:
+            StateError: The engine was given it directly.
+        """
+        return live_workload(self.engine, found, self.known(found))
+
+    def find(self, obj: Object) -> Object | None:
+        """The object of the same kind and name as it was given, if there is one."""
+        if isinstance(obj, Workload):
+            return self.store.workloads.get(obj.key)
+        return self.store.objects.get((type(obj), obj.key))
+
+    def cluster(self) -> Cluster:
+        """The declared objects as they are now, without Workloads."""
+        return Cluster(tuple(self.store.objects.values()), configuration=self.configuration, names=False)
+
+    def job_context(self) -> JobContext:
+        """What the reading of a job depends on, as it is now."""
+        objects = self.store.objects
+        return JobContext(
+            self.configuration,
+            (*objects.of(WorkloadPriorityClass), *objects.of(PriorityClass)),
+            objects.of(Namespace),
+            objects.of(LocalQueue),
+            self.related,
+            self._covered,
+            count(self.count + 1),
+        )
+
+    def cluster_queue_of(self, local_queue: str) -> ClusterQueue | str:
+        """The ClusterQueue of a LocalQueue, given as `namespace/name`; or which of the two is not there."""
+        local = self.store.objects.get((LocalQueue, local_queue))
+        if not isinstance(local, LocalQueue):
+            return f"LocalQueue {local_queue}"
+        queue = self.store.objects.get((ClusterQueue, local.cluster_queue))
+        return queue if isinstance(queue, ClusterQueue) else f"ClusterQueue {local.cluster_queue}"
+
+    def _covered(self, local_queue: str) -> Collection[str]:
+        queue = self.cluster_queue_of(local_queue)
+        if isinstance(queue, str):
+            return ()
+        return {resource for group in queue.resource_groups for resource in group.covered_resources}

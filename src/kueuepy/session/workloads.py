@@ -1,0 +1,223 @@
+"""Workloads come, finish, go, and are reported on: what is asked for is checked, and then done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from kueuepy.errors import DuplicateError, InvalidSpecError, StateError, about
+from kueuepy.manifest import check
+from kueuepy.objects import SECOND
+from kueuepy.session import calls
+from kueuepy.session.checks import check_updates
+from kueuepy.session.submission import Keys, Submitted, submissions
+from kueuepy.session.time import later
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kueuepy.objects import Workload
+    from kueuepy.session.checks import CheckAnswer
+    from kueuepy.session.session import Session
+    from kueuepy.session.state import SchedulerState
+
+W = TypeVar("W", bound=calls.OfWorkload)
+
+_UID = "00000000-0000-4000-8000-{:012d}"
+
+
+# --- they come -------------------------------------------------------------------------------------------------------
+
+
+def valid_submissions(state: SchedulerState, items: Iterable[Any], *, keep_status: bool = False) -> list[Submitted]:
+    """The Workloads of what is given to be submitted, or asked about, each found to be valid.
+
+    Raises:
+        InvalidSpecError: Something is not valid, or is no workload, job, row or frame.
+        NotFoundError: A job names a priority class that isn't there.
+    """
+    found = submissions(items, state.job_context())
+    return valid(state, found if keep_status else map(_without_status, found))
+
+
+def valid(state: SchedulerState, new: Iterable[Submitted]) -> list[Submitted]:
+    """The same, once each Workload is found to be valid."""
+    found = list(new)
+    for workload, *_ in found:
+        check(workload, feature_gates=state.configuration.gates)
+    return found
+
+
+def take_all(session: Session, new: Iterable[Submitted]) -> Keys:
+    """Valid workloads come; either all of them are taken, or none.
+
+    Raises:
+        DuplicateError: A workload of this key exists already.
+    """
+    submitted = list(new)
+    seen: set[str] = set()
+    for workload, *_ in submitted:
+        if workload.key in seen or session.state.engine.find(workload.key) >= 0:
+            with about(workload.key):
+                raise DuplicateError(f'Workload "{workload.key}": exists already; delete it first, or apply a change')
+        seen.add(workload.key)
+    with session.change():
+        for one in submitted:
+            take(session, one)
+    keys = Keys(workload.key for workload, *_ in submitted)
+    keys.remarks = tuple(_remarks(session.state, (workload for workload, *_ in submitted)))
+    return keys
+
+
+def take(session: Session, one: Submitted) -> None:
+    """A workload comes as it is, with its status and without checks.
+
+    Raises:
+        DuplicateError: A workload of this key exists already.
+        InvalidSpecError: The engine cannot read it.
+    """
+    with session.change():
+        state = session.state
+        workload = _identified(state, one.workload)
+        with about(workload.key):
+            session.do(calls.Submit(workload, state.count, one.job, one.single_pod))
+
+
+def _identified(state: SchedulerState, workload: Workload) -> Workload:
+    """The workload as an API server would store it: with a uid and a creation time.
+
+    Without the gate PartialAdmission it loses its minCounts (`pkg/webhooks/workload_webhook.go:Default`).
+    """
+    if not state.configuration.enabled("PartialAdmission"):
+        workload = workload.without_min_counts()
+    if workload.uid and workload.creation_timestamp is not None:
+        return workload
+    created = state.engine.now if workload.creation_timestamp is None else workload.creation_timestamp
+    uid = workload.uid or _UID.format(state.count + 1)
+    return msgspec.structs.replace(workload, uid=uid, creation_timestamp=created)
+
+
+def _without_status(one: Submitted) -> Submitted:
+    if one.workload.status is None:
+        return one
+    return one._replace(workload=msgspec.structs.replace(one.workload, status=None))
+
+
+def _remarks(state: SchedulerState, workloads: Iterable[Workload]) -> Iterator[str]:
+    """Of each workload that nobody considers, as its queue is not there, which one; and what is not counted."""
+    for workload in workloads:
+        missing = state.cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
+        if not workload.queue_name:
+            yield f'Workload "{workload.key}": names no queue, and is never considered'
+        elif isinstance(missing, str):
+            yield f'Workload "{workload.key}": waits for {missing}, which is not there'
+        if any(pod_set.asks_for_claims for pod_set in workload.pod_sets):
+            yield f'Workload "{workload.key}": asks for devices by resourceClaims, which count nothing here'
+
+
+# --- they finish, go, and are reported on ----------------------------------------------------------------------------
+
+
+def finish(session: Session, wanted: Iterable[calls.Finish]) -> None:
+    """The jobs of these workloads are done; either all of them, or none.
+
+    Raises:
+        NotFoundError: There is no such workload.
+        StateError: It is finished already.
+        InvalidSpecError: An argument has a wrong type, there is no such reason, or a workload is named twice.
+    """
+    with session.change():
+        done = [_resolved(session.state, call) for call in wanted]
+        calls.each_once("finish", (f'Workload "{call.workload}"' for _, call in done))
+        for found, call in done:
+            finished = session.state.engine.condition(found, "Finished")
+            if finished is not None and finished[0]:
+                raise StateError(f'Workload "{call.workload}": is finished already')
+        for _, call in done:
+            session.do(call)
+
+
+def delete(session: Session, keys: Iterable[str]) -> None:
+    """The workloads are gone; either all of them, or none.
+
+    Raises:
+        NotFoundError: There is no such workload.
+        InvalidSpecError: A key is no text, or a workload is named twice.
+    """
+    with session.change():
+        deleted = [_resolved(session.state, calls.Delete(key))[1] for key in keys]
+        calls.each_once("delete", (f'Workload "{call.workload}"' for call in deleted))
+        for call in deleted:
+            session.do(call)
+
+
+def set_check(session: Session, key: str, name: str, said: CheckAnswer) -> None:
+    """An admission check's controller says something of a workload.
+
+    Raises:
+        NotFoundError: There is no such workload.
+        InvalidSpecError: An argument has a wrong type, there is no such state or pod set, or a check that is Ready
+            changes its updates.
+    """
+    with session.change():
+        state, now, after = session.state, session.state.engine.now, said.requeue_after
+        seconds = None if after is None else (later(now, after) - now) // SECOND
+        updates: Any = said.pod_set_updates  # made a tuple of dicts by the check
+        found, call = _resolved(state, calls.SetCheck(key, name, said.state, said.message, seconds, updates))
+        check_updates(state.live(found), call.check, call.state, call.pod_set_updates)
+        session.do(call)
+
+
+def pods_ready(session: Session, key: str, ready: bool) -> None:  # noqa: FBT001 - a value, not a switch
+    """All pods of the workload's job are ready, or not all of them any more.
+
+    Raises:
+        NotFoundError: There is no such workload.
+        InvalidSpecError: `ready` is neither true nor false.
+    """
+    with session.change():
+        session.do(_resolved(session.state, calls.PodsReady(key, ready))[1])
+
+
+def reclaim(session: Session, key: str, pods: int | Mapping[str, int]) -> None:
+    """Pods of the workload no longer need their quota.
+
+    Raises:
+        NotFoundError: There is no such workload.
+        InvalidSpecError: A number is none, a pod set is unknown, or has fewer pods; or fewer than before, or none
+            any more, are reclaimable while the workload holds quota.
+    """
+    with session.change():
+        counted: Any = pods  # made a dict by the check, if it is any mapping
+        found, call = _resolved(session.state, calls.Reclaim(key, counted))
+        _check_reclaimable(session.state, found, call)
+        session.do(call)
+
+
+def _check_reclaimable(state: SchedulerState, found: int, call: calls.Reclaim) -> None:
+    counts = {pod_set.name: pod_set.count for pod_set in state.known(found).pod_sets}
+    by_name = {next(iter(counts)): call.pods} if isinstance(call.pods, int) and len(counts) == 1 else call.pods
+    if isinstance(by_name, int):
+        raise InvalidSpecError(f'Workload "{call.workload}": has {len(counts)} pod sets; name them')
+    for name, count in by_name.items():
+        if not 0 <= count <= counts.get(name, -1):
+            raise InvalidSpecError(
+                f'Workload "{call.workload}": reclaimable pods of "{name}": is {count}; '
+                f"it must be a pod set's name and 0 to its count, of {counts}"
+            )
+    if state.engine.admission(found) is None:
+        return
+    for name, before in state.engine.life(found)["reclaimable"].items():
+        if by_name.get(name, 0) < before:
+            raise InvalidSpecError(
+                f'Workload "{call.workload}": reclaimable pods of "{name}": is '
+                f"{by_name.get(name, 0)}; it must be {before} at least, as before, while quota is held"
+            )
+
+
+def _resolved(state: SchedulerState, call: W) -> tuple[int, W]:
+    """The engine's id of the workload of a call, and the call with its full key, held to its types."""
+    call = call.checked()
+    found = state.id_of(call.workload)
+    return found, msgspec.structs.replace(call, workload=state.engine.key(found))
