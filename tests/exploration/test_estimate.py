@@ -61,6 +61,8 @@ def test_runtimes_come_from_a_log_by_queue():
     log = kq.Jobs({"queue": ["q", "q", "other"], "submit": [0, 1, 2], "runtime": [100, 100, 999]})
     scheduler = scheduler_of({"name": "a", "gpu": 2}, {"name": "b"})
     assert kq.eta(scheduler, "default/b", log, n=5).seconds == (100,) * 5
+    drawn = generate.poisson("q", "1/h", 100, {GPU: 1}, n=3)
+    assert kq.eta(scheduler, "default/b", drawn, n=5).seconds == (100,) * 5
     with pytest.raises(kq.NotFoundError, match='LocalQueue "default/q"'):
         kq.eta(scheduler, "default/b", {"default/x": 3}, n=1)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from kueuepy.errors import NotFoundError
 from kueuepy.objects import SECOND
+from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER
 from kueuepy.simulation.distributions import TABLE, Empirical, distribution_of, draws
 from kueuepy.simulation.table import Jobs
@@ -34,7 +35,7 @@ class Runtimes:
     def __init__(self, known: Any) -> None:
         """Reads what is known."""
         given: dict[str, Any] = dict(known) if isinstance(known, Mapping) else {_OTHERS: known}
-        if isinstance(known, Jobs):
+        if isinstance(known, JobColumns):
             given = _of_log(known)
         self._by_queue: dict[str, Distribution] = {name: distribution_of(value) for name, value in given.items()}
         self._ordered: dict[str, NDArray[np.float64]] = {}
@@ -63,7 +64,7 @@ class Runtimes:
         return max(int(whole) - round(ran * SECOND), 1)
 
 
-def _of_log(log: Jobs) -> dict[str, Empirical]:
+def _of_log(log: JobColumns) -> dict[str, Empirical]:
     ends = log["runtime"] >= 0
     seconds = log["runtime"] / SECOND
     queue = log["queue"]
