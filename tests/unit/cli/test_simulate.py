@@ -79,48 +79,6 @@ def test_wrong_command_lines_exit_with_2_and_wrong_input_with_1(week, kueuepy):
     assert skipped.code == 0
 
 
-LOOP = """
-apiVersion: config.kueue.x-k8s.io/v1beta2
-kind: Configuration
-fairSharing: {{preemptionStrategies: [LessThanOrEqualToFinalShare, LessThanInitialShare]}}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {{name: f}}
----
-{queues}
-"""
-QUEUE = """apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {{name: {name}}}
-spec:
-  cohortName: loop
-  namespaceSelector: {{}}
-  preemption: {{reclaimWithinCohort: Any, withinClusterQueue: LowerPriority}}
-  resourceGroups:
-  - coveredResources: [nvidia.com/gpu]
-    flavors: [{{name: f, resources: [{{name: nvidia.com/gpu, nominalQuota: 10}}]}}]
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {{name: {name}, namespace: default}}
-spec: {{clusterQueue: {name}}}
-"""
-
-
-def test_a_loop_exits_with_3_where_it_is_to_raise(kueuepy, tmp_path):
-    objects, jobs = tmp_path / "objects.yaml", tmp_path / "jobs.csv"
-    objects.write_text(LOOP.format(queues="---\n".join(QUEUE.format(name=n) for n in ("reclaiming", "borrowing"))))
-    rows = [("reclaiming", 6, 0, 0), ("borrowing", 13, 0, 1), ("reclaiming", 8, 10, 2)]
-    jobs.write_text("queue,gpu,priority,submit,runtime\n" + "".join(f"{q},{g},{p},{s},100\n" for q, g, p, s in rows))
-    held = kueuepy("simulate", objects, "--jobs", jobs)
-    assert held.code == 0
-    assert "warning: endless preemption at 2 s" in held.out
-    ran = kueuepy("simulate", objects, "--jobs", jobs, "--on-loop", "raise")
-    assert (ran.code, ran.out) == (3, "")
-    assert "endless preemption at 2 s" in ran.err
-
-
 def test_jobs_are_described(kueuepy):
     ran = kueuepy("jobs", "describe", JOBS, "--on", WEEK / "teams.yaml")
     assert ran.code == 0
