@@ -12,6 +12,7 @@ from kueuepy.explain.cause import Cause
 from kueuepy.explain.cause import cause as _cause
 from kueuepy.explain.causes import history_causes, holding_causes, waiting_causes
 from kueuepy.explain.obstacles import delays, fewer_pods, releases
+from kueuepy.explain.places import held_places
 from kueuepy.notebook import repr_html
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ def explain(
     if facts["holds"]:
         verdict = _holding_verdict(conditions)
         causes += holding_causes(facts, decided, engine.life(found), fair=fair)
+        causes += held_places(engine.admission(found))
     elif "Finished" in conditions and conditions["Finished"][0]:
         verdict = "Finished"
     else:

@@ -10,6 +10,7 @@ from kueuepy.explain.cause import cause as _cause
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kueuepy.engine.facts import AdmissionView
     from kueuepy.engine.places import DomainView, PlaceFactsView
     from kueuepy.explain.cause import Cause
 
@@ -40,3 +41,12 @@ def _below(above: tuple[str, ...], facts: PlaceFactsView) -> list[Cause]:
 
 def _hidden(rest: Sequence[DomainView], level: str, count: int) -> Cause:
     return _cause("domains", words.others(rest, level, count), {"level": level, "count": count})
+
+
+def held_places(admission: tuple[str, AdmissionView] | None) -> tuple[Cause, ...]:
+    """Where the pods of an admitted workload are."""
+    return tuple(
+        _cause("place", words.held(name, *place), {"pod_set": name, "levels": place[0], "domains": place[1]})
+        for name, _, _, place, _ in (admission[1] if admission is not None else ())
+        if place is not None
+    )

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
     from kueuepy.engine.places import DomainView, Exclusion, PlaceFactsView
 
+_MOST_TOLD = 8  # domains
+
 
 def pods(count: int) -> str:
     """So many pods."""
@@ -115,3 +117,10 @@ def remedy(facts: PlaceFactsView) -> str:
 
 def _either(workloads: Sequence[str]) -> str:
     return f"one of {', '.join(workloads)}" if workloads[1:] else workloads[0]
+
+
+def held(name: str, levels: Sequence[str], domains: Sequence[tuple[tuple[str, ...], int]]) -> str:
+    """Where the pods of a pod set are, by the domains of its topology assignment."""
+    told = ", ".join(f"{'/'.join(values)}: {count}" for values, count in domains[:_MOST_TOLD])
+    more = f" and {len(domains) - _MOST_TOLD} more" if domains[_MOST_TOLD:] else ""
+    return f"pod set {name} is on {told}{more}" if told else f"pod set {name} is on no {levels[-1]}"

@@ -34,7 +34,7 @@ class Rack(msgspec.Struct, frozen=True):
         capacity: What its nodes have.
         outside: What of that pods outside Kueue take.
         used: What of that workloads take.
-        free: What is left.
+        free: What is left; below 0 where pods outside Kueue came on top of workloads.
         uses: The workloads there, those with most pods first.
     """
 

@@ -185,3 +185,20 @@ def test_where_there_is_a_place_one_line_says_so(busy):
     assert explanation.verdict == "Fits"
     assert topology.text == "topology racks: 4 pods in one rack: there is a place; up to 8 would have one"
     assert topology.causes == ()
+
+
+def test_where_the_pods_of_an_admitted_workload_are_is_told(busy):
+    (place,) = busy.explain("full").find("place")
+
+    assert place.text == "pod set main is on b1-r1-h1: 4, b1-r1-h2: 4"
+    assert place.facts["domains"] == ((("b1-r1-h1",), 4), (("b1-r1-h2",), 4))
+
+
+def test_of_many_hosts_the_first_are_told():
+    scheduler = kq.Scheduler(centre(hosts(1, 1, 10)))
+    scheduler.submit(job("many", 40, kq.required("rack")))
+    scheduler.settle()
+    (place,) = scheduler.explain("many").find("place")
+
+    assert len(place.facts["domains"]) == 10
+    assert place.text.endswith("b1-r1-h7: 4 and 2 more")

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 import kueuepy as kq
+from kueuepy.journal import Journal
 
 from .conftest import FLAVOR, RACKS, centre, hosts, job, places
 
@@ -172,3 +173,39 @@ def test_domains_without_hosts_are_named_by_all_levels():
     assignment = scheduler.workload("train").status.admission.pod_set_assignments[0].topology_assignment
     assert assignment.levels == ("zone", "rack")
     assert str(assignment) == "z1/r1: 8, z2/r1: 2"
+
+
+def test_what_if_a_node_came_says_who_would_be_admitted(scheduler):
+    scheduler.submit(job("train", 12, kq.required("rack")))
+    difference = scheduler.whatif(hosts(1, 1, 3)[2])
+
+    assert difference.admitted == ("default/train",)
+    assert difference.after.topology("racks").at("rack")[0].used["nvidia.com/gpu"] == 12
+    assert len(scheduler.cluster.nodes) == 2
+
+
+def test_a_journal_does_again_what_nodes_and_pods_did(scheduler, tmp_path):
+    with Journal(tmp_path / "journal") as journal:
+        live = journal.scheduler(scheduler.cluster)
+        live.apply(kq.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}))
+        live.submit(job("train", 2, kq.required("rack")))
+        live.settle()
+        live.remove(next(node for node in live.cluster.nodes if node.name in places(live, "train")))
+        live.advance(5)
+        live.settle()
+        before = live.workload("train")
+    with Journal(tmp_path / "journal") as journal:
+        again = journal.scheduler()
+        assert again.workload("train") == before
+        assert [pod.name for pod in again.cluster.pods] == ["agent"]
+
+
+def test_a_dump_goes_on_with_nodes_pods_and_places(scheduler):
+    scheduler.apply(kq.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}))
+    scheduler.submit(job("train", 5, kq.required("rack")))
+    scheduler.settle()
+    text = kq.dump(kq.Cluster(scheduler.cluster.objects(), scheduler.workload("train"), names=False))
+    again = kq.Scheduler(kq.load(text))
+
+    assert places(again, "train") == places(scheduler, "train")
+    assert str(again.topology("racks")) == str(scheduler.topology("racks"))
