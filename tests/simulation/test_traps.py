@@ -39,7 +39,7 @@ def crowded(n=1500):
     return cluster(*queues), kq.Jobs(table)
 
 
-def endless():
+def endless(**fields):
     """Two queues that take each other's quota under fair sharing, for ever."""
     policies = {"reclaim_within_cohort": "Any", "within_cluster_queue": "LowerPriority"}
     queues = [queue(name, 10, cohort="loop", **policies) for name in ("reclaiming", "borrowing")]
@@ -48,7 +48,7 @@ def endless():
         {"queue": name, "gpu": gpus, "priority": priority, "submit": i, "runtime": 100}
         for i, (name, gpus, priority) in enumerate(rows)
     ]
-    return cluster(*queues, fair_sharing=kq.FairSharingConfig()), jobs
+    return cluster(*queues, fair_sharing=kq.FairSharingConfig(), **fields), jobs
 
 
 def test_endless_preemption_is_held_and_told():
@@ -61,6 +61,12 @@ def test_endless_preemption_is_held_and_told():
     assert result.warnings[0] == str(loop) == "endless preemption at 2 s: every 2 cycles the same of default/j0000001"
     assert result.kpis.finished == 3
     assert result.kpis.loops == 1
+
+
+def test_pods_that_are_ready_at_once_are_no_end_of_it():
+    there, jobs = endless(wait_for_pods_ready=kq.WaitForPodsReady())
+    (loop,) = kq.simulate(there, jobs).loops
+    assert (loop.at, loop.times) == (2.0, 1)
 
 
 def test_endless_preemption_may_stop_the_run_or_raise():

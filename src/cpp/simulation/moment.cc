@@ -52,9 +52,15 @@ bool Simulation::Begin(Time until) {
   const std::optional<Time> next = Next();
   if (!next || *next > until) return false;
   const Time at = *next;
+  // What a decision brings about at once, as pods that are ready, begins no moment: preemption may go round
+  // with it.
+  const bool is_later = at > now();
   engine_.SetNow(at);
-  cycles_at_moment_ = idle_cycles_ = 0;
-  watch_.BeginMoment();
+  idle_cycles_ = 0;
+  if (is_later) {
+    cycles_at_moment_ = 0;
+    watch_.BeginMoment();
+  }
   const auto take = [&](bool before_arrivals) {
     while (!calendar_.empty() && calendar_.Next().at == at &&
            (!before_arrivals || ComesBeforeArrivals(calendar_.Next().kind()))) {
@@ -95,7 +101,8 @@ void Simulation::Happen(const Planned& planned) {
       break;
   }
   if (At(job).term != planned.term) return;
-  Stir(At(job).queue);
+  if (planned.kind() != Happening::kPodsReady)
+    Stir(At(job).queue);  // it frees nothing, and nobody competes for it
   switch (planned.kind()) {
     case Happening::kEnd:
       return End(job);
