@@ -103,7 +103,10 @@ def test_a_fork_has_its_own_future():
 
 def test_capacity_comes_with_the_first_check_that_is_ready():
     check = kq.AdmissionCheck("prov", controller_name="example.com/prov")
-    there = cluster(check, kq.ClusterQueue.of("q", {"f": {GPU: 1}}, admission_checks=["prov"]))
+    there = cluster(
+        check,
+        kq.ClusterQueue.of("q", {"f": {GPU: 1}}, admission_checks_strategy=[kq.AdmissionCheckStrategyRule("prov")]),
+    )
     edit = kq.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 2)
     jobs = rows((0, 100, 1), (0, 100, 1))
     plain = kq.simulate(there, jobs, delays=[kq.CheckDelay("prov", 60)])
