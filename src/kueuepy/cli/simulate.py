@@ -13,6 +13,8 @@ from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, examples, 
 from kueuepy.cli.output import ANSWER_IS_NO, fail, print_json, progress, say, table, writing
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
+from kueuepy.exploration.gate import gate as hold
+from kueuepy.exploration.gate import read_promises
 from kueuepy.simulation.events import read_events
 from kueuepy.simulation.model import Clock, RunModel
 from kueuepy.simulation.pictures.svg import NAMES, drawn
@@ -26,6 +28,7 @@ from kueuepy.simulation.text import figure_text, span_text
 
 EXAMPLES = examples(
     "kueuepy simulate examples/week/teams.yaml --jobs examples/week/jobs.csv --report week.html",
+    "kueuepy simulate examples/week/teams.yaml --jobs examples/week/jobs.csv --gate examples/gate/promises.yaml",
     "kueuepy simulate objects/ --jobs philly.csv.gz --window 7d:21d --model checkpoint --every 30m --restore 3m",
     "kueuepy simulate objects/ --jobs log.csv --map queue=team --map gpu=n_gpu --picture usage=usage.svg --json",
 )
@@ -112,6 +115,9 @@ def simulate(
     out: _Out = None,
     report: _Report = None,
     picture: _Picture = None,
+    gate: Annotated[
+        str | None, typer.Option("--gate", metavar="FILE", help="Promises that must hold: YAML, a list of them.")
+    ] = None,
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
@@ -121,8 +127,9 @@ def simulate(
     Jobs are read from CSV, Parquet, JSON lines, manifests, or logs of clusters by the name of their format. Progress is
     shown on terminals.
 
-    Exits with 3 if preemption goes round and --on-loop is raise.
+    Exits with 3 if a promise of --gate does not hold, or preemption goes round and --on-loop is raise.
     """
+    promises = [] if gate is None else read_promises(gate)
     pictures = [_pair("--picture", given, NAMES) for given in picture or ()]
     cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
     with progress(f"reading {jobs}"):
@@ -150,10 +157,15 @@ def simulate(
         fail(error, json=json)
         raise typer.Exit(ANSWER_IS_NO) from None
     _write(found, out, report, pictures)
+    verdicts = hold(found, promises)
     if json:
-        print_json(as_data(found))
+        print_json(as_data(found) | ({} if gate is None else {"gate": verdicts.to_dicts()}))
     else:
         tell_result(found)
+        for verdict in verdicts:
+            say(str(verdict), style="" if verdict.passed else "red")
+    if not verdicts.passed:
+        raise typer.Exit(ANSWER_IS_NO)
 
 
 def _pair(option: str, given: str, allowed: tuple[str, ...] = ()) -> tuple[str, str]:

@@ -102,7 +102,7 @@ def fits(value: Any, hint: Any, names: _Names) -> bool:
     """Whether a value is of the type that an annotation says, as far as that can be seen without taking it apart."""
     hint = _hint(hint, names)
     origin, parts = get_origin(hint) or hint, get_args(hint)
-    if hint is Any:
+    if Any in (hint, origin):
         return True
     if hint is None or hint is type(None):
         return value is None

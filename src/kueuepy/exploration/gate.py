@@ -113,7 +113,7 @@ class Written(NamedTuple):
     why: str
 
 
-def gate(result: Result, promises: str | PathLike[str] | Sequence[str]) -> Gate:
+def gate(result: Result, promises: str | PathLike[str] | Sequence[str | Written]) -> Gate:
     """Whether a run keeps promises.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
@@ -126,7 +126,7 @@ def gate(result: Result, promises: str | PathLike[str] | Sequence[str]) -> Gate:
     Args:
         result: What came of the run.
         promises: A YAML file: a list of promises, each a text such as `wait_p95(team-a)[priority >= 100] <= 30m`, or
-            a mapping of `promise` and `why`. Or the texts themselves.
+            a mapping of `promise` and `why`. Or the texts themselves, or what `read_promises` has read.
 
     Raises:
         InvalidSpecError: The file cannot be read, or holds something else; the message names file and line.
@@ -144,9 +144,9 @@ def _verdict(result: Result, written: Written) -> Verdict:
     return Verdict(written.promise.text, value, written.promise.holds(value), written.place, written.why)
 
 
-def texts(promises: Iterable[str]) -> list[Written]:
-    """The promises of texts."""
-    return [Written(promise(text), "", "") for text in promises]
+def texts(promises: Iterable[str | Written]) -> list[Written]:
+    """The promises of texts; those that were read are left as they are."""
+    return [text if isinstance(text, Written) else Written(promise(text), "", "") for text in promises]
 
 
 def read_promises(path: str | PathLike[str]) -> list[Written]:
