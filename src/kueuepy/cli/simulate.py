@@ -72,6 +72,9 @@ _OnLoop: TypeAlias = Annotated[
     Literal["hold", "stop", "raise"],
     typer.Option("--on-loop", help="At endless preemption; raise exits with 3."),
 ]
+_Gate: TypeAlias = Annotated[
+    str | None, typer.Option("--gate", metavar="FILE", help="Promises that must hold: YAML, a list of them.")
+]
 _Out: TypeAlias = Annotated[
     str | None, typer.Option("--out", metavar="DIR", help="Write all tables, for report and load_result.")
 ]
@@ -115,9 +118,7 @@ def simulate(
     out: _Out = None,
     report: _Report = None,
     picture: _Picture = None,
-    gate: Annotated[
-        str | None, typer.Option("--gate", metavar="FILE", help="Promises that must hold: YAML, a list of them.")
-    ] = None,
+    gate: _Gate = None,
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
