@@ -93,8 +93,8 @@ def test_all_or_nothing(cluster, waiting):
     queues = {queue.name: queue for queue in cluster.cluster_queues}
     for key, (queue, pod_sets) in admissions(scheduler).items():
         workload = scheduler.workload(key)
-        assert [name for name, _, _ in pod_sets] == [pod_set.name for pod_set in workload.pod_sets]
-        for pod_set, (_, count, resources) in zip(workload.pod_sets, pod_sets, strict=True):
+        assert [name for name, *_ in pod_sets] == [pod_set.name for pod_set in workload.pod_sets]
+        for pod_set, (_, count, resources, *_) in zip(workload.pod_sets, pod_sets, strict=True):
             fewest = pod_set.count if pod_set.min_count is None else pod_set.min_count
             assert fewest <= count <= pod_set.count
             asked = pod_set.template["spec"]["containers"][0]["resources"].get("requests", {})

@@ -77,7 +77,7 @@ class History:
             if kind == "QuotaReserved" and DOORS[self.door(key)] == "shared":
                 self.ledger.reserve(self.door(key), key, self.requests(key), now)
             elif kind == "Admitted":
-                _, ((_, _, resources),) = self.engine.admission(found)
+                _, ((_, _, resources, *_),) = self.engine.admission(found)
                 scale = {"cpu": NANO // 1000}
                 self.running[key] = {name: n * scale.get(name, NANO) for name, (_, n) in resources.items()}
                 if DOORS[self.door(key)] == "shared":

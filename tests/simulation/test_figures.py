@@ -169,6 +169,7 @@ def test_every_cycle_may_be_kept(evicting):
 
 
 def test_who_waits_at_the_end_and_why(evicting, tmp_path):
+    pytest.importorskip("pyarrow")
     result = kq.simulate(*evicting, until=420)
     (waiter,) = result.waiting
     assert (waiter.job, waiter.cluster_queue, waiter.waited) == ("low", "q", 70.0)

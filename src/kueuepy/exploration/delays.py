@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.exploration.sweep import setup_of
 from kueuepy.notebook import Sheet, repr_html
@@ -26,6 +27,7 @@ _MOST = 1000
 """So many groups at most: each is a run of its own, and one more alone."""
 
 
+@checked_methods
 class Delays:
     """Who delays whom; a value. Waits are all time without quota, in seconds, on average over a group's jobs.
 
@@ -80,6 +82,7 @@ class Delays:
     _repr_html_ = repr_html
 
 
+@checked
 def delays(
     cluster: Cluster, jobs: Any, by: str = "cluster_queue", *, threads: int | None = None, **settings: Any
 ) -> Delays:

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.errors.arguments import checked
 from kueuepy.exploration.remaining import Living, Runtimes
 from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.notebook import Sheet, repr_html
@@ -152,6 +153,7 @@ class _Futures:
         return Simulation(self._scheduler, table, seed=seed, record=record, **self._settings)
 
 
+@checked
 def eta(
     scheduler: Scheduler,
     workload: Any,
@@ -216,6 +218,7 @@ def _eta_of(key: str, seconds: Sequence[float], end: int) -> Eta:
     return Eta(key, p5, p10, p50, p90, p95, tuple(seconds), end / SECOND)
 
 
+@checked
 def risk(
     scheduler: Scheduler,
     workload: Any,

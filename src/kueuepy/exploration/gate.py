@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import yaml
 
 from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.exploration.measure import Promise, promise
 from kueuepy.notebook import Sheet, repr_html
 
@@ -44,6 +45,7 @@ class Verdict(NamedTuple):
         return f"{told}{'kept' if self.passed else 'BROKEN'}: {self.line}: {found}{why}"
 
 
+@checked_methods
 class Gate(Sequence[Verdict]):
     """The verdicts on all promises, in their order."""
 
@@ -113,6 +115,7 @@ class Written(NamedTuple):
     why: str
 
 
+@checked
 def gate(result: Result, promises: str | PathLike[str] | Sequence[str | Written]) -> Gate:
     """Whether a run keeps promises.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.exploration.measure import promise
 from kueuepy.exploration.statistics import estimate
 from kueuepy.exploration.sweep import sweep
@@ -28,6 +29,7 @@ _AT_ONCE = 3
 """How many values are tried in a round of a search: the same on any number of cores."""
 
 
+@checked_methods
 class Plan:
     """The least value with which a promise is kept, and what was tried; a value.
 
@@ -85,6 +87,7 @@ class Plan:
     _repr_html_ = repr_html
 
 
+@checked
 def plan(
     cluster: Cluster,
     jobs: Any,

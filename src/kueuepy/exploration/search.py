@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from kueuepy.errors import InvalidSpecError, UnsupportedError
+from kueuepy.errors.arguments import checked
 from kueuepy.exploration.grid import Sweep
 from kueuepy.exploration.measure import promise
 from kueuepy.exploration.space import Space, Uniform, sample
@@ -43,6 +44,7 @@ class Search(Sweep):
         return self.best(self.objective, where=" and ".join(self.subject_to) or None, largest=self.largest)
 
 
+@checked
 def search(
     cluster: Cluster,
     jobs: Any,

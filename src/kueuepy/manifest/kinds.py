@@ -120,7 +120,8 @@ def _node_body(doc: Body) -> Body:
     picked: dict[str, Any] = {name: spec.get(name) for name in ("taints", "unschedulable")}
     picked.update({name: status.get(name) for name in ("capacity", "allocatable")})
     conditions = _part(doc, "status").get("conditions")
-    found = next((c for c in conditions or () if isinstance(c, dict) and c.get("type") == "Ready"), None)
+    listed = conditions if isinstance(conditions, list) else ()
+    found = next((c for c in listed if isinstance(c, dict) and c.get("type") == "Ready"), None)
     picked = {name: value for name, value in picked.items() if value is not None}
     if conditions:
         picked["ready"] = found and found.get("status") == "True"

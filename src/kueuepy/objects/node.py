@@ -10,6 +10,7 @@ import msgspec
 from msgspec import field
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked
 from kueuepy.objects.base import Int64, NamespacedObject, Object, QuantityText, ResourceList, quantity
 from kueuepy.objects.flavor import Taint
 from kueuepy.objects.topology import HOSTNAME_LABEL, Topology
@@ -73,6 +74,7 @@ class Pod(NamespacedObject, frozen=True, kw_only=True):
         return str(self.spec.get("nodeName") or "")
 
     @classmethod
+    @checked
     def of(
         cls,
         name: str,
@@ -97,6 +99,7 @@ class Pod(NamespacedObject, frozen=True, kw_only=True):
         return cls(name, namespace=namespace, annotations=dict(annotations or {}), spec=spec, phase=phase)
 
 
+@checked
 def nodes(
     topology: Topology | Sequence[str],
     shape: Sequence[int],

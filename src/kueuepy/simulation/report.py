@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import KueueError, StateError
+from kueuepy.errors.arguments import checked
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.text import PARTS, SPANS, figure_text, span_text
 from kueuepy.version import told
@@ -59,6 +60,7 @@ for (const head of document.querySelectorAll("table[data-sortable] th")) {
 """
 
 
+@checked
 def report(results: Result | Comparison, path: str | os.PathLike[str], title: str = "") -> None:
     """Writes a run, or two policies side by side, as one HTML file without any address of elsewhere.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.tables import Columns
 
@@ -142,6 +143,7 @@ class Runs(Protocol):
         """Runs cycles until nothing changes."""
 
 
+@checked
 def fragmentation(
     scheduler: Runs,
     name: str,

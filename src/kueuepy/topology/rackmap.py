@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kueuepy import _core
 from kueuepy.engine.places import tree_of
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
 from kueuepy.objects.base import quantity
 from kueuepy.tables import Columns
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _EVERYWHERE = frozenset(("cpu", "memory", "pods", "ephemeral-storage"))
 
 
+@checked_methods
 class RackMap:
     """A flavor's topology at one moment; a notebook shows it as a map of its racks.
 

@@ -60,6 +60,7 @@ def test_changes_come_from_a_file(week, tmp_path):
 
 
 def test_tables_pictures_and_a_report_are_written(week, tmp_path):
+    pytest.importorskip("pyarrow")
     out, page, svg = tmp_path / "out", tmp_path / "week.html", tmp_path / "usage.svg"
     assert week("--out", out, "--report", page, "--picture", f"usage={svg}").code == 0
     assert {path.name for path in out.iterdir()} >= {"result.json", "jobs.parquet", "usage.parquet"}
@@ -88,6 +89,7 @@ def test_jobs_are_described(kueuepy):
 
 
 def test_jobs_are_converted(kueuepy, tmp_path):
+    pytest.importorskip("pyarrow")
     path = tmp_path / "jobs.parquet"
     assert kueuepy("jobs", "convert", JOBS, "--to", path).code == 0
     first, second = (kueuepy("jobs", "describe", name, "--json").json for name in (JOBS, path))
@@ -146,6 +148,7 @@ def test_a_report_is_one_file_that_needs_nothing_else(week, tmp_path):
 
 
 def test_two_results_are_set_side_by_side(week, kueuepy, tmp_path):
+    pytest.importorskip("pyarrow")
     week("--out", tmp_path / "shared")
     week("--out", tmp_path / "alone", policy="alone")
     page = tmp_path / "difference.html"
