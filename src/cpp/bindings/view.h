@@ -12,9 +12,9 @@ namespace kueue::python {
 // What Python calls a kind of event.
 inline const char* NameOf(EventKind kind) {
   static constexpr const char* kNames[] = {
-      "QuotaReserved", "Admitted", "Evicted",   "QuotaReleased",     "Pending",          "Finished",
-      "Deleted",       "Created",  "PodsReady", "PreemptionSkipped", "TargetsRecomputed",
-      "Assigned",      "UnhealthyNodes"};
+      "QuotaReserved",     "Admitted", "Evicted",       "QuotaReleased", "Pending",
+      "Finished",          "Deleted",  "Created",       "PodsReady",     "PreemptionSkipped",
+      "TargetsRecomputed", "Assigned", "UnhealthyNodes"};
   return kNames[static_cast<int>(kind)];
 }
 
