@@ -9,11 +9,11 @@ What comes follows from the seed and the number of the step. A failing run print
 
 | name | is |
 | --- | --- |
-| `run`, `repeat`, `Finding` | many steps; those of a finding, once more; what was found |
+| `run`, `repeat`, `BrokenInvariant` | many steps; those of a finding, once more; what was found |
 | `hold` | a document, read in every way |
 """
 
 from kueuepy.testing.fuzz.documents import hold
-from kueuepy.testing.fuzz.steps import Finding, repeat, run
+from kueuepy.testing.fuzz.steps import BrokenInvariant, repeat, run
 
-__all__ = ["Finding", "hold", "repeat", "run"]
+__all__ = ["BrokenInvariant", "hold", "repeat", "run"]

@@ -19,7 +19,7 @@ _LONGEST = 300
 """Seconds that the steps of a world may take; then it hangs, and where is told."""
 
 
-class Finding(NamedTuple):
+class BrokenInvariant(NamedTuple):
     """Something that does not hold.
 
     Attributes:
@@ -47,7 +47,7 @@ class Finding(NamedTuple):
 
 def run(
     steps: int, seed: int, *, first: int = 0, tell: Callable[[int], None] | None = None, shorten: bool = True
-) -> Finding | None:
+) -> BrokenInvariant | None:
     """Does that many steps.
 
     Args:
@@ -79,7 +79,7 @@ def repeat(seed: int, steps: Sequence[int]) -> None:
         raise found.error
 
 
-def _run(seed: int, numbers: Sequence[int], tell: Callable[[str], object] | None = None) -> Finding | None:
+def _run(seed: int, numbers: Sequence[int], tell: Callable[[str], object] | None = None) -> BrokenInvariant | None:
     done = []
     faulthandler.dump_traceback_later(_LONGEST, exit=True, file=sys.__stderr__ or sys.stderr)
     try:
@@ -92,7 +92,7 @@ def _run(seed: int, numbers: Sequence[int], tell: Callable[[str], object] | None
                     tell(told)
             world.close()
     except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
-        return Finding(seed, tuple(done), f"{type(error).__name__}: {error}", error)
+        return BrokenInvariant(seed, tuple(done), f"{type(error).__name__}: {error}", error)
     finally:
         faulthandler.cancel_dump_traceback_later()
     return None
@@ -103,7 +103,7 @@ def _place() -> str | None:
     return "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - a directory of its own is made there
 
 
-def _shortened(found: Finding) -> Finding:
+def _shortened(found: BrokenInvariant) -> BrokenInvariant:
     """The finding without steps that it does not need, tried in ever smaller parts from the end on."""
     size = len(found.steps) // 2
     while size:
