@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.problems import nearest
 from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.objects import Configuration, Object
 
@@ -83,8 +83,8 @@ def _alternatives(name: str) -> Iterator[str]:
 
 
 def _near(what: str, name: str, known: set[str]) -> str:
-    close = get_close_matches(name, sorted(known), 1)
-    return f'"{name}" names no {what}' + (f'; did you mean "{close[0]}"?' if close else "")
+    close = nearest(name, known)
+    return f'"{name}" names no {what}' + (f'; did you mean "{close}"?' if close else "")
 
 
 def _changed(obj: Object, path: str, field: str, value: Any) -> Object:

@@ -100,6 +100,15 @@ def steps(text: str) -> Path:
     return tuple(int(number) if number else key or quoted for key, number, quoted in _STEP.findall(text))
 
 
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that is most like another; none if no one is like it.
+
+    >>> nearest("nominalQouta", ["name", "nominalQuota"])
+    'nominalQuota'
+    """
+    return next(iter(get_close_matches(word[:100], sorted(known), n=1, cutoff=0.6)), None)
+
+
 def suggestion(word: str, known: Iterable[str]) -> str:
     """A hint at what was meant: the nearest known word, or all of them.
 
@@ -107,11 +116,9 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     'did you mean "nominalQuota"?'
     """
     words = sorted(known)
-    close = get_close_matches(word[:100], words, n=1, cutoff=0.6)
-    if not close:
-        close = [other for other in words if other.lower() == word.lower()]
+    close = nearest(word, words) or next((other for other in words if other.lower() == word.lower()), None)
     if close:
-        return f'did you mean "{close[0]}"?'
+        return f'did you mean "{close}"?'
     return (
         f"known are {', '.join(words) or 'none'}" if len(words) <= _FEW else "see the API's reference for what is known"
     )

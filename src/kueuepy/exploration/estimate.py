@@ -12,6 +12,7 @@ from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked
 from kueuepy.exploration.remaining import Living, Runtimes
 from kueuepy.exploration.runs import NOTHING, in_order
+from kueuepy.exploration.statistics import wilson
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import percentile
@@ -261,7 +262,7 @@ def risk(
 
     total = 1 if futures.is_certain else n
     found = [rule for rule in in_order(look, range(seed, seed + total), threads) if rule is not None]
-    low, high = _wilson(len(found), total) if total > 1 else (float(len(found)), float(len(found)))
+    low, high = wilson(len(found), total) if total > 1 else (float(len(found)), float(len(found)))
     rules = {rule: found.count(rule) / total for rule in sorted(set(found))}
     return Risk(futures.key, len(found) / total, low, high, rules, total, end / SECOND)
 
@@ -275,10 +276,3 @@ def _first_eviction(decisions: Any, row: int) -> str | None:
     if not len(rows):
         return None
     return decisions["rule"][rows[0]] or str(decisions["reason"][rows[0]])
-
-
-def _wilson(hits: int, n: int) -> tuple[float, float]:
-    z = 1.959964
-    centre = (hits + z * z / 2) / (n + z * z)
-    half = z * math.sqrt(hits * (n - hits) / n + z * z / 4) / (n + z * z)
-    return max(0.0, centre - half), min(1.0, centre + half)

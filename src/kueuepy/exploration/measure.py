@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import operator
 import re
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
@@ -13,6 +12,7 @@ import numpy as np
 
 from kueuepy.decisions.kinds import PreemptionReason
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.problems import nearest
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import Kpis, job_figures, percentile
 from kueuepy.simulation.values import parse_span
@@ -184,8 +184,8 @@ class _Parts(msgspec.Struct, frozen=True):
 
 
 def _near(what: str, name: str, known: set[str]) -> str:
-    close = get_close_matches(name, sorted(known), 1)
-    hint = f'did you mean "{close[0]}"?' if close else f"there are {', '.join(sorted(known))}"
+    close = nearest(name, known)
+    hint = f'did you mean "{close}"?' if close else f"there are {', '.join(sorted(known))}"
     return f'"{name}" names no {what}; {hint}'
 
 

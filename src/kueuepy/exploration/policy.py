@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from kueuepy.cluster.edit import edited
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.problems import nearest
 from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ def _is_setting(target: str) -> bool:
 
 def _known(path: str, field: str, fields: set[str]) -> str:
     if field not in fields:
-        close = get_close_matches(field, sorted(fields), 1)
-        hint = f'did you mean "{close[0]}"?' if close else f"it must be one of {', '.join(sorted(fields))}"
+        close = nearest(field, fields)
+        hint = f'did you mean "{close}"?' if close else f"it must be one of {', '.join(sorted(fields))}"
         raise NotFoundError(f'over: "{path}": "{field}" names no field; {hint}')
     return field
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ _T = (
     *(2.079614, 2.073873, 2.068658, 2.063899, 2.059539, 2.055529, 2.051831, 2.048407, 2.045230, 2.042272),
 )
 """Of 1 to 30 degrees of freedom, what 97.5 of 100 do not exceed."""
+_NORMAL = NormalDist().inv_cdf(0.975)
+"""The same of the normal distribution."""
 
 
 def student(degrees: int) -> float:
@@ -27,9 +30,22 @@ def student(degrees: int) -> float:
     """
     if degrees <= len(_T):
         return _T[degrees - 1]
-    z = NormalDist().inv_cdf(0.975)
+    z = _NORMAL
     terms = (z**3 + z, 5 * z**5 + 16 * z**3 + 3 * z, 3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z)
     return z + terms[0] / (4 * degrees) + terms[1] / (96 * degrees**2) + terms[2] / (384 * degrees**3)
+
+
+def wilson(hits: int, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a probability, of which so many of `n` draws were hits.
+
+    >>> low, high = wilson(5, 10)
+    >>> round(low, 3), round(high, 3)
+    (0.237, 0.763)
+    """
+    z = _NORMAL
+    centre = (hits + z * z / 2) / (n + z * z)
+    half = z * math.sqrt(hits * (n - hits) / n + z * z / 4) / (n + z * z)
+    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 class Estimate(msgspec.Struct, frozen=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from kueuepy import _core
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.problems import nearest
 from kueuepy.manifest import check
 from kueuepy.objects import Object, Workload
 from kueuepy.objects.times import LONGEST
@@ -140,8 +140,8 @@ class Prepared:
             return table.where(~lost)
         counts = np.bincount(queue.codes[lost], minlength=len(queue.names))
         named = [f"{queue.names[code]} ({counts[code]} jobs)" for code in absent if counts[code]]
-        close = get_close_matches(queue.names[absent[0]], there, 1)
-        hint = f'; did you mean "{close[0]}"?' if close else ""
+        close = nearest(queue.names[absent[0]], there)
+        hint = f'; did you mean "{close}"?' if close else ""
         more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         raise NotFoundError(
             f"jobs: {int(lost.sum())} of {len(table)} name LocalQueues that are not in the cluster: "

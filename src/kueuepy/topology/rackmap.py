@@ -213,7 +213,7 @@ class RackMap:
         for rack in self.racks[:_MOST_LINES]:
             if len(rack.values) > deepest:
                 continue
-            free, whole = (_amount(name, amounts.get(name, 0)) for amounts in (rack.free, rack.capacity))
+            free, whole = (_core.Quantity.format(name, amounts.get(name, 0)) for amounts in (rack.free, rack.capacity))
             who = ", ".join(f"{use.workload} {use.pods}" for use in rack.uses[:3])
             more = " and others" if rack.uses[3:] else ""
             indent = "  " * len(rack.values)
@@ -227,10 +227,6 @@ class RackMap:
 
 
 _MOST_LINES = 200
-
-
-def _amount(resource: str, value: int) -> str:
-    return _core.Quantity.format(resource, value)
 
 
 def rack_map(state: SchedulerState, name: str, flavor: str | None = None) -> RackMap:

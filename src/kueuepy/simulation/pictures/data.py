@@ -46,9 +46,7 @@ def usage(run: Recorded, cell: str | None = None, pieces: int = PIECES) -> Stack
 
 def queue(run: Recorded, pieces: int = PIECES) -> Stack:
     """How many jobs wait in each ClusterQueue."""
-    rows: dict[str, Any] = {}
-    for name, _, places in _series(run):
-        rows.setdefault(name, places)
+    rows = _first_series(run)
     edges = _edges(run, rows, pieces)
     names = colours(run)
     waiting: dict[str, Any] = {}
@@ -63,9 +61,7 @@ def queue(run: Recorded, pieces: int = PIECES) -> Stack:
 
 def shares(run: Recorded, pieces: int = PIECES) -> Lines:
     """The weighted share of each ClusterQueue with a colour, and when others were admitted and evicted."""
-    rows: dict[str, Any] = {}
-    for name, _, places in _series(run):
-        rows.setdefault(name, places)
+    rows = _first_series(run)
     edges = _edges(run, rows, pieces)
     names = colours(run)
     x, second = time_unit(run.seconds)
@@ -106,6 +102,14 @@ def _series(run: Recorded) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
     if not len(run.usage):
         raise StateError("picture: needs the usage; record it with Record(usage=True)")
     return series_of(run.usage)
+
+
+def _first_series(run: Recorded) -> dict[str, NDArray[np.int64]]:
+    """By ClusterQueue the rows of its first cell, for what is the same in all of its cells."""
+    rows: dict[str, NDArray[np.int64]] = {}
+    for name, _, places in _series(run):
+        rows.setdefault(name, places)
+    return rows
 
 
 def _edges(run: Recorded, rows: dict[str, Any], pieces: int) -> NDArray[np.float64]:
