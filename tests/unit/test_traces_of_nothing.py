@@ -44,6 +44,43 @@ def test_a_fingerprint_is_of_the_forest_as_it_is_now():
     assert scheduler.engine.fingerprint() == from_bytes(to_bytes(scheduler)).engine.fingerprint()
 
 
+def test_saved_bytes_tell_nothing_of_nodes_that_were_looked_at():
+    node = kq.Node("n1", labels={"pool": "a", "kubernetes.io/hostname": "n1"}, capacity={"cpu": "4", "pods": "8"})
+    topology = kq.Topology("room", levels=["kubernetes.io/hostname"])
+    flavor = kq.ResourceFlavor("f", node_labels={"pool": "a"}, topology_name="room")
+    scheduler = kq.Scheduler(kq.Cluster(flavor, topology, node, kq.ClusterQueue.of("q", {"f": {"cpu": 4}})), now=0)
+    before = to_bytes(scheduler)
+    request = {"required": "kubernetes.io/hostname"}
+    pods = kq.PodSet.of(requests={"cpu": 1}, topology_request=request)
+    assert isinstance(scheduler.try_admit(kq.Workload("w", queue_name="q", pod_sets=(pods,))), kq.Admitted)
+    assert to_bytes(scheduler) == before
+
+
+def test_workloads_that_wait_for_the_controllers_are_in_no_order():
+    doors = [kq.LocalQueue(name, cluster_queue="q") for name in "ba"]
+    scheduler = kq.Scheduler(kq.Cluster(cluster().cluster_queues, cluster().resource_flavors, doors), now=0)
+    scheduler.submit({"name": f"of-{name}", "queue": name, "cpu": 1} for name in "ba")
+    scheduler.settle()
+    loaded = from_bytes(to_bytes(scheduler))
+    for one in (scheduler, loaded):
+        one.apply(kq.Namespace("default", labels={"team": "a"}))
+    assert to_bytes(loaded) == to_bytes(scheduler)
+
+
+def test_cohorts_in_a_ring_have_no_height():
+    def story(*first: kq.Cohort) -> bytes:
+        scheduler = kq.Scheduler(cluster(cohort_name="below"), now=0)
+        scheduler.apply(*first)
+        scheduler.settle()
+        scheduler.apply(kq.Cohort("above", parent_name="below"), kq.Cohort("below", parent_name="above"))
+        scheduler.settle()
+        return to_bytes(scheduler)
+
+    tree = kq.Cohort("above"), kq.Cohort("below", parent_name="above")
+    alone = kq.Cohort("above"), kq.Cohort("below")
+    assert story(*tree) == story(*alone)
+
+
 def test_a_line_is_found_where_an_equal_key_has_replaced_another():
     text = """\
 apiVersion: kueue.x-k8s.io/v1beta2

@@ -98,9 +98,9 @@ void Forest::RebuildChildren() {
 }
 
 void Forest::RebuildHeights() {
+  for (Node& node : nodes_) node.height = 0;  // also of what is gone, or below a cycle
   for (auto it = top_down_.rbegin(); it != top_down_.rend(); ++it) {
     Node& node = nodes_[Index(*it)];
-    node.height = 0;
     if (node.is_cluster_queue) continue;
     const bool has_queue = std::any_of(node.child_queues.begin(), node.child_queues.end(),
                                        [this](NodeId queue) { return IsActive(queue); });

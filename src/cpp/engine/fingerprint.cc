@@ -75,7 +75,7 @@ void AddAdmission(const State& state, const Admission& admission, Mixer& mixer) 
     mixer.Add(static_cast<int32_t>(pod_set.delayed));
     if (!pod_set.topology) continue;
     for (const DomainCount& entry : pod_set.topology->domains) {
-      mixer.Add(entry.domain);
+      mixer.Add(state.topology.domains.Name(entry.domain));
       mixer.Add(entry.count);
     }
   }

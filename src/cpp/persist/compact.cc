@@ -29,6 +29,8 @@ void MatchNames(State& start, const State& now) {
     start.InternCheck(now.check_names.Name(id));
   for (int32_t id = start.reasons.size(); id < now.reasons.size(); ++id)
     start.reasons.Intern(now.reasons.Name(id));
+  for (int32_t id = start.topology.domains.size(); id < now.topology.domains.size(); ++id)
+    start.topology.domains.Intern(now.topology.domains.Name(id));
   for (NodeId node = start.forest().size(); node < now.forest().size(); ++node) {
     const std::string& name = now.forest().Name(node);
     now.forest().IsClusterQueue(node) ? start.InternClusterQueue(name) : start.InternCohort(name);
@@ -149,6 +151,7 @@ class Compaction {
     OrderNames(IdKind::kNamespace, state.namespace_names);
     OrderNames(IdKind::kLocalQueue, state.local_queue_names);
     OrderNames(IdKind::kCheck, state.check_names);
+    OrderNames(IdKind::kDomain, state.topology.domains);
     OrderKind(IdKind::kReason, Index(state.reasons.size()), [this, &state](int32_t a, int32_t b) {
       if (a < known_reasons_ || b < known_reasons_) return a < b;
       return state.reasons.Name(a) < state.reasons.Name(b);
@@ -236,6 +239,7 @@ class Compaction {
     Permute(IdKind::kCheck, state.check_names);
     Permute(IdKind::kCheck, state.checks);
     Permute(IdKind::kReason, state.reasons);
+    Permute(IdKind::kDomain, state.topology.domains);
     Permute(IdKind::kNode, state.queues);
     Permute(IdKind::kNode, state.cohorts);
     Permute(IdKind::kClass, state.classes);
@@ -283,6 +287,9 @@ class Compaction {
       if (!workload.deleted) state.workload_of_key[workload.Key()] = id;
     }
     for (WorkloadId& id : state.dirty) renumbering_(IdKind::kWorkload, id);
+    std::sort(state.dirty.begin(), state.dirty.end());  // their order says nothing
+    for (size_t place = 0; place < state.dirty.size(); ++place)
+      state.At(state.dirty[place]).dirty_place = static_cast<int32_t>(place);
     for (WorkloadId& id : state.deleted) renumbering_(IdKind::kWorkload, id);
   }
 

@@ -29,9 +29,10 @@ enum class IdKind : uint8_t {
   kCheck,
   kClass,
   kWorkload,
-  kReason
+  kReason,
+  kDomain
 };
-inline constexpr size_t kIdKinds = static_cast<size_t>(IdKind::kReason) + 1;
+inline constexpr size_t kIdKinds = static_cast<size_t>(IdKind::kDomain) + 1;
 
 // Goes through a value. `use(kind, id)` sees each id; `use.Keys(kind, container)` sees each container whose
 // keys are ids; `use.Shared(pointer)` sees what others may share.
@@ -83,9 +84,6 @@ template <>
 struct Ids<PlacementFailure> : NoIds {};
 template <>
 struct Ids<TopologyRequest> : NoIds {};
-// Domains keep their numbers.
-template <>
-struct Ids<TopologyAssignment> : NoIds {};
 template <typename T>
 struct Ids<std::vector<T>> : EachIds {};
 template <typename T, size_t n>
@@ -174,6 +172,7 @@ using Check = Of<IdKind::kCheck>;
 using Class = Of<IdKind::kClass>;
 using Workload = Of<IdKind::kWorkload>;
 using Reason = Of<IdKind::kReason>;
+using Domain = Of<IdKind::kDomain>;
 
 // The same of the values of a map, whose keys are of another kind.
 template <typename Key, typename Value>
@@ -215,7 +214,8 @@ KUEUE_IDS(Admission, field::Node, field::Plain);
 KUEUE_IDS(ScanProgress, field::Resource, field::Plain, field::Plain, field::Class);
 KUEUE_IDS(WorkloadCheck, field::Check, field::Plain, field::Plain, field::Plain, field::Plain, field::Plain,
           field::Plain, field::Plain);
-KUEUE_IDS(TopologyUsage, field::Flavor, field::Number, field::Number, field::Resource);
+KUEUE_IDS(DomainCount, field::Domain, field::Number);
+KUEUE_IDS(TopologyUsage, field::Flavor, field::Domain, field::Number, field::Resource);
 KUEUE_IDS(SecondPass, field::Workload, field::Number, field::Plain, field::Plain, field::Plain);
 KUEUE_IDS(ClusterPod, field::Plain, field::Plain, field::Plain, field::Plain, field::Plain, field::Resource);
 KUEUE_IDS(Workload, field::Plain, field::Plain, field::Plain, field::Plain, field::LocalQueue, field::Class,
