@@ -232,7 +232,8 @@ py::object FastReader::Literal(int parent) {
     ++line_;
   }
   if (text.find('\r') != std::string::npos || text.size() > longest_) throw Unsupported();
-  if (text.empty()) throw Unsupported();
+  if (text.find_first_not_of(" \n") == std::string::npos)
+    throw Unsupported();  // no line tells the indentation
   if (chomp == '+') text.append(breaks, '\n');
   if (chomp == ' ') text += '\n';
   FindContent();
