@@ -52,6 +52,7 @@ def cluster(chosen: Random) -> Cluster:
     objects += [cluster_queue(chosen, name) for name in QUEUES[:3]]
     objects += [kq.LocalQueue(name, namespace=where, cluster_queue=name) for name in QUEUES for where in NAMESPACES]
     objects += [kq.WorkloadPriorityClass(name, value=value) for name, value in zip(CLASSES, (2, -1), strict=True)]
+    objects += [_node(chosen) for _ in range(3)]
     unique = {(type(obj), obj.key): obj for obj in objects}
     return Cluster(*unique.values(), configuration=configuration(chosen), names=False)
 
@@ -208,6 +209,14 @@ def _topology(chosen: Random, name: str) -> kq.Topology:
     return kq.Topology(name, levels=chosen.choice((_LEVELS, _LEVELS, (_HOSTNAME,))))
 
 
+def _node(chosen: Random, _: str = "") -> kq.Node:
+    number = chosen.randrange(4)
+    labels = {"pool": "racks", "rack": f"rack-{number % 2}", _HOSTNAME: f"node-{number}"}
+    capacity: dict[str, str | int] = {"cpu": str(chosen.randint(0, 6)), "memory": "4Ki", "pods": "8"}
+    ready, shut = chosen.random() < _NEARLY_ALWAYS, chosen.random() < _RARELY
+    return kq.Node(f"node-{number}", labels=labels, capacity=capacity, ready=ready, unschedulable=shut)
+
+
 def _weight(chosen: Random) -> kq.FairSharing | None:
     weight = chosen.choice((None, None, "2", "0.5", "0"))
     return None if weight is None else kq.FairSharing(weight)
@@ -232,6 +241,7 @@ _MAKERS: dict[Callable[[Random, str], kq.Object], tuple[tuple[str, ...] | str, i
     _limit_range: (NAMESPACES, 1),
     _class: (CLASSES, 1),
     _topology: (("room",), 1),
+    _node: (("",), 3),
 }
 _KINDS = [(make, names) for make, (names, _) in _MAKERS.items()]
 _WEIGHTS = [weight for _, weight in _MAKERS.values()]
