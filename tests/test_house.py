@@ -328,12 +328,9 @@ def test_every_package_that_offers_names_says_which():
     ] == []
 
 
-NOT_YET_SMALL = {"src/cpp/persist/references.cc"}
-
-
 def test_files_are_small():
     lines = {relative(path): path.read_text(encoding="utf-8").count("\n") for path in [*CORE_FILES, *PYTHON_FILES]}
-    assert {name for name, count in lines.items() if count > 400} == NOT_YET_SMALL
+    assert {name for name, count in lines.items() if count > 400} == set()
 
 
 def test_nothing_is_left_for_later():

@@ -267,7 +267,7 @@ TEST(Replacements, StayWithinTheRequiredDomain) {
   const TopologyRequest request = Required("rack");
   const PlacementQuery query = cluster.Query(request, 0);
   const auto replace = [&](const Pods& existing, const std::string& failed) {
-    return Replace(*cluster.capacity().Find(0), query, cluster.Domains(existing), failed, cluster.gates,
+    return Replace(*cluster.capacity().Find(0), query, {cluster.Domains(existing), failed}, cluster.gates,
                    cluster.resources(), cluster.domains());
   };
   cluster.Use("a", 1);

@@ -45,7 +45,7 @@ namespace {
 
 constexpr int64_t kNullable = 2;
 
-struct Texts {
+struct TextCells {
   std::vector<int32_t> offsets{0};
   std::string bytes;
 
@@ -62,7 +62,7 @@ struct Column {
   int64_t length = 0, nulls = 0;
   const void* data = nullptr;
   std::vector<uint8_t> valid, bits;
-  std::unique_ptr<Texts> texts, names;
+  std::unique_ptr<TextCells> texts, names;
 };
 
 // What a stream and all that came from it hold together. Its last user may be any thread.
@@ -121,7 +121,7 @@ Column MakeColumn(const std::string& name, const py::handle& value, Export& shar
   column.name = name;
   if (py::isinstance<py::list>(value)) {
     column.format = "u";
-    column.texts = std::make_unique<Texts>();
+    column.texts = std::make_unique<TextCells>();
     for (const py::handle& text : value) {
       column.texts->Add(text);
       ++column.length;
@@ -141,7 +141,7 @@ Column MakeColumn(const std::string& name, const py::handle& value, Export& shar
   column.data = array.data();
   shared.arrays.push_back(py::object(array).release().ptr());
   if (coded) {
-    column.names = std::make_unique<Texts>();
+    column.names = std::make_unique<TextCells>();
     for (const py::handle& text : value.cast<py::tuple>()[1]) column.names->Add(text);
     MarkMissing(static_cast<const int32_t*>(column.data), column);
   } else if (column.format == "b") {
@@ -162,7 +162,7 @@ struct Held {
 };
 
 template <typename Node>
-void Release(Node* node) {
+void ReleaseHeld(Node* node) {
   for (int64_t i = 0; i < node->n_children; ++i) {
     if (node->children[i]->release != nullptr) node->children[i]->release(node->children[i]);
   }
@@ -177,7 +177,7 @@ Held<Node>* Hold(const Shared& shared, Node& node) {
   node = {};
   auto* held = new Held<Node>{shared, {}, {}, {}, {}};
   node.private_data = held;
-  node.release = &Release<Node>;
+  node.release = &ReleaseHeld<Node>;
   return held;
 }
 
@@ -205,7 +205,7 @@ void FillSchema(const Shared& shared, const Column& column, ArrowSchema& schema)
   schema.dictionary = &held->dictionary;
 }
 
-void FillTexts(const Shared& shared, const Texts& texts, ArrowArray& array) {
+void FillTexts(const Shared& shared, const TextCells& texts, ArrowArray& array) {
   Held<ArrowArray>* held = Hold(shared, array);
   array.length = static_cast<int64_t>(texts.offsets.size()) - 1;
   held->buffers[1] = texts.offsets.data();

@@ -126,7 +126,7 @@ const char* VerdictName(Verdict verdict) {
 namespace {
 
 // ((levels), (((level values), pods), ...)); None where there is no assignment.
-py::object ViewPlace(const State& state, const PodSetAdmission& pod_set) {
+py::object ViewPlacement(const State& state, const PodSetAdmission& pod_set) {
   if (!pod_set.topology) return py::none();
   const std::vector<DomainCount>& domains = pod_set.topology->domains;
   py::tuple places(domains.size());
@@ -149,7 +149,7 @@ py::tuple ViewAdmission(const State& state, const Admission& admission) {
       resources[py::str(state.resource_names.Name(entry.resource))] =
           py::make_tuple(entry.flavor == kNoId ? "" : state.flavor_names.Name(entry.flavor), entry.usage);
     }
-    pod_sets[i] = py::make_tuple(pod_set.name, pod_set.count, resources, ViewPlace(state, pod_set),
+    pod_sets[i] = py::make_tuple(pod_set.name, pod_set.count, resources, ViewPlacement(state, pod_set),
                                  kDelayed[static_cast<int>(pod_set.delayed)]);
   }
   return pod_sets;

@@ -13,8 +13,8 @@
 namespace kueue::python {
 namespace {
 
-std::map<std::string, std::string> ReadTexts(const py::handle& dict, const char* key,
-                                             const std::string& where) {
+std::map<std::string, std::string> ReadStringMap(const py::handle& dict, const char* key,
+                                                 const std::string& where) {
   std::map<std::string, std::string> texts;
   const py::handle found = GetDict(dict, key, where);
   return found ? Labels(found) : texts;
@@ -47,8 +47,8 @@ void ApplyNode(SharedEngine& shared, const py::handle& doc) {
                    status = GetDict(doc, "status", "Node");
   Require(static_cast<bool>(metadata), "Node.metadata", "it must be an object");
   node.name = GetText(metadata, "name", "metadata");
-  node.labels = ReadTexts(metadata, "labels", "metadata");
-  node.annotations = ReadTexts(metadata, "annotations", "metadata");
+  node.labels = ReadStringMap(metadata, "labels", "metadata");
+  node.annotations = ReadStringMap(metadata, "annotations", "metadata");
   if (spec) {
     const py::handle unschedulable = Get(spec, "unschedulable");
     node.unschedulable = unschedulable && unschedulable.cast<bool>();
@@ -80,7 +80,7 @@ void ApplyPod(SharedEngine& shared, const py::handle& doc) {
   const std::string name = GetText(metadata, "name", "metadata");
   std::string ns = GetText(metadata, "namespace", "metadata");
   if (ns.empty()) ns = "default";
-  ReadPodAnnotations(ReadTexts(metadata, "annotations", "metadata"), ns, pod);
+  ReadPodAnnotations(ReadStringMap(metadata, "annotations", "metadata"), ns, pod);
   pod.node = GetText(spec, "nodeName", "spec");
   const std::string phase = status ? GetText(status, "phase", "status") : std::string();
   pod.is_over = phase == "Succeeded" || phase == "Failed";

@@ -63,6 +63,31 @@ const char* ModeOf(const TopologyRequest* request, const PlaceFacts& facts) {
 
 // (topology, levels, resources, domains, leaves, capacity, free, used, uses, absent); see
 // kueuepy.engine.places.TreeView.
+py::list ViewUses(State& state, FlavorId flavor) {
+  py::list uses;
+  for (const LeafUse& use : LeafUses(state, flavor)) {
+    py::dict requests;
+    for (const auto& [resource, amount] : use.requests) {
+      requests[py::str(state.resource_names.Name(resource))] = amount;
+    }
+    uses.append(py::make_tuple(use.leaf, state.At(use.workload).Key(), use.pods, requests));
+  }
+  return uses;
+}
+
+// The flavor's nodes that are not in its tree, and why.
+py::list ViewAbsent(const State& state, const TopologyTree& tree, const ResourceFlavor& flavor) {
+  py::list absent;
+  for (const auto& [name, node] : state.topology.nodes) {
+    if (!NodeMatchesFlavor(*node, flavor.node_labels, {}) || tree.LeafOfNode(name) != kNoId) continue;
+    const char* why = node->unschedulable                    ? "unschedulable"
+                      : node->ready != NodeReadiness::kReady ? "not ready"
+                                                             : "without a label of some level";
+    absent.append(py::make_tuple(name, why));
+  }
+  return absent;
+}
+
 py::object TreeOf(SharedEngine& shared, const std::string& flavor_name) {
   return shared.Write([&](Engine& engine) -> py::object {
     State& state = engine.state();
@@ -73,7 +98,7 @@ py::object TreeOf(SharedEngine& shared, const std::string& flavor_name) {
         flavor == kNoId ? nullptr : state.topology.made.capacity.Find(flavor);
     if (capacity == nullptr) return py::none();
     const TopologyTree& tree = *capacity->tree;
-    py::list resources, domains, leaves, uses, absent;
+    py::list resources, domains, leaves;
     std::vector<int> slots;
     for (ResourceId resource = 0; resource < state.resource_names.size(); ++resource) {
       if (tree.SlotOf(resource) == kNoId) continue;
@@ -94,23 +119,8 @@ py::object TreeOf(SharedEngine& shared, const std::string& flavor_name) {
           row.push_back((*tables[table])[static_cast<size_t>(leaf * tree.slots() + slot)]);
       }
     }
-    for (const LeafUse& use : LeafUses(state, flavor)) {
-      py::dict requests;
-      for (const auto& [resource, amount] : use.requests) {
-        requests[py::str(state.resource_names.Name(resource))] = amount;
-      }
-      uses.append(py::make_tuple(use.leaf, state.At(use.workload).Key(), use.pods, requests));
-    }
-    const ResourceFlavor& spec = *state.Flavor(flavor);
-    for (const auto& [name, node] : state.topology.nodes) {
-      if (!NodeMatchesFlavor(*node, spec.node_labels, {}) || tree.LeafOfNode(name) != kNoId) continue;
-      const char* why = node->unschedulable                    ? "unschedulable"
-                        : node->ready != NodeReadiness::kReady ? "not ready"
-                                                               : "without a label of some level";
-      absent.append(py::make_tuple(name, why));
-    }
     return py::make_tuple(capacity->topology, View(tree.levels()), resources, domains, leaves, all[0], all[1],
-                          all[2], uses, absent);
+                          all[2], ViewUses(state, flavor), ViewAbsent(state, tree, *state.Flavor(flavor)));
   });
 }
 

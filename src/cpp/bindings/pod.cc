@@ -46,7 +46,7 @@ ResourceList ReadResourceList(const py::handle& dict, const char* key, const std
 }
 
 // The field `resources` of a container or of the pod.
-Container ReadResources(const py::handle& owner, const std::string& where, std::string* shape) {
+Container ReadContainerResources(const py::handle& owner, const std::string& where, std::string* shape) {
   Container container;
   const py::handle resources = GetDict(owner, "resources", where);
   if (!resources) return container;
@@ -70,7 +70,7 @@ std::vector<Container> ReadContainers(const py::handle& spec, const char* key, c
                                       std::string* shape) {
   std::vector<Container> containers;
   ForEachObject(spec, key, where, [&](const py::handle& object, const std::string& at) {
-    Container container = ReadResources(object, at, shape);
+    Container container = ReadContainerResources(object, at, shape);
     container.restarts_always = GetText(object, "restartPolicy", at) == "Always";
     AppendPorts(shape, object, at);
     *shape += ';';
@@ -80,7 +80,7 @@ std::vector<Container> ReadContainers(const py::handle& spec, const char* key, c
   return containers;
 }
 
-std::vector<std::string> ReadTexts(const py::handle& dict, const char* key, const std::string& where) {
+std::vector<std::string> ReadStrings(const py::handle& dict, const char* key, const std::string& where) {
   std::vector<std::string> texts;
   const py::handle list = GetList(dict, key, where);
   if (!list) return texts;
@@ -96,7 +96,7 @@ NodeSelectorTerm ReadTerm(const py::handle& object, const std::string& where) {
   const auto read = [&](const char* key, std::vector<NodeSelectorRequirement>& requirements) {
     ForEachObject(object, key, where, [&](const py::handle& item, const std::string& at) {
       requirements.push_back(
-          {GetText(item, "key", at), GetText(item, "operator", at), ReadTexts(item, "values", at)});
+          {GetText(item, "key", at), GetText(item, "operator", at), ReadStrings(item, "values", at)});
     });
   };
   read("matchExpressions", term.match_expressions);
@@ -167,7 +167,7 @@ PodTemplate ReadPodTemplate(const py::handle& pod_template, const std::string& b
   pod.init_containers = ReadContainers(spec, "initContainers", where, &pod.shape);
   pod.containers = ReadContainers(spec, "containers", where, &pod.shape);
   pod.has_resources = static_cast<bool>(Get(spec, "resources"));
-  pod.resources = ReadResources(spec, where, &pod.shape);
+  pod.resources = ReadContainerResources(spec, where, &pod.shape);
   pod.shape += '|';
   pod.overhead = ReadResourceList(spec, "overhead", where, &pod.shape);
   pod.shape += '|';

@@ -69,7 +69,7 @@ T Argument(const py::object& value, absl::string_view what, absl::string_view wa
     throw;
   }
 }
-std::string Text(const py::object& value, absl::string_view what) {
+std::string TextArgument(const py::object& value, absl::string_view what) {
   return Argument<std::string>(value, what, "a text");
 }
 
@@ -91,20 +91,20 @@ void BindConversions(py::class_<Quantity>& quantity) {
       .def(
           "request",
           [](const Quantity& self, const py::object& resource) {
-            return ResourceValue(Text(resource, "resource"), self);
+            return ResourceValue(TextArgument(resource, "resource"), self);
           },
           "resource"_a, "The integer of a request or of usage (pkg/resources/requests.go:ResourceValue).")
       .def(
           "quota",
           [](const Quantity& self, const py::object& resource) {
-            return AmountFromQuantity(Text(resource, "resource"), self).value();
+            return AmountFromQuantity(TextArgument(resource, "resource"), self).value();
           },
           "resource"_a,
           "The integer of a quota; 2**63 - 1 is Unlimited (pkg/resources/amount.go:AmountFromQuantity).")
       .def_static(
           "format",
           [](const py::object& resource, const py::object& value) {
-            return ResourceQuantityString(Text(resource, "resource"),
+            return ResourceQuantityString(TextArgument(resource, "resource"),
                                           Argument<int64_t>(value, "value", "an integer of 64 bits"));
           },
           "resource"_a, "value"_a,
@@ -112,7 +112,7 @@ void BindConversions(py::class_<Quantity>& quantity) {
       .def_static(
           "printed",
           [](const py::object& value) {
-            const std::string text = Text(value, "text");
+            const std::string text = TextArgument(value, "text");
             Parse(text);
             return PrintedText(text);
           },

@@ -9,7 +9,7 @@
 namespace kueue::python {
 namespace {
 
-std::string NanoText(Int128 nano) {
+std::string DecimalText(Int128 nano) {
   const bool negative = nano < 0;
   std::string digits;
   for (Int128 rest = negative ? -nano : nano; rest > 0; rest /= 10) {
@@ -130,14 +130,14 @@ py::dict ConsumedOf(SharedEngine& shared) {
       const LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
       py::dict amounts;
       for (const auto& [resource, nano] : entry.consumed) {
-        amounts[py::str(state.resource_names.Name(resource))] = NanoText(nano);
+        amounts[py::str(state.resource_names.Name(resource))] = DecimalText(nano);
       }
       NanoAmounts penalties;
       for (const auto& [workload, penalty] : entry.penalties) {
         for (const auto& [resource, nano] : penalty) penalties[resource] += nano;
       }
       for (const auto& [resource, nano] : penalties) {
-        amounts[py::str("penalty:" + state.resource_names.Name(resource))] = NanoText(nano);
+        amounts[py::str("penalty:" + state.resource_names.Name(resource))] = DecimalText(nano);
       }
       if (!amounts.empty()) {
         const LocalQueue& queue = state.Local(local);

@@ -82,7 +82,7 @@ py::list ClusterQueues(SharedEngine& shared) {
 }
 
 // An amount in units of 10^-9 as a quantity's text.
-std::string NanoText(Int128 nano) {
+std::string NanoQuantityText(Int128 nano) {
   std::string digits;
   for (Int128 rest = nano < 0 ? -nano : nano; rest > 0; rest /= 10) {
     digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(rest % 10)));
@@ -98,7 +98,7 @@ py::object Consumed(const State& state, LocalQueueId local, NodeId node) {
   const LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
   py::dict consumed;
   for (const auto& [resource, nano] : entry.consumed) {
-    consumed[py::str(state.resource_names.Name(resource))] = NanoText(nano);
+    consumed[py::str(state.resource_names.Name(resource))] = NanoQuantityText(nano);
   }
   return py::make_tuple(LocalQueueUsage(state, local), entry.last_update, consumed);
 }

@@ -43,6 +43,46 @@ WorkloadId Engine::Submit(WorkloadObject object, const WorkloadStatus* status) {
   return id;
 }
 
+namespace {
+
+// A pod set as a status tells it; the names in it are interned.
+PodSetAdmission PodSetFrom(State& state, const WorkloadSpec& spec,
+                           const WorkloadStatus::PodSetRecord& record) {
+  PodSetAdmission pod_set;
+  pod_set.name = record.name;
+  for (const PodSetSpec& declared : spec.pod_sets) {
+    if (declared.name == record.name) pod_set.count = declared.count;
+  }
+  pod_set.count = record.count.value_or(pod_set.count);
+  for (const auto& [resource, usage] : record.usage) {
+    const auto flavor = record.flavors.find(resource);
+    pod_set.resources.push_back({state.InternResource(resource),
+                                 flavor == record.flavors.end() ? kNoId : state.InternFlavor(flavor->second),
+                                 usage});
+  }
+  if (!record.levels.empty()) {
+    auto topology = std::make_shared<TopologyAssignment>();
+    topology->levels = record.levels;
+    for (const auto& [values, pods] : record.domains) {
+      topology->domains.push_back({state.topology.domains.Intern(JoinValues(values)), pods});
+    }
+    pod_set.topology = std::move(topology);
+  }
+  pod_set.delayed = record.delayed;
+  return pod_set;
+}
+
+std::shared_ptr<const Admission> AdmissionFrom(State& state, const WorkloadSpec& spec,
+                                               const WorkloadStatus& status) {
+  auto admission = std::make_shared<Admission>();
+  admission->cluster_queue = state.InternClusterQueue(status.cluster_queue);
+  for (const WorkloadStatus::PodSetRecord& record : status.pod_sets)
+    admission->pod_sets.push_back(PodSetFrom(state, spec, record));
+  return admission;
+}
+
+}  // namespace
+
 void Engine::SetStatus(WorkloadId id, const WorkloadStatus& status) {
   Workload& workload = state_.At(id);
   for (const WorkloadStatus::ConditionRecord& record : status.conditions) {
@@ -54,33 +94,7 @@ void Engine::SetStatus(WorkloadId id, const WorkloadStatus& status) {
         {type, record.status, state_.reasons.Intern(record.reason), Say(record.message), record.transition});
   }
   if (!status.cluster_queue.empty()) {
-    auto admission = std::make_shared<Admission>();
-    admission->cluster_queue = state_.InternClusterQueue(status.cluster_queue);
-    for (const WorkloadStatus::PodSetRecord& record : status.pod_sets) {
-      PodSetAdmission pod_set;
-      pod_set.name = record.name;
-      for (const PodSetSpec& spec : workload.spec->pod_sets) {
-        if (spec.name == record.name) pod_set.count = spec.count;
-      }
-      pod_set.count = record.count.value_or(pod_set.count);
-      for (const auto& [resource, usage] : record.usage) {
-        const auto flavor = record.flavors.find(resource);
-        pod_set.resources.push_back(
-            {state_.InternResource(resource),
-             flavor == record.flavors.end() ? kNoId : state_.InternFlavor(flavor->second), usage});
-      }
-      if (!record.levels.empty()) {
-        auto topology = std::make_shared<TopologyAssignment>();
-        topology->levels = record.levels;
-        for (const auto& [values, pods] : record.domains) {
-          topology->domains.push_back({state_.topology.domains.Intern(JoinValues(values)), pods});
-        }
-        pod_set.topology = std::move(topology);
-      }
-      pod_set.delayed = record.delayed;
-      admission->pod_sets.push_back(std::move(pod_set));
-    }
-    workload.admission = std::move(admission);
+    workload.admission = AdmissionFrom(state_, *workload.spec, status);
   }
   StatusDetails& details = state_.EditStatus(workload);
   for (const WorkloadStatus::CheckRecord& record : status.checks) {

@@ -125,23 +125,25 @@ void AddLedger(const State& state, const LedgerEntry& entry, Mixer& mixer) {
   mixer.Add(entry.last_update);
 }
 
-}  // namespace
-
-uint64_t Fingerprint(const State& state, NodeId root) {
-  const auto concerns = [&](NodeId queue) {
-    return root == kNoId || (queue != kNoId && (queue == root || state.forest().Root(queue) == root));
-  };
-  const auto tree_of = [&](const Workload& workload) {
-    return workload.charged != kNoId ? workload.charged : state.QueueOf(workload);
-  };
-  Mixer mixer;
-  for (WorkloadId id : state.workloads.InOrder()) {
-    const Workload& workload = state.At(id);
-    if (workload.deleted || workload.IsFinished()) continue;
-    if (concerns(tree_of(workload))) AddWorkload(state, id, mixer);
+// One tree of the cohort forest, or all of them.
+class Scope {
+ public:
+  Scope(const State& state, NodeId root) : state_(state), root_(root) {}
+  bool Has(NodeId queue) const {
+    return root_ == kNoId || (queue != kNoId && (queue == root_ || state_.forest().Root(queue) == root_));
   }
+  bool Has(const Workload& workload) const {
+    return Has(workload.charged != kNoId ? workload.charged : state_.QueueOf(workload));
+  }
+
+ private:
+  const State& state_;
+  NodeId root_;
+};
+
+void AddQueues(const State& state, const Scope& scope, Mixer& mixer) {
   mixer.AddSet(state.forest().Queues(), [&](NodeId node, Mixer& one) {
-    if (!concerns(node)) return;
+    if (!scope.Has(node)) return;
     const PendingQueue& pending = state.Queue(node).pending;
     one.Add(NameOf(state, node));
     one.Add(SerialOf(state, pending.preemptor));
@@ -150,25 +152,42 @@ uint64_t Fingerprint(const State& state, NodeId root) {
   });
   mixer.AddSet(state.to_requeue, [&](NodeId node, Mixer& one) {
     // Where there is nothing, nobody waits for it.
-    if (concerns(node) && state.forest().Exists(node)) one.Add(NameOf(state, node));
+    if (scope.Has(node) && state.forest().Exists(node)) one.Add(NameOf(state, node));
   });
+}
+
+void AddLedgers(const State& state, const Scope& scope, Mixer& mixer) {
+  std::vector<LocalQueueId> ledgers;
+  for (LocalQueueId id = 0; id < static_cast<LocalQueueId>(state.ledger.size()); ++id) {
+    const bool exists = state.ledger[static_cast<size_t>(id)].exists;
+    if (exists && scope.Has(state.Local(id).cluster_queue)) ledgers.push_back(id);
+  }
+  mixer.AddSet(ledgers, [&state](LocalQueueId id, Mixer& one) {
+    AddLedger(state, state.ledger[static_cast<size_t>(id)], one);
+    one.Add(state.local_queue_names.Name(id));
+  });
+}
+
+}  // namespace
+
+uint64_t Fingerprint(const State& state, NodeId root) {
+  const Scope scope(state, root);
+  Mixer mixer;
+  for (WorkloadId id : state.workloads.InOrder()) {
+    const Workload& workload = state.At(id);
+    if (workload.deleted || workload.IsFinished()) continue;
+    if (scope.Has(workload)) AddWorkload(state, id, mixer);
+  }
+  AddQueues(state, scope, mixer);
   for (const SecondPass& pass : state.second_passes) {
-    if (!concerns(tree_of(state.At(pass.workload)))) continue;
+    if (!scope.Has(state.At(pass.workload))) continue;
     mixer.Add(SerialOf(state, pass.workload));
     mixer.Add(pass.iteration);
     mixer.Add(pass.due);
   }
   mixer.Add(state.waiting.start ? state.waiting.passed : -1);
   mixer.Add(state.waiting.released);
-  std::vector<LocalQueueId> ledgers;
-  for (LocalQueueId id = 0; id < static_cast<LocalQueueId>(state.ledger.size()); ++id) {
-    const bool exists = state.ledger[static_cast<size_t>(id)].exists;
-    if (exists && concerns(state.Local(id).cluster_queue)) ledgers.push_back(id);
-  }
-  mixer.AddSet(ledgers, [&state](LocalQueueId id, Mixer& one) {
-    AddLedger(state, state.ledger[static_cast<size_t>(id)], one);
-    one.Add(state.local_queue_names.Name(id));
-  });
+  AddLedgers(state, scope, mixer);
   return mixer.value();
 }
 

@@ -131,6 +131,20 @@ Assignment FlavorAssigner::Assign(const std::vector<int64_t>* counts) {
   return assignment;
 }
 
+void FlavorAssigner::TakeChosen(const Scan& chosen, PodSetAssignment& member, Assignment& assignment) const {
+  for (const FlavorChoice& choice : chosen.choices) {
+    const auto asks = [&choice](const auto& request) { return request.first == choice.resource; };
+    const bool asked = std::any_of(member.requests.begin(), member.requests.end(), asks);
+    if ((!asked && !Inherits(member, choice)) || member.Find(choice.resource) != nullptr) continue;
+    member.flavors.push_back(choice);
+    assignment.borrowing = std::max(assignment.borrowing, choice.borrow);
+    const std::string& name = class_.pod_sets[static_cast<size_t>(member.pod_set)].name;
+    const int64_t request = SaturatingSub(RequestOf(member.requests, choice.resource),
+                                          ReplacedRequest(ReplacedNamed(name), choice.resource));
+    AddTo(assignment.usage, state_.FlavorResource(choice.flavor, choice.resource), Amount(request));
+  }
+}
+
 bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>* counts,
                                  Assignment& assignment) {
   absl::InlinedVector<PodSetAssignment, 1> members;
@@ -169,17 +183,7 @@ bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>*
   }
   bool all_assigned = true;
   for (PodSetAssignment& member : members) {
-    for (const FlavorChoice& choice : chosen.choices) {
-      const auto asks = [&choice](const auto& request) { return request.first == choice.resource; };
-      const bool asked = std::any_of(member.requests.begin(), member.requests.end(), asks);
-      if ((!asked && !Inherits(member, choice)) || member.Find(choice.resource) != nullptr) continue;
-      member.flavors.push_back(choice);
-      assignment.borrowing = std::max(assignment.borrowing, choice.borrow);
-      const std::string& name = class_.pod_sets[static_cast<size_t>(member.pod_set)].name;
-      const int64_t request = SaturatingSub(RequestOf(member.requests, choice.resource),
-                                            ReplacedRequest(ReplacedNamed(name), choice.resource));
-      AddTo(assignment.usage, state_.FlavorResource(choice.flavor, choice.resource), Amount(request));
-    }
+    TakeChosen(chosen, member, assignment);
     if (!member.requests.empty() && member.flavors.empty()) all_assigned = false;
     member.refusals = chosen.refusals;
     member.attempts = attempts;

@@ -17,21 +17,28 @@ namespace kueue {
 // The flavors that a recomputation within a cycle keeps to, by pod set and resource.
 using NominationMapping = std::vector<absl::InlinedVector<std::pair<ResourceId, FlavorId>, 2>>;
 
+// Whose flavors are chosen, and where.
+struct AssignmentSubject {
+  NodeId queue;
+  WorkloadId workload;
+  WorkloadId replaced;              // the elastic slice that the workload takes the place of, or kNoId
+  const NominationMapping* pinned;  // null: any flavor may be chosen
+};
+
 class FlavorAssigner {
  public:
-  // `replaced` is the elastic slice that the workload takes the place of, or kNoId.
-  FlavorAssigner(const State& state, PreemptionOracle& oracle, Placer& placer, NodeId queue,
-                 WorkloadId workload, WorkloadId replaced, const NominationMapping* pinned)
+  FlavorAssigner(const State& state, PreemptionOracle& oracle, Placer& placer,
+                 const AssignmentSubject& subject)
       : state_(state),
-        queue_id_(queue),
-        queue_(state.Queue(queue)),
-        workload_id_(workload),
-        workload_(state.At(workload)),
+        queue_id_(subject.queue),
+        queue_(state.Queue(subject.queue)),
+        workload_id_(subject.workload),
+        workload_(state.At(subject.workload)),
         class_(state.Class(workload_.cls)),
-        replaced_(replaced),
+        replaced_(subject.replaced),
         oracle_(oracle),
         placer_(placer),
-        pinned_(pinned) {}
+        pinned_(subject.pinned) {}
 
   // Where `counts` is given, each pod set is scaled to its count.
   Assignment Assign(const std::vector<int64_t>* counts = nullptr);
@@ -50,6 +57,9 @@ class FlavorAssigner {
   PodSetAssignment Prepare(int pod_set, const std::vector<int64_t>* counts) const;
   // Returns whether every pod set of the group got what it asked for, so that the next group may go on.
   bool AssignGroup(const Group& group, const std::vector<int64_t>* counts, Assignment& assignment);
+  // Gives the member what was chosen for its group and it asks for, and counts that as used.
+  void TakeChosen(const Scan& chosen, PodSetAssignment& member, Assignment& assignment) const;
+  Requests OfResourceGroup(const Requests& requests, int resource_group) const;
   Scan FindFlavor(const Group& group, const Requests& requests, ResourceId resource, int resource_group,
                   const Amounts& assumed, std::vector<FlavorAttempt>& attempts);
   // How the flavor of the attempt does for the group, with a choice for each resource that it could hold.

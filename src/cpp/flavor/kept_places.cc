@@ -43,7 +43,7 @@ bool Placer::ReplaceNode(const Group& group, Search& search) {
     query.as_if_empty = false;
     if (!replacement.failure) {
       replacement = Replace(*state_.topology.made.capacity.Find(demand->flavor), std::move(query),
-                            admitted->topology->domains, workload.Status().unhealthy_nodes.front(),
+                            {admitted->topology->domains, workload.Status().unhealthy_nodes.front()},
                             PlacementGatesOf(state_), state_.resource_names, state_.topology.domains);
     }
     if (replacement.failure) {

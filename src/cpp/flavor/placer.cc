@@ -167,6 +167,18 @@ void Placer::Apply(const std::vector<TopologyAnswer>& answers, Assignment& assig
   assignment.topology_usage = NetUsage(assignment, id);
 }
 
+namespace {
+
+int32_t PodsIn(const TopologyAssignment& assignment, DomainId domain) {
+  int32_t pods = 0;
+  for (const DomainCount& entry : assignment.domains) {
+    if (entry.domain == domain) pods += entry.count;
+  }
+  return pods;
+}
+
+}  // namespace
+
 std::vector<TopologyUsage> Placer::NetUsage(const Assignment& assignment, WorkloadId id) const {
   if (state_.config.rules.topology_usage_by_quota) return UsageByQuota(assignment, id);
   std::vector<TopologyUsage> usage;
@@ -184,12 +196,7 @@ std::vector<TopologyUsage> Placer::NetUsage(const Assignment& assignment, Worklo
     const PodAmounts& requests =
         kueue::DemandsOf(state_, workload.cls)[static_cast<size_t>(pod_set.pod_set)].requests;
     for (const DomainCount& entry : pod_set.topology->domains) {
-      int32_t count = entry.count;
-      if (was_placed) {
-        for (const DomainCount& held : admitted->topology->domains) {
-          if (held.domain == entry.domain) count -= held.count;
-        }
-      }
+      const int32_t count = entry.count - (was_placed ? PodsIn(*admitted->topology, entry.domain) : 0);
       if (count > 0) usage.push_back({flavor, entry.domain, count, requests});
     }
   }

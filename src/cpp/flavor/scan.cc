@@ -42,15 +42,20 @@ std::optional<Refusal> FlavorAssigner::WhyIneligible(const Group& group, int res
   return std::nullopt;
 }
 
+Requests FlavorAssigner::OfResourceGroup(const Requests& requests, int resource_group) const {
+  Requests found;
+  for (const auto& request : requests) {
+    if (queue_.GroupOf(request.first) == resource_group) found.push_back(request);
+  }
+  return found;
+}
+
 FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests,
                                                 ResourceId resource, int resource_group,
                                                 const Amounts& assumed,
                                                 std::vector<FlavorAttempt>& attempts) {
   const ResourceGroupIds& ids = queue_.groups[static_cast<size_t>(resource_group)];
-  Requests requests;
-  for (const auto& request : all_requests) {
-    if (queue_.GroupOf(request.first) == resource_group) requests.push_back(request);
-  }
+  const Requests requests = OfResourceGroup(all_requests, resource_group);
   const bool fungible = state_.config.gates.flavor_fungibility;
   const int flavor_count = static_cast<int>(ids.flavors.size());
   const ReleaseRules& rules = state_.config.rules;

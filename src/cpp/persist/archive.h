@@ -4,6 +4,7 @@
 #define KUEUE_PERSIST_ARCHIVE_H_
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -61,8 +62,8 @@ class ArchiveWriter {
     Poll();
     if (Listed<T>()) schemas_.emplace(FieldLists::NameOf(value), FieldLists::FieldsOf(value));
     FieldLists::Visit(value, [this](const auto&... fields) {
-      out_.Array(sizeof...(fields));
-      (Write(fields), ...);
+      const std::array<Field, sizeof...(fields)> all = {FieldOf(fields)...};
+      WriteFields(all.data(), all.size());
     });
   }
 
@@ -86,6 +87,20 @@ class ArchiveWriter {
   }
 
  private:
+  // A field whose type is known to one function alone: a record is a list of these, and no code of its own.
+  struct Field {
+    const void* at;
+    void (*write)(ArchiveWriter&, const void*);
+  };
+  template <typename T>
+  static Field FieldOf(const T& field) {
+    return {&field, [](ArchiveWriter& writer, const void* at) { writer.Write(*static_cast<const T*>(at)); }};
+  }
+  void WriteFields(const Field* fields, size_t count) {
+    out_.Array(count);
+    for (size_t i = 0; i < count; ++i) fields[i].write(*this, fields[i].at);
+  }
+
   // True the first time that it is asked for a kind of record.
   template <typename T>
   bool Listed() {
@@ -147,10 +162,8 @@ class ArchiveReader {
     const std::vector<size_t>& order = OrderOf(name, FieldLists::FieldsOf(*value));
     if (in_.Array() != order.size()) return in_.Fail();
     FieldLists::Visit(*value, [&](auto&... fields) {
-      for (size_t at : order) {
-        size_t place = 0;
-        ((place++ == at ? Read(&fields) : void()), ...);
-      }
+      const std::array<Field, sizeof...(fields)> all = {FieldOf(fields)...};
+      ReadFields(all.data(), all.size(), order);
     });
   }
 
@@ -168,6 +181,21 @@ class ArchiveReader {
 
  private:
   static constexpr int kMaxDepth = 200;
+  // A field whose type is known to one function alone, as when it is written.
+  struct Field {
+    void* at;
+    void (*read)(ArchiveReader&, void*);
+  };
+  template <typename T>
+  static Field FieldOf(T& field) {
+    return {&field, [](ArchiveReader& reader, void* at) { reader.Read(static_cast<T*>(at)); }};
+  }
+  // `order`: which of the fields stands there, one after another; a number beyond them was refused before.
+  void ReadFields(const Field* fields, size_t count, const std::vector<size_t>& order) {
+    for (const size_t place : order) {
+      if (place < count) fields[place].read(*this, fields[place].at);
+    }
+  }
   struct Shared {
     absl::string_view text;
     std::shared_ptr<const void> value;
@@ -281,21 +309,40 @@ struct Codec<std::pair<A, B>> {
   }
 };
 
+// Entries of a map in the order of their keys; what a value is does not matter to that.
+template <typename Key>
+using EntriesByKey = std::vector<std::pair<const Key*, const void*>>;
+template <typename Key>
+void SortByKey(EntriesByKey<Key>& entries) {
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return *a.first < *b.first; });
+}
+
 // A map is the list of its entries by ascending key.
 template <typename Map>
 struct MapCodec {
-  using Entries = std::vector<std::pair<typename Map::key_type, typename Map::mapped_type>>;
+  using Key = typename Map::key_type;
+  using Value = typename Map::mapped_type;
   template <typename Archive>
   static void Write(Archive& archive, const Map& map) {
-    Entries entries(map.begin(), map.end());
-    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    archive.Write(entries);
+    EntriesByKey<Key> entries;
+    entries.reserve(map.size());
+    for (const auto& entry : map) entries.emplace_back(&entry.first, &entry.second);
+    SortByKey<Key>(entries);
+    archive.out().Array(entries.size());
+    for (const auto& [key, value] : entries) {
+      archive.out().Array(2);
+      archive.Write(*key);
+      archive.Write(*static_cast<const Value*>(value));
+    }
   }
   template <typename Archive>
   static void Read(Archive& archive, Map* map) {
     map->clear();
-    for (auto& [key, value] : archive.template Take<Entries>())
-      map->emplace(std::move(key), std::move(value));
+    for (size_t left = archive.in().Array(); left > 0 && archive.in().ok(); --left) {
+      if (archive.in().Array() != 2) return archive.in().Fail();
+      Key key = archive.template Take<Key>();
+      map->emplace(std::move(key), archive.template Take<Value>());
+    }
   }
 };
 template <typename K, typename V>

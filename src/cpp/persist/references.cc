@@ -1,44 +1,57 @@
 // Whether a state that was read holds together: every number that refers to something does, and the queues
 // and the workloads say the same of each other. With that, no rule reads beyond anything.
+#include "persist/references.h"
+
 #include "absl/strings/str_cat.h"
 #include "persist/field_lists.h"
 #include "persist/persist.h"
 
 namespace kueue {
+
+void ReferenceCheck::Expect(bool holds, const char* what) {
+  if (!holds && broken_.empty()) broken_ = absl::StrCat("a reference is broken: ", what);
+}
+
+void ReferenceCheck::CheckMessage(const Message& message) {
+  if (!message) return;
+  if (const auto* reserved = std::get_if<ReservedIn>(message.get()))
+    Expect(IsNode(reserved->cluster_queue), "texts");
+  if (const auto* previously = std::get_if<Previously>(message.get())) CheckMessage(previously->before);
+  if (const auto* preempted = std::get_if<PreemptedBy>(message.get())) {
+    ExpectAll(preempted->preemptor_path, state_.queues.size(), "texts");
+    ExpectAll(preempted->preemptee_path, state_.queues.size(), "texts");
+  }
+  const auto* refused = std::get_if<Refused>(message.get());
+  if (refused == nullptr) return;
+  Expect(InOrNone(refused->cls, state_.classes.size()), "texts");
+  for (const PodSetRefusals& pod_set : refused->pod_sets) {
+    const size_t pod_sets =
+        In(refused->cls, state_.classes.size()) ? state_.Class(refused->cls).pod_sets.size() : 0;
+    Expect(In(pod_set.pod_set, pod_sets), "texts");
+    for (const Refusal& refusal : pod_set.refusals) {
+      Expect(refusal.flavor == kNoId || IsFlavor(refusal.flavor), "texts");
+      Expect(refusal.resource == kNoId || IsResource(refusal.resource), "texts");
+      Expect(refusal.kind != RefusalKind::kPlacement || refusal.placement != nullptr, "texts");
+    }
+  }
+}
+
 namespace {
 
-class References {
+class References : private ReferenceCheck {
  public:
-  explicit References(const State& state) : state_(state), seen_(state.workloads.size(), 0) {}
+  explicit References(const State& state) : ReferenceCheck(state) {}
 
   std::string FindBroken() {
     CheckTables();
-    if (broken_.empty()) CheckPlaces();
     if (broken_.empty()) CheckForest();
-    if (broken_.empty()) CheckQueues();
-    if (broken_.empty()) CheckWorkloads();
+    if (broken_.empty()) broken_ = BrokenWorkloadReference(state_);
     if (broken_.empty()) CheckTopologies();
     if (broken_.empty()) CheckRest();
     return broken_;
   }
 
  private:
-  void Expect(bool holds, const char* what) {
-    if (!holds && broken_.empty()) broken_ = absl::StrCat("a reference is broken: ", what);
-  }
-  static bool In(int32_t id, size_t size) { return id >= 0 && static_cast<size_t>(id) < size; }
-  static bool InOrNone(int32_t id, size_t size) { return id == kNoId || In(id, size); }
-  template <typename Ids>
-  void ExpectAll(const Ids& ids, size_t size, const char* what) {
-    for (const int32_t id : ids) Expect(In(id, size), what);
-  }
-  bool IsNode(NodeId node) const { return In(node, state_.queues.size()); }
-  bool IsWorkload(WorkloadId id) const {
-    return In(id, state_.workloads.size()) && !state_.workloads.IsFree(id);
-  }
-  bool IsFlavor(FlavorId id) const { return In(id, state_.flavors.size()); }
-  bool IsResource(ResourceId id) const { return In(id, state_.resource_order.size()); }
-
   void CheckTables() {
     const State& s = state_;
     const auto nodes = static_cast<size_t>(s.forest().size());
@@ -124,173 +137,6 @@ class References {
     return open == 0;
   }
 
-  void CheckQueues() {
-    for (size_t node = 0; node < state_.queues.size(); ++node) {
-      const ClusterQueue& queue = state_.queues[node];
-      ExpectAll(queue.flavors, state_.flavors.size(), "flavors of a ClusterQueue");
-      for (const InactivityCause& cause : queue.inactivity.causes) {
-        Expect(static_cast<size_t>(cause.kind) < kInactivityKinds, "inactive ClusterQueues");
-        Expect(cause.kind != InactivityKind::kTopologyNotFound || cause.names.size() == 2,
-               "inactive ClusterQueues");
-      }
-      for (const ResourceGroupIds& group : queue.groups) {
-        ExpectAll(group.covered, state_.resource_order.size(), "resources of a ClusterQueue");
-        ExpectAll(group.flavors, state_.flavors.size(), "flavors of a ClusterQueue");
-      }
-      for (const CheckIds& rule : queue.checks) {
-        Expect(In(rule.check, state_.checks.size()), "checks of a ClusterQueue");
-        ExpectAll(rule.flavors, state_.flavors.size(), "flavors of a check");
-      }
-      for (size_t place = 0; place < queue.workloads.size(); ++place) {
-        const WorkloadId id = queue.workloads[place];
-        Expect(IsWorkload(id) && state_.At(id).charged == static_cast<NodeId>(node) &&
-                   state_.At(id).charged_place == static_cast<int32_t>(place),
-               "workloads of a ClusterQueue");
-      }
-      CheckPending(queue.pending, static_cast<NodeId>(node));
-    }
-  }
-
-  void CheckPending(const PendingQueue& pending, NodeId node) {
-    FieldLists::Visit(pending, [&](const auto& preemptor, auto&, const auto& by_usage, auto&, auto&,
-                                   const auto& buckets, const auto& bucket_of, const auto& heads,
-                                   const auto& heap, const auto& inadmissible_buckets, const auto& delayed,
-                                   const auto& classes, const auto& inflight, const auto& active_count,
-                                   const auto& inadmissible_count) {
-      Expect(preemptor == kNoId || IsWorkload(preemptor), "preemptors");
-      Expect(bucket_of.size() == buckets.size(), "buckets");
-      size_t active = 0, inadmissible = delayed.size();
-      for (size_t i = 0; i < buckets.size(); ++i) {
-        const auto& bucket = buckets[i];
-        const auto found = bucket_of.find({bucket.cls, bucket.local_queue});
-        Expect(found != bucket_of.end() && static_cast<size_t>(found->second) == i, "buckets");
-        Expect(In(bucket.cls, state_.classes.size()) && In(bucket.local_queue, state_.local_queues.size()),
-               "buckets");
-        CheckWorkloadRun(bucket.active, bucket, node);
-        CheckWorkloadRun(bucket.inadmissible, bucket, node);
-        active += bucket.active.size();
-        inadmissible += bucket.inadmissible.size();
-        const bool is_head = In(bucket.place_in_heads, heads.size()) &&
-                             heads[static_cast<size_t>(bucket.place_in_heads)] == static_cast<int32_t>(i);
-        Expect(bucket.active.empty() ? bucket.place_in_heads == -1 : is_head, "heads");
-      }
-      for (const int32_t head : heads) {
-        Expect(In(head, buckets.size()) && !buckets[static_cast<size_t>(head)].active.empty(), "heads");
-      }
-      ExpectAll(inadmissible_buckets, buckets.size(), "inadmissible workloads");
-      for (const auto& [cls, reason] : classes) {
-        Expect(In(cls, state_.classes.size()) && In(static_cast<int32_t>(reason), ReasonCount()),
-               "inadmissible classes");
-      }
-      for (const WorkloadId id : delayed) See(id, node, QueuePlace::kDelayed);
-      if (inflight != kNoId) See(inflight, node, QueuePlace::kInflight);
-      Expect(static_cast<size_t>(active_count) == active &&
-                 static_cast<size_t>(inadmissible_count) == inadmissible,
-             "counts of pending workloads");
-      Expect(heap.size() == (by_usage ? active : 0), "heaps");
-      CheckHeap(heap, pending, node);
-    });
-  }
-
-  void CheckHeap(const UsageHeap& heap, const PendingQueue& pending, NodeId node) {
-    FieldLists::Visit(heap, [&](const auto& items, const auto& place) {
-      Expect(items.size() == place.size(), "heaps");
-      for (size_t i = 0; broken_.empty() && i < items.size(); ++i) {
-        const auto found = place.find(items[i]);
-        Expect(IsWorkload(items[i]) && found != place.end() && found->second == i, "heaps");
-        Expect(broken_.empty() && state_.At(items[i]).queued == node &&
-                   !pending.IsInadmissible(state_.workloads, items[i]),
-               "heaps");
-      }
-    });
-  }
-
-  template <typename Bucket>
-  void CheckWorkloadRun(const WorkloadRun& run, const Bucket& bucket, NodeId node) {
-    for (const WorkloadRun::Item& item : run) {
-      See(item.workload, node, QueuePlace::kQueued);
-      if (!broken_.empty()) return;
-      const Workload& workload = state_.At(item.workload);
-      Expect(workload.cls == bucket.cls && workload.local_queue == bucket.local_queue &&
-                 workload.queue_time == item.time,
-             "buckets");
-      Expect(&item == run.begin() || (&item)[-1].time <= item.time, "order of pending workloads");
-    }
-  }
-
-  void See(WorkloadId id, NodeId node, QueuePlace place) {
-    const bool fits = IsWorkload(id) && state_.At(id).queued == node && state_.At(id).place == place &&
-                      state_.At(id).spec && seen_[static_cast<size_t>(id)]++ == 0;
-    Expect(fits, "pending workloads");
-  }
-
-  // Places and numbers tell of one another, and what nobody has is empty.
-  void CheckPlaces() {
-    size_t used = 0;
-    FieldLists::Visit(state_.workloads, [&](const auto& places, const auto& free, const auto& roll,
-                                            const Serial& next, const size_t& living) {
-      std::vector<bool> is_free(places.size());
-      for (const WorkloadId id : free) {
-        Expect(In(id, places.size()) && !is_free[static_cast<size_t>(id)] && state_.workloads.IsFree(id),
-               "free places");
-        if (broken_.empty()) is_free[static_cast<size_t>(id)] = true;
-      }
-      for (size_t i = 0; i < roll.size(); ++i) {
-        Expect(roll[i].serial < next && (i == 0 || roll[i - 1].serial < roll[i].serial),
-               "numbers of workloads");
-      }
-      for (size_t id = 0; broken_.empty() && id < places.size(); ++id) {
-        Expect(is_free[id] == (places[id].spec == nullptr), "free places");
-        if (is_free[id]) continue;
-        ++used;
-        Expect(state_.workloads.Find(places[id].serial) == static_cast<WorkloadId>(id),
-               "numbers of workloads");
-      }
-      Expect(living == used, "numbers of workloads");
-    });
-  }
-
-  void CheckWorkloads() {
-    for (size_t id = 0; id < state_.workloads.size(); ++id) {
-      if (state_.workloads.IsFree(static_cast<WorkloadId>(id))) {
-        Expect(seen_[id] == 0, "pending workloads");
-        continue;
-      }
-      const Workload& workload = state_.workloads[id];
-      Expect(In(workload.local_queue, state_.local_queues.size()), "workloads");
-      Expect(InOrNone(workload.cls, state_.classes.size()), "classes of workloads");
-      Expect(InOrNone(workload.queued, state_.queues.size()), "queues of workloads");
-      Expect((workload.place == QueuePlace::kNowhere) == (seen_[id] == 0), "pending workloads");
-      const bool is_charged =
-          IsNode(workload.charged) &&
-          In(workload.charged_place, state_.Queue(workload.charged).workloads.size()) &&
-          static_cast<size_t>(
-              state_.Queue(workload.charged).workloads[static_cast<size_t>(workload.charged_place)]) == id;
-      Expect(workload.charged == kNoId || is_charged, "charged workloads");
-      for (const auto& [fr, amount] : workload.usage) Expect(In(fr, state_.flavor_resources.size()), "usage");
-      for (const Condition& condition : workload.conditions) {
-        Expect(In(static_cast<int32_t>(condition.type), std::size(kConditionTypeNames)) &&
-                   In(condition.reason, ReasonCount()),
-               "conditions");
-        CheckMessage(condition.message);
-      }
-      if (workload.admission) CheckAdmission(*workload.admission);
-      if (workload.topology_usage) CheckTopologyUsage(*workload.topology_usage);
-      for (const WorkloadCheck& check : workload.Status().checks) {
-        Expect(In(check.check, state_.checks.size()), "checks of workloads");
-      }
-    }
-  }
-
-  bool IsDomain(DomainId id) const { return In(id, static_cast<size_t>(state_.topology.domains.size())); }
-
-  void CheckTopologyUsage(const TopologyCharge& charge) {
-    for (const TopologyUsage& entry : charge.entries) {
-      Expect(IsDomain(entry.domain) && (entry.flavor == kNoId || IsFlavor(entry.flavor)), "topology usage");
-      for (const auto& request : entry.requests) Expect(IsResource(request.first), "topology usage");
-    }
-  }
-
   void CheckTopologies() {
     for (const auto& [name, levels] : state_.topology.levels) Expect(!levels.empty(), "topologies");
     for (const auto& [name, node] : state_.topology.nodes) Expect(node != nullptr, "nodes");
@@ -298,43 +144,6 @@ class References {
       for (const auto& request : pod.requests) Expect(IsResource(request.first), "pods");
     }
     for (const SecondPass& pass : state_.second_passes) Expect(IsWorkload(pass.workload), "second passes");
-  }
-
-  void CheckAdmission(const Admission& admission) {
-    Expect(IsNode(admission.cluster_queue), "admissions");
-    for (const PodSetAdmission& pod_set : admission.pod_sets) {
-      if (pod_set.topology) {
-        for (const DomainCount& entry : pod_set.topology->domains) Expect(IsDomain(entry.domain), "domains");
-        Expect(!pod_set.topology->levels.empty(), "topology assignments");
-      }
-      for (const PodSetAdmission::Resource& entry : pod_set.resources) {
-        Expect(IsResource(entry.resource) && (entry.flavor == kNoId || IsFlavor(entry.flavor)), "admissions");
-      }
-    }
-  }
-
-  void CheckMessage(const Message& message) {
-    if (!message) return;
-    if (const auto* reserved = std::get_if<ReservedIn>(message.get()))
-      Expect(IsNode(reserved->cluster_queue), "texts");
-    if (const auto* previously = std::get_if<Previously>(message.get())) CheckMessage(previously->before);
-    if (const auto* preempted = std::get_if<PreemptedBy>(message.get())) {
-      ExpectAll(preempted->preemptor_path, state_.queues.size(), "texts");
-      ExpectAll(preempted->preemptee_path, state_.queues.size(), "texts");
-    }
-    const auto* refused = std::get_if<Refused>(message.get());
-    if (refused == nullptr) return;
-    Expect(InOrNone(refused->cls, state_.classes.size()), "texts");
-    for (const PodSetRefusals& pod_set : refused->pod_sets) {
-      const size_t pod_sets =
-          In(refused->cls, state_.classes.size()) ? state_.Class(refused->cls).pod_sets.size() : 0;
-      Expect(In(pod_set.pod_set, pod_sets), "texts");
-      for (const Refusal& refusal : pod_set.refusals) {
-        Expect(refusal.flavor == kNoId || IsFlavor(refusal.flavor), "texts");
-        Expect(refusal.resource == kNoId || IsResource(refusal.resource), "texts");
-        Expect(refusal.kind != RefusalKind::kPlacement || refusal.placement != nullptr, "texts");
-      }
-    }
   }
 
   void CheckLedger() {
@@ -409,12 +218,6 @@ class References {
       for (const auto& [resource, amount] : totals.requests) Expect(IsResource(resource), "totals");
     }
   }
-
-  size_t ReasonCount() const { return static_cast<size_t>(state_.reasons.size()); }
-
-  const State& state_;
-  std::vector<int> seen_;  // how often each workload is in a queue
-  std::string broken_;
 };
 
 }  // namespace

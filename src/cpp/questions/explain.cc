@@ -8,8 +8,6 @@
 namespace kueue {
 namespace {
 
-constexpr size_t kMostAlternatives = 6;
-
 NodeFacts FactsOf(const Quota& quota, NodeId node, FlavorResourceId fr) {
   return {node,
           quota.Nominal(node, fr),
@@ -188,6 +186,17 @@ class FlavorExplainer {
     }
   }
 
+  // Whether the flavor was tried and chosen, and how far it got.
+  static void SetAttempt(const PodSetAssignment& assignment, FlavorFacts& flavor) {
+    for (const FlavorAttempt& attempt : assignment.attempts) {
+      if (attempt.flavor != flavor.flavor || attempt.group != flavor.resource_group) continue;
+      flavor.tried = true;
+      flavor.attempt = attempt;
+    }
+    for (const FlavorChoice& choice : assignment.flavors)
+      flavor.chosen = flavor.chosen || choice.flavor == flavor.flavor;
+  }
+
   void AddGroup(int index, const PodSetAssignment& assignment, const std::vector<int>& group,
                 const Requests& requests, PodSetFacts& pod_set) {
     const auto in_group = [&](const auto& request) { return queue_.GroupOf(request.first) == index; };
@@ -199,13 +208,7 @@ class FlavorExplainer {
       FlavorFacts flavor;
       flavor.flavor = id;
       flavor.resource_group = index;
-      for (const FlavorAttempt& attempt : assignment.attempts) {
-        if (attempt.flavor != id || attempt.group != index) continue;
-        flavor.tried = true;
-        flavor.attempt = attempt;
-      }
-      for (const FlavorChoice& choice : assignment.flavors)
-        flavor.chosen = flavor.chosen || choice.flavor == id;
+      SetAttempt(assignment, flavor);
       for (int member : group) {
         if (!flavor.ineligible.empty()) break;
         flavor.ineligible =

@@ -15,7 +15,6 @@ namespace {
 using Excluded = PlacementFailure::Excluded;
 using Exclusion = PlacementFailure::Exclusion;
 
-constexpr size_t kMostAlternatives = 6;
 constexpr int kMostTried = 500;
 
 // Of the pods that a domain could hold, those in whole slices, beside a leader where one is needed.

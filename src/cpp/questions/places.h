@@ -13,6 +13,9 @@
 
 namespace kueue {
 
+// How many alternatives an answer lists at most.
+inline constexpr size_t kMostAlternatives = 6;
+
 // One domain, and how many pods of a pod set it would hold in whole slices, beside a leader if there is one.
 struct DomainFacts {
   int32_t domain;  // of the flavor's tree

@@ -77,8 +77,8 @@ bool Cycle::IsProgressOutdated(const Workload& workload, NodeId queue) const {
 void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   Workload& workload = state_.At(entry.workload);
   if (workload.progress && IsProgressOutdated(workload, entry.queue)) workload.progress = nullptr;
-  FlavorAssigner assigner(state_, preemptor_, preemptor_.placer(), entry.queue, entry.workload,
-                          entry.replaced, pinned);
+  FlavorAssigner assigner(state_, preemptor_, preemptor_.placer(),
+                          {entry.queue, entry.workload, entry.replaced, pinned});
   entry.assignment = assigner.Assign();
   entry.targets.clear();
   if (entry.assignment.mode == Mode::kPreempt) {

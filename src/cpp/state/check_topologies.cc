@@ -105,8 +105,8 @@ class TopologiesCheck {
         const auto amount = found->second.find(state_.resource_names.Name(resource));
         const absl::int128 computed = amount == found->second.end() ? 0 : amount->second;
         const size_t at = static_cast<size_t>(leaf * tree.slots() + tree.SlotOf(resource));
-        constexpr int64_t kLarge = int64_t{1} << 61;
-        if (kept[at] == computed || computed > kLarge || computed < -kLarge) continue;
+        constexpr int64_t kSaturated = int64_t{1} << 61;
+        if (kept[at] == computed || computed > kSaturated || computed < -kSaturated) continue;
         Say(flavor, absl::StrCat("keeps ", kept[at], " ", state_.resource_names.Name(resource), " as ", what,
                                  " in ", name, ", where it is ", static_cast<int64_t>(computed)));
       }

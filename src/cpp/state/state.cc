@@ -25,6 +25,13 @@ void GrowNodes(State& state) {
 
 }  // namespace
 
+State::State() = default;
+State::State(const State& other) = default;
+State::State(State&& other) noexcept = default;
+State& State::operator=(const State& other) = default;
+State& State::operator=(State&& other) noexcept = default;
+State::~State() = default;
+
 FlavorId State::InternFlavor(absl::string_view name) {
   const FlavorId id = flavor_names.Intern(name);
   GrowTo(flavors, id + 1);

@@ -213,6 +213,14 @@ struct SecondPass {
 };
 
 struct State {
+  // Compiled once, and not wherever a state is copied.
+  State();
+  State(const State& other);
+  State(State&& other) noexcept;
+  State& operator=(const State& other);
+  State& operator=(State&& other) noexcept;
+  ~State();
+
   Config config;
   RequestsConfig requests;
   Interner flavor_names, resource_names, namespace_names, local_queue_names, check_names,

@@ -192,21 +192,33 @@ class Balanced {
 
   // As few domains as a greedy choice takes, with as little left over as can be: a table of what is left to
   // place (leaders, pods) after so many domains.
+  void SortByEntropy(std::vector<int32_t>& domains) {
+    std::stable_sort(domains.begin(), domains.end(), [this](int32_t a, int32_t b) {
+      if (At(a).leaders != At(b).leaders) return At(a).leaders > At(b).leaders;
+      if (At(a).slices_with_leader != At(b).slices_with_leader) {
+        return At(a).slices_with_leader > At(b).slices_with_leader;
+      }
+      return Entropy(a) > Entropy(b);
+    });
+  }
+
+  using Left = std::pair<int32_t, int32_t>;  // leaders and pods that are not placed yet
+  using SetsByRest = std::map<Left, std::vector<int32_t>>;
+  // The last set that leaves nothing.
+  static std::vector<int32_t> TakingAll(const SetsByRest& sets) {
+    std::vector<int32_t> best;
+    for (const auto& [left, set] : sets) {
+      if (left.first == 0 && left.second <= 0) best = set;
+    }
+    return best;
+  }
+
   std::vector<int32_t> OptimalSet(std::vector<int32_t> domains, bool by_entropy) {
     const Greedy greedy = FillGreedily(domains);
     if (!greedy.fits) return {};
     std::sort(domains.begin(), domains.end());
-    if (by_entropy) {
-      std::stable_sort(domains.begin(), domains.end(), [this](int32_t a, int32_t b) {
-        if (At(a).leaders != At(b).leaders) return At(a).leaders > At(b).leaders;
-        if (At(a).slices_with_leader != At(b).slices_with_leader) {
-          return At(a).slices_with_leader > At(b).slices_with_leader;
-        }
-        return Entropy(a) > Entropy(b);
-      });
-    }
-    using Left = std::pair<int32_t, int32_t>;
-    std::vector<std::map<Left, std::vector<int32_t>>> sets(static_cast<size_t>(greedy.domains) + 1);
+    if (by_entropy) SortByEntropy(domains);
+    std::vector<SetsByRest> sets(static_cast<size_t>(greedy.domains) + 1);
     sets[0][{p_.leaders, slices_ * p_.slice_size}] = {};
     for (int32_t domain : domains) {
       const Counts& counts = At(domain);
@@ -223,11 +235,7 @@ class Balanced {
         }
       }
     }
-    std::vector<int32_t> best;
-    for (const auto& [left, set] : sets.back()) {
-      if (left.first == 0 && left.second <= 0) best = set;
-    }
-    return best;
+    return TakingAll(sets.back());
   }
 
   bool PlaceSlices(const std::vector<int32_t>& domains, Choices& placed) {

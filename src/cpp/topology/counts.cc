@@ -39,6 +39,13 @@ std::vector<CountTable::Ask> CountTable::Compile(const TopologyTree& tree, const
   return asks;
 }
 
+int64_t CountTable::LessLeader(int64_t remaining, ResourceId resource) const {
+  for (const Ask& taken : leader_asks_) {
+    if (taken.resource == resource) remaining = SaturatingSub(remaining, taken.amount);
+  }
+  return remaining;
+}
+
 // How often the requests fit into what remains of the leaf; the first of the resources, by name, that allow
 // the fewest is limiting.
 int32_t CountTable::HowMany(const FlavorCapacity& capacity, int32_t leaf, const std::vector<Ask>& asks,
@@ -51,11 +58,7 @@ int32_t CountTable::HowMany(const FlavorCapacity& capacity, int32_t leaf, const 
     if (ask.amount != 0) {
       int64_t remaining =
           ask.slot == kNoId ? 0 : capacity.Remaining(row + static_cast<size_t>(ask.slot), query_.as_if_empty);
-      if (less_leader) {
-        for (const Ask& taken : leader_asks_) {
-          if (taken.resource == ask.resource) remaining = SaturatingSub(remaining, taken.amount);
-        }
-      }
+      if (less_leader) remaining = LessLeader(remaining, ask.resource);
       // Below 0 where more is used than there is by now.
       count =
           remaining <= 0 ? 0 : static_cast<int32_t>(std::clamp<int64_t>(remaining / ask.amount, 0, kMost));

@@ -75,6 +75,8 @@ class CountTable {
   void CountLeaf(const FlavorCapacity& capacity, int32_t leaf);
   void RollUpOne(const TopologyTree& tree, int level, int32_t domain, bool inner,
                  std::vector<Counts>& counts) const;
+  // What remains of a resource after the leader has taken its part.
+  int64_t LessLeader(int64_t remaining, ResourceId resource) const;
   int32_t HowMany(const FlavorCapacity& capacity, int32_t leaf, const std::vector<Ask>& asks,
                   bool less_leader, ResourceId* limiting) const;
 

@@ -65,6 +65,19 @@ void Descent::AddChildren(int32_t domain, Choices& choices) const {
   }
 }
 
+size_t Descent::LeastFree(OrderedChoices& list, int32_t slices) const {
+  const int32_t leaders = parameters_.leaders;
+  const DomainOrder before = Order(true);
+  size_t least = list.size();
+  for (size_t i = 0; i < list.size(); ++i) {
+    const Choice& choice = list.Raw(i);
+    if (choice.counts.leaders < leaders) continue;
+    if (CountBy(choice.counts, Metric::kSlices, leaders > 0) < slices) continue;
+    if (least == list.size() || before(choice, list.Raw(least))) least = i;
+  }
+  return least;
+}
+
 Descent::Start Descent::FindLevel(int level) const {
   const TopologyTree::Range range = tree_.Level(level);
   Start start;
@@ -90,14 +103,7 @@ Descent::Start Descent::FindLevel(int level) const {
     return start;
   };
   if (p.least_free_capacity) {
-    const DomainOrder before = Order(true);
-    size_t least = list.size();
-    for (size_t i = 0; i < list.size(); ++i) {
-      const Choice& choice = list.Raw(i);
-      if (choice.counts.leaders < p.leaders) continue;
-      if (CountBy(choice.counts, Metric::kSlices, p.leaders > 0) < slices) continue;
-      if (least == list.size() || before(choice, list.Raw(least))) least = i;
-    }
+    const size_t least = LeastFree(list, slices);
     if (least < list.size()) return found(least);
     if (p.required) return not_fit(list.At(list.size() - 1).counts.pods);
   }
@@ -157,23 +163,23 @@ Descent::Start Descent::Spread(int level, Choices domains) const {
 
 // Gives the i-th domain a leader, or another that fits what remains more closely. Returns whether that was
 // all.
-bool Descent::PlaceLeader(OrderedChoices& list, size_t i, int32_t unit, Metric metric, int32_t& remaining,
-                          int32_t& leaders, Choices& chosen) const {
+bool Descent::PlaceLeader(OrderedChoices& list, size_t i, int32_t unit, Metric metric, Remaining& remaining,
+                          Choices& chosen) const {
   size_t at = i;
   const Counts& first = list.At(i).counts;
-  if (!parameters_.least_free_capacity && CountBy(first, metric, true) >= remaining &&
-      first.leaders >= leaders) {
-    at = list.BestFit(i, remaining, leaders, metric);
+  if (!parameters_.least_free_capacity && CountBy(first, metric, true) >= remaining.count &&
+      first.leaders >= remaining.leaders) {
+    at = list.BestFit(i, remaining.count, remaining.leaders, metric);
   }
   Counts& counts = list.Raw(at).counts;
   const int32_t holds = CountBy(counts, metric, true);
-  const bool all = holds >= remaining && counts.leaders >= leaders;
-  const int32_t taken = all ? remaining : std::min(holds, remaining);
-  counts.leaders = all ? leaders : std::min(counts.leaders, leaders);
+  const bool all = holds >= remaining.count && counts.leaders >= remaining.leaders;
+  const int32_t taken = all ? remaining.count : std::min(holds, remaining.count);
+  counts.leaders = all ? remaining.leaders : std::min(counts.leaders, remaining.leaders);
   if (metric == Metric::kSlices) counts.slices = taken;
   counts.pods = taken * unit;
-  leaders -= counts.leaders;
-  remaining -= taken;
+  remaining.leaders -= counts.leaders;
+  remaining.count -= taken;
   chosen.push_back(list.Raw(at));
   return all;
 }
@@ -183,24 +189,24 @@ Choices Descent::Distribute(OrderedChoices list, int32_t count, int32_t leaders,
                             Metric metric) const {
   list.PrioritizeLeader(count, leaders, unit, metric);
   Choices chosen;
-  int32_t remaining = metric == Metric::kSlices ? count / unit : count;
+  Remaining remaining{metric == Metric::kSlices ? count / unit : count, leaders};
   if (metric == Metric::kPods) unit = 1;
   for (size_t i = 0; i < list.size(); ++i) {
-    if (leaders > 0) {
-      if (PlaceLeader(list, i, unit, metric, remaining, leaders, chosen)) return chosen;
+    if (remaining.leaders > 0) {
+      if (PlaceLeader(list, i, unit, metric, remaining, chosen)) return chosen;
       continue;
     }
     const bool last =
-        !parameters_.least_free_capacity && CountBy(list.At(i).counts, metric, false) >= remaining;
-    Choice& choice = last ? list.Raw(list.BestFit(i, remaining, 0, metric)) : list.At(i);
+        !parameters_.least_free_capacity && CountBy(list.At(i).counts, metric, false) >= remaining.count;
+    Choice& choice = last ? list.Raw(list.BestFit(i, remaining.count, 0, metric)) : list.At(i);
     const int32_t holds = CountBy(choice.counts, metric, false);
-    const bool all = holds >= remaining;
+    const bool all = holds >= remaining.count;
     choice.counts.leaders = 0;
-    choice.counts.pods = (all ? remaining : holds) * unit;
-    if (all && metric == Metric::kSlices) choice.counts.slices = remaining;
+    choice.counts.pods = (all ? remaining.count : holds) * unit;
+    if (all && metric == Metric::kSlices) choice.counts.slices = remaining.count;
     chosen.push_back(choice);
     if (all) return chosen;
-    remaining -= holds;
+    remaining.count -= holds;
   }
   return {};  // never, where the counts add up
 }

@@ -71,10 +71,17 @@ class Descent {
   void AddChildren(int32_t domain, Choices& choices) const;
 
  private:
+  // The place in the list of the domain with the least room that takes all; its size where none does.
+  size_t LeastFree(OrderedChoices& list, int32_t slices) const;
   Start Spread(int level, Choices domains) const;
   Choices Distribute(OrderedChoices list, int32_t count, int32_t leaders, int32_t unit, Metric metric) const;
-  bool PlaceLeader(OrderedChoices& list, size_t i, int32_t unit, Metric metric, int32_t& remaining,
-                   int32_t& leaders, Choices& chosen) const;
+  // What is not placed yet: pods or slices, and leaders.
+  struct Remaining {
+    int32_t count;
+    int32_t leaders;
+  };
+  bool PlaceLeader(OrderedChoices& list, size_t i, int32_t unit, Metric metric, Remaining& remaining,
+                   Choices& chosen) const;
 
   const TopologyTree& tree_;
   const PlacementParameters& parameters_;

@@ -90,12 +90,12 @@ std::vector<DomainCount> Merge(const TopologyTree& tree, const std::vector<Domai
   return sum;
 }
 
-Replacement Replace(FlavorCapacity& capacity, PlacementQuery query, std::vector<DomainCount> existing,
-                    const std::string& failed_node, const PlacementGates& gates, const Interner& resources,
-                    const Interner& domains) {
+Replacement Replace(FlavorCapacity& capacity, PlacementQuery query, FailedPlacement before,
+                    const PlacementGates& gates, const Interner& resources, const Interner& domains) {
   const TopologyTree& tree = *capacity.tree;
+  std::vector<DomainCount>& existing = before.existing;
   const auto failed = [&](const DomainCount& entry) {
-    return LowestValue(domains.Name(entry.domain)) == failed_node;
+    return LowestValue(domains.Name(entry.domain)) == before.node;
   };
   query.count = 0;
   for (const DomainCount& entry : existing) {
@@ -122,7 +122,7 @@ Replacement Replace(FlavorCapacity& capacity, PlacementQuery query, std::vector<
   if (!within.empty()) query.within = within;
   Placement placement = Place(capacity, query, gates, resources);
   if (placement.failure) return {{}, {}, placement.failure};
-  if (placement.workers.empty()) return Failed(Kind::kNoReplacement, failed_node, capacity.topology);
+  if (placement.workers.empty()) return Failed(Kind::kNoReplacement, before.node, capacity.topology);
   std::vector<DomainCount> all = Merge(tree, placement.workers, existing);
   return {std::move(all), std::move(placement.workers), nullptr};
 }

@@ -24,10 +24,15 @@ std::vector<DomainCount> Merge(const TopologyTree& tree, const std::vector<Domai
 // The first domain that is no leaf of the tree; kNoId: none.
 DomainId StaleDomain(const TopologyTree& tree, const std::vector<DomainCount>& domains);
 
+// Where the pods of a pod set are, and the node among them that failed.
+struct FailedPlacement {
+  std::vector<DomainCount> existing;
+  std::string node;
+};
+
 // `query` is that of the pod set; its count is what the node held.
-Replacement Replace(FlavorCapacity& capacity, PlacementQuery query, std::vector<DomainCount> existing,
-                    const std::string& failed_node, const PlacementGates& gates, const Interner& resources,
-                    const Interner& domains);
+Replacement Replace(FlavorCapacity& capacity, PlacementQuery query, FailedPlacement before,
+                    const PlacementGates& gates, const Interner& resources, const Interner& domains);
 
 }  // namespace kueue
 
