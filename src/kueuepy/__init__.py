@@ -15,7 +15,8 @@ Import it as `kq`. Everything public is here; it is loaded when it is first used
 | racks | `RackMap`, `Rack`, `fragmentation`, `Fragmentation` |
 | simulation | `Jobs`, `simulate`, `Simulation`, `Result`, `RunModel`, `Clock`, `At`, `Record`, `cluster_of`, … |
 | policies | `compare`, `Comparison`, `report` |
-| exploration | `sweep`, `sample`, `plan`, `search`, `eta`, `risk`, `delays`, `gate`, … |
+| exploration | `sweep`, `sample`, `plan`, `search`, `eta`, `calibrate`, `risk`, `delays`, `gate`, … |
+| proofs and limits | `safety`, `limits`, `starvation`, `shrink`, `victims` |
 | versions of Kueue | `compare_versions`, `Upgrade` |
 | what it is held against | `fidelity`, `Fidelity` |
 | errors | `KueueError` and its kinds |
@@ -28,7 +29,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from kueuepy import _renamed, notebook
+from kueuepy import _home, _renamed, notebook
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -50,15 +51,21 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from kueuepy.explain import Cause, Explanation
+    from kueuepy.exploration.calibration import Calibration, calibrate
     from kueuepy.exploration.delays import Delays, delays
     from kueuepy.exploration.estimate import Eta, Risk, eta, risk
     from kueuepy.exploration.gate import Gate, Verdict, gate
     from kueuepy.exploration.grid import Chosen, Sweep
+    from kueuepy.exploration.limits import Limits, limits
     from kueuepy.exploration.plan import Plan, plan
+    from kueuepy.exploration.safety import Safety, safety
     from kueuepy.exploration.search import Search, search
+    from kueuepy.exploration.shrink import Shrink, shrink
     from kueuepy.exploration.space import Uniform, sample
+    from kueuepy.exploration.starvation import Starvation, starvation
     from kueuepy.exploration.statistics import Estimate, PairedDifference
     from kueuepy.exploration.sweep import SweepProgress, sweep
+    from kueuepy.exploration.victims import VictimSets, victims
     from kueuepy.objects import (
         Admission,
         AdmissionCheck,
@@ -158,6 +165,7 @@ __all__ = [
     "Answers",
     "At",
     "BorrowWithinCohort",
+    "Calibration",
     "Cause",
     "Change",
     "CheckAnswer",
@@ -205,6 +213,7 @@ __all__ = [
     "LabelSelectorRequirement",
     "LimitRange",
     "LimitRangeItem",
+    "Limits",
     "LocalQueue",
     "LogNormal",
     "Loop",
@@ -245,12 +254,15 @@ __all__ = [
     "Risk",
     "RunModel",
     "RuntimeClass",
+    "Safety",
     "Scheduler",
     "Search",
     "Settled",
     "ShiftedExponential",
+    "Shrink",
     "Simulation",
     "Startup",
+    "Starvation",
     "StateError",
     "Sweep",
     "SweepProgress",
@@ -264,11 +276,13 @@ __all__ = [
     "UnsupportedError",
     "Upgrade",
     "Verdict",
+    "VictimSets",
     "WaitForPodsReady",
     "Weibull",
     "Workload",
     "WorkloadPriorityClass",
     "WorkloadStatus",
+    "calibrate",
     "cluster_of",
     "compare",
     "compare_versions",
@@ -280,6 +294,7 @@ __all__ = [
     "fragmentation",
     "gate",
     "jobs",
+    "limits",
     "load",
     "load_result",
     "manifest",
@@ -290,61 +305,19 @@ __all__ = [
     "report",
     "required",
     "risk",
+    "safety",
     "sample",
     "search",
+    "shrink",
     "simulate",
+    "starvation",
     "sweep",
     "unconstrained",
+    "victims",
     "who_must_leave",
 ]
 
-_HOME = {
-    "kueuepy.session.checks": "CheckAnswer CheckController CheckRequest Provisioning",
-    "kueuepy.cluster": "Cluster dump load",
-    "kueuepy.scheduler": "Scheduler",
-    "kueuepy.decisions": "Admitted Decision FlavorAttempt Pending Preempting Target",
-    "kueuepy.engine.cycle": "Cycle Loop Settled",
-    "kueuepy.explain": "Cause Explanation",
-    "kueuepy.topology": "Fragmentation Rack RackMap fragmentation",
-    "kueuepy.upgrade": "Upgrade compare_versions",
-    "kueuepy.whatif": "Answers Change Difference Outcome who_must_leave",
-    "kueuepy.visibility.fidelity": "Fidelity fidelity",
-    "kueuepy._core": "Quantity Question",
-    "kueuepy.exploration.delays": "Delays delays",
-    "kueuepy.exploration.estimate": "Eta Risk eta risk",
-    "kueuepy.exploration.gate": "Gate Verdict gate",
-    "kueuepy.exploration.plan": "Plan plan",
-    "kueuepy.exploration.search": "Search search",
-    "kueuepy.exploration.grid": "Chosen Sweep",
-    "kueuepy.exploration.space": "Uniform sample",
-    "kueuepy.exploration.statistics": "Estimate PairedDifference",
-    "kueuepy.exploration.sweep": "SweepProgress sweep",
-    "kueuepy.simulation.comparison": "Comparison compare",
-    "kueuepy.simulation.distributions": "Constant Empirical Exponential LogNormal ShiftedExponential Weibull",
-    "kueuepy.simulation.figures": "Kpis",
-    "kueuepy.simulation.load": "cluster_of",
-    "kueuepy.simulation.model": (
-        "At CheckDelay Clock Delete Edit Evict Failures Finish Priority Record RunModel Startup"
-    ),
-    "kueuepy.simulation.report": "report",
-    "kueuepy.simulation.result": "Result load_result",
-    "kueuepy.simulation.recorded": "PreemptionLoop",
-    "kueuepy.simulation.simulate": "LoopError Progress Simulation simulate",
-    "kueuepy.simulation.table": "Jobs",
-    "kueuepy.errors": (
-        "DuplicateError InternalError InvalidSpecError KueueError NotFoundError StateError UnsupportedError"
-    ),
-    "kueuepy.objects": (
-        "Admission AdmissionCheck AdmissionCheckState AdmissionCheckStrategyRule AdmissionFairSharing "
-        "BorrowWithinCohort ClusterQueue Cohort Condition Configuration FairSharing FairSharingConfig "
-        "FlavorFungibility FlavorQuotas LabelSelector LabelSelectorRequirement LimitRange LimitRangeItem "
-        "LocalQueue Namespace Node Pod PodSet PodSetAssignment Preemption PriorityClass PriorityClassRef Quota "
-        "ReclaimablePod RequeueState RequeuingStrategy ResourceFlavor ResourceGroup ResourceQuota "
-        "ResourceTransformation Resources RuntimeClass Taint Toleration Topology TopologyAssignment TopologyDomain "
-        "WaitForPodsReady Workload WorkloadPriorityClass WorkloadStatus nodes preferred required unconstrained"
-    ),
-}
-_MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
+_MODULE_OF = {name: module for module, names in _home.HOME.items() for name in names.split()}
 _ROOMS = ("errors", "jobs", "manifest", "objects")
 
 assert {*_MODULE_OF, *_ROOMS} == {*__all__}, {*_MODULE_OF, *_ROOMS} ^ {*__all__}

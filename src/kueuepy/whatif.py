@@ -267,7 +267,7 @@ def difference(scheduler: R, edits: Iterable[Edit]) -> Difference[R]:
     """What is decided otherwise after the edits, both sides settled."""
     before, after = scheduler.fork(), scheduler.fork()
     for edit in edits:
-        after = _edited(after, edit)
+        after = edited(after, edit)
     before.settle()
     after.settle()
     keys = dict.fromkeys((*before.keys(), *after.keys()))
@@ -275,7 +275,12 @@ def difference(scheduler: R, edits: Iterable[Edit]) -> Difference[R]:
     return Difference(tuple(Change(*pair) for pair in pairs if pair[1] != pair[2]), before, after)
 
 
-def _edited(scheduler: R, edit: Edit) -> R:
+def edited(scheduler: R, edit: Edit) -> R:
+    """The Scheduler after an edit; the same one, but under another Configuration.
+
+    Raises:
+        InvalidSpecError: It is no edit.
+    """
     if isinstance(edit, Configuration):
         return scheduler.under(edit)
     if isinstance(edit, Object):
@@ -300,5 +305,5 @@ def who_must_leave(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
     """
     trial = scheduler.fork()
     for edit in edits:
-        trial = _edited(trial, edit)
+        trial = edited(trial, edit)
     return tuple(trial.engine.must_leave())

@@ -16,10 +16,8 @@ from kueuepy.exploration.statistics import wilson
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import percentile
-from kueuepy.simulation.items import concat
 from kueuepy.simulation.model import Record, moment
 from kueuepy.simulation.simulate import Simulation
-from kueuepy.simulation.table import Jobs
 from kueuepy.simulation.text import span_text
 
 if TYPE_CHECKING:
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kueuepy.scheduler import Scheduler
-    from kueuepy.simulation.base import JobColumns
 
 _FIRST_LOOK = 3600 * SECOND
 _RUNNING = 2
@@ -48,6 +45,7 @@ class Eta(msgspec.Struct, frozen=True):
         p95: 95 of 100.
         seconds: Of each future, in order of seeds; infinite where not before the horizon.
         horizon: How far was looked.
+        coverage: Of a log, the part of true waits that was within such 90 % intervals; `None` if that was not measured.
     """
 
     workload: str
@@ -58,6 +56,7 @@ class Eta(msgspec.Struct, frozen=True):
     p95: float
     seconds: tuple[float, ...]
     horizon: float
+    coverage: float | None = None
 
     def by(self, when: Any) -> float:
         """The part of the futures in which it has quota so long from now."""
@@ -70,8 +69,11 @@ class Eta(msgspec.Struct, frozen=True):
         more = f"; not within {span_text(self.horizon)} in {late} of {len(self.seconds)}" if late else ""
         return (
             f"{self.workload}: quota in {span_text(self.p50)} (half of the futures), "
-            f"{span_text(self.p10)} to {span_text(self.p90)} (80 of 100){more}"
+            f"{span_text(self.p10)} to {span_text(self.p90)} (80 of 100){more}{self._trust()}"
         )
+
+    def _trust(self) -> str:
+        return "" if self.coverage is None else f"; of a log, {self.coverage:.0%} were within their 90 % interval"
 
     def sheets(self) -> tuple[Sheet]:
         """The answer, then the percentiles."""
@@ -143,14 +145,7 @@ class _Futures:
 
     def run(self, seed: int, record: Record) -> Simulation:
         """The future of a seed, before its first moment."""
-        table: JobColumns = self.living.jobs(self._runtimes, seed)
-        coming = self._future(seed) if callable(self._future) else self._future
-        if coming is not None:
-            coming = coming if isinstance(coming, Jobs) else Jobs.of(coming)
-            now = self._scheduler.engine.now
-            # Of those that come, names are their own: a job of the Scheduler may be called j0000000, too.
-            names = np.array([f"coming-{seed}-{row}" for row in range(len(coming))], object)
-            table = concat([table, coming.moved_to(coming["submit"] + now).assign(name=names)])
+        table = self.living.and_coming(self._runtimes, self._future, seed)
         return Simulation(self._scheduler, table, seed=seed, record=record, **self._settings)
 
 

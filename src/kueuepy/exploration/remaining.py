@@ -12,6 +12,7 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER
 from kueuepy.simulation.distributions import TABLE, Empirical, distribution_of, draws
+from kueuepy.simulation.items import concat
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical
 
@@ -39,6 +40,11 @@ class Runtimes:
             given = _of_log(known)
         self._by_queue: dict[str, Distribution] = {name: distribution_of(value) for name, value in given.items()}
         self._ordered: dict[str, NDArray[np.float64]] = {}
+        self._values = {  # of what was measured all values, which need no table
+            name: np.sort(known.seconds((np.arange(len(known.values)) + 0.5) / len(known.values)))
+            for name, known in self._by_queue.items()
+            if isinstance(known, Empirical) and known.values
+        }
 
     def _of(self, queue: str) -> tuple[str, Distribution]:
         name = queue if queue in self._by_queue else _OTHERS
@@ -52,16 +58,34 @@ class Runtimes:
     def remaining(self, queue: str, ran: float, u: float) -> int:
         """Nanoseconds that a job still runs that has run for `ran` seconds, at this part of what is left to it.
 
-        The runtime is drawn from those that are longer than `ran`; where none is, it ends at once.
+        The runtime is drawn from those that are longer than `ran`, of all others where none of its queue is; where none
+        is at all, it ends at once.
         """
         name, distribution = self._of(queue)
-        if name not in self._ordered:
-            self._ordered[name] = np.sort(distribution.seconds((np.arange(TABLE) + 0.5) / TABLE))
-        part = float(np.searchsorted(self._ordered[name], ran, side="right")) / TABLE if ran > 0 else 0.0
+        part = self._part(name, distribution, ran)
+        if part >= 1 and _OTHERS in self._by_queue and name != _OTHERS:
+            name, distribution = self._of(_OTHERS)
+            part = self._part(name, distribution, ran)
         if part >= 1:
             return 1
-        (whole,) = distribution.nanoseconds(np.array([part + u * (1 - part)])).tolist()
-        return max(int(whole) - round(ran * SECOND), 1)
+        place = part + u * (1 - part)
+        if name in self._values:
+            values = self._values[name]
+            whole = int(values[int(place * len(values))] * SECOND)
+        else:
+            (whole,) = distribution.nanoseconds(np.array([place])).tolist()
+        return max(whole - round(ran * SECOND), 1)
+
+    def _part(self, name: str, distribution: Distribution, ran: float) -> float:
+        """Which part of all runtimes is no longer than `ran`."""
+        if ran <= 0:
+            return 0.0
+        if name not in self._ordered:
+            table = self._values.get(name)
+            self._ordered[name] = (
+                np.sort(distribution.seconds((np.arange(TABLE) + 0.5) / TABLE)) if table is None else table
+            )
+        return float(np.searchsorted(self._ordered[name], ran, side="right")) / len(self._ordered[name])
 
 
 def _of_log(log: JobColumns) -> dict[str, Empirical]:
@@ -114,6 +138,17 @@ class Living:
                 "runtime": np.array(left, np.int64).view("m8[ns]") if runtimes else np.array(left, np.int64),
             }
         )
+
+    def and_coming(self, runtimes: Runtimes | None, future: Any, seed: int) -> JobColumns:
+        """The jobs of a seed, and after them those that come: a table or rows, or a function that makes them."""
+        table = self.jobs(runtimes, seed)
+        coming = future(seed) if callable(future) else future
+        if coming is None:
+            return table
+        coming = coming if isinstance(coming, Jobs) else Jobs.of(coming)
+        # Of those that come, names are their own: a job of the Scheduler may be called j0000000, too.
+        names = np.array([f"coming-{seed}-{row}" for row in range(len(coming))], object)
+        return concat([table, coming.moved_to(coming["submit"] + self._now).assign(name=names)])
 
 
 def _is(workload: Workload, condition: str) -> bool:

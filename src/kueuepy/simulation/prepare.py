@@ -11,7 +11,7 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import nearest
 from kueuepy.manifest import check
-from kueuepy.objects import Object, Workload
+from kueuepy.objects import LocalQueue, Object, ResourceFlavor, Workload
 from kueuepy.objects.times import LONGEST
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.items import check_names, concat, jobs_of, of_workloads
@@ -67,7 +67,7 @@ class Prepared:
 
     def _shapes_of(self, table: JobColumns) -> tuple[list[Workload], Any]:
         gates = dict(self.base.configuration.feature_gates or {})
-        return shapes_of(table, self.base.cluster.resource_flavors, gates)
+        return shapes_of(table, self.base.state.store.objects.of(ResourceFlavor), gates)
 
     def end_of(self, until: Any) -> int:
         """The nanosecond of a time after the first submission; `None`, and what no 64 bits hold, is never."""
@@ -126,7 +126,7 @@ class Prepared:
         return finished is None or not finished[0]
 
     def _with_queues(self, table: JobColumns) -> JobColumns:
-        there = {queue.key for queue in self.base.cluster.local_queues}
+        there = {queue.key for queue in self.base.state.store.objects.of(LocalQueue)}
         queue = table["queue"]
         absent = [code for code, name in enumerate(queue.names) if name not in there]
         lost = np.isin(queue.codes, absent)
@@ -175,13 +175,13 @@ class Prepared:
                 things = event.what if isinstance(event.what, list | tuple) else [event.what]
                 planned += [(at, len(planned) + number, thing) for number, thing in enumerate(things)]
         planned.sort(key=lambda entry: entry[:2])
-        self._cluster = self.base.cluster
+        self._cluster = declared = self.base.cluster
         rows = self._rows()
         order = np.argsort(np.argsort(self.jobs["submit"], kind="stable"), kind="stable")
         found = []
         for at, _, thing in planned:
             found += [(self.zero + at, *step) for step in self._steps(thing, rows, order)]
-        self._cluster = self.base.cluster
+        self._cluster = declared
         return found
 
     def _steps(self, thing: Any, rows: dict[str, int], order: Any) -> list[tuple[str, Any, int]]:

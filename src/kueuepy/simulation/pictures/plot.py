@@ -80,11 +80,21 @@ class Plots:
 
 def draw(shown: Shown, ax: Any = None) -> Any:
     """Draws on these Axes, or on new ones; returns them."""
+    ax = axes_of(ax)
+    ax.set_title(shown.title, loc="left")
+    _draw(shown, ax)
+    return ax
+
+
+def axes_of(ax: Any = None) -> Any:
+    """These Axes, or those of a new figure.
+
+    Raises:
+        UnsupportedError: matplotlib is not installed.
+    """
     pyplot = _pyplot()
     if ax is None:
         _, ax = pyplot.subplots(figsize=(9, 4.2), layout="constrained")
-    ax.set_title(shown.title, loc="left")
-    _draw(shown, ax)
     return ax
 
 

@@ -1,0 +1,90 @@
+"""Workloads that are made up to try what a configuration allows."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING
+
+from kueuepy._core import Quantity
+from kueuepy.engine.tables import UNLIMITED, quota_table, usage_table
+from kueuepy.errors import NotFoundError
+from kueuepy.errors.problems import suggestion
+from kueuepy.objects import PodSet, Toleration, Workload
+
+if TYPE_CHECKING:
+    from kueuepy.cluster import Cluster
+    from kueuepy.objects import ClusterQueue
+    from kueuepy.scheduler import Scheduler
+
+HIGH = 1_000_000_000
+"""The priority of a workload that outranks all."""
+LOW = -1_000_000_000
+"""The priority of one that all others outrank."""
+MOST_CYCLES = 200
+
+
+def queue_named(cluster: Cluster, name: str) -> ClusterQueue:
+    """The ClusterQueue of this name.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    known = {queue.name: queue for queue in cluster.cluster_queues}
+    if name not in known:
+        raise NotFoundError(f'ClusterQueue "{name}": is not there; {suggestion(str(name), set(known))}')
+    return known[name]
+
+
+def cells_of(queue: ClusterQueue) -> list[tuple[str, str]]:
+    """Flavor and resource of each of its quotas, in their order."""
+    return [(f.name, r.name) for group in queue.resource_groups for f in group.flavors for r in f.resources]
+
+
+def row_of(scheduler: Scheduler, name: str) -> int:
+    """The row of a ClusterQueue in the engine's tables."""
+    return next(
+        row
+        for row, node in enumerate(quota_table(scheduler.engine).nodes)
+        if node.name == name and node.kind == "ClusterQueue" and node.exists
+    )
+
+
+def available(scheduler: Scheduler, queue: str, cell: tuple[str, str]) -> int:
+    """What a ClusterQueue could take of a cell now, in the engine's units."""
+    table = usage_table(scheduler.engine)
+    if cell not in table.cells:
+        return 0
+    return max(0, int(table.array("available")[row_of(scheduler, queue), table.cells.index(cell)]))
+
+
+def unit_of(scheduler: Scheduler, cell: tuple[str, str]) -> int:
+    """The largest amount of which all quotas and limits of a cell are multiples."""
+    table = quota_table(scheduler.engine)
+    column = table.cells.index(cell)
+    found = 0
+    for fact in ("nominal_quota", "borrowing_limit", "lending_limit"):
+        found = gcd(found, *(int(value) for value in table.array(fact)[:, column] if value != UNLIMITED))
+    return found or 1
+
+
+def asking(cluster: Cluster, queue: str, name: str, amounts: dict[tuple[str, str], int], priority: int) -> Workload:
+    """A workload of one pod that asks a ClusterQueue for these amounts, all of one flavor.
+
+    It tolerates all taints, and selects the nodes of the flavor by its labels.
+    """
+    (flavor,) = {name for name, _ in amounts}
+    (labels,) = (known.node_labels for known in cluster.resource_flavors if known.name == flavor)
+    local = next(known for known in cluster.local_queues if known.cluster_queue == queue)
+    pods = PodSet.of(
+        requests={resource: Quantity.format(resource, amount) for (_, resource), amount in amounts.items()},
+        node_selector=labels,
+        tolerations=[Toleration(operator="Exists")],
+    )
+    return Workload(name, namespace=local.namespace, queue_name=local.name, pod_sets=(pods,), priority=priority)
+
+
+def has_quota(scheduler: Scheduler, key: str) -> bool:
+    """Whether a workload holds quota and is not about to lose it."""
+    conditions = scheduler.engine.conditions(scheduler.id_of(key))
+    reserved, evicted = (name in conditions and bool(conditions[name][0]) for name in ("QuotaReserved", "Evicted"))
+    return reserved and not evicted

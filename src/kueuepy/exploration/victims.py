@@ -1,0 +1,231 @@
+"""How far the workloads that Kueue preempts are from the fewest, or the least, that would do."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy.decisions import Admitted, Preempting
+from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.errors.arguments import checked
+from kueuepy.notebook import Sheet, repr_html
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kueuepy.engine.facts import CandidateView
+    from kueuepy.scheduler import Scheduler
+
+_ELIGIBLE = ("Taken", "NotNeeded", "NotEnough")
+"""What an explanation says of a candidate that the rules allow to be preempted."""
+
+
+class VictimSets(msgspec.Struct, frozen=True):
+    """Whom Kueue preempts for a workload, and the smallest sets that would have done; a value.
+
+    Amounts are by `flavor/resource`, thousandths for cpu.
+
+    Attributes:
+        workload: The key of the preemptor.
+        taken: Whom Kueue preempts.
+        fewest: A set of the least number; of several, that which holds least of what is short.
+        least: A set that holds least of what is short; of several, that of the least number.
+        candidates: How many the rules allow to be preempted.
+        sets: How many sets were tried; those that are no better than one before were not.
+        short: The cells that are short, of which amounts are compared.
+        taken_amount: What Kueue's set holds of them, added up.
+        fewest_amount: The same of `fewest`.
+        least_amount: The same of `least`.
+        not_modelled: What the answer does not speak of.
+    """
+
+    workload: str
+    taken: tuple[str, ...]
+    fewest: tuple[str, ...]
+    least: tuple[str, ...]
+    candidates: int
+    sets: int
+    short: tuple[str, ...]
+    taken_amount: int
+    fewest_amount: int
+    least_amount: int
+    not_modelled: tuple[str, ...]
+
+    @property
+    def more(self) -> int:
+        """How many workloads more than necessary Kueue preempts."""
+        return len(self.taken) - len(self.fewest)
+
+    @property
+    def excess(self) -> int:
+        """How much more of what is short than necessary Kueue's set holds."""
+        return self.taken_amount - self.least_amount
+
+    def __str__(self) -> str:
+        """The answer in lines."""
+        return "\n".join(
+            [
+                f"{self.workload} lacks {', '.join(self.short)}",
+                f"Kueue takes {self.taken_amount} ({', '.join(self.taken)})",
+                f"fewest: {self.fewest_amount} ({', '.join(self.fewest)})",
+                f"least: {self.least_amount} ({', '.join(self.least)})",
+                *(f"not modelled: {text}" for text in self.not_modelled),
+            ]
+        )
+
+    def sheets(self) -> tuple[Sheet]:
+        """A row a set."""
+        rows = [
+            (name, len(keys), str(amount), ", ".join(keys))
+            for name, keys, amount in (
+                ("Kueue's", self.taken, self.taken_amount),
+                ("fewest", self.fewest, self.fewest_amount),
+                ("least", self.least, self.least_amount),
+            )
+        ]
+        return (Sheet(("set", "workloads", f"hold of {', '.join(self.short)}", "who"), rows),)
+
+    _repr_html_ = repr_html
+
+
+@checked
+def victims(scheduler: Scheduler, workload: Any, *, most: int = 12) -> VictimSets:
+    """Whom Kueue preempts for a workload, against the best of all sets of those whom it may.
+
+    Kueue takes candidates in a fixed order until the workload fits, and spares again whom it can; no one of the set can
+    be spared then, but another set may be smaller. Here every set of the candidates is tried on a fork: it leaves, and
+    the workload must fit, borrowing only where Kueue's own preemption for it may.
+
+    Source: `pkg/scheduler/preemption/preemption.go:classicalPreemptions`, `fillBackWorkloads`.
+
+    >>> from kueuepy import Cluster, ClusterQueue, Preemption, ResourceFlavor, Scheduler
+    >>> rules = Preemption(within_cluster_queue="LowerPriority")
+    >>> queue = ClusterQueue.of("q", {"f": {"cpu": 7}}, preemption=rules)
+    >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), queue), now=0)
+    >>> for name, cpu in (("wide", 4), ("a", 1), ("b", 1), ("c", 1)):
+    ...     _ = scheduler.submit({"name": name, "queue": "q", "cpu": cpu}), scheduler.settle(), scheduler.advance(1)
+    >>> found = victims(scheduler, {"name": "urgent", "queue": "q", "cpu": 3, "priority": 1})
+    >>> len(found.taken), found.fewest, found.excess
+    (3, ('default/wide',), 0)
+
+    Args:
+        scheduler: As it is now; it is not changed.
+        workload: The key of one that waits, or what `Scheduler.submit` takes.
+        most: With more candidates the answer would be too long in coming.
+
+    Raises:
+        StateError: Nobody is preempted for the workload.
+        InvalidSpecError: There are more candidates, or it is several workloads.
+    """
+    trial = scheduler.fork()
+    if isinstance(workload, str):
+        key = trial.engine.key(trial.id_of(workload))
+    else:
+        keys = trial.submit(workload)
+        if len(keys) != 1:
+            raise InvalidSpecError(f"victims: {workload!r} is {len(keys)} workloads; it must be one")
+        (key,) = keys
+    decision = trial.try_admit(key)
+    if not isinstance(decision, Preempting):
+        raise StateError(f'Workload "{key}": is {type(decision).__name__}: nobody is preempted for it')
+    facts = trial.engine.explain(trial.id_of(key))
+    eligible = {one["workload"]: one for one in facts["candidates"] if one["verdict"] in _ELIGIBLE}
+    number = sum(facts["counts"].get(verdict, 0) for verdict in _ELIGIBLE)
+    if number > most:
+        raise InvalidSpecError(f"victims: {number} candidates; at most {most} are tried, which double the time each")
+    taken = tuple(target.workload for target in decision.targets)
+    tried = _Tried(trial, key, facts["contested"], eligible)
+    fewest = least = taken
+    for chosen in tried.sets():
+        size, amount = len(chosen), tried.amount(chosen)
+        fewer = (size, amount) < (len(fewest), tried.amount(fewest))
+        less = (amount, size) < (tried.amount(least), len(least))
+        if (fewer or less) and tried.does(chosen):
+            fewest, least = chosen if fewer else fewest, chosen if less else least
+    return VictimSets(
+        key,
+        taken,
+        fewest,
+        least,
+        len(eligible),
+        tried.count,
+        tuple("/".join(cell) for cell in facts["contested"]),
+        tried.amount(taken),
+        tried.amount(fewest),
+        tried.amount(least),
+        _outside(trial),
+    )
+
+
+def _outside(scheduler: Scheduler) -> tuple[str, ...]:
+    found = ["what a victim has done already, and its priority: sets are compared by number and amount alone"]
+    if scheduler.configuration.fair_sharing is not None:
+        found.append("with fair sharing, shares forbid some of the sets: the best is a bound from below")
+    elif any(cohort.parent_name for cohort in scheduler.cluster.cohorts):
+        found.append("with cohorts in cohorts, some of the sets are forbidden: the best is a bound from below")
+    return tuple(found)
+
+
+class _Tried:
+    """Sets of candidates, each tried on a fork."""
+
+    def __init__(
+        self, scheduler: Scheduler, key: str, short: list[tuple[str, str]], eligible: dict[str, CandidateView]
+    ) -> None:
+        self._scheduler, self._key, self._short, self._eligible = scheduler, key, short, eligible
+        self.count = 0
+        queue = scheduler.workload(key)
+        self._queue = next(
+            local.cluster_queue
+            for local in scheduler.cluster.local_queues
+            if (local.namespace, local.name) == (queue.namespace, queue.queue_name)
+        )
+        self._priority = queue.priority or 0
+        rules = next(one for one in scheduler.cluster.cluster_queues if one.name == self._queue)
+        self._borrow = rules.preemption.borrow_within_cohort
+
+    def sets(self) -> Iterator[tuple[str, ...]]:
+        """All sets of candidates, smaller ones first."""
+        names = sorted(self._eligible)
+        for size in range(1, len(names) + 1):
+            yield from combinations(names, size)
+
+    def amount(self, keys: tuple[str, ...]) -> int:
+        """What these hold of the cells that are short."""
+        return sum(int(self._eligible[key]["holds"].get(cell, 0) or 0) for key in keys for cell in self._short)
+
+    def does(self, keys: tuple[str, ...]) -> bool:
+        """Whether the workload fits once these have left, as the rules of preemption allow it."""
+        self.count += 1
+        trial = self._scheduler.fork()
+        left = list(keys)
+        # From another queue only while it borrows: some order must be found in which each of them does.
+        while left:
+            gone = next((key for key in left if self._may_go(trial, key)), None)
+            if gone is None:
+                return False
+            trial.finish(gone)
+            left.remove(gone)
+        answer = trial.try_admit(self._key)
+        if not isinstance(answer, Admitted):
+            return False
+        others = [key for key in keys if self._eligible[key]["cluster_queue"] != self._queue]
+        return not answer.borrowing_level or all(map(self._while_borrowing, others))
+
+    def _may_go(self, trial: Scheduler, key: str) -> bool:
+        name = self._eligible[key]["cluster_queue"]
+        if name == self._queue:
+            return True
+        usage = trial.usage
+        return any(
+            usage.value(name, *cell, "usage") > usage.value(name, *cell, "nominal_quota") for cell in self._short
+        )
+
+    def _while_borrowing(self, key: str) -> bool:
+        """Whether it may be taken for a workload that borrows."""
+        if self._borrow.policy == "Never":
+            return False
+        priority, threshold = self._eligible[key]["priority"], self._borrow.max_priority_threshold
+        return priority < self._priority and (threshold is None or priority <= threshold)

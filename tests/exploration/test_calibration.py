@@ -1,0 +1,81 @@
+"""Estimates against what became true."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kueuepy as kq
+from exploration.conftest import GPU
+from kueuepy.exploration.remaining import Runtimes
+from kueuepy.simulation import generate
+
+LOGS = Path(__file__).parents[2] / "examples" / "logs"
+
+
+def test_runtimes_of_a_log_need_not_be_in_order():
+    """What is left is drawn given how long a job has run, from the longer ones alone."""
+    log = kq.Jobs({"queue": ["q"] * 3, "submit": [0, 1, 2], "runtime": [6000, 60, 600]})
+    known = Runtimes(log)
+    assert [known.remaining("default/q", 100, u) / 1e9 for u in (0.1, 0.4, 0.6, 0.9)] == [500, 500, 5900, 5900]
+
+
+def test_who_has_run_longer_than_all_of_its_queue_is_drawn_from_all():
+    log = kq.Jobs({"queue": ["q", "other"], "submit": [0, 1], "runtime": [60, 6000]})
+    known = Runtimes(log)
+    assert known.remaining("default/q", 100, 0.5) == 5900 * 10**9
+    assert known.remaining("default/q", 7000, 0.5) == 1
+
+
+def test_on_a_real_log_80_to_95_of_100_true_waits_are_within():
+    """Philly: fitted on the first week, held against the second."""
+    log = kq.Jobs.read(LOGS / "philly.csv.gz", format="philly")
+    found = kq.calibrate(kq.cluster_of(log), log, jobs=20, n=12)
+    assert 0.8 <= found.coverage <= 0.95
+    assert found.is_good
+    assert found.widen > 1
+    assert len(found.jobs) == 20
+    assert found.jobs["submit"].min() >= log.span / 2
+    table = found.jobs
+    inside = (table["wait"] >= table["p5"] / found.widen) & (table["wait"] <= table["p95"] * found.widen)
+    assert inside.tolist() == table["within"].tolist()
+    assert found.coverage == np.mean(inside)
+    assert f"{found.coverage:.0%} of 20 true waits" in str(found)
+    assert found._repr_html_()
+
+
+@pytest.fixture(scope="module")
+def small():
+    log = generate.poisson("q", "11/h", kq.Exponential("20m"), {GPU: 1}, n=3000, seed=1)
+    cluster = kq.Cluster(kq.ResourceFlavor("h100"), kq.ClusterQueue.of("q", {"h100": {GPU: 4}}))
+    return cluster, log, kq.calibrate(cluster, log, jobs=50, n=20)
+
+
+def test_where_runtimes_are_as_they_were_little_is_widened(small):
+    _, _, found = small
+    assert found.widen < 1.6
+    assert found.coverage >= 0.8
+    assert found.raw >= 0.7
+
+
+def test_an_estimate_tells_its_coverage(small):
+    cluster, log, found = small
+    scheduler = kq.Scheduler(cluster)
+    scheduler.submit({"name": f"j{i}", "queue": "q", "gpu": 1} for i in range(9))
+    scheduler.settle()
+    told = found.eta(scheduler, "default/j8", n=20)
+    plain = kq.eta(scheduler, "default/j8", found.known, n=20)
+    assert told.p95 == pytest.approx(plain.p95 * found.widen)
+    assert told.p5 == pytest.approx(plain.p5 / found.widen)
+    assert (told.p50, plain.coverage) == (plain.p50, None)
+    assert f"of a log, {found.coverage:.0%}" in str(told)
+    assert len(found.known) < len(log)
+
+
+def test_a_log_in_which_nobody_waits_calibrates_nothing():
+    log = generate.poisson("q", "1/h", 60, {GPU: 1}, n=50)
+    cluster = kq.Cluster(kq.ResourceFlavor("h100"), kq.ClusterQueue.of("q", {"h100": {GPU: 9}}))
+    with pytest.raises(kq.InvalidSpecError, match="0 jobs wait a minute"):
+        kq.calibrate(cluster, log)
+    with pytest.raises(kq.InvalidSpecError, match="jobs 0"):
+        kq.calibrate(cluster, log, jobs=0)

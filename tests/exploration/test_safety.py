@@ -1,0 +1,129 @@
+"""Whether workloads can be preempted at all: proofs against random submissions, counter-examples by running them."""
+
+import numpy as np
+import pytest
+
+import kueuepy as kq
+
+F = "f/cpu"
+
+
+def notebooks(limit, **rules):
+    """The cluster of a queue of notebooks beside a team that takes back what is its own."""
+    books = kq.ClusterQueue.of("notebooks", {"f": {"cpu": kq.Quota(9, borrowing_limit=limit)}}, cohort_name="all")
+    team = kq.ClusterQueue.of("team", {"f": {"cpu": 12}}, cohort_name="all", preemption=kq.Preemption(**rules))
+    return kq.Cluster(kq.ResourceFlavor("f"), books, team)
+
+
+def evicted_by(cluster, found):
+    """Whom the submissions of an answer evict, on a Scheduler of one's own."""
+    scheduler = kq.Scheduler(cluster, now=0)
+    gone = set()
+    for step in found.steps:
+        scheduler.submit(step.workload)
+        for decision in scheduler.settle().decisions:
+            if isinstance(decision, kq.Preempting):
+                gone |= {t.workload for t in decision.targets if t.cluster_queue == found.cluster_queue}
+        scheduler.advance(1)
+    return gone
+
+
+@pytest.mark.parametrize("rule", ["Any", "LowerPriority"])
+def test_a_queue_that_never_preempts_is_a_victim_while_it_borrows(rule):
+    cluster = notebooks(None, reclaim_within_cohort=rule)
+    found = kq.safety(cluster, "notebooks")
+    assert found.verdict == "unsafe"
+    assert found.steps[-1].evicted
+    assert evicted_by(cluster, found) == set(found.steps[-1].evicted)
+    assert "team may take back" in str(found)
+
+
+def test_without_borrowing_there_is_a_proof():
+    found = kq.safety(notebooks(0, reclaim_within_cohort="Any"), "notebooks")
+    assert (found.verdict, found.steps) == ("safe", ())
+    assert "never use more than its nominal quota" in str(found)
+    assert "not modelled" in str(found)
+
+
+def test_nobody_reclaims():
+    assert kq.safety(notebooks(None), "notebooks").verdict == "safe"
+
+
+def test_its_own_workloads_may_evict():
+    rules = kq.Preemption(within_cluster_queue="LowerPriority")
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 4}}, preemption=rules))
+    found = kq.safety(cluster, "q")
+    assert found.verdict == "unsafe"
+    assert evicted_by(cluster, found)
+
+
+def test_what_cannot_be_lent_is_not_borrowed():
+    """The limit is on the side of the lender: nobody lends, so nobody borrows."""
+    books = kq.ClusterQueue.of("notebooks", {"f": {"cpu": 9}}, cohort_name="all")
+    team = kq.ClusterQueue.of(
+        "team",
+        {"f": {"cpu": kq.Quota(12, lending_limit=0)}},
+        cohort_name="all",
+        preemption=kq.Preemption(reclaim_within_cohort="Any"),
+    )
+    assert kq.safety(kq.Cluster(kq.ResourceFlavor("f"), books, team), "notebooks").verdict == "safe"
+
+
+def test_a_cohort_that_shields_is_no_proof_and_no_counter_example_is_made_up():
+    cohort = kq.Cohort(
+        "inner", parent_name="root", resource_groups=(kq.objects.ResourceGroup.of({"f": {"cpu": kq.Quota(0, 0)}}),)
+    )
+    books = kq.ClusterQueue.of("notebooks", {"f": {"cpu": 4}}, cohort_name="inner")
+    other = kq.ClusterQueue.of("other", {"f": {"cpu": 4}}, cohort_name="inner")
+    team = kq.ClusterQueue.of(
+        "team", {"f": {"cpu": 4}}, cohort_name="root", preemption=kq.Preemption(reclaim_within_cohort="Any")
+    )
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), cohort, kq.Cohort("root"), books, other, team)
+    found = kq.safety(cluster, "notebooks", trials=10)
+    assert found.verdict == "unknown"
+    assert found.trials > 10
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_random_submission_evicts_what_is_safe_and_what_is_unsafe_is_shown(seed):
+    """Random clusters: brute force by submissions that the answer has not seen."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+
+    def pick(*values):
+        return values[int(rng.integers(len(values)))]
+
+    queues = []
+    for name in ("a", "b", "c"):
+        quota = kq.Quota(int(rng.integers(0, 6)), pick(None, 0, 2), None)
+        rules = kq.Preemption(
+            within_cluster_queue=pick("Never", "Never", "LowerPriority"),
+            reclaim_within_cohort=pick("Never", "Any", "LowerPriority"),
+        )
+        queues.append(kq.ClusterQueue.of(name, {"f": {"cpu": quota}}, cohort_name="all", preemption=rules))
+    fair = kq.FairSharingConfig() if seed % 2 else None
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), *queues, configuration=kq.Configuration(fair_sharing=fair))
+    found = kq.safety(cluster, "a", trials=20)
+    if found.verdict == "unsafe":
+        assert evicted_by(cluster, found) == set(found.steps[-1].evicted)
+        return
+    for _ in range(20):
+        scheduler = kq.Scheduler(cluster, now=0)
+        for number in range(12):
+            row = {"name": f"w{number}", "queue": pick("a", "b", "c"), "cpu": int(rng.integers(1, 7))}
+            scheduler.submit({**row, "priority": int(rng.integers(3))})
+            targets = [
+                target
+                for decision in scheduler.settle(max_cycles=50).decisions
+                if isinstance(decision, kq.Preempting)
+                for target in decision.targets
+            ]
+            assert "a" not in {target.cluster_queue for target in targets}
+            scheduler.advance(1)
+
+
+def test_what_is_not_there_is_refused():
+    with pytest.raises(kq.NotFoundError, match='did you mean "notebooks"'):
+        kq.safety(notebooks(0), "notebook")
+    with pytest.raises(kq.InvalidSpecError, match="trials"):
+        kq.safety(notebooks(0), "notebooks", trials=-1)
+    assert kq.safety(notebooks(None, reclaim_within_cohort="Any"), "notebooks")._repr_html_()

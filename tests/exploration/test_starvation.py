@@ -1,0 +1,94 @@
+"""Who starves for ever, against runs that go on for long."""
+
+import math
+import warnings
+
+import pytest
+
+import kueuepy as kq
+
+
+def cluster_of(strategy="BestEffortFIFO", cpu=2):
+    queue = kq.ClusterQueue.of("q", {"f": {"cpu": cpu}}, queueing_strategy=strategy)
+    return kq.Cluster(kq.ResourceFlavor("f"), queue)
+
+
+SMALL = [{"queue": "q", "submit": at, "runtime": 90, "cpu": 1} for at in (0, 45)]
+WIDE = [{"name": "wide", "queue": "q", "submit": 10, "runtime": 60, "cpu": 2}]
+
+
+def long_run(cluster, once, periods=60):
+    rows = [
+        {**row, "submit": row["submit"] + 90 * number, "name": f"{row['submit']}-{number}"}
+        for number in range(periods)
+        for row in SMALL
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of the load, which is the point
+        return kq.simulate(cluster, [*once, *rows])
+
+
+def test_a_wide_job_starves_among_small_ones_and_the_cycle_proves_it():
+    found = kq.starvation(cluster_of(), SMALL, WIDE, period=90)
+    (one,) = found.starved
+    assert (one.name, one.queue, found.cycle, found.bound) == ("wide", "default/q", (1, 1), 0)
+    assert one.overtaken == 3
+    assert "starves" in str(found)
+    # As long as small jobs come it waits; after the last of them it runs.
+    jobs = long_run(cluster_of(), WIDE).jobs
+    assert jobs["first_start"][0] >= 90 * 59 + 45
+
+
+def test_a_strict_queue_lets_it_in_and_the_bound_is_what_a_long_run_shows():
+    cluster = cluster_of("StrictFIFO")
+    found = kq.starvation(cluster, SMALL, WIDE, period=90)
+    assert found.starved == ()
+    assert found.cycle is not None
+    assert found.bound == long_run(cluster, WIDE).jobs["first_wait"][1:].max()
+    assert "nobody starves" in str(found)
+
+
+def test_a_lower_priority_starves_under_a_load_of_higher_ones():
+    rows = [{"queue": "q", "submit": 0, "runtime": 90, "cpu": 2, "priority": 1}]
+    found = kq.starvation(cluster_of(), rows, [{"queue": "q", "submit": 5, "runtime": 1, "cpu": 1}], period=90)
+    assert [one.name for one in found.starved] == ["once-0"]
+    less = kq.starvation(cluster_of(), [{**rows[0], "runtime": 80}], WIDE, period=90)
+    assert less.starved == ()
+
+
+def test_an_evicted_job_that_comes_back_is_part_of_the_state():
+    rules = kq.Preemption(within_cluster_queue="LowerPriority")
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 1}}, preemption=rules))
+    rows = [
+        {"queue": "q", "submit": 0, "runtime": 50, "cpu": 1},
+        {"queue": "q", "submit": 20, "runtime": 30, "cpu": 1, "priority": 5},
+    ]
+    found = kq.starvation(cluster, rows, period=100)
+    assert found.cycle == (1, 1)
+    # At 90 the next one waits for the one that was evicted, which ends at 100.
+    assert kq.starvation(cluster, rows, period=90).bound == 10
+    resuming = kq.starvation(cluster, rows, period=90, model=kq.RunModel("resume"))
+    assert (resuming.cycle, resuming.bound) == ((1, 1), 0)
+    assert kq.starvation(cluster, rows, period=75).growing
+
+
+def test_with_too_much_load_there_is_no_proof_and_it_is_said():
+    found = kq.starvation(cluster_of(), SMALL * 2, [{**WIDE[0], "priority": -1}], period=90, periods=30)
+    assert (found.cycle, found.growing, found.bound) == (None, True, math.inf)
+    assert [one.name for one in found.suspects] == ["wide"]
+    assert "the load is too high" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "error"),
+    [
+        (SMALL, {"period": 40}, "within the period"),
+        ([], {"period": 40}, "within the period"),
+        (SMALL, {"period": 0}, "period"),
+        (SMALL, {"period": 90, "periods": 1}, "periods"),
+        (SMALL, {"period": 90, "events": [kq.At("1d", kq.Delete("ClusterQueue/q"))]}, "events"),
+    ],
+)
+def test_what_has_no_period_is_refused(rows, options, error):
+    with pytest.raises(kq.InvalidSpecError, match=error):
+        kq.starvation(cluster_of(), rows, **options)
