@@ -78,8 +78,8 @@ EARLY_RULES = (
 )
 """What ended before the first release with a profile."""
 
-EARLY = ("v0.1", "v0.2", "v0.6")
-"""The releases that the documents are of: v1alpha1, v1alpha2 and v1beta1."""
+EARLY = {"v1alpha1": "v0.1", "v1alpha2": "v0.2", "v1beta1": "v0.6"}
+"""The releases that the documents are of, by the version of the API that they are written in."""
 
 
 def _edit_queues(manifest: Manifest, edit: Callable[[ClusterQueue], ClusterQueue]) -> Manifest:

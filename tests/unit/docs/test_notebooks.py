@@ -1,7 +1,6 @@
-"""Notebooks are kept without outputs, and run from top to bottom in a few seconds."""
+"""Notebooks are kept without outputs, and run from top to bottom."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -24,15 +23,12 @@ def test_no_outputs_are_kept(path):
 def test_it_runs_and_what_it_shows_has_a_picture(path, monkeypatch):
     monkeypatch.chdir(path.parent)
     names = {}
-    started = time.perf_counter()
     for cell in _cells(path):
         source = "".join(cell["source"])
         last = source.splitlines()[-1]
         exec(compile(source, path.name, "exec"), names)  # noqa: S102 - our own notebook
         if last.isidentifier() and not isinstance(names[last], dict | kq.ResourceQuota):
             assert names[last]._repr_html_().startswith(("<table", "<details", "<figure"))
-
-    assert time.perf_counter() - started < 10
 
 
 def test_there_are_notebooks():

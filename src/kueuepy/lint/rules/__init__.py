@@ -10,6 +10,7 @@ from kueuepy.lint.rules import (
     sharing,
     topologies,
     unmodelled,
+    versions,
     workloads,
 )
 
@@ -42,5 +43,6 @@ RULES: tuple[Rule, ...] = (
     topologies.no_topology_in_the_queue,
     topologies.with_and_without,
     topologies.beyond_the_last_slice,
+    versions.meant_something_else,
 )
 """All rules, L1 first. An id stays what it is; a new rule gets the next one."""
