@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.engine.facts import (
-    ConditionView,
-    DecisionView,
+    ConditionRecord,
+    DecisionRecord,
     FactsView,
-    LifeView,
-    PodSetAdmissionView,
+    PodSetAdmissionRecord,
     ShareView,
+    StatusRecord,
 )
 from kueuepy.engine.inventory import EventView, PendingView
 from kueuepy.engine.places import TreeRecord
@@ -155,15 +155,15 @@ class Engine:
         """The id of a workload by its `namespace/name`; -1 if there is none."""
     def key(self, id: int) -> str:
         """The `namespace/name` of a workload."""
-    def condition(self, id: int, type: str) -> ConditionView | None:
+    def condition(self, id: int, type: str) -> ConditionRecord | None:
         """One condition of a workload."""
-    def conditions(self, id: int) -> dict[str, ConditionView]:
+    def conditions(self, id: int) -> dict[str, ConditionRecord]:
         """All conditions of a workload."""
-    def admission(self, id: int) -> tuple[str, tuple[PodSetAdmissionView, ...]] | None:
+    def admission(self, id: int) -> tuple[str, tuple[PodSetAdmissionRecord, ...]] | None:
         """The ClusterQueue of a workload's admission, and what each pod set got."""
     def unhealthy_nodes(self, id: int) -> list[str]:
         """Nodes of a workload's topology assignment that failed."""
-    def life(self, id: int) -> LifeView:
+    def life(self, id: int) -> StatusRecord:
         """What a workload's status says beside its conditions and its admission."""
     def queues(self) -> dict[str, tuple[list[str], list[str]]]:
         """By ClusterQueue where somebody waits: the keys in order, and those that are inadmissible."""
@@ -208,7 +208,7 @@ class Engine:
         """How many pods of these requests each domain of the tree would hold: now, and with no workload there."""
     def ask(self, items: Iterable[Workload | Question | int]) -> Answers:
         """What a cycle would answer about each workload alone; nothing changes."""
-    def ask_one(self, item: Workload | Question | int) -> DecisionView:
+    def ask_one(self, item: Workload | Question | int) -> DecisionRecord:
         """The same about one workload."""
     def largest_count(self, question: Question, pod_set: int, preempting: bool) -> int:
         """A count of the pod set that would be admitted while one more would not; 0 if not even one would."""
@@ -226,7 +226,7 @@ class Decisions:
     """The decisions of one cycle, named when they are looked at."""
 
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int) -> DecisionView: ...
+    def __getitem__(self, index: int) -> DecisionRecord: ...
     @property
     def idle(self) -> bool: ...
     @property
@@ -240,7 +240,7 @@ class Answers:
     """Answers to questions, named when they are looked at."""
 
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int) -> DecisionView: ...
+    def __getitem__(self, index: int) -> DecisionRecord: ...
     def verdict(self, index: int) -> Literal["Pending", "Preempting", "Admitted"]: ...
 
 class Question:

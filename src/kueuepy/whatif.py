@@ -12,6 +12,7 @@ import msgspec
 from kueuepy import _core
 from kueuepy.decisions import Decision, Pending
 from kueuepy.engine.decided import from_record
+from kueuepy.engine.workloads import NO_CONDITION, admission_of, conditions_of
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.notebook import Sheet, repr_html
@@ -252,14 +253,14 @@ def outcome(engine: _core.Engine, key: str) -> Outcome:
     found = engine.find(key)
     if found < 0:
         return Outcome("Gone")
-    conditions, view = engine.conditions(found), engine.admission(found)
-    holds = {name for name, condition in conditions.items() if condition[0]}
+    conditions, admission = conditions_of(engine, found), admission_of(engine, found)
+    holds = {name for name, condition in conditions.items() if condition.is_true}
     if "Finished" in holds:
         return Outcome("Finished")
-    if view is None:
-        return Outcome("Pending", reason=conditions["QuotaReserved"][1] if "QuotaReserved" in conditions else "")
+    if admission is None:
+        return Outcome("Pending", reason=conditions.get("QuotaReserved", NO_CONDITION).reason)
     status = next((name for name in ("Evicted", "Admitted") if name in holds), "QuotaReserved")
-    flavors = {name: {r: flavor for r, (flavor, _) in resources.items()} for name, _, resources, *_ in view[1]}
+    flavors = {one.name: {r: flavor for r, (flavor, _) in one.resources.items()} for one in admission.pod_sets}
     return Outcome(status, flavors)
 
 

@@ -11,6 +11,7 @@ from kueuepy.cli.output import counted, print_json, progress, say
 from kueuepy.cli.story import plain, rows_table, start, told
 from kueuepy.decisions import Pending
 from kueuepy.engine.cycle import Settled
+from kueuepy.engine.workloads import conditions_of, status_of
 from kueuepy.scheduler import Scheduler
 
 EXAMPLES = examples(
@@ -77,7 +78,7 @@ def _waiting(scheduler: Scheduler) -> Iterator[str]:
     """Everybody who is neither admitted nor finished."""
     for key in scheduler.keys():  # noqa: SIM118 - no dict
         found = scheduler.engine.find(key)
-        held = {name for name, condition in scheduler.engine.conditions(found).items() if condition[0]}
+        held = {name for name, condition in conditions_of(scheduler.engine, found).items() if condition.is_true}
         if not held & {"Admitted", "Finished"}:
             yield key
 
@@ -85,7 +86,7 @@ def _waiting(scheduler: Scheduler) -> Iterator[str]:
 def _why(scheduler: Scheduler, key: str) -> tuple[str, str, str]:
     """The reason and the message that an evaluation gives, and the admission checks of a workload that has quota."""
     found = scheduler.id_of(key)
-    if not scheduler.engine.life(found)["checks"]:
+    if not status_of(scheduler.engine, found).checks:
         return key, *scheduler.engine.evaluations([found])[0]
     explanation = scheduler.explain(key)
     checks = [cause.text for cause in explanation.causes if cause.kind == "check"]

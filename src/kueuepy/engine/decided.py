@@ -11,10 +11,10 @@ from kueuepy.objects import PodSetAssignment, TopologyAssignment, TopologyDomain
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kueuepy.engine.facts import DecisionView, PodSetAdmissionView
+    from kueuepy.engine.facts import DecisionRecord, PodSetAdmissionRecord
 
 
-def assignments(view: Iterable[PodSetAdmissionView]) -> tuple[PodSetAssignment, ...]:
+def assignments(view: Iterable[PodSetAdmissionRecord]) -> tuple[PodSetAssignment, ...]:
     """What the core says of an admission, as a Workload's status has it; the amounts as Kueue writes them."""
     return tuple(
         PodSetAssignment(
@@ -29,7 +29,7 @@ def assignments(view: Iterable[PodSetAdmissionView]) -> tuple[PodSetAssignment, 
     )
 
 
-def from_record(record: DecisionView) -> Decision:
+def from_record(record: DecisionRecord) -> Decision:
     """The decision of one record of the core."""
     verdict, workload, queue, reason, message, admitted, borrowing, admission, targets, attempts = record
     tried = tuple(FlavorAttempt(*attempt) for attempt in attempts)

@@ -19,20 +19,20 @@ Amount: TypeAlias = int | None
 
 _UNLIMITED, _LEAST = 2**63 - 1, -(2**63)
 
-ConditionView: TypeAlias = tuple[bool, str, str, int]
+ConditionRecord: TypeAlias = tuple[bool, str, str, int]
 """Status, reason, message, time of the last transition."""
 
 PlaceView: TypeAlias = tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], int], ...]]
 """The levels of a topology assignment, and by domain their values and the pods there."""
 
-PodSetAdmissionView: TypeAlias = tuple[
+PodSetAdmissionRecord: TypeAlias = tuple[
     str, int, dict[str, tuple[str, int]], PlaceView | None, Literal["", "Pending", "Ready"]
 ]
 """Name, count, flavor and amount by resource; where the pods go, and whether that waits or waited for checks."""
 
-AdmissionView: TypeAlias = tuple[PodSetAdmissionView, ...]
+AdmissionRecord: TypeAlias = tuple[PodSetAdmissionRecord, ...]
 
-DecisionView: TypeAlias = tuple[
+DecisionRecord: TypeAlias = tuple[
     Literal["Pending", "Preempting", "Admitted"],
     str,
     str,
@@ -40,20 +40,20 @@ DecisionView: TypeAlias = tuple[
     str,
     bool,
     int,
-    AdmissionView | None,
+    AdmissionRecord | None,
     tuple[tuple[str, PreemptionReason, str], ...],
     tuple[tuple[int, str, FlavorMode, int, str], ...],
 ]
 """Verdict, workload, ClusterQueue, reason, message, whether admitted, borrowing level, admission, targets, attempts."""
 
-CheckView: TypeAlias = tuple[str, CheckState, str, int, int | None, int | None, str]
+CheckRecord: TypeAlias = tuple[str, CheckState, str, int, int | None, int | None, str]
 """Name, state, message, time of the last transition, retries, seconds to wait after a retry, updates as JSON."""
 
 
-class LifeView(TypedDict):
+class StatusRecord(TypedDict):
     """What a workload's status says beside its conditions and its admission."""
 
-    checks: list[CheckView]
+    checks: list[CheckRecord]
     requeue_count: int | None
     requeue_at: int | None
     past_execution_seconds: int | None

@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from kueuepy.engine.facts import Shortage, less, number, positive
+from kueuepy.engine.workloads import NO_CONDITION
 from kueuepy.explain import words
 from kueuepy.explain.cause import cause as _cause
 from kueuepy.explain.obstacles import obstacles, ways_out
@@ -18,12 +19,11 @@ if TYPE_CHECKING:
     from kueuepy.engine.facts import (
         CandidateView,
         CellView,
-        ConditionView,
         FactsView,
         FlavorView,
-        LifeView,
         PodSetView,
     )
+    from kueuepy.engine.workloads import ConditionView, StatusView
     from kueuepy.explain.cause import Cause
 
 _MOST_NAMED = 5  # workloads each of which would make room
@@ -172,7 +172,7 @@ def shares(facts: FactsView) -> list[Cause]:
 # --- a workload that holds quota ------------------------------------------------------------------------------------
 
 
-def holding_causes(facts: FactsView, decided: Admitted | None, life: LifeView, *, fair: bool) -> tuple[Cause, ...]:
+def holding_causes(facts: FactsView, decided: Admitted | None, status: StatusView, *, fair: bool) -> tuple[Cause, ...]:
     """What it holds, from whom, and why not of an earlier flavor."""
     causes: list[Cause] = []
     for pod_set in facts["pod_sets"]:
@@ -185,8 +185,9 @@ def holding_causes(facts: FactsView, decided: Admitted | None, life: LifeView, *
             for attempt in decided.attempts
             if attempt.flavor not in taken
         ]
-    for name, state, message, *_ in life["checks"]:
-        causes.append(_cause("check", words.check(name, state, message), {"name": name, "state": state}))
+    for check in status.checks:
+        text = words.check(check.name, check.state, check.message)
+        causes.append(_cause("check", text, {"name": check.name, "state": check.state}))
     if fair:
         causes += shares(facts)
     return tuple(causes)
@@ -220,19 +221,19 @@ def _loan(cell: CellView) -> list[Cause]:
 
 def history_causes(facts: FactsView, conditions: dict[str, ConditionView]) -> tuple[Cause, ...]:
     """An eviction that is not over."""
-    evicted, preempted = conditions.get("Evicted"), conditions.get("Preempted")
-    if evicted is None or not evicted[0]:
+    evicted, preempted = conditions.get("Evicted", NO_CONDITION), conditions.get("Preempted", NO_CONDITION)
+    if not evicted.is_true:
         return ()
     inner: tuple[Cause, ...] = ()
-    if preempted is not None and preempted[0]:
+    if preempted.is_true:
         inner = (
             _cause(
                 "preempted by",
-                words.preempted(facts["preemptor"], preempted[1]),
+                words.preempted(facts["preemptor"], preempted.reason),
                 {
                     "workload": facts["preemptor"],
-                    "reason": preempted[1],
+                    "reason": preempted.reason,
                 },
             ),
         )
-    return (_cause("eviction", f"evicted: {evicted[1]}: {evicted[2]}", {"reason": evicted[1]}, inner),)
+    return (_cause("eviction", f"evicted: {evicted.reason}: {evicted.message}", {"reason": evicted.reason}, inner),)

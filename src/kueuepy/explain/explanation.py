@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kueuepy.engine.workloads import NO_CONDITION, admission_of, conditions_of, status_of
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.explain import words
 from kueuepy.explain.cause import Cause
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
     from kueuepy import _core
     from kueuepy.decisions import Admitted
-    from kueuepy.engine.facts import ConditionView, FactsView
+    from kueuepy.engine.facts import FactsView
+    from kueuepy.engine.workloads import ConditionView
     from kueuepy.objects import Workload
 
 
@@ -110,15 +112,15 @@ def explain(
         known: The Workload of a key as it was submitted, if it was.
     """
     facts = engine.explain(found)
-    conditions = engine.conditions(found)
-    written = conditions.get("QuotaReserved", (False, "", "", 0))
+    conditions = conditions_of(engine, found)
+    written = conditions.get("QuotaReserved", NO_CONDITION)
     verdict: str = facts["verdict"]
     causes = history_causes(facts, conditions)
     if facts["holds"]:
         verdict = _holding_verdict(conditions)
-        causes += holding_causes(facts, decided, engine.life(found), fair=fair)
-        causes += held_places(engine.admission(found))
-    elif "Finished" in conditions and conditions["Finished"][0]:
+        causes += holding_causes(facts, decided, status_of(engine, found), fair=fair)
+        causes += held_places(admission_of(engine, found))
+    elif conditions.get("Finished", NO_CONDITION).is_true:
         verdict = "Finished"
     else:
         causes += waiting_causes(
@@ -133,7 +135,7 @@ def explain(
     causes += _not_modelled(known(facts["workload"]))
     obstacle = facts["obstacle"]
     waits = verdict in ("Pending", "Preempting", "Fits")
-    reason, message = written[1:3]
+    reason, message = written.reason, written.message
     if waits:
         told = facts if obstacle is None else obstacle
         reason, message = told["reason"], told["message"]
@@ -143,7 +145,7 @@ def explain(
         "Pending" if waits and obstacle is not None else verdict,
         reason,
         message,
-        (written[1], written[2]),
+        (written.reason, written.message),
         causes,
     )
 
@@ -160,9 +162,9 @@ def _fewer_pods(facts: FactsView, known: Callable[[str], Workload | None]) -> li
 
 
 def _holding_verdict(conditions: dict[str, ConditionView]) -> str:
-    if conditions.get("Evicted", (False,))[0]:
+    if conditions.get("Evicted", NO_CONDITION).is_true:
         return "Evicted"
-    return "Admitted" if conditions.get("Admitted", (False,))[0] else "QuotaReserved"
+    return "Admitted" if conditions.get("Admitted", NO_CONDITION).is_true else "QuotaReserved"
 
 
 def _head(facts: FactsView) -> str | None:

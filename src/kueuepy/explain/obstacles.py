@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kueuepy.engine.workloads import NO_CONDITION, conditions_of, status_of
 from kueuepy.explain import words
 from kueuepy.explain.cause import cause as _cause
 from kueuepy.objects import SECOND
@@ -12,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kueuepy import _core
-    from kueuepy.engine.facts import FactsView, LifeView
+    from kueuepy.engine.facts import FactsView
+    from kueuepy.engine.workloads import StatusView
     from kueuepy.explain.cause import Cause
     from kueuepy.objects import Workload
 
@@ -76,21 +78,21 @@ def _ways_out(facts: FactsView) -> Iterator[str]:
 
 def delays(engine: _core.Engine, found: int, facts: FactsView) -> list[Cause]:
     """Checks that turned it away, and the back-off after an eviction, as long as that lasts."""
-    life = engine.life(found)
+    status = status_of(engine, found)
     checks = [
-        _cause("check", words.check(name, state, message), {"name": name, "state": state})
-        for name, state, message, *_ in life["checks"]
-        if state in ("Retry", "Rejected")
+        _cause("check", words.check(check.name, check.state, check.message), {"name": check.name, "state": check.state})
+        for check in status.checks
+        if check.state in ("Retry", "Rejected")
     ]
-    return [*checks, *_backoff(engine, life, facts)]
+    return [*checks, *_backoff(engine, status, facts)]
 
 
-def _backoff(engine: _core.Engine, life: LifeView, facts: FactsView) -> list[Cause]:
-    until = life["requeue_at"]
+def _backoff(engine: _core.Engine, status: StatusView, facts: FactsView) -> list[Cause]:
+    until = status.requeue_at
     if until is None or until <= engine.now:
         return []
     left = (until - engine.now) / SECOND
-    text = words.backoff(left, life["requeue_count"] or 0, facts["cluster_queue"])
+    text = words.backoff(left, status.requeue_count or 0, facts["cluster_queue"])
     return [_cause("back-off", text, {"until": until, "seconds": left})]
 
 
@@ -118,11 +120,11 @@ def _end(engine: _core.Engine, key: str, workload: Workload | None) -> int | Non
     if workload is None or workload.maximum_execution_time_seconds is None:
         return None
     found = engine.find(key)
-    admitted = engine.conditions(found).get("Admitted")
-    if admitted is None or not admitted[0]:
+    admitted = conditions_of(engine, found).get("Admitted", NO_CONDITION)
+    if not admitted.is_true:
         return None
-    past = engine.life(found)["past_execution_seconds"] or 0
-    return admitted[3] + (workload.maximum_execution_time_seconds - past) * SECOND
+    past = status_of(engine, found).past_execution_seconds or 0
+    return admitted.transition + (workload.maximum_execution_time_seconds - past) * SECOND
 
 
 def fewer_pods(facts: FactsView, workload: Workload | None) -> list[Cause]:

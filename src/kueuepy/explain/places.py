@@ -10,8 +10,8 @@ from kueuepy.explain.cause import cause as _cause
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kueuepy.engine.facts import AdmissionView
     from kueuepy.engine.places import DomainView, PlaceFactsView
+    from kueuepy.engine.workloads import AdmissionView
     from kueuepy.explain.cause import Cause
 
 MOST_SHOWN = 5
@@ -43,10 +43,10 @@ def _hidden(rest: Sequence[DomainView], level: str, count: int) -> Cause:
     return _cause("domains", words.others(rest, level, count), {"level": level, "count": count})
 
 
-def held_places(admission: tuple[str, AdmissionView] | None) -> tuple[Cause, ...]:
+def held_places(admission: AdmissionView | None) -> tuple[Cause, ...]:
     """Where the pods of an admitted workload are."""
     return tuple(
-        _cause("place", words.held(name, *place), {"pod_set": name, "levels": place[0], "domains": place[1]})
-        for name, _, _, place, _ in (admission[1] if admission is not None else ())
-        if place is not None
+        _cause("place", words.held(one.name, *place), {"pod_set": one.name, "levels": place[0], "domains": place[1]})
+        for one in (admission.pod_sets if admission is not None else ())
+        if (place := one.place) is not None
     )

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from kueuepy import _core
+from kueuepy.engine.workloads import admission_of, conditions_of
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.problems import ManifestError
 from kueuepy.manifest.convert import from_dict, to_dict
@@ -213,13 +214,12 @@ class Replay:
         return result
 
     def _reservation(self, workload: int) -> Result | None:
-        admission = self.engine.admission(workload)
+        admission = admission_of(self.engine, workload)
         if admission is None:
             return None
-        queue, pod_sets = admission
         return {
             "workload": self.engine.key(workload),
-            "clusterQueue": queue,
+            "clusterQueue": admission.cluster_queue,
             "podSets": [
                 {
                     "name": name,
@@ -230,7 +230,7 @@ class Replay:
                     },
                     **_place(place, delayed),
                 }
-                for name, count, resources, place, delayed in pod_sets
+                for name, count, resources, place, delayed in admission.pod_sets
             ],
         }
 
@@ -244,10 +244,10 @@ class Replay:
         return sorted(entries, key=lambda entry: str(entry["workload"]))
 
     def _eviction(self, workload: int, by: int) -> Result:
-        conditions = self.engine.conditions(workload)
-        entry: Result = {"workload": self.engine.key(workload), "reason": conditions["Evicted"][1]}
+        conditions = conditions_of(self.engine, workload)
+        entry: Result = {"workload": self.engine.key(workload), "reason": conditions["Evicted"].reason}
         if by >= 0:
-            entry["preempted"] = conditions["Preempted"][1]
+            entry["preempted"] = conditions["Preempted"].reason
             entry["by"] = self.engine.key(by)
         return entry
 

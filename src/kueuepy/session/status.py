@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from kueuepy.engine.decided import assignments
+from kueuepy.engine.workloads import admission_of, conditions_of, status_of
 from kueuepy.objects import (
     Admission,
     AdmissionCheckState,
@@ -18,38 +19,40 @@ from kueuepy.objects import (
 
 if TYPE_CHECKING:
     from kueuepy import _core
-    from kueuepy.engine.facts import CheckView
+    from kueuepy.engine.workloads import CheckView
     from kueuepy.objects import Workload
 
 
 def live_workload(engine: _core.Engine, found: int, known: Workload) -> Workload:
     """The Workload as submitted, with the status that it has now."""
-    view, life = engine.admission(found), engine.life(found)
-    again = life["requeue_count"]
-    status = msgspec.structs.replace(
+    admission, status = admission_of(engine, found), status_of(engine, found)
+    again = status.requeue_count
+    shown = msgspec.structs.replace(
         known.status or WorkloadStatus(),
         conditions=conditions(engine, found),
-        admission=None if view is None else Admission(view[0], assignments(view[1])),
-        requeue_state=None if again is None else RequeueState(again, life["requeue_at"]),
-        reclaimable_pods=tuple(ReclaimablePod(name, count) for name, count in life["reclaimable"].items()),
-        admission_checks=tuple(_check(check) for check in life["checks"]),
-        accumulated_past_execution_time_seconds=life["past_execution_seconds"],
-        unhealthy_nodes=tuple(life["unhealthy_nodes"]),
+        admission=None if admission is None else Admission(admission.cluster_queue, assignments(admission.pod_sets)),
+        requeue_state=None if again is None else RequeueState(again, status.requeue_at),
+        reclaimable_pods=tuple(ReclaimablePod(name, count) for name, count in status.reclaimable.items()),
+        admission_checks=tuple(_check(check) for check in status.checks),
+        accumulated_past_execution_time_seconds=status.past_execution_seconds,
+        unhealthy_nodes=status.unhealthy_nodes,
     )
-    return msgspec.structs.replace(known, status=status, active=life["active"])
+    return msgspec.structs.replace(known, status=shown, active=status.active)
 
 
 def _check(view: CheckView) -> AdmissionCheckState:
     """One check, with what it adds to pod sets."""
-    added = msgspec.json.decode(view[6], type=tuple[dict[str, Any], ...]) if view[6] else ()
-    return AdmissionCheckState(*view[:6], added)
+    added = msgspec.json.decode(view.updates, type=tuple[dict[str, Any], ...]) if view.updates else ()
+    return AdmissionCheckState(
+        view.name, view.state, view.message, view.transition, view.retries, view.retry_after_seconds, added
+    )
 
 
 def conditions(engine: _core.Engine, found: int) -> tuple[Condition, ...]:
     """The workload's conditions."""
     return tuple(
-        Condition(name, _status(is_true), reason, message, transition)
-        for name, (is_true, reason, message, transition) in engine.conditions(found).items()
+        Condition(name, _status(view.is_true), view.reason, view.message, view.transition)
+        for name, view in conditions_of(engine, found).items()
     )
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from kueuepy.decisions import Admitted
+from kueuepy.engine.workloads import NO_CONDITION, conditions_of
 from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.scheduler import Scheduler
 from kueuepy.testing.strategies import clusters, edits, workloads
@@ -142,7 +143,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         """The workloads that are admitted and not finished."""
         engine, running = self.scheduler.engine, []
         for key in self.scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping
-            conditions = engine.conditions(engine.find(key))
-            if "Finished" not in conditions and conditions.get("Admitted", (False,))[0]:
+            conditions = conditions_of(engine, engine.find(key))
+            if "Finished" not in conditions and conditions.get("Admitted", NO_CONDITION).is_true:
                 running.append(key)
         return running

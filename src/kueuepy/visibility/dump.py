@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.engine.inventory import cluster_queues, cohorts
+from kueuepy.engine.nodes import nodes_of
+from kueuepy.engine.workloads import admission_of
 from kueuepy.errors.arguments import checked
 from kueuepy.manifest import to_dict
 from kueuepy.objects import SECOND, ClusterQueue
@@ -77,9 +79,9 @@ def _holding(scheduler: Scheduler) -> dict[str, list[str]]:
     engine = scheduler.engine
     found: dict[str, list[str]] = {}
     for key in sorted(scheduler.keys()):
-        admission = engine.admission(engine.find(key))
+        admission = admission_of(engine, engine.find(key))
         if admission is not None:
-            found.setdefault(admission[0], []).append(key)
+            found.setdefault(admission.cluster_queue, []).append(key)
     return found
 
 
@@ -87,7 +89,9 @@ def _cohorts(scheduler: Scheduler) -> list[dict[str, Any]]:
     """Cohorts in a cycle have no numbers, and are left out."""
     tables = scheduler.usage
     quota, usage = tables.array("subtree_quota"), tables.array("usage")
-    rows = {node[0]: row for row, node in enumerate(tables.nodes) if node[1] == "Cohort" and node[3]}
+    rows = {
+        node.name: row for row, node in enumerate(nodes_of(scheduler.engine)) if node.kind == "Cohort" and node.exists
+    }
     return [
         {
             "cohort": view.name,
