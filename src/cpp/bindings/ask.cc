@@ -103,7 +103,7 @@ Answers Ask(const py::object& self, const py::iterable& items) {
     engine.state().EnsureBuilt();
     answers.records.reserve(subjects.size());
     for (const Subject& subject : subjects) {
-      Poll();
+      PollAtOnce();
       answers.records.push_back(AnswerFor(engine.state(), subject));
     }
     return 0;
@@ -120,7 +120,7 @@ std::vector<std::pair<std::string, std::string>> Evaluations(SharedEngine& share
     state.EnsureBuilt();
     std::vector<std::pair<std::string, std::string>> told;
     for (Serial serial : serials) {
-      Poll();
+      PollAtOnce();
       const WorkloadId id = PlaceOf(state, serial);
       const TemporaryClass cls(state, id);
       std::shared_ptr<const ScanProgress> progress;

@@ -21,6 +21,8 @@ void Ask();
 inline void Poll() {
   if (--poll_internal::left <= 0) poll_internal::Ask();
 }
+// The same before a step that may take milliseconds.
+inline void PollAtOnce() { poll_internal::Ask(); }
 
 }  // namespace kueue
 

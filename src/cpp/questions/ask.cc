@@ -6,6 +6,7 @@
 
 #include "lifecycle/conditions.h"
 #include "lifecycle/queueing.h"
+#include "model/poll.h"
 
 namespace kueue {
 
@@ -66,7 +67,10 @@ bool WouldDo(State& state, WorkloadObject object, size_t pod_set, int64_t count,
 
 int64_t LargestCount(State& state, const WorkloadObject& object, size_t pod_set, bool preempting) {
   constexpr int64_t most = INT32_MAX;
-  const auto does = [&](int64_t count) { return WouldDo(state, object, pod_set, count, preempting); };
+  const auto does = [&](int64_t count) {
+    PollAtOnce();
+    return WouldDo(state, object, pod_set, count, preempting);
+  };
   state.EnsureBuilt();
   int64_t low = 0, high = 1;
   while (high <= most && does(high)) {
