@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "model/poll.h"
 #include "preemption/fit.h"
 #include "questions/explain.h"
@@ -38,11 +40,12 @@ class CandidateVerdicts {
     std::vector<NodeId> queues = {facts_.queue};
     if (forest.Parent(facts_.queue) != kNoId) queues = forest.QueuesOfTree(forest.Root(facts_.queue));
     for (const Target& target : facts_.entry.targets) {
+      targets_.insert(target.workload);
       Add(target.workload, CandidateVerdict::kTaken, target.reason);
     }
     for (NodeId queue : queues) {
       for (WorkloadId id : state_.Queue(queue).workloads) {
-        if (!UsesAny(state_.At(id), facts_.contested) || IsTarget(id)) continue;
+        if (!UsesAny(state_.At(id), facts_.contested) || targets_.contains(id)) continue;
         Poll();
         Add(id, VerdictOn(id), PreemptionReason::kInClusterQueue);
       }
@@ -56,11 +59,7 @@ class CandidateVerdicts {
     Preemptor preemptor(state_);
     preemptor.SetTrace(&comparisons_);
     preemptor.Targets(facts_.queue, facts_.workload, facts_.entry.assignment, facts_.entry.replaced);
-  }
-
-  bool IsTarget(WorkloadId id) const {
-    return std::any_of(facts_.entry.targets.begin(), facts_.entry.targets.end(),
-                       [id](const Target& target) { return target.workload == id; });
+    for (const FairComparison& made : comparisons_) comparisons_of_[made.candidate].push_back(&made);
   }
 
   bool Exceeds(NodeId node) const {
@@ -82,18 +81,24 @@ class CandidateVerdicts {
 
   // Each flavor resource that is short is searched for apart (SimulatePreemption), so one in which it counts
   // is enough.
-  bool MayTakeInSomeFlavorResource(const Workload& candidate) const {
+  bool MayTakeInSomeFlavorResource(const Workload& candidate) {
     return std::any_of(facts_.contested.begin(), facts_.contested.end(), [&](FlavorResourceId fr) {
       return UsesAny(candidate, {fr}) && MayTake(candidate, fr);
     });
   }
 
   // Whether some attempt may take a borrower's workload: one that borrows itself, or one that does not.
-  bool MayTake(const Workload& candidate, FlavorResourceId fr) const {
+  bool MayTake(const Workload& candidate, FlavorResourceId fr) {
     const Preemption& rules = queue_.spec.preemption;
     const Amount asked = AskedOf(fr);
     return VariantOf(rules, preemptor_, candidate) == Variant::kWhileBorrowing ||
-           HasAdvantage(candidate.charged, fr, asked) || FitsWithoutBorrowing(fr, asked);
+           HasAdvantage(candidate.charged, fr, asked) || MayFitWithoutBorrowing(fr, asked);
+  }
+
+  bool MayFitWithoutBorrowing(FlavorResourceId fr, Amount asked) {
+    const auto [known, is_new] = fits_without_borrowing_.try_emplace(fr, false);
+    if (is_new) known->second = FitsWithoutBorrowing(fr, asked);
+    return known->second;
   }
 
   Amount AskedOf(FlavorResourceId fr) const {
@@ -145,7 +150,7 @@ class CandidateVerdicts {
                                                      : CandidateVerdict::kBorrowThreshold;
   }
 
-  CandidateVerdict VerdictOn(WorkloadId id) const {
+  CandidateVerdict VerdictOn(WorkloadId id) {
     const Workload& candidate = state_.At(id);
     const Preemption& rules = queue_.spec.preemption;
     const bool own = candidate.charged == facts_.queue;
@@ -160,16 +165,17 @@ class CandidateVerdicts {
           policy == PreemptionPolicy::kLowerOrNewerEqualPriority && preemptor_.priority == candidate.priority;
       return equal ? CandidateVerdict::kNotNewer : CandidateVerdict::kPriority;
     }
-    const bool refused =
-        std::any_of(comparisons_.begin(), comparisons_.end(),
-                    [id](const FairComparison& made) { return made.candidate == id && !made.holds; });
-    const bool held = std::any_of(comparisons_.begin(), comparisons_.end(), [id](const FairComparison& made) {
-      return made.candidate == id && made.holds;
-    });
-    if (refused && !held) return CandidateVerdict::kShare;
+    if (LostAllComparisons(id)) return CandidateVerdict::kShare;
     if (!own && !state_.config.fair_sharing && !MayTakeInSomeFlavorResource(candidate))
       return WhyNotBorrow(candidate);
     return facts_.entry.targets.empty() ? CandidateVerdict::kNotEnough : CandidateVerdict::kNotNeeded;
+  }
+
+  bool LostAllComparisons(WorkloadId id) const {
+    const auto made = comparisons_of_.find(id);
+    return made != comparisons_of_.end() &&
+           std::none_of(made->second.begin(), made->second.end(),
+                        [](const FairComparison* comparison) { return comparison->holds; });
   }
 
   void Add(WorkloadId id, CandidateVerdict verdict, PreemptionReason reason) {
@@ -184,8 +190,8 @@ class CandidateVerdicts {
         candidate.holds.push_back({fr, amount});
       }
     }
-    for (const FairComparison& made : comparisons_) {
-      if (made.candidate == id) candidate.comparisons.push_back(made);
+    if (const auto made = comparisons_of_.find(id); made != comparisons_of_.end()) {
+      for (const FairComparison* comparison : made->second) candidate.comparisons.push_back(*comparison);
     }
     facts_.candidates.push_back(std::move(candidate));
   }
@@ -194,7 +200,10 @@ class CandidateVerdicts {
   Facts& facts_;
   const Workload& preemptor_;
   const ClusterQueue& queue_;
+  absl::flat_hash_set<WorkloadId> targets_;
   std::vector<FairComparison> comparisons_;
+  absl::flat_hash_map<WorkloadId, std::vector<const FairComparison*>> comparisons_of_;  // by candidate
+  absl::flat_hash_map<FlavorResourceId, bool> fits_without_borrowing_;  // the same for all candidates
 };
 
 }  // namespace
