@@ -258,6 +258,22 @@ void Engine::Settle() {
   } while (RemoveTerminated());
 }
 
+namespace {
+
+// What the cycle places in the state that it started from is written to the one of now: domains have the same
+// numbers in both. The former has known no domain that the latter doesn't, but may name some when its trees
+// are made anew.
+void MatchDomains(State& start, State& now) {
+  now.EnsureBuilt();
+  now.EnsureTopologies();
+  start.topology.domains = now.topology.domains;
+  start.EnsureBuilt();
+  start.EnsureTopologies();
+  now.topology.domains = start.topology.domains;
+}
+
+}  // namespace
+
 CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
   state_.RemoveDeleted();
   NoticeFreedNodes(state_);
@@ -268,6 +284,7 @@ CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
     result = Cycle(state_).Run(keep);
   } else if (state_.waiting.released) {
     State start = *state_.waiting.start;
+    MatchDomains(start, state_);
     result = Cycle(start, state_, state_.waiting).Run(keep);
   } else {
     result.idle = true;

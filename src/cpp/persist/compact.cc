@@ -365,8 +365,8 @@ size_t EntriesOf(const State& state) {
   const auto names = [](const Interner& interner) { return static_cast<size_t>(interner.size()); };
   return state.classes.size() + state.local_queues.size() + state.namespaces.size() + state.flavors.size() +
          state.checks.size() + state.flavor_resources.size() + static_cast<size_t>(state.forest().size()) +
-         names(state.resource_names) + names(state.reasons) + state.workloads.size() -
-         state.workloads.living();
+         names(state.resource_names) + names(state.reasons) + names(state.topology.domains) +
+         state.workloads.size() - state.workloads.living();
 }
 
 void Compact(State& state) { Compaction(state).Run(); }

@@ -1,0 +1,43 @@
+"""A cycle that waits for pods (`waitForPodsReady.blockAdmission`), while what it has looked at goes on changing."""
+
+import kueuepy as kq
+from kueuepy.persist import from_bytes, to_bytes
+
+HOSTNAME = "kubernetes.io/hostname"
+
+
+def waiting(pod_sets, *objects, cpu=8):
+    """`first` is admitted, and its pods are not ready; `second` fits, and waits for them."""
+    waits = kq.WaitForPodsReady(timeout=300 * 10**9, block_admission=True)
+    flavor = kq.ResourceFlavor("f", node_labels={"pool": "a"}, topology_name="room")
+    topology = kq.Topology("room", levels=[HOSTNAME])
+    queue = kq.ClusterQueue.of("q", {"f": {"cpu": cpu}})
+    cluster = kq.Cluster(flavor, topology, queue, *objects, configuration=kq.Configuration(wait_for_pods_ready=waits))
+    scheduler = kq.Scheduler(cluster, now=0)
+    scheduler.submit(kq.Workload("first", queue_name="q", priority=1, pod_sets=(pod_set("main"),)))
+    scheduler.settle()
+    scheduler.submit(kq.Workload("second", queue_name="q", pod_sets=pod_sets))
+    scheduler.settle()
+    assert scheduler.workload("default/second").status.admission is None
+    return scheduler
+
+
+def pod_set(name, cpu=2):
+    return kq.PodSet.of(name, requests={"cpu": cpu}, topology_request={"required": HOSTNAME})
+
+
+def node(name, cpu="2"):
+    return kq.Node(name, labels={"pool": "a", HOSTNAME: name}, capacity={"cpu": cpu, "pods": "8"})
+
+
+def test_places_are_those_of_the_state_that_it_started_from():
+    scheduler = waiting((pod_set("main"),), node("n1"), node("n2"))
+    scheduler.remove(node("n2"))
+    scheduler.apply(node("n0"), node("n3"))
+    loaded = from_bytes(to_bytes(scheduler))
+    for one in (scheduler, loaded):
+        one.pods_ready("default/first")
+        (decision,) = one.cycle()
+        assert isinstance(decision, kq.Admitted)
+        assert "n2" in repr(decision.pod_sets)
+    assert to_bytes(loaded) == to_bytes(scheduler)
