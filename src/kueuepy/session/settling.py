@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _UNHEEDED = 16  # states to compare before anybody looks at who is preempted
 _MANY = 64
 _PATIENCE = 3  # how often a workload is preempted from then on before its tree is looked at alone
+_LONG = 256  # cycles from which on equal decisions, again and again, are a loop whatever else changes
+_TIMES = 8  # how often they must have come
 
 
 def settle(
@@ -35,6 +37,9 @@ def settle(
     Trees of cohorts know nothing of each other. Where several of them go round, each with a period of its own, the
     whole repeats after their least common multiple only; so each is looked at alone, on a fork without the others.
 
+    Under admission fair sharing no state may ever come again, as each admission adds to what its LocalQueue has used.
+    So after many cycles the same decisions, many times in turn, are a loop as well.
+
     To compare states costs as much as there are workloads. While nobody has been evicted, and ever fewer workloads are
     still to be heads, no state is one of before; where these are many, it is not looked.
 
@@ -47,7 +52,7 @@ def settle(
     """
     seen: dict[int, int] = {}
     taken: Counter[str] = Counter()
-    patience = _PATIENCE
+    patience, repeated = _PATIENCE, _Repeated()
     cycles: list[Cycle] = []
     progress = _Progress(retries=retries)
     while max_cycles is None or len(cycles) < max_cycles:
@@ -61,6 +66,8 @@ def settle(
         if before < len(cycles):
             loops = _round(engine, cycles[before:], apart=apart)
             return Settled(cycles, loops, finished=not loops)
+        if loops := repeated.loops(engine, cycles, len(seen)):
+            return Settled(cycles, loops, finished=False)
         if not apart or not cycle.evicted_count or len(seen) < _UNHEEDED:
             continue
         new = {target.workload for decision in cycle.preempting for target in decision.targets}
@@ -74,6 +81,34 @@ def settle(
                 cycles += [run() for _ in range(room)]
                 return Settled(cycles, loops, finished=False)
     return Settled(cycles, (), finished=False)
+
+
+class _Repeated:
+    """Whether the same decisions come again and again, whatever else changes; it is looked ever more seldom."""
+
+    def __init__(self) -> None:
+        self._next = _LONG
+
+    def loops(self, engine: _core.Engine, cycles: Sequence[Cycle], states: int) -> tuple[Loop, ...]:
+        """The loop that has come many times, if one has, after so many cycles and different states."""
+        if min(len(cycles), states) < self._next:
+            return ()
+        self._next *= 2
+        period = _period(cycles)
+        return _round(engine, cycles[-period:], apart=False) if period else ()
+
+
+def _period(cycles: Sequence[Cycle]) -> int:
+    """How many cycles ago the last decisions began that came `_TIMES` times in turn; 0 if they did not."""
+    told = [
+        tuple((type(decision), decision.workload, getattr(decision, "targets", ())) for decision in cycle)
+        for cycle in cycles[-_LONG:]
+    ]
+    for period in range(1, len(told) // _TIMES + 1):
+        since = len(told) - _TIMES * period
+        if told[since + period :] == told[since:-period]:
+            return period
+    return 0
 
 
 def _settle_alone(engine: _core.Engine, *, apart: bool = True) -> Settled:

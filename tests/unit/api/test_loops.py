@@ -35,9 +35,9 @@ def test_a_cycle_is_a_sequence_that_later_changes_leave_alone(team):
     assert scheduler.cycle().idle
 
 
-def _fair(*cpus):
+def _fair(*cpus, **more):
     policies = kq.Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
-    queues = [queue(f"q{i}", cpu, cohort_name="k", preemption=policies) for i, cpu in enumerate(cpus)]
+    queues = [queue(f"q{i}", cpu, cohort_name="k", preemption=policies, **more) for i, cpu in enumerate(cpus)]
     return kq.Cluster(DEFAULT, queues, configuration=kq.Configuration(fair_sharing=kq.FairSharingConfig()))
 
 
@@ -102,6 +102,16 @@ def test_classical_preemption_can_be_endless_too():
         (d.workload, target.reason) for cycle in settled.loop.cycles for d in cycle.preempting for target in d.targets
     ]
     assert sorted(reasons) == [("default/w5", "InClusterQueue"), ("default/w9", "InCohortReclamation")]
+
+
+def test_a_loop_is_found_where_every_admission_adds_to_what_was_used():
+    usage = kq.Configuration(admission_fair_sharing=kq.AdmissionFairSharing(usage_half_life_time=60 * 10**9))
+    by_usage = _fair(4, 3, admission_scope="UsageBasedAdmissionFairSharing").replace(configuration=usage)
+    scheduler = kq.Scheduler(by_usage)
+    jobs = (("w1", "q1", 4, 2), ("w3", "q0", 1, 1), ("w5", "q0", 4, 1), ("w9", "q0", 3, 0))
+    settled = _settle_one_by_one(scheduler, *jobs)
+    assert (settled.finished, settled.loop.period, settled.loop.workloads) == (False, 5, ("default/w1", "default/w9"))
+    assert len(settled) < 1000
 
 
 JOBS = (("base", 0, 6, 0), ("borrower", 1, 13, 0), ("incoming", 0, 8, 10))
