@@ -110,6 +110,34 @@ def test_progress_is_that_of_runs_and_never_more_than_the_runtime(case):
 
 @SETTINGS
 @given(cases())
+def test_runs_are_as_long_as_their_model_says(case):
+    cluster, table, model = case
+    result = run(cluster, table, model)
+    done: dict[int, float] = {}
+    for row in result.runs.rows():
+        if row["outcome"] == "Running":
+            continue
+        job, runs_before = row["job"], row["job"] in done
+        left = result.jobs["runtime"][job] - done.get(job, 0)
+        restore = model.restore if runs_before else 0
+        every, cost = (model.every, model.cost) if model.on_eviction == "checkpoint" else (0, 0)
+        if row["outcome"] == "Finished":
+            checkpoints = -(-left // every) - 1 if every and left else 0
+            assert row["end"] - row["start"] == restore + left + cost * checkpoints
+            assert (row["lost"], row["overhead"]) == (0, restore + cost * checkpoints)
+            continue
+        held = row["end"] - row["start"] - model.grace
+        worked = max(0, held - restore)
+        complete = worked // (every + cost) if every else 0
+        kept = {"restart": 0, "resume": worked, "checkpoint": complete * every}[model.on_eviction]
+        assert row["progress"] == kept
+        assert row["overhead"] == min(held, restore) + complete * cost
+        assert row["lost"] == (0 if model.on_eviction == "resume" else worked - complete * (every + cost))
+        done[job] = 0 if model.on_eviction == "restart" else done.get(job, 0) + kept
+
+
+@SETTINGS
+@given(cases())
 def test_integrals_are_sums_over_jobs(case):
     cluster, table, model = case
     result = run(cluster, table, model)
@@ -239,3 +267,20 @@ def test_without_preemption_nobody_is_evicted_and_the_model_does_not_matter(case
     assert plain.kpis.evictions == 0
     if model.on_eviction != "checkpoint" or not model.cost:
         assert np.array_equal(run(peaceful, table, model).jobs["end"], plain.jobs["end"], equal_nan=True)
+
+
+@SETTINGS
+@given(cases(), st.integers(1, END - 1))
+def test_windows_add_up_to_the_whole(case, middle):
+    result = run(*case)
+    whole, early, late = result.kpis, result.figures(0, middle), result.figures(middle, END)
+    for name in ("used_hours", "borrowed_hours", "lent_hours", "idle_while_waiting", "lost_hours", "overhead_hours"):
+        found, parts = getattr(whole, name), (getattr(early, name), getattr(late, name))
+        for cell in {*found, *parts[0], *parts[1]}:
+            assert holds(sum(part.get(cell, 0) for part in parts), found.get(cell, 0)), name
+    for name in ("waiting_mean", "borrowing_time"):
+        assert holds(getattr(early, name) * middle + getattr(late, name) * (END - middle), getattr(whole, name) * END)
+    shares = [part.blocked_share for part in (early, late) if part.blocked_share is not None]
+    assert (whole.blocked_share is None) == (not shares)
+    if shares:
+        assert min(shares) - 1e-9 <= whole.blocked_share <= max(shares) + 1e-9

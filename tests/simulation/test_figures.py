@@ -83,6 +83,39 @@ def test_a_window_tells_who_borrows_who_waits_and_what_is_lent():
     assert (late.borrowing_time, late.waiting_max, late.borrowed_hours) == (0.0, 0, {})
 
 
+def test_a_window_tells_what_was_free_while_somebody_asked_for_it_and_who_was_blocked():
+    own = queue("c", 3).resource_groups
+    there = cluster(kq.Cohort("c", resource_groups=own), queue("a", 4, cohort="c", limit=1), queue("b", 4, cohort="c"))
+    jobs = kq.Jobs(
+        {
+            "queue": ["a", "a", "b"],
+            "submit": [0, 10, 40],
+            "runtime": [50, 10, 20],
+            GPU: [5, 3, 2],
+        }
+    )
+    result = kq.simulate(there, jobs)
+    # From 10 s on, 3 GPUs are asked for in a, whose limit is met: 3 + 4 are free beside 4, but for 2 from 40 s on.
+    assert result.jobs["first_start"].tolist() == [0, 50, 40]
+    assert result.kpis.idle_while_waiting[CELL] == pytest.approx(40 * 3 / 3600)
+    assert result.figures(0, 20).idle_while_waiting[CELL] == pytest.approx(10 * 3 / 3600)
+    assert result.figures(20, 60).idle_while_waiting[CELL] == pytest.approx(30 * 3 / 3600)
+    assert result.figures(50).idle_while_waiting.get(CELL, 0) == 0
+    # It is entitled to 4 and half of the Cohort's own 3.
+    assert result.kpis.blocked_share == pytest.approx(5 / 5.5)
+    assert result.figures(0, 20).blocked_share == pytest.approx(5 / 5.5)
+    assert result.figures(0, 10).blocked_share is None
+
+
+def test_what_a_queue_does_not_lend_is_free_in_its_tree():
+    keeps = kq.ClusterQueue.of("a", {"f": {GPU: kq.Quota(10, lending_limit=2)}}, cohort_name="c")
+    there = cluster(keeps, queue("b", 4, cohort="c"))
+    jobs = [{"queue": "b", "submit": 0, "runtime": 10, "gpu": gpus} for gpus in (4, 3)]
+    result = kq.simulate(there, jobs)
+    assert result.jobs["first_start"].tolist() == [0, 10]
+    assert result.kpis.idle_while_waiting[CELL] == pytest.approx(10 * 3 / 3600)
+
+
 def test_quota_of_a_cohort_counts_in_a_window_too():
     quotas = (kq.ResourceGroup.of({"f": {GPU: 6}}),)
     there = cluster(kq.Cohort("all", resource_groups=quotas), queue("q", 2, cohort="all"))

@@ -172,6 +172,23 @@ py::dict UsageColumnsOf(const SharedRun& run) {
                   "share"_a = View(table.share, run));
 }
 
+py::dict IdleColumnsOf(const SharedRun& run) {
+  const IdleTable& table = run->recorder().idle();
+  const State& state = run->engine().state();
+  py::list nodes;
+  for (NodeId node = 0; node < state.forest().size(); ++node) nodes.append(state.forest().Name(node));
+  return py::dict(
+      "seconds"_a = View(table.seconds, run), "tree"_a = py::make_tuple(View(table.tree, run), nodes),
+      "cell"_a = py::make_tuple(View(table.cell, run), CellNames(state)), "idle"_a = View(table.idle, run));
+}
+
+py::dict BlockedColumnsOf(const SharedRun& run) {
+  const BlockedTable& table = run->recorder().blocked();
+  return py::dict("seconds"_a = View(table.seconds, run),
+                  "cluster_queue"_a = py::make_tuple(View(table.cluster_queue, run), QueueNames(*run)),
+                  "blocked"_a = View(table.blocked, run));
+}
+
 py::dict ConsumedColumnsOf(const SharedRun& run) {
   const ConsumedTable& table = run->recorder().consumed();
   const State& state = run->engine().state();

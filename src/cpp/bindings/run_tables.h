@@ -15,6 +15,8 @@ py::dict JobColumnsOf(const SharedRun& run);
 py::dict RunColumnsOf(const SharedRun& run);
 py::dict DecisionColumnsOf(const SharedRun& run);
 py::dict UsageColumnsOf(const SharedRun& run);
+py::dict IdleColumnsOf(const SharedRun& run);
+py::dict BlockedColumnsOf(const SharedRun& run);
 py::dict ConsumedColumnsOf(const SharedRun& run);
 py::dict CycleColumnsOf(const SharedRun& run);
 

@@ -222,6 +222,8 @@ void BindSimulation(py::module_& module) {
       .def("runs", [](const VirtualRun& run) { return RunColumnsOf(run.simulation()); })
       .def("decisions", [](const VirtualRun& run) { return DecisionColumnsOf(run.simulation()); })
       .def("usage", [](const VirtualRun& run) { return UsageColumnsOf(run.simulation()); })
+      .def("idle", [](const VirtualRun& run) { return IdleColumnsOf(run.simulation()); })
+      .def("blocked", [](const VirtualRun& run) { return BlockedColumnsOf(run.simulation()); })
       .def("consumed", [](const VirtualRun& run) { return ConsumedColumnsOf(run.simulation()); })
       .def("cycles", [](const VirtualRun& run) { return CycleColumnsOf(run.simulation()); })
       .def("figures", [](const VirtualRun& run) { return FiguresOf(*run.simulation()); })

@@ -90,7 +90,10 @@ void Figures::Use(Time now, CellFigures& figures, CellUse use) {
   figures.use = use;
 }
 
-void Figures::LookAtTree(Time now, TreeFigures& tree) {
+void Figures::LookAtTree(Time now, int32_t number) {
+  TreeFigures& tree = trees_[static_cast<size_t>(number)];
+  if (!tree.touched) touched_.push_back(number);
+  tree.touched = true;
   tree.idle.Set(std::max(0.0, std::min(tree.all - tree.used, tree.asked)), now, from_);
   tree.lent.Set(std::min(tree.borrowed, tree.unused), now, from_);
 }
@@ -106,7 +109,7 @@ void Figures::Look(const State& state, NodeId queue, Recorder& recorder) {
     const bool changed = !known.recorded || !(use == known.use);
     known.recorded = true;
     if (changed) Use(state.now, known, use);
-    LookAtTree(state.now, trees_[static_cast<size_t>(known.tree)]);
+    LookAtTree(state.now, known.tree);
     any = any || changed;
     const double entitled = static_cast<double>(use.nominal) + known.extra;
     if (entitled > 0) blocked = std::max(blocked, static_cast<double>(use.used) / entitled);
@@ -118,27 +121,57 @@ void Figures::Look(const State& state, NodeId queue, Recorder& recorder) {
   figures.recorded_waiting = figures.waiting;
   figures.somebody_waits.Set(figures.waiting > 0 ? 1 : 0, state.now, from_);
   figures.blocked.Set(figures.waiting > 0 ? blocked : 0, state.now, from_);
+  const double told = figures.waiting > 0 ? blocked : -1;
+  if (told != figures.recorded_blocked) recorder.Block(state.now, queue, told);
+  figures.recorded_blocked = told;
+}
+
+void Figures::EndMoment(Time now, Recorder& recorder) {
+  for (int32_t number : touched_) {
+    TreeFigures& tree = trees_[static_cast<size_t>(number)];
+    tree.touched = false;
+    if (tree.idle.value() == tree.recorded_idle) continue;
+    tree.recorded_idle = tree.idle.value();
+    recorder.Idle(now, tree.root, tree.cell, tree.recorded_idle);
+  }
+  touched_.clear();
+}
+
+// What each tree has, uses and is asked for of each cell; what is not lent counts as its own queue's.
+void Figures::CountTrees(const State& state) {
+  for (TreeFigures& tree : trees_) tree.all = tree.used = tree.unused = tree.borrowed = tree.asked = 0;
+  for (NodeId queue : state.forest().Queues()) {
+    const NodeId root = RootOf(state, queue);
+    for (FlavorResourceId cell = 0; cell < state.quota.flavor_resources(); ++cell) {
+      if (!state.quota.IsDefined(queue, cell)) continue;
+      CellFigures& figures = CellOf(Of(queue), cell);
+      figures.tree = TreeOf(root, cell);
+      TreeFigures& of = trees_[static_cast<size_t>(figures.tree)];
+      of.used += static_cast<double>(figures.use.used);
+      of.unused += static_cast<double>(std::max<int64_t>(0, figures.use.nominal - figures.use.used));
+      of.borrowed += static_cast<double>(std::max<int64_t>(0, figures.use.used - figures.use.nominal));
+      of.asked += figures.asked;
+    }
+  }
+  for (TreeFigures& tree : trees_) {
+    for (NodeId node = 0; node < state.quota.rows(); ++node) {
+      if (!state.forest().Exists(node)) continue;
+      const bool inside = node == tree.root || state.forest().Root(node) == tree.root;
+      if (inside) tree.all += static_cast<double>(state.quota.Nominal(node, tree.cell).value());
+    }
+  }
 }
 
 void Figures::Rebuild(const State& state) {
-  for (TreeFigures& tree : trees_) tree.all = tree.used = tree.unused = tree.borrowed = tree.asked = 0;
+  CountTrees(state);
   for (NodeId queue : state.forest().Queues()) {
     const NodeId root = RootOf(state, queue);
     const std::vector<NodeId> alone{queue};
     const auto& tree = root == queue ? alone : state.forest().QueuesOfTree(root);
     double weights = 0;
     for (NodeId other : tree) weights += state.Queue(other).spec.fair_weight;
-    for (FlavorResourceId cell = 0; cell < state.quota.flavor_resources(); ++cell) {
-      if (!state.quota.IsDefined(queue, cell)) continue;
-      CellFigures& figures = CellOf(Of(queue), cell);
-      figures.tree = TreeOf(root, cell);
-      TreeFigures& of = trees_[static_cast<size_t>(figures.tree)];
-      of.all = static_cast<double>(state.quota.Subtree(root, cell).value());
-      of.used += static_cast<double>(figures.use.used);
-      of.unused += static_cast<double>(std::max<int64_t>(0, figures.use.nominal - figures.use.used));
-      of.borrowed += static_cast<double>(std::max<int64_t>(0, figures.use.used - figures.use.nominal));
-      of.asked += figures.asked;
-      double rest = of.all;
+    for (auto& [cell, figures] : Of(queue).cells) {
+      double rest = trees_[static_cast<size_t>(figures.tree)].all;
       for (NodeId other : tree) rest -= static_cast<double>(state.quota.Nominal(other, cell).value());
       figures.extra = weights > 0 ? std::max(0.0, rest) * state.Queue(queue).spec.fair_weight / weights : 0;
     }

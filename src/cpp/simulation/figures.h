@@ -48,6 +48,7 @@ struct QueueFigures {
   Integral waits;           // how many wait
   Integral blocked;         // used over entitled, while somebody waits
   Integral somebody_waits;  // 1 while somebody does
+  double recorded_blocked = -1;
   std::vector<std::pair<FlavorResourceId, CellFigures>> cells;
 };
 
@@ -59,6 +60,8 @@ struct TreeFigures {
   double used = 0, unused = 0, borrowed = 0, asked = 0;
   Integral idle;  // what is free, as far as those who wait ask for it
   Integral lent;  // what is borrowed, as far as it is others' nominal quota
+  double recorded_idle = 0;
+  bool touched = false;
 };
 
 struct EvictionFigures {
@@ -79,6 +82,8 @@ class Figures {
   void Spend(const Workload& workload, const Broken& broken);
   // Looks at a queue after something happened there, and tells the recorder what has changed.
   void Look(const State& state, NodeId queue, Recorder& recorder);
+  // Tells the recorder what has become of the trees of the queues that were looked at.
+  void EndMoment(Time now, Recorder& recorder);
   // Looks again at what each queue and tree has: quotas have changed.
   void Rebuild(const State& state);
   // Brings all integrals to this time.
@@ -102,11 +107,13 @@ class Figures {
   CellFigures& CellOf(QueueFigures& figures, FlavorResourceId cell);
   int32_t TreeOf(NodeId root, FlavorResourceId cell);
   void Use(Time now, CellFigures& figures, CellUse use);
-  void LookAtTree(Time now, TreeFigures& tree);
+  void LookAtTree(Time now, int32_t tree);
+  void CountTrees(const State& state);
 
   Time from_;
   std::vector<QueueFigures> queues_;  // by node
   std::vector<TreeFigures> trees_;
+  std::vector<int32_t> touched_;  // trees since the moment began
   std::map<std::tuple<NodeId, NodeId, int32_t>, EvictionFigures> evictions_;
   std::map<FlavorResourceId, Integral> nominal_;
   std::map<FlavorResourceId, double> lost_, overhead_;

@@ -72,6 +72,21 @@ void Recorder::Use(Time now, NodeId queue, FlavorResourceId cell, CellUse use, i
   usage_.share.push_back(share);
 }
 
+void Recorder::Idle(Time now, NodeId tree, FlavorResourceId cell, double idle) {
+  if (!what_.usage) return;
+  idle_.seconds.push_back(Seconds(now));
+  idle_.tree.push_back(tree);
+  idle_.cell.push_back(cell);
+  idle_.idle.push_back(idle);
+}
+
+void Recorder::Block(Time now, NodeId queue, double blocked) {
+  if (!what_.usage) return;
+  blocked_.seconds.push_back(Seconds(now));
+  blocked_.cluster_queue.push_back(CodeOf(queue));
+  blocked_.blocked.push_back(blocked);
+}
+
 void Recorder::Count(const State& state, int64_t heads, int64_t admitted, int64_t evicted) {
   if (!what_.cycles) return;
   cycles_.seconds.push_back(Seconds(state.now));

@@ -43,6 +43,20 @@ struct UsageTable {
   std::vector<double> share;
 };
 
+// Of a tree of cohorts: what is free, as far as those who wait there ask for it.
+struct IdleTable {
+  std::vector<double> seconds;
+  std::vector<int32_t> tree, cell;
+  std::vector<double> idle;
+};
+
+// Of a ClusterQueue: used over entitled while somebody waits there, -1 while nobody does.
+struct BlockedTable {
+  std::vector<double> seconds;
+  std::vector<int32_t> cluster_queue;
+  std::vector<double> blocked;
+};
+
 struct CycleTable {
   std::vector<double> seconds;
   std::vector<int64_t> cycle;
@@ -76,6 +90,8 @@ class Recorder {
   void Decide(const State& state, DecisionKind kind, const Job& job, int32_t row);
   void EndRun(Time now, RunOutcome outcome, const Job& job, int32_t row, const Broken& broken);
   void Use(Time now, NodeId queue, FlavorResourceId cell, CellUse use, int32_t waiting, double share);
+  void Idle(Time now, NodeId tree, FlavorResourceId cell, double idle);
+  void Block(Time now, NodeId queue, double blocked);
   void Count(const State& state, int64_t heads, int64_t admitted, int64_t evicted);
   // What each LocalQueue has consumed under admission fair sharing, where it has changed.
   void Consume(const State& state);
@@ -86,6 +102,8 @@ class Recorder {
   const DecisionTable& decisions() const { return decisions_; }
   const RunTable& runs() const { return runs_; }
   const UsageTable& usage() const { return usage_; }
+  const IdleTable& idle() const { return idle_; }
+  const BlockedTable& blocked() const { return blocked_; }
   const ConsumedTable& consumed() const { return consumed_; }
   const CycleTable& cycles() const { return cycles_; }
   const std::vector<NodeId>& queues() const { return queues_; }
@@ -97,6 +115,8 @@ class Recorder {
   DecisionTable decisions_;
   RunTable runs_;
   UsageTable usage_;
+  IdleTable idle_;
+  BlockedTable blocked_;
   ConsumedTable consumed_;
   CycleTable cycles_;
   std::map<std::pair<LocalQueueId, ResourceId>, double> last_consumed_;

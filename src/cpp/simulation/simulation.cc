@@ -375,6 +375,7 @@ void Simulation::EndMoment() {
     figures_.Look(state, queue, recorder_);
   }
   touched_.clear();
+  figures_.EndMoment(state.now, recorder_);
   if (state.config.admission_fair_sharing) recorder_.Consume(state);
 }
 

@@ -9,10 +9,13 @@ import numpy as np
 from kueuepy import _core
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import BOUND
+from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.recorded import (
+    BlockedTable,
     ConsumedTable,
     CyclesTable,
     DecisionsTable,
+    IdleTable,
     JobTable,
     PreemptionLoop,
     RunsTable,
@@ -53,6 +56,8 @@ def result_of(run: Prepared) -> Result:
         "usage": _usage(UsageTable(columns_of(core.usage())), run.settings.record.step() / SECOND, seconds),
         "consumed": ConsumedTable(columns_of(core.consumed())),
         "cycles": CyclesTable(columns_of(core.cycles())),
+        "idle": IdleTable(columns_of(core.idle())),
+        "blocked": BlockedTable(columns_of(core.blocked())),
     }
     loops = tuple(
         PreemptionLoop(at, period, times, tuple(sorted(_key_of(table, row) for row in rows)))
@@ -70,7 +75,7 @@ def result_of(run: Prepared) -> Result:
         "settings": run.settings,
         "stats": {name: stats[name] for name in ("workloads", "cycles", "admissions", "evictions", "finished")},
         "weights": weights,
-        "trees": {q.name: q.cohort_name or q.name for q in cluster.cluster_queues},
+        "trees": trees_of(cluster),
     }
     return Result(tables, {**core.figures(), "assigned": core.assigned()}, loops, facts, run)
 

@@ -13,7 +13,10 @@ from kueuepy.simulation.figures import unit
 from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kueuepy.cluster import Cluster
+    from kueuepy.objects import ClusterQueue, Cohort
     from kueuepy.simulation.base import JobColumns
 
 _NAMED = 5
@@ -35,16 +38,33 @@ def loads(jobs: JobColumns) -> dict[str, dict[str, float]]:
 
 def nominal_of(cluster: Cluster) -> dict[str, dict[str, int]]:
     """By ClusterQueue and resource, its nominal quota of all flavors."""
+    return _nominal(cluster.cluster_queues)
+
+
+def _nominal(nodes: Iterable[ClusterQueue | Cohort]) -> dict[str, dict[str, int]]:
     from kueuepy._core import Quantity  # noqa: PLC0415 - only on use
 
     found: dict[str, dict[str, int]] = {}
-    for queue in cluster.cluster_queues:
-        own = found.setdefault(queue.name, {})
-        for group in queue.resource_groups:
+    for node in nodes:
+        own = found.setdefault(node.name, {})
+        for group in node.resource_groups:
             for flavor in group.flavors:
                 for quota in flavor.resources:
                     own[quota.name] = own.get(quota.name, 0) + Quantity(quota.nominal_quota).quota(quota.name)
     return found
+
+
+def trees_of(cluster: Cluster) -> dict[str, str]:
+    """By ClusterQueue, the root of its tree of Cohorts, or itself."""
+    above = {cohort.name: cohort.parent_name for cohort in cluster.cohorts}
+    return {queue.name: _root(queue.cohort_name, above) or queue.name for queue in cluster.cluster_queues}
+
+
+def _root(cohort: str | None, above: dict[str, str | None]) -> str | None:
+    seen = {cohort}
+    while cohort and (parent := above.get(cohort)) and parent not in seen:
+        seen.add(cohort := parent)
+    return cohort
 
 
 def describe(jobs: JobColumns, cluster: Cluster | None = None) -> Columns:
@@ -108,16 +128,19 @@ def _potential(cluster: Cluster) -> dict[str, dict[str, int]]:
 
 
 def _overloads(jobs: JobColumns, cluster: Cluster, there: dict[str, str]) -> list[str]:
-    tree_of = {q.name: q.cohort_name or q.name for q in cluster.cluster_queues}
+    tree_of = trees_of(cluster)
     asked: dict[tuple[str, str], float] = {}
     for name, own in loads(jobs).items():
         for resource, mean in own.items():
             key = (tree_of.get(there.get(name, ""), ""), resource)
             asked[key] = asked.get(key, 0.0) + mean
+    above = {cohort.name: cohort.parent_name for cohort in cluster.cohorts}
     quota: dict[tuple[str, str], float] = {}
-    for name, amounts in nominal_of(cluster).items():
+    of_nodes = [(tree_of[name], amounts) for name, amounts in nominal_of(cluster).items()]
+    of_nodes += [(_root(name, above) or name, amounts) for name, amounts in _nominal(cluster.cohorts).items()]
+    for tree, amounts in of_nodes:
         for resource, amount in amounts.items():
-            quota[tree_of[name], resource] = quota.get((tree_of[name], resource), 0.0) + amount
+            quota[tree, resource] = quota.get((tree, resource), 0.0) + amount
     return [
         f"{tree}: a load of {mean / quota[tree, resource]:.2f} on {resource}: waits grow with the length of the run"
         for (tree, resource), mean in asked.items()

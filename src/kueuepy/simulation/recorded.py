@@ -74,6 +74,18 @@ class UsageTable(Columns):
         return resample(self, step, end)
 
 
+class IdleTable(Columns):
+    """By tree of cohorts and cell, what is free as far as those who wait there ask for it, where it changes.
+
+    `tree` is the root Cohort, or a ClusterQueue without one. A value holds until the next row; before the first it is
+    0.
+    """
+
+
+class BlockedTable(Columns):
+    """By ClusterQueue, what it uses over what it is entitled to while jobs wait there; -1 while none does."""
+
+
 class ConsumedTable(Columns):
     """Under admission fair sharing: the decayed usage of each LocalQueue, where it changes; cores for cpu."""
 
@@ -82,7 +94,7 @@ class CyclesTable(Columns):
     """A row a scheduling cycle: `seconds`, `cycle`, its `heads`, and how many were `admitted` and `evicted`."""
 
 
-TABLES = ("jobs", "runs", "decisions", "usage", "consumed", "cycles")
+TABLES = ("jobs", "runs", "decisions", "usage", "consumed", "cycles", "idle", "blocked")
 
 
 @checked_methods
@@ -97,7 +109,8 @@ class Recorded:
         facts: dict[str, Any],
     ) -> None:
         """Holds what a run, or a folder of files, has given."""
-        self.jobs, self.runs, self.decisions, self.usage, self.consumed, self.cycles = (tables[n] for n in TABLES)
+        self.jobs, self.runs, self.decisions, self.usage, self.consumed, self.cycles = (tables[n] for n in TABLES[:6])
+        self.idle, self.blocked = tables["idle"], tables["blocked"]
         self.totals, self.loops = totals, loops
         self.notes: tuple[tuple[str, int], ...] = tuple((what, rows) for what, rows in facts["notes"])
         self.seconds: float = facts["seconds"]

@@ -25,9 +25,11 @@ from kueuepy.simulation.pictures.plot import Plots
 from kueuepy.simulation.pictures.svg import drawn
 from kueuepy.simulation.recorded import (
     TABLES,
+    BlockedTable,
     ConsumedTable,
     CyclesTable,
     DecisionsTable,
+    IdleTable,
     JobTable,
     PreemptionLoop,
     Recorded,
@@ -62,6 +64,8 @@ class Result(Recorded):
         usage: How usage, waiting and shares went.
         consumed: The ledger of admission fair sharing.
         cycles: A row a scheduling cycle, where they were recorded.
+        idle: What was free while somebody asked for it, by tree of cohorts; recorded with the usage.
+        blocked: How much of what it is entitled to a ClusterQueue used while jobs waited there; the same.
         loops: Endless preemption that was found.
         notes: What was left out, and how many rows.
         seconds: How long the run took, in virtual time.
@@ -358,7 +362,7 @@ def load_result(directory: str | os.PathLike[str]) -> Result:
         raise InvalidSpecError(f"{folder}: result.json: {error}") from None
     if not isinstance(facts, dict) or facts.get("format") != _FORMAT:
         raise InvalidSpecError(f"{folder}: result.json is of no result; save one with Result.save")
-    kinds = (JobTable, RunsTable, DecisionsTable, UsageTable, ConsumedTable, CyclesTable)
+    kinds = (JobTable, RunsTable, DecisionsTable, UsageTable, ConsumedTable, CyclesTable, IdleTable, BlockedTable)
     tables = {name: kind(read_table(folder / f"{name}.parquet")) for name, kind in zip(TABLES, kinds, strict=True)}
     loops = tuple(msgspec.convert(loop, PreemptionLoop) for loop in facts["loops"])
     found = Result(tables, facts["totals"], loops, facts)

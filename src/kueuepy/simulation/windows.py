@@ -27,9 +27,7 @@ def of_cohorts(run: Recorded, cell: str) -> float:
 
 
 def integrals(run: Recorded, low: float, high: float) -> dict[str, Any]:
-    """The integrals of a window, in amounts times nanoseconds, from the table of usage.
-
-    What of it was free while somebody asked for it, and who was blocked, that table does not tell: they are left out.
+    """The integrals of a window, in amounts times nanoseconds, from the tables of usage, idleness and blocked queues.
 
     Raises:
         StateError: The usage was not recorded.
@@ -52,12 +50,11 @@ def integrals(run: Recorded, low: float, high: float) -> dict[str, Any]:
     return {
         **found,
         "lent": _lent(run, low, high),
-        "idle": {},
+        "idle": _idle(run, low, high),
         "waits": _integral(waiting, low, high) * _NANO,
         "most_waiting": int(_most(waiting, low, high)),
         "borrowing": _integral(any_borrows, low, high) * _NANO,
-        "blocked": 0.0,
-        "somebody_waits": 0.0,
+        **_blocked(run, low, high),
         "by_queue": by_queue,
     }
 
@@ -119,6 +116,27 @@ def _lent(run: Recorded, low: float, high: float) -> dict[str, float]:
         _, unused = _sum([(times, values) for times, _, values in entries])
         total = _integral((at, np.minimum(borrowed, unused)), low, high) * _NANO
         found[cell] = found.get(cell, 0.0) + total
+    return found
+
+
+def _idle(run: Recorded, low: float, high: float) -> dict[str, float]:
+    """By cell, what was free in all trees of cohorts as far as somebody asked for it."""
+    found: dict[str, float] = {}
+    table = run.idle
+    for _, cell, rows in series_of(table, ("tree", "cell")):
+        total = _integral((table["seconds"][rows], table["idle"][rows]), low, high) * _NANO
+        found[cell] = found.get(cell, 0.0) + total
+    return found
+
+
+def _blocked(run: Recorded, low: float, high: float) -> dict[str, float]:
+    """Over all ClusterQueues, used over entitled while somebody waits there, and for how long somebody does."""
+    found = {"blocked": 0.0, "somebody_waits": 0.0}
+    table = run.blocked
+    for _, _, rows in series_of(table, ("cluster_queue", "cluster_queue")):
+        at, values = table["seconds"][rows], table["blocked"][rows]
+        found["blocked"] += _integral((at, np.maximum(values, 0.0)), low, high) * _NANO
+        found["somebody_waits"] += _integral((at, (values >= 0) * 1.0), low, high) * _NANO
     return found
 
 
