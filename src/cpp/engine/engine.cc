@@ -281,7 +281,7 @@ CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
   CycleResult result;
   ReleaseWaitingCycle(state_);
   if (state_.waiting.start == nullptr) {
-    result = Cycle(state_).Run(keep);
+    result = Cycle(state_, entries_).Run(keep);
   } else if (state_.waiting.released) {
     State start = *state_.waiting.start;
     MatchDomains(start, state_);

@@ -131,6 +131,7 @@ class Engine {
 
   State state_;
   std::vector<WorkloadId> evicted_;
+  std::vector<Entry> entries_;  // empty between cycles: their memory
 };
 
 }  // namespace kueue

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/types/span.h"
 #include "flavor/eligibility.h"
 #include "state/held.h"
 
@@ -75,9 +76,9 @@ std::vector<FlavorAssigner::Group> FlavorAssigner::Groups() const {
   return groups;
 }
 
-PodSetAssignment FlavorAssigner::Prepare(int pod_set, const std::vector<int64_t>* counts) const {
+void FlavorAssigner::Prepare(int pod_set, const std::vector<int64_t>* counts,
+                             PodSetAssignment& result) const {
   const PodSetTotals& totals = class_.totals[static_cast<size_t>(pod_set)];
-  PodSetAssignment result;
   result.pod_set = pod_set;
   result.count = totals.count;
   const bool again = workload_.admission && workload_.HasQuotaReservation();
@@ -89,7 +90,6 @@ PodSetAssignment FlavorAssigner::Prepare(int pod_set, const std::vector<int64_t>
   }
   if (result.flavors.empty()) result.requests = Scaled(totals, result.count);
   if (queue_.covers_pods) SetRequest(state_, result.requests, state_.pods, result.count, false);
-  return result;
 }
 
 // In a second pass, what the workload has stays, and only its place is looked for.
@@ -147,13 +147,16 @@ void FlavorAssigner::TakeChosen(const Scan& chosen, PodSetAssignment& member, As
 
 bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>* counts,
                                  Assignment& assignment) {
-  absl::InlinedVector<PodSetAssignment, 1> members;
-  for (int pod_set : group) members.push_back(Prepare(pod_set, counts));
-  Requests requests = members.front().requests;
+  const size_t before = assignment.pod_sets.size();
+  for (int pod_set : group) Prepare(pod_set, counts, assignment.pod_sets.emplace_back());
+  const absl::Span<PodSetAssignment> members = absl::MakeSpan(assignment.pod_sets).subspan(before);
+  Requests all;
+  if (members.size() > 1) all = members.front().requests;
   for (size_t i = 1; i < members.size(); ++i) {
     for (const auto& [resource, amount] : members[i].requests)
-      SetRequest(state_, requests, resource, amount, true);
+      SetRequest(state_, all, resource, amount, true);
   }
+  const Requests& requests = members.size() > 1 ? all : members.front().requests;
   Scan chosen;
   for (PodSetAssignment& member : members) {
     chosen.choices.insert(chosen.choices.end(), member.flavors.begin(), member.flavors.end());
@@ -174,9 +177,11 @@ bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>*
     } else {
       scan = FindFlavor(group, requests, resource, resource_group, assignment.usage, attempts);
     }
-    if (scan.choices.empty()) {
+    const bool none = scan.choices.empty();
+    if (none || (chosen.choices.empty() && chosen.refusals.empty())) {
       chosen = std::move(scan);
-      break;
+      if (none) break;
+      continue;
     }
     chosen.choices.insert(chosen.choices.end(), scan.choices.begin(), scan.choices.end());
     chosen.refusals.insert(chosen.refusals.end(), scan.refusals.begin(), scan.refusals.end());
@@ -185,9 +190,13 @@ bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>*
   for (PodSetAssignment& member : members) {
     TakeChosen(chosen, member, assignment);
     if (!member.requests.empty() && member.flavors.empty()) all_assigned = false;
-    member.refusals = chosen.refusals;
-    member.attempts = attempts;
-    assignment.pod_sets.push_back(std::move(member));
+    if (&member == &members.back()) {
+      member.refusals = std::move(chosen.refusals);
+      member.attempts = std::move(attempts);
+    } else {
+      member.refusals = chosen.refusals;
+      member.attempts = attempts;
+    }
   }
   return all_assigned;
 }

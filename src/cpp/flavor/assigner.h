@@ -54,7 +54,7 @@ class FlavorAssigner {
   using Group = absl::InlinedVector<int, 1>;  // indexes of pod sets
 
   std::vector<Group> Groups() const;
-  PodSetAssignment Prepare(int pod_set, const std::vector<int64_t>* counts) const;
+  void Prepare(int pod_set, const std::vector<int64_t>* counts, PodSetAssignment& result) const;
   // Returns whether every pod set of the group got what it asked for, so that the next group may go on.
   bool AssignGroup(const Group& group, const std::vector<int64_t>* counts, Assignment& assignment);
   // Gives the member what was chosen for its group and it asks for, and counts that as used.

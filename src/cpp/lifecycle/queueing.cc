@@ -98,9 +98,12 @@ bool HasPendingFlavors(const Workload& workload) {
 
 }  // namespace
 
-void Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason) {
+bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason) {
   Workload& workload = state.At(id);
-  if (workload.place != QueuePlace::kInflight) return;  // gone meanwhile
+  if (workload.place != QueuePlace::kInflight) {  // gone meanwhile
+    return workload.place == QueuePlace::kQueued &&
+           !state.Queue(workload.queued).pending.IsInadmissible(state.workloads, id);
+  }
   const NodeId node = workload.queued;
   ClusterQueue& queue = state.Queue(node);
   PendingQueue& pending = queue.pending;
@@ -109,7 +112,7 @@ void Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
   if (!IsAdmissible(state, workload) || !state.Local(workload.local_queue).IsRunning() ||
       state.QueueOf(workload) != node) {
     RemoveFromQueue(state, id);
-    return;
+    return false;
   }
   if (why == RequeueReason::kPendingPreemption) {
     pending.preemptor = id;
@@ -120,16 +123,17 @@ void Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
   if (expired &&
       (immediate || pending.queue_inadmissible_cycle >= pending.pop_cycle || HasPendingFlavors(workload))) {
     pending.Insert(state.pending_tables(), id, PendingQueue::As::kActive);
-    return;
+    return true;
   }
   pending.Insert(state.pending_tables(), id,
                  expired ? PendingQueue::As::kInadmissible : PendingQueue::As::kDelayed);
-  if (!best_effort || !state.config.gates.scheduling_equivalence_hashing) return;
+  if (!best_effort || !state.config.gates.scheduling_equivalence_hashing) return false;
   if (why == RequeueReason::kNoFit || why == RequeueReason::kPreemptionNoCandidates) {
     const Reason kept =
         quota_reserved_reason == Reason::kEmpty ? Reason::kPendingEvaluation : quota_reserved_reason;
     pending.MarkInadmissible(state.pending_tables(), workload.cls, kept);
   }
+  return false;
 }
 
 void AddFromLocalQueue(State& state, LocalQueueId local_id) {

@@ -43,8 +43,8 @@ void Reclassify(State& state, WorkloadId id);
 void AddOrUpdate(State& state, WorkloadId id, bool changed);
 // Takes it out of the queue and forgets it as a preemptor, and how far its scan of flavors had come.
 void RemoveFromQueue(State& state, WorkloadId id);
-// Puts a popped workload back after a cycle.
-void Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason);
+// Puts a popped workload back after a cycle; whether it is active then.
+bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason);
 // Every admissible workload of the LocalQueue comes (back) into its ClusterQueue's heap.
 void AddFromLocalQueue(State& state, LocalQueueId queue);
 // They go with it; how far their scans of flavors had come is kept where it only moves to another

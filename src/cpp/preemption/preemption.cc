@@ -53,7 +53,15 @@ bool IsSame(const PreemptionQuery& a, const PreemptionQuery& b) {
 
 }  // namespace
 
+// Whether the queue's policies let it take anything from anybody.
+bool Preemptor::MayPreempt(NodeId queue) const {
+  const Preemption& rules = state_.Queue(queue).spec.preemption;
+  return rules.within_cluster_queue != PreemptionPolicy::kNever ||
+         rules.reclaim_within_cohort != PreemptionPolicy::kNever;
+}
+
 std::vector<Target> Preemptor::Search(const PreemptionQuery& query) {
+  if (!MayPreempt(query.queue)) return {};
   if (remembered_ && query.topology == nullptr && IsSame(query, last_query_)) return last_targets_;
   last_targets_ = state_.config.fair_sharing ? Fair(query) : Classical(query);
   last_query_ = query;
@@ -63,7 +71,8 @@ std::vector<Target> Preemptor::Search(const PreemptionQuery& query) {
 
 GranularMode Preemptor::SimulatePreemption(NodeId queue, WorkloadId workload, FlavorResourceId fr,
                                            Amount amount) {
-  const std::vector<Target> targets = Search({queue, workload, {fr}, {{fr, amount}}});
+  std::vector<Target> targets;
+  if (MayPreempt(queue)) targets = Search({queue, workload, {fr}, {{fr, amount}}});
   if (targets.empty()) {
     return {PreemptionMode::kNoCandidates, state_.quota.LowestSubtreeThatFits(queue, fr, amount).height};
   }
@@ -79,6 +88,7 @@ GranularMode Preemptor::SimulatePreemption(NodeId queue, WorkloadId workload, Fl
 
 std::vector<Target> Preemptor::Targets(NodeId queue, WorkloadId id, const Assignment& assignment,
                                        WorkloadId replaced) {
+  if (!MayPreempt(queue)) return {};
   PreemptionQuery query{queue, id, {}, {}};
   const EquivalenceClass& cls = state_.Class(state_.At(id).cls);
   for (const PodSetAssignment& pod_set : assignment.pod_sets) {

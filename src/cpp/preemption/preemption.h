@@ -77,6 +77,7 @@ class Preemptor : public PreemptionOracle {
   }
 
  private:
+  bool MayPreempt(NodeId queue) const;
   std::vector<Target> Classical(const PreemptionQuery& query);
   std::vector<Target> Fair(const PreemptionQuery& query);
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "absl/container/inlined_vector.h"
+
 namespace kueue {
 namespace {
 
@@ -252,11 +254,13 @@ const Reason* PendingQueue::InadmissibleReason(ClassId cls) const {
 
 void PendingQueue::MarkInadmissible(Tables tables, ClassId cls, Reason reason) {
   inadmissible_classes_[cls] = reason;
-  // Copied: moving a run takes its bucket out of the heap.
-  const std::vector<int32_t> heads = heads_;
-  for (int32_t index : heads) {
+  // Apart: moving a run takes its bucket out of the heap.
+  absl::InlinedVector<int32_t, 8> of_class;
+  for (int32_t index : heads_) {
+    if (buckets_[Index(index)].cls == cls) of_class.push_back(index);
+  }
+  for (int32_t index : of_class) {
     Bucket& bucket = buckets_[Index(index)];
-    if (bucket.cls != cls) continue;
     if (by_usage) {
       for (const WorkloadRun::Item& item : bucket.active) heap_.Remove(item.workload, LessNow(tables));
     }

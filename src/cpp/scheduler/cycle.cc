@@ -100,21 +100,21 @@ void Cycle::TakeHeads() {
     const WorkloadId head =
         IsResumed() ? pending.inflight() : pending.Pop(state_.pending_tables(), has_pending_penalty);
     if (head == kNoId) continue;
-    Entry entry;
+    Entry& entry = entries_.emplace_back();
     entry.workload = head;
     entry.queue = node;
     entry.is_preemptor = pending.preemptor == head;
-    entries_.push_back(std::move(entry));
   }
 }
 
 std::vector<size_t> Cycle::ClassicalOrder() const {
   std::vector<size_t> order;
+  order.reserve(entries_.size());
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].nominated) order.push_back(i);
   }
   const FeatureGates& gates = state_.config.gates;
-  std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) {
+  std::sort(order.begin(), order.end(), [&](size_t x, size_t y) {
     const Entry &a = entries_[x], &b = entries_[y];
     if ((a.second_pass > 0) != (b.second_pass > 0)) return a.second_pass > 0;
     if (gates.prioritize_preemptor_workloads && a.is_preemptor != b.is_preemptor) return a.is_preemptor;
@@ -124,7 +124,7 @@ std::vector<size_t> Cycle::ClassicalOrder() const {
     if (gates.priority_sorting_within_cohort && left.priority != right.priority) {
       return left.priority > right.priority;
     }
-    return left.queue_time < right.queue_time;
+    return left.queue_time != right.queue_time ? left.queue_time < right.queue_time : x < y;
   });
   return order;
 }

@@ -52,6 +52,11 @@ struct CycleResult {
 class Cycle {
  public:
   explicit Cycle(State& state) : Cycle(state, state, WaitingCycle()) {}
+  // One of many: it works in the memory that the last one has left.
+  Cycle(State& state, std::vector<Entry>& memory) : Cycle(state) {
+    memory_ = &memory;
+    entries_.swap(memory);
+  }
   // A cycle that waited, to be gone through again on a copy of the state that it started from: up to where it
   // waited nothing happens in `live`, which has changed since; from there on both go on.
   Cycle(State& start, State& live, WaitingCycle waiting)
@@ -60,6 +65,13 @@ class Cycle {
         waiting_(std::move(waiting)),
         passed_(waiting_.passed),
         preemptor_(start) {}
+  ~Cycle() {
+    if (memory_ == nullptr) return;
+    entries_.clear();
+    entries_.swap(*memory_);
+  }
+  Cycle(const Cycle&) = delete;
+  Cycle& operator=(const Cycle&) = delete;
   CycleResult Run(std::vector<Entry>* keep = nullptr);
 
   // What the cycle would answer for one workload of the queue alone, without changing anything.
@@ -113,6 +125,7 @@ class Cycle {
   bool waits_ = false;
   Preemptor preemptor_;
   std::vector<Entry> entries_;
+  std::vector<Entry>* memory_ = nullptr;
   std::vector<SecondPass> second_passes_;  // taken, in the order of the first entries
   // By workload: its failed nodes and its admission as they are, while those of its pass are shown.
   std::vector<SecondPass> as_is_;

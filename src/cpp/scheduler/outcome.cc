@@ -149,10 +149,7 @@ void Cycle::FinishEntry(Entry& entry) {
     Classify(live_, entry.workload);
   }
   const bool had_progress = workload.progress != nullptr;
-  Requeue(live_, entry.workload, entry.requeue_reason, entry.quota_reserved_reason);
-  const bool is_active =
-      workload.place == QueuePlace::kQueued &&
-      !live_.Queue(workload.queued).pending.IsInadmissible(live_.workloads, entry.workload);
+  const bool is_active = Requeue(live_, entry.workload, entry.requeue_reason, entry.quota_reserved_reason);
   result_.parked = result_.parked || !is_active;
   result_.scanning = result_.scanning || (is_active && had_progress);
   const Reason reason =

@@ -45,7 +45,8 @@ def shapes_of(
     first = np.full(size, len(jobs), np.int64)
     np.minimum.at(first, codes, np.arange(len(jobs)))
     labels = {flavor.name: flavor.node_labels for flavor in flavors}
-    return [_shape(jobs, int(row), labels, gates) for row in first], codes.astype(np.int32)
+    shared: dict[str, PodSet] = {}
+    return [_shape(jobs, int(row), labels, gates, shared) for row in first], codes.astype(np.int32)
 
 
 def _columns(jobs: JobColumns) -> dict[str, Any]:
@@ -74,7 +75,9 @@ def _dense(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     return dense.astype(np.int64), len(values)
 
 
-def _shape(jobs: JobColumns, row: int, labels: dict[str, Any], gates: dict[str, bool] | None) -> Workload:
+def _shape(
+    jobs: JobColumns, row: int, labels: dict[str, Any], gates: dict[str, bool] | None, shared: dict[str, PodSet]
+) -> Workload:
     template = int(jobs["template"][row]) if "template" in jobs.names else -1
     if template >= 0:
         return msgspec.structs.replace(jobs.templates[template], status=None)
@@ -84,11 +87,12 @@ def _shape(jobs: JobColumns, row: int, labels: dict[str, Any], gates: dict[str, 
     }
     fewest, limit = _value(jobs, "min_pods", row, NEVER), _value(jobs, "limit", row, NEVER)
     flavor = jobs["flavor"][row] if "flavor" in jobs.names else None
-    pod_set = PodSet.of(
-        count=_value(jobs, "pods", row, 1),
-        requests=requests,
-        min_count=None if fewest == NEVER else fewest,
-        node_selector=None if flavor is None else _selector(str(flavor), row, labels),
+    count, min_count = _value(jobs, "pods", row, 1), None if fewest == NEVER else fewest
+    selector = None if flavor is None else _selector(str(flavor), row, labels)
+    # Equal pod sets are one object: the core tells the class of a Workload by that of its pod template.
+    pod_set = shared.setdefault(
+        str((count, min_count, requests, selector)),
+        PodSet.of(count=count, requests=requests, min_count=min_count, node_selector=selector),
     )
     workload = Workload(
         jobs.name_of(row),
