@@ -12,7 +12,8 @@ from kueuepy.simulation import generate
 from kueuepy.simulation.distributions import draws
 
 GPU = "nvidia.com/gpu"
-HOUR = 3600 * 10**9
+SECOND = 10**9
+HOUR = 3600 * SECOND
 
 
 def write(path, text):
@@ -222,3 +223,42 @@ def test_borg_and_batsim(tmp_path):
     jobs = kq.Jobs.read(write(tmp_path / "w.json", json.dumps(workload)), format="batsim", queue="all")
     assert (jobs["pods"].tolist(), jobs["runtime"].tolist()) == ([4], [30 * 10**9])
     assert jobs.notes == (("of a profile that is no delay", 1),)
+
+
+def test_parallel_jobs_by_the_model_of_lublin_and_feitelson():
+    jobs = kq.Jobs.lublin(1, 20_000, 128)
+    sizes = jobs["pods"]
+    assert set(jobs["cpu"].tolist()) == {1000}
+    assert (sizes == 1).mean() == pytest.approx(0.244, abs=0.01)
+    assert np.isin(sizes, 2 ** np.arange(8)).mean() == pytest.approx(0.244 + 0.576 + 0.18 * 0.28, abs=0.01)
+    assert (sizes > 2**4.5).mean() == pytest.approx(0.756 * (1 - 0.86 * 0.97), abs=0.04)
+    assert sizes.max() <= 128
+    short = (np.log(jobs["runtime"] / SECOND) < 8) & (sizes == 1)
+    assert short.sum() / (sizes == 1).sum() == pytest.approx(0.78, abs=0.06)
+    assert jobs["runtime"].max() <= np.exp(12) * SECOND
+    hour = (jobs["submit"] // HOUR) % 24
+    counts = np.bincount(hour, minlength=24)
+    assert 12 <= counts.argmax() <= 15
+    assert 3 <= counts.argmin() <= 6
+    assert counts.max() > 6 * counts.min()
+    with pytest.raises(kq.InvalidSpecError, match="processors 1"):
+        kq.Jobs.lublin(1, 10, 1)
+
+
+FIRST_OF_LUBLIN = [
+    (334519435419, 22, 2),
+    (887507378196, 13941, 59),
+    (1249555628598, 1, 8),
+    (2256398383499, 3899, 6),
+    (14347290192943, 54, 20),
+    (14818046111542, 371, 64),
+    (17270399023872, 2, 2),
+    (18823103917636, 9461, 94),
+]
+
+
+def test_the_first_jobs_of_each_generator_stay_what_they_are():
+    jobs = kq.Jobs.lublin(7, 8)
+    assert list(zip(jobs["submit"] // 10**6, jobs["runtime"] // SECOND, jobs["pods"], strict=True)) == [
+        (at // 10**6, runtime, size) for at, runtime, size in FIRST_OF_LUBLIN
+    ]

@@ -60,7 +60,10 @@ def test_jobs_are_finished_evicted_and_moved_up_by_hand(one):
     result = kq.simulate(one, jobs, events=events)
     assert result.jobs["end"].tolist() == [110, 210, 10]
     assert result.jobs["evictions"].tolist() == [1, 0, 0]
-    assert kq.simulate(one, jobs[:1], events=[kq.At(10, kq.Evict("a"))]).jobs["end"].tolist() == [110]
+    for name in ("a", "default/a"):
+        assert kq.simulate(one, jobs[:1], events=[kq.At(10, kq.Evict(name))]).jobs["end"].tolist() == [110]
+    with pytest.raises(kq.NotFoundError, match="names no job"):
+        kq.simulate(one, jobs[:1], events=[kq.At(10, kq.Evict("other/a"))])
 
 
 def test_cycles_that_take_time_admit_one_head_each():
@@ -176,3 +179,99 @@ def test_what_is_wrong_is_told(one):
     with pytest.raises(kq.DuplicateError, match='"default/a": two jobs have this name'):
         kq.simulate(one, [{**row, "name": "a"}] * 2)
     assert "can never be admitted" in kq.simulate(one, [{**row, "gpu": 3}]).warnings[0]
+
+
+def rows(*jobs):
+    return [dict(zip(("queue", "submit", "runtime", "gpu", "priority"), job, strict=False)) for job in jobs]
+
+
+def test_what_is_urgent_evicts_who_waits_for_nodes():
+    there = kq.Cluster(
+        kq.ResourceFlavor("f"),
+        kq.AdmissionCheck("nodes", controller_name="example.com/nodes"),
+        kq.ClusterQueue.of(
+            "q",
+            {"f": {GPU: 1}},
+            preemption=kq.Preemption(within_cluster_queue="LowerPriority"),
+            admission_checks_strategy=(kq.AdmissionCheckStrategyRule("nodes"),),
+        ),
+    )
+    result = kq.simulate(there, rows(("q", 0, 100, 1, 0), ("q", 10, 50, 1, 9)), delays=[kq.CheckDelay("nodes", "30s")])
+    # Each holds quota for 30 s before it starts; what was held in vain, before it was admitted, is no run's progress.
+    assert result.jobs["first_start"].tolist() == [90 + 30, 10 + 30]
+    assert result.jobs["held"].tolist() == [10 + 130, 80]
+    assert result.jobs["waited"].tolist() == [80, 0]
+    assert result.jobs["lost"].tolist() == [0, 0]
+    assert [row["start"] for row in result.runs.rows()][1:] == [40, 120]
+
+
+def test_pods_start_and_restore_before_they_work():
+    there = cluster(queue("q", 1, within_cluster_queue="LowerPriority"))
+    model = kq.RunModel("checkpoint", every=4, cost=1, restore=3)
+    jobs = rows(("q", 0, 100, 1, 0), ("q", 40, 50, 1, 9))
+    told = kq.simulate(there, jobs, delays=[kq.Startup("f", "30s")], model=model).jobs
+    # In 40 s: 30 of start, two checkpoints after 4 each. The urgent one: 30, 50 and twelve checkpoints.
+    assert told["end"].tolist() == [40 + 92 + 30 + 3 + 92 + 22, 40 + 30 + 50 + 12]
+    assert told["overhead"].tolist() == [30 + 2 + 30 + 3 + 22, 30 + 12]
+    assert told["lost"].tolist() == [0, 0]
+    early = kq.simulate(there, rows(("q", 0, 100, 1, 0), ("q", 10, 50, 1, 9)), delays=[kq.Startup("f", "30s")]).jobs
+    assert (early["overhead"].tolist(), early["lost"].tolist()) == ([10 + 30, 30], [0, 0])
+
+
+def test_victims_with_grace_may_be_asked_for_by_two():
+    there = cluster(queue("q", 1, within_cluster_queue="LowerPriority"))
+    jobs = rows(("q", 0, 100, 1, 0), ("q", 10, 50, 1, 9), ("q", 12, 5, 1, 10))
+    told = kq.simulate(there, jobs, model=kq.RunModel("resume", grace=7)).jobs
+    # Who preempts keeps its place at the head until its victim has left, and is preempted then.
+    assert told["first_start"].tolist() == [0, 17, 24]
+    assert told["held"].tolist() == [10 + 7 + 90, 0 + 7 + 50, 5]
+    assert told["end"].tolist() == [79 + 90, 29 + 50, 29]
+
+
+def test_quota_goes_down_and_up_beneath_runs():
+    nominal = f"ClusterQueue/q:quota[f/{GPU}].nominalQuota"
+    events = [kq.At(3, kq.Edit(nominal, 1)), kq.At(30, kq.Edit(nominal, 2))]
+    result = kq.simulate(cluster(queue("q", 2)), rows(*(("q", n, 10, 1) for n in range(3))), events=events)
+    assert result.jobs["first_start"].tolist() == [0, 1, 11]
+    assert result.kpis.utilisation[f"f/{GPU}"] == pytest.approx(30 / (2 * 3 + 1 * 27))
+    assert result.kpis.borrowed_hours[f"f/{GPU}"] == pytest.approx(7 / 3600)
+
+
+@pytest.mark.parametrize(
+    ("policy", "starts", "ends"), [("Hold", [0, 20], [10, 30]), ("HoldAndDrain", [0, 30], [30, 40])]
+)
+def test_a_queue_stops_and_goes_on(policy, starts, ends):
+    stop = "ClusterQueue/q:stopPolicy"
+    events = [kq.At(3, kq.Edit(stop, policy)), kq.At(20, kq.Edit(stop, "None"))]
+    told = kq.simulate(cluster(queue("q", 1)), rows(("q", 0, 10, 1), ("q", 1, 10, 1)), events=events).jobs
+    assert (told["first_start"].tolist(), told["end"].tolist()) == (starts, ends)
+
+
+def test_a_cycle_that_runs_hears_nothing_and_the_first_after_a_rest_comes_at_once():
+    jobs = rows(("q", 0, 5, 1), ("q", 3, 5, 1), ("q", 100, 5, 1))
+    told = kq.simulate(cluster(queue("q", 1)), jobs, clock=kq.Clock(10)).jobs
+    assert told["first_start"].tolist() == [0, 10, 100]
+    two = [("a", 0, 9, 1), ("a", 0, 9, 1), ("b", 0, 9, 1)]
+    there = cluster(queue("a", 3), queue("b", 3))
+    told = kq.simulate(there, rows(*two), clock=kq.Clock(2, per_head="500ms")).jobs
+    assert told["first_start"].tolist() == [0, 2 + 2 * 0.5, 0]
+
+
+def test_figures_of_a_small_run_worked_by_hand():
+    result = kq.simulate(cluster(queue("q", 1)), rows(("q", 0, 2, 1), ("q", 0, 4, 1), ("q", 0, 20, 1)))
+    kpis = result.kpis
+    assert (kpis.slowdown, kpis.slowdown_p95) == (pytest.approx((1 + 1.5 + 1.3) / 3), 1.5)
+    assert (kpis.bounded_slowdown, kpis.bounded_slowdown_p95) == (pytest.approx((1 + 1 + 1.3) / 3), 1.3)
+    assert result.figures(bound=1).bounded_slowdown == kpis.slowdown
+    assert kpis.goodput == kpis.useful == pytest.approx((1 + 4 / 6 + 20 / 26) / 3)
+    assert (kpis.wait_mean, kpis.wait_p50, kpis.wait_p95, kpis.longest_wait) == (pytest.approx(8 / 3), 2, 6, 6)
+    assert kpis.waiting_mean == pytest.approx(8 / 26)
+    assert (kpis.makespan, kpis.throughput) == (26, pytest.approx(3 / 26 * 3600))
+
+
+def test_a_warm_up_worked_by_hand():
+    kpis = kq.simulate(cluster(queue("q", 1)), rows(*(("q", n, 10, 1) for n in range(3))), warmup=2).kpis
+    assert (kpis.jobs, kpis.wait_mean, kpis.seconds, kpis.makespan) == (1, 18, 28, 30)
+    # The second waits until 10 s, the third from 2 to 20 s.
+    assert kpis.waiting_mean == pytest.approx((8 + 18) / 28)
+    assert kpis.throughput == pytest.approx(3600 / 28)

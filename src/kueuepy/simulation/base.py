@@ -10,7 +10,7 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
-from kueuepy.simulation.columns import ALIASES, check_columns, is_resource, read_column
+from kueuepy.simulation.columns import ALIASES, check_columns, is_resource, name_of_row, read_column
 from kueuepy.simulation.distributions import draws
 from kueuepy.simulation.values import Column, span
 from kueuepy.tables import Categorical, Columns
@@ -126,7 +126,7 @@ class JobColumns(Columns):
         """
         if not 0 <= row < len(self):
             raise NotFoundError(f"jobs: there is no row {row}; the last one is {len(self) - 1}")
-        return str(self["name"][row]) if "name" in self.names else f"j{row:07d}"
+        return str(self["name"][row]) if "name" in self.names else name_of_row(row)
 
     def column(self, name: str, default: int) -> NDArray[np.int64]:
         """A column of whole numbers, or as many of the default."""

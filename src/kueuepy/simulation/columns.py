@@ -9,6 +9,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST
+from kueuepy.simulation.values import is_missing
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def read_column(column: Column, notes: list[Note]) -> Any:
     if name == "submit":
         return _given(column, column.times())
     if name == "runtime":
-        return column.spans(never=True)
+        return _runtimes(column, notes)
     if name in SPANS:
         return column.spans()
     if name == "pods":
@@ -48,6 +49,8 @@ def read_column(column: Column, notes: list[Note]) -> Any:
         return column.whole(1, missing=NEVER)
     if name == "priority":
         return column.whole(-(2**31), missing=0)
+    if name == "elastic":
+        return column.whole(0, missing=0, most=1) > 0
     if name == "template":
         return column.whole(-1, missing=-1)
     if name == "queue":
@@ -69,12 +72,26 @@ def _given(column: Column, found: NDArray[np.int64]) -> NDArray[np.int64]:
     return found
 
 
+def _runtimes(column: Column, notes: list[Note]) -> NDArray[Any]:
+    found = column.spans(never=True)
+    values = column.values
+    never = np.flatnonzero(found < 0).tolist()
+    if absent := sum(is_missing(values[row]) for row in never):
+        notes.append(("runtime is not said, and taken for never", absent))
+    return found
+
+
 def _texts(column: Column) -> NDArray[Any]:
     values = column.values
     listed = [values[row] for row in range(len(values))]
     found = np.empty(len(listed), object)
-    found[:] = [str(value) for value in listed]
+    found[:] = [name_of_row(row) if is_missing(value) else str(value).strip() for row, value in enumerate(listed)]
     return found
+
+
+def name_of_row(row: int) -> str:
+    """The name of the Workload of a job that is given none."""
+    return f"j{row:07d}"
 
 
 def _queues(column: Column) -> Categorical:

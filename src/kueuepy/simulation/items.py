@@ -219,9 +219,12 @@ def check_names(table: JobColumns) -> None:
         return
     queues = table["queue"]
     spaces = [name.partition("/")[0] for name in queues.names]
-    seen: set[tuple[str, str]] = set()
-    for name, code in zip(table["name"].tolist(), queues.codes.tolist(), strict=True):
-        if (key := (spaces[code], name)) in seen:
-            with about(f"{key[0]}/{name}"):
-                raise DuplicateError(f'Workload "{key[0]}/{name}": two jobs have this name; each must have its own')
-        seen.add(key)
+    seen: dict[tuple[str, str], int] = {}
+    for row, (name, code) in enumerate(zip(table["name"].tolist(), queues.codes.tolist(), strict=True)):
+        first = seen.setdefault((spaces[code], name), row)
+        if first != row:
+            with about(f"{spaces[code]}/{name}"):
+                raise DuplicateError(
+                    f'Workload "{spaces[code]}/{name}": two jobs have this name, rows {first} and {row}; '
+                    "each must have its own"
+                )

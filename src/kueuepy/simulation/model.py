@@ -224,7 +224,7 @@ class Delete(msgspec.Struct, frozen=True):
 
 
 class Finish(msgspec.Struct, frozen=True):
-    """A job is done, by its name or row, wherever it is."""
+    """A job is done, by its name, namespace/name or row, wherever it is."""
 
     job: str | int
 

@@ -190,12 +190,20 @@ class Prepared:
             namespace, _, name = rest.rpartition("/")
             return [("delete", (kind, namespace or "default" * (kind in ("LocalQueue", "LimitRange")), name), 0)]
         if isinstance(thing, Finish | Evict | Priority):
-            row = thing.job if isinstance(thing.job, int) else rows.get(thing.job, _row_of(thing.job))
+            row = thing.job if isinstance(thing.job, int) else self._row_named(thing.job, rows)
             if row is None or not 0 <= row < len(self.jobs):
                 raise NotFoundError(f"events: {thing}: names no job")
             value = thing.priority if isinstance(thing, Priority) else 0
             return [(type(thing).__name__.lower(), int(order[row]), value)]
         return [("apply", obj, 0) for obj in self._changed(thing)]
+
+    def _row_named(self, name: str, rows: dict[str, int]) -> int | None:
+        """The row of a job by its name, or by namespace and name as errors tell it."""
+        namespace, _, own = name.rpartition("/")
+        row = rows.get(own, _row_of(own))
+        if row is None or not namespace or not 0 <= row < len(self.jobs):
+            return row
+        return row if str(self.jobs["queue"][row]).partition("/")[0] == namespace else None
 
     def _changed(self, thing: Any) -> list[Object]:
         """The objects that applying an object or an Edit comes to; later ones come on top."""

@@ -326,7 +326,7 @@ def _from_pyarrow(table: Any) -> dict[str, Any]:
         if hasattr(column, "chunks"):
             column = column.chunk(0) if column.num_chunks else column.type.wrap_array([])
         if hasattr(column, "dictionary"):
-            codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+            codes = column.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
             found[name] = Categorical(codes, column.dictionary.to_pylist())
         else:
             found[name] = column.to_numpy(zero_copy_only=False)

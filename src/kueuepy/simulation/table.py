@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.simulation import generate, items, load
+from kueuepy.simulation import generate, items, load, lublin
 from kueuepy.simulation.base import JobColumns, renamed
 from kueuepy.simulation.read import arrow_columns, read, write_parquet
 
@@ -95,9 +95,14 @@ class Jobs(JobColumns):
         Raises:
             InvalidSpecError: A column is missing, or a value is none for its column.
         """
+        if type(frame).__name__ == "LazyFrame":
+            frame = frame.collect()
         names = getattr(frame, "columns", None)
         if names is None or isinstance(frame, type):
             raise InvalidSpecError(f"Jobs.from_frame: frame: is {frame!r}; it must be a DataFrame of pandas or polars")
+        twice = [str(name) for place, name in enumerate(names) if name in list(names)[:place]]
+        if twice:
+            raise InvalidSpecError(f'Jobs.from_frame: column "{twice[0]}" is there twice; each must have its own name')
         return cls(renamed({str(name): frame[name] for name in names}, map))
 
     @classmethod
@@ -159,9 +164,14 @@ class Jobs(JobColumns):
         return cls._like(generate.diurnal(queue, rate, runtime, requests, **options))
 
     @classmethod
-    def gpu_mix(cls, **options: Any) -> Self:
+    def gpu_mix(cls, seed: int = 0, days: float = 7, gpus: int = 400, **options: Any) -> Self:
         """Some `days` as on a cluster of so many `gpus` at a `load`, shared by `queues`: sizes as in Philly's log."""
-        return cls._like(generate.gpu_mix(**options))
+        return cls._like(generate.gpu_mix(seed=seed, days=days, gpus=gpus, **options))
+
+    @classmethod
+    def lublin(cls, seed: int = 0, n: int = 1000, processors: int = 128, queue: str = "jobs") -> Self:
+        """`n` parallel jobs as on a supercomputer of so many processors, by the model of Lublin and Feitelson."""
+        return cls._like(lublin.lublin(seed, n, processors, queue))
 
     @classmethod
     def profile(cls, path: str) -> Self:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,8 @@ class Column:
             if found is None:
                 return self._each(parse, allowed, -1)
             values = found
+        if values.dtype.kind == "b" and len(values):
+            raise self.error(0, values[0], allowed)
         if values.dtype.kind in "mM":
             absent = np.isnat(values)
             exact = values.astype(f"{values.dtype.kind}8[ns]").view(np.int64)
@@ -154,13 +156,18 @@ class Column:
         """Texts, coded in the order in which they come; a missing one has the code -1."""
         if isinstance(self.values, Categorical):
             return self.values
-        known: dict[str, int] = {}
         values = self.values.tolist()
-        codes = np.fromiter(
-            (-1 if is_missing(value) else known.setdefault(_text(value), len(known)) for value in values),
-            np.int32,
-            len(values),
-        )
+        try:
+            distinct = dict.fromkeys(values)
+        except TypeError:  # lists, as frames may hold
+            values = [None if is_missing(value) else _text(value) for value in values]
+            distinct = dict.fromkeys(values)
+        known: dict[str, int] = {}
+        # Spaces around a name are none of it.
+        code_of = {
+            value: -1 if is_missing(value) else known.setdefault(_text(value).strip(), len(known)) for value in distinct
+        }
+        codes = np.fromiter(map(code_of.__getitem__, values), np.int32, len(values))
         return Categorical(codes, list(known))
 
     def kept(self) -> NDArray[Any] | Categorical:
@@ -198,10 +205,16 @@ def raw(values: Any) -> NDArray[Any] | Categorical:
         return Categorical(codes.to_numpy().astype(np.int32), names)
     if hasattr(values, "dt") and getattr(values.dt, "tz", None) is not None:
         values = values.dt.tz_convert("UTC").dt.tz_localize(None)
+    absent = values.isna() if hasattr(values, "isna") else None
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     found = values if isinstance(values, np.ndarray) else _array(values)
-    return found.astype(object) if found.dtype.kind == "U" else found
+    if found.dtype.kind == "U":
+        return found.astype(object)
+    if found.dtype.kind == "O" and absent is not None and np.any(absent):
+        found = np.array(found, object)
+        found[np.asarray(absent, bool)] = None  # pandas' NA is neither equal to itself nor not
+    return found
 
 
 def _array(values: Sequence[Any]) -> NDArray[Any]:
@@ -280,7 +293,7 @@ def parse_span(value: Any) -> int | None:
         return int(value) * SECOND
     if isinstance(value, float | np.floating):
         return round(float(value) * SECOND) if abs(value) <= LONGEST / SECOND else None
-    return _span_of_text(value.strip()) if isinstance(value, str) else None
+    return _span_of_text(value.replace(" ", "")) if isinstance(value, str) else None
 
 
 def _span_of_text(text: str) -> int | None:
@@ -308,9 +321,12 @@ def parse_moment(value: Any) -> int | None:
             return nanoseconds
         aware = value if value.tzinfo else value.replace(tzinfo=timezone.utc)
         return (aware - _EPOCH) // timedelta(microseconds=1) * 1000
+    if isinstance(value, date):
+        return parse_moment(datetime(value.year, value.month, value.day, tzinfo=timezone.utc))
     if isinstance(value, np.datetime64):
         return int(value.astype("M8[ns]").astype(np.int64))
     if isinstance(value, str):
+        value = value.strip()
         found = parse_time(value)
         if found is not None:
             return found

@@ -1,0 +1,162 @@
+"""Frames as they come: what is missing, of other types or wrong is read, or told with its row and column."""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import kueuepy as kq
+from kueuepy.errors import DuplicateError, InvalidSpecError
+
+from .conftest import GPU, cluster, queue
+
+SECOND = 10**9
+GIVEN = {"queue": ["a", "b", "a"], "submit": [0, 60, 120], "runtime": [10.0, 20.0, 30.0], "gpu": [1, 1, 2]}
+DAY = 1704067200 * SECOND  # 2024-01-01
+BERLIN = dt.timezone(dt.timedelta(hours=1))
+
+
+def pandas(**columns):
+    return kq.Jobs.from_frame(pd.DataFrame({**GIVEN, **columns}))
+
+
+def polars(**columns):
+    return kq.Jobs.from_frame(pl.DataFrame({**GIVEN, **columns}, strict=False))
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "found"),
+    [
+        ("gpu", [1, np.nan, 2], [1, 0, 2]),
+        ("gpu", pd.array([1, None, 2], dtype="Int64"), [1, 0, 2]),
+        ("gpu", pd.array(["1", " 2", None], dtype="string"), [1, 2, 0]),
+        ("gpu", pd.array([1, 2, None], dtype="int64[pyarrow]"), [1, 2, 0]),
+        ("gpu", pd.Categorical([1, 2, 2]), [1, 2, 2]),
+        ("gpu", pd.arrays.SparseArray([1, 0, 2]), [1, 0, 2]),
+        ("gpu", np.array([1, 2, "3"], object), [1, 2, 3]),
+        ("pods", [np.nan, 1, 3], [1, 1, 3]),
+        ("priority", pd.array([1, None, -2], dtype="Int64"), [1, 0, -2]),
+        ("elastic", pd.array([True, None, False], dtype="boolean"), [True, False, False]),
+        ("cpu", ["500m", "2", 1.5], [500, 2000, 1500]),
+        ("memory", ["1Gi", "512Mi", 1000], [2**30, 2**29, 1000]),
+        ("runtime", [0, 0.5, -1], [0, SECOND // 2, -1]),
+        ("runtime", pd.to_timedelta(["1h", "90s", "0s"]), [3600 * SECOND, 90 * SECOND, 0]),
+        ("runtime", ["1h", "1 h 30 m", " 10 "], [3600 * SECOND, 5400 * SECOND, 10 * SECOND]),
+        ("runtime", pd.Categorical(["1h", "2h", "2h"]), [3600 * SECOND, 7200 * SECOND, 7200 * SECOND]),
+        ("submit", [dt.date(2024, 1, 1)] * 3, [DAY] * 3),
+        ("submit", [dt.datetime(2024, 1, 1, 1, tzinfo=BERLIN), dt.datetime(2024, 1, 1), "2024-01-01"], [DAY] * 3),  # noqa: DTZ001 - as they come
+        ("submit", pd.to_datetime(["2024-01-01T01:00:00+01:00"] * 3), [DAY] * 3),
+        ("submit", pd.to_datetime(["2024-01-01"] * 3).astype("datetime64[ms]"), [DAY] * 3),
+    ],
+)
+def test_columns_of_pandas(column, values, found):
+    assert pandas(**{column: values})[GPU if column == "gpu" else column].tolist() == found
+
+
+def test_names_and_groups_of_pandas():
+    jobs = pandas(
+        queue=[" a", "b ", "a"],
+        name=["x", None, " y"],
+        user=pd.array(["u", None, "u"], dtype="string"),
+        flag=pd.array([True, None, False], dtype="boolean"),
+    )
+    assert [jobs["queue"][row] for row in range(3)] == ["default/a", "default/b", "default/a"]
+    assert [jobs.name_of(row) for row in range(3)] == ["x", "j0000001", "y"]
+    assert jobs["user"].codes.tolist() == [0, -1, 0]
+    assert [jobs["queue"][row] for row in range(3)] == [
+        pandas(queue=pd.Categorical(["a", "b", "a"], categories=["z", "b", "a"]))["queue"][row] for row in range(3)
+    ]
+    assert kq.Jobs.from_frame(pd.DataFrame(GIVEN, index=[1, 1, 1]))["runtime"].tolist() == [
+        n * SECOND for n in (10, 20, 30)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "told"),
+    [
+        ("submit", [0, np.nan, 2], r'row 1, column "submit": nan; it must be given'),
+        (
+            "submit",
+            pd.to_datetime(["2024-01-01", "2024-01-01", None]),
+            r'row 2, column "submit": None; it must be given',
+        ),
+        ("submit", [-1, 0, 0], r'row 0, column "submit": -1; it must be a number of seconds of 0 or more'),
+        ("submit", ["2024-01-01", "2024/01/02", "x"], r"row 1, column \"submit\": '2024/01/02'"),
+        ("submit", pd.period_range("2024-01-01", periods=3), r'row 0, column "submit": Period'),
+        ("queue", ["a", None, "b"], r'row 1, column "queue": None; it must be given'),
+        ("queue", pd.Categorical(["a", "b", None]), r'row 2, column "queue": None; it must be given'),
+        ("queue", pd.array(["a", "b", None], dtype="string"), r'row 2, column "queue": None; it must be given'),
+        ("runtime", [10, -5, 3], r'row 1, column "runtime": -5; it must be a number of seconds of 0 or more'),
+        ("runtime", pd.to_timedelta([10, -5, 3], unit="s"), r'row 1, column "runtime": .*timedelta'),
+        ("runtime", [10, np.inf, 3], r'row 1, column "runtime": inf'),
+        ("runtime", [True, False, True], r'row 0, column "runtime": True'),
+        ("gpu", [1, -1, 0], r'row 1, column "nvidia.com/gpu": -1; it must be 0 or more'),
+        ("gpu", pd.array([1, None, 2.5], dtype="Float64"), r'row 2, column "nvidia.com/gpu": 2.5; it must be a whole'),
+        ("gpu", [1j, 1, 1], r'row 0, column "nvidia.com/gpu": 1j'),
+        ("pods", [1, 0, 1], r'row 1, column "pods": 0; it must be 1 or more'),
+        ("pods", [1, 1.5, 1], r'row 1, column "pods": 1.5; it must be a whole number'),
+        ("priority", ["high", 1, 1], r"row 0, column \"priority\": 'high'"),
+    ],
+)
+def test_what_is_wrong_names_row_and_column(column, values, told):
+    with pytest.raises(InvalidSpecError, match=told):
+        pandas(**{column: values})
+
+
+def test_what_is_not_said_is_noted():
+    jobs = pandas(runtime=[10, np.nan, None], gpu=[1, np.nan, 1])
+    assert jobs["runtime"].tolist() == [10 * SECOND, -1, -1]
+    assert jobs.notes == (
+        ("runtime is not said, and taken for never", 2),
+        ("nvidia.com/gpu is not said, and taken for none", 1),
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "found"),
+    [
+        ("gpu", [1, None, 2], [1, 0, 2]),
+        ("gpu", pl.Series(["1", "2", "3"]).cast(pl.Decimal(10, 2)), [1, 2, 3]),
+        ("runtime", [dt.timedelta(hours=1)] * 3, [3600 * SECOND] * 3),
+        ("submit", pl.Series([dt.datetime(2024, 1, 1, 1)] * 3).dt.replace_time_zone("Europe/Berlin"), [DAY] * 3),  # noqa: DTZ001 - its zone follows
+        ("submit", [dt.date(2024, 1, 1)] * 3, [DAY] * 3),
+        ("elastic", [True, False, None], [True, False, False]),
+    ],
+)
+def test_columns_of_polars(column, values, found):
+    assert polars(**{column: values})[GPU if column == "gpu" else column].tolist() == found
+
+
+def test_other_frames():
+    coded = pl.DataFrame({**GIVEN, "queue": pl.Series(["a", "b", "a"], dtype=pl.Categorical)})
+    expected = ["default/a", "default/b", "default/a"]
+    for jobs in (kq.Jobs.from_frame(coded), kq.Jobs.from_frame(coded.lazy()), kq.Jobs.from_arrow(coded)):
+        assert [jobs["queue"][row] for row in range(3)] == expected
+    with pytest.raises(InvalidSpecError, match=r'row 1, column "queue": None; it must be given'):
+        polars(queue=["a", None, "b"])
+    twice = pd.concat([pd.DataFrame(GIVEN), pd.DataFrame({"gpu": [1, 1, 1]})], axis=1)
+    with pytest.raises(InvalidSpecError, match=r'column "gpu" is there twice'):
+        kq.Jobs.from_frame(twice)
+    with pytest.raises(InvalidSpecError, match=r'column "queue" is missing; there are none'):
+        kq.Jobs.from_frame(pd.DataFrame())
+
+
+def test_names_that_are_there_twice_are_told_with_their_rows():
+    with pytest.raises(DuplicateError, match=r'"default/x": two jobs have this name, rows 0 and 2'):
+        kq.simulate(cluster(queue("a", 1), queue("b", 1)), pandas(name=["x", "y", "x"]))
+
+
+def test_no_jobs_are_an_answer():
+    result = kq.simulate(cluster(queue("a", 1)), kq.Jobs.from_frame(pd.DataFrame(GIVEN).iloc[:0]))
+    assert (len(result.jobs), result.seconds, result.kpis.jobs, result.kpis.wait_mean) == (0, 0, 0, 0)
+    assert result.kpis.utilisation == {f"f/{GPU}": 0}
+    assert "0 of 0 jobs finished" in repr(result)
+
+
+def test_jobs_that_take_no_time_come_and_go():
+    jobs = kq.Jobs({"queue": ["a"] * 3, "submit": [5, 5, 5], "runtime": [0, 0, 1], "gpu": [1, 1, 1]})
+    result = kq.simulate(cluster(queue("a", 1)), jobs)
+    assert result.jobs["end"].tolist() == [0, 0, 1]
+    assert result.kpis.finished == 3
