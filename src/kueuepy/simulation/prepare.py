@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from kueuepy.simulation.shapes import shapes_of
 from kueuepy.simulation.values import span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from kueuepy.cluster import Cluster
     from kueuepy.simulation.base import JobColumns
@@ -75,15 +76,25 @@ class Prepared:
 
     def until(self, when: Any) -> Prepared:
         """The same run from its start on until a moment after the first submission."""
+        return next(self.moments((when,)))
+
+    def moments(self, times: Iterable[Any]) -> Iterator[Prepared]:
+        """The same run from its start on, at one moment after another; asking for the next lets it go on."""
         twin = Prepared(*self._given, self.settings)
-        end = twin.end_of(when)
-        for at, how, thing in [*self._later, (end, "", None)]:
-            twin.reached = max(twin.reached, min(at, end))
-            while twin.core.advance(until=twin.reached):
-                pass
-            if how and at <= end:
+        later = deque(self._later)
+        for when in times:
+            end = twin.end_of(when)
+            while later and later[0][0] <= end:
+                at, how, thing = later.popleft()
+                twin._reach(at)
                 getattr(twin, how)(thing)
-        return twin
+            twin._reach(end)
+            yield twin
+
+    def _reach(self, time: int) -> None:
+        self.reached = max(self.reached, time)
+        while self.core.advance(until=self.reached):
+            pass
 
     def copy(self) -> Prepared:
         """Another run from here; what happens to one of the two is not seen by the other."""

@@ -43,10 +43,13 @@ from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
 
+    from kueuepy.objects import QuantityText
     from kueuepy.scheduler import Scheduler
     from kueuepy.simulation.picture import Picture
     from kueuepy.simulation.pictures.svg import PictureName
+    from kueuepy.simulation.places import FragmentationSeries
     from kueuepy.simulation.prepare import Prepared
 
 _FORMAT = "kueuepy-result"
@@ -227,6 +230,26 @@ class Result(Recorded):
             StateError: The result was read from files.
         """
         return scheduler_of(self._given().until(when))
+
+    def fragmentation(
+        self, topology: str, sizes: Iterable[Mapping[str, QuantityText]], *, flavor: str | None = None, step: Any = None
+    ) -> FragmentationSeries:
+        """The largest jobs that a topology could have placed, over time: it is run again, and asked after each step.
+
+        Args:
+            topology: The Topology.
+            sizes: What each pod of a job asks for, such as `[{"nvidia.com/gpu": 1}, {"nvidia.com/gpu": 8}]`.
+            flavor: Which ResourceFlavor's nodes, where several have the topology.
+            step: As `1h` or seconds; a hundredth of the run without it.
+
+        Raises:
+            NotFoundError: No flavor has the topology, or it is not there.
+            InvalidSpecError: A request is no amount, or the step no time.
+            StateError: The result was read from files, or the levels of the topology change in the run.
+        """
+        from kueuepy.simulation.places import fragmentation_of  # noqa: PLC0415 - only on use
+
+        return fragmentation_of(self._given(), topology, sizes, flavor=flavor, step=step, end=self.seconds)
 
     # Pictures.
 

@@ -77,7 +77,7 @@ class Fragmentation(msgspec.Struct, frozen=True):
         numbers = ("largest", "if_empty", "unplaced")
         texts: dict[str, Any] = {
             "profile": [row.profile for row in self.rows],
-            "pod": [_text(row.requests) for row in self.rows],
+            "pod": [text_of(row.requests) for row in self.rows],
             "level": [row.level for row in self.rows],
         }
         return Columns({**texts, **{n: np.array([getattr(r, n) for r in self.rows], dtype=np.int64) for n in numbers}})
@@ -87,7 +87,7 @@ class Fragmentation(msgspec.Struct, frozen=True):
         levels = list(dict.fromkeys(row.level for row in self.rows))
         cells: dict[tuple[str, str], dict[str, Row]] = {}
         for row in self.rows:
-            cells.setdefault((row.profile, _text(row.requests)), {})[row.level] = row
+            cells.setdefault((row.profile, text_of(row.requests)), {})[row.level] = row
         header = ("profile", "a pod asks for", *(level or "all" for level in levels), "workloads without a place")
         rows = [
             (*key, *(f"{by[level].largest} of {by[level].if_empty}" for level in levels), by[levels[0]].unplaced)
@@ -207,5 +207,6 @@ def _reserved(workload: Workload) -> int:
     return next(c.last_transition_time for c in workload.status.conditions if c.type == "QuotaReserved")
 
 
-def _text(requests: Mapping[str, Any]) -> str:
+def text_of(requests: Mapping[str, Any]) -> str:
+    """What a pod asks for, in words."""
     return ", ".join(f"{name} {amount}" for name, amount in requests.items()) or "nothing"
