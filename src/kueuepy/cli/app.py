@@ -4,7 +4,21 @@ from typing import Annotated
 
 import typer
 
-from kueuepy.cli import check, compare, convert, explain, importing, jobs, report, run, simulate, upgrade, whatif
+from kueuepy.cli import (
+    check,
+    compare,
+    convert,
+    explain,
+    importing,
+    jobs,
+    play,
+    report,
+    run,
+    simulate,
+    sweep,
+    upgrade,
+    whatif,
+)
 from kueuepy.cli.command import PLAIN_COMMANDS
 from kueuepy.cli.command import main as plain
 from kueuepy.cli.output import WRONG_INPUT, fail
@@ -58,6 +72,9 @@ app.command("compare", short_help="How do jobs fare under two policies?", epilog
 app.command("simulate", short_help="What becomes of many jobs in virtual time?", epilog=simulate.EXAMPLES)(
     simulate.simulate
 )
+app.command("sweep", short_help="Which policy is best for these jobs?", epilog=sweep.SWEEP_EXAMPLES)(sweep.sweep)
+app.command("plan", short_help="What is the least quota that keeps a promise?", epilog=sweep.PLAN_EXAMPLES)(sweep.plan)
+app.command("play", short_help="What would other quotas do? Sliders in a browser.", epilog=play.EXAMPLES)(play.play)
 app.command("report", short_help="Results as one HTML file.", epilog=report.EXAMPLES)(report.report)
 app.add_typer(jobs.app, name="jobs", short_help="What is in a log of jobs?", epilog=jobs.EXAMPLES)
 

@@ -59,7 +59,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
     shown = Table(title=title or None, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for position, column in enumerate(columns):
         numeric = bool(lines) and all(_is_number(line[position]) for line in lines)
-        shown.add_column(column, justify="right" if numeric else "left", header_style="bold", overflow="fold")
+        shown.add_column(Text(column), justify="right" if numeric else "left", header_style="bold", overflow="fold")
     for line in lines:
         shown.add_row(*map(Text, line))
     console = _console()

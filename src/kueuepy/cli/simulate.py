@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
+from kueuepy.cli.logs import Format, Map, Window, pair, read_jobs
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, examples, read
-from kueuepy.cli.output import ANSWER_IS_NO, fail, print_json, progress, say, table, writing
+from kueuepy.cli.output import ANSWER_IS_NO, fail, print_json, say, table, writing
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.exploration.gate import gate as hold
@@ -23,7 +24,6 @@ from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result, plain
 from kueuepy.simulation.simulate import LoopError
 from kueuepy.simulation.simulate import simulate as run
-from kueuepy.simulation.table import Jobs
 from kueuepy.simulation.text import figure_text, span_text
 
 EXAMPLES = examples(
@@ -52,16 +52,6 @@ _SHOWN = (
     "loops",
 )
 
-_Format: TypeAlias = Annotated[
-    str, typer.Option("--format", metavar="NAME", help="What the file of jobs is, as philly or swf.")
-]
-_Map: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--map", metavar="NAME=COLUMN", help="What a column is called in the file; repeatable."),
-]
-_Window: TypeAlias = Annotated[
-    str | None, typer.Option("--window", metavar="FROM:TO", help="Only jobs submitted then, as 7d:21d.")
-]
 _Model: TypeAlias = Annotated[
     Literal["restart", "checkpoint", "resume"], typer.Option("--model", help="What an eviction costs a job.")
 ]
@@ -91,9 +81,9 @@ def simulate(
     files: Objects,
     *,
     jobs: Annotated[str, typer.Option("--jobs", metavar="FILE", help="The jobs: a log, a table, or manifests.")],
-    format: _Format = "auto",  # noqa: A002 - as the option is called
-    map: _Map = None,  # noqa: A002
-    window: _Window = None,
+    format: Format = "auto",  # noqa: A002 - as the option is called
+    map: Map = None,  # noqa: A002
+    window: Window = None,
     load: Annotated[float | None, typer.Option("--load", metavar="X", help="Jobs come X times as fast.")] = None,
     model: _Model = "restart",
     every: Annotated[str, typer.Option("--every", metavar="TIME", help="Progress between checkpoints.")] = "0",
@@ -131,13 +121,9 @@ def simulate(
     Exits with 3 if a promise of --gate does not hold, or preemption goes round and --on-loop is raise.
     """
     promises = [] if gate is None else read_promises(gate)
-    pictures = [_pair("--picture", given, NAMES) for given in picture or ()]
+    pictures = [pair("--picture", given, NAMES) for given in picture or ()]
     cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
-    with progress(f"reading {jobs}"):
-        table_ = _jobs(jobs, format, dict(_pair("--map", given) for given in map or ()))
-    if window is not None:
-        first, _, last = window.partition(":")
-        table_ = table_.window(first or 0, last or None)
+    table_ = read_jobs(jobs, format, map, window)
     if load is not None:
         table_ = table_.scale_load(load)
     options: dict[str, Any] = {
@@ -167,21 +153,6 @@ def simulate(
             say(str(verdict), style="" if verdict.passed else "red")
     if not verdicts.passed:
         raise typer.Exit(ANSWER_IS_NO)
-
-
-def _pair(option: str, given: str, allowed: tuple[str, ...] = ()) -> tuple[str, str]:
-    name, equals, value = given.partition("=")
-    if not (name and equals and value) or (allowed and name not in allowed):
-        names = f", NAME one of {', '.join(allowed)}" if allowed else ""
-        raise typer.BadParameter(f"{given!r}; it must be NAME=VALUE{names}", param_hint=f"'{option}'")
-    return name, value
-
-
-def _jobs(path: str, kind: str, names: dict[str, str]) -> Jobs:
-    if kind == "auto" and path.endswith((".yaml", ".yml", ".json")):
-        found = Cluster.from_manifest(read([path], lenient=False), names=False)
-        return Jobs.from_manifests(found)
-    return Jobs.read(path, kind, names or None)
 
 
 @contextmanager

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from kueuepy.cluster import Cluster
     from kueuepy.exploration.measure import Measure, Promise
+    from kueuepy.exploration.pictures import SweepPlots
     from kueuepy.exploration.policy import Setup
     from kueuepy.exploration.runs import Row
     from kueuepy.simulation.result import Result
@@ -64,7 +65,7 @@ class Sweep:
     ) -> None:
         """Holds what was run: rows by policy, of each by seed."""
         self.setup = setup
-        self.policies = tuple(policies)
+        self.policies: tuple[dict[str, Any], ...] = tuple(policies)
         self.seeds = tuple(seeds)
         self.rows = tuple(rows)
 
@@ -278,6 +279,13 @@ class Sweep:
         from kueuepy.simulation.read import write_table  # noqa: PLC0415 - only on use
 
         write_table(self.frame, Path(path))
+
+    @property
+    def plot(self) -> SweepPlots:
+        """Pictures as Axes of matplotlib: `pareto`, `curve`, `heat`, `parallel`."""
+        from kueuepy.exploration.pictures import SweepPlots  # noqa: PLC0415 - only on use
+
+        return SweepPlots(self)
 
     def __repr__(self) -> str:
         """Warnings first, then how many policies there are."""

@@ -73,6 +73,16 @@ class Plan:
         """The cluster with the value; `None` without one."""
         return None if self.value is None else self._cluster.edit(self.vary, self.value)
 
+    def plot(self, *, ax: Any = None) -> Any:
+        """What was tried, with intervals by seeds, and the bound of the promise, on Axes of matplotlib.
+
+        Raises:
+            UnsupportedError: matplotlib is not installed.
+        """
+        from kueuepy.exploration.pictures import plan_curve  # noqa: PLC0415 - only on use
+
+        return plan_curve(self.curve, self.target, self.vary, ax=ax)
+
     def __repr__(self) -> str:
         """The answer in a line."""
         tried = f"{'all' if self.exhaustive else 'of'} {len(self._tried)} values tried"

@@ -1,0 +1,313 @@
+"""`kueuepy sweep`: the same jobs under many policies; and `kueuepy plan`: the least value that keeps a promise."""
+
+import csv
+import math
+import re
+from collections.abc import Callable
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+import yaml
+
+from kueuepy.cli.logs import Format, Map, Window, pair, read_jobs
+from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Rows, examples, read
+from kueuepy.cli.output import ANSWER_IS_NO, print_json, progress, say, table, writing
+from kueuepy.cluster import Cluster, dump
+from kueuepy.errors import InvalidSpecError, UnsupportedError
+from kueuepy.exploration.grid import Sweep
+from kueuepy.exploration.plan import plan as make_plan
+from kueuepy.exploration.space import Uniform, sample
+from kueuepy.exploration.sweep import sweep as run
+from kueuepy.simulation.table import Jobs
+from kueuepy.simulation.text import figure_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kueuepy.tables import Columns
+
+SWEEP_EXAMPLES = examples(
+    "kueuepy sweep examples/week/teams.yaml --jobs examples/week/jobs.csv "
+    "--over 'ClusterQueue/*:preemption.reclaimWithinCohort=Never,Any' --pareto wait_p95,lost_hours",
+    "kueuepy sweep objects/ --jobs log.csv --over 'ClusterQueue/a:quota[f/cpu].nominalQuota=8..64:4' --sample 200 "
+    "--seeds 3 --out sweep.parquet",
+)
+PLAN_EXAMPLES = examples(
+    "kueuepy plan examples/week/teams.yaml --jobs examples/week/jobs.csv --target 'wait_p95(robots) <= 30m' "
+    "--vary 'ClusterQueue/robots:quota[h100/nvidia.com/gpu].nominalQuota' --from 2 --to 12",
+)
+_RANGE = re.compile(r"(-?[0-9.]+?)\.\.(-?[0-9.]+?)(?::([0-9.]+))?")
+_SHOWN = ("wait_mean", "wait_p95", "utilisation", "lost_hours", "evictions", "jain")
+
+_Jobs: TypeAlias = Annotated[
+    str, typer.Option("--jobs", metavar="FILE", help="The jobs: a log, a table, or manifests.")
+]
+_Seeds: TypeAlias = Annotated[
+    int, typer.Option("--seeds", min=1, metavar="N", help="With more than one, days of the jobs come in N orders.")
+]
+_Threads: TypeAlias = Annotated[
+    int | None, typer.Option("--threads", min=1, metavar="N", help="How many runs go on at once.")
+]
+_Storage: TypeAlias = Annotated[
+    str | None, typer.Option("--storage", metavar="FILE", help="Keep each row; a command that was killed goes on.")
+]
+
+_Over: TypeAlias = Annotated[
+    list[str],
+    typer.Option("--over", metavar="PATH=VALUES", help="v1,v2,... or, for --sample, LOW..HIGH:STEP; repeatable."),
+]
+_Sample: TypeAlias = Annotated[
+    int | None, typer.Option("--sample", min=1, metavar="N", help="So many policies of all, spread evenly.")
+]
+_Figure: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--figure", metavar="FIGURE", help="One more, as wait_p95(team-a)[priority >= 100]; repeatable."),
+]
+_Pareto: TypeAlias = Annotated[
+    str | None, typer.Option("--pareto", metavar="F1,F2", help="Show the front of these figures, least is best.")
+]
+_Where: TypeAlias = Annotated[
+    str | None, typer.Option("--where", metavar="CONDITION", help="The best must keep it, as 'evictions <= 200'.")
+]
+_Best: TypeAlias = Annotated[str, typer.Option("--best", metavar="FIGURE", help="The policy with the least of it.")]
+_Dask: TypeAlias = Annotated[
+    str | None, typer.Option("--dask", metavar="ADDRESS", help="Run on the workers of this scheduler of Dask.")
+]
+_Out: TypeAlias = Annotated[
+    str | None, typer.Option("--out", metavar="FILE", help="Write all rows: .csv, else as Parquet.")
+]
+_Picture: TypeAlias = Annotated[
+    str | None, typer.Option("--picture", metavar="FILE", help="Draw the front of --pareto: .svg or .png.")
+]
+
+
+def sweep(
+    files: Objects,
+    *,
+    jobs: _Jobs,
+    over: _Over,
+    format: Format = "auto",  # noqa: A002 - as the option is called
+    map: Map = None,  # noqa: A002
+    window: Window = None,
+    number: _Sample = None,
+    seeds: _Seeds = 1,
+    figure: _Figure = None,
+    pareto: _Pareto = None,
+    where: _Where = None,
+    best: _Best = "wait_p95",
+    threads: _Threads = None,
+    dask: _Dask = None,
+    storage: _Storage = None,
+    out: _Out = None,
+    picture: _Picture = None,
+    rows: Rows = 20,
+    kueue_version: KueueVersion = None,
+    lenient: Lenient = False,
+    json: Json = False,
+) -> None:
+    """Run the same jobs under many policies, and tell which is best.
+
+    A policy is values by path: of fields of objects, as ClusterQueue/team-a:quota[h100/nvidia.com/gpu].nominalQuota, of
+    the jobs (jobs:scale_load) and of the run (model:every). All combinations are run, or with --sample some.
+
+    Exits with 3 if no policy keeps --where.
+    """
+    cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
+    table_ = read_jobs(jobs, format, map, window)
+    given = [pair("--over", text) for text in over]
+    space = {path: _values(path, text, sampled=number is not None) for path, text in given}
+    policies: Any = space if number is None else sample(space, number)
+    names = [name.strip() for name in (pareto or "").split(",") if name.strip()]
+    if picture is not None and len(names) != 2:  # noqa: PLR2004 - x and y
+        raise typer.BadParameter("needs two figures of --pareto", param_hint="'--picture'")
+    with _workers(dask) as client:
+        grid = run(
+            cluster,
+            _by_seed(table_, seeds),
+            policies,
+            seeds=seeds,
+            figures=figure or (),
+            threads=threads,
+            on=client,
+            storage=storage,
+            progress=None,
+        )
+    if out is not None:
+        with writing(out):
+            _save(grid, out)
+    if len(grid.errors) == len(grid.policies):
+        raise InvalidSpecError(f"sweep: no policy is valid; the first: {grid.errors[0]}")
+    chosen = grid.best(best, where=where)
+    front = grid.pareto(minimise=names) if names else grid.means
+    if picture is not None:
+        with writing(picture):
+            grid.plot.pareto(*names).figure.savefig(picture)
+    if json:
+        print_json(
+            {"policies": len(grid.policies), "seeds": list(grid.seeds), "rows": grid.frame.rows(), "best": chosen}
+        )
+    else:
+        _tell(grid, front, rows)
+        if chosen is None:
+            say(f"no policy keeps {where}", style="bold")
+        else:
+            edits = ", ".join(f"{path}={value}" for path, value in chosen.edits.items())
+            name = grid.named(best)
+            say(
+                f"best: policy {chosen.policy}: {edits}: {name} {figure_text(name, chosen.figures[name])}", style="bold"
+            )
+    if chosen is None:
+        raise typer.Exit(ANSWER_IS_NO)
+
+
+def _values(path: str, text: str, *, sampled: bool) -> Any:
+    found = _RANGE.fullmatch(text)
+    if found is not None:
+        if not sampled:
+            raise InvalidSpecError(f"--over {path}: {text} is a range, of which --sample takes some")
+        try:
+            low, high, step = (None if part is None else _number(part) for part in found.groups())
+        except ValueError:
+            raise InvalidSpecError(f"--over {path}: {text}; it must be LOW..HIGH or LOW..HIGH:STEP") from None
+        if step is None and isinstance(low, int) and isinstance(high, int):
+            step = 1
+        return Uniform(low or 0, high or 0, step=step)
+    try:
+        return list(yaml.safe_load(f"[{text}]"))
+    except yaml.YAMLError:
+        raise InvalidSpecError(f"--over {path}: {text}; it must be values with commas between them") from None
+
+
+def _number(text: str) -> int | float:
+    return float(text) if "." in text else int(text)
+
+
+def _by_seed(jobs: Jobs, seeds: int) -> Jobs | Callable[[int], Jobs]:
+    """The jobs; of several seeds, with their days in another order for each, so that the daily curve stays."""
+    return jobs if seeds == 1 else jobs.shuffle_days
+
+
+@contextmanager
+def _workers(address: str | None) -> "Iterator[Any]":
+    if address is None:
+        yield None
+        return
+    try:
+        distributed = import_module("distributed")
+    except ImportError:
+        raise UnsupportedError('--dask: distributed is not installed; pip install "kueuepy[dask]"') from None
+    try:
+        with progress(f"connecting to {address}"):
+            client = distributed.Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise InvalidSpecError(f"--dask {address}: cannot be reached: {error}") from None
+    with client:
+        yield client
+
+
+def _tell(grid: Sweep, front: "Columns", rows: int) -> None:
+    for text in grid.warnings:
+        say(f"warning: {text}", style="yellow")
+    paths = list(dict.fromkeys(path for policy in grid.policies for path in policy))
+    shown = [name for name in grid.figures if name.partition(" ")[0] in _SHOWN or "(" in name]
+    lines = [
+        [
+            row["policy"],
+            *(row[path] for path in paths),
+            *(figure_text(name.partition("(")[0], row[name]) for name in shown),
+        ]
+        for row in front.rows(rows)
+    ]
+    table("", ("policy", *paths, *shown), lines)
+    if len(front) > rows:
+        say(f"and {len(front) - rows} more")
+
+
+def _text(name: str, value: float) -> str:
+    return figure_text(name.partition("(")[0], value)
+
+
+def _save(grid: Sweep, path: str) -> None:
+    if not path.endswith(".csv"):
+        grid.save(path)
+        return
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(grid.frame.names)
+        writer.writerows(row.values() for row in grid.frame.rows())
+
+
+def plan(
+    files: Objects,
+    *,
+    jobs: _Jobs,
+    target: Annotated[str, typer.Option("--target", metavar="PROMISE", help="As 'wait_p95(team-a) <= 30m'.")],
+    vary: Annotated[str, typer.Option("--vary", metavar="PATH", help="The field whose least value is looked for.")],
+    low: Annotated[int, typer.Option("--from", metavar="N", help="The least value that is tried.")],
+    high: Annotated[int, typer.Option("--to", metavar="N", help="The largest.")],
+    step: Annotated[int, typer.Option("--step", min=1, metavar="N", help="Between two values.")] = 1,
+    format: Format = "auto",  # noqa: A002 - as the option is called
+    map: Map = None,  # noqa: A002
+    window: Window = None,
+    seeds: _Seeds = 1,
+    every: Annotated[bool, typer.Option("--all", help="Try all values, however many there are.")] = False,
+    threads: _Threads = None,
+    storage: _Storage = None,
+    out: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the objects with the value, as YAML.")
+    ] = None,
+    picture: Annotated[
+        str | None, typer.Option("--picture", metavar="FILE", help="Draw what was tried: .svg or .png.")
+    ] = None,
+    kueue_version: KueueVersion = None,
+    lenient: Lenient = False,
+    json: Json = False,
+) -> None:
+    """Find the least value of a field with which a promise is kept, as the least quota for a wait.
+
+    With several seeds it must be kept in each. What was tried is told, and whether more was always better in it.
+
+    Exits with 3 if no value keeps the promise.
+    """
+    cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
+    table_ = read_jobs(jobs, format, map, window)
+    found = make_plan(
+        cluster,
+        _by_seed(table_, seeds),
+        target,
+        vary=vary,
+        low=low,
+        high=high,
+        step=step,
+        exhaustive=True if every else None,
+        seeds=seeds,
+        threads=threads,
+        storage=storage,
+    )
+    if out is not None and found.cluster is not None:
+        with writing(out):
+            Path(out).write_text(dump(found.cluster), encoding="utf-8")
+    if picture is not None:
+        with writing(picture):
+            found.plot().figure.savefig(picture)
+    if json:
+        facts = {name: getattr(found, name) for name in ("target", "vary", "value", "monotone", "exhaustive")}
+        print_json({**facts, "curve": found.curve.rows()})
+    else:
+        figure = target.partition("(")[0].split()[0]
+        rows = [
+            [row["value"], figure_text(figure, row["mean"]), _interval(figure, row), "yes" if row["passed"] else "no"]
+            for row in found.curve.rows()
+        ]
+        table("", (vary.rpartition(".")[2], figure, "95 % interval", "kept"), rows)
+        say(repr(found)[len("<Plan: ") : -1], style="bold")
+    if found.value is None:
+        raise typer.Exit(ANSWER_IS_NO)
+
+
+def _interval(figure: str, row: dict[str, Any]) -> str:
+    ends = (row["low"], row["high"])
+    return "" if any(map(math.isnan, ends)) else " to ".join(figure_text(figure, end) for end in ends)

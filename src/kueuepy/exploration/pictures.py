@@ -1,0 +1,224 @@
+"""Pictures of many runs, as Axes of matplotlib: fronts, maps, parallel lines, and the curve of a plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.arguments import checked_methods
+from kueuepy.simulation.pictures.plot import axes_of
+from kueuepy.tables import Categorical
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kueuepy.exploration.statistics import Estimate
+    from kueuepy.tables import Columns
+
+
+class Grid(Protocol):
+    """What is asked of a sweep here; see there."""
+
+    @property
+    def policies(self) -> Sequence[dict[str, Any]]:
+        """The values by path of each policy."""
+
+    @property
+    def means(self) -> Columns:
+        """A row a policy."""
+
+    @property
+    def errors(self) -> dict[int, str]:
+        """Of the policies that are not valid, what is wrong."""
+
+    def named(self, figure: str) -> str:
+        """The name of a column."""
+
+    def pareto(self, minimise: Sequence[str]) -> Columns:
+        """The policies that no other beats."""
+
+    def interval(self, policy: int, figure: str) -> Estimate:
+        """A mean and its interval."""
+
+
+@checked_methods
+class SweepPlots:
+    """The pictures of a sweep; each takes `ax`, and makes a figure without it."""
+
+    def __init__(self, grid: Grid) -> None:
+        """Takes the sweep."""
+        self._grid = grid
+
+    def pareto(self, x: str, y: str, colour: str | None = None, *, ax: Any = None) -> Any:
+        """All policies by the means of two figures, least is best; a line joins those that no other beats in both.
+
+        Args:
+            x: The figure to the right.
+            y: The figure upwards.
+            colour: A figure, or a path, that colours the points.
+            ax: Axes to draw on.
+
+        Raises:
+            NotFoundError: There is no such figure or path.
+            UnsupportedError: matplotlib is not installed.
+        """
+        ax = axes_of(ax)
+        means, names = self._grid.means, (self._grid.named(x), self._grid.named(y))
+        front = self._grid.pareto(minimise=names)
+        shade = None if colour is None else self._numbers(colour)
+        points = ax.scatter(means[names[0]], means[names[1]], c=shade, alpha=0.8, label="policies")
+        ax.plot(front[names[0]], front[names[1]], color="#d55e00", marker="o", fillstyle="none", label="front")
+        for place, right, up in zip(front["policy"], front[names[0]], front[names[1]], strict=True):
+            ax.annotate(str(place), (right, up), xytext=(4, 4), textcoords="offset points", fontsize=8)
+        if colour is not None:
+            ax.figure.colorbar(points, ax=ax, label=colour)
+        ax.set(xlabel=names[0], ylabel=names[1])
+        ax.legend()
+        return ax
+
+    def curve(self, path: str, figure: str, *, ax: Any = None) -> Any:
+        """A figure over the values of a path: the mean of all policies that have it, and their 95 % intervals by seed.
+
+        Raises:
+            NotFoundError: There is no such figure or path.
+            UnsupportedError: matplotlib is not installed.
+        """
+        values = self._numbers(path)
+        name = self._grid.named(figure)
+        ax = axes_of(ax)
+        known = [place for place in range(len(values)) if place not in self._grid.errors]
+        found = [self._grid.interval(place, name) for place in known]
+        ax.errorbar(
+            values[known],
+            [one.mean for one in found],
+            yerr=[np.nan_to_num(one.high - one.mean) for one in found],
+            fmt="o",
+            alpha=0.6,
+            label="a policy, 95 % by seeds",
+        )
+        there = np.unique(values[known])
+        ax.plot(
+            there, [np.mean([o.mean for o, v in zip(found, values[known], strict=True) if v == at]) for at in there]
+        )
+        ax.set(xlabel=path, ylabel=name)
+        self._ticks(ax, path)
+        ax.legend()
+        return ax
+
+    def heat(self, right: str, up: str, figure: str, *, ax: Any = None) -> Any:
+        """A figure by the values of two paths: its mean over all policies that have both.
+
+        Raises:
+            NotFoundError: There is no such figure or path.
+            InvalidSpecError: Both paths are the same.
+            UnsupportedError: matplotlib is not installed.
+        """
+        if right == up:
+            raise InvalidSpecError(f'heat: "{right}" twice; give two paths')
+        texts = [_labels(self._column(path)) for path in (right, up)]
+        name = self._grid.named(figure)
+        means = self._grid.means[name]
+        sides = [_ordered(labels) for labels in texts]
+        table = np.full((len(sides[1]), len(sides[0])), np.nan)
+        for row, high in enumerate(sides[1]):
+            for column, wide in enumerate(sides[0]):
+                cells = [m for m, a, b in zip(means, *texts, strict=True) if (a, b) == (wide, high) and not np.isnan(m)]
+                if cells:
+                    table[row, column] = np.mean(cells)
+        ax = axes_of(ax)
+        image = ax.imshow(table, origin="lower", aspect="auto")
+        ax.set(xlabel=right, ylabel=up)
+        ax.set_xticks(range(len(sides[0])), sides[0])
+        ax.set_yticks(range(len(sides[1])), sides[1])
+        ax.figure.colorbar(image, ax=ax, label=name)
+        return ax
+
+    def parallel(self, *figures: str, ax: Any = None) -> Any:
+        """A line a policy through its values by path and these figures, each from its least to its largest.
+
+        Raises:
+            NotFoundError: There is no such figure.
+            InvalidSpecError: No figure is given.
+            UnsupportedError: matplotlib is not installed.
+        """
+        if not figures:
+            raise InvalidSpecError("parallel: no figure; give one at least")
+        paths = list(dict.fromkeys(path for policy in self._grid.policies for path in policy))
+        names = [*paths, *map(self._grid.named, figures)]
+        columns = [self._numbers(name) for name in names]
+        ax = axes_of(ax)
+        scaled = np.array([_scaled(column) for column in columns])
+        for place in range(len(self._grid.policies)):
+            ax.plot(range(len(names)), scaled[:, place], alpha=0.5, color=_shade(scaled[-1, place]))
+        ax.set_xticks(range(len(names)), names, rotation=20, ha="right")
+        ax.set_yticks([0, 1], ["least", "largest"])
+        return ax
+
+    def _column(self, name: str) -> Any:
+        if name in {path for policy in self._grid.policies for path in policy}:
+            return self._grid.means[name]
+        try:
+            return self._grid.means[self._grid.named(name)]
+        except NotFoundError:
+            raise NotFoundError(f'sweep: "{name}" is neither a path nor a figure of it') from None
+
+    def _numbers(self, name: str) -> Any:
+        """The values of a path or a figure; texts by their place."""
+        column = self._column(name)
+        if not isinstance(column, Categorical):
+            return np.asarray(column, np.float64)
+        labels = _labels(column)
+        order = _ordered(labels)
+        return np.array([order.index(label) for label in labels], np.float64)
+
+    def _ticks(self, ax: Any, path: str) -> None:
+        column = self._column(path)
+        if isinstance(column, Categorical):
+            order = _ordered(_labels(column))
+            ax.set_xticks(range(len(order)), order)
+
+
+def _labels(column: Any) -> list[str]:
+    if isinstance(column, Categorical):
+        return ["none" if column[row] is None else str(column[row]) for row in range(len(column))]
+    return [f"{value:g}" for value in column]
+
+
+def _ordered(labels: list[str]) -> list[str]:
+    def number(label: str) -> tuple[int, float, str]:
+        try:
+            return (0, float(label), "")
+        except ValueError:
+            return (1, 0.0, label)
+
+    return sorted(set(labels), key=number)
+
+
+def _scaled(values: Any) -> Any:
+    low, high = np.nanmin(values), np.nanmax(values)
+    return (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
+
+
+def _shade(part: float) -> tuple[float, float, float]:
+    """Blue of the least, orange of the largest."""
+    part = 0.5 if np.isnan(part) else part
+    return (0.84 * part, 0.45 * (1 - part) + 0.37 * part, 0.7 * (1 - part))
+
+
+def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any:
+    """What a plan has tried, with intervals by seeds, and the bound of its promise."""
+    from kueuepy.exploration.measure import promise  # noqa: PLC0415 - only on use
+
+    wanted = promise(target)
+    ax = axes_of(ax)
+    half = np.nan_to_num(curve["high"] - curve["mean"])
+    ax.errorbar(curve["value"], curve["mean"], yerr=half, color="#777777", linewidth=1, zorder=1)
+    for kept, colour, label in ((True, "#009e73", "kept"), (False, "#d55e00", "broken")):
+        rows = curve["passed"] == kept
+        ax.scatter(curve["value"][rows], curve["mean"][rows], color=colour, label=label, zorder=2)
+    ax.axhline(wanted.value, linestyle="--", color="#0072b2", label=target)
+    ax.set(xlabel=vary, ylabel=str(wanted.measure))
+    ax.legend()
+    return ax

@@ -1,0 +1,247 @@
+"""What a playground answers: the figures of a run under the values that its sliders have."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kueuepy._core import Quantity
+from kueuepy.cluster.edit import value_at
+from kueuepy.engine.nodes import nodes_of
+from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import checked_methods
+from kueuepy.exploration.sweep import setup_of
+from kueuepy.scheduler import Scheduler
+from kueuepy.simulation.model import Record
+from kueuepy.simulation.series import resample
+from kueuepy.simulation.simulate import Simulation
+from kueuepy.simulation.text import figure_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.objects import ClusterQueue, Cohort
+    from kueuepy.simulation.result import Result
+
+Value = int | float | str | None
+_POINTS = 120
+"""Into so many steps of time what is used is cut."""
+_GIB, _MIB = 1 << 30, 1 << 20
+_FIELDS = ("nominalQuota", "borrowingLimit", "lendingLimit")
+_SHOWN = ("wait_mean", "wait_p95", "longest_wait", "utilisation", "borrowed_hours", "lost_hours", "evictions", "jain")
+_MOST_WEIGHT = 10
+
+
+class Knob(NamedTuple):
+    """A number that a slider changes.
+
+    Attributes:
+        path: Of the field, as `Cluster.edit` takes it.
+        owner: The ClusterQueue or Cohort.
+        what: `nominalQuota`, `borrowingLimit`, `lendingLimit` or `weight`.
+        cell: `flavor/resource`; empty of a weight.
+        value: In the cluster as it was given, in units of `suffix`; `None` where no limit is set.
+        most: The largest that the slider goes to.
+        step: Between two values.
+        suffix: What follows the number in a manifest, as `Gi`.
+    """
+
+    path: str
+    owner: str
+    what: str
+    cell: str
+    value: float | None
+    most: float
+    step: float
+    suffix: str
+
+
+@checked_methods
+class Playground:
+    """A cluster and jobs, and what becomes of them under other values; nothing is kept or written.
+
+    Attributes:
+        knobs: What can be changed, in the order of the objects.
+    """
+
+    def __init__(self, cluster: Cluster, jobs: Any, **settings: Any) -> None:
+        """Takes the cluster and the jobs.
+
+        Args:
+            cluster: The configuration.
+            jobs: As `simulate` takes them.
+            settings: What `simulate` takes beside, as `model` and `clock`.
+
+        Raises:
+            InvalidSpecError: Something is not valid.
+        """
+        setup = setup_of(cluster, jobs, settings)
+        self._cluster, self._jobs, self._settings = cluster, setup.jobs_of(0), setup.settings
+        self.knobs = tuple(_knobs(cluster))
+        self._by_path = {knob.path: knob for knob in self.knobs}
+        self._tree = _tree(cluster)  # no slider moves anybody in it
+
+    def cluster(self, values: Mapping[str, Value]) -> Cluster:
+        """The cluster with these values by path; `None` takes a limit away.
+
+        Raises:
+            InvalidSpecError: A path is that of no knob, or a value is none for its field.
+        """
+        found = self._cluster
+        for path, value in values.items():
+            knob = self._by_path.get(path)
+            if knob is None:
+                raise InvalidSpecError(f'play: "{path}": is no slider')
+            if value != knob.value:
+                found = found.edit(path, _written(knob, value))
+        return found
+
+    def result(self, values: Mapping[str, Value]) -> Result:
+        """What `simulate` gives for the cluster with these values."""
+        settings = {name: getattr(self._settings, name) for name in self._settings.__struct_fields__}
+        settings["record"] = Record(decisions=False, runs=False, usage="changes")
+        run = Simulation(self.cluster(values), self._jobs, **settings)
+        run.run(progress=False)
+        return run.result()
+
+    def answer(self, values: Mapping[str, Value]) -> dict[str, Any]:
+        """The same as plain data, for a page.
+
+        `figures` and `queues` hold numbers and texts, `series` what each ClusterQueue uses over time, `tree` the
+        Cohorts and ClusterQueues with what they use on average, `warnings` what to know before, `ms` how long it took.
+        """
+        begin = time.perf_counter()
+        result = self.result(values)
+        figures = [
+            {"name": name, "value": _finite(value), "text": figure_text(name, value)}
+            for name, value in result.kpis.rows()
+            if name.partition(" ")[0] in _SHOWN
+        ]
+        return {
+            "figures": figures,
+            "queues": [
+                {name: _finite(row[name]) for name in ("cluster_queue", "jobs", "finished", "wait_mean", "wait_p95")}
+                for row in result.queues.rows()
+            ],
+            "series": _series(result),
+            "tree": self._tree,
+            "warnings": list(result.warnings),
+            "ms": (time.perf_counter() - begin) * 1000,
+        }
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _written(knob: Knob, value: Value) -> Any:
+    """A value as the manifest has it."""
+    if value is None:
+        if knob.what in ("nominalQuota", "weight"):
+            raise InvalidSpecError(f'play: "{knob.path}": must have a value')
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= knob.most:
+        raise InvalidSpecError(f'play: "{knob.path}": {value!r}; it must be a number from 0 to {knob.most:g}')
+    if knob.what == "weight":
+        return f"{value:g}"
+    return f"{round(value)}{knob.suffix}" if knob.suffix else round(value)
+
+
+# --- what can be changed ---------------------------------------------------------------------------------------------
+
+
+def _knobs(cluster: Cluster) -> Iterator[Knob]:
+    fair = cluster.configuration.fair_sharing is not None
+    objects: list[ClusterQueue | Cohort] = [*cluster.cohorts, *cluster.cluster_queues]
+    totals = _totals(objects)
+    parents = {queue.name: queue.cohort_name for queue in cluster.cluster_queues}
+    parents |= {cohort.name: cohort.parent_name for cohort in cluster.cohorts}
+    for obj in objects:
+        kind = type(obj).__name__
+        for flavor, resource in _cells(obj):
+            unit, suffix = _unit(resource, totals[flavor, resource])
+            most = max(1, 2 * math.ceil(sum(totals[flavor, resource]) / unit))
+            for field in _FIELDS if parents[obj.name] else _FIELDS[:1]:
+                path = f"{kind}/{obj.name}:quota[{flavor}/{resource}].{field}"
+                given = value_at(cluster.objects(), path)
+                value = None if given is None else Quantity(str(given)).quota(resource) / unit
+                yield Knob(path, obj.name, field, f"{flavor}/{resource}", value, most, 1, suffix)
+        if fair and parents[obj.name]:
+            weight = 1.0 if obj.fair_sharing is None else float(Quantity(str(obj.fair_sharing.weight)))
+            path = f"{kind}/{obj.name}:fairSharing.weight"
+            yield Knob(path, obj.name, "weight", "", weight, max(_MOST_WEIGHT, 2 * weight), 0.1, "")
+
+
+def _cells(obj: ClusterQueue | Cohort) -> list[tuple[str, str]]:
+    return [(f.name, quota.name) for group in obj.resource_groups for f in group.flavors for quota in f.resources]
+
+
+def _totals(objects: Iterable[ClusterQueue | Cohort]) -> dict[tuple[str, str], list[int]]:
+    """By cell the nominal quotas and the limits that there are."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for obj in objects:
+        for group in obj.resource_groups:
+            for flavor in group.flavors:
+                for quota in flavor.resources:
+                    amounts = found.setdefault((flavor.name, quota.name), [])
+                    given = (quota.nominal_quota, quota.borrowing_limit, quota.lending_limit)
+                    amounts += [Quantity(str(amount)).quota(quota.name) for amount in given if amount is not None]
+    return found
+
+
+def _unit(resource: str, amounts: list[int]) -> tuple[int, str]:
+    """The largest unit of which all amounts are multiples, in the engine's, and its suffix in a manifest."""
+    known: list[tuple[int, str]] = [(1, "")]
+    if resource == "cpu":
+        known = [(1000, ""), (1, "m")]
+    elif not all(amount < _MIB for amount in amounts):
+        known = [(_GIB, "Gi"), (_MIB, "Mi"), (1, "")]
+    return next((unit, suffix) for unit, suffix in known if not any(amount % unit for amount in amounts))
+
+
+# --- what is shown ---------------------------------------------------------------------------------------------------
+
+
+def _series(result: Result) -> dict[str, Any]:
+    """What each ClusterQueue uses of each cell, and how many wait there: means over steps of time."""
+    step = max(result.seconds / _POINTS, 1.0)
+    table = resample(result.usage, step, result.seconds)
+    queue, cell = table["cluster_queue"], table["cell"]
+    found: dict[str, Any] = {"step": step, "points": 0, "rows": []}
+    pairs = np.asarray(queue.codes, np.int64) * (len(cell.names) + 1) + cell.codes
+    for pair in np.unique(pairs).tolist():
+        rows = np.flatnonzero(pairs == pair)
+        at = int(rows[0])
+        line = {"queue": queue[at], "cell": cell[at]}
+        line |= {fact: np.round(table[fact][rows], 3).tolist() for fact in ("used", "nominal", "borrowed", "waiting")}
+        found["rows"].append(line)
+        found["points"] = max(found["points"], len(rows))
+    return found
+
+
+def _tree(cluster: Cluster) -> list[dict[str, Any]]:
+    """The nodes of the forest from the roots down, each with the ClusterQueues below it."""
+    nodes = nodes_of(Scheduler(cluster, now=0).engine)
+    below: dict[int, list[int]] = {}
+    for row, node in enumerate(nodes):
+        if node.exists:
+            below.setdefault(node.parent, []).append(row)
+    found: list[dict[str, Any]] = []
+
+    def visit(row: int, depth: int) -> list[str]:
+        place = len(found)
+        node = nodes[row]
+        found.append({"name": node.name, "kind": node.kind, "depth": depth, "queues": []})
+        queues = [node.name] if node.kind == "ClusterQueue" else []
+        for child in sorted(below.get(row, ()), key=lambda at: (nodes[at].kind, nodes[at].name)):
+            queues += visit(child, depth + 1)
+        found[place]["queues"] = queues
+        return queues
+
+    for root in below.get(-1, ()):
+        visit(root, 0)
+    return found

@@ -1,0 +1,213 @@
+"""The playground: its answers are those of `simulate`, and nobody else gets them."""
+
+import http.client
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+import kueuepy as kq
+from kueuepy.play import Playground, Server
+
+WEEK = Path(__file__).parents[2] / "examples" / "week"
+CELL = "h100/nvidia.com/gpu"
+
+
+def path_of(queue, field, cell=CELL):
+    return f"ClusterQueue/{queue}:quota[{cell}].{field}"
+
+
+@pytest.fixture(scope="module")
+def week():
+    return kq.load(WEEK / "teams.yaml"), kq.Jobs.read(WEEK / "jobs.csv")
+
+
+@pytest.fixture(scope="module")
+def playground(week):
+    return Playground(*week)
+
+
+CHANGES = [
+    {},
+    {path_of("vision", "nominalQuota"): 2},
+    {path_of("vision", "borrowingLimit"): 0, path_of("speech", "lendingLimit"): 3},
+    {path_of("robots", "nominalQuota"): 0, path_of("robots", "borrowingLimit"): 5},
+]
+
+
+@pytest.mark.parametrize("values", CHANGES)
+def test_answers_are_those_of_simulate(week, playground, values):
+    cluster, jobs = week
+    for path, value in values.items():
+        cluster = cluster.edit(path, value)
+    result = kq.simulate(cluster, jobs)
+    found = playground.answer(values)
+    told = {figure["name"]: figure["value"] for figure in found["figures"]}
+    assert told["wait_p95"] == result.kpis.wait_p95
+    assert told["evictions"] == result.kpis.evictions
+    assert told[f"utilisation {CELL}"] == result.kpis.utilisation[CELL]
+    assert [row["wait_mean"] for row in found["queues"]] == result.queues["wait_mean"].tolist()
+    assert playground.cluster(values) == cluster
+    # What is drawn adds up to what was used.
+    hours = sum(sum(row["used"]) for row in found["series"]["rows"]) * found["series"]["step"] / 3600
+    assert hours == pytest.approx(result.kpis.used_hours[CELL], rel=0.02)
+    json.dumps(found, allow_nan=False)
+
+
+def test_an_answer_is_there_at_once(playground):
+    """A thousand jobs of a week: asked for are 50 ms, here with room for a machine that has other work."""
+    playground.answer({})
+    took = []
+    for nominal in range(5):
+        begin = time.perf_counter()
+        playground.answer({path_of("vision", "nominalQuota"): nominal})
+        took.append(time.perf_counter() - begin)
+    assert min(took) < 0.15
+
+
+def test_sliders_show_what_the_manifests_have(playground):
+    knobs = {(knob.owner, knob.what): knob for knob in playground.knobs}
+    assert knobs["vision", "nominalQuota"].value == 8
+    assert knobs["vision", "borrowingLimit"].value is None
+    assert knobs["robots", "nominalQuota"].most == 40
+    assert len(knobs) == 9
+
+
+def test_amounts_keep_their_units_and_weights_are_there_with_fair_sharing():
+    quotas = {"f": {"cpu": kq.Quota("1500m", 1), "memory": kq.Quota("64Gi", None, "32Gi")}}
+    queues = [kq.ClusterQueue.of(name, quotas, cohort_name="all") for name in "ab"]
+    cluster = kq.Cluster(
+        kq.ResourceFlavor("f"), queues, configuration=kq.Configuration(fair_sharing=kq.FairSharingConfig())
+    )
+    jobs = [{"queue": "a", "submit": 0, "runtime": 60, "cpu": 1, "memory": "1Gi"}]
+    played = Playground(cluster, jobs)
+    knobs = {(knob.owner, knob.what, knob.cell): knob for knob in played.knobs}
+    cpu, memory = knobs["a", "nominalQuota", "f/cpu"], knobs["a", "lendingLimit", "f/memory"]
+    assert (cpu.value, cpu.suffix) == (1500, "m")
+    assert (memory.value, memory.suffix) == (32, "Gi")
+    weight = knobs["b", "weight", ""]
+    changed = played.cluster({cpu.path: 2500, memory.path: None, weight.path: 2.5})
+    (a, b) = changed.cluster_queues
+    assert str(a.resource_groups[0].flavors[0].resources[0].nominal_quota) == "2500m"
+    assert a.resource_groups[0].flavors[0].resources[1].lending_limit is None
+    assert str(b.fair_sharing.weight) in ("2500m", "2.5")
+    assert [node["depth"] for node in played.answer({})["tree"]] == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"ClusterQueue/vision:stopPolicy": "Hold"},
+        {path_of("vision", "nominalQuota"): None},
+        {path_of("vision", "nominalQuota"): -1},
+        {path_of("vision", "nominalQuota"): "8"},
+        {path_of("vision", "nominalQuota"): True},
+        {path_of("vision", "nominalQuota"): 10**9},
+        {path_of("vision", "nominalQuota"): float("nan")},
+    ],
+)
+def test_only_sliders_change_anything(playground, values):
+    with pytest.raises(kq.InvalidSpecError, match="play"):
+        playground.answer(values)
+
+
+# --- the server
+
+
+@pytest.fixture(scope="module")
+def server(playground):
+    with Server(playground) as serving:
+        yield serving
+
+
+def asked(server, method="GET", path="", body=None, host=None, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    _, _, _, token, _ = server.url.split("/")
+    target = path if path.startswith("/") else f"/{token}/{path}"
+    sent = {"Host": host or f"127.0.0.1:{server.port}", **{k.replace("_", "-"): v for k, v in headers.items()}}
+    connection.request(method, target, body, sent)
+    answer = connection.getresponse()
+    found = answer.status, dict(answer.getheaders()), answer.read()
+    connection.close()
+    return found
+
+
+def test_the_page_comes_whole_and_fetches_nothing_from_elsewhere(server):
+    status, headers, body = asked(server)
+    page = body.decode()
+    assert status == 200
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    (nonce,) = {part.split("'")[1].removeprefix("nonce-") for part in policy.split(";") if "nonce-" in part}
+    assert page.count(f'nonce="{nonce}"') == 2
+    assert "__" not in page.replace("__proto__", "")
+    assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in page
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert asked(server)[1]["Content-Security-Policy"] != policy
+
+
+def test_its_answers_are_those_of_the_playground(server, playground):
+    values = {path_of("vision", "nominalQuota"): 3}
+    status, headers, body = asked(server, "POST", "answer", json.dumps({"values": values}))
+    assert (status, headers["Content-Type"]) == (200, "application/json")
+    found, wanted = json.loads(body), playground.answer(values)
+    assert {**found, "ms": 0} == {**json.loads(json.dumps(wanted)), "ms": 0}
+    error = json.loads(asked(server, "POST", "answer", json.dumps({"values": {"x": 1}}))[2])
+    assert "is no slider" in error["error"]
+
+
+def test_without_the_token_there_is_nothing(server):
+    for path in ("/", "/answer", "/index.html", "/" + "x" * 32 + "/", "/../../etc/passwd", "/%c3%a9"):
+        assert asked(server, path=path)[0] == 404
+    assert asked(server, "POST", "/answer", "{}")[0] == 404
+    assert asked(server, path="page.html")[0] == 404
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:80", "[::1]:80"])
+def test_another_host_is_refused(server, host):
+    """As when a foreign page has its name lead to this machine."""
+    assert asked(server, host=host)[0] == 403
+    assert asked(server, "POST", "answer", '{"values": {}}', host=host)[0] == 403
+
+
+def test_another_origin_is_refused(server):
+    assert asked(server, "POST", "answer", '{"values": {}}', Origin="http://evil.example")[0] == 403
+    assert asked(server, "POST", "answer", '{"values": {}}', Origin=f"http://localhost:{server.port}")[0] == 200
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"])
+def test_there_is_no_other_method(server, method):
+    assert asked(server, method)[0] in (405, 501)
+
+
+@pytest.mark.parametrize("body", ["", "{", "[]", '{"values": []}', "null", "[" * 100_000, '{"values": NaN}'])
+def test_what_is_no_question_is_refused(server, body):
+    assert asked(server, "POST", "answer", body)[0] == 400
+
+
+def test_too_long_a_question_is_refused(server):
+    assert asked(server, "POST", "answer", "x", Content_Length=str(10**9))[0] == 413
+    assert asked(server, "POST", "answer", "x", Content_Length="-1")[0] == 413
+
+
+def test_it_listens_on_loopback_alone_and_ends(playground):
+    serving = Server(playground)
+    assert serving._server.server_address[0] == "127.0.0.1"
+    serving.start()
+    assert asked(serving)[0] == 200
+    serving.close()
+    with pytest.raises(OSError, match="refused"):
+        asked(serving)
+
+
+def test_a_name_cannot_end_the_script():
+    """Names of objects come from manifests; the server's page has them within a script."""
+    queue = kq.ClusterQueue.of("q", {"f": {"example.com/x": 1}})
+    played = Playground(kq.Cluster(kq.ResourceFlavor("f"), queue), [{"queue": "q", "submit": 0, "runtime": 1}])
+    played.knobs = (played.knobs[0]._replace(owner="</script><script>alert(1)</script>"),)
+    with Server(played) as serving:
+        page = asked(serving)[2].decode()
+    assert "<script>alert" not in page
+    assert "\\u003c/script>" in page
