@@ -44,4 +44,8 @@ def test_there_are_notebooks():
         "09_share_gpus",
         "10_cost_of_preemption",
         "11_slow_cycles",
+        "12_how_many_gpus",
+        "13_classical_or_fair",
+        "14_quota_pull_request",
+        "15_policy_study",
     ]
