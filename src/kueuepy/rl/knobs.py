@@ -60,6 +60,9 @@ class Knobs:
         if (self.start < self.low).any() or (self.start > self.high).any():
             raise InvalidSpecError(f"edit: {self.start.tolist()} is not within {pairs.tolist()}")
         self._objects = [path.partition(":")[0] for path in paths]
+        self._places: dict[str, list[int]] = {}
+        for place, name in enumerate(self._objects):
+            self._places.setdefault(name, []).append(place)
         self._known: dict[tuple[str, tuple[int, ...]], Object] = {}
 
     def moved(self, values: NDArray[np.int64], by: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -86,8 +89,8 @@ class Knobs:
         return [self._object(name, after) for name in changed]
 
     def _object(self, name: str, values: NDArray[np.int64]) -> Object:
-        places = [place for place, other in enumerate(self._objects) if other == name]
-        key = (name, tuple(values[places].tolist()))
+        places = self._places[name]
+        key = (name, tuple(int(values[place]) for place in places))
         if key not in self._known:
             if len(self._known) >= _MOST:
                 self._known.clear()

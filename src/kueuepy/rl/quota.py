@@ -156,8 +156,9 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         if run is None:
             raise gymnasium.error.ResetNeeded("reset() begins an episode; step() goes on with it")
         moved = self._knobs.moved(self._values, np.clip(np.asarray(action, np.float64), -1, 1) * self._step)
+        now = run.end_of(self._time)
         for thing in self._knobs.objects(self._values, moved):
-            run.core.steer(run.end_of(self._time), thing)
+            run.core.steer(now, thing)
         self._values = moved
         self._time = min(self._time + self._interval, self._episode)
         before, lost = self._view, self._lost
