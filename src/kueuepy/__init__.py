@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     )
     from kueuepy.explain import Cause, Explanation
     from kueuepy.exploration.calibration import Calibration, calibrate
+    from kueuepy.exploration.cycles import CycleCost, cycle_cost
     from kueuepy.exploration.delays import Delays, delays
     from kueuepy.exploration.estimate import Eta, Risk, eta, risk
     from kueuepy.exploration.gate import Gate, Verdict, gate
@@ -182,6 +183,7 @@ __all__ = [
     "Configuration",
     "Constant",
     "Cycle",
+    "CycleCost",
     "Decision",
     "Delays",
     "Delete",
@@ -286,6 +288,7 @@ __all__ = [
     "cluster_of",
     "compare",
     "compare_versions",
+    "cycle_cost",
     "delays",
     "dump",
     "errors",

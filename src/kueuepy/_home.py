@@ -12,6 +12,7 @@ HOME = {
     "kueuepy.whatif": "Answers Change Difference Outcome who_must_leave",
     "kueuepy.visibility.fidelity": "Fidelity fidelity",
     "kueuepy._core": "Quantity Question",
+    "kueuepy.exploration.cycles": "CycleCost cycle_cost",
     "kueuepy.exploration.delays": "Delays delays",
     "kueuepy.exploration.estimate": "Eta Risk eta risk",
     "kueuepy.exploration.gate": "Gate Verdict gate",
