@@ -41,3 +41,26 @@ def test_places_are_those_of_the_state_that_it_started_from():
         assert isinstance(decision, kq.Admitted)
         assert "n2" in repr(decision.pod_sets)
     assert to_bytes(loaded) == to_bytes(scheduler)
+
+
+def test_a_workload_may_lose_pod_sets_meanwhile():
+    limits = kq.LimitRange("limits", limits=(kq.LimitRangeItem(type="Container", default_request={"cpu": "1"}),))
+    scheduler = waiting((pod_set("main"), pod_set("more")), node("n1", "8"), limits)
+    known = scheduler.workload("default/second")
+    scheduler.apply(kq.Workload("second", queue_name="q", uid=known.uid, pod_sets=(pod_set("main"),)))
+    scheduler.settle()
+    assert not scheduler.engine.check()
+    scheduler.pods_ready("default/first")
+    scheduler.settle()
+    assert not scheduler.engine.check()
+    assert from_bytes(to_bytes(scheduler)).engine.fingerprint() == scheduler.engine.fingerprint()
+
+
+def test_a_workload_may_get_pod_sets_meanwhile():
+    scheduler = waiting((pod_set("main"),), node("n1", "8"))
+    known = scheduler.workload("default/second")
+    more = (pod_set("more"), pod_set("main"))
+    scheduler.apply(kq.Workload("second", queue_name="q", uid=known.uid, pod_sets=more))
+    scheduler.pods_ready("default/first")
+    scheduler.settle()
+    assert not scheduler.engine.check()

@@ -8,13 +8,15 @@ namespace kueue {
 
 namespace {
 
-// What a rule finds wrong with the pod templates; empty where nothing is.
+// What a rule finds wrong with the pod templates; empty where nothing is. The class of a workload whose cycle
+// waits may be that of other pod sets than it has now.
 template <typename Rule>
 std::string Errors(const Workload& workload, const EquivalenceClass& cls, PodTemplates templates, Rule rule) {
   std::vector<std::string> errors;
-  for (size_t i = 0; i < cls.adjusted.size(); ++i) {
-    const PodTemplate& pod =
-        templates == PodTemplates::kAdjusted ? cls.adjusted[i] : *workload.spec->pod_sets[i].pod_template;
+  const bool adjusted = templates == PodTemplates::kAdjusted || cls.adjusted.empty();
+  const size_t count = adjusted ? cls.adjusted.size() : workload.spec->pod_sets.size();
+  for (size_t i = 0; i < count; ++i) {
+    const PodTemplate& pod = adjusted ? cls.adjusted[i] : *workload.spec->pod_sets[i].pod_template;
     for (std::string& error : rule(pod, absl::StrCat("spec.podSets[", i, "].template.spec"))) {
       errors.push_back(std::move(error));
     }

@@ -305,19 +305,19 @@ Requests RequestsOfOne(const PodSetAdmission& admitted) {
   return requests;
 }
 
-// Pods in their domains, in each flavor of their pod set (pkg/workload/workload.go:TASUsage).
+// Pods in their domains, in each flavor of their pod set (pkg/workload/workload.go:TASUsage). The pod sets
+// are those of the class: what they got may have been decided before they changed.
 void ComputeTopologyUsage(State& state, Workload& workload) {
   workload.topology_usage = nullptr;
   const std::vector<PodSetAdmission>& pod_sets = workload.admission->pod_sets;
+  const auto has_place = [](const PodSetAdmission& one) { return one.topology != nullptr; };
   if (!state.config.gates.topology_aware_scheduling ||
-      std::none_of(pod_sets.begin(), pod_sets.end(),
-                   [](const auto& one) { return one.topology != nullptr; })) {
+      std::none_of(pod_sets.begin(), pod_sets.end(), has_place))
     return;
-  }
   std::vector<TopologyUsage> usage;
-  for (size_t i = 0; i < workload.spec->pod_sets.size(); ++i) {
+  for (size_t i = 0; i < state.Class(workload.cls).pod_sets.size(); ++i) {
     for (const PodSetAdmission& admitted : pod_sets) {
-      if (admitted.name != workload.spec->pod_sets[i].name || !admitted.topology) continue;
+      if (admitted.name != state.Class(workload.cls).pod_sets[i].name || !admitted.topology) continue;
       const Requests requests = state.config.rules.topology_usage_by_quota
                                     ? RequestsOfOne(admitted)
                                     : DemandsOf(state, workload.cls)[i].requests;

@@ -242,28 +242,32 @@ py::object FastReader::JsonText() {
 
 py::object FastReader::JsonNumber() {
   const char* const start = at_;
+  const auto pass_digits = [this] {
+    const char* const first = at_;
+    while (!AtEnd() && *at_ >= '0' && *at_ <= '9') ++at_;
+    if (at_ == first) throw Unsupported();
+    return absl::string_view(first, static_cast<size_t>(at_ - first));
+  };
   bool is_integer = true;
-  for (; !AtEnd() && *at_ != '\0' && std::strchr("+-0123456789.eE", *at_) != nullptr; ++at_) {
-    is_integer = is_integer && *at_ != '.' && *at_ != 'e' && *at_ != 'E';
+  if (Peek() == '-') ++at_;
+  const absl::string_view whole = pass_digits();
+  if (whole.size() > 1 && whole[0] == '0') throw Unsupported();
+  if (Peek() == '.') {
+    ++at_;
+    pass_digits();
+    is_integer = false;
+  }
+  if (Peek() == 'e' || Peek() == 'E') {
+    ++at_;
+    if (Peek() == '+' || Peek() == '-') ++at_;
+    pass_digits();
+    is_integer = false;
   }
   const absl::string_view text(start, static_cast<size_t>(at_ - start));
-  if (text.empty() || text.size() > longest_) throw Unsupported();
-  if (is_integer) {
-    if (text != "0" && !IsSimpleInteger(text)) throw Unsupported();
-    return texts_.Scalar(text);
-  }
-  // JSON wants digits on both sides of the point, and no plus or 0 before others.
-  const absl::string_view digits = text[0] == '-' ? text.substr(1) : text;
-  const size_t point = digits.find('.');
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (digits.empty() || !is_digit(digits[0]) ||
-      (digits.size() > 1 && digits[0] == '0' && is_digit(digits[1]))) {
-    throw Unsupported();
-  }
-  if (point != absl::string_view::npos && (point + 1 == digits.size() || !is_digit(digits[point + 1])))
-    throw Unsupported();
-  if (!is_digit(digits.back())) throw Unsupported();
-  return texts_.Number(text);
+  if (text.size() > longest_) throw Unsupported();
+  if (!is_integer) return texts_.Number(text);
+  if (text != "0" && !IsSimpleInteger(text)) throw Unsupported();
+  return texts_.Scalar(text);
 }
 
 }  // namespace kueue::python
