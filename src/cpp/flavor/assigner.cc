@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "absl/types/span.h"
 #include "flavor/eligibility.h"
 #include "state/held.h"
 
@@ -186,6 +185,12 @@ bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>*
     chosen.choices.insert(chosen.choices.end(), scan.choices.begin(), scan.choices.end());
     chosen.refusals.insert(chosen.refusals.end(), scan.refusals.begin(), scan.refusals.end());
   }
+  return TakeChoices(members, std::move(chosen), std::move(attempts), assignment);
+}
+
+// Gives each pod set of a group what was chosen of its resources; whether all got what they asked for.
+bool FlavorAssigner::TakeChoices(absl::Span<PodSetAssignment> members, Scan chosen,
+                                 std::vector<FlavorAttempt> attempts, Assignment& assignment) const {
   bool all_assigned = true;
   for (PodSetAssignment& member : members) {
     TakeChosen(chosen, member, assignment);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "flavor/assignment.h"
 #include "flavor/oracle.h"
 #include "flavor/placer.h"
@@ -60,6 +61,8 @@ class FlavorAssigner {
   // Gives the member what was chosen for its group and it asks for, and counts that as used.
   void TakeChosen(const Scan& chosen, PodSetAssignment& member, Assignment& assignment) const;
   Requests OfResourceGroup(const Requests& requests, int resource_group) const;
+  bool TakeChoices(absl::Span<PodSetAssignment> members, Scan chosen, std::vector<FlavorAttempt> attempts,
+                   Assignment& assignment) const;
   Scan FindFlavor(const Group& group, const Requests& requests, ResourceId resource, int resource_group,
                   const Amounts& assumed, std::vector<FlavorAttempt>& attempts);
   // How the flavor of the attempt does for the group, with a choice for each resource that it could hold.
