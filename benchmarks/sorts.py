@@ -11,6 +11,9 @@ from callgrind import MARK, measure
 from kueuepy._core import Engine
 from kueuepy.simulation.perf import Load
 
+COUNTED = ("workloads", "cycles", "admissions", "evictions", "finished")
+"""What must stay as it was committed."""
+
 
 def sort_marked(mark):
     """The yardstick, which `mark` makes a part of its own."""
@@ -22,20 +25,39 @@ def sort_marked(mark):
     mark.fingerprint()
 
 
-def measure_load(script, reference_sorts, profile):
-    """Measures the run of a load; the reference took `reference_sorts` times the yardstick."""
+def measure_run(script, prepare, reference_sorts=None):
+    """Measures a run: `prepare` gives what runs it and answers with its counts.
+
+    The reference, if there is one, took `reference_sorts` times the yardstick.
+    """
 
     def body():
-        run = Load(profile).start()
+        run = prepare()
         mark = Engine()
         mark.fingerprint()
-        while run.advance():
-            pass
+        counts = run()
         sort_marked(mark)
-        return {name: run.stats[name] for name in ("workloads", "cycles", "admissions", "evictions", "finished")}
+        return {name: counts[name] for name in COUNTED}
 
     def figures(parts, _):
         _, ours, _, sort, _ = parts
-        return {"instructions": ours, "sorts": ours / sort, "part of the reference": ours / sort / reference_sorts}
+        found = {"instructions": ours, "sorts": ours / sort}
+        return found | ({"part of the reference": found["sorts"] / reference_sorts} if reference_sorts else {})
 
     measure(script, body, figures, functions=[], marks=[MARK])
+
+
+def measure_load(script, reference_sorts, profile):
+    """Measures the run of a load."""
+
+    def prepare():
+        run = Load(profile).start()
+
+        def to_its_end():
+            while run.advance():
+                pass
+            return run.stats
+
+        return to_its_end
+
+    measure_run(script, prepare, reference_sorts)
