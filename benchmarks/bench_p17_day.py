@@ -1,7 +1,8 @@
-"""P17: a day of a busy cluster of 1,300 nodes with topology and fair sharing, whose queue never runs dry.
+"""P17: hours of a busy cluster of 1,300 nodes with topology and fair sharing, whose queue never runs dry.
 
 The shape is that of kubernetes-sigs/kueue#14477: a cycle every 2.4 s, and 536 jobs that wait when the day begins; how
-much jobs ask for is made up, so that about ten come and go a minute.
+much jobs ask for is made up, so that about ten come and go a minute. Two hours of it are counted, which is
+what valgrind has the time for; all others are alike.
 """
 
 import random
@@ -12,7 +13,7 @@ import kueuepy as kq
 from kueuepy.jobs import Submission
 
 GPU, SECOND = "nvidia.com/gpu", 10**9
-DAY = 24 * 3600
+COUNTED = 2 * 3600
 TEAMS, WAITING, A_MINUTE = 10, 536, 9.6
 HALL = kq.Topology("hall", levels=["block", "rack", kq.objects.HOSTNAME_LABEL])
 RUNTIME = 6.85, 0.8
@@ -37,7 +38,7 @@ def jobs():
     """Who waits when the day begins, and who comes in it."""
     rng = random.Random(17)  # noqa: S311
     at = [0.0] * WAITING
-    while at[-1] < DAY:
+    while at[-1] < COUNTED:
         at.append(at[-1] + rng.expovariate(A_MINUTE / 60))
     for number, submit in enumerate(at):
         pods, gpus = rng.choice(ASKED)
@@ -54,7 +55,7 @@ def prepare():
     run = kq.Simulation(cluster(), list(jobs()), clock=kq.Clock("2.4s"), record=nothing)
 
     def day():
-        run.run(until=DAY)
+        run.run(until=COUNTED)
         return run.result().stats
 
     return day
