@@ -195,6 +195,7 @@ std::vector<TopologyUsage> Placer::NetUsage(const Assignment& assignment, Worklo
     if (was_placed && state_.config.rules.moved_pods_are_uncounted) continue;
     const PodAmounts& requests =
         kueue::DemandsOf(state_, workload.cls)[static_cast<size_t>(pod_set.pod_set)].requests;
+    usage.reserve(usage.size() + pod_set.topology->domains.size());
     for (const DomainCount& entry : pod_set.topology->domains) {
       const int32_t count = entry.count - (was_placed ? PodsIn(*admitted->topology, entry.domain) : 0);
       if (count > 0) usage.push_back({flavor, entry.domain, count, requests});

@@ -232,7 +232,7 @@ class ClassicalSearch {
   // minimal.
   bool Take(const Candidate& candidate, bool borrow, std::vector<Target>& targets) {
     if (!IsValid(candidate, borrow)) return false;
-    Discharge(state_, candidate.workload);
+    Discharge(state_, query_, candidate.workload);
     targets.push_back({candidate.workload, ReasonFor(candidate.variant)});
     if (!Fits(state_, query_, borrow)) return false;
     FillBack(state_, query_, borrow, targets);

@@ -138,7 +138,7 @@ class FairSearch {
     RemoveRequest();
     if (fits) FillBack(state_, query_, /*borrow=*/true, targets_);
     if (leaks) {
-      for (const Target& target : targets_) Charge(state_, target.workload);
+      for (const Target& target : targets_) Charge(state_, query_, target.workload);
     }
     return fits ? targets_ : std::vector<Target>();
   }
@@ -201,7 +201,7 @@ class FairSearch {
   }
 
   bool Take(const Candidate& candidate, PreemptionReason reason) {
-    Discharge(state_, candidate.workload);
+    Discharge(state_, query_, candidate.workload);
     targets_.push_back({candidate.workload, reason});
     return FitsNow();
   }
@@ -259,7 +259,7 @@ class FairSearch {
     if (strategy == FairSharingStrategy::kLessThanInitialShare)
       return CompareShares(new_share, old_share) < 0;
     const Trial trial(state_);
-    Discharge(state_, candidate.workload);
+    Discharge(state_, query_, candidate.workload);
     return CompareShares(new_share, DominantResourceShare(state_, theirs)) <= 0;
   }
 
@@ -274,7 +274,7 @@ class FairSearch {
                         {},
                         holds};
     const Trial trial(state_);
-    Discharge(state_, candidate.workload);
+    Discharge(state_, query_, candidate.workload);
     made.final_share = DominantResourceShare(state_, theirs);
     trace_->push_back(std::move(made));
   }

@@ -11,6 +11,9 @@ namespace kueue {
 // Adds a workload's usage to, or takes it from, the tables.
 void Charge(State& state, WorkloadId id);
 void Discharge(State& state, WorkloadId id);
+// The same of what the query looks at: of quota alone where nothing is to be placed.
+void Charge(State& state, const PreemptionQuery& query, WorkloadId id);
+void Discharge(State& state, const PreemptionQuery& query, WorkloadId id);
 
 // Whether the request fits now; without `borrow` it must stay within the queue's nominal quota, too.
 // Mirrors pkg/scheduler/preemption/preemption.go:workloadFits.

@@ -9,16 +9,40 @@
 
 namespace kueue {
 
-void Charge(State& state, WorkloadId id) {
-  const Workload& workload = state.At(id);
+namespace {
+
+void ChargeQuota(State& state, const Workload& workload) {
   for (const auto& [fr, amount] : workload.usage) state.quota.Add(workload.charged, fr, amount);
-  if (workload.topology_usage) AddTopologyUsage(state, workload.topology_usage->entries, 1);
+}
+
+void DischargeQuota(State& state, const Workload& workload) {
+  for (const auto& [fr, amount] : workload.usage) state.quota.Remove(workload.charged, fr, amount);
+}
+
+void AddPlaces(State& state, const Workload& workload, int sign) {
+  if (workload.topology_usage) AddTopologyUsage(state, workload.topology_usage->entries, sign);
+}
+
+}  // namespace
+
+void Charge(State& state, WorkloadId id) {
+  ChargeQuota(state, state.At(id));
+  AddPlaces(state, state.At(id), 1);
 }
 
 void Discharge(State& state, WorkloadId id) {
-  const Workload& workload = state.At(id);
-  for (const auto& [fr, amount] : workload.usage) state.quota.Remove(workload.charged, fr, amount);
-  if (workload.topology_usage) AddTopologyUsage(state, workload.topology_usage->entries, -1);
+  DischargeQuota(state, state.At(id));
+  AddPlaces(state, state.At(id), -1);
+}
+
+void Charge(State& state, const PreemptionQuery& query, WorkloadId id) {
+  ChargeQuota(state, state.At(id));
+  if (query.topology != nullptr) AddPlaces(state, state.At(id), 1);
+}
+
+void Discharge(State& state, const PreemptionQuery& query, WorkloadId id) {
+  DischargeQuota(state, state.At(id));
+  if (query.topology != nullptr) AddPlaces(state, state.At(id), -1);
 }
 
 bool Fits(const State& state, const PreemptionQuery& query, bool borrow) {
@@ -31,12 +55,12 @@ bool Fits(const State& state, const PreemptionQuery& query, bool borrow) {
 
 void FillBack(State& state, const PreemptionQuery& query, bool borrow, std::vector<Target>& targets) {
   for (size_t i = targets.size() - 1; i-- > 0;) {
-    Charge(state, targets[i].workload);
+    Charge(state, query, targets[i].workload);
     if (Fits(state, query, borrow)) {
       targets[i] = targets.back();
       targets.pop_back();
     } else {
-      Discharge(state, targets[i].workload);
+      Discharge(state, query, targets[i].workload);
     }
   }
 }
@@ -79,7 +103,7 @@ GranularMode Preemptor::SimulatePreemption(NodeId queue, WorkloadId workload, Fl
   const Trial trial(state_);
   bool own = false;
   for (const Target& target : targets) {
-    Discharge(state_, target.workload);
+    DischargeQuota(state_, state_.At(target.workload));
     own = own || state_.At(target.workload).charged == queue;
   }
   const int level = state_.quota.LowestSubtreeThatFits(queue, fr, amount).height;

@@ -18,6 +18,19 @@ CapacityCache& CapacityCache::operator=(const CapacityCache& other) {
 CapacityCache::CapacityCache(CapacityCache&& other) noexcept = default;
 CapacityCache& CapacityCache::operator=(CapacityCache&& other) noexcept = default;
 
+namespace {
+
+// Tells of each resource of a pod that some node has: its slot, and how much a pod asks for; one of `pods`.
+template <typename Tell>
+void ForEachSlot(const TopologyTree& tree, const PodAmounts& requests, ResourceId pods, const Tell& tell) {
+  for (const auto& [resource, amount] : requests) {
+    if (const int slot = tree.SlotOf(resource); slot != kNoId) tell(slot, amount);
+  }
+  if (const int slot = tree.SlotOf(pods); slot != kNoId) tell(slot, int64_t{1});
+}
+
+}  // namespace
+
 void TopologyCapacity::Set(FlavorId flavor, std::shared_ptr<const TopologyTree> tree, std::string topology) {
   if (flavors_.size() <= static_cast<size_t>(flavor)) flavors_.resize(static_cast<size_t>(flavor) + 1);
   FlavorCapacity& capacity = flavors_[static_cast<size_t>(flavor)];
@@ -56,11 +69,8 @@ void TopologyCapacity::Add(FlavorId flavor, DomainId domain, const PodAmounts& r
   const int32_t leaf = capacity == nullptr ? kNoId : capacity->tree->LeafOf(domain);
   if (leaf == kNoId) return;
   const TopologyTree& tree = *capacity->tree;
-  for (const auto& [resource, amount] : requests) {
-    const int slot = tree.SlotOf(resource);
-    if (slot != kNoId) AddTo(flavor, leaf, slot, SaturatingMul(amount, count));
-  }
-  if (tree.SlotOf(pods) != kNoId) AddTo(flavor, leaf, tree.SlotOf(pods), count);
+  ForEachSlot(tree, requests, pods,
+              [&](int slot, int64_t amount) { AddTo(flavor, leaf, slot, SaturatingMul(amount, count)); });
   capacity->changed_used.Push(leaf);
   capacity->changed_used.Shorten(static_cast<size_t>(4 * tree.leaves() + 64));
 }
@@ -71,14 +81,10 @@ void TopologyCapacity::Assume(FlavorId flavor, DomainId domain, const PodAmounts
   const int32_t leaf = capacity == nullptr ? kNoId : capacity->tree->LeafOf(domain);
   if (leaf == kNoId) return;
   const TopologyTree& tree = *capacity->tree;
-  const auto add = [&](ResourceId resource, int64_t amount) {
-    const int slot = tree.SlotOf(resource);
-    if (slot == kNoId) return;
+  ForEachSlot(tree, requests, pods, [&](int slot, int64_t amount) {
     int64_t& assumed = capacity->assumed[static_cast<size_t>(leaf * tree.slots() + slot)];
     assumed = SaturatingAdd(assumed, SaturatingMul(amount, count));
-  };
-  for (const auto& [resource, amount] : requests) add(resource, amount);
-  add(pods, 1);
+  });
   capacity->changed_free.Push(leaf);
   assumed_.push_back({flavor, leaf, capacity->free_version});
   capacity->free_version = ++versions_;

@@ -48,7 +48,9 @@ TopologyTree::TopologyTree(std::vector<std::string> levels,
   for (const Leaf& leaf : leaves) {
     for (const auto& node : leaf.nodes) members.emplace_back(static_cast<int32_t>(paths.size()), node);
     leaf_ids_.push_back(domains.Intern(by_node_ ? leaf.path.back() : JoinValues(leaf.path)));
-    leaf_of_id_[leaf_ids_.back()] = static_cast<int32_t>(paths.size());
+    const auto id = static_cast<size_t>(leaf_ids_.back());
+    if (leaf_of_id_.size() <= id) leaf_of_id_.resize(id + 1, kNoId);
+    leaf_of_id_[id] = static_cast<int32_t>(paths.size());
     paths.push_back(leaf.path);
   }
   Number(paths);

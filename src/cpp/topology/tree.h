@@ -65,8 +65,7 @@ class TopologyTree {
   DomainId IdOfLeaf(int32_t leaf) const { return leaf_ids_[static_cast<size_t>(leaf)]; }
   // kNoId where no usable node of the flavor is in the domain.
   int32_t LeafOf(DomainId id) const {
-    const auto it = leaf_of_id_.find(id);
-    return it == leaf_of_id_.end() ? kNoId : it->second;
+    return static_cast<size_t>(id) < leaf_of_id_.size() ? leaf_of_id_[static_cast<size_t>(id)] : kNoId;
   }
   int32_t LeafOfNode(const std::string& node) const {
     const auto it = leaf_of_node_.find(node);
@@ -99,7 +98,7 @@ class TopologyTree {
   std::vector<DomainId> leaf_ids_;
   std::vector<std::shared_ptr<const Node>> leaf_nodes_;
   std::vector<int64_t> capacity_;
-  absl::flat_hash_map<DomainId, int32_t> leaf_of_id_;
+  std::vector<int32_t> leaf_of_id_;  // as far as domains are of this tree
   absl::flat_hash_map<std::string, int32_t> leaf_of_node_;
 };
 
