@@ -21,10 +21,11 @@ std::map<std::string, std::string> ReadStringMap(const py::handle& dict, const c
 }
 
 void ReadReadiness(const py::handle& status, Node& node, std::optional<Time>& since) {
+  std::map<std::string, std::string> others;
   ForEachObject(status, "conditions", "status", [&](const py::handle& item, const std::string& at) {
     const std::string type = GetText(item, "type", at), value = GetText(item, "status", at);
     if (type != "Ready") {
-      absl::StrAppend(&node.other_conditions, type, "=", value, ";");
+      others[type] = value;
       return;
     }
     if (node.ready != NodeReadiness::kMissing) return;  // the first counts
@@ -37,6 +38,7 @@ void ReadReadiness(const py::handle& status, Node& node, std::optional<Time>& si
             "it must be a time such as 2000-01-01T00:00:00Z");
     since = absl::ToUnixNanos(time);
   });
+  NoteConditions(others, node);
 }
 
 // A whole Node, as kubectl prints it.
@@ -55,6 +57,7 @@ void ApplyNode(SharedEngine& shared, const py::handle& doc) {
     ForEachObject(spec, "taints", "spec", [&node](const py::handle& item, const std::string& at) {
       node.taints.push_back(
           {GetText(item, "key", at), GetText(item, "value", at), GetText(item, "effect", at)});
+      absl::StrAppend(&node.other_conditions, GetText(item, "timeAdded", at), ";");
     });
   }
   if (status) {
@@ -71,6 +74,14 @@ void ApplyNode(SharedEngine& shared, const py::handle& doc) {
   });
 }
 
+// Where the pod is, or is to go.
+void ReadPlace(const py::handle& spec, ClusterPod& pod) {
+  pod.node = GetText(spec, "nodeName", "spec");
+  if (const py::handle selector = GetDict(spec, "nodeSelector", "spec")) {
+    pod.wanted = GetText(selector, kHostname, "spec.nodeSelector");
+  }
+}
+
 // A whole Pod, as kubectl prints it.
 void ApplyPod(SharedEngine& shared, const py::handle& doc) {
   const py::handle metadata = GetDict(doc, "metadata", "Pod"), spec = GetDict(doc, "spec", "Pod"),
@@ -81,7 +92,7 @@ void ApplyPod(SharedEngine& shared, const py::handle& doc) {
   std::string ns = GetText(metadata, "namespace", "metadata");
   if (ns.empty()) ns = "default";
   ReadPodAnnotations(ReadStringMap(metadata, "annotations", "metadata"), ns, pod);
-  pod.node = GetText(spec, "nodeName", "spec");
+  ReadPlace(spec, pod);
   const std::string phase = status ? GetText(status, "phase", "status") : std::string();
   pod.is_over = phase == "Succeeded" || phase == "Failed";
   pod.is_leaving = static_cast<bool>(Get(metadata, "deletionTimestamp"));
@@ -117,7 +128,7 @@ PodObject ReadPod(const py::handle& object) {
   read.name = TextOf(object, "name");
   ReadPodAnnotations(Labels(object.attr("annotations")), read.ns, read.pod);
   const py::object spec = object.attr("spec");
-  read.pod.node = GetText(spec, "nodeName", "spec");
+  ReadPlace(spec, read.pod);
   const std::string phase = TextOf(object, "phase");
   read.pod.is_over = phase == "Succeeded" || phase == "Failed";
   read.pod.is_leaving = !object.attr("deletion_timestamp").is_none();

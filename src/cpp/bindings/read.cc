@@ -223,6 +223,10 @@ LimitRange ReadLimitRange(const py::handle& object) {
   return range;
 }
 
+void NoteConditions(const std::map<std::string, std::string>& statuses, Node& node) {
+  for (const auto& [type, status] : statuses) absl::StrAppend(&node.other_conditions, type, "=", status, ";");
+}
+
 Node ReadNode(const py::handle& object) {
   Node node;
   node.name = TextOf(object, "name");
@@ -230,11 +234,14 @@ Node ReadNode(const py::handle& object) {
   node.annotations = Labels(object.attr("annotations"));
   for (const py::handle& taint : object.attr("taints")) {
     node.taints.push_back({TextOf(taint, "key"), TextOf(taint, "value"), TextOf(taint, "effect")});
+    const py::object added = taint.attr("time_added");
+    absl::StrAppend(&node.other_conditions, added.is_none() ? "" : added.cast<std::string>(), ";");
   }
   node.unschedulable = object.attr("unschedulable").cast<bool>();
   for (const auto& [name, quantity] : ReadResources(object.attr("allocatable"), "status.allocatable")) {
     node.allocatable[name] = ResourceValue(name, quantity);
   }
+  NoteConditions(Labels(object.attr("other_conditions")), node);
   const py::object ready = object.attr("ready");
   if (!ready.is_none()) node.ready = ready.cast<bool>() ? NodeReadiness::kReady : NodeReadiness::kNotReady;
   return node;

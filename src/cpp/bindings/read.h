@@ -24,6 +24,8 @@ LimitRange ReadLimitRange(const py::handle& object);
 // From JSON; empty: none.
 PodSetUpdates ReadPodSetUpdates(const std::string& json);
 Node ReadNode(const py::handle& object);
+// Type and status of each condition but Ready.
+void NoteConditions(const std::map<std::string, std::string>& statuses, Node& node);
 
 // A Pod that the cluster has, and what its containers ask for.
 struct PodObject {

@@ -275,10 +275,12 @@ void ChangePod(State& state, const std::string& key, std::optional<ClusterPod> n
     state.topology.freed.insert({state.now, before->node});
   }
   // Pods that fail or leave have their node looked at, whether nodes' own changes have or not; one that goes
-  // while it runs has not.
+  // while it runs has not. Pods without a node have the one looked at that they are to go to.
   const ClusterPod* const pod = now ? &*now : before ? &*before : nullptr;
   if (pod == nullptr || !state.config.gates.topology_aware_scheduling) return;
-  if (pod->by_topology && !pod->node.empty() && !pod->IsProgressing()) ReconcileNode(state, pod->node);
+  if (!pod->by_topology) return;
+  if (pod->node.empty() && !pod->wanted.empty()) ReconcileNode(state, pod->wanted);
+  if (!pod->node.empty() && !pod->IsProgressing()) ReconcileNode(state, pod->node);
 }
 
 void RemovePodsOf(State& state, const Workload& workload) {

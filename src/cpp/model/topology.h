@@ -28,8 +28,10 @@ struct Node {
   bool unschedulable = false;
   ResourceAmounts allocatable;
   NodeReadiness ready = NodeReadiness::kMissing;
-  Time ready_since = 0;          // when the condition took its status
-  std::string other_conditions;  // type and status of each but Ready; a change of these wakes workloads
+  Time ready_since = 0;  // when the condition took its status
+  // What else of it wakes workloads when it changes: type and status of each condition but Ready, and when
+  // its taints were added.
+  std::string other_conditions;
   bool IsUsable() const { return ready == NodeReadiness::kReady && !unschedulable; }
 };
 

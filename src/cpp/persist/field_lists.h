@@ -149,7 +149,7 @@ class FieldLists {
   KUEUE_RECORD(LedgerEntry, exists, is_sampled, history, consumed, penalties, last_update)
   KUEUE_RECORD(Event, kind, workload, name, spec, by, by_key, by_queue, time, cycle, queue, reason,
                preemption, cause, message, queued_since, since)
-  KUEUE_RECORD(ClusterPod, node, workload, by_topology, is_over, is_leaving, requests)
+  KUEUE_RECORD(ClusterPod, node, wanted, workload, by_topology, is_over, is_leaving, requests)
   KUEUE_RECORD(Topologies, levels, nodes, pods, domains, freed, waiting, made)
   KUEUE_RECORD(SecondPass, workload, iteration, due, unhealthy_nodes, admission)
   KUEUE_RECORD(WaitingCycle, start, passed, released)

@@ -217,7 +217,8 @@ KUEUE_IDS(WorkloadCheck, field::Check, field::Plain, field::Plain, field::Plain,
 KUEUE_IDS(DomainCount, field::Domain, field::Number);
 KUEUE_IDS(TopologyUsage, field::Flavor, field::Domain, field::Number, field::Resource);
 KUEUE_IDS(SecondPass, field::Workload, field::Number, field::Plain, field::Plain, field::Plain);
-KUEUE_IDS(ClusterPod, field::Plain, field::Plain, field::Plain, field::Plain, field::Plain, field::Resource);
+KUEUE_IDS(ClusterPod, field::Plain, field::Plain, field::Plain, field::Plain, field::Plain, field::Plain,
+          field::Resource);
 KUEUE_IDS(Workload, field::Plain, field::Plain, field::Plain, field::Plain, field::LocalQueue, field::Class,
           field::Plain, field::Plain, field::Plain, field::Plain, field::Plain, field::Node, field::Number,
           field::FlavorResource, field::Node, field::Plain, field::Plain, field::Plain, field::Plain,

@@ -22,6 +22,7 @@ struct State;
 // A pod that the cluster has, on a node or not.
 struct ClusterPod {
   std::string node;          // empty: none yet
+  std::string wanted;        // by its node selector
   std::string workload;      // its key; empty: of none
   bool by_topology = false;  // a topology placed it: it is accounted for with its workload
   bool is_over = false;      // succeeded or failed

@@ -89,7 +89,7 @@ def _metadata(kind: Kind, doc: Body, findings: Findings) -> Body | None:
         return None
     flat: Body = {}
     for name, value in metadata.items():
-        if name in _METADATA:
+        if name in _METADATA or name in kind.metadata:
             if value is not None:
                 flat[name] = value
         elif name in _TIMES:
@@ -172,7 +172,7 @@ def to_dict(obj: Object) -> dict[str, Any]:
     """
     kind = BY_CLASS[type(obj)]
     flat: Body = msgspec.to_builtins(obj)
-    metadata = {name: flat.pop(name) for name in _METADATA if name in flat}
+    metadata = {name: flat.pop(name) for name in (*_METADATA, *kind.metadata) if name in flat}
     if kind.namespaced:
         metadata.setdefault("namespace", "default")
     for name in _TIMES:

@@ -43,6 +43,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
         version: The version that is written.
         place: Where the record's own fields are: `spec`, or empty for the object's top.
         forms: The fields that a record keeps in another form.
+        metadata: The record's own fields that belong to the metadata.
         body: Picks the record's own fields out of the object, where they are not all in one place.
         spread: Puts them back.
     """
@@ -52,6 +53,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     version: str = "v1beta2"
     place: str = "spec"
     forms: Mapping[str, form.FieldForm] = {}
+    metadata: tuple[str, ...] = ()
     body: Callable[[Body], Body] | None = None
     spread: Callable[[Body], Body] | None = None
 
@@ -115,6 +117,12 @@ _NO_CONDITION = {"type": "MemoryPressure", "status": "False"}
 """Stands in a Node without a condition `Ready`, so that it is not taken for one without any."""
 
 
+def _statuses(*conditions: Any) -> Body:
+    """By type, of all conditions but `Ready`."""
+    named = (c for c in conditions if isinstance(c, dict) and isinstance(c.get("type"), str))
+    return {c["type"]: c.get("status") for c in named if c["type"] != "Ready"}
+
+
 def _node_body(doc: Body) -> Body:
     spec, status = _part(doc, "spec"), _part(doc, "status")
     picked: dict[str, Any] = {name: spec.get(name) for name in ("taints", "unschedulable")}
@@ -125,6 +133,9 @@ def _node_body(doc: Body) -> Body:
     picked = {name: value for name, value in picked.items() if value is not None}
     if conditions:
         picked["ready"] = found and found.get("status") == "True"
+    others = _statuses(*listed)
+    if others and (found or others != _statuses(_NO_CONDITION)):
+        picked["otherConditions"] = others
     if found and found.get("lastTransitionTime") is not None:
         picked["readySince"] = found["lastTransitionTime"]
     return picked
@@ -134,9 +145,11 @@ def _node_spread(body: Body) -> Body:
     spec = {name: body[name] for name in ("taints", "unschedulable") if name in body}
     status: Body = {name: body[name] for name in ("capacity", "allocatable") if name in body}
     ready = body.get("ready", True)
-    status |= {"conditions": [_NO_CONDITION]} if ready is None else _condition("Ready", true=ready)
-    if "readySince" in body:
-        status["conditions"][0]["lastTransitionTime"] = body["readySince"]
+    others = [{"type": name, "status": value} for name, value in body.get("otherConditions", {}).items()]
+    mine = [] if ready is None else _condition("Ready", true=ready)["conditions"]
+    if mine and "readySince" in body:
+        mine[0]["lastTransitionTime"] = body["readySince"]
+    status["conditions"] = [*mine, *others] or [_NO_CONDITION]
     return {"spec": spec, "status": status}
 
 
@@ -175,7 +188,11 @@ KINDS: dict[tuple[str, str], Kind] = {
         ),
         Kind(cls=Cohort),
         Kind(cls=LocalQueue, forms={"status": LOCAL_QUEUE_STATUS}),
-        Kind(cls=Workload, forms={"podSets": POD_SETS, "preemptionGates": form.NAMES, "status": STATUS}),
+        Kind(
+            cls=Workload,
+            metadata=("ownerReferences",),
+            forms={"podSets": POD_SETS, "preemptionGates": form.NAMES, "status": STATUS},
+        ),
         Kind(cls=AdmissionCheck, forms={"parameters": form.PARAMETERS}, body=_check_body, spread=_check_spread),
         Kind(cls=Topology, forms={"levels": form.LEVELS}),
         Kind(cls=WorkloadPriorityClass, place=""),

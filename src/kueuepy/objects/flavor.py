@@ -21,7 +21,7 @@ class Taint(Value, frozen=True):
         key: The taint's key.
         value: The taint's value.
         effect: Required. `NoSchedule` and `NoExecute` keep a workload out of a flavor; `PreferNoSchedule` doesn't.
-        time_added: When the taint was added, as written; nothing here reads it.
+        time_added: When the taint was added, as written; of a node, a change wakes who waits.
     """
 
     key: str

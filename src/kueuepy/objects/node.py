@@ -34,6 +34,8 @@ class Node(Object, frozen=True, kw_only=True):
         unschedulable: Whether it takes no new pods (`kubectl cordon`).
         ready: Whether condition `Ready` is true; `None` for a node that has no such condition, which is one that
             failed. A manifest without any condition is that of a ready node.
+        other_conditions: The status of each condition but `Ready`, by type; a change wakes who waits, as any change of
+            a node does.
         ready_since: When the condition took its status, in nanoseconds since the Unix epoch; `None` for when it was
             applied so first.
     """
@@ -43,6 +45,7 @@ class Node(Object, frozen=True, kw_only=True):
     taints: Sequence[Taint] = ()
     unschedulable: bool = False
     ready: bool | None = True
+    other_conditions: dict[str, str] = field(default_factory=dict)
     ready_since: Int64 | None = None
 
     def __post_init__(self) -> None:

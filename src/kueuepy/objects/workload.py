@@ -122,6 +122,8 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
         active: `False` evicts it and keeps it out.
         maximum_execution_time_seconds: After how long in all it is deactivated; `None` for never.
         preemption_gates: Gates that must open before it may preempt, at most 8.
+        owner_references: `metadata.ownerReferences`, as in the manifest. A node's failure takes the Workload of a
+            single Pod, and of no group, along.
         status: What was decided so far; `None` for nothing.
     """
 
@@ -132,6 +134,7 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
     active: bool = True
     maximum_execution_time_seconds: int | None = None
     preemption_gates: Sequence[str] = ()
+    owner_references: Sequence[dict[str, Any]] = ()
     status: WorkloadStatus | None = None
 
     def without_min_counts(self) -> "Workload":

@@ -66,10 +66,21 @@ def _do_of_workload(state: SchedulerState, found: int, call: calls.OfWorkload) -
             engine.set_reclaimable(found, {names[0]: pods} if isinstance(pods, int) else pods)
 
 
+def _is_of_single_pod(workload: Workload) -> bool:
+    """Whether its only owner is a Pod of no group. Mirrors `pkg/workload/workload.go:OwnedBySinglePod`."""
+    if len(workload.owner_references) != 1:
+        return False
+    from kueuepy.jobs import keys  # noqa: PLC0415 - only Workloads of live clusters need it
+
+    (owner,) = workload.owner_references
+    grouped = workload.annotations.get(keys.IS_GROUP_WORKLOAD) == "true"
+    return (owner.get("apiVersion"), owner.get("kind")) == ("v1", "Pod") and not grouped
+
+
 def _submit(state: SchedulerState, call: calls.Submit) -> None:
     state.count = call.count + 1  # also if the engine refuses it
     workload = call.workload
-    state.engine.submit(workload, call.single_pod)
+    state.engine.submit(workload, call.single_pod or _is_of_single_pod(workload))
     state.store.workloads.put(workload.key, workload)
     if call.job is not None:
         state.store.jobs.put(workload.key, call.job)

@@ -5,6 +5,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.journal import Journal
+from kueuepy.manifest import from_dict, to_dict
 
 from .conftest import FLAVOR, RACKS, centre, hosts, job, places
 
@@ -209,3 +210,97 @@ def test_a_dump_goes_on_with_nodes_pods_and_places(scheduler):
 
     assert places(again, "train") == places(scheduler, "train")
     assert str(again.topology("racks")) == str(scheduler.topology("racks"))
+
+
+TAINT = kq.Taint("spot", "true", "NoExecute")
+CHANGES = [
+    ({}, {}, False),
+    ({}, {"annotations": {"a": "b"}}, True),
+    ({}, {"other_conditions": {"DiskPressure": "True"}}, True),
+    ({"other_conditions": {"DiskPressure": "True"}}, {"other_conditions": {"DiskPressure": "False"}}, True),
+    ({"other_conditions": {"DiskPressure": "True"}}, {"other_conditions": {}}, True),
+    ({"taints": (TAINT,)}, {"taints": (change(TAINT, time_added="2026-01-31T12:00:00Z"),)}, True),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "wakes"), CHANGES, ids=str)
+def test_a_change_of_a_node_wakes_who_waits(scheduler, before, after, wakes):
+    """As `pkg/controller/tas/resource_flavor.go:checkNodeSchedulingPropertiesChanged`."""
+    node = change(scheduler.cluster.nodes[0], **before)
+    scheduler.apply(node)
+    scheduler.submit(job("wide", 9, kq.required("rack")))
+    scheduler.settle()
+
+    scheduler.apply(change(node, **after))
+    assert bool(scheduler.cycle()) is wakes
+
+
+def admitted(name, pods, **status):
+    """A Workload of one pod set that has its place already."""
+    one = job(name, sum(pods.values()), kq.required("rack"))
+    domains = tuple(kq.TopologyDomain((host,), count) for host, count in pods.items())
+    place = kq.TopologyAssignment((kq.objects.HOSTNAME_LABEL,), domains)
+    usage = {"nvidia.com/gpu": sum(pods.values())}
+    given = kq.objects.PodSetAssignment("main", {"nvidia.com/gpu": "h100"}, usage, None, place)
+    conditions = [kq.objects.Condition(kind, "True", kind) for kind in ("QuotaReserved", "Admitted")]
+    held = kq.objects.WorkloadStatus(
+        conditions=conditions, admission=kq.objects.Admission("vision", (given,)), **status
+    )
+    return change(one, status=held)
+
+
+def test_a_failed_node_without_a_replacement_is_told_with_its_cause():
+    gates = {"TASFailedNodeReplacementFailFast": False}
+    known = admitted("train", {"b1-r1-h1": 4, "gone": 4}, unhealthy_nodes=("gone",))
+    cluster = centre(hosts(1, 1, 1), known, configuration=kq.Configuration(feature_gates=gates))
+    scheduler = kq.Scheduler(cluster)
+    scheduler.advance(1)
+    (decision,) = scheduler.cycle()
+
+    assert isinstance(decision, kq.Pending)
+    assert decision.reason == "TopologyPlacementFailed"
+    assert decision.message.startswith(
+        "couldn't assign flavors to pod set main: topology \"racks\" doesn't allow to fit"
+    )
+    assert places(scheduler, "train") == {"b1-r1-h1": 4, "gone": 4}
+
+
+OWNERS = [
+    ([{"apiVersion": "v1", "kind": "Pod", "name": "p"}], {}, {"gone": 1}),
+    ([{"apiVersion": "v1", "kind": "Pod", "name": "p"}], {"kueue.x-k8s.io/is-group-workload": "true"}, {"b1-r1-h1": 1}),
+    ([{"apiVersion": "v1", "kind": "Pod", "name": name} for name in "pq"], {}, {"b1-r1-h1": 1}),
+    ([{"apiVersion": "batch/v1", "kind": "Job", "name": "j"}], {}, {"b1-r1-h1": 1}),
+    ([], {}, {"b1-r1-h1": 1}),
+]
+
+
+@pytest.mark.parametrize(("owners", "annotations", "found"), OWNERS, ids=str)
+def test_the_workload_of_a_single_pod_is_not_moved(owners, annotations, found):
+    """As `pkg/workload/workload.go:OwnedBySinglePod`: the pod cannot go elsewhere."""
+    known = admitted("train", {"gone": 1}, unhealthy_nodes=("gone",))
+    known = change(known, owner_references=owners, annotations=annotations)
+    assert from_dict(to_dict(known)).owner_references == tuple(owners)
+
+    scheduler = kq.Scheduler(centre(hosts(1, 1, 1), known))
+    scheduler.advance(1)
+    scheduler.settle()
+
+    assert places(scheduler, "train") == found
+
+
+def test_a_pod_on_its_way_has_the_node_looked_at_that_it_wants():
+    """As `pkg/controller/tas/node_controller.go:queueReconcileForPod`: 30 s are over, and nobody has looked since."""
+    gates = {"TASReplaceNodeDueToNotReadyOverFixedTime": True}
+    marks = {"kueue.x-k8s.io/podset-required-topology": "rack"}
+    runs = kq.Pod.of("train-0", "b1-r1-h1", annotations=marks)
+    cluster = centre(
+        hosts(1, 1, 2), admitted("train", {"b1-r1-h1": 1}), configuration=kq.Configuration(feature_gates=gates)
+    )
+    scheduler = kq.Scheduler(cluster)
+    scheduler.apply(runs, change(scheduler.cluster.nodes[0], ready=False))
+    scheduler.advance(31)
+    assert scheduler.workload("train").status.unhealthy_nodes == ()
+
+    spec = {"containers": [{"name": "main"}], "nodeSelector": {kq.objects.HOSTNAME_LABEL: "b1-r1-h1"}}
+    scheduler.apply(kq.Pod("train-1", spec=spec, annotations=marks, phase="Pending"))
+    assert scheduler.workload("train").status.unhealthy_nodes == ("b1-r1-h1",)
