@@ -19,6 +19,6 @@ def installed() -> str:
         return "of a source tree"
 
 
-def told() -> str:
+def describe() -> str:
     """The version, and that of Kueue whose decisions are right."""
     return f"kueuepy {installed()}, deciding as kubernetes-sigs/kueue at {COMMIT} ({VERSION})"

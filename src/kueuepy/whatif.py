@@ -232,18 +232,18 @@ class Difference(Generic[R]):
 
     def __str__(self) -> str:
         """A line for each change."""
-        lines = [f"{c.workload}: {_told(c.before)} → {_told(c.after)}" for c in self.changes]
+        lines = [f"{c.workload}: {_describe(c.before)} → {_describe(c.after)}" for c in self.changes]
         return "\n".join(lines) or "nothing changes"
 
     def sheets(self) -> tuple[Sheet]:
         """The changes, one a row."""
-        rows = [(c.workload, _told(c.before), _told(c.after)) for c in self.changes]
+        rows = [(c.workload, _describe(c.before), _describe(c.after)) for c in self.changes]
         return (Sheet(("workload", "before", "after"), rows),)
 
     _repr_html_ = repr_html
 
 
-def _told(outcome: Outcome) -> str:
+def _describe(outcome: Outcome) -> str:
     flavors = sorted({flavor for flavors in outcome.flavors.values() for flavor in flavors.values()})
     return f"{outcome.status} ({', '.join(flavors) or outcome.reason})" if flavors or outcome.reason else outcome.status
 

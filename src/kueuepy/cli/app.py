@@ -23,7 +23,7 @@ from kueuepy.cli.command import PLAIN_COMMANDS
 from kueuepy.cli.command import main as plain
 from kueuepy.cli.output import WRONG_INPUT, fail
 from kueuepy.errors import KueueError
-from kueuepy.version import told
+from kueuepy.version import describe
 
 app = typer.Typer(
     name="kueuepy",
@@ -41,7 +41,7 @@ Exit codes: 0 done, and the answer is good; 1 the input is wrong; 2 the command 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it
     if wanted:
-        typer.echo(told())
+        typer.echo(describe())
         raise typer.Exit
 
 

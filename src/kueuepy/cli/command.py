@@ -9,7 +9,7 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.profiles import DEVELOPMENT
-from kueuepy.version import told
+from kueuepy.version import describe
 
 PLAIN_COMMANDS = ("replay", "perf")
 """The commands that need nothing but a plain install."""
@@ -66,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,  # the version stays on one line
         epilog='The other commands need the extra: pip install "kueuepy[cli]"',
     )
-    top.add_argument("--version", action="version", version=told())
+    top.add_argument("--version", action="version", version=describe())
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     replays = commands.add_parser(
         "replay",

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
+from kueuepy.cli.describe import jobs_of
 from kueuepy.cli.options import ExitCode, Json, KueueVersion, Lenient, examples, read
 from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say, writing
-from kueuepy.cli.story import jobs_of
 from kueuepy.cluster import Cluster
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.comparison import compare as compare_policies

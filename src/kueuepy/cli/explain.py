@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
+from kueuepy.cli.describe import find, start
 from kueuepy.cli.options import AsIs, Files, Json, KueueVersion, Lenient, Namespace, examples
 from kueuepy.cli.output import print_json, say
-from kueuepy.cli.story import find, start
 
 EXAMPLES = examples(
     "kueuepy explain a-4 examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv",

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from kueuepy._core import Quantity
+from kueuepy.cli.describe import describe, plain, rows_table, start
 from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, Rows, examples
 from kueuepy.cli.output import counted, print_json, progress, say
-from kueuepy.cli.story import plain, rows_table, start, told
 from kueuepy.decisions import Pending
 from kueuepy.engine.cycle import Settled
 from kueuepy.engine.workloads import conditions_of, status_of
@@ -71,7 +71,7 @@ def _events(settled: Settled) -> Iterator[tuple[Any, ...]]:
     for number, cycle in enumerate(settled, start=1):
         for decision in cycle:
             if not isinstance(decision, Pending):
-                yield number, decision.workload, decision.cluster_queue, *told(decision)
+                yield number, decision.workload, decision.cluster_queue, *describe(decision)
 
 
 def _waiting(scheduler: Scheduler) -> Iterator[str]:

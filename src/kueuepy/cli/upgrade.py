@@ -5,9 +5,9 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from kueuepy.cli.describe import jobs_of, rows_table
 from kueuepy.cli.options import ExitCode, Files, Json, Lenient, Rows, examples, paths
 from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say
-from kueuepy.cli.story import jobs_of, rows_table
 from kueuepy.cluster import Cluster
 from kueuepy.errors.problems import ManifestError
 from kueuepy.manifest import Manifest, load

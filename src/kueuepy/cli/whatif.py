@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
+from kueuepy.cli.describe import describe, ended, jobs_of, plain, rows_table, start
 from kueuepy.cli.options import AsIs, ExitCode, Files, Json, KueueVersion, Lenient, Namespace, Rows, examples, read
 from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say
-from kueuepy.cli.story import ended, jobs_of, plain, rows_table, start, told
 from kueuepy.cluster.cluster import of_release
 from kueuepy.decisions import Admitted, Preempting
 from kueuepy.errors import InvalidSpecError
@@ -72,7 +72,7 @@ def _try(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: bool
     if json:
         print_json([plain(answer) for answer in answers])
     for answer in () if json else answers:
-        verdict, detail = told(answer)
+        verdict, detail = describe(answer)
         say(f"{answer.workload}: {verdict}: {detail}")
     good = (Admitted, Preempting) if preempting else (Admitted,)
     if not all(isinstance(answer, good) for answer in answers):

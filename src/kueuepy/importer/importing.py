@@ -18,7 +18,7 @@ from kueuepy.manifest import Limits, collector, load
 from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.profiles import release_of
 from kueuepy.scheduler import Scheduler
-from kueuepy.session.submission import Submitted, latest_time, of_jobs
+from kueuepy.session.submission import SubmittedWorkload, latest_time, of_jobs
 from kueuepy.session.time import Moment, moment_ns
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _take_workloads(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported
     local_queues = {queue.key: queue.cluster_queue for queue in cluster.local_queues}
     for workload in cluster.workloads:
         outcome = _outcome(workload)
-        reason = _refusal(scheduler, Submitted(workload)) or _obstacle(workload, outcome, queues, local_queues)
+        reason = _refusal(scheduler, SubmittedWorkload(workload)) or _obstacle(workload, outcome, queues, local_queues)
         yield Imported("Workload", workload.key, "not placed" if reason else outcome, reason)
 
 
@@ -218,7 +218,7 @@ def _take_batch(scheduler: Scheduler, kind: str, key: str, jobs: list[dict[str, 
         yield Imported(kind, key, "not placed" if refusal else "pending", refusal or f"as Workload {one.workload.key}")
 
 
-def _refusal(scheduler: Scheduler, one: Submitted) -> str:
+def _refusal(scheduler: Scheduler, one: SubmittedWorkload) -> str:
     """Why the engine does not take a workload; empty if it does."""
     try:
         scheduler.take(one)
@@ -241,5 +241,5 @@ def _take_pods(scheduler: Scheduler, placing: PodImport, pods: list[dict[str, An
     for pod in pods:
         workload, row = placing.place(pod)
         if workload is not None:
-            scheduler.take(Submitted(workload))
+            scheduler.take(SubmittedWorkload(workload))
         yield row

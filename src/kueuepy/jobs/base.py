@@ -353,7 +353,7 @@ class BaseJob:
         return PodSet(slot.name.lower(), slot.count, min_count, sanitized(template), request)
 
 
-class Maker(BaseJob):
+class ParentJob(BaseJob):
     """An object that Kueue neither suspends nor starts: what it makes is held back, jobs or pods."""
 
     def validate(self) -> None:

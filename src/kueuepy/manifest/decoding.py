@@ -17,7 +17,7 @@ from kueuepy.objects.ready import ready
 T = TypeVar("T")
 
 
-class Sound:
+class Validated:
     """Values that need no second look, by what they are, not by what they equal."""
 
     __slots__ = ("_values",)
@@ -44,15 +44,15 @@ class Findings:
         strict: Whether an unknown field is a problem, not just a note.
         problems: What is wrong.
         notes: What was passed over or put right.
-        sound: Values in which nothing was found, and that many objects may have.
+        validated: Values in which nothing was found, and that many objects may have.
     """
 
-    __slots__ = ("notes", "problems", "sound", "strict")
+    __slots__ = ("notes", "problems", "strict", "validated")
 
-    def __init__(self, *, strict: bool = True, sound: Sound | None = None) -> None:
+    def __init__(self, *, strict: bool = True, validated: Validated | None = None) -> None:
         """Starts without findings."""
         self.strict = strict
-        self.sound = Sound() if sound is None else sound
+        self.validated = Validated() if validated is None else validated
         self.problems: list[Problem] = []
         self.notes: list[Problem] = []
 

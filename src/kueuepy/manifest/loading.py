@@ -9,7 +9,7 @@ from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
 from kueuepy.manifest.convert import generated_name, object_name, read_object, split_api_version
-from kueuepy.manifest.decoding import Findings, Sound
+from kueuepy.manifest.decoding import Findings, Validated
 from kueuepy.manifest.jobkinds import QUEUE_NAME, is_annotated, is_job, is_other, with_queue_label
 from kueuepy.manifest.kinds import KINDS, KUEUE
 from kueuepy.manifest.leniency import complete_quotas
@@ -97,7 +97,7 @@ class _Loader:
         self._problems: list[tuple[str, Problem]] = []
         self._versions: set[str] = set()
         self._generated = 0
-        self._sound = Sound()
+        self._validated = Validated()
 
     def take(self, item: Item) -> None:
         """Adds a document: an object, or a list of them."""
@@ -155,7 +155,7 @@ class _Loader:
         self._configuration = (*found, item)
 
     def _read(self, item: Item, doc: dict[str, Any], api_group: str, version: str) -> None:
-        findings = Findings(strict=self._strict, sound=self._sound)
+        findings = Findings(strict=self._strict, validated=self._validated)
         body = to_v1beta2(api_group, version, self._named(item, doc), findings)
         kind = KINDS[api_group, str(body["kind"])]
         obj = read_object(kind, self._placed(body) if kind.namespaced else body, findings)
@@ -236,9 +236,9 @@ class _Loader:
         elif self._release.name != DEVELOPMENT:
             configuration = Configuration(version=self._release.name)
         gates = configuration.gates if configuration and not self._problems else {}
-        sound = Sound()
+        validated = Validated()
         for obj, item in self._objects.values():
-            review = Review(strict=self._strict, gates=gates, sound=sound)
+            review = Review(strict=self._strict, gates=gates, validated=validated)
             review_object(obj, review)
             if review.problems or review.notes:
                 self._collect(review, item, called(obj))

@@ -44,11 +44,11 @@ def _read_pod_spec(raw: Any, path: Path, findings: Findings) -> Any:
 
 
 def _held_template(template: Any, path: Path, findings: Findings) -> Any:
-    if template in findings.sound:
+    if template in findings.validated:
         return template
     held = hold(PodTemplate, template, (*path, "template"), findings)
     if held is template:
-        findings.sound.add(template)
+        findings.validated.add(template)
     return held
 
 

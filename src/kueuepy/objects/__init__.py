@@ -3,7 +3,7 @@
 Each record flattens `metadata` and `spec`; its fields have Kueue's names in snake_case, and enumerated values are the
 texts that Kueue uses. Times are nanoseconds since the Unix epoch, durations nanoseconds unless the name says
 otherwise, quantities are kept as written. Nothing is checked on construction: `kueuepy.manifest.check` does that, and
-so does every door of the engine.
+so does every call that takes them.
 """
 
 from kueuepy.objects.base import NamespacedObject, Object, QuantityText, ResourceList

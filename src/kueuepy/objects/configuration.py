@@ -38,8 +38,8 @@ class AdmissionFairSharing(Value, frozen=True):
     Attributes:
         usage_half_life_time: After how many nanoseconds past usage counts half; 0 forgets it at once
             (`pkg/util/admissionfairsharing/admission_fair_sharing.go:CalculateDecayedConsumed`).
-        usage_sampling_interval: How many nanoseconds lie between two samples, more than 0; who gets quota owes that
-            much of its request at once (`CalculateEntryPenalty` there).
+        usage_sampling_interval: How many nanoseconds lie between two samples, more than 0; that much of the request of
+            one that gets quota is its entry penalty (`CalculateEntryPenalty` there).
         resource_weights: How much a core, a byte or a unit of a resource counts; 1 if not given.
     """
 

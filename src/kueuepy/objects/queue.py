@@ -152,7 +152,7 @@ class LocalQueueStatus(Value, frozen=True, kw_only=True):
 
 
 class LocalQueue(NamespacedObject, frozen=True, kw_only=True):
-    """A namespace's door to a ClusterQueue.
+    """A queue of a namespace, whose workloads go to one ClusterQueue.
 
     Source: `apis/kueue/v1beta2/localqueue_types.go`.
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kueuepy.session.checks import Check
     from kueuepy.session.session import Log
     from kueuepy.session.state import SchedulerState
-    from kueuepy.session.submission import Keys, Submitted
+    from kueuepy.session.submission import Keys, SubmittedWorkload
     from kueuepy.session.time import Duration, Moment
     from kueuepy.whatif import Difference, Edit
 
@@ -298,7 +298,7 @@ class Scheduler(SchedulerQuestions):
         scheduler.session = Session(state, log)
         return scheduler
 
-    def take(self, one: Submitted) -> None:
+    def take(self, one: SubmittedWorkload) -> None:
         """A workload comes as it is, with its status and without checks: what `submit` does after them.
 
         Raises:

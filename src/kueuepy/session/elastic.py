@@ -13,7 +13,7 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import keys
-from kueuepy.session.submission import Submitted, of_jobs
+from kueuepy.session.submission import SubmittedWorkload, of_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,11 +32,11 @@ class Resized(NamedTuple):
     """
 
     key: str
-    new: Submitted | None = None
+    new: SubmittedWorkload | None = None
     changed: Workload | None = None
 
 
-def resized(state: SchedulerState, one: Submitted) -> Resized:
+def resized(state: SchedulerState, one: SubmittedWorkload) -> Resized:
     """What becomes of a job: of one that is not elastic, or not there yet, a new Workload.
 
     Raises:
@@ -75,7 +75,7 @@ def _slices(state: SchedulerState, job: Mapping[str, Any]) -> Iterator[Workload]
             yield state.workload(key)
 
 
-def _replacing(state: SchedulerState, one: Submitted, before: Workload) -> Submitted:
+def _replacing(state: SchedulerState, one: SubmittedWorkload, before: Workload) -> SubmittedWorkload:
     """A new slice, named by the first generation of the job that has none yet."""
     assert one.job is not None
     metadata = one.job["metadata"]

@@ -12,7 +12,7 @@ from kueuepy.objects import Object, Workload
 from kueuepy.session import calls
 from kueuepy.session.doing import with_status_of
 from kueuepy.session.elastic import resized
-from kueuepy.session.submission import Keys, Submitted
+from kueuepy.session.submission import Keys, SubmittedWorkload
 from kueuepy.session.workloads import delete, take_all, valid_submissions
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def apply(session: Session, objects: Sequence[Object]) -> None:
             _check(state, obj)
         for obj in objects:
             if isinstance(obj, Workload) and state.find(obj) is None:
-                take_all(session, [Submitted(msgspec.structs.replace(obj, status=None))])
+                take_all(session, [SubmittedWorkload(msgspec.structs.replace(obj, status=None))])
             else:
                 session.do(calls.Apply(obj))
 

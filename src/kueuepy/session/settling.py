@@ -129,7 +129,7 @@ class _Progress:
         self._ahead = 0
 
     def is_made(self, cycle: Cycle) -> bool:
-        """Whether it simply admitted; or parked one of many heads, and nobody has been evicted so far."""
+        """Whether it simply admitted; or made one of many heads inadmissible, and nobody has been evicted so far."""
         if cycle.admitted_count and not cycle.evicted_count and not self._retries:
             return True
         self._evicts = self._evicts or cycle.evicted_count > 0

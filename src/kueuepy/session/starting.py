@@ -14,7 +14,7 @@ from kueuepy.session.checks import checks_of
 from kueuepy.session.session import Session
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import Store
-from kueuepy.session.submission import Submitted, latest_time, of_jobs, plain
+from kueuepy.session.submission import SubmittedWorkload, latest_time, of_jobs, plain
 from kueuepy.session.time import Duration, Moment, duration_ns, moment_ns
 from kueuepy.session.workloads import take_all, valid
 
@@ -44,7 +44,7 @@ def start(
     for obj in cluster.objects():
         if not isinstance(obj, Workload):
             session.do(calls.Apply(obj))
-    take_all(session, (Submitted(workload) for workload in cluster.workloads))
+    take_all(session, (SubmittedWorkload(workload) for workload in cluster.workloads))
     with jobs_placed(cluster.manifest):
         take_all(session, valid(state, of_jobs(cluster.jobs, state.job_context())))
     return session

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Submitted(NamedTuple):
+class SubmittedWorkload(NamedTuple):
     """A Workload, the manifest of the job that it was made for, if it was, and whether that is a single pod."""
 
     workload: Workload
@@ -57,7 +57,7 @@ class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute
         return "\n".join((super().__repr__(), *self.remarks))
 
 
-def submissions(items: Iterable[Any], around: JobContext) -> Iterator[Submitted]:
+def submissions(items: Iterable[Any], around: JobContext) -> Iterator[SubmittedWorkload]:
     """The Workloads of what was given, in order.
 
     Raises:
@@ -65,7 +65,7 @@ def submissions(items: Iterable[Any], around: JobContext) -> Iterator[Submitted]
     """
     for item in _with_pods_together(items):
         if isinstance(item, Workload):
-            yield Submitted(item)
+            yield SubmittedWorkload(item)
         elif isinstance(item, Mapping):
             yield from _mapping(item, around)
         elif hasattr(item, "to_dicts") and hasattr(item, "columns"):  # polars
@@ -88,18 +88,18 @@ def _with_pods_together(items: Iterable[Any]) -> Iterator[Any]:
         yield {"apiVersion": "v1", "kind": "List", "items": pods} if len(pods) > 1 else pods[0]
 
 
-def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[Submitted]:
+def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[SubmittedWorkload]:
     if "kind" not in item and "apiVersion" not in item:
         from kueuepy.jobs import from_row  # noqa: PLC0415 - only rows need it
 
         workload = from_row(item).workload
         if item.get("gpu") is not None:
             _expect_clear_gpu(workload, around)
-        yield Submitted(workload)
+        yield SubmittedWorkload(workload)
     elif item.get("kind") == "Workload":
         found = from_dict(item)
         assert isinstance(found, Workload)
-        yield Submitted(found)
+        yield SubmittedWorkload(found)
     else:
         submitted = tuple(of_jobs((item,), around))
         yield from submitted
@@ -131,7 +131,7 @@ def _has_no_pods(job: Mapping[str, Any]) -> bool:
     return isinstance(spec, Mapping) and spec.get("replicas") == 0
 
 
-def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[Submitted]:
+def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[SubmittedWorkload]:
     """The Workloads of those jobs that Kueue manages; pods of one group make one."""
     from kueuepy.jobs import keys  # noqa: PLC0415 - only jobs need it
     from kueuepy.jobs.convert import with_manifests  # noqa: PLC0415 - only jobs need it
@@ -151,7 +151,7 @@ def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[S
     )
     for manifest, workload in _about_given(found, given):
         single_pod = manifest.get("kind") == "Pod" and keys.IS_GROUP_WORKLOAD not in workload.annotations
-        yield Submitted(workload, dict(manifest), single_pod)
+        yield SubmittedWorkload(workload, dict(manifest), single_pod)
 
 
 def _about_given(found: Iterator[T], given: Mapping[int, object]) -> Iterator[T]:

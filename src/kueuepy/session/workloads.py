@@ -12,7 +12,7 @@ from kueuepy.manifest import check
 from kueuepy.objects import SECOND
 from kueuepy.session import calls
 from kueuepy.session.checks import check_updates
-from kueuepy.session.submission import Keys, Submitted, submissions
+from kueuepy.session.submission import Keys, SubmittedWorkload, submissions
 from kueuepy.session.time import later
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ _UID = "00000000-0000-4000-8000-{:012d}"
 # --- they come -------------------------------------------------------------------------------------------------------
 
 
-def valid_submissions(state: SchedulerState, items: Iterable[Any], *, keep_status: bool = False) -> list[Submitted]:
+def valid_submissions(
+    state: SchedulerState, items: Iterable[Any], *, keep_status: bool = False
+) -> list[SubmittedWorkload]:
     """The Workloads of what is given to be submitted, or asked about, each found to be valid.
 
     Raises:
@@ -42,7 +44,7 @@ def valid_submissions(state: SchedulerState, items: Iterable[Any], *, keep_statu
     return valid(state, found if keep_status else map(_without_status, found))
 
 
-def valid(state: SchedulerState, new: Iterable[Submitted]) -> list[Submitted]:
+def valid(state: SchedulerState, new: Iterable[SubmittedWorkload]) -> list[SubmittedWorkload]:
     """The same, once each Workload is found to be valid."""
     found = list(new)
     for workload, *_ in found:
@@ -50,7 +52,7 @@ def valid(state: SchedulerState, new: Iterable[Submitted]) -> list[Submitted]:
     return found
 
 
-def take_all(session: Session, new: Iterable[Submitted]) -> Keys:
+def take_all(session: Session, new: Iterable[SubmittedWorkload]) -> Keys:
     """Valid workloads come; either all of them are taken, or none.
 
     Raises:
@@ -71,7 +73,7 @@ def take_all(session: Session, new: Iterable[Submitted]) -> Keys:
     return keys
 
 
-def take(session: Session, one: Submitted) -> None:
+def take(session: Session, one: SubmittedWorkload) -> None:
     """A workload comes as it is, with its status and without checks.
 
     Raises:
@@ -99,7 +101,7 @@ def _identified(state: SchedulerState, workload: Workload) -> Workload:
     return msgspec.structs.replace(workload, uid=uid, creation_timestamp=created)
 
 
-def _without_status(one: Submitted) -> Submitted:
+def _without_status(one: SubmittedWorkload) -> SubmittedWorkload:
     if one.workload.status is None:
         return one
     return one._replace(workload=msgspec.structs.replace(one.workload, status=None))

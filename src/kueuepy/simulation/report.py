@@ -10,7 +10,7 @@ from kueuepy.errors import KueueError, StateError
 from kueuepy.errors.arguments import checked
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.text import PARTS, SPANS, figure_text, span_text
-from kueuepy.version import told
+from kueuepy.version import describe
 
 if TYPE_CHECKING:
     import os
@@ -85,7 +85,7 @@ def report(results: Result | Comparison, path: str | os.PathLike[str], title: st
     Path(path).write_text(
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{head}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head>\n'
-        f"<body><h1>{head}</h1>\n{body}<p><small>{escape(told())}</small></p><script>{_SCRIPT}</script></body></html>\n",
+        f"<body><h1>{head}</h1>\n{body}<p><small>{escape(describe())}</small></p><script>{_SCRIPT}</script></body></html>\n",
         encoding="utf-8",
     )
 

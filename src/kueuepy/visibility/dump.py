@@ -52,7 +52,7 @@ def _dump(scheduler: Scheduler) -> dict[str, Any]:
     queues = []
     for view in sorted(cluster_queues(engine), key=lambda view: view.name):
         pending, inadmissible = waiting.get(view.name, ([], []))
-        parked = set(inadmissible)
+        passed_over = set(inadmissible)
         queues.append(
             {
                 "clusterQueue": view.name,
@@ -61,7 +61,7 @@ def _dump(scheduler: Scheduler) -> dict[str, Any]:
                 "resourceGroups": groups.get(view.name, []),
                 "usage": {flavor: {name: held for name, held, *_ in amounts} for flavor, amounts in view.holdings},
                 "workloads": holding.get(view.name, []),
-                "pending": [key for key in pending if key not in parked],
+                "pending": [key for key in pending if key not in passed_over],
                 "inadmissible": list(inadmissible),
             }
         )

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Sequence
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import BaseJob, Maker, Slot
+from kueuepy.jobs.base import BaseJob, ParentJob, Slot
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.indexes import terminal_indexes
 from kueuepy.jobs.job import Finished
@@ -139,7 +139,7 @@ class BatchJob(BaseJob):
             spec["completions"] = count
 
 
-class CronJob(Maker):
+class CronJob(ParentJob):
     """A CronJob: it gets no Workload, the Jobs that it makes get one each.
 
     The queue name and whatever else Kueue reads belong in `spec.jobTemplate.metadata`. Kueue knows nothing of

@@ -6,7 +6,7 @@ Mirrors `pkg/controller/jobs/leaderworkerset/leaderworkerset_reconciler.go` and 
 from collections.abc import Sequence
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import Maker, Slot
+from kueuepy.jobs.base import ParentJob, Slot
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.serving import group_pod, group_workload_annotations
 from kueuepy.jobs.topology import PodIndex
@@ -21,7 +21,7 @@ _LEADER_NAME = f"{_DOMAIN}/leader-name"
 _MAX_REPLICAS = 1_000_000
 
 
-class LeaderWorkerSet(Maker):
+class LeaderWorkerSet(ParentJob):
     """A LeaderWorkerSet: one Workload for each of its replicas.
 
     With a template for the leader its pod sets are `leader`, of 1, and `worker`; else `main`. It never finishes.
@@ -60,7 +60,7 @@ class LeaderWorkerSet(Maker):
         spec = self.root.section("spec")
         if spec.count("replicas", 1) > _MAX_REPLICAS:
             raise spec.error("replicas", f"is {spec.count('replicas')}; it must be at most {_MAX_REPLICAS}")
-        super(Maker, self).validate()
+        super(ParentJob, self).validate()
 
     def workload_name(self) -> str:
         """The name that Kueue makes for the replica."""

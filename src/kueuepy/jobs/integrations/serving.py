@@ -9,7 +9,7 @@ import copy
 from collections.abc import Sequence
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import Maker, Slot
+from kueuepy.jobs.base import ParentJob, Slot
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.pod import Pod
 from kueuepy.jobs.topology import PodIndex
@@ -19,7 +19,7 @@ _STATEFUL_SET = "statefulset"
 _MOST_PODS = 150_000  # of a cluster, as Kubernetes is built for
 
 
-class Deployment(Maker):
+class Deployment(ParentJob):
     """A Deployment: each of its pods is a job of its own, so that it may run with fewer than it asks for."""
 
     kind = "Deployment"
@@ -54,7 +54,7 @@ class Deployment(Maker):
         }
 
 
-class StatefulSet(Maker):
+class StatefulSet(ParentJob):
     """A StatefulSet: one Workload for all its replicas, in pod set `main`. It never finishes."""
 
     kind = "StatefulSet"
@@ -72,7 +72,7 @@ class StatefulSet(Maker):
 
     def validate(self) -> None:
         """Refuses what is refused of every kind."""
-        super(Maker, self).validate()
+        super(ParentJob, self).validate()
 
     def workload_name(self) -> str:
         """The name that Kueue makes for it."""
@@ -126,7 +126,7 @@ class StatefulSet(Maker):
         return annotations.get(keys.SUSPENDING_PARENT, _STATEFUL_SET) == _STATEFUL_SET
 
 
-def replicas(job: Maker) -> int:
+def replicas(job: ParentJob) -> int:
     """How many replicas there are, each of which becomes a pod here.
 
     Raises:
@@ -139,7 +139,7 @@ def replicas(job: Maker) -> int:
     return count
 
 
-def group_workload_annotations(job: Maker) -> dict[str, str]:
+def group_workload_annotations(job: ParentJob) -> dict[str, str]:
     """The marks of the Workload of an object whose pods are a group."""
     group, _, version = job.api_versions[0].partition("/")
     return {
@@ -150,7 +150,7 @@ def group_workload_annotations(job: Maker) -> dict[str, str]:
 
 
 def group_pod(
-    template: Section, name: str, job: Maker, *, labels: dict[str, str], annotations: dict[str, str]
+    template: Section, name: str, job: ParentJob, *, labels: dict[str, str], annotations: dict[str, str]
 ) -> Document:
     """A pod of an object whose pods are a group, with the name of the group's Workload."""
     workload = job.workload_name()

@@ -39,12 +39,12 @@ def _review_template(template: dict[str, Any], path: Path, review: Review) -> No
     """A template's metadata and spec; one that many Workloads have is looked at once."""
     metadata, spec = template.get("metadata"), template.get("spec")
     for part, rules, field in ((metadata, _review_metadata, "metadata"), (spec, review_pod_spec, "spec")):
-        if not part or part in review.sound:
+        if not part or part in review.validated:
             continue
         before = len(review.problems) + len(review.notes)
         rules(part, (*path, field), review)
         if before == len(review.problems) + len(review.notes):
-            review.sound.add(part)
+            review.validated.add(part)
 
 
 def _review_metadata(metadata: dict[str, Any], path: Path, review: Review) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from kueuepy._core import Quantity
 from kueuepy.errors.problems import Path, shown
-from kueuepy.manifest.decoding import Findings, Sound
+from kueuepy.manifest.decoding import Findings, Validated
 from kueuepy.manifest.gates import enabled
 from kueuepy.objects import QuantityText
 
@@ -39,10 +39,10 @@ class Review(Findings):
     __slots__ = ("gates",)
 
     def __init__(
-        self, *, strict: bool = True, gates: Mapping[str, bool] | None = None, sound: Sound | None = None
+        self, *, strict: bool = True, gates: Mapping[str, bool] | None = None, validated: Validated | None = None
     ) -> None:
         """Starts without findings; lenient reviews note names of a wrong form, and refuse nothing for them."""
-        super().__init__(strict=strict, sound=sound)
+        super().__init__(strict=strict, validated=validated)
         self.gates = gates or {}
 
     def enabled(self, gate: str) -> bool:
@@ -147,7 +147,7 @@ class Review(Findings):
     def quantities(self, values: Mapping[str, QuantityText | None], path: Path, *, negative: bool = False) -> None:
         """Each value is such a quantity."""
         for name, value in values.items():
-            if not _is_sound(value, negative):
+            if not _is_valid(value, negative):
                 self.quantity(value, (*path, name), negative=negative)
 
     def quantity(self, value: QuantityText | None, path: Path, *, negative: bool = False) -> Quantity | None:
@@ -165,7 +165,7 @@ class Review(Findings):
 
 
 @lru_cache(maxsize=_REMEMBERED, typed=True)
-def _is_sound(value: QuantityText | None, negative: bool) -> bool:  # noqa: FBT001 - a cache knows no names
+def _is_valid(value: QuantityText | None, negative: bool) -> bool:  # noqa: FBT001 - a cache knows no names
     """Whether `Review.quantity` finds nothing."""
     found = None if value is None else parse_quantity(value)
     return found is None or (not isinstance(found, str) and (negative or not found < ZERO))

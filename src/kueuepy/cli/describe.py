@@ -146,7 +146,7 @@ def flavors(decision: Admitted) -> str:
     return ", ".join(f"{flavor} ({', '.join(resources)})" for flavor, resources in by_flavor.items())
 
 
-def told(decision: Decision) -> tuple[str, str]:
+def describe(decision: Decision) -> tuple[str, str]:
     """What was decided, and with what or why."""
     match decision:
         case Admitted():
