@@ -74,7 +74,9 @@ again = lambda: None
 """,
     "manifest": """
 one = None
-text = "---\\nkind: Namespace\\napiVersion: v1\\nmetadata: {name: a}\\nspec: &s {a: 1}\\n" * 40_000
+text = "".join(
+    f"---\\nkind: Namespace\\napiVersion: v1\\nmetadata: {{name: a{n}}}\\nspec: &s {{a: 1}}\\n" for n in range(40_000)
+)
 call = lambda: kq.load(text)
 again = lambda: kq.load("kind: Namespace\\napiVersion: v1\\nmetadata: {name: a}\\n")
 """,

@@ -81,9 +81,7 @@ DecisionRecord Decided(const State& state, const Entry& entry) {
     record.admitted = workload.IsAdmitted();
   }
   if (entry.second_pass > 0 && record.verdict == Verdict::kPending) {  // it keeps its quota
-    const bool no_fit = entry.assignment.mode == Mode::kNoFit;
-    record.reason =
-        static_cast<int32_t>(no_fit ? entry.assignment.no_fit_reason : entry.quota_reserved_reason);
+    record.reason = static_cast<int32_t>(entry.quota_reserved_reason);
     record.message = entry.message;
   } else if (const Condition* condition = workload.Find(ConditionType::kQuotaReserved)) {
     record.reason = condition->reason;

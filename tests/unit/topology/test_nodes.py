@@ -258,7 +258,7 @@ def test_a_failed_node_without_a_replacement_is_told_with_its_cause():
     (decision,) = scheduler.cycle()
 
     assert isinstance(decision, kq.Pending)
-    assert decision.reason == "TopologyPlacementFailed"
+    assert decision.reason == "WaitingForQuota"  # nobody is preempted for it, scheduler.go:processEntry
     assert decision.message.startswith(
         "couldn't assign flavors to pod set main: topology \"racks\" doesn't allow to fit"
     )
