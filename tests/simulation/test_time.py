@@ -266,6 +266,7 @@ def test_figures_of_a_small_run_worked_by_hand():
     assert kpis.goodput == kpis.useful == pytest.approx((1 + 4 / 6 + 20 / 26) / 3)
     assert (kpis.wait_mean, kpis.wait_p50, kpis.wait_p95, kpis.longest_wait) == (pytest.approx(8 / 3), 2, 6, 6)
     assert kpis.waiting_mean == pytest.approx(8 / 26)
+    assert kpis.waiting_max == 2  # the first waits for no time
     assert (kpis.makespan, kpis.throughput) == (26, pytest.approx(3 / 26 * 3600))
 
 

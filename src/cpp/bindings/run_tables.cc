@@ -214,14 +214,14 @@ py::dict FiguresOf(const Simulation& run) {
   py::dict queues;
   for (size_t node = 0; node < figures.queues().size(); ++node) {
     const QueueFigures& queue = figures.queues()[node];
-    if (queue.cells.empty() && queue.most_waiting == 0) continue;
+    if (queue.cells.empty() && queue.waits.most() == 0) continue;
     py::dict cells;
     for (const auto& [cell, use] : queue.cells) {
       cells[py::str(CellName(state, cell))] =
           py::make_tuple(use.used.total(), use.nominal.total(), use.borrowed.total(), use.use.used);
     }
     queues[py::str(state.forest().Name(static_cast<NodeId>(node)))] =
-        py::dict("waits"_a = queue.waits.total(), "most_waiting"_a = queue.most_waiting,
+        py::dict("waits"_a = queue.waits.total(), "most_waiting"_a = static_cast<int64_t>(queue.waits.most()),
                  "blocked"_a = queue.blocked.total(), "somebody_waits"_a = queue.somebody_waits.total(),
                  "cells"_a = cells);
   }
@@ -244,7 +244,8 @@ py::dict FiguresOf(const Simulation& run) {
   for (const auto& [cell, amount] : figures.overhead()) overhead[py::str(CellName(state, cell))] = amount;
   return py::dict("queues"_a = queues, "trees"_a = trees, "evictions"_a = evictions, "nominal"_a = nominal,
                   "lost"_a = lost, "overhead"_a = overhead, "waits"_a = figures.waits().total(),
-                  "most_waiting"_a = figures.most_waiting(), "borrowing"_a = figures.borrowing().total());
+                  "most_waiting"_a = static_cast<int64_t>(figures.waits().most()),
+                  "borrowing"_a = figures.borrowing().total());
 }
 
 py::tuple QueueViewsOf(const Simulation& run, Time now) {

@@ -41,11 +41,9 @@ void Figures::Wait(const State& state, NodeId queue, const std::vector<std::pair
                    int by) {
   if (queue == kNoId) return;
   waiting_ += by;
-  if (state.now >= from_) most_waiting_ = std::max(most_waiting_, waiting_);
   waits_.Set(static_cast<double>(waiting_), state.now, from_);
   QueueFigures& figures = Of(queue);
   figures.waiting += by;
-  if (state.now >= from_) figures.most_waiting = std::max(figures.most_waiting, figures.waiting);
   figures.waits.Set(figures.waiting, state.now, from_);
   for (auto& [cell, use] : figures.cells) {
     const ResourceId resource = state.flavor_resources[static_cast<size_t>(cell)].second;

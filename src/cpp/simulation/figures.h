@@ -23,14 +23,19 @@ class Integral {
   }
   void Advance(Time now, Time from) {
     const Time since = last_ > from ? last_ : from;
-    if (now > since) total_ += value_ * static_cast<double>(now - since);
+    if (now > since) {
+      total_ += value_ * static_cast<double>(now - since);
+      most_ = value_ > most_ ? value_ : most_;
+    }
     last_ = now;
   }
   double value() const { return value_; }
   double total() const { return total_; }
+  // The largest value that held for any time; none below 0 counts.
+  double most() const { return most_; }
 
  private:
-  double value_ = 0, total_ = 0;
+  double value_ = 0, total_ = 0, most_ = 0;
   Time last_ = 0;
 };
 
@@ -44,7 +49,7 @@ struct CellFigures {
 };
 
 struct QueueFigures {
-  int32_t waiting = 0, most_waiting = 0, recorded_waiting = 0;
+  int32_t waiting = 0, recorded_waiting = 0;
   Integral waits;           // how many wait
   Integral blocked;         // used over entitled, while somebody waits
   Integral somebody_waits;  // 1 while somebody does
@@ -96,7 +101,6 @@ class Figures {
   }
   const Integral& waits() const { return waits_; }
   const Integral& borrowing() const { return borrowing_; }
-  int64_t most_waiting() const { return most_waiting_; }
   // All nominal quota, of queues and Cohorts.
   const std::map<FlavorResourceId, Integral>& nominal() const { return nominal_; }
   const std::map<FlavorResourceId, double>& lost() const { return lost_; }
@@ -119,7 +123,7 @@ class Figures {
   std::map<FlavorResourceId, double> lost_, overhead_;
   Integral waits_;      // how many wait anywhere
   Integral borrowing_;  // 1 while any queue borrows
-  int64_t waiting_ = 0, most_waiting_ = 0;
+  int64_t waiting_ = 0;
   int borrowers_ = 0;  // cells of queues that are borrowed
 };
 

@@ -73,7 +73,7 @@ class Kpis(msgspec.Struct, frozen=True, dict=True):
         makespan: From the first submission to the last end, in seconds.
         throughput: Jobs done an hour.
         waiting_mean: How many jobs waited, on average over time.
-        waiting_max: How many did at most.
+        waiting_max: How many did at most; who is admitted in the moment of coming does not wait.
         used_hours: What was used.
         borrowed_hours: What queues used beyond their nominal quota.
         lent_hours: What of that was others' nominal quota.
