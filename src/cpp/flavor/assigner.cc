@@ -161,7 +161,7 @@ bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>*
     chosen.choices.insert(chosen.choices.end(), member.flavors.begin(), member.flavors.end());
     member.flavors.clear();
   }
-  std::vector<FlavorAttempt> attempts;
+  FlavorAttempts attempts;
   for (const auto& [resource, amount] : requests) {
     const int resource_group = queue_.GroupOf(resource);
     const bool undeclared = resource_group == kNoId;
@@ -185,12 +185,12 @@ bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>*
     chosen.choices.insert(chosen.choices.end(), scan.choices.begin(), scan.choices.end());
     chosen.refusals.insert(chosen.refusals.end(), scan.refusals.begin(), scan.refusals.end());
   }
-  return TakeChoices(members, std::move(chosen), std::move(attempts), assignment);
+  return ShareOut(members, std::move(chosen), std::move(attempts), assignment);
 }
 
 // Gives each pod set of a group what was chosen of its resources; whether all got what they asked for.
-bool FlavorAssigner::TakeChoices(absl::Span<PodSetAssignment> members, Scan chosen,
-                                 std::vector<FlavorAttempt> attempts, Assignment& assignment) const {
+bool FlavorAssigner::ShareOut(absl::Span<PodSetAssignment> members, Scan chosen, FlavorAttempts attempts,
+                              Assignment& assignment) const {
   bool all_assigned = true;
   for (PodSetAssignment& member : members) {
     TakeChosen(chosen, member, assignment);

@@ -61,10 +61,10 @@ class FlavorAssigner {
   // Gives the member what was chosen for its group and it asks for, and counts that as used.
   void TakeChosen(const Scan& chosen, PodSetAssignment& member, Assignment& assignment) const;
   Requests OfResourceGroup(const Requests& requests, int resource_group) const;
-  bool TakeChoices(absl::Span<PodSetAssignment> members, Scan chosen, std::vector<FlavorAttempt> attempts,
-                   Assignment& assignment) const;
+  bool ShareOut(absl::Span<PodSetAssignment> members, Scan chosen, FlavorAttempts attempts,
+                Assignment& assignment) const;
   Scan FindFlavor(const Group& group, const Requests& requests, ResourceId resource, int resource_group,
-                  const Amounts& assumed, std::vector<FlavorAttempt>& attempts);
+                  const Amounts& assumed, FlavorAttempts& attempts);
   // How the flavor of the attempt does for the group, with a choice for each resource that it could hold.
   GranularMode TryFlavor(const Group& group, const Requests& requests, const Amounts& assumed, Scan& scan,
                          FlavorAttempt& attempt, absl::InlinedVector<FlavorChoice, 2>& choices);

@@ -19,12 +19,13 @@ Mode PodSetAssignment::RepresentativeMode() const {
 }
 
 Message Assignment::Facts(ClassId cls) const {
+  const auto refuses = [](const PodSetAssignment& pod_set) { return !pod_set.refusals.empty(); };
+  if (std::none_of(pod_sets.begin(), pod_sets.end(), refuses)) return nullptr;
   Refused refused;
   refused.cls = cls;
   for (const PodSetAssignment& pod_set : pod_sets) {
-    if (!pod_set.refusals.empty()) refused.pod_sets.push_back({pod_set.pod_set, pod_set.refusals});
+    if (refuses(pod_set)) refused.pod_sets.push_back({pod_set.pod_set, pod_set.refusals});
   }
-  if (refused.pod_sets.empty()) return nullptr;
   return std::make_shared<const MessageBody>(std::move(refused));
 }
 

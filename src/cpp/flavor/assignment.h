@@ -31,6 +31,8 @@ struct FlavorAttempt {
   Reason no_fit_reason;
 };
 
+using FlavorAttempts = absl::InlinedVector<FlavorAttempt, 1>;
+
 // One pod set that is to be placed in the topology of one flavor.
 struct TopologyDemand {
   int pod_set;
@@ -47,7 +49,7 @@ struct PodSetAssignment {
   Requests requests;  // including `pods` where the queue covers it
   absl::InlinedVector<FlavorChoice, 2> flavors;
   std::vector<Refusal> refusals;
-  std::vector<FlavorAttempt> attempts;
+  FlavorAttempts attempts;
   std::shared_ptr<const TopologyAssignment> topology;
   DelayedTopology delayed = DelayedTopology::kNone;
 

@@ -52,8 +52,7 @@ Requests FlavorAssigner::OfResourceGroup(const Requests& requests, int resource_
 
 FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests,
                                                 ResourceId resource, int resource_group,
-                                                const Amounts& assumed,
-                                                std::vector<FlavorAttempt>& attempts) {
+                                                const Amounts& assumed, FlavorAttempts& attempts) {
   const ResourceGroupIds& ids = queue_.groups[static_cast<size_t>(resource_group)];
   const Requests requests = OfResourceGroup(all_requests, resource_group);
   const bool fungible = state_.config.gates.flavor_fungibility;

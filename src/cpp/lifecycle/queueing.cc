@@ -32,10 +32,11 @@ void AddOrUpdate(State& state, WorkloadId id, bool changed) {
     }
     return;
   }
+  const bool expired = IsBackoffExpired(state, workload);
+  if (inadmissible && !changed && expired && workload.place == QueuePlace::kQueued) return;  // it stays there
   if (queued) pending.Erase(state.pending_tables(), id);
   if (changed || !queued) Classify(state, id);
   workload.queued = node;
-  const bool expired = IsBackoffExpired(state, workload);
   const auto inadmissible_place = expired ? PendingQueue::As::kInadmissible : PendingQueue::As::kDelayed;
   if (inadmissible && !changed) {
     pending.Insert(state.pending_tables(), id, inadmissible_place);

@@ -4,7 +4,7 @@
 #define KUEUE_PREEMPTION_CANDIDATES_H_
 
 #include <algorithm>
-#include <deque>
+#include <list>
 #include <vector>
 
 #include "model/message.h"
@@ -80,7 +80,7 @@ struct TreeCandidates {
 // Lists that keep their memory from search to search.
 struct CandidateScratch {
   CandidateList lists[6];
-  std::deque<TreeCandidates> trees;
+  std::list<TreeCandidates> trees;
   int64_t epoch = 0;  // changes with every change of usage between searches
 };
 

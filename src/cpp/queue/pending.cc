@@ -139,6 +139,7 @@ bool PendingQueue::IsInadmissible(const WorkloadTable& workloads, WorkloadId id)
   if (workload.place != QueuePlace::kQueued) return workload.place == QueuePlace::kDelayed;
   const Bucket& bucket = FindBucket(workload);
   if (bucket.inadmissible.empty()) return false;
+  if (bucket.inadmissible.Front().workload == id) return true;
   return bucket.active.empty() || bucket.inadmissible.Contains(workloads, {workload.queue_time, id});
 }
 
@@ -235,12 +236,23 @@ WorkloadId PendingQueue::Pop(Tables tables, absl::FunctionRef<bool(LocalQueueId)
   } else if (IsStickyWaiting(tables.workloads)) {
     first = preemptor;
   } else {
-    first = buckets_[Index(heads_.front())].active.Front().workload;
+    return inflight_ = PopFirst(tables.workloads);
   }
   Erase(tables, first);
   At(tables.workloads, first).place = QueuePlace::kInflight;
   inflight_ = first;
   return first;
+}
+
+WorkloadId PendingQueue::PopFirst(WorkloadTable& workloads) {
+  const int32_t index = heads_.front();
+  WorkloadRun& active = buckets_[Index(index)].active;
+  const WorkloadRun::Item first = active.Front();
+  active.Erase(workloads, first);
+  --active_count_;
+  UpdateHead(workloads, index);
+  At(workloads, first.workload).place = QueuePlace::kInflight;
+  return first.workload;
 }
 
 void PendingQueue::Reorder(Tables tables) {

@@ -115,6 +115,7 @@ class PendingQueue {
   bool IsStickyWaiting(const WorkloadTable& workloads) const;
   void AddActive(Tables tables, WorkloadId workload);
   void RemoveActive(Tables tables, WorkloadId workload);
+  WorkloadId PopFirst(WorkloadTable& workloads);
   bool HeadLess(const WorkloadTable& workloads, int32_t a, int32_t b) const;
   void Sift(const WorkloadTable& workloads, size_t place);
   void UpdateHead(const WorkloadTable& workloads, int32_t bucket);

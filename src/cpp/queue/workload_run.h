@@ -30,6 +30,10 @@ class WorkloadRun {
       items_.push_back(item);
       return;
     }
+    if (front_ > 0 && Less(workloads, item, items_[front_])) {
+      items_[--front_] = item;
+      return;
+    }
     const auto at = std::lower_bound(items_.begin() + Offset(), items_.end(), item,
                                      [&](const Item& a, const Item& b) { return Less(workloads, a, b); });
     const size_t before = static_cast<size_t>(at - items_.begin()) - front_;
@@ -73,14 +77,13 @@ class WorkloadRun {
     for (Item& item : items_) item.workload = place(item.workload);
   }
 
-  // Takes all of `other` in; by a swap where this run is empty.
+  // Takes all of `other` in: the fewer come to the others, who stay where they are.
   void Absorb(const WorkloadTable& workloads, WorkloadRun& other) {
-    if (empty()) {
+    if (size() < other.size()) {
       std::swap(items_, other.items_);
       std::swap(front_, other.front_);
-    } else {
-      for (const Item& item : other) Insert(workloads, item);
     }
+    for (const Item& item : other) Insert(workloads, item);
     other.items_.clear();
     other.front_ = 0;
   }

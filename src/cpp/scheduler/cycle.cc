@@ -170,7 +170,8 @@ std::vector<WorkloadId>& Cycle::PreemptedAround(const Entry& entry) {
 
 // Whoever leaves a node makes room there for all trees; quota is freed in the victim's own alone.
 const std::vector<WorkloadId>& Cycle::VictimsFor(const Entry& entry) {
-  return state_.topology.made.capacity.empty() ? PreemptedAround(entry) : all_preempted_;
+  if (all_preempted_.empty() || !state_.topology.made.capacity.empty()) return all_preempted_;
+  return PreemptedAround(entry);
 }
 
 Cycle::Fit Cycle::CheckFit(const Entry& entry) {
