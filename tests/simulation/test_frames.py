@@ -4,7 +4,6 @@ import datetime as dt
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 import kueuepy as kq
@@ -22,17 +21,12 @@ def pandas(**columns):
     return kq.Jobs.from_frame(pd.DataFrame({**GIVEN, **columns}))
 
 
-def polars(**columns):
-    return kq.Jobs.from_frame(pl.DataFrame({**GIVEN, **columns}, strict=False))
-
-
 @pytest.mark.parametrize(
     ("column", "values", "found"),
     [
         ("gpu", [1, np.nan, 2], [1, 0, 2]),
         ("gpu", pd.array([1, None, 2], dtype="Int64"), [1, 0, 2]),
         ("gpu", pd.array(["1", " 2", None], dtype="string"), [1, 2, 0]),
-        ("gpu", pd.array([1, 2, None], dtype="int64[pyarrow]"), [1, 2, 0]),
         ("gpu", pd.Categorical([1, 2, 2]), [1, 2, 2]),
         ("gpu", pd.arrays.SparseArray([1, 0, 2]), [1, 0, 2]),
         ("gpu", np.array([1, 2, "3"], object), [1, 2, 3]),
@@ -105,6 +99,11 @@ def test_what_is_wrong_names_row_and_column(column, values, told):
         pandas(**{column: values})
 
 
+def test_columns_of_pandas_that_pyarrow_holds():
+    pytest.importorskip("pyarrow")
+    assert pandas(gpu=pd.array([1, 2, None], dtype="int64[pyarrow]"))[GPU].tolist() == [1, 2, 0]
+
+
 def test_what_is_not_said_is_noted():
     jobs = pandas(runtime=[10, np.nan, None], gpu=[1, np.nan, 1])
     assert jobs["runtime"].tolist() == [10 * SECOND, -1, -1]
@@ -114,28 +113,7 @@ def test_what_is_not_said_is_noted():
     )
 
 
-@pytest.mark.parametrize(
-    ("column", "values", "found"),
-    [
-        ("gpu", [1, None, 2], [1, 0, 2]),
-        ("gpu", pl.Series(["1", "2", "3"]).cast(pl.Decimal(10, 2)), [1, 2, 3]),
-        ("runtime", [dt.timedelta(hours=1)] * 3, [3600 * SECOND] * 3),
-        ("submit", pl.Series([dt.datetime(2024, 1, 1, 1)] * 3).dt.replace_time_zone("Europe/Berlin"), [DAY] * 3),  # noqa: DTZ001 - its zone follows
-        ("submit", [dt.date(2024, 1, 1)] * 3, [DAY] * 3),
-        ("elastic", [True, False, None], [True, False, False]),
-    ],
-)
-def test_columns_of_polars(column, values, found):
-    assert polars(**{column: values})[GPU if column == "gpu" else column].tolist() == found
-
-
-def test_other_frames():
-    coded = pl.DataFrame({**GIVEN, "queue": pl.Series(["a", "b", "a"], dtype=pl.Categorical)})
-    expected = ["default/a", "default/b", "default/a"]
-    for jobs in (kq.Jobs.from_frame(coded), kq.Jobs.from_frame(coded.lazy()), kq.Jobs.from_arrow(coded)):
-        assert [jobs["queue"][row] for row in range(3)] == expected
-    with pytest.raises(InvalidSpecError, match=r'row 1, column "queue": None; it must be given'):
-        polars(queue=["a", None, "b"])
+def test_odd_frames_of_pandas():
     twice = pd.concat([pd.DataFrame(GIVEN), pd.DataFrame({"gpu": [1, 1, 1]})], axis=1)
     with pytest.raises(InvalidSpecError, match=r'column "gpu" is there twice'):
         kq.Jobs.from_frame(twice)

@@ -13,9 +13,12 @@ SOON = 2.0
 """Seconds; it is a tenth of that where nothing else runs."""
 
 _BEGIN = """
+import signal
 import sys
 import numpy as np
 import kueuepy as kq
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what is started in the background may ignore it
 
 def queues(count, cpu):
     rules = kq.Preemption("Any", "LowerPriority")
