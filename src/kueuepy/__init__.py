@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from kueuepy.exploration.estimate import Eta, Risk, eta, risk
     from kueuepy.exploration.gate import Gate, Verdict, gate
     from kueuepy.exploration.grid import Chosen, Sweep
-    from kueuepy.exploration.limits import Limits, limits
+    from kueuepy.exploration.limits import QuotaLimits, limits
     from kueuepy.exploration.plan import Plan, plan
     from kueuepy.exploration.safety import Safety, safety
     from kueuepy.exploration.search import Search, search
@@ -215,7 +215,6 @@ __all__ = [
     "LabelSelectorRequirement",
     "LimitRange",
     "LimitRangeItem",
-    "Limits",
     "LocalQueue",
     "LogNormal",
     "Loop",
@@ -241,6 +240,7 @@ __all__ = [
     "Quantity",
     "Question",
     "Quota",
+    "QuotaLimits",
     "Rack",
     "RackMap",
     "ReclaimablePod",

@@ -18,7 +18,7 @@ HOME = {
     "kueuepy.exploration.gate": "Gate Verdict gate",
     "kueuepy.exploration.plan": "Plan plan",
     "kueuepy.exploration.calibration": "Calibration calibrate",
-    "kueuepy.exploration.limits": "Limits limits",
+    "kueuepy.exploration.limits": "QuotaLimits limits",
     "kueuepy.exploration.safety": "Safety safety",
     "kueuepy.exploration.shrink": "Shrink shrink",
     "kueuepy.exploration.starvation": "Starvation starvation",

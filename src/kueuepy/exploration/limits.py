@@ -33,7 +33,7 @@ _OUTSIDE = (
 
 
 @checked_methods
-class Limits(msgspec.Struct, frozen=True):
+class QuotaLimits(msgspec.Struct, frozen=True):
     """What is ensured of one flavor and resource, and limits that keep promises; a value.
 
     Amounts are written as in Kubernetes.
@@ -106,7 +106,7 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 @checked
-def limits(cluster: Cluster, promises: Mapping[str, str | int | float], cell: str) -> Limits:
+def limits(cluster: Cluster, promises: Mapping[str, str | int | float], cell: str) -> QuotaLimits:
     """Which lending or borrowing limits ensure each team what it was promised, whatever the others do.
 
     What is ensured is not computed but tried: all other ClusterQueues take all that they can get, nearest ones first,
@@ -141,7 +141,7 @@ def limits(cluster: Cluster, promises: Mapping[str, str | int | float], cell: st
     ensured = {queue.name: _ensured(alone, queue.name, asker.cell) for queue in alone.cluster_queues}
     lending = asker.lending(alone)
     borrowing = asker.borrowing(alone)
-    return Limits(
+    return QuotaLimits(
         cell,
         {name: told(amount) for name, amount in asked.items()},
         {name: told(amount) for name, amount in ensured.items()},
