@@ -77,7 +77,7 @@ bool IsSame(const PreemptionQuery& a, const PreemptionQuery& b) {
 
 }  // namespace
 
-// Whether the queue's policies let it take anything from anybody.
+// Whether the queue's policies let it take anything from anybody; where not, no search need be set up.
 bool Preemptor::MayPreempt(NodeId queue) const {
   const Preemption& rules = state_.Queue(queue).spec.preemption;
   return rules.within_cluster_queue != PreemptionPolicy::kNever ||
@@ -85,7 +85,6 @@ bool Preemptor::MayPreempt(NodeId queue) const {
 }
 
 std::vector<Target> Preemptor::Search(const PreemptionQuery& query) {
-  if (!MayPreempt(query.queue)) return {};
   if (remembered_ && query.topology == nullptr && IsSame(query, last_query_)) return last_targets_;
   last_targets_ = state_.config.fair_sharing ? Fair(query) : Classical(query);
   last_query_ = query;

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from kueuepy.engine.workloads import admission_of
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.exploration.remaining import Living, Runtimes
@@ -175,9 +176,9 @@ def _held(scheduler: Scheduler, keys: tuple[str, ...]) -> Amounts:
     """What workloads hold, by `flavor/resource`."""
     found: Amounts = {}
     for key in keys:
-        view = scheduler.engine.admission(scheduler.id_of(key))
-        for _, _, resources, *_ in view[1] if view is not None else ():
-            for resource, (flavor, amount) in resources.items():
+        admission = admission_of(scheduler.engine, scheduler.id_of(key))
+        for pod_set in admission.pod_sets if admission is not None else ():
+            for resource, (flavor, amount) in pod_set.resources.items():
                 cell = f"{flavor}/{resource}"
                 found[cell] = found.get(cell, 0) + amount
     return found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kueuepy._core import Quantity
 from kueuepy.engine.tables import UNLIMITED, quota_table, usage_table
+from kueuepy.engine.workloads import NO_CONDITION, conditions_of
 from kueuepy.errors import NotFoundError
 from kueuepy.errors.problems import suggestion
 from kueuepy.objects import PodSet, Toleration, Workload
@@ -85,6 +86,6 @@ def asking(cluster: Cluster, queue: str, name: str, amounts: dict[tuple[str, str
 
 def has_quota(scheduler: Scheduler, key: str) -> bool:
     """Whether a workload holds quota and is not about to lose it."""
-    conditions = scheduler.engine.conditions(scheduler.id_of(key))
-    reserved, evicted = (name in conditions and bool(conditions[name][0]) for name in ("QuotaReserved", "Evicted"))
+    conditions = conditions_of(scheduler.engine, scheduler.id_of(key))
+    reserved, evicted = (conditions.get(name, NO_CONDITION).is_true for name in ("QuotaReserved", "Evicted"))
     return reserved and not evicted
