@@ -152,3 +152,14 @@ def test_few_names_that_were_checked_are_remembered():
     from kueuepy.manifest.validation import review  # noqa: PLC0415 - its caches
 
     assert all(cached.cache_info().maxsize <= 4096 for cached in vars(review).values() if hasattr(cached, "cache_info"))
+
+
+def test_a_cohort_that_is_gone_is_not_to_be_requeued() -> None:
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": 4}}, cohort_name="z"))
+    scheduler = kq.Scheduler(cluster, now=0)
+    scheduler.apply(kq.ClusterQueue.of("a", {"f": {"cpu": 4}}))  # nothing is below z any more
+    saved = from_bytes(to_bytes(scheduler))
+    for one in (scheduler, saved):
+        one.apply(kq.Cohort("z", parent_name="x"))
+    assert scheduler.engine.fingerprint() == saved.engine.fingerprint()
+    assert to_bytes(scheduler) == to_bytes(saved)

@@ -64,3 +64,20 @@ def test_a_workload_may_get_pod_sets_meanwhile():
     scheduler.pods_ready("default/first")
     scheduler.settle()
     assert not scheduler.engine.check()
+
+
+def test_one_who_has_not_waited_yet_is_asked_about_from_where_the_cycle_began():
+    waits = kq.WaitForPodsReady(timeout=300 * 10**9, block_admission=True)
+    queues = [kq.ClusterQueue.of(name, {"f": {"cpu": 4}, "g": {"cpu": 0}}) for name in "ab"]
+    doors = [kq.LocalQueue(name, cluster_queue=name) for name in "ab"]
+    objects = [kq.ResourceFlavor("f"), kq.ResourceFlavor("g"), *queues, *doors]
+    scheduler = kq.Scheduler(kq.Cluster(*objects, configuration=kq.Configuration(wait_for_pods_ready=waits)), now=0)
+    pods = (kq.PodSet.of(requests={"cpu": 1}),)
+    scheduler.submit(kq.Workload("first", queue_name="a", pod_sets=pods))
+    scheduler.settle()
+    scheduler.submit(*(kq.Workload(f"next-{q}", queue_name=q, pod_sets=pods, priority=int(q == "a")) for q in "ab"))
+    scheduler.cycle()
+    # Both are heads of the cycle that waits; the second one fits its first flavor, and has not waited itself.
+    assert scheduler.explain("next-a").verdict == "Pending"
+    assert scheduler.explain("next-b").verdict == "Fits"
+    assert isinstance(scheduler.try_admit("default/next-b"), kq.Admitted)

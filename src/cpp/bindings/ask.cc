@@ -24,8 +24,8 @@ struct AnswerRecord {
   std::string message;
 };
 
-AnswerRecord AnswerFor(State& state, WorkloadId id) {
-  AnswerRecord answer{Answer(state, id), {}};
+AnswerRecord AnswerFor(State& state, WorkloadId id, Search search = Search::kGoesOn) {
+  AnswerRecord answer{Answer(state, id, search), {}};
   answer.message = Render(state, answer.decision.message);
   return answer;
 }
@@ -123,10 +123,7 @@ std::vector<std::pair<std::string, std::string>> Evaluations(SharedEngine& share
       PollAtOnce();
       const WorkloadId id = PlaceOf(state, serial);
       const TemporaryClass cls(state, id);
-      std::shared_ptr<const ScanProgress> progress;
-      state.At(id).progress.swap(progress);
-      const AnswerRecord answer = AnswerFor(state, id);
-      state.At(id).progress.swap(progress);
+      const AnswerRecord answer = AnswerFor(state, id, Search::kAnew);
       told.emplace_back(state.reasons.Name(answer.decision.reason), answer.message);
     }
     return told;

@@ -258,7 +258,8 @@ py::dict Explain(SharedEngine& shared, Serial serial) {
     const bool holds = state.At(id).charged != kNoId;
     const Facts facts = holds ? ExplainHolding(state, id) : ExplainWaiting(state, id);
     DecisionRecord record;
-    if (facts.entry.workload != kNoId) record = Asked(state, facts.entry);
+    if (facts.entry.workload != kNoId) record = Asked(state, facts.next ? *facts.next : facts.entry);
+    const bool goes_on = facts.next && record.verdict != Asked(state, facts.entry).verdict;
     const Obstacle obstacle = ObstacleOf(state, state.At(id));
     const WorkloadId preemptor = PreemptorOf(state, id);
     const py::gil_scoped_acquire acquire;  // told at once, while all ids hold
@@ -277,6 +278,7 @@ py::dict Explain(SharedEngine& shared, Serial serial) {
     view["inadmissibility"] = kInadmissibilityNames[static_cast<size_t>(facts.entry.inadmissibility)];
     view["inactivity"] = Inactive(state, facts.queue);
     view["preemptor"] = preemptor == kNoId ? "" : state.At(preemptor).Key();
+    view["goes_on"] = goes_on;
     view["verdict"] = VerdictName(record.verdict);
     view["reason"] = state.reasons.Name(record.reason);
     view["message"] = Render(state, record.message);

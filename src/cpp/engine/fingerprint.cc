@@ -151,8 +151,7 @@ void AddQueues(const State& state, const Scope& scope, Mixer& mixer) {
     for (WorkloadId id : pending.HeapOrder()) one.Add(SerialOf(state, id));
   });
   mixer.AddSet(state.to_requeue, [&](NodeId node, Mixer& one) {
-    // Where there is nothing, nobody waits for it.
-    if (scope.Has(node) && state.forest().Exists(node)) one.Add(NameOf(state, node));
+    if (scope.Has(node)) one.Add(NameOf(state, node));
   });
 }
 

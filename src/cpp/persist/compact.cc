@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,11 +80,6 @@ class Compaction {
         marks_(IdKind::kResource, state.resource_names.Find(resource));
       }
     }
-    std::set<NodeId> to_requeue;  // where there is nothing, nobody waits
-    for (NodeId node : state.to_requeue) {
-      if (state.forest().Exists(node)) to_requeue.insert(node);
-    }
-    state.to_requeue.swap(to_requeue);
     for (NodeId node = 0; node < state.forest().size(); ++node) {
       if (!state.forest().Exists(node)) continue;
       marks_(IdKind::kNode, node);

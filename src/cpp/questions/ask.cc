@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "lifecycle/conditions.h"
 #include "lifecycle/queueing.h"
@@ -27,7 +28,27 @@ HypotheticalWorkload::~HypotheticalWorkload() {
   if (state_.classes.size() > classes_) state_.classes.pop_back();
 }
 
-DecisionRecord Answer(State& state, WorkloadId id) {
+namespace {
+
+// A cycle that waits has nominated its heads, and goes on from where it began.
+const std::shared_ptr<const ScanProgress>& ProgressOf(const State& state, WorkloadId id) {
+  const bool in_waiting_cycle = state.waiting.start != nullptr && state.At(id).place == QueuePlace::kInflight;
+  return (in_waiting_cycle ? *state.waiting.start : state).At(id).progress;
+}
+
+}  // namespace
+
+bool IsSearchUnderWay(const State& state, WorkloadId id) { return ProgressOf(state, id) != nullptr; }
+
+Entry Nominated(State& state, WorkloadId id, Search search) {
+  std::shared_ptr<const ScanProgress> progress = state.At(id).progress;
+  state.At(id).progress = search == Search::kGoesOn ? ProgressOf(std::as_const(state), id) : nullptr;
+  Entry entry = Cycle(state).Nominate(id, state.QueueOf(state.At(id)));
+  state.At(id).progress = std::move(progress);
+  return entry;
+}
+
+DecisionRecord Answer(State& state, WorkloadId id, Search search) {
   if (const Obstacle obstacle = ObstacleOf(state, state.At(id)); !obstacle.IsNone()) {
     DecisionRecord decision;
     decision.workload = state.At(id).Key();
@@ -36,9 +57,7 @@ DecisionRecord Answer(State& state, WorkloadId id) {
     decision.message = obstacle.message;
     return decision;
   }
-  const std::shared_ptr<const ScanProgress> progress = state.At(id).progress;
-  const Entry entry = Cycle(state).Nominate(id, state.QueueOf(state.At(id)));
-  state.At(id).progress = progress;
+  const Entry entry = Nominated(state, id, search);
   DecisionRecord decision = Asked(state, entry);
   if (decision.verdict == Verdict::kAdmitted) {
     // Which checks it needs depends on the flavors that it would get.

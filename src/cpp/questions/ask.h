@@ -2,10 +2,12 @@
 #ifndef KUEUE_QUESTIONS_ASK_H_
 #define KUEUE_QUESTIONS_ASK_H_
 
+#include <cstdint>
 #include <string>
 
 #include "model/workload.h"
 #include "questions/decision.h"
+#include "scheduler/cycle.h"
 #include "state/state.h"
 
 namespace kueue {
@@ -26,9 +28,17 @@ class HypotheticalWorkload {
   const WorkloadId id_;
 };
 
+// Where a search of flavors begins: where the next cycle's would go on, or at the first flavor.
+enum class Search : uint8_t { kGoesOn, kAnew };
+
+// Whether the next cycle's search goes on in the midst.
+bool IsSearchUnderWay(const State& state, WorkloadId id);
+// The workload as a cycle that has it alone would nominate it now; changes nothing that shows.
+Entry Nominated(State& state, WorkloadId id, Search search);
+
 // The decision about a workload as of now; changes nothing that shows. Its message of a hypothetical workload
 // can be rendered only while that lives.
-DecisionRecord Answer(State& state, WorkloadId id);
+DecisionRecord Answer(State& state, WorkloadId id, Search search = Search::kGoesOn);
 
 // A count of the pod set that would be admitted while one more would not; with `preempting`, one that others
 // would have to leave for does as well. INT32_MAX where nothing ends it. The pod set must exist.

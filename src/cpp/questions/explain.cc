@@ -4,6 +4,7 @@
 
 #include "flavor/eligibility.h"
 #include "preemption/fit.h"
+#include "questions/ask.h"
 
 namespace kueue {
 namespace {
@@ -329,11 +330,8 @@ Facts ExplainWaiting(State& state, WorkloadId id) {
   facts.workload = id;
   facts.queue = state.QueueOf(state.At(id));
   if (facts.queue == kNoId || !state.IsInSnapshot(facts.queue)) return facts;
-  // The whole search, from the first flavor; how far the real one got is kept.
-  const std::shared_ptr<const ScanProgress> progress = state.At(id).progress;
-  state.At(id).progress = nullptr;
-  facts.entry = Cycle(state).Nominate(id, facts.queue);
-  state.At(id).progress = progress;
+  facts.entry = Nominated(state, id, Search::kAnew);
+  if (IsSearchUnderWay(state, id)) facts.next = Nominated(state, id, Search::kGoesOn);
   if (facts.entry.nominated) {
     facts.pod_sets = FlavorExplainer(state, facts).Run();
     ExplainPreemption(state, facts);

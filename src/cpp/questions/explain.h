@@ -123,7 +123,8 @@ struct ShareFacts {
 struct Facts {
   WorkloadId workload = kNoId;
   NodeId queue = kNoId;
-  Entry entry;  // what a cycle would answer now; of a workload that holds quota, nothing
+  Entry entry;                // a search of all flavors as of now; of a workload that holds quota, nothing
+  std::optional<Entry> next;  // what the next cycle would answer, where a search is under way
   std::vector<PodSetFacts> pod_sets;
   std::vector<FlavorResourceId> contested;
   std::vector<CandidateFacts> candidates;  // the taken ones first, in order; at most kMostCandidates others

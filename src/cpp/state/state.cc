@@ -153,6 +153,9 @@ void State::Rebuild() {
   stale = false;
   RebuildQuotas();
   forest().Rebuild();
+  for (auto root = to_requeue.begin(); root != to_requeue.end();) {
+    root = forest().Exists(*root) ? std::next(root) : to_requeue.erase(root);
+  }
   quota.Rebuild();
   topology.made.stale = true;
   RebuildActivity();

@@ -235,7 +235,8 @@ class FactsView(TypedDict):
     """All about one workload.
 
     `position` is how many wait before it in its ClusterQueue, nothing if it does not wait there; `first` the first one
-    that waits there, itself included.
+    that waits there, itself included; `goes_on`, whether the next cycle, whose search of flavors goes on where the last
+    one stopped, decides otherwise than a search of all flavors.
     """
 
     workload: str
@@ -255,6 +256,7 @@ class FactsView(TypedDict):
     inadmissibility: Literal["", "FailedChecks", "NamespaceMissing", "NamespaceMismatch", "Resources", "LimitRange"]
     inactivity: InactivityView | None
     preemptor: str
+    goes_on: bool
     verdict: Literal["Pending", "Preempting", "Admitted"]
     reason: str
     message: str

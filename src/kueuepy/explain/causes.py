@@ -50,6 +50,8 @@ def waiting_causes(
     if head is not None:
         causes.append(_cause("behind", words.behind(head, facts["cluster_queue"]), {"workload": head}))
     causes += obstacles(facts)
+    if facts["goes_on"]:
+        causes.append(_cause("search goes on", words.goes_on()))
     for pod_set in facts["pod_sets"]:
         causes += _pod_set(pod_set, alone=len(facts["pod_sets"]) == 1, fair=fair)
     if facts["contested"] or facts["candidates"]:

@@ -186,6 +186,11 @@ def behind(head: str, queue: str) -> str:
     return f"ClusterQueue {queue} is StrictFIFO: nobody is looked at before {head}, its head, has quota or is gone"
 
 
+def goes_on() -> str:
+    """Why the next cycle decides otherwise than what its flavors say."""
+    return "its search of flavors goes on where the last cycle stopped; only after its last flavor it begins anew"
+
+
 def inactive(queue: str, message: str) -> str:
     """Why a ClusterQueue admits nobody."""
     return f"ClusterQueue {queue}: {message}"

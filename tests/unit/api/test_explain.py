@@ -192,3 +192,21 @@ def test_where_others_use_all_that_can_be_no_quota_can_grow():
     told = scheduler.explain("default/w-c")
     assert "used no limit, 0 left" in str(told)
     assert [cause.text.endswith("cpu became free in all") for cause in told.find("remedy")] == [True]
+
+
+def test_a_search_of_flavors_that_is_under_way_is_told():
+    flavors = [kq.ResourceFlavor("f"), kq.ResourceFlavor("g")]
+    queues = [kq.ClusterQueue.of(name, {"f": {"cpu": 2}, "g": {"cpu": 1}}, cohort_name="all") for name in "ab"]
+    scheduler = kq.Scheduler(kq.Cluster(*flavors, *queues), now=0)
+    scheduler.submit(workload("first", "a", 4), workload("second", "b", 4))
+    scheduler.cycle()
+    # `first` took all of f from `second`, whose search stopped there and goes on with g, though f is free by then.
+    scheduler.finish("first")
+    explanation = scheduler.explain("second")
+    assert (explanation.verdict, explanation.reason) == ("Pending", "ExceedsMaxQuota")
+    assert explanation.message == scheduler.try_admit("default/second").message
+    assert explanation.find("flavor")[0].facts["mode"] == "Fit"
+    (told,) = explanation.find("search goes on")
+    assert "goes on where the last cycle stopped" in told.text
+    (decision,) = scheduler.cycle()
+    assert decision.reason == "ExceedsMaxQuota"
