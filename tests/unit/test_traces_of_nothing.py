@@ -107,7 +107,14 @@ spec:
 
 def test_texts_that_the_fast_reader_leaves_alone():
     no_number = '{"a\u2028": 1.2026-01-31}'  # nor a key of YAML, where it has two lines
-    for text in ("note: |\n  \n", '- "a \\\n---\n  c"\n', "- 'a\n--- c'\n", '- "a\n...\n  c"\n', no_number):
+    for text in (
+        "note: |\n  \n",
+        "note: |\n  \n line\n",
+        '- "a \\\n---\n  c"\n',
+        "- 'a\n--- c'\n",
+        '- "a\n...\n  c"\n',
+        no_number,
+    ):
         hold(text)
     for text in ("1", "-1", "0", "2e3", "-0.5E+3", "1.25e-2"):
         hold(f'{{"a": {text}}}')

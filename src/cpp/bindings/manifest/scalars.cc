@@ -193,15 +193,20 @@ void FastReader::AppendCode(std::string* text, int digits) {
   }
 }
 
-// How far the lines of a block are indented: as its first line that is not blank.
+// How far the lines of a block are indented: as its first line that is not blank, which no blank one before
+// it may surpass.
 size_t FastReader::LiteralIndent(int parent) const {
   const char* place = at_;
   const char* start = at_;
+  std::ptrdiff_t widest = 0;  // of the blank lines
   for (; place != end_ && (*place == ' ' || *place == '\n'); ++place) {
-    if (*place == '\n') start = place + 1;
+    if (*place == ' ') continue;
+    widest = std::max(widest, place - start);
+    start = place + 1;
   }
-  if (place != end_ && *place == '\t') throw Unsupported();
-  return std::max(static_cast<size_t>(place - start), static_cast<size_t>(parent + 1));
+  const std::ptrdiff_t indent = std::max<std::ptrdiff_t>(place - start, parent + 1);
+  if (widest > indent || (place != end_ && *place == '\t')) throw Unsupported();
+  return static_cast<size_t>(indent);
 }
 
 // A block of text with its line breaks.
