@@ -102,6 +102,22 @@ TEST_F(PendingTest, AClassIsInadmissibleAndRequeuedWhole) {
   EXPECT_EQ(PopAll(), (std::vector<WorkloadId>{a, b, other}));
 }
 
+TEST_F(PendingTest, OnlyAClassIsInadmissibleInWhateverLocalQueuesItIs) {
+  usage_ = {3, 2, 1};
+  queue_.by_usage = true;
+  std::vector<WorkloadId> others, marked;
+  for (LocalQueueId local = 2; local >= 0; --local) {
+    others.push_back(Add(0, 0, 3, local));
+    marked.push_back(Add(1, 0, 2, local));
+    others.push_back(Add(2, 0, 4, local));
+  }
+  queue_.MarkInadmissible(Tables(), 1, Reason::kWaitingForQuota);
+  queue_.MarkInadmissible(Tables(), 3, Reason::kWaitingForQuota);  // of which there is none
+  for (WorkloadId id : marked) EXPECT_TRUE(queue_.IsInadmissible(workloads_, id));
+  EXPECT_EQ(queue_.inadmissible_count(), 3);
+  EXPECT_EQ(PopAll(), others);
+}
+
 TEST_F(PendingTest, ADelayedWorkloadWaitsForItsBackoff) {
   const WorkloadId delayed = Add(0, 0, 1, 0, PendingQueue::As::kDelayed);
   queue_.QueueInadmissible(Tables(), Always, Never);

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_split.h"
@@ -349,6 +350,8 @@ template <typename K, typename V>
 struct Codec<std::map<K, V>> : MapCodec<std::map<K, V>> {};
 template <typename K, typename V>
 struct Codec<absl::flat_hash_map<K, V>> : MapCodec<absl::flat_hash_map<K, V>> {};
+template <typename K, typename V>
+struct Codec<absl::btree_map<K, V>> : MapCodec<absl::btree_map<K, V>> {};
 
 template <typename T>
 struct Codec<std::optional<T>> {

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "persist/field_lists.h"
@@ -129,6 +130,8 @@ template <typename K, typename V>
 inline constexpr bool kHasKeys<std::map<K, V>> = true;
 template <typename K, typename V>
 inline constexpr bool kHasKeys<absl::flat_hash_map<K, V>> = true;
+template <typename K, typename V>
+inline constexpr bool kHasKeys<absl::btree_map<K, V>> = true;
 template <typename K>
 inline constexpr bool kHasKeys<std::set<K>> = true;
 

@@ -2,6 +2,7 @@
 #include "queue/pending.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "absl/container/inlined_vector.h"
 
@@ -268,9 +269,14 @@ void PendingQueue::MarkInadmissible(Tables tables, ClassId cls, Reason reason) {
   inadmissible_classes_[cls] = reason;
   // Apart: moving a run takes its bucket out of the heap.
   absl::InlinedVector<int32_t, 8> of_class;
-  for (int32_t index : heads_) {
-    if (buckets_[Index(index)].cls == cls) of_class.push_back(index);
+  const auto first = bucket_of_.lower_bound({cls, std::numeric_limits<LocalQueueId>::min()});
+  for (auto entry = first; entry != bucket_of_.end() && entry->first.first == cls; ++entry) {
+    const int32_t index = entry->second;
+    if (!buckets_[Index(index)].active.empty()) of_class.push_back(index);
   }
+  std::sort(of_class.begin(), of_class.end(), [this](int32_t a, int32_t b) {
+    return buckets_[Index(a)].place_in_heads < buckets_[Index(b)].place_in_heads;
+  });
   for (int32_t index : of_class) {
     Bucket& bucket = buckets_[Index(index)];
     if (by_usage) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "model/reason.h"
@@ -122,7 +123,7 @@ class PendingQueue {
   void ListAsInadmissible(int32_t bucket);
 
   std::vector<Bucket> buckets_;
-  absl::flat_hash_map<std::pair<ClassId, LocalQueueId>, int32_t> bucket_of_;
+  absl::btree_map<std::pair<ClassId, LocalQueueId>, int32_t> bucket_of_;  // those of a class side by side
   std::vector<int32_t> heads_;                 // buckets with active workloads: a binary heap by their first
   UsageHeap heap_;                             // the active workloads, where usage orders them
   std::vector<int32_t> inadmissible_buckets_;  // buckets that may have inadmissible workloads
