@@ -167,8 +167,8 @@ class Engine:
         """What a workload's status says beside its conditions and its admission."""
     def queues(self) -> dict[str, tuple[list[str], list[str]]]:
         """By ClusterQueue where somebody waits: the keys in order, and those that are inadmissible."""
-    def usage(self) -> dict[str, dict[str, int]]:
-        """By active ClusterQueue: the amount in use of each `flavor/resource`."""
+    def usage(self, active: bool = False) -> dict[str, dict[str, int]]:
+        """By ClusterQueue, or active ones alone: the amount in use of each `flavor/resource`."""
     def shares(self) -> dict[str, float]:
         """By active ClusterQueue: its weighted share, where it is not 0."""
     def consumed(self) -> dict[str, dict[str, str]]:
@@ -249,6 +249,8 @@ class Question:
     def __init__(self, workload: Workload) -> None: ...
     @property
     def key(self) -> str: ...
+    @property
+    def not_modelled(self) -> tuple[str, ...]: ...
 
 class Tables:
     """The engine's tables as NumPy arrays: a row for each node of the forest, a column for each cell.

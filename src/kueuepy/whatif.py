@@ -20,8 +20,11 @@ from kueuepy.objects import Configuration, Object, Workload
 from kueuepy.session.workloads import valid_submissions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from typing_extensions import Self
 
+    from kueuepy.engine.facts import DecisionRecord
     from kueuepy.session.state import SchedulerState
 
 Edit: TypeAlias = "Object | Configuration | Callable[[Any], object]"
@@ -35,11 +38,12 @@ Edit: TypeAlias = "Object | Configuration | Callable[[Any], object]"
 class Answers(Sequence[Decision]):
     """What would be decided about each of many workloads alone; a decision is made when it is looked at."""
 
-    __slots__ = ("_answered",)
+    __slots__ = ("_answered", "_not_modelled")
 
-    def __init__(self, answered: _core.Answers) -> None:
-        """Holds what the engine has answered."""
+    def __init__(self, answered: _core.Answers, not_modelled: Mapping[int, tuple[str, ...]] | None = None) -> None:
+        """Holds what the engine has answered, and what is not modelled of whom, by position."""
         self._answered = answered
+        self._not_modelled = not_modelled or {}
 
     @overload
     def __getitem__(self, index: int) -> Decision: ...
@@ -48,9 +52,10 @@ class Answers(Sequence[Decision]):
     def __getitem__(self, index: int | slice) -> Decision | tuple[Decision, ...]:
         """One decision, or several."""
         places = range(len(self))[index]
-        if isinstance(places, int):
-            return from_record(self._answered[places])
-        return tuple(from_record(self._answered[place]) for place in places)
+        return self._made(places) if isinstance(places, int) else tuple(map(self._made, places))
+
+    def _made(self, place: int) -> Decision:
+        return _decision(self._answered[place], self._not_modelled.get(place, ()))
 
     def __len__(self) -> int:
         """How many were asked about."""
@@ -74,12 +79,24 @@ def ask(state: SchedulerState, items: Iterable[Any]) -> Answers:
     """
     if not isinstance(items, Iterable) or isinstance(items, str | bytes):
         raise InvalidSpecError(f"try_admit_many: {items!r} is no list of workloads, jobs or rows")
-    return Answers(state.engine.ask([subject for item in items for subject in _subjects(state, item)]))
+    subjects = [subject for item in items for subject in _subjects(state, item)]
+    outside = ((place, _not_modelled(state, subject)) for place, subject in enumerate(subjects))
+    return Answers(state.engine.ask(subjects), {place: texts for place, texts in outside if texts})
 
 
 def ask_one(state: SchedulerState, item: Any) -> Decision:
     """What a cycle would answer about one item alone."""
-    return from_record(state.engine.ask_one(one(_subjects(state, item))))
+    subject = one(_subjects(state, item))
+    return _decision(state.engine.ask_one(subject), _not_modelled(state, subject))
+
+
+def _decision(record: DecisionRecord, not_modelled: tuple[str, ...]) -> Decision:
+    return from_record(record, {record[1]: not_modelled})
+
+
+def _not_modelled(state: SchedulerState, subject: _core.Question | Workload | int) -> tuple[str, ...]:
+    asked = state.store.workloads.get(state.engine.key(subject)) if isinstance(subject, int) else subject
+    return () if asked is None else asked.not_modelled
 
 
 def _subjects(state: SchedulerState, item: Any) -> Sequence[_core.Question | Workload | int]:

@@ -16,6 +16,7 @@ namespace {
 // A workload read once.
 struct Question {
   WorkloadObject object;
+  std::vector<std::string> not_modelled;
 };
 
 // An answer, with its text: the classes of questions are forgotten.
@@ -157,14 +158,16 @@ void BindAsk(py::module_& module) {
   py::class_<Question>(module, "Question", "A workload read once, to be asked about again and again.")
       .def(py::init([](const py::object& workload) {
              if (!py::hasattr(workload, "pod_sets")) {
-               ThrowIfError(absl::InvalidArgumentError(absl::StrCat("Question: workload: is ",
-                                                                    py::cast<std::string>(py::repr(workload)),
-                                                                    "; it must be a Workload")));
+               ThrowIfError(absl::InvalidArgumentError(
+                   absl::StrCat("Question: workload: is ", Briefly(workload), "; it must be a Workload")));
              }
-             return Question{ReadWorkload(workload)};
+             const py::object not_modelled = py::getattr(workload, "not_modelled", py::tuple());
+             return Question{ReadWorkload(workload), py::cast<std::vector<std::string>>(not_modelled)};
            }),
            py::arg("workload"))
-      .def_property_readonly("key", [](const Question& self) { return self.object.Key(); });
+      .def_property_readonly("key", [](const Question& self) { return self.object.Key(); })
+      .def_property_readonly("not_modelled",
+                             [](const Question& self) { return py::tuple(py::cast(self.not_modelled)); });
   py::class_<Answers>(module, "Answers", "Answers to questions, named when they are looked at.")
       .def("__len__", [](const Answers& self) { return self.records.size(); })
       .def("__getitem__", &Answers::At, py::arg("index"))

@@ -55,6 +55,7 @@ class Admitted(msgspec.Struct, frozen=True, gc=False):
         borrowing_level: How far up the cohort tree it borrows; 0 for not at all.
         admitted: Whether it may start at once: no admission check is outstanding.
         attempts: The flavors that were looked at, in order; the last one of each resource group was taken or bettered.
+        not_modelled: What the workload asks for that nobody looks at here, a sentence each.
     """
 
     workload: str
@@ -63,6 +64,7 @@ class Admitted(msgspec.Struct, frozen=True, gc=False):
     borrowing_level: int = 0
     admitted: bool = True
     attempts: tuple[FlavorAttempt, ...] = ()
+    not_modelled: tuple[str, ...] = ()
 
     _repr_html_ = repr_html
 
@@ -87,6 +89,7 @@ class Preempting(msgspec.Struct, frozen=True, gc=False):
         reason: The reason of its condition `QuotaReserved`.
         message: The message of that condition, word for word as Kueue writes it.
         attempts: The flavors that were looked at.
+        not_modelled: What the workload asks for that nobody looks at here, a sentence each.
     """
 
     workload: str
@@ -95,6 +98,7 @@ class Preempting(msgspec.Struct, frozen=True, gc=False):
     reason: PendingReason = "WaitingForPreemptedWorkloads"
     message: str = ""
     attempts: tuple[FlavorAttempt, ...] = ()
+    not_modelled: tuple[str, ...] = ()
 
     _repr_html_ = repr_html
 
@@ -108,6 +112,7 @@ class Pending(msgspec.Struct, frozen=True, gc=False):
         cluster_queue: Its ClusterQueue; empty if there is none.
         message: The message of that condition, word for word as Kueue writes it.
         attempts: The flavors that were looked at.
+        not_modelled: What the workload asks for that nobody looks at here, a sentence each.
     """
 
     workload: str
@@ -115,6 +120,7 @@ class Pending(msgspec.Struct, frozen=True, gc=False):
     cluster_queue: str
     message: str = ""
     attempts: tuple[FlavorAttempt, ...] = ()
+    not_modelled: tuple[str, ...] = ()
 
     _repr_html_ = repr_html
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast, overload
 import msgspec
 
 from kueuepy.decisions import Admitted, Decision, Pending, Preempting
-from kueuepy.engine.decided import from_record
+from kueuepy.engine.decided import NotModelled, from_record
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.notebook import repr_html
 
@@ -38,11 +38,12 @@ class Cycle(Sequence[Decision]):
     The decisions are made when they are looked at, from facts that the cycle left; a Cycle never changes.
     """
 
-    __slots__ = ("_decided", "_made")
+    __slots__ = ("_decided", "_made", "_not_modelled")
 
-    def __init__(self, decided: _core.Decisions) -> None:
-        """Holds what the engine has decided."""
+    def __init__(self, decided: _core.Decisions, not_modelled: NotModelled | None = None) -> None:
+        """Holds what the engine has decided, and what is not modelled of whom, by key, which is not to change."""
         self._decided: _core.Decisions | _Counts = decided
+        self._not_modelled: NotModelled = {} if not_modelled is None else not_modelled
         self._made: tuple[Decision, ...] | None = None
 
     def __reduce__(self) -> tuple[Callable[..., Cycle], tuple[_Counts, tuple[Decision, ...]]]:
@@ -75,7 +76,7 @@ class Cycle(Sequence[Decision]):
         """All decisions."""
         if self._made is None:
             decided = cast("_core.Decisions", self._decided)
-            self._made = tuple(from_record(decided[i]) for i in range(len(decided)))
+            self._made = tuple(from_record(decided[i], self._not_modelled) for i in range(len(decided)))
         return self._made
 
     @property
@@ -122,7 +123,7 @@ class Cycle(Sequence[Decision]):
 
 def _made_already(counts: _Counts, decisions: tuple[Decision, ...]) -> Cycle:
     cycle = Cycle.__new__(Cycle)
-    cycle._decided, cycle._made = counts, decisions  # noqa: SLF001 - of this module
+    cycle._decided, cycle._made, cycle._not_modelled = counts, decisions, {}  # noqa: SLF001 - of this module
     return cycle
 
 

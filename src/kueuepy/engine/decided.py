@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kueuepy import _core
 from kueuepy.decisions import Admitted, Decision, FlavorAttempt, Pending, Preempting, Target
@@ -12,6 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kueuepy.engine.facts import DecisionRecord, PodSetAdmissionRecord
+
+
+class NotModelled(Protocol):
+    """What is not modelled of workloads, a sentence each, by key."""
+
+    def get(self, key: str, /) -> tuple[str, ...] | None:
+        """Of one workload, if there is something."""
+
+
+_NOTHING: NotModelled = {}
 
 
 def assignments(view: Iterable[PodSetAdmissionRecord]) -> tuple[PodSetAssignment, ...]:
@@ -29,10 +39,11 @@ def assignments(view: Iterable[PodSetAdmissionRecord]) -> tuple[PodSetAssignment
     )
 
 
-def from_record(record: DecisionRecord) -> Decision:
-    """The decision of one record of the core."""
+def from_record(record: DecisionRecord, not_modelled: NotModelled = _NOTHING) -> Decision:
+    """The decision of one record of the core, with what is not modelled of whom, by key."""
     verdict, workload, queue, reason, message, admitted, borrowing, admission, targets, attempts = record
     tried = tuple(FlavorAttempt(*attempt) for attempt in attempts)
+    outside = not_modelled.get(workload) or ()
     if verdict == "Admitted":
         return Admitted(
             workload=workload,
@@ -41,6 +52,7 @@ def from_record(record: DecisionRecord) -> Decision:
             borrowing_level=borrowing,
             admitted=admitted,
             attempts=tried,
+            not_modelled=outside,
         )
     if verdict == "Preempting":
         return Preempting(
@@ -50,5 +62,13 @@ def from_record(record: DecisionRecord) -> Decision:
             reason=reason,
             message=message,
             attempts=tried,
+            not_modelled=outside,
         )
-    return Pending(workload=workload, cluster_queue=queue, reason=reason, message=message, attempts=tried)
+    return Pending(
+        workload=workload,
+        cluster_queue=queue,
+        reason=reason,
+        message=message,
+        attempts=tried,
+        not_modelled=outside,
+    )

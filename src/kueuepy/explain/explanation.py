@@ -8,7 +8,6 @@ import msgspec
 
 from kueuepy.engine.workloads import NO_CONDITION, admission_of, conditions_of, status_of
 from kueuepy.errors.arguments import checked, checked_methods
-from kueuepy.explain import words
 from kueuepy.explain.cause import Cause
 from kueuepy.explain.cause import cause as _cause
 from kueuepy.explain.causes import history_causes, holding_causes, waiting_causes
@@ -152,9 +151,7 @@ def explain(
 
 def _not_modelled(workload: Workload | None) -> tuple[Cause, ...]:
     """What it asks for that nobody looks at."""
-    if workload is None or not any(pod_set.asks_for_claims for pod_set in workload.pod_sets):
-        return ()
-    return (_cause("not modelled", words.claims()),)
+    return () if workload is None else tuple(_cause("not modelled", text) for text in workload.not_modelled)
 
 
 def _fewer_pods(facts: FactsView, known: Callable[[str], Workload | None]) -> list[Cause]:

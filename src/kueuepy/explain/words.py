@@ -371,8 +371,3 @@ def check(name: str, state: str, message: str) -> str:
 def preempted(by: str, reason: str) -> str:
     """Who preempted it, and by which rule."""
     return f"by {by or 'a workload that is gone'}: {reason}: {_REASONS.get(reason, '')}"
-
-
-def claims() -> str:
-    """That devices do not count."""
-    return "asks for devices by resourceClaims: they are not modelled, and count nothing here"

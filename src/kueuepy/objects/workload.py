@@ -137,6 +137,11 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
     owner_references: Sequence[dict[str, Any]] = ()
     status: WorkloadStatus | None = None
 
+    @property
+    def not_modelled(self) -> tuple[str, ...]:
+        """What it asks for that nobody looks at here, a sentence each: whatever is decided, that counts nothing."""
+        return (_CLAIMS,) if any(pod_set.asks_for_claims for pod_set in self.pod_sets) else ()
+
     def without_min_counts(self) -> "Workload":
         """The Workload whose pod sets are admitted in full or not at all."""
         if all(pod_set.min_count is None for pod_set in self.pod_sets):
@@ -148,6 +153,7 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
         return all(getattr(self, name) == getattr(other, name) for name in _SPEC)
 
 
+_CLAIMS = "asks for devices by resourceClaims: they are not modelled, and count nothing here"
 _SPEC = (
     "queue_name",
     "pod_sets",

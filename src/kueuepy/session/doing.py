@@ -115,7 +115,7 @@ def _remove(state: SchedulerState, call: calls.Remove, key: str) -> None:
 def _cycle(state: SchedulerState) -> Cycle:
     """Lets Kueue's controllers run, then one cycle; how workloads are admitted is remembered for explanations."""
     state.engine.settle()
-    cycle = Cycle(state.engine.decide())
+    cycle = Cycle(state.engine.decide(), state.store.workloads.not_modelled())
     if cycle.admitted_count:
         for decision in cycle:
             if isinstance(decision, Admitted):

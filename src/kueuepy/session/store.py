@@ -104,6 +104,41 @@ class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
         return found
 
 
+class Submitted(CopyOnWriteDict[str, "Workload"]):
+    """The Workloads, by key; and what is not modelled of those of which there is something."""
+
+    __slots__ = ("_outside",)
+
+    def __init__(self) -> None:
+        """Holds nothing yet."""
+        super().__init__()
+        self._outside: CopyOnWriteDict[str, tuple[str, ...]] = CopyOnWriteDict()
+
+    def fork(self) -> Submitted:
+        """One with the same content, in no time."""
+        twin = Submitted()
+        twin._items, twin._shared, twin._outside = self._items, True, self._outside.fork()
+        self._shared = True
+        return twin
+
+    def put(self, key: str, value: Workload) -> None:
+        """Keeps the Workload under its key."""
+        super().put(key, value)
+        if value.not_modelled:
+            self._outside.put(key, value.not_modelled)
+        else:
+            self._outside.drop(key)
+
+    def drop(self, key: str) -> None:
+        """Forgets the Workload of this key, if there is one."""
+        super().drop(key)
+        self._outside.drop(key)
+
+    def not_modelled(self) -> CopyOnWriteDict[str, tuple[str, ...]] | None:
+        """What is not modelled of whom, by key, as it is now; `None` where there is nothing."""
+        return self._outside.fork() if len(self._outside) else None
+
+
 class Store:
     """Objects, Workloads as submitted, manifests of their jobs, and how each was admitted."""
 
@@ -112,7 +147,7 @@ class Store:
     def __init__(self) -> None:
         """Holds nothing yet."""
         self.objects = Declared()
-        self.workloads: CopyOnWriteDict[str, Workload] = CopyOnWriteDict()
+        self.workloads = Submitted()
         self.jobs: CopyOnWriteDict[str, dict[str, Any]] = CopyOnWriteDict()
         self.admitted: CopyOnWriteDict[str, Admitted] = CopyOnWriteDict()
 

@@ -115,8 +115,8 @@ def _remarks(state: SchedulerState, workloads: Iterable[Workload]) -> Iterator[s
             yield f'Workload "{workload.key}": names no queue, and is never considered'
         elif isinstance(missing, str):
             yield f'Workload "{workload.key}": waits for {missing}, which is not there'
-        if any(pod_set.asks_for_claims for pod_set in workload.pod_sets):
-            yield f'Workload "{workload.key}": asks for devices by resourceClaims, which count nothing here'
+        for text in workload.not_modelled:
+            yield f'Workload "{workload.key}": {text}'
 
 
 # --- they finish, go, and are reported on ----------------------------------------------------------------------------
