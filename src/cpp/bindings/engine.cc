@@ -285,7 +285,7 @@ void BindRuns(BoundEngine& bound) {
       .def("conditions", &ConditionsOf, py::arg("id"))
       .def("admission", &AdmissionOf, py::arg("id"))
       .def("queues", &QueuesOf)
-      .def("usage", &UsageOf)
+      .def("usage", &UsageOf, py::arg("active") = false)
       .def("shares", &SharesOf)
       .def("consumed", &ConsumedOf)
       .def("check", [](SharedEngine& shared) {

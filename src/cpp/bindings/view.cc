@@ -90,13 +90,13 @@ py::dict QueuesOf(SharedEngine& shared) {
   });
 }
 
-py::dict UsageOf(SharedEngine& shared) {
-  return shared.Write([](Engine& engine) {
+py::dict UsageOf(SharedEngine& shared, bool active) {
+  return shared.Write([active](Engine& engine) {
     State& state = engine.state();
     state.EnsureBuilt();
     py::dict usage;
     for (NodeId node : state.forest().Queues()) {
-      if (!state.forest().IsActive(node)) continue;
+      if (active && !state.forest().IsActive(node)) continue;
       py::dict frs;
       for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
         const Amount used = state.quota.Usage(node, fr);

@@ -28,8 +28,8 @@ py::dict ConditionsOf(SharedEngine& shared, Serial serial);
 py::object AdmissionOf(SharedEngine& shared, Serial serial);
 // {ClusterQueue: (keys in order, inadmissible keys)} of queues where someone waits.
 py::dict QueuesOf(SharedEngine& shared);
-// {ClusterQueue: {flavor/resource: amount}} of active queues.
-py::dict UsageOf(SharedEngine& shared);
+// {ClusterQueue: {flavor/resource: amount}}, of all queues or of the active ones.
+py::dict UsageOf(SharedEngine& shared, bool active);
 // {ClusterQueue: precise weighted share} where it is not zero.
 py::dict SharesOf(SharedEngine& shared);
 // {namespace/LocalQueue: {resource or penalty:resource: nano units as text}}.

@@ -202,7 +202,7 @@ class Replay:
         }
         result["usage"] = {
             queue: {cell: str(amount) for cell, amount in cells.items()}
-            for queue, cells in engine.usage().items()
+            for queue, cells in engine.usage(active=True).items()
             if cells
         }
         if self._fair:

@@ -188,7 +188,7 @@ class Run:
 
     @cached_property
     def queues(self) -> dict[str, QueueOutcome]:
-        """The outcome of each active ClusterQueue, by name."""
+        """The outcome of each ClusterQueue, by name."""
         engine = self.scheduler.engine
         shares, jobs = engine.shares(), self.result.jobs
         queue = jobs["cluster_queue"]

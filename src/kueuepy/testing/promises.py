@@ -33,7 +33,7 @@ def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
     """
     cluster = scheduler.cluster
     queue = cluster.get(ClusterQueue, cluster_queue)
-    usage = scheduler.engine.usage()
+    usage = scheduler.engine.usage(active=True)
     if cluster_queue not in usage:  # stopped, or in need of an object that isn't there: it admits nobody
         return ()
     used = usage[cluster_queue]

@@ -1,9 +1,12 @@
+import re
 from datetime import datetime, timezone
 
+import msgspec
 import numpy as np
 import pytest
 
 import kueuepy as kq
+from kueuepy.cli.app import main
 from kueuepy.engine.tables import UNLIMITED
 
 from .conftest import workload
@@ -146,3 +149,20 @@ def test_a_time_may_be_given_as_text_or_datetime(given):
 def test_what_is_no_time_is_refused_where_it_is_given(given):
     with pytest.raises(kq.InvalidSpecError, match=r"Workload: creation_timestamp: is .* a datetime with a time zone"):
         kq.Workload("a", creation_timestamp=given)
+
+
+def test_usage_is_also_that_of_a_queue_that_is_held(capsys, tmp_path):
+    queue = kq.ClusterQueue.of("team", {"default": {"cpu": 9, "memory": "36Gi"}})
+    scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("default"), queue), now=0)
+    scheduler.submit({"name": "a", "queue": "team", "cpu": 2, "memory": "24Gi"})
+    scheduler.settle()
+    scheduler.apply(msgspec.structs.replace(queue, stop_policy="Hold"))
+    assert {row["resource"]: row["usage"] for row in scheduler.usage.quantities().rows()} == {
+        "cpu": "2",
+        "memory": "24Gi",
+    }
+    assert scheduler.engine.usage() == {"team": {"default/cpu": 2000, "default/memory": 24 * 2**30}}
+    assert scheduler.engine.usage(active=True) == {}
+    scheduler.save(tmp_path / "state")
+    assert main(["run", str(tmp_path / "state")]) == 0
+    assert re.search(r"team +default +memory +24Gi", capsys.readouterr().out)
