@@ -9,7 +9,9 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 import textwrap
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -442,3 +444,35 @@ def test_only_its_owner_reads_what_holds_jobs(tmp_path, cluster):
         (tmp_path / "state").chmod(0o640)
         kq.Scheduler.save(scheduler, tmp_path / "state")
         assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o640
+
+
+@contextmanager
+def somebody_else():
+    """Whoever root is, the kernel asks for rights; others are asked for them anyway."""
+    was = os.geteuid()
+    if was == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(was)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="rights of POSIX")
+@pytest.mark.parametrize("missing", ["file", "write", "directory"])
+def test_a_file_that_may_not_be_opened_is_an_error_of_ours(missing, cluster):
+    folder = Path(tempfile.mkdtemp())
+    path = folder / "j.db"
+    try:
+        with Journal(path) as journal:
+            journal.scheduler(cluster)
+        before = path.read_bytes()
+        (folder / "j.db-lock").chmod(0o666)
+        path.chmod({"file": 0, "write": 0o444, "directory": 0o666}[missing])
+        folder.chmod(0o555)
+        with somebody_else(), pytest.raises(StateError, match="cannot be opened|cannot be locked"):
+            Journal(path).scheduler()
+        assert path.read_bytes() == before
+    finally:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)

@@ -71,7 +71,7 @@ class Journal:
         Raises:
             InvalidSpecError: The file is something else, or there is no such durability.
             UnsupportedError: It is of a later version.
-            StateError: Another Journal holds it.
+            StateError: Another Journal holds it, or this process may not read and write it and its directory.
         """
         if durability not in ("power", "process"):
             raise InvalidSpecError(f'durability: is "{durability}"; it must be "power" or "process"')

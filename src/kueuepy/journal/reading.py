@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from kueuepy.errors import InvalidSpecError, UnsupportedError
+from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
 from kueuepy.journal.file import APPLICATION_ID, VERSION, End, checksum, connected
 from kueuepy.journal.log import fault_of
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kueuepy.journal.file import DecisionRow
+
+_NOT_ALLOWED = ("unable to open database file", "attempt to write a readonly database")
 
 
 def check(path: Path) -> str:
@@ -27,12 +29,17 @@ def check(path: Path) -> str:
 
     Raises:
         InvalidSpecError: It is something else, cannot be read, or is cut off.
+        StateError: This process may not read it.
         UnsupportedError: It is of another version.
     """
     size, torn = path.stat().st_size, _has_log(path)
     if size == 0:
         raise InvalidSpecError(f"{path}: is no journal of kueuepy: it is empty; it is left as it is")
-    with closing(connected(path, more="&immutable=1")) as connection:
+    try:
+        opened = connected(path, more="&immutable=1")
+    except sqlite3.OperationalError as error:
+        raise damaged(path, error) from None
+    with closing(opened) as connection:
         try:
             connection.execute("PRAGMA writable_schema = ON")  # reads a file that is shorter than it says
             application, version, page = (
@@ -71,6 +78,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
     Raises:
         InvalidSpecError: SQLite finds it damaged, or cannot read it.
+        StateError: This process may not read it, or not write beside it.
     """
     connection = None
     try:
@@ -86,8 +94,10 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def damaged(path: Path, why: object) -> InvalidSpecError:
-    """What is wrong with a journal; the disk may be to blame for an OperationalError, or the file."""
+def damaged(path: Path, why: object) -> InvalidSpecError | StateError:
+    """What is wrong with a journal; the disk may be to blame for an OperationalError, or the file, or its rights."""
+    if isinstance(why, sqlite3.OperationalError) and str(why) in _NOT_ALLOWED:
+        return StateError(f"{path}: cannot be opened: {why}; it and its directory must be readable and writable")
     what = "cannot be read, or is damaged" if isinstance(why, sqlite3.OperationalError) else "is damaged"
     return InvalidSpecError(f"{path}: {what}: {why}; it is left as it is")
 
@@ -177,5 +187,5 @@ class Reading:
         if tuple(map(type, row)) != tuple(types):
             raise self._damaged("a row holds other things than were written")
 
-    def _damaged(self, what: str) -> InvalidSpecError:
+    def _damaged(self, what: str) -> InvalidSpecError | StateError:
         return damaged(self._path, what)
