@@ -21,7 +21,7 @@ from kueuepy.cli import (
 )
 from kueuepy.cli.command import PLAIN_COMMANDS
 from kueuepy.cli.command import main as plain
-from kueuepy.cli.output import WRONG_INPUT, fail
+from kueuepy.cli.output import WRONG_COMMAND_LINE, WRONG_INPUT, fail
 from kueuepy.errors import KueueError
 from kueuepy.version import describe
 
@@ -99,11 +99,18 @@ for _name, _summary in zip(
 
 def main(arguments: list[str]) -> int:
     """Runs a command and returns its exit code."""
+    json = "--json" in arguments
     try:
-        result = app(arguments, prog_name="kueuepy")
+        result = app(arguments, prog_name="kueuepy", standalone_mode=not json)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else WRONG_INPUT
     except KueueError as error:
-        fail(error, json="--json" in arguments)
+        fail(error, json=json)
         return WRONG_INPUT
+    except Exception as error:
+        told = getattr(error, "format_message", None)  # of a wrong command line, whoever's class that is
+        if not json or told is None:
+            raise
+        fail(error, json=True, message=told())
+        return WRONG_COMMAND_LINE
     return result if isinstance(result, int) else 0

@@ -5,12 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
+from kueuepy._core import Quantity
 from kueuepy.cli.describe import jobs_of
 from kueuepy.cli.options import ExitCode, Json, KueueVersion, Lenient, examples, read
-from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say, writing
+from kueuepy.cli.output import ANSWER_IS_NO, as_data, counted, print_json, progress, say, writing
 from kueuepy.cluster import Cluster
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.comparison import compare as compare_policies
+from kueuepy.simulation.outcomes import QueueOutcome
 
 EXAMPLES = examples(
     "kueuepy compare examples/seeds/002/two-teams.yaml examples/seeds/002/two-teams-reclaim.yaml "
@@ -70,7 +72,10 @@ def compare(
 
 
 def _plain(found: Comparison) -> dict[str, Any]:
-    queues = {name: dict(zip(found.names, pair, strict=True)) for name, pair in found.queues.items()}
+    queues = {
+        name: {policy: _outcome(one) for policy, one in zip(found.names, pair, strict=True)}
+        for name, pair in found.queues.items()
+    }
     changes = [
         {"workload": change.workload, found.names[0]: change.before, found.names[1]: change.after}
         for change in found.changes
@@ -95,3 +100,14 @@ def _plain(found: Comparison) -> dict[str, Any]:
         "queues": queues,
         "loops": loops,
     }
+
+
+def _outcome(found: QueueOutcome) -> dict[str, Any]:
+    """What a queue got, for programs; amounts as Kubernetes writes them."""
+    used = {"usage": found.usage, "mean_usage": found.mean_usage}
+    told = {name: {cell: _amount(cell, value) for cell, value in cells.items()} for name, cells in used.items()}
+    return {**as_data(found), **told}
+
+
+def _amount(cell: str, value: float) -> str:
+    return Quantity.format(cell.partition("/")[2], round(value))

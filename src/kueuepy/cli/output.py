@@ -18,6 +18,7 @@ from kueuepy.manifest import ManifestError, Problem
 
 OK = 0
 WRONG_INPUT = 1
+WRONG_COMMAND_LINE = 2
 ANSWER_IS_NO = 3
 
 SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
@@ -36,14 +37,15 @@ def say(text: str | Text, *, style: str = "", stderr: bool = False) -> None:
     _console(stderr=stderr).print(line, soft_wrap=True)
 
 
-def fail(error: Exception, *, json: bool = False) -> None:
+def fail(error: Exception, *, json: bool = False, message: str | None = None) -> None:
     """Prints an error: to standard error for people, as JSON to standard output for programs."""
+    message = str(error) if message is None else message
     if json:
         problems = error.problems if isinstance(error, ManifestError) else ()
-        found = {"type": type(error).__name__, "message": str(error), "problems": list(map(problem_data, problems))}
+        found = {"type": type(error).__name__, "message": message, "problems": list(map(problem_data, problems))}
         print_json({"error": found})
         return
-    for line in str(error).splitlines() or [type(error).__name__]:
+    for line in message.splitlines() or [type(error).__name__]:
         say(Text.assemble(("error: ", "bold red"), line), stderr=True)
 
 

@@ -135,3 +135,15 @@ def test_json_is_of_one_style_and_errors_are_json_too(kueuepy, seeds, job):
         ran = kueuepy(*arguments, "--json")
         assert (ran.code, ran.err) == (1, "")
         assert set(json.loads(ran.out)["error"]) == {"type", "message", "problems"}
+    for arguments in (("run",), ("run", "--nope", cluster), ("run", cluster, "--cycles", "0"), ("nope",)):
+        ran = kueuepy(*arguments, "--json")
+        assert (ran.code, ran.err) == (2, "")
+        assert set(json.loads(ran.out)["error"]) == {"type", "message", "problems"}
+
+
+def test_amounts_of_json_are_as_kubernetes_writes_them(kueuepy, seeds):
+    policies, jobs = (seeds / "002" / name for name in ("two-teams.yaml", "jobs.csv"))
+    outcomes = kueuepy("compare", policies, policies, "--jobs", jobs, "--json").json["queues"]["team-a"].values()
+    assert [outcome["usage"] for outcome in outcomes] == [{"default-flavor/cpu": "12"}] * 2
+    assert [outcome["mean_usage"] for outcome in outcomes] == [{"default-flavor/cpu": "12"}] * 2
+    assert kueuepy("run", policies, jobs, "--json").json["usage"]["team-a"] == {"default-flavor/cpu": "12"}
