@@ -7,25 +7,26 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from kueuepy import _core
-from kueuepy.decisions import Admitted  # noqa: TC001 - msgspec reads it
+from kueuepy.decisions import Admitted
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked
-from kueuepy.objects import Configuration, Object, Workload  # noqa: TC001 - msgspec reads them
+from kueuepy.objects import Configuration, Object, Workload
 from kueuepy.objects.kinds import KINDS
 from kueuepy.objects.ready import ready
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from kueuepy.session.session import Session
 
+T = TypeVar("T")
 FORMAT = "kueuepy-scheduler"
 VERSION = 1
 
@@ -46,6 +47,19 @@ class _Saved(msgspec.Struct, frozen=True):
     workloads: list[Workload]
     jobs: dict[str, dict[str, Any]]
     admitted: list[Admitted]
+
+
+class _Read(msgspec.Struct, frozen=True):
+    """The same, of which there may be much piece by piece: each is made apart, so that Ctrl-C is heard in between."""
+
+    engine: bytes
+    configuration: Configuration
+    count: int
+    related: tuple[dict[str, Any], ...]
+    objects: list[tuple[str, msgspec.Raw]]
+    workloads: list[msgspec.Raw]
+    jobs: dict[str, msgspec.Raw]
+    admitted: list[msgspec.Raw]
 
 
 def to_bytes(session: Session) -> bytes:
@@ -94,11 +108,11 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> SchedulerState:
     if hashlib.sha256(envelope.payload).digest() != envelope.sha256:
         raise InvalidSpecError(f"{name}: is damaged; its checksum does not match")
     try:
-        saved = msgspec.msgpack.decode(envelope.payload, type=ready(_Saved))
-        declared = [decode(kind, raw) for kind, raw in saved.objects]
+        saved = msgspec.msgpack.decode(envelope.payload, type=ready(_Read))
+        store = _store(saved)
     except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidSpecError(f"{name}: is damaged: {error}") from None
-    return _state(saved, declared)
+    return SchedulerState(_core.Engine.load(saved.engine), saved.configuration, saved.related, store, saved.count)
 
 
 @checked
@@ -165,14 +179,19 @@ def decode(kind: str, raw: msgspec.Raw) -> Object:
     return msgspec.msgpack.decode(raw, type=ready(KINDS[kind]))
 
 
-def _state(saved: _Saved, declared: Iterable[Object]) -> SchedulerState:
+def _store(saved: _Read) -> Store:
     store = Store()
-    for obj in declared:
+    for kind, raw in saved.objects:
+        obj = decode(kind, raw)
         store.objects.put((type(obj), obj.key), obj)
-    for workload in saved.workloads:
+    for workload in _each(saved.workloads, Workload):
         store.workloads.put(workload.key, workload)
-    for key, job in saved.jobs.items():
+    for key, job in zip(saved.jobs, _each(saved.jobs.values(), dict[str, Any]), strict=True):
         store.jobs.put(key, job)
-    for decision in saved.admitted:
+    for decision in _each(saved.admitted, Admitted):
         store.admitted.put(decision.workload, decision)
-    return SchedulerState(_core.Engine.load(saved.engine), saved.configuration, saved.related, store, saved.count)
+    return store
+
+
+def _each(raws: Iterable[msgspec.Raw], cls: type[T]) -> Iterator[T]:
+    return map(msgspec.msgpack.Decoder(ready(cls)).decode, raws)
