@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "bindings/pybind.h"
+#include "bindings/read.h"
 
 namespace kueue::python {
 namespace {
@@ -64,8 +65,8 @@ T Argument(const py::object& value, absl::string_view what, absl::string_view wa
   try {
     return py::cast<T>(value);
   } catch (const py::cast_error&) {
-    ThrowIfError(absl::InvalidArgumentError(absl::StrCat(
-        "Quantity: ", what, ": is ", py::cast<std::string>(py::repr(value)), "; it must be ", wanted)));
+    ThrowIfError(absl::InvalidArgumentError(
+        absl::StrCat("Quantity: ", what, ": is ", Briefly(value), "; it must be ", wanted)));
     throw;
   }
 }

@@ -13,6 +13,14 @@ std::string Text(const py::handle& value) {
   return value.is_none() ? std::string() : value.cast<std::string>();
 }
 
+std::string Briefly(const py::handle& value) {
+  try {
+    return py::cast<std::string>(py::repr(value));
+  } catch (const py::error_already_set&) {  // it is nested too deeply, or its repr is somebody else's
+    return absl::StrCat("a ", Py_TYPE(value.ptr())->tp_name);
+  }
+}
+
 py::object Field(const py::handle& object, const char* name) { return object.attr(Interned(name)); }
 
 std::string TextOf(const py::handle& object, const char* attribute) { return Text(Field(object, attribute)); }

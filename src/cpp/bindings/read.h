@@ -49,6 +49,7 @@ void DeleteObject(Engine& engine, const std::string& kind, const std::string& ns
 
 // Small readers that the above share.
 std::string Text(const py::handle& value);                     // empty for None
+std::string Briefly(const py::handle& value);                  // its repr, or its type where that fails
 py::object Field(const py::handle& object, const char* name);  // an attribute
 std::string TextOf(const py::handle& object, const char* attribute);
 std::map<std::string, std::string> Labels(const py::handle& dict);

@@ -2,7 +2,8 @@
 
 Nothing is looked at while all goes well. Where a function ends by an exception of Python's own, its arguments are held
 to their annotations: one that does not fit is the cause, and is told. If all fit, the exception is a fault of this
-project, and stays what it is. A wrong number of arguments, or an unknown name of one, is Python's TypeError.
+project, and stays what it is; but for a RecursionError, which tells of an argument that is nested too deeply. A wrong
+number of arguments, or an unknown name of one, is Python's TypeError.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             raise
         except Exception as error:
             fault = _fault(function, args, options)
+            if not fault and isinstance(error, RecursionError):
+                fault = f"{_name(function)}: what it is given is nested too deeply"
             if fault:
                 raise InvalidSpecError(fault) from error
             raise
@@ -73,7 +76,7 @@ def checked_fields(post_init: Callable[[Any], None]) -> Callable[[Any], None]:
                 value = getattr(self, name)
                 if not fits(value, _hint(hint, names), names):
                     where = f"{type(self).__name__}: {name}"
-                    raise InvalidSpecError(f"{where}: is {_shown(value)}; it must be {hint}") from error
+                    raise InvalidSpecError(f"{where}: is {briefly(value)}; it must be {hint}") from error
             raise
 
     return run
@@ -93,9 +96,22 @@ def _fault(function: Callable[..., Any], args: tuple[Any, ...], options: dict[st
         several = parameter.kind is parameter.VAR_POSITIONAL
         for one in value if several else (value,):
             if parameter.kind is not parameter.VAR_KEYWORD and not fits(one, hint, names):
-                where = f"{function.__qualname__.removesuffix('.__init__')}: {name}"
-                return f"{where}: is {_shown(one)}; it must be {parameter.annotation}"
+                where = f"{_name(function)}: {name}"
+                return f"{where}: is {briefly(one)}; it must be {parameter.annotation}"
     return ""
+
+
+def briefly(value: Any) -> str:
+    """The `repr` of a value, cut if it is long; its type, if it has none that can be told."""
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 - a repr of somebody else, or of something nested too deeply
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= _MOST else f"{text[:_MOST]}..."
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return function.__qualname__.removesuffix(".__init__")
 
 
 def fits(value: Any, hint: Any, names: _Names) -> bool:
@@ -177,11 +193,3 @@ def _hint(annotation: Any, names: _Names) -> Any:
         return eval(annotation, {}, names)  # noqa: S307 - an annotation of this package
     except Exception:  # noqa: BLE001 - whatever it is, it says nothing
         return Any
-
-
-def _shown(value: Any) -> str:
-    try:
-        text = repr(value)
-    except Exception:  # noqa: BLE001 - a repr of somebody else
-        text = f"a {type(value).__name__}"
-    return text if len(text) <= _MOST else f"{text[:_MOST]}..."

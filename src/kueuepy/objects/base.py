@@ -13,6 +13,7 @@ from msgspec import field
 
 from kueuepy._core import Quantity
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import briefly
 from kueuepy.objects.times import nanoseconds
 
 QuantityText: TypeAlias = str | int
@@ -43,7 +44,7 @@ def quantity(value: Any, where: str) -> QuantityText:
     if isinstance(value, Real | Decimal) and not isinstance(value, bool) and math.isfinite(value):
         number = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
         return int(number) if number == number.to_integral_value() else format(number, "f")
-    raise InvalidSpecError(f'{where}: is {value!r}; it must be a quantity, such as 8, "500m" or "64Gi"')
+    raise InvalidSpecError(f'{where}: is {briefly(value)}; it must be a quantity, such as 8, "500m" or "64Gi"')
 
 
 class Value(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True, gc=False):
@@ -63,7 +64,7 @@ class Collection(Value, frozen=True):
             value = getattr(self, name)
             if type(value) is not tuple:
                 if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
-                    raise InvalidSpecError(f"{type(self).__name__}: {name}: is {value!r}; it must be a list")
+                    raise InvalidSpecError(f"{type(self).__name__}: {name}: is {briefly(value)}; it must be a list")
                 msgspec.structs.force_setattr(self, name, tuple(value))
 
 
@@ -86,7 +87,9 @@ class Worded(Value, frozen=True):
             value = getattr(self, name)
             if value not in words:
                 allowed = ", ".join(str(word) for word in words)
-                raise InvalidSpecError(f"{type(self).__name__}: {name}: is {value!r}; it must be one of {allowed}")
+                raise InvalidSpecError(
+                    f"{type(self).__name__}: {name}: is {briefly(value)}; it must be one of {allowed}"
+                )
 
 
 @cache

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, TypeVar, get_args
 
 import msgspec
 
+from kueuepy.errors.arguments import briefly
 from kueuepy.objects.ready import ready
 
 T = TypeVar("T")
@@ -78,7 +79,7 @@ def _made_plain(value: Any) -> Any:
         return dict(value)
     if isinstance(value, Iterable):
         return list(value)
-    raise TypeError(f"{value!r} is a {type(value).__name__}")
+    raise TypeError(f"{briefly(value)} is a {type(value).__name__}")
 
 
 @cache

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import briefly
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST, parse_duration, parse_time
 
@@ -36,7 +37,7 @@ def duration_ns(value: Duration) -> int:
     else:
         read = _seconds(value)
     if read is None or read < 0:
-        raise InvalidSpecError(f"duration: is {value!r}; it must be seconds, 0 or more, or such as '1h30m'")
+        raise InvalidSpecError(f"duration: is {briefly(value)}; it must be seconds, 0 or more, or such as '1h30m'")
     if read > LONGEST:
         raise InvalidSpecError(
             f"duration: is {value!r}; it must be {LONGEST // SECOND} seconds at most, some 292 years"
@@ -58,7 +59,7 @@ def moment_ns(value: Moment) -> int:
         read = _seconds(value)
     if read is None or read < 0:
         raise InvalidSpecError(
-            f"time: is {value!r}; it must be seconds since 1970, 0 or more, such as '2026-08-01T12:00:00Z', "
+            f"time: is {briefly(value)}; it must be seconds since 1970, 0 or more, such as '2026-08-01T12:00:00Z', "
             "or a datetime with a time zone"
         )
     if read > LONGEST:

@@ -28,3 +28,37 @@ def test_a_thing_of_a_wrong_kind_is_told_as_such(call, told, scheduler):
     with pytest.raises(kq.KueueError) as caught:
         call(scheduler)
     assert told in str(caught.value)
+
+
+def deep(depth=5_000):
+    innermost = outermost = {}
+    for _ in range(depth):
+        innermost["spec"] = innermost = {}
+    return outermost
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda _, it: kq.Cluster(it),
+        lambda _, it: kq.load(it),
+        lambda _, it: kq.dump([it]),
+        lambda _, it: kq.Scheduler(it),
+        lambda _, it: kq.Question(it),
+        lambda _, it: kq.Quantity(it),
+        lambda _, it: kq.Preemption(it),
+        lambda _, it: kq.ClusterQueue.of("q", it),
+        lambda s, it: s.submit(it),
+        lambda s, it: s.submit({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": it}),
+        lambda s, it: s.submit(kq.Workload("w", queue_name="team", pod_sets=(kq.PodSet(template=it),))),
+        lambda s, it: s.try_admit(it),
+        lambda s, it: s.try_admit_many([it]),
+        lambda s, it: s.explain(it),
+        lambda s, it: s.apply(it),
+        lambda s, it: s.whatif(it),
+        lambda s, it: s.largest_count(it),
+    ],
+)
+def test_what_goes_very_deep_is_refused(call, scheduler):
+    with pytest.raises(kq.KueueError):
+        call(scheduler, deep())

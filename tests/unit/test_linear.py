@@ -1,0 +1,88 @@
+"""What a command or a question costs grows with what it is about: doubled input makes at most doubled work."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+import kueuepy as kq
+from kueuepy.cli.app import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+FEW = 100
+MOST = 2.2  # times the work of half as much
+
+
+@contextmanager
+def counted() -> Iterator[list[int]]:
+    """Counts the calls of functions, of Python's and of the core's."""
+    calls = [0]
+
+    def hear(_frame: object, event: str, _argument: object) -> None:
+        if event in ("call", "c_call"):
+            calls[0] += 1
+
+    before = sys.getprofile()
+    sys.setprofile(hear)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(before)
+
+
+def cost(call: Callable[[], object]) -> int:
+    with counted() as calls:
+        call()
+    return calls[0]
+
+
+def queues(count: int) -> list[kq.Object]:
+    made = [kq.ClusterQueue.of(f"q{n}", {"f": {"cpu": 4}}, cohort_name=f"c{n % 10}") for n in range(count)]
+    return [kq.ResourceFlavor("f"), *made]
+
+
+def waiting(count: int) -> kq.Scheduler:
+    """One workload runs, and so many wait, each of a kind of its own."""
+    scheduler = kq.Scheduler(kq.Cluster(*queues(1)), now=0)
+    requests = [4000, *(3000 + n for n in range(count))]
+    pods = [(kq.PodSet.of(requests={"cpu": f"{cpu}m"}),) for cpu in requests]
+    scheduler.submit(kq.Workload(f"w{n}", queue_name="q0", pod_sets=pod_sets) for n, pod_sets in enumerate(pods))
+    scheduler.settle()
+    return scheduler
+
+
+def test_an_explanation_says_and_costs_as_much_however_many_wait() -> None:
+    first, second = waiting(FEW), waiting(4 * FEW)
+    assert len(first.queues) == FEW
+    assert cost(lambda: second.explain("w9")) == cost(lambda: first.explain("w9"))
+    assert str(second.explain("w9")) == str(first.explain("w9"))
+
+
+def test_a_command_costs_as_much_for_each_who_waits(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "cluster.yaml"
+    kq.dump(kq.Cluster(*queues(1)), path)
+
+    def run(count: int) -> int:
+        rows = tmp_path / f"{count}.csv"
+        lines = [f"w{n},q0,{3000 + n}m" for n in range(count)]
+        rows.write_text("\n".join(["name,queue,cpu", *lines, ""]), encoding="utf-8")
+        found = cost(lambda: main(["run", str(path), str(rows), "--json"]))
+        assert capsys.readouterr().out.count('"message"') >= count - 1
+        return found
+
+    run(1)  # what is imported once
+    assert run(4 * FEW) < MOST * run(2 * FEW)
+
+
+def test_loading_costs_as_much_for_each_queue() -> None:
+    def load(count: int) -> int:
+        text = kq.dump(kq.Cluster(*queues(count)))
+        return cost(lambda: kq.Scheduler(kq.load(text)).settle())
+
+    load(1)
+    assert load(4 * FEW) < MOST * load(2 * FEW)
