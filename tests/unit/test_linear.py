@@ -6,13 +6,13 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import pytest
-
 import kueuepy as kq
 from kueuepy.cli.app import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    import pytest
 
 FEW = 100
 MOST = 2.2  # times the work of half as much

@@ -2,7 +2,6 @@
 #include "queue/pending.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "absl/container/inlined_vector.h"
 
@@ -269,10 +268,8 @@ void PendingQueue::MarkInadmissible(Tables tables, ClassId cls, Reason reason) {
   inadmissible_classes_[cls] = reason;
   // Apart: moving a run takes its bucket out of the heap.
   absl::InlinedVector<int32_t, 8> of_class;
-  const auto first = bucket_of_.lower_bound({cls, std::numeric_limits<LocalQueueId>::min()});
-  for (auto entry = first; entry != bucket_of_.end() && entry->first.first == cls; ++entry) {
-    const int32_t index = entry->second;
-    if (!buckets_[Index(index)].active.empty()) of_class.push_back(index);
+  for (auto it = bucket_of_.lower_bound({cls, 0}); it != bucket_of_.end() && it->first.first == cls; ++it) {
+    if (!buckets_[Index(it->second)].active.empty()) of_class.push_back(it->second);
   }
   std::sort(of_class.begin(), of_class.end(), [this](int32_t a, int32_t b) {
     return buckets_[Index(a)].place_in_heads < buckets_[Index(b)].place_in_heads;

@@ -1,5 +1,6 @@
 """`kueuepy compare`: the same jobs under two policies."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -102,12 +103,13 @@ def _plain(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _outcome(found: QueueOutcome) -> dict[str, Any]:
-    """What a queue got, for programs; amounts as Kubernetes writes them."""
-    used = {"usage": found.usage, "mean_usage": found.mean_usage}
-    told = {name: {cell: _amount(cell, value) for cell, value in cells.items()} for name, cells in used.items()}
-    return {**as_data(found), **told}
+def _outcome(found: QueueOutcome | None) -> dict[str, Any] | None:
+    """What a queue got, for programs; amounts as Kubernetes writes them. Nothing where the policy has no such queue."""
+    if found is None:
+        return None
+    told: dict[str, Any] = as_data(found)
+    return {**told, "usage": _amounts(found.usage), "mean_usage": _amounts(found.mean_usage)}
 
 
-def _amount(cell: str, value: float) -> str:
-    return Quantity.format(cell.partition("/")[2], round(value))
+def _amounts(cells: Mapping[str, float]) -> dict[str, str]:
+    return {cell: Quantity.format(cell.partition("/")[2], round(value)) for cell, value in cells.items()}

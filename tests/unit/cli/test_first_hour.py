@@ -146,4 +146,7 @@ def test_amounts_of_json_are_as_kubernetes_writes_them(kueuepy, seeds):
     outcomes = kueuepy("compare", policies, policies, "--jobs", jobs, "--json").json["queues"]["team-a"].values()
     assert [outcome["usage"] for outcome in outcomes] == [{"default-flavor/cpu": "12"}] * 2
     assert [outcome["mean_usage"] for outcome in outcomes] == [{"default-flavor/cpu": "12"}] * 2
+    other = seeds / "001" / "team-ab.yaml"
+    found = kueuepy("compare", policies, other, "--jobs", jobs, "--json").json["queues"]
+    assert None in found["team-a"].values() or None in found["team-a-cq"].values()
     assert kueuepy("run", policies, jobs, "--json").json["usage"]["team-a"] == {"default-flavor/cpu": "12"}
