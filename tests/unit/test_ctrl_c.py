@@ -75,6 +75,48 @@ jobs = kq.Jobs({"queue": ["q0"] * count, "submit": np.arange(count), "runtime": 
 call = lambda: kq.simulate(kq.Cluster(kq.ResourceFlavor("f"), queues(1, 10)), jobs)
 again = lambda: None
 """,
+    "submit": """
+one, later = scheduler(10, cpu=1_000), list(workloads(60_000, "later"))
+call = lambda: one.submit(later)
+def again():
+    assert len(one.keys()) == 10  # all or nothing
+""",
+    "largest count": """
+one = scheduler(4_000, cpu=2_000, waiting=1)
+asked = one.question(kq.Workload("x", queue_name="q0", priority=9, pod_sets=(kq.PodSet.of(requests={"cpu": "1m"}),)))
+call = lambda: [one.largest_count(asked, preempting=True) for _ in range(1_000)]
+again = lambda: one.largest_count(asked)
+""",
+    "saved states": """
+from kueuepy.persist import from_bytes, to_bytes
+one = scheduler(20_000, cpu=1_000)
+saved = to_bytes(one)
+call = lambda: [from_bytes(to_bytes(from_bytes(saved).fork())) for _ in range(50)]
+def again():
+    assert to_bytes(one) == to_bytes(from_bytes(saved)) == saved
+""",
+    "journal": """
+import os, tempfile
+from kueuepy.journal import Journal
+one, path = None, os.path.join(tempfile.mkdtemp(), "j.db")
+with Journal(path, durability="process") as journal:
+    kept = journal.scheduler(scheduler(10_000, cpu=1_000))
+    kept.settle()
+    keys = kept.keys()
+def opened():
+    with Journal(path, durability="process") as journal:
+        return journal.scheduler().keys()
+call = lambda: [opened() for _ in range(50)]
+def again():
+    assert opened() == keys
+""",
+    "compare": """
+one, count = None, 100_000
+jobs = kq.Jobs({"queue": ["q0"] * count, "submit": np.arange(count), "runtime": [9] * count, "cpu": [1] * count})
+there = kq.Cluster(kq.ResourceFlavor("f"), queues(1, 10))
+call = lambda: [kq.compare(there, there, jobs) for _ in range(9)]
+again = lambda: None
+""",
     "manifest": """
 one = None
 text = "".join(

@@ -126,7 +126,15 @@ Quantity FromTextOrInteger(const py::object& value) {
     ThrowIfError(absl::InvalidArgumentError(
         absl::StrCat("a quantity is a text or an integer, not ", Py_TYPE(value.ptr())->tp_name)));
   }
-  return Parse(py::cast<std::string>(py::str(value)));
+  try {
+    return Parse(py::cast<std::string>(py::str(value)));
+  } catch (const py::cast_error&) {
+    ThrowIfError(absl::InvalidArgumentError("a quantity is a text in Unicode"));
+    throw;
+  } catch (const py::error_already_set&) {  // Python writes integers of some thousand digits only
+    ThrowIfError(absl::InvalidArgumentError("the integer of a quantity has too many digits"));
+    throw;
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/poll.h"
 #include "persist/ids.h"
 #include "persist/renumber.h"
 
@@ -46,7 +47,7 @@ void MatchNames(State& start, const State& now) {
 
 class Compaction {
  public:
-  explicit Compaction(State& state) : state_(state) {
+  Compaction(State& state, bool may_end) : state_(state), may_end_(may_end) {
     state_.EnsureBuilt();
     state_.RemoveDeleted();
     states_.push_back(&state_);
@@ -66,9 +67,14 @@ class Compaction {
   }
 
  private:
+  void Pause() const {
+    if (may_end_) Poll();
+  }
+
   // Workloads and ClusterQueues, and what they refer to.
   void MarkWhatIsThere(State& state) {
     for (WorkloadId id : state.workloads.InOrder()) {
+      Pause();
       marks_(IdKind::kWorkload, id);
       WalkIds(marks_, std::as_const(state).At(id));
     }
@@ -276,6 +282,7 @@ class Compaction {
     });
     state.workload_of_key.clear();
     for (WorkloadId id : state.workloads.InOrder()) {
+      Pause();
       Workload& workload = state.At(id);
       WalkIds(renumbering_, workload);
       if (!workload.deleted) state.workload_of_key[workload.Key()] = id;
@@ -346,6 +353,7 @@ class Compaction {
   }
 
   State& state_;
+  const bool may_end_;
   std::shared_ptr<State> start_;  // of the cycle that waits, if one does
   std::vector<State*> states_;
   Marks marks_;
@@ -363,7 +371,7 @@ size_t EntriesOf(const State& state) {
          state.workloads.size() - state.workloads.living();
 }
 
-void Compact(State& state) { Compaction(state).Run(); }
+void Compact(State& state, bool may_end) { Compaction(state, may_end).Run(); }
 
 State NamesOf(const State& state) {
   State names;

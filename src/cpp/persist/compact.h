@@ -15,8 +15,9 @@ size_t EntriesOf(const State& state);
 // Numbers everything anew: workloads in the order of submission, ClusterQueues before Cohorts, and names,
 // classes and cells in the order of their texts. No decision depends on these numbers, so what goes on is
 // what would have gone on; two states in which the same is there have the same numbers, whatever was there
-// before. Serial numbers of workloads stay. Ends the validity of all ids.
-void Compact(State& state);
+// before. Serial numbers of workloads stay. Ends the validity of all ids. Where it `may_end` in the midst, as
+// Poll() may, a state is left that is of no use.
+void Compact(State& state, bool may_end = false);
 
 // The names alone, for those who still hold ids.
 State NamesOf(const State& state);

@@ -30,7 +30,7 @@ Schemas ReadSchemas(MsgpackReader& in) {
 
 std::string SaveState(const State& state) {
   State tidy = state;
-  Compact(tidy);
+  Compact(tidy, /*may_end=*/true);
   ArchiveWriter<FieldLists> body;
   body.Write(tidy);
   MsgpackWriter out;

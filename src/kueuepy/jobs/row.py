@@ -1,9 +1,9 @@
 """Workloads from rows of a table: one job a row, with what it asks for in columns."""
 
-import math
 import re
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import suggestion
 from kueuepy.objects import SECOND, PodSet, Workload
+from kueuepy.objects.base import is_finite
 from kueuepy.objects.times import parse_duration, parse_time
 
 _RESOURCES = {"cpu": "cpu", "memory": "memory", "mem": "memory"}
@@ -101,7 +102,7 @@ def _expect_amounts(row: Mapping[Any, Any], ignore: Collection[str]) -> None:
     """
     for column, value in row.items():
         is_amount = column not in ignore and (_is_request(str(column)) or column == "pods")
-        if is_amount and isinstance(value, Real) and math.isnan(value):
+        if is_amount and isinstance(value, Real | Decimal) and not is_finite(value) and _is_missing(value):
             raise InvalidSpecError(
                 f'row "{row.get("name", "")}": {column}: is NaN; it must be an amount, 0 or None for none (of a '
                 "DataFrame, fillna(0))"
@@ -127,7 +128,7 @@ def _expect_whole_devices(where: str, requests: Mapping[str, str | int]) -> None
 
 def _is_missing(value: Any) -> bool:
     # A missing time of pandas, NaT, is no number but unequal to itself like NaN.
-    return value is None or bool(value != value)  # noqa: PLR0124
+    return value is None or (value.is_nan() if isinstance(value, Decimal) else bool(value != value))  # noqa: PLR0124
 
 
 def _quantity(value: Any) -> str | int:
@@ -146,7 +147,7 @@ def _whole(where: str, values: Mapping[str, Any], column: str, default: int) -> 
 
 def _is_number(value: Any) -> bool:
     """Whether a value is a finite number, of Python's or of NumPy's."""
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, Real) and not isinstance(value, bool) and is_finite(value)
 
 
 def _time(where: str, values: Mapping[str, Any], column: str) -> int | None:

@@ -26,6 +26,20 @@ Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 """An integer of 64 bits, such as a time in nanoseconds: from 1677-09-21 to 2262-04-11 they fit."""
 
 
+def is_finite(value: Real | Decimal | float) -> bool:
+    """Whether a number is neither infinite nor NaN, be it larger than any float.
+
+    >>> is_finite(10**400), is_finite(float("nan")), is_finite(Decimal("sNaN"))
+    (True, False, False)
+    """
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return True
+    except ValueError:  # a NaN that signals
+        return False
+
+
 def quantity(value: Any, where: str) -> QuantityText:
     """An amount as quantities are written: a number of any kind becomes a whole one, or the text of its decimals.
 
@@ -41,10 +55,17 @@ def quantity(value: Any, where: str) -> QuantityText:
         return str(value)
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
-    if isinstance(value, Real | Decimal) and not isinstance(value, bool) and math.isfinite(value):
-        number = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
+    if isinstance(value, Real | Decimal) and not isinstance(value, bool) and is_finite(value):
+        number = value if isinstance(value, Decimal) else _decimal(value)
         return int(number) if number == number.to_integral_value() else format(number, "f")
     raise InvalidSpecError(f'{where}: is {briefly(value)}; it must be a quantity, such as 8, "500m" or "64Gi"')
+
+
+def _decimal(value: Real) -> Decimal:
+    try:
+        return Decimal(repr(float(value)))
+    except OverflowError:  # a fraction beyond all floats, and so beyond all quotas
+        return Decimal(str(math.floor(value)))
 
 
 class Value(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True, gc=False):

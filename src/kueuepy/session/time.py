@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from datetime import datetime, timedelta, timezone
 from fractions import Fraction
 from typing import TypeAlias
@@ -10,6 +9,7 @@ from typing import TypeAlias
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import briefly
 from kueuepy.objects import SECOND
+from kueuepy.objects.base import is_finite
 from kueuepy.objects.times import LATEST, LONGEST, parse_duration, parse_time
 
 Duration: TypeAlias = float | str | timedelta
@@ -40,7 +40,7 @@ def duration_ns(value: Duration) -> int:
         raise InvalidSpecError(f"duration: is {briefly(value)}; it must be seconds, 0 or more, or such as '1h30m'")
     if read > LONGEST:
         raise InvalidSpecError(
-            f"duration: is {value!r}; it must be {LONGEST // SECOND} seconds at most, some 292 years"
+            f"duration: is {briefly(value)}; it must be {LONGEST // SECOND} seconds at most, some 292 years"
         )
     return read
 
@@ -64,7 +64,7 @@ def moment_ns(value: Moment) -> int:
         )
     if read > LONGEST:
         raise InvalidSpecError(
-            f"time: is {value!r}; it must be {LATEST} at most, second {LONGEST // SECOND} since 1970"
+            f"time: is {briefly(value)}; it must be {LATEST} at most, second {LONGEST // SECOND} since 1970"
         )
     return read
 
@@ -85,6 +85,6 @@ def later(now: int, duration: Duration) -> int:
 
 def _seconds(value: object) -> int | None:
     """Seconds in nanoseconds, exactly as the decimal digits say."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not is_finite(value):
         return None
-    return round(Fraction(str(value)) * SECOND)
+    return value * SECOND if isinstance(value, int) else round(Fraction(str(value)) * SECOND)

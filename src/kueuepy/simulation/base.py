@@ -172,7 +172,7 @@ class JobColumns(Columns):
 
     def scale_load(self, factor: float) -> Self:
         """The gaps between submissions divided by the factor, so that as much comes in less time; whole nanoseconds."""
-        if not factor > 0:
+        if not 0 < factor < LONGEST:
             raise InvalidSpecError(f"scale_load: {factor!r}; it must be more than 0")
         first = self["submit"].min() if len(self) else 0
         gaps = (self["submit"] - first).astype(np.float64) / factor

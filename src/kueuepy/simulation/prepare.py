@@ -164,7 +164,7 @@ class Prepared:
         submit = self.jobs["submit"]
         self.zero = max(int(submit.min()) if len(submit) else 0, self.base.engine.now)
         last = int(submit.max(initial=self.zero)) - self.zero
-        until = LONGEST if settings.until is None else self.zero + moment("until", settings.until)
+        until = self.end_of(settings.until)
         changes = self._changes(last)
         return {
             **settings.model.options(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,8 @@ class Column:
         found = np.empty(len(self.values), np.int64)
         for row in range(len(found)):
             value = self.values[row]
+            if not _is_hashable(value):
+                raise self.error(row, value, allowed)
             if value not in known:
                 exact = missing if is_missing(value) else parse(value)
                 if exact is None or (exact < 0 and not is_missing(value)) or exact > LONGEST:
@@ -120,7 +123,8 @@ class Column:
         if isinstance(values, Categorical) or values.dtype.kind in "OUS":
             found = _by_text(values)
             if found is None:
-                row = next(i for i in range(len(values)) if not is_missing(values[i]) and not _is_number(values[i]))
+                rows = (i for i in range(len(values)) if not is_missing(values[i]) and not _is_number(values[i]))
+                row = next(rows, 0)
                 raise self.error(row, values[row], allowed)
             values = found
         if values.dtype.kind not in "iufb":
@@ -143,7 +147,8 @@ class Column:
             return found, sum(1 for i in range(len(values)) if is_missing(values[i]))
         absent = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), bool)
         given = np.where(absent, 0, numbers)
-        exact = np.ceil(np.round(given * 1000, 6)) if resource == "cpu" else given
+        with np.errstate(over="ignore"):  # what is infinite then is refused
+            exact = np.ceil(np.round(given * 1000, 6)) if resource == "cpu" else given
         divided = (exact != np.floor(exact)) & (resource != "memory")
         bad = (given < 0) | divided | ~(np.abs(exact) < LONGEST)
         if bad.any():
@@ -229,7 +234,17 @@ def _array(values: Sequence[Any]) -> NDArray[Any]:
 
 def is_missing(value: Any) -> bool:
     """Whether a cell is empty: nothing, no text, or not equal to itself as NaN and NaT are not."""
+    if isinstance(value, Decimal):
+        return value.is_nan()
     return value is None or (isinstance(value, str) and not value) or bool(value != value)  # noqa: PLR0124
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:  # a list, or a NaN that signals
+        return False
+    return True
 
 
 def _text(value: Any) -> str:
@@ -243,7 +258,7 @@ def _is_whole(value: Any) -> bool:
 def _is_number(value: Any) -> bool:
     try:
         float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 
@@ -259,7 +274,7 @@ def _by_text(values: Any) -> NDArray[Any] | None:
         pass
     try:
         return np.array([float("nan") if value is None or value == "" else float(value) for value in listed])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

@@ -1,5 +1,9 @@
 """What is no Cluster, key or list is refused as such, and not by whatever Python stumbles over."""
 
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
+
 import pytest
 
 import kueuepy as kq
@@ -62,3 +66,56 @@ def deep(depth=5_000):
 def test_what_goes_very_deep_is_refused(call, scheduler):
     with pytest.raises(kq.KueueError):
         call(scheduler, deep())
+
+
+def row(**fields):
+    return {"name": "a", "queue": "team", "cpu": 1, "submit": 0, "duration": 5, **fields}
+
+
+NUMBERS = (10**400, -(10**400), 2**63, Fraction(10**400, 3), Decimal("1e400"), Decimal("NaN"), Decimal("sNaN"), 1e308)
+NUMERIC = ("cpu", "memory", "nvidia.com/gpu", "pods", "min_pods", "priority", "submit", "duration")
+OF_ROWS = [
+    lambda s, column, number: s.submit(row(**{column: number})),
+    lambda s, column, number: s.try_admit(row(**{column: number})),
+    lambda s, column, number: kq.compare(s.cluster, s.cluster, [row(**{column: number})]),
+    lambda s, column, number: kq.simulate(
+        s.cluster, kq.Jobs({**{name: [value] for name, value in row().items() if name != "name"}, column: [number]})
+    ),
+]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("call", OF_ROWS)
+@pytest.mark.parametrize("column", [*NUMERIC, "name", "queue"])
+def test_a_number_that_no_float_holds_is_read_or_refused(call, column, scheduler):
+    for number in (*NUMBERS, "\ud800"):
+        with suppress(kq.KueueError):
+            call(scheduler, column, number)
+        for key in scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping
+            scheduler.delete(key)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda s, number: s.advance(number),
+        lambda s, number: kq.Scheduler(s.cluster, now=number),
+        lambda s, number: s.apply(kq.Node("n", labels={}, capacity={"cpu": number, "pods": 9.5})),
+        lambda s, number: s.apply(kq.ClusterQueue.of("team", {"default": {"cpu": number}})),
+        lambda s, number: s.apply(kq.ClusterQueue.of("team", {"default": {"cpu": kq.Quota(1, number)}})),
+        lambda s, number: s.apply(
+            kq.ClusterQueue.of("team", {"default": {"cpu": 1}}, fair_sharing=kq.FairSharing(number))
+        ),
+        lambda s, number: s.submit(
+            kq.Workload("w", queue_name="team", pod_sets=(kq.PodSet.of(requests={"cpu": number}),))
+        ),
+        lambda s, number: s.set_check("w", "x", "Retry", requeue_after=number),
+        lambda s, number: kq.simulate(s.cluster, [row()], until=number),
+        lambda _, number: kq.Quantity(number),
+        lambda _, number: kq.Jobs({"queue": ["team"], "cpu": [1], "submit": [0], "runtime": [5]}).scale_load(number),
+    ],
+)
+def test_an_argument_that_no_float_holds_is_read_or_refused(call, scheduler):
+    for number in NUMBERS:
+        with suppress(kq.KueueError):
+            call(scheduler, number)

@@ -147,12 +147,15 @@ class Review(Findings):
     def quantities(self, values: Mapping[str, QuantityText | None], path: Path, *, negative: bool = False) -> None:
         """Each value is such a quantity."""
         for name, value in values.items():
-            if not _is_valid(value, negative):
+            if not isinstance(value, str | int) or not _is_valid(value, negative):
                 self.quantity(value, (*path, name), negative=negative)
 
     def quantity(self, value: QuantityText | None, path: Path, *, negative: bool = False) -> Quantity | None:
         """A quantity as the API's schema has them, and not negative unless that is allowed."""
         if value is None:
+            return None
+        if not isinstance(value, int | str):  # by its type a text or an integer; but nobody holds it to that
+            self.problem(path, _NO_QUANTITY.format(shown(value)))
             return None
         found = parse_quantity(value)
         if isinstance(found, str):
@@ -162,6 +165,9 @@ class Review(Findings):
             self.problem(path, f"is {value}; it must be 0 or more")
             return None
         return found
+
+
+_NO_QUANTITY = "is {}; it must be a quantity: an integer, or a text such as 500m or 64Gi"
 
 
 @lru_cache(maxsize=_REMEMBERED, typed=True)
@@ -174,8 +180,8 @@ def _is_valid(value: QuantityText | None, negative: bool) -> bool:  # noqa: FBT0
 @lru_cache(maxsize=_REMEMBERED, typed=True)
 def parse_quantity(value: QuantityText) -> Quantity | str:
     """The quantity, or what is wrong with its text."""
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        return f"is {value}; it must be a quantity: an integer, or a text such as 500m or 64Gi"
+    if isinstance(value, bool):
+        return _NO_QUANTITY.format(value)
     text = str(value)
     if isinstance(value, str) and not _QUANTITY.fullmatch(text):
         return f"is {shown(value)}; it must be a quantity: a number, then one of n u m k M G T P E Ki Mi Gi Ti Pi Ei"
