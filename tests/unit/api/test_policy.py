@@ -186,8 +186,29 @@ def test_endless_preemption_is_reported_and_the_run_ends():
     ]
     found = kq.compare(_policy(queues), fair, jobs)
     assert (found.before.loops, [loop.period for loop in found.after.loops]) == ((), [2])
-    assert str(found).startswith("after: endless preemption at 2 s: every 2 cycles the same of default/borrower")
+    told = "after: endless preemption at 2 s: every 2 cycles the same of default/borrower"
+    assert str(found).startswith(told)
+    assert told in found._repr_html_().partition("</table>")[0]
     assert all(job.started is not None for job in found.after.jobs.values())
+
+
+def test_a_comparison_is_shown_in_few_lines_however_many_jobs_there_are(fair):
+    def shown(count):
+        found = kq.compare(fair, fair, [{"queue": "a", "cpu": 1, "submit": n, "duration": 0.5} for n in range(count)])
+        return repr(found), found._repr_html_()
+
+    (few, few_html), (many, many_html) = shown(50), shown(2_000)
+    assert len(many) < len(few) + 200
+    assert len(many_html) < len(few_html) + 500
+    assert many_html.index("finished") < 1_000  # figures first
+
+
+@pytest.mark.filterwarnings("ignore:.*can never be admitted")
+def test_jobs_for_a_queue_that_is_not_there_count_and_are_told(fair):
+    rows = [{"name": f"j{n}", "queue": "a" if n else "nowhere", "cpu": 1, "submit": n, "duration": 9} for n in range(3)]
+    found = kq.compare(fair, fair, rows)
+    assert {(figures.jobs, figures.finished) for figures in found.kpis.values()} == {(3, 2)}
+    assert "can never be admitted: j0 (Misconfigured)" in str(found)
 
 
 def test_a_job_beyond_the_last_time_that_fits_is_refused(fair):
