@@ -119,3 +119,34 @@ def test_the_dictionary_names_files_that_exist():
     text = (ROOT / "docs" / "dictionary.md").read_text(encoding="utf-8")
 
     assert [name for name in re.findall(r"`(src/[\w/.]+)`", text) if not (ROOT / name).is_file()] == []
+
+
+def test_every_page_can_be_reached_from_the_first_one():
+    docs = ROOT / "docs"
+    named = {"index", *re.findall(r"^([\w/.-]+)$", _toctree(docs / "index.md"), re.MULTILINE)}
+    named |= {
+        f"concepts/{name}" for name in re.findall(r"^([\w-]+)$", _toctree(docs / "concepts/index.md"), re.MULTILINE)
+    }
+    pages = {str(path.relative_to(docs).with_suffix("")) for path in PAGES[1:]}
+    assert {page for page in pages if not page.startswith("api/")} <= named
+    assert {"notebooks/index", "api/index"} <= named
+
+
+def test_concepts_are_those_of_kueue_and_not_rooms_of_the_code():
+    pages = {page.stem for page in (ROOT / "docs" / "concepts").glob("*.md")}
+    assert {"queues", "quota", "cohorts", "flavors", "preemption", "fair-sharing"} <= pages
+    assert not pages & {"io", "bindings", "engine", "persist", "state", "lifecycle", "scheduler", "questions"}
+
+
+def test_lines_of_examples_are_not_cut_and_figures_have_a_guide():
+    (width,) = re.findall(r"\.content \{ width: (\d+)rem", (ROOT / "docs/_static/wide.css").read_text(encoding="utf-8"))
+    assert int(width) >= 58
+    assert "wide.css" in (ROOT / "docs/conf.py").read_text(encoding="utf-8")
+    assert ".kpis" in (ROOT / "docs/howto.md").read_text(encoding="utf-8")
+
+
+def _toctree(path):
+    return "\n".join(_FENCE_OF_TOCTREE.findall(path.read_text(encoding="utf-8")))
+
+
+_FENCE_OF_TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
