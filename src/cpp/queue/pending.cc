@@ -289,15 +289,15 @@ void PendingQueue::QueueInadmissible(Tables tables, absl::FunctionRef<bool(Local
   queue_inadmissible_cycle = pop_cycle;
   inadmissible_classes_.clear();
   if (inadmissible_count_ == 0) return;
-  std::vector<int32_t> still_inadmissible;
+  size_t still_inadmissible = 0;
   std::vector<WorkloadId> requeued;
-  for (int32_t index : inadmissible_buckets_) {
+  for (const int32_t index : inadmissible_buckets_) {
     Bucket& bucket = buckets_[Index(index)];
     bucket.listed_as_inadmissible = false;
     if (bucket.inadmissible.empty()) continue;
     if (!may_requeue(bucket.local_queue)) {
       bucket.listed_as_inadmissible = true;
-      still_inadmissible.push_back(index);
+      inadmissible_buckets_[still_inadmissible++] = index;
       continue;
     }
     if (by_usage) {
@@ -308,7 +308,7 @@ void PendingQueue::QueueInadmissible(Tables tables, absl::FunctionRef<bool(Local
     bucket.active.Absorb(tables.workloads, bucket.inadmissible);
     UpdateHead(tables.workloads, index);
   }
-  inadmissible_buckets_ = std::move(still_inadmissible);
+  inadmissible_buckets_.resize(still_inadmissible);
   // Kueue wakes them in the order of a map, which is none; here it is that of submission.
   std::sort(requeued.begin(), requeued.end(), [&](WorkloadId a, WorkloadId b) {
     return At(tables.workloads, a).serial < At(tables.workloads, b).serial;
