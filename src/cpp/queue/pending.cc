@@ -225,9 +225,9 @@ bool PendingQueue::IsStickyWaiting(const WorkloadTable& workloads) const {
 }
 
 WorkloadId PendingQueue::Pop(Tables tables, absl::FunctionRef<bool(LocalQueueId)> has_pending_penalty) {
-  ++pop_cycle;
   inflight_ = kNoId;
   if (heads_.empty()) return kNoId;
+  ++pop_cycle;
   WorkloadId first;
   if (by_usage) {
     const auto in_debt = [&](const Bucket& bucket) { return has_pending_penalty(bucket.local_queue); };
