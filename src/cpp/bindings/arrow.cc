@@ -108,12 +108,16 @@ void MarkMissing(const int32_t* codes, Column& column) {
   for (int64_t i = 0; i < column.length; ++i) column.nulls += codes[i] < 0 ? 1 : 0;
   if (column.nulls == 0) return;
   column.valid.resize(static_cast<size_t>((column.length + 7) / 8));
-  for (int64_t byte = 0; byte * 8 < column.length; ++byte) {
-    const int64_t first = byte * 8, end = std::min(first + 8, column.length);
-    unsigned bits = 0;
-    for (int64_t i = first; i < end; ++i) bits |= (codes[i] >= 0 ? 1U : 0U) << (i - first);
+  if (column.nulls == column.length) return;
+  const auto is_known = [codes](int64_t i) { return ~static_cast<uint32_t>(codes[i]) >> 31; };
+  const int64_t whole = column.length / 8;
+  for (int64_t byte = 0; byte < whole; ++byte) {
+    uint32_t bits = 0;
+    for (int64_t i = 0; i < 8; ++i) bits |= is_known(byte * 8 + i) << i;
     column.valid[static_cast<size_t>(byte)] = static_cast<uint8_t>(bits);
   }
+  for (int64_t i = whole * 8; i < column.length; ++i)
+    column.valid[static_cast<size_t>(whole)] |= static_cast<uint8_t>(is_known(i) << (i % 8));
 }
 
 Column MakeColumn(const std::string& name, const py::handle& value, Export& shared) {

@@ -274,13 +274,21 @@ void MatchDomains(State& start, State& now) {
 
 }  // namespace
 
+// Whether it is known, without looking at all queues, that a cycle would take no head.
+bool Engine::HasNoHead() const {
+  return state_.waiting.start == nullptr && !state_.stale && !state_.topology.made.stale &&
+         state_.second_passes.empty() && state_.caches.heads.IsEmpty();
+}
+
 CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
   state_.RemoveDeleted();
   NoticeFreedNodes(state_);
   RequeueNotified(state_);
   CycleResult result;
   ReleaseWaitingCycle(state_);
-  if (state_.waiting.start == nullptr) {
+  if (HasNoHead()) {
+    result.idle = true;
+  } else if (state_.waiting.start == nullptr) {
     result = Cycle(state_, entries_).Run(keep);
   } else if (state_.waiting.released) {
     State start = *state_.waiting.start;

@@ -114,6 +114,7 @@ class Engine {
   void ReleaseEvictedNow(const std::vector<WorkloadId>& evicted);
 
  private:
+  bool HasNoHead() const;
   void ChangeActivity(std::vector<NodeId> before);
   std::vector<NodeId> ActiveQueues();
   void TouchTree(NodeId node);

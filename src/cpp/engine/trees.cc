@@ -148,9 +148,8 @@ void Engine::DeleteClusterQueue(const std::string& name) {
 // pkg/cache/scheduler/cache.go:DeleteClusterQueue.
 bool Engine::RemoveTerminated() {
   std::vector<NodeId> gone;
-  for (NodeId node : state_.forest().Queues()) {
-    const ClusterQueue& queue = state_.Queue(node);
-    if (queue.terminating && queue.workloads.empty()) gone.push_back(node);
+  for (NodeId node : state_.Terminating()) {
+    if (state_.Queue(node).terminating && state_.Queue(node).workloads.empty()) gone.push_back(node);
   }
   for (NodeId node : gone) {
     for (WorkloadId id : state_.Living()) {

@@ -115,8 +115,8 @@ void FlavorAssigner::Rescale(PodSetAssignment& result, int64_t before) {
   for (auto& [resource, amount] : result.requests) amount = SaturatingMul(amount / before, result.count);
 }
 
-Assignment FlavorAssigner::Assign(const std::vector<int64_t>* counts) {
-  Assignment assignment;
+void FlavorAssigner::Assign(Assignment& assignment, const std::vector<int64_t>* counts) {
+  if (!assignment.pod_sets.empty()) assignment = Assignment();
   bool complete = true;
   if (class_.pod_sets.size() == 1) {
     complete = AssignGroup(Group{0}, counts, assignment);
@@ -127,7 +127,6 @@ Assignment FlavorAssigner::Assign(const std::vector<int64_t>* counts) {
     }
   }
   Conclude(assignment, complete);
-  return assignment;
 }
 
 void FlavorAssigner::TakeChosen(const Scan& chosen, PodSetAssignment& member, Assignment& assignment) const {
@@ -170,26 +169,18 @@ bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>*
     if (undeclared && (amount == 0 || may_ignore)) continue;
     const auto is_this = [r = resource](const FlavorChoice& choice) { return choice.resource == r; };
     if (std::any_of(chosen.choices.begin(), chosen.choices.end(), is_this)) continue;
-    Scan scan;
     if (undeclared) {
-      scan.refusals.push_back({RefusalKind::kUndeclaredResource, kNoId, resource, {}, {}, {}, {}});
-    } else {
-      scan = FindFlavor(group, requests, resource, resource_group, assignment.usage, attempts);
+      chosen = Scan();
+      chosen.refusals.push_back({RefusalKind::kUndeclaredResource, kNoId, resource, {}, {}, {}, {}});
+      break;
     }
-    const bool none = scan.choices.empty();
-    if (none || (chosen.choices.empty() && chosen.refusals.empty())) {
-      chosen = std::move(scan);
-      if (none) break;
-      continue;
-    }
-    chosen.choices.insert(chosen.choices.end(), scan.choices.begin(), scan.choices.end());
-    chosen.refusals.insert(chosen.refusals.end(), scan.refusals.begin(), scan.refusals.end());
+    if (!FindFlavor(group, requests, resource, resource_group, assignment.usage, chosen, attempts)) break;
   }
-  return ShareOut(members, std::move(chosen), std::move(attempts), assignment);
+  return ShareOut(members, chosen, attempts, assignment);
 }
 
 // Gives each pod set of a group what was chosen of its resources; whether all got what they asked for.
-bool FlavorAssigner::ShareOut(absl::Span<PodSetAssignment> members, Scan chosen, FlavorAttempts attempts,
+bool FlavorAssigner::ShareOut(absl::Span<PodSetAssignment> members, Scan& chosen, FlavorAttempts& attempts,
                               Assignment& assignment) const {
   bool all_assigned = true;
   for (PodSetAssignment& member : members) {

@@ -41,15 +41,16 @@ class FlavorAssigner {
         placer_(placer),
         pinned_(subject.pinned) {}
 
-  // Where `counts` is given, each pod set is scaled to its count.
-  Assignment Assign(const std::vector<int64_t>* counts = nullptr);
+  // Where `counts` is given, each pod set is scaled to its count. An assignment of before goes.
+  void Assign(Assignment& assignment, const std::vector<int64_t>* counts = nullptr);
 
   // What the pod set asks for when scaled to `count` pods, without `pods`.
   static Requests Scaled(const PodSetTotals& totals, int64_t count);
 
  private:
+  using Choices = absl::InlinedVector<FlavorChoice, 2>;
   struct Scan {
-    absl::InlinedVector<FlavorChoice, 2> choices;
+    Choices choices;
     std::vector<Refusal> refusals;
   };
   using Group = absl::InlinedVector<int, 1>;  // indexes of pod sets
@@ -60,16 +61,19 @@ class FlavorAssigner {
   bool AssignGroup(const Group& group, const std::vector<int64_t>* counts, Assignment& assignment);
   // Gives the member what was chosen for its group and it asks for, and counts that as used.
   void TakeChosen(const Scan& chosen, PodSetAssignment& member, Assignment& assignment) const;
-  Requests OfResourceGroup(const Requests& requests, int resource_group) const;
-  bool ShareOut(absl::Span<PodSetAssignment> members, Scan chosen, FlavorAttempts attempts,
+  // The requests for resources of the group: all that there are, or a copy of some in `some`.
+  const Requests& OfResourceGroup(const Requests& requests, int resource_group, Requests& some) const;
+  bool ShareOut(absl::Span<PodSetAssignment> members, Scan& chosen, FlavorAttempts& attempts,
                 Assignment& assignment) const;
-  Scan FindFlavor(const Group& group, const Requests& requests, ResourceId resource, int resource_group,
-                  const Amounts& assumed, FlavorAttempts& attempts);
+  // Adds what is found for the resources of the group to what was found for others; without any flavor that
+  // will do, only what stands in the way is left. Whether there is one.
+  bool FindFlavor(const Group& group, const Requests& requests, ResourceId resource, int resource_group,
+                  const Amounts& assumed, Scan& scan, FlavorAttempts& attempts);
   // How the flavor of the attempt does for the group, with a choice for each resource that it could hold.
   GranularMode TryFlavor(const Group& group, const Requests& requests, const Amounts& assumed, Scan& scan,
-                         FlavorAttempt& attempt, absl::InlinedVector<FlavorChoice, 2>& choices);
+                         FlavorAttempt& attempt, Choices& choices);
   GranularMode FitsQuota(FlavorId flavor, ResourceId resource, int64_t request, const Amounts& assumed,
-                         std::optional<Refusal>& refusal, Reason& no_fit_reason);
+                         std::vector<Refusal>& refusals, Reason& no_fit_reason);
   bool IsPinnedAway(FlavorId flavor, const Group& group, ResourceId resource) const;
   int NextFlavorToTry(int pod_set, ResourceId resource) const;
   // What the slice that is replaced holds of a resource: in the pod set at this place, or in that of this

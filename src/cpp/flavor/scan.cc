@@ -2,6 +2,7 @@
 // Mirrors pkg/scheduler/flavorassigner/flavorassigner.go:findFlavorForPodSets, fitsResourceQuota
 // (kueue ff69552e79).
 #include <algorithm>
+#include <iterator>
 
 #include "flavor/assigner.h"
 #include "flavor/eligibility.h"
@@ -42,25 +43,29 @@ std::optional<Refusal> FlavorAssigner::WhyIneligible(const Group& group, int res
   return std::nullopt;
 }
 
-Requests FlavorAssigner::OfResourceGroup(const Requests& requests, int resource_group) const {
-  Requests found;
-  for (const auto& request : requests) {
-    if (queue_.GroupOf(request.first) == resource_group) found.push_back(request);
-  }
-  return found;
+const Requests& FlavorAssigner::OfResourceGroup(const Requests& requests, int resource_group,
+                                                Requests& some) const {
+  const auto is_of_group = [&](const auto& request) {
+    return queue_.GroupOf(request.first) == resource_group;
+  };
+  if (std::all_of(requests.begin(), requests.end(), is_of_group)) return requests;
+  std::copy_if(requests.begin(), requests.end(), std::back_inserter(some), is_of_group);
+  return some;
 }
 
-FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests,
-                                                ResourceId resource, int resource_group,
-                                                const Amounts& assumed, FlavorAttempts& attempts) {
+bool FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests, ResourceId resource,
+                                int resource_group, const Amounts& assumed, Scan& scan,
+                                FlavorAttempts& attempts) {
   const ResourceGroupIds& ids = queue_.groups[static_cast<size_t>(resource_group)];
-  const Requests requests = OfResourceGroup(all_requests, resource_group);
+  Requests some;
+  const Requests& requests = OfResourceGroup(all_requests, resource_group, some);
   const bool fungible = state_.config.gates.flavor_fungibility;
   const int flavor_count = static_cast<int>(ids.flavors.size());
   const ReleaseRules& rules = state_.config.rules;
   const LabelKeys group_keys =
       rules.label_keys_of_whole_group ? GroupLabelKeys(state_, ids.flavors) : LabelKeys();
-  Scan scan;
+  const auto refused = static_cast<std::ptrdiff_t>(scan.refusals.size());
+  Choices found;
   GranularMode best = kWorstMode;
   int attempted = -1;
   for (int index = NextFlavorToTry(group.front(), resource); index < flavor_count; ++index) {
@@ -77,31 +82,37 @@ FlavorAssigner::Scan FlavorAssigner::FindFlavor(const Group& group, const Reques
       attempts.push_back(attempt);
       continue;
     }
-    absl::InlinedVector<FlavorChoice, 2> choices;
+    Choices choices;
     const GranularMode mode = TryFlavor(group, requests, assumed, scan, attempt, choices);
     attempts.push_back(attempt);
     if (fungible && !ShouldTryNextFlavor(mode, queue_.spec.flavor_fungibility)) {
-      scan.choices = std::move(choices);
+      found = std::move(choices);
       best = mode;
       break;
     }
     const bool better = fungible ? IsBetter(mode, best) : mode.mode > best.mode;
     if (better) {
-      scan.choices = std::move(choices);
+      found = std::move(choices);
       best = mode;
     }
     if (!fungible && best.mode == PreemptionMode::kFit) break;
   }
   if (fungible) {
-    for (FlavorChoice& choice : scan.choices) choice.tried = attempted == flavor_count - 1 ? -1 : attempted;
+    for (FlavorChoice& choice : found) choice.tried = attempted == flavor_count - 1 ? -1 : attempted;
   }
-  if (best.mode == PreemptionMode::kFit) scan.refusals.clear();
-  return scan;
+  if (best.mode == PreemptionMode::kFit)
+    scan.refusals.erase(scan.refusals.begin() + refused, scan.refusals.end());
+  if (found.empty()) {
+    scan.refusals.erase(scan.refusals.begin(), scan.refusals.begin() + refused);
+    scan.choices.clear();
+    return false;
+  }
+  scan.choices.insert(scan.choices.end(), found.begin(), found.end());
+  return true;
 }
 
 GranularMode FlavorAssigner::TryFlavor(const Group& group, const Requests& requests, const Amounts& assumed,
-                                       Scan& scan, FlavorAttempt& attempt,
-                                       absl::InlinedVector<FlavorChoice, 2>& choices) {
+                                       Scan& scan, FlavorAttempt& attempt, Choices& choices) {
   const FlavorId flavor = attempt.flavor;
   GranularMode representative = kBestMode;
   attempt.no_fit_reason = Reason::kEmpty;
@@ -120,13 +131,9 @@ GranularMode FlavorAssigner::TryFlavor(const Group& group, const Requests& reque
         request = SaturatingSub(request, ReplacedRequest(ReplacedAt(pod_set), resource));
       }
     }
-    std::optional<Refusal> refusal;
     Reason no_fit_reason = Reason::kEmpty;
-    const GranularMode mode = FitsQuota(flavor, resource, request, assumed, refusal, no_fit_reason);
-    if (refusal) {
-      scan.refusals.push_back(std::move(*refusal));
-      attempt.no_fit_reason = MostSevere(attempt.no_fit_reason, no_fit_reason);
-    }
+    const GranularMode mode = FitsQuota(flavor, resource, request, assumed, scan.refusals, no_fit_reason);
+    attempt.no_fit_reason = MostSevere(attempt.no_fit_reason, no_fit_reason);
     attempt.borrow = std::max(attempt.borrow, mode.borrowing_level);
     if (IsBetter(representative, mode)) representative = mode;
     if (representative.mode == PreemptionMode::kNoFit) {
@@ -153,21 +160,22 @@ bool ConsidersPreemption(const State& state, NodeId queue, FlavorResourceId fr, 
 }
 
 GranularMode FlavorAssigner::FitsQuota(FlavorId flavor, ResourceId resource, int64_t request,
-                                       const Amounts& assumed, std::optional<Refusal>& refusal,
+                                       const Amounts& assumed, std::vector<Refusal>& refusals,
                                        Reason& no_fit_reason) {
   const Quota& quota = state_.quota;
   const FlavorResourceId fr = state_.FlavorResource(flavor, resource);
   const Amount before = AmountOf(assumed, fr), wanted = before + Amount(request);
   const Amount most = quota.Potential(queue_id_, fr);
   if (wanted > most) {
-    refusal = Refusal{RefusalKind::kExceedsCapacity, flavor, resource, before, Amount(request), most, {}};
+    refusals.push_back({RefusalKind::kExceedsCapacity, flavor, resource, before, Amount(request), most, {}});
     no_fit_reason = Reason::kExceedsMaxQuota;
     return {PreemptionMode::kNoFit, 0};
   }
   const Quota::Height height = quota.LowestSubtreeThatFits(queue_id_, fr, wanted);
   const Amount available = quota.Available(queue_id_, fr);
   if (wanted <= available) return {PreemptionMode::kFit, height.height};
-  refusal = Refusal{RefusalKind::kShortOfQuota, flavor, resource, wanted - available, wanted, available, {}};
+  refusals.push_back(
+      {RefusalKind::kShortOfQuota, flavor, resource, wanted - available, wanted, available, {}});
   if (ConsidersPreemption(state_, queue_id_, fr, wanted, height)) {
     return oracle_.SimulatePreemption(queue_id_, workload_id_, fr, wanted);
   }

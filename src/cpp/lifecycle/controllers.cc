@@ -236,6 +236,10 @@ class Rounds {
   explicit Rounds(State& state) : state_(state) {}
   ~Rounds() {
     for (; next_ < round_.size(); ++next_) state_.MarkDirty(round_[next_]);
+    if (state_.dirty.empty()) {  // the next settle works in the memory of this one
+      round_.clear();
+      state_.dirty.swap(round_);
+    }
     for (WorkloadId id : watched_) state_.MarkDirty(id);
   }
   Rounds(const Rounds&) = delete;

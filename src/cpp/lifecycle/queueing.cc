@@ -11,6 +11,17 @@ bool MayUse(const State& state, NodeId queue, NamespaceId ns) {
   return space.exists && selector && selector->Matches(space.labels);
 }
 
+namespace {
+
+// Makes a workload that is nowhere an active one of the queue that it is to wait in.
+void Activate(State& state, WorkloadId id) {
+  const NodeId queue = state.At(id).queued;
+  state.Queue(queue).pending.Insert(state.pending_tables(), id, PendingQueue::As::kActive);
+  state.caches.heads.Add(queue);
+}
+
+}  // namespace
+
 void AddOrUpdate(State& state, WorkloadId id, bool changed) {
   Workload& workload = state.At(id);
   const NodeId node = state.Local(workload.local_queue).IsRunning() ? state.QueueOf(workload) : kNoId;
@@ -47,7 +58,7 @@ void AddOrUpdate(State& state, WorkloadId id, bool changed) {
              pending.InadmissibleReason(workload.cls) != nullptr) {
     pending.Insert(state.pending_tables(), id, PendingQueue::As::kInadmissible);
   } else {
-    pending.Insert(state.pending_tables(), id, PendingQueue::As::kActive);
+    Activate(state, id);
   }
 }
 
@@ -123,7 +134,7 @@ bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
   const bool immediate = IsImmediate(why, queue.spec.queueing_strategy);
   if (expired &&
       (immediate || pending.queue_inadmissible_cycle >= pending.pop_cycle || HasPendingFlavors(workload))) {
-    pending.Insert(state.pending_tables(), id, PendingQueue::As::kActive);
+    Activate(state, id);
     return true;
   }
   pending.Insert(state.pending_tables(), id,
@@ -147,7 +158,7 @@ void AddFromLocalQueue(State& state, LocalQueueId local_id) {
     if (!IsAdmissible(state, workload)) continue;
     Classify(state, id);
     workload.queued = local.cluster_queue;
-    state.Queue(workload.queued).pending.Insert(state.pending_tables(), id, PendingQueue::As::kActive);
+    Activate(state, id);
     state.MarkDirty(id);
   }
 }
@@ -176,7 +187,9 @@ void RequeueNotified(State& state) {
         return MayUse(state, node, state.Local(queue).namespace_id);
       };
       const auto expired = [&](WorkloadId id) { return IsBackoffExpired(state, state.At(id)); };
-      state.Queue(node).pending.QueueInadmissible(state.pending_tables(), may_requeue, expired);
+      PendingQueue& pending = state.Queue(node).pending;
+      pending.QueueInadmissible(state.pending_tables(), may_requeue, expired);
+      if (pending.HasActive()) state.caches.heads.Add(node);
     }
   }
 }

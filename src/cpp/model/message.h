@@ -68,7 +68,7 @@ struct Literal {
 // What stood in a workload's way, pod set by pod set, and how many victims it waits for.
 struct Refused {
   ClassId cls;
-  std::vector<PodSetRefusals> pod_sets;
+  absl::InlinedVector<PodSetRefusals, 1> pod_sets;
   int pending_preemptions = 0;
 };
 struct ReservedIn {

@@ -225,9 +225,9 @@ bool PendingQueue::IsStickyWaiting(const WorkloadTable& workloads) const {
 }
 
 WorkloadId PendingQueue::Pop(Tables tables, absl::FunctionRef<bool(LocalQueueId)> has_pending_penalty) {
-  ++pop_cycle;
   inflight_ = kNoId;
   if (heads_.empty()) return kNoId;
+  ++pop_cycle;
   WorkloadId first;
   if (by_usage) {
     const auto in_debt = [&](const Bucket& bucket) { return has_pending_penalty(bucket.local_queue); };
@@ -292,15 +292,15 @@ void PendingQueue::QueueInadmissible(Tables tables, absl::FunctionRef<bool(Local
   queue_inadmissible_cycle = pop_cycle;
   inadmissible_classes_.clear();
   if (inadmissible_count_ == 0) return;
-  std::vector<int32_t> still_inadmissible;
+  size_t still_inadmissible = 0;
   std::vector<WorkloadId> requeued;
-  for (int32_t index : inadmissible_buckets_) {
+  for (const int32_t index : inadmissible_buckets_) {
     Bucket& bucket = buckets_[Index(index)];
     bucket.listed_as_inadmissible = false;
     if (bucket.inadmissible.empty()) continue;
     if (!may_requeue(bucket.local_queue)) {
       bucket.listed_as_inadmissible = true;
-      still_inadmissible.push_back(index);
+      inadmissible_buckets_[still_inadmissible++] = index;
       continue;
     }
     if (by_usage) {
@@ -311,7 +311,7 @@ void PendingQueue::QueueInadmissible(Tables tables, absl::FunctionRef<bool(Local
     bucket.active.Absorb(tables.workloads, bucket.inadmissible);
     UpdateHead(tables.workloads, index);
   }
-  inadmissible_buckets_ = std::move(still_inadmissible);
+  inadmissible_buckets_.resize(still_inadmissible);
   // Kueue wakes them in the order of a map, which is none; here it is that of submission.
   std::sort(requeued.begin(), requeued.end(), [&](WorkloadId a, WorkloadId b) {
     return At(tables.workloads, a).serial < At(tables.workloads, b).serial;

@@ -89,6 +89,8 @@ class PendingQueue {
   bool sticky = false;
   // Whether LocalQueue usage orders the workloads; as the ClusterQueue said when it was created.
   bool by_usage = false;
+  // Pops that found a workload, and what that was when inadmissible ones were last moved back: Kueue counts
+  // the others as well, and asks only whether they were moved back since the pop of a workload in flight.
   int64_t pop_cycle = 0;
   int64_t queue_inadmissible_cycle = -1;
 

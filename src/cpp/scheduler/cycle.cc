@@ -81,7 +81,6 @@ void Cycle::End() {
 
 void Cycle::TakeHeads() {
   entries_.clear();
-  entries_.reserve(state_.forest().Queues().size());
   if (!state_.second_passes.empty()) {
     second_passes_ = TakeSecondPasses(state_);
     for (const SecondPass& pass : second_passes_) {
@@ -93,18 +92,23 @@ void Cycle::TakeHeads() {
     }
   }
   const auto has_pending_penalty = [this](LocalQueueId queue) { return HasPendingPenalty(state_, queue); };
-  for (NodeId node : state_.forest().Queues()) {
-    if (!state_.Queue(node).inactivity.IsActive()) continue;
-    if (!state_.followed.held_back.empty() && state_.followed.held_back[static_cast<size_t>(node)]) continue;
+  const std::vector<bool>& held_back = state_.followed.held_back;
+  const auto take = [&](NodeId node) {
+    if (!state_.Queue(node).inactivity.IsActive()) return true;
+    if (!held_back.empty() && held_back[static_cast<size_t>(node)]) return true;
     PendingQueue& pending = state_.Queue(node).pending;
     const WorkloadId head =
         IsResumed() ? pending.inflight() : pending.Pop(state_.pending_tables(), has_pending_penalty);
-    if (head == kNoId) continue;
-    Entry& entry = entries_.emplace_back();
-    entry.workload = head;
-    entry.queue = node;
-    entry.is_preemptor = pending.preemptor == head;
-  }
+    if (head != kNoId) {
+      Entry& entry = entries_.emplace_back();
+      entry.workload = head;
+      entry.queue = node;
+      entry.is_preemptor = pending.preemptor == head;
+    }
+    return pending.HasActive();
+  };
+  if (!IsResumed()) return state_.caches.heads.Take(state_.forest().Queues(), take);
+  for (NodeId node : state_.forest().Queues()) take(node);
 }
 
 std::vector<size_t> Cycle::ClassicalOrder() const {

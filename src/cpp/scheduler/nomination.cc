@@ -79,7 +79,7 @@ void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   if (workload.progress && IsProgressOutdated(workload, entry.queue)) workload.progress = nullptr;
   FlavorAssigner assigner(state_, preemptor_, preemptor_.placer(),
                           {entry.queue, entry.workload, entry.replaced, pinned});
-  entry.assignment = assigner.Assign();
+  assigner.Assign(entry.assignment);
   entry.targets.clear();
   if (entry.assignment.mode == Mode::kPreempt) {
     entry.targets = preemptor_.Targets(entry.queue, entry.workload, entry.assignment, entry.replaced);
@@ -119,7 +119,8 @@ bool Cycle::TryPartialAdmission(Entry& entry, FlavorAssigner& assigner) {
       counts.push_back(pod_set.count - static_cast<int64_t>(static_cast<absl::int128>(delta) * middle /
                                                             std::max<int64_t>(all, 1)));
     }
-    Assignment assignment = assigner.Assign(&counts);
+    Assignment assignment;
+    assigner.Assign(assignment, &counts);
     std::vector<Target> targets;
     if (assignment.mode == Mode::kPreempt) {
       targets = preemptor_.Targets(entry.queue, entry.workload, assignment, entry.replaced);

@@ -182,7 +182,6 @@ void Simulation::End(int32_t number) {
   job.end = now();
   job.state = JobState::kFinished;
   recorder_.Decide(engine_.state(), DecisionKind::kFinished, job, columns_->Row(number));
-  engine_.Finish(id);
   engine_.Delete(id);
   job_of_[static_cast<size_t>(id)] = -1;
   if (columns_->runtime[static_cast<size_t>(number)] >= 0) --ending_;

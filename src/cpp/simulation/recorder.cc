@@ -17,6 +17,7 @@ int32_t Recorder::CodeOf(NodeId queue) {
 }
 
 int32_t Recorder::AssignedOf(const Admission& admission) {
+  if (!what_.runs) return -1;
   Assigned found;
   for (const PodSetAdmission& pod_set : admission.pod_sets) {
     for (const PodSetAdmission::Resource& entry : pod_set.resources) {

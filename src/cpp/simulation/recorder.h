@@ -95,7 +95,7 @@ class Recorder {
   void Count(const State& state, int64_t heads, int64_t admitted, int64_t evicted);
   // What each LocalQueue has consumed under admission fair sharing, where it has changed.
   void Consume(const State& state);
-  // A place for what a job was given.
+  // A place for what a job was given; -1 where runs are not recorded.
   int32_t AssignedOf(const Admission& admission);
   int32_t CodeOf(NodeId queue);
 

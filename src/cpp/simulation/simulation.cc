@@ -20,6 +20,15 @@ Time StartOf(const Engine& engine, const JobColumns& columns, const SimulationOp
   return std::max(start, engine.state().now);
 }
 
+FlavorId FirstFlavor(const Admission& admission) {
+  for (const PodSetAdmission& pod_set : admission.pod_sets) {
+    for (const PodSetAdmission::Resource& entry : pod_set.resources) {
+      if (entry.flavor != kNoId) return entry.flavor;
+    }
+  }
+  return kNoId;
+}
+
 bool HasGrace(const JobColumns& columns, const SimulationOptions& options) {
   return options.model.grace > 0 ||
          std::any_of(columns.grace.begin(), columns.grace.end(), [](Time grace) { return grace > 0; });
@@ -188,8 +197,7 @@ void Simulation::Reserve(int32_t number) {
   if (workload.admission == nullptr) return;
   job.queue = workload.admission->cluster_queue;
   job.assigned = recorder_.AssignedOf(*workload.admission);
-  const Assigned& assigned = recorder_.assigned()[static_cast<size_t>(job.assigned)];
-  job.flavor = assigned.empty() ? kNoId : std::get<2>(assigned.front());
+  job.flavor = FirstFlavor(*workload.admission);
   job.borrowed = std::any_of(workload.usage.begin(), workload.usage.end(), [&](const auto& use) {
     return state.quota.Usage(job.queue, use.first) > state.quota.Nominal(job.queue, use.first);
   });

@@ -40,6 +40,10 @@ class WorkloadsCheck {
     if (!holds) problems_.push_back(absl::StrCat("workload ", state_.At(id).Key(), " ", text));
   }
 
+  void ExpectOf(NodeId queue, bool holds, absl::string_view text) {
+    if (!holds) problems_.push_back(absl::StrCat("queue ", state_.forest().Name(queue), " ", text));
+  }
+
   // A workload is found by its number; a place of nobody is clean, and is listed as free once.
   void CheckSlots() {
     size_t used = 0;
@@ -64,8 +68,11 @@ class WorkloadsCheck {
         Expect(state_.At(id).queued == node, id, "waits in a queue that it does not name");
       }
     }
+    ExpectOf(node, state_.waiting.start != nullptr || pending.inflight() == kNoId, "keeps a head in flight");
     if (state_.waiting.start != nullptr && pending.inflight() != kNoId)
       ++waiting_[static_cast<size_t>(pending.inflight())];
+    if (!state_.stale && state_.forest().IsDeclared(node) && pending.HasActive())
+      ExpectOf(node, state_.caches.heads.Has(node), "has a head that no cycle would look at");
     const WorkloadId preemptor = pending.preemptor;
     if (preemptor != kNoId)
       Expect(state_.At(preemptor).queued == node, preemptor, "is no longer the queue's preemptor");

@@ -112,6 +112,16 @@ NodeId State::QueueOf(const Workload& workload) const {
   return forest().IsDeclared(local.cluster_queue) ? local.cluster_queue : kNoId;
 }
 
+const std::vector<NodeId>& State::Terminating() {
+  if (!caches.terminating) {
+    caches.terminating.emplace();
+    for (NodeId node : forest().Queues()) {
+      if (Queue(node).terminating) caches.terminating->push_back(node);
+    }
+  }
+  return *caches.terminating;
+}
+
 void State::NotifyRetry(NodeId queue) {
   if (queue == kNoId) return;
   // By walking, as a rebuild for each of many objects that come at once would cost their square.
@@ -209,6 +219,8 @@ void State::RebuildTopologyOf(ClusterQueue& queue) const {
 }
 
 void State::RebuildActivity() {
+  caches.heads.Forget();
+  caches.terminating.reset();
   for (NodeId node : forest().Queues()) {
     ClusterQueue& queue = Queue(node);
     queue.inactivity = InactivityOf(*this, node);

@@ -15,6 +15,7 @@
 #include "model/queue.h"
 #include "model/reason.h"
 #include "model/workload_table.h"
+#include "queue/candidates.h"
 #include "queue/pending.h"
 #include "quota/quota.h"
 #include "state/topologies.h"
@@ -188,7 +189,9 @@ struct Followed {
 struct Caches {
   // The classes made from one template object; forgotten when what fills templates in changes.
   absl::flat_hash_map<const PodTemplate*, std::vector<ClassId>> classes;
-  std::vector<Message> reserved;  // by queue: that quota is reserved in it
+  std::vector<Message> reserved;                   // by queue: that quota is reserved in it
+  HeadCandidates heads;                            // forgotten when there are other queues
+  std::optional<std::vector<NodeId>> terminating;  // deleted ClusterQueues that still stand
 };
 
 // A cycle under way that waits for pods to be ready (waitForPodsReady.blockAdmission): the state that it
@@ -313,6 +316,8 @@ struct State {
 
   // The ClusterQueue of a workload's LocalQueue, kNoId where there is none.
   NodeId QueueOf(const Workload& workload) const;
+  // The deleted ClusterQueues that still stand, as of the last rebuild.
+  const std::vector<NodeId>& Terminating();
   // Asks for a retry of the inadmissible workloads in the tree of `queue`.
   void NotifyRetry(NodeId queue);
   // The same for the queue of a workload; nothing while its LocalQueue is stopped or missing.

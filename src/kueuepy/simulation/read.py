@@ -63,6 +63,17 @@ class Source:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Takes the path; nothing is read yet."""
         self.path = Path(path)
+        self._csv: dict[str, Any] | None = None
+
+    def csv(self) -> dict[str, Any]:
+        """The columns of a CSV file as texts; they are read once, though its header is looked at first.
+
+        Raises:
+            InvalidSpecError: The file cannot be read, or a line has more or fewer cells than the first.
+        """
+        if self._csv is None:
+            self._csv = _csv_columns(self)
+        return dict(self._csv)
 
     def bytes(self) -> bytes:
         """What is in the file, unpacked if it is gzipped.
@@ -211,7 +222,7 @@ def read(
         if not format:
             raise InvalidSpecError(f"{source.path}: its name tells no format; say format=, one of {', '.join(FORMATS)}")
         if format == "csv":
-            columns = csv_columns(source)
+            columns = source.csv()
             if not map:
                 format = next((log for log, names in _BY_HEADER.items() if names <= columns.keys()), "csv")  # noqa: A001
     if format not in FORMATS:
@@ -226,7 +237,7 @@ def read(
         return found
     _expect_options(format, options, ())
     if columns is None:
-        columns = {"csv": csv_columns, "parquet": _parquet_columns, "jsonl": _jsonl_columns}[format](source)
+        columns = {"csv": Source.csv, "parquet": _parquet_columns, "jsonl": _jsonl_columns}[format](source)
     return _by_name(source, columns, map)
 
 
@@ -241,12 +252,7 @@ def _by_name(source: Source, columns: Mapping[str, Any], names: Mapping[str, str
     return (kept := table.keep(table.given(*present), "without queue, submit or runtime")).jobs(kept.columns)
 
 
-def csv_columns(source: Source) -> dict[str, Any]:
-    """The columns of a CSV file, as texts.
-
-    Raises:
-        InvalidSpecError: The file cannot be read, or a line has more or fewer cells than the first.
-    """
+def _csv_columns(source: Source) -> dict[str, Any]:
     text = source.text()
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))

@@ -53,15 +53,19 @@ def _loads(result: Recorded) -> list[str]:
     if len(jobs) < _ENOUGH or span < _LONG * float(runtime.mean()):
         return []
     queues = jobs["cluster_queue"]
-    trees: dict[str, list[int]] = {}
-    for code, name in enumerate(queues.names):
-        trees.setdefault(result.trees.get(name, name), []).append(code)
+    trees: dict[str, list[str]] = {}
+    for name in queues.names:
+        trees.setdefault(result.trees.get(name, name), []).append(name)
+    places = {name: place for place, names in enumerate(trees.values()) for name in names}
+    tree_of = np.array([*(places[name] for name in queues.names), len(trees)])[queues.codes]
+    resources = [name for name in jobs.names if is_resource(name)]
+    loads = {
+        name: np.bincount(tree_of, jobs[name] * jobs["pods"] * runtime, minlength=len(trees)) for name in resources
+    }
     seconds = max(result.seconds - result.warmup, 0.0)
     found = []
-    for tree, codes in trees.items():
-        mask = np.isin(queues.codes, codes)
-        names = {queues.names[code] for code in codes}
-        for resource in (name for name in jobs.names if is_resource(name)):
+    for place, (tree, names) in enumerate(trees.items()):
+        for resource in resources:
             cells = [
                 nominal
                 for name in names
@@ -69,7 +73,7 @@ def _loads(result: Recorded) -> list[str]:
                 if cell.partition("/")[2] == resource
             ]
             quota = sum(cells) / 1e9 / seconds if seconds else 0.0
-            asked = float((jobs[resource][mask] * jobs["pods"][mask] * runtime[mask]).sum()) / span
+            asked = float(loads[resource][place]) / span
             if quota and asked > quota and quota < 2**62:
                 found.append(
                     f"{tree}: jobs ask for {asked / quota:.2f} times its nominal {resource}: waits grow with the "

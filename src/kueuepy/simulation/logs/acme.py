@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.simulation.read import Source, Table, csv_columns
+from kueuepy.simulation.read import Source, Table
 
 if TYPE_CHECKING:
     from kueuepy.simulation.base import JobColumns
@@ -27,7 +27,7 @@ def read_acme(source: Source, queue: str = "type") -> JobColumns:
     """
     if queue not in ("type", "user"):
         raise InvalidSpecError(f"queue: {queue!r}; it must be type or user")
-    table = Table(source, csv_columns(source))
+    table = Table(source, source.csv())
     table = table.keep(table.given("submit_time", "start_time", "end_time"), "without submission, start or end")
     start, end = table.column("start_time").times(), table.column("end_time").times()
     table = table.keep(end >= start, "ends before it starts")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.simulation.read import Source, Table, csv_columns
+from kueuepy.simulation.read import Source, Table
 
 if TYPE_CHECKING:
     import os
@@ -34,11 +34,11 @@ def read_alibaba2020(
         share: Whether parts of GPUs are kept, as the resource `alibaba.com/gpu-percent`; else GPUs are rounded up.
         queue: The column that is the queue: `group`, where the job table has it, or `user`.
     """
-    jobs = Table(source, csv_columns(source))
+    jobs = Table(source, source.csv())
     column = queue if jobs.has(queue) else "user"
     users = dict(zip(jobs.column("job_name").values.tolist(), jobs.column(column).values.tolist(), strict=True))
     there = source.beside("pai_task_table.csv") if tasks is None else Source(tasks)
-    table = Table(there, csv_columns(there))
+    table = Table(there(there))
     table = table.keep(table.column("status").values == "Terminated", "status is not Terminated")
     table = table.keep(table.given("start_time", "end_time"), "without start or end")
     of_job = np.array([users.get(name) is not None for name in table.column("job_name").values.tolist()], bool)
@@ -75,7 +75,7 @@ def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "dro
     """
     if pending not in _PENDING:
         raise InvalidSpecError(f"pending: {pending!r}; it must be one of {', '.join(_PENDING)}")
-    table = Table(source, csv_columns(source))
+    table = Table(source, source.csv())
     if pending == "drop":
         table = table.keep(table.given("scheduled_time"), "never scheduled")
     created, deleted = table.column("creation_time").times(), table.column("deletion_time").times()
@@ -109,7 +109,7 @@ def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) 
         source: `job_info_df.csv`.
         map: `{"queue": ...}` takes another column for the queue.
     """
-    table = Table(source, csv_columns(source))
+    table = Table(source, source.csv())
     table = table.keep(table.given("submit_time", "duration"), "without submission or duration")
     columns: dict[str, Any] = {
         "queue": table.column((map or {}).get("queue", "organization")).values,

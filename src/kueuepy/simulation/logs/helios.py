@@ -8,7 +8,7 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
-from kueuepy.simulation.read import Source, Table, csv_columns
+from kueuepy.simulation.read import Source, Table
 
 if TYPE_CHECKING:
     import os
@@ -26,7 +26,7 @@ def read_helios(
         cpu_jobs: Whether jobs without GPUs are kept.
         gpu_numbers: `cluster_gpu_number.csv`, whose days become `quota_events`.
     """
-    table = Table(source, csv_columns(source))
+    table = Table(source, source.csv())
     table = table.keep(table.given("submit_time", "duration"), "without submission or duration")
     if not cpu_jobs:
         table = table.keep(table.column("gpu_num").whole(0, missing=0) > 0, "without GPUs")
@@ -52,7 +52,7 @@ def read_helios(
 
 def _quota_events(source: Source, first: int) -> tuple[tuple[float, str, str, int], ...]:
     """By day, the GPUs of each queue that has others than on the day before."""
-    table = Table(source, csv_columns(source))
+    table = Table(source, source.csv())
     days = table.column("date").times()
     known: dict[str, int] = {}
     found = []

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.simulation.read import Source, Table, csv_columns, row_columns
+from kueuepy.simulation.read import Source, Table, row_columns
 
 if TYPE_CHECKING:
     from kueuepy.simulation.base import JobColumns
@@ -21,7 +21,7 @@ def read_philly(source: Source, per_pod: int = 8) -> JobColumns:
         source: The file.
         per_pod: How many GPUs a pod has at most; more become pods of so many. 0: always one pod.
     """
-    table = Table(source, csv_columns(source))
+    table = Table(source, source.csv())
     duration = table.column("duration").spans()
     gpus = table.column("num_gpus").whole(0, missing=0)
     table = table.keep(duration >= 10**9, "ran for less than 1 s")

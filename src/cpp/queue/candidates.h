@@ -1,0 +1,69 @@
+// The ClusterQueues that may have a head.
+#ifndef KUEUE_QUEUE_CANDIDATES_H_
+#define KUEUE_QUEUE_CANDIDATES_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "model/ids.h"
+
+namespace kueue {
+
+// A cycle looks at these alone, so that queues where nobody waits cost it nothing. A queue without a head may
+// be among them for a while; one with a head always is.
+class HeadCandidates {
+ public:
+  // All queues may have a head: there are others than before, or nothing is known of them.
+  void Forget() { place_.clear(); }
+
+  void Add(NodeId queue) {
+    if (static_cast<size_t>(queue) >= place_.size() || place_[static_cast<size_t>(queue)] < 0) return;
+    const auto place = static_cast<uint32_t>(place_[static_cast<size_t>(queue)]);
+    words_[place / 64] |= uint64_t{1} << (place % 64);
+  }
+
+  // Whether Take would look at the queue.
+  bool Has(NodeId queue) const {
+    if (place_.empty()) return true;
+    const auto place = static_cast<uint32_t>(place_[static_cast<size_t>(queue)]);
+    return (words_[place / 64] >> (place % 64) & 1) != 0;
+  }
+
+  // Whether there is none.
+  bool IsEmpty() const {
+    return !place_.empty() &&
+           std::all_of(words_.begin(), words_.end(), [](uint64_t word) { return word == 0; });
+  }
+
+  // Looks at the candidates in the order of `queues`, which are all that there are; those stay of which
+  // `look` says so.
+  template <typename Look>
+  void Take(const std::vector<NodeId>& queues, Look look) {
+    if (place_.empty()) AddAll(queues);
+    for (size_t word = 0; word < words_.size(); ++word) {
+      for (uint64_t left = words_[word]; left != 0; left &= left - 1) {
+        const auto bit = static_cast<size_t>(__builtin_ctzll(left));
+        if (!look(queues[word * 64 + bit])) words_[word] &= ~(uint64_t{1} << bit);
+      }
+    }
+  }
+
+ private:
+  void AddAll(const std::vector<NodeId>& queues) {
+    words_.assign((queues.size() + 63) / 64, 0);
+    for (size_t place = 0; place < queues.size(); ++place) {
+      const auto queue = static_cast<size_t>(queues[place]);
+      if (place_.size() <= queue) place_.resize(queue + 1, -1);
+      place_[queue] = static_cast<int32_t>(place);
+      words_[place / 64] |= uint64_t{1} << (place % 64);
+    }
+  }
+
+  std::vector<int32_t> place_;   // by node, among all ClusterQueues by name; empty: nothing is known
+  std::vector<uint64_t> words_;  // a bit a place
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_QUEUE_CANDIDATES_H_
