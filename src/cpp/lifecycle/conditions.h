@@ -9,9 +9,6 @@
 
 namespace kueue {
 
-// Whether two messages read the same.
-bool SameMessage(const Message& a, const Message& b);
-
 // Writes a condition; its transition time changes only with its status. Returns whether anything changed.
 bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason,
                   Message message);

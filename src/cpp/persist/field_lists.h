@@ -79,6 +79,8 @@ class FieldLists {
   KUEUE_RECORD(Refusal, kind, flavor, resource, first, second, third, text, placement)
   KUEUE_RECORD(PodSetRefusals, pod_set, refusals)
   KUEUE_RECORD(Literal, text)
+  KUEUE_RECORD(Said, sentence, names)
+  KUEUE_RECORD(DeactivatedDueTo, why)
   KUEUE_RECORD(Refused, cls, pod_sets, pending_preemptions)
   KUEUE_RECORD(ReservedIn, cluster_queue)
   KUEUE_RECORD(Previously, before)
