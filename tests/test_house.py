@@ -181,7 +181,23 @@ def imports(path: Path) -> set[str]:
             for alias in node.names:
                 inner = f"{base}.{alias.name}".removeprefix(".")
                 found.add(inner if inner in MODULES else base)
+        if isinstance(node, ast.Import):
+            found.update(
+                alias.name.removeprefix("kueuepy.") for alias in node.names if alias.name.startswith("kueuepy.")
+            )
     return (found & set(MODULES)) - {"", module_name(path)}
+
+
+def test_no_file_asks_the_package_itself_which_imports_them_all():
+    asking = {
+        relative(path)
+        for path in PYTHON_FILES
+        if module_name(path) not in ENTRANCES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.ImportFrom) and node.module == "kueuepy" and not node.level)
+        or (isinstance(node, ast.Import) and any(alias.name == "kueuepy" for alias in node.names))
+    }
+    assert asking == set()
 
 
 ARROWS = {name: imports(path) for name, path in MODULES.items() if name not in ENTRANCES}

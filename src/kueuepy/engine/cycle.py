@@ -15,7 +15,7 @@ from kueuepy.notebook import repr_html
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kueuepy import _core
+    from kueuepy._core import Decisions
 
 
 class _Counts(msgspec.Struct, frozen=True):
@@ -40,9 +40,9 @@ class Cycle(Sequence[Decision]):
 
     __slots__ = ("_decided", "_made")
 
-    def __init__(self, decided: _core.Decisions) -> None:
+    def __init__(self, decided: Decisions) -> None:
         """Holds what the engine has decided."""
-        self._decided: _core.Decisions | _Counts = decided
+        self._decided: Decisions | _Counts = decided
         self._made: tuple[Decision, ...] | None = None
 
     def __reduce__(self) -> tuple[Callable[..., Cycle], tuple[_Counts, tuple[Decision, ...]]]:
@@ -74,7 +74,7 @@ class Cycle(Sequence[Decision]):
     def decisions(self) -> tuple[Decision, ...]:
         """All decisions."""
         if self._made is None:
-            decided = cast("_core.Decisions", self._decided)
+            decided = cast("Decisions", self._decided)
             self._made = tuple(from_record(decided[i]) for i in range(len(decided)))
         return self._made
 

@@ -19,7 +19,7 @@ from kueuepy.notebook import repr_html
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kueuepy import _core
+    from kueuepy._core import Engine
     from kueuepy.decisions import Admitted
     from kueuepy.engine.facts import FactsView
     from kueuepy.engine.workloads import ConditionView
@@ -95,7 +95,7 @@ def _lines(causes: tuple[Cause, ...], indent: str) -> Iterator[str]:
 
 @checked
 def explain(
-    engine: _core.Engine,
+    engine: Engine,
     found: int,
     decided: Admitted | None,
     *,

@@ -6,7 +6,7 @@ import math
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from kueuepy import _core
+from kueuepy._core import Quantity
 from kueuepy.engine.facts import Shortage, less, number
 from kueuepy.explain import placewords
 
@@ -72,7 +72,7 @@ _REASONS = {
 
 def amount(resource: str, value: int | None) -> str:
     """An amount as Kueue writes it."""
-    return "no limit" if value is None else _core.Quantity.format(resource, value)
+    return "no limit" if value is None else Quantity.format(resource, value)
 
 
 def flavor(facts: FlavorView, *, uncovered: bool = False) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kueuepy import _core
+from kueuepy._core import Engine
 from kueuepy.decisions import Admitted  # noqa: TC001 - msgspec reads it
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked
@@ -175,4 +175,4 @@ def _state(saved: _Saved, declared: Iterable[Object]) -> SchedulerState:
         store.jobs.put(key, job)
     for decision in saved.admitted:
         store.admitted.put(decision.workload, decision)
-    return SchedulerState(_core.Engine.load(saved.engine), saved.configuration, saved.related, store, saved.count)
+    return SchedulerState(Engine.load(saved.engine), saved.configuration, saved.related, store, saved.count)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from kueuepy import _core
+from kueuepy._core import Quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -161,7 +161,7 @@ class _Pen:
             self._cell(cell, across, y + _HEAD + row * (self._height + _GAP))
         free = sum(cell.free.get(self._resource, 0) for cell in cells)
         foot = y + _HEAD + min(len(cells), _COLUMN) * (self._height + _GAP) + 9
-        text = _core.Quantity.format(self._resource, free)
+        text = Quantity.format(self._resource, free)
         self._labels.append(Label(middle, foot, f"{text} free" if self._labelled else text, 9, centred=True))
 
     def _cell(self, rack: Rack, x: float, y: float) -> None:
@@ -185,7 +185,7 @@ class _Pen:
         for index, name in enumerate(self._named):
             amount, pods = amounts.pop(name, (0, 0))
             if amount:
-                yield index, amount, f"{name}: {pods} pods, {_core.Quantity.format(self._resource, amount)}"
+                yield index, amount, f"{name}: {pods} pods, {Quantity.format(self._resource, amount)}"
         other = sum(amount for amount, _ in amounts.values())
         if other:
             yield OTHER, other, ", ".join(amounts)
@@ -195,7 +195,7 @@ class _Pen:
     def _told(self, rack: Rack, whole: int) -> str:
         if not whole:
             return f"{rack.name}: {NONE}"
-        free, of = (_core.Quantity.format(self._resource, n) for n in (rack.free[self._resource], whole))
+        free, of = (Quantity.format(self._resource, n) for n in (rack.free[self._resource], whole))
         return f"{rack.name}: {free} of {of} {self._resource} free"
 
     def _legend(self, top: float, width: float) -> float:

@@ -1,0 +1,181 @@
+#include "bindings/read_pod.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "bindings/json.h"
+
+namespace kueue::python {
+namespace {
+
+// The text of a quantity: a string, or the digits of an integer.
+std::string QuantityText(const py::handle& value, const std::string& where) {
+  const bool holds = PyUnicode_Check(value.ptr()) || PyLong_Check(value.ptr());
+  Require(holds, where, "it must be a quantity: a string or an integer");
+  return py::str(value);
+}
+
+// Kueue compares quantities in pods by their text, and some odd spellings survive its reading.
+void AppendSpelling(std::string* shape, const std::string& name, const std::string& text,
+                    const Quantity& quantity) {
+  if (quantity.ToText() == text) return;
+  const std::string printed = PrintedText(text);
+  if (printed != quantity.ToText())
+    absl::StrAppend(shape, name.size(), ":", name, printed.size(), ":", printed);
+}
+
+// The quantities under the key. The spelling of those that `hidden_by` has already goes unseen.
+ResourceList ReadResourceList(const py::handle& dict, const char* key, const std::string& where,
+                              std::string* shape, const ResourceList& hidden_by = {}) {
+  ResourceList list;
+  const py::handle resources = GetDict(dict, key, where);
+  if (!resources) return list;
+  const std::string path = absl::StrCat(where, ".", key);
+  for (const auto& [key_handle, value] : py::reinterpret_borrow<py::dict>(resources)) {
+    const std::string name = py::str(key_handle);
+    const std::string text = QuantityText(value, absl::StrCat(path, ".", name));
+    absl::StatusOr<Quantity> quantity = Quantity::Parse(text);
+    if (!quantity.ok()) {
+      const std::string message = absl::StrCat(path, ".", name, ": ", quantity.status().message());
+      ThrowIfError(absl::InvalidArgumentError(message));
+    }
+    if (hidden_by.count(name) == 0) AppendSpelling(shape, name, text, *quantity);
+    list.emplace(name, *std::move(quantity));
+  }
+  return list;
+}
+
+// The field `resources` of a container or of the pod.
+Container ReadContainerResources(const py::handle& owner, const std::string& where, std::string* shape) {
+  Container container;
+  const py::handle resources = GetDict(owner, "resources", where);
+  if (!resources) return container;
+  const std::string path = where + ".resources";
+  container.requests = ReadResourceList(resources, "requests", path, shape);
+  container.limits = ReadResourceList(resources, "limits", path, shape, container.requests);
+  return container;
+}
+
+// The API's schema fills in the protocol of a port.
+void AppendPorts(std::string* shape, const py::handle& object, const std::string& where) {
+  if (!GetList(object, "ports", where)) return;
+  ForEachObject(object, "ports", where, [shape](const py::handle& item, const std::string&) {
+    py::dict port = py::reinterpret_steal<py::dict>(PyDict_Copy(item.ptr()));
+    if (!port.contains("protocol")) port["protocol"] = "TCP";
+    AppendCanonical(shape, port);
+  });
+}
+
+std::vector<Container> ReadContainers(const py::handle& spec, const char* key, const std::string& where,
+                                      std::string* shape) {
+  std::vector<Container> containers;
+  ForEachObject(spec, key, where, [&](const py::handle& object, const std::string& at) {
+    Container container = ReadContainerResources(object, at, shape);
+    container.restarts_always = GetText(object, "restartPolicy", at) == "Always";
+    AppendPorts(shape, object, at);
+    *shape += ';';
+    containers.push_back(std::move(container));
+  });
+  *shape += '|';
+  return containers;
+}
+
+std::vector<std::string> ReadStrings(const py::handle& dict, const char* key, const std::string& where) {
+  std::vector<std::string> texts;
+  const py::handle list = GetList(dict, key, where);
+  if (!list) return texts;
+  for (const py::handle item : list) {
+    Require(py::isinstance<py::str>(item), absl::StrCat(where, ".", key), "it must be a list of strings");
+    texts.push_back(item.cast<std::string>());
+  }
+  return texts;
+}
+
+NodeSelectorTerm ReadTerm(const py::handle& object, const std::string& where) {
+  NodeSelectorTerm term;
+  const auto read = [&](const char* key, std::vector<NodeSelectorRequirement>& requirements) {
+    ForEachObject(object, key, where, [&](const py::handle& item, const std::string& at) {
+      requirements.push_back(
+          {GetText(item, "key", at), GetText(item, "operator", at), ReadStrings(item, "values", at)});
+    });
+  };
+  read("matchExpressions", term.match_expressions);
+  read("matchFields", term.match_fields);
+  return term;
+}
+
+void ReadAffinity(const py::handle& spec, const std::string& where, PodTemplate* pod) {
+  const py::handle affinity = GetDict(spec, "affinity", where);
+  const std::string of_node = where + ".affinity.nodeAffinity";
+  const py::handle node = affinity ? GetDict(affinity, "nodeAffinity", where + ".affinity") : py::handle();
+  constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+  const py::handle required = node ? GetDict(node, kRequired, of_node) : py::handle();
+  if (node) {
+    constexpr const char* kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
+    ForEachObject(node, kPreferred, of_node, [pod](const py::handle& item, const std::string& at) {
+      const py::handle weight = Get(item, "weight"), preference = GetDict(item, "preference", at);
+      if (!weight || !preference) return;
+      pod->preferred_terms.push_back({weight.cast<int32_t>(), ReadTerm(preference, at + ".preference")});
+    });
+  }
+  if (!required) return;
+  pod->has_affinity = true;
+  const std::string path = absl::StrCat(of_node, ".", kRequired);
+  ForEachObject(required, "nodeSelectorTerms", path, [pod](const py::handle& item, const std::string& at) {
+    pod->affinity_terms.push_back(ReadTerm(item, at));
+  });
+}
+
+void ReadPlacement(const py::handle& spec, const std::string& where, PodTemplate* pod) {
+  if (const py::handle selector = GetDict(spec, "nodeSelector", where)) {
+    for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(selector)) {
+      const bool texts = py::isinstance<py::str>(key) && py::isinstance<py::str>(value);
+      Require(texts, where + ".nodeSelector", "its keys and values must be strings");
+      pod->node_selector.emplace(key.cast<std::string>(), value.cast<std::string>());
+    }
+  }
+  ForEachObject(spec, "tolerations", where, [pod](const py::handle& item, const std::string& at) {
+    pod->tolerations.push_back(ReadToleration(item, at));
+  });
+  ReadAffinity(spec, where, pod);
+}
+
+// The fields of the pod that count as they stand (pkg/util/pod/pod.go:SpecShape).
+void AppendFields(std::string* shape, const py::handle& spec) {
+  for (const char* key : {"nodeSelector", "affinity", "tolerations", "runtimeClassName", "priority",
+                          "topologySpreadConstraints", "resourceClaims"}) {
+    const py::handle value = Get(spec, key);
+    if (!value) continue;
+    absl::StrAppend(shape, key, "=");
+    AppendCanonical(shape, value);
+  }
+}
+
+}  // namespace
+
+Toleration ReadToleration(const py::handle& item, const std::string& where) {
+  return {GetText(item, "key", where), GetText(item, "operator", where), GetText(item, "value", where),
+          GetText(item, "effect", where), static_cast<bool>(Get(item, "tolerationSeconds"))};
+}
+
+PodTemplate ReadPodTemplate(const py::handle& pod_template, const std::string& base) {
+  PodTemplate pod;
+  Require(py::isinstance<py::dict>(pod_template), base, "it must be an object");
+  const std::string where = base + ".spec";
+  const py::handle spec = GetDict(pod_template, "spec", base);
+  if (!spec) return pod;
+  pod.init_containers = ReadContainers(spec, "initContainers", where, &pod.shape);
+  pod.containers = ReadContainers(spec, "containers", where, &pod.shape);
+  pod.has_resources = static_cast<bool>(Get(spec, "resources"));
+  pod.resources = ReadContainerResources(spec, where, &pod.shape);
+  pod.shape += '|';
+  pod.overhead = ReadResourceList(spec, "overhead", where, &pod.shape);
+  pod.shape += '|';
+  pod.runtime_class_name = GetText(spec, "runtimeClassName", where);
+  pod.priority_class_name = GetText(spec, "priorityClassName", where);
+  ReadPlacement(spec, where, &pod);
+  AppendFields(&pod.shape, spec);
+  return pod;
+}
+
+}  // namespace kueue::python
