@@ -359,4 +359,9 @@ void RefreshCharge(State& state, WorkloadId id) {
   }
 }
 
+int32_t ReasonIn(const Workload& workload, ConditionType type) {
+  const Condition* condition = workload.Find(type);
+  return condition == nullptr ? Id(Reason::kEmpty) : condition->reason;
+}
+
 }  // namespace kueue

@@ -6,10 +6,12 @@
 
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
+#include "lifecycle/holding.h"
 #include "lifecycle/nodes.h"
 #include "lifecycle/queueing.h"
+#include "lifecycle/returning.h"
 #include "lifecycle/second_pass.h"
-#include "lifecycle/steps.h"
+#include "lifecycle/waiting.h"
 #include "model/poll.h"
 
 namespace kueue {
@@ -27,33 +29,6 @@ bool NeedsWatching(const State& state, const Workload& workload) {
 }
 
 }  // namespace
-
-int32_t ReasonIn(const Workload& workload, ConditionType type) {
-  const Condition* condition = workload.Find(type);
-  return condition == nullptr ? Id(Reason::kEmpty) : condition->reason;
-}
-
-bool IsRequeuedFalseBecause(const Workload& workload, Reason reason) {
-  return workload.IsFalse(ConditionType::kRequeued) &&
-         ReasonIn(workload, ConditionType::kRequeued) == Id(reason);
-}
-
-bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, Message message) {
-  Workload& workload = state.At(id);
-  if (!SetCondition(state, workload, ConditionType::kRequeued, status, reason, std::move(message)))
-    return false;
-  if (workload.HasQuotaReservation()) {
-    AfterWrite(state, id);
-  } else {
-    AddOrUpdate(state, id, /*changed=*/true);
-  }
-  return true;
-}
-
-NodeId ManagedQueue(const State& state, const Workload& workload) {
-  const LocalQueue& local = state.Local(workload.local_queue);
-  return local.IsRunning() ? local.cluster_queue : kNoId;
-}
 
 void AfterAdmission(State& state, WorkloadId id) {
   const NodeId node = state.At(id).admission->cluster_queue;

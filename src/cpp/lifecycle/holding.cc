@@ -1,10 +1,12 @@
 // Holding quota: admission checks, stopped queues, pods that don't get ready, the limit of execution time.
 // Mirrors pkg/controller/core/workload_controller.go (kueue ff69552e79).
+#include "lifecycle/holding.h"
+
 #include <algorithm>
 
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
-#include "lifecycle/steps.h"
+#include "lifecycle/queueing.h"
 
 namespace kueue {
 namespace {

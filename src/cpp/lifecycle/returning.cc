@@ -1,12 +1,13 @@
 // Leaving and coming back: backoffs, deactivation and reactivation.
 // Mirrors pkg/controller/core/workload_controller.go (kueue ff69552e79).
+#include "lifecycle/returning.h"
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
 #include "lifecycle/queueing.h"
-#include "lifecycle/steps.h"
 
 namespace kueue {
 namespace {
@@ -29,6 +30,23 @@ Reason DeactivationReason(int32_t cause) {
 }
 
 }  // namespace
+
+bool IsRequeuedFalseBecause(const Workload& workload, Reason reason) {
+  return workload.IsFalse(ConditionType::kRequeued) &&
+         ReasonIn(workload, ConditionType::kRequeued) == Id(reason);
+}
+
+bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, Message message) {
+  Workload& workload = state.At(id);
+  if (!SetCondition(state, workload, ConditionType::kRequeued, status, reason, std::move(message)))
+    return false;
+  if (workload.HasQuotaReservation()) {
+    AfterWrite(state, id);
+  } else {
+    AddOrUpdate(state, id, /*changed=*/true);
+  }
+  return true;
+}
 
 bool PropagateRetryTime(State& state, WorkloadId id) {
   Workload& workload = state.At(id);

@@ -1,9 +1,10 @@
 // Waiting for quota: admission gates, and what QuotaReserved says while it is false.
 // Mirrors pkg/controller/core/workload_controller.go (kueue ff69552e79).
+#include "lifecycle/waiting.h"
+
 #include "lifecycle/admissibility.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
-#include "lifecycle/steps.h"
 
 namespace kueue {
 namespace {

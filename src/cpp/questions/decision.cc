@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lifecycle/conditions.h"
-#include "lifecycle/controllers.h"
+#include "lifecycle/waiting.h"
 
 namespace kueue {
 namespace {
