@@ -102,7 +102,7 @@ def remedy(facts: PlaceFactsView) -> str:
     nearest = facts["nearest"]
     where = "/".join(nearest) if nearest is not None else f"topology {facts['topology']}"
     missing = facts["count"] - facts["largest"]
-    ways = [f"{_either(facts['one_would_do'])} left"] if facts["one_would_do"] else []
+    ways = [f"{_either(facts['sufficient_alone'])} left"] if facts["sufficient_alone"] else []
     if missing <= 0:
         ways.append(f"a node with room for the leader and {pods(facts['count'])} came to {where}")
     elif facts["most_on_a_node"]:
