@@ -260,7 +260,7 @@ namespace {
 
 // What the cycle places in the state that it started from is written to the one of now: domains have the same
 // numbers in both. The former has known no domain that the latter doesn't, but may name some when its trees
-// are made anew.
+// are rebuilt.
 void MatchDomains(State& start, State& now) {
   now.EnsureBuilt();
   now.EnsureTopologies();

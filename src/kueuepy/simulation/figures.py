@@ -36,7 +36,7 @@ _T19 = 2.093024054408263
 class Kpis(msgspec.Struct, frozen=True, dict=True):
     """What came of a run, in figures; those of a resource are by `flavor/resource`, in hours of cores for cpu.
 
-    A percentile is the smallest value that so many of a hundred do not exceed (nearest rank). Integrals go over the
+    Percentiles are by nearest rank: the smallest value that N of 100 do not exceed. Integrals go over the
     window, from the warm-up to the end of the run unless others are asked for.
 
     Attributes:
@@ -175,7 +175,7 @@ class Kpis(msgspec.Struct, frozen=True, dict=True):
 
 
 def percentile(ordered: NDArray[np.float64], percent: float) -> float:
-    """The smallest of sorted values that so many of a hundred do not exceed; 0 of none."""
+    """The nearest-rank percentile of sorted values; 0 if there are none."""
     return float(ordered[math.ceil(len(ordered) * percent / 100) - 1]) if len(ordered) else 0.0
 
 

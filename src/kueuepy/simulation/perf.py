@@ -312,8 +312,8 @@ def perf(
     """Runs a profile in virtual time.
 
     `wall_s` is the time of the virtual run alone. The means of first waits, from arrival to first admission, are in
-    whole milliseconds by class; `peak_rss_mb` is in units of 2^20 bytes. `progress` is told, now and then, how many
-    workloads have finished and how many there are.
+    whole milliseconds by class; `peak_rss_mb` is in units of 2^20 bytes. `progress` is called periodically with how
+    many workloads have finished and how many there are.
 
     Raises:
         InvalidSpecError: The profile cannot be read, or the version has no profile.
