@@ -383,6 +383,12 @@ def test_files_are_small():
     assert {name for name, count in lines.items() if count > 400} == set()
 
 
+def test_the_guide_names_files_that_are_there():
+    named = re.findall(r"`(src/[\w./]+)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert len(named) > 10
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 def test_nothing_is_left_for_later():
     later = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
     sources = [path for path in tracked() if path.suffix in {".py", ".pyi", ".cc", ".h", ".cmake", ".md"}]
