@@ -120,7 +120,7 @@ def simulate(
         "missing": missing,
     }
     try:
-        with _told(len(table_)) as tell, warnings.catch_warnings():
+        with _progress(len(table_)) as tell, warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # they are in the result
             found = run(cluster, table_, progress=tell or False, **options)
     except LoopError as error:
@@ -139,7 +139,7 @@ def simulate(
 
 
 @contextmanager
-def _told(total: int) -> Iterator[Callable[[Progress], None] | None]:
+def _progress(total: int) -> Iterator[Callable[[Progress], None] | None]:
     """Who is told of progress: a line on a terminal's standard error, or nobody."""
     if not sys.stderr.isatty():
         yield None

@@ -119,14 +119,14 @@ def admission_of(engine: Engine, found: int) -> AdmissionView | None:
 
 def status_of(engine: Engine, found: int) -> StatusView:
     """The rest of a workload's status."""
-    told = engine.status_details(found)
+    details = engine.status_details(found)
     return StatusView(
-        tuple(CheckView(*check) for check in told["checks"]),
-        told["requeue_count"],
-        told["requeue_at"],
-        told["past_execution_seconds"],
-        told["reclaimable"],
-        told["pods_ready"],
-        told["active"],
-        tuple(told["unhealthy_nodes"]),
+        tuple(CheckView(*check) for check in details["checks"]),
+        details["requeue_count"],
+        details["requeue_at"],
+        details["past_execution_seconds"],
+        details["reclaimable"],
+        details["pods_ready"],
+        details["active"],
+        tuple(details["unhealthy_nodes"]),
     )

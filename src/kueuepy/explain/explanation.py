@@ -137,8 +137,8 @@ def explain(
     waits = verdict in ("Pending", "Preempting", "Fits")
     reason, message = written.reason, written.message
     if waits:
-        told = facts if obstacle is None else obstacle
-        reason, message = told["reason"], told["message"]
+        source = facts if obstacle is None else obstacle
+        reason, message = source["reason"], source["message"]
     return Explanation(
         facts["workload"],
         facts["cluster_queue"],

@@ -121,6 +121,6 @@ def _either(workloads: Sequence[str]) -> str:
 
 def held(name: str, levels: Sequence[str], domains: Sequence[tuple[tuple[str, ...], int]]) -> str:
     """Where the pods of a pod set are, by the domains of its topology assignment."""
-    told = ", ".join(f"{'/'.join(values)}: {count}" for values, count in domains[:_MOST_TOLD])
+    listed = ", ".join(f"{'/'.join(values)}: {count}" for values, count in domains[:_MOST_TOLD])
     more = f" and {len(domains) - _MOST_TOLD} more" if domains[_MOST_TOLD:] else ""
-    return f"pod set {name} is on {told}{more}" if told else f"pod set {name} is on no {levels[-1]}"
+    return f"pod set {name} is on {listed}{more}" if listed else f"pod set {name} is on no {levels[-1]}"

@@ -306,8 +306,8 @@ def _stay(verdict: str) -> str:
 
 def hidden(count: int, counts: dict[str, int]) -> str:
     """Candidates that are not shown one by one."""
-    told = [f"{number} {'leave' if name == 'Taken' else _stay(name)}" for name, number in counts.items()]
-    return f"and {count} more; in all, {'; '.join(told)}"
+    counted = [f"{number} {'leave' if name == 'Taken' else _stay(name)}" for name, number in counts.items()]
+    return f"and {count} more; in all, {'; '.join(counted)}"
 
 
 def comparison(facts: ComparisonView) -> str:

@@ -281,9 +281,9 @@ def _read(doc: dict[str, Any]) -> Object:
 
 def _place(place: PlaceView | None, delayed: str) -> Result:
     """The topology assignment of a pod set."""
-    told: Result = {"delayedTopologyRequest": delayed} if delayed else {}
+    written: Result = {"delayedTopologyRequest": delayed} if delayed else {}
     if place is not None:
         levels, domains = place
         counts = [{"values": list(values), "count": count} for values, count in domains]
-        told["topology"] = {"levels": list(levels), "domains": counts}
-    return told
+        written["topology"] = {"levels": list(levels), "domains": counts}
+    return written

@@ -100,13 +100,13 @@ class _Repeated:
 
 def _period(cycles: Sequence[Cycle]) -> int:
     """How many cycles ago the last decisions began that came `_TIMES` times in turn; 0 if they did not."""
-    told = [
+    looks = [
         tuple((type(decision), decision.workload, getattr(decision, "targets", ())) for decision in cycle)
         for cycle in cycles[-_LONG:]
     ]
-    for period in range(1, len(told) // _TIMES + 1):
-        since = len(told) - _TIMES * period
-        if told[since + period :] == told[since:-period]:
+    for period in range(1, len(looks) // _TIMES + 1):
+        since = len(looks) - _TIMES * period
+        if looks[since + period :] == looks[since:-period]:
             return period
     return 0
 

@@ -171,7 +171,7 @@ class Comparison:
     def rows(self) -> list[tuple[str, ...]]:
         """Rows of text for each ClusterQueue, one for each policy."""
         return [
-            (queue, self.names[i], *_told(outcome))
+            (queue, self.names[i], *_cells(outcome))
             for queue, all_ in self.queues.items()
             for i, outcome in enumerate(all_)
             if outcome is not None
@@ -317,7 +317,7 @@ def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def _told(outcome: QueueOutcome) -> tuple[str, ...]:
+def _cells(outcome: QueueOutcome) -> tuple[str, ...]:
     used = [f"{cell} {amount(cell.partition('/')[2], round(value))}" for cell, value in outcome.mean_usage.items()]
     return (
         f"{outcome.admitted}/{outcome.jobs}",

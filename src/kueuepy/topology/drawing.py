@@ -166,16 +166,16 @@ class _Pen:
 
     def _cell(self, rack: Rack, x: float, y: float) -> None:
         whole = rack.capacity.get(self._resource, 0)
-        told, done = [self._told(rack, whole)], 0.0
+        lines, done = [self._title(rack, whole)], 0.0
         parts = []
         for kind, amount, text in self._parts(rack) if whole > 0 else ():
-            told.append(text)
+            lines.append(text)
             width = min(self._width * amount / whole, self._width - done)
             if width > 0:
                 parts.append(Box(x + self._left + done, y, width, self._height, kind))
                 done += width
         frame = Box(x + self._left, y, self._width, self._height, FREE if whole else NONE)
-        self._bars.append(Bar(frame, tuple(parts), "\n".join(told)))
+        self._bars.append(Bar(frame, tuple(parts), "\n".join(lines)))
         if self._labelled:
             self._labels.append(Label(x, y + self._height / 2 + 4, _short(rack.values[-1], self._left), 10))
 
@@ -192,7 +192,7 @@ class _Pen:
         if rack.outside.get(self._resource, 0) > 0:
             yield OUTSIDE, rack.outside[self._resource], OUTSIDE
 
-    def _told(self, rack: Rack, whole: int) -> str:
+    def _title(self, rack: Rack, whole: int) -> str:
         if not whole:
             return f"{rack.name}: {NONE}"
         free, of = (Quantity.format(self._resource, n) for n in (rack.free[self._resource], whole))
