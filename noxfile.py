@@ -106,13 +106,18 @@ def tsan(session: nox.Session) -> None:
 
 @nox.session
 def wheel(session: nox.Session) -> None:
-    """The wheel as it is published: built from the source archive, repaired, checked, and tested without a compiler."""
+    """The wheel as it is published: built from the source archive, repaired, checked, and tested without a compiler.
+
+    It has Abseil within, as the wheels of `[tool.cibuildwheel]` do: the pinned release, which CMake downloads, or a tree
+    that is there, with `SKBUILD_CMAKE_DEFINE=FETCHCONTENT_SOURCE_DIR_ABSL=/path/to/abseil-cpp`.
+    """
     _install(session, "wheel", package=False)
     dist, fresh = ROOT / "dist", ROOT / "build" / "fresh"
     for folder in (dist, fresh):
         shutil.rmtree(folder, ignore_errors=True)
     # Without a wheel or an archive named, the archive is built first, and the wheel from it.
-    session.run("python", "-m", "build", "--outdir", str(dist / "raw"), str(ROOT))
+    own = "--config-setting=cmake.define.CMAKE_DISABLE_FIND_PACKAGE_absl=ON"
+    session.run("python", "-m", "build", own, "--outdir", str(dist / "raw"), str(ROOT))
     (raw,) = (dist / "raw").glob("*.whl")
     session.run("auditwheel", "repair", "--wheel-dir", str(dist), str(raw))
     (repaired,) = dist.glob("*.whl")

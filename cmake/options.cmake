@@ -14,16 +14,19 @@ if(KUEUE_SANITIZE)
   target_link_options(kueue_options INTERFACE -fsanitize=${KUEUE_SANITIZE})
 endif()
 
+# Of what is not where the time goes: small, as a wheel is downloaded often.
+set(KUEUE_SMALL $<$<CONFIG:Release,RelWithDebInfo>:-Os>)
+
 # An extension module of Python. What calls the core and is called from Python is not where the time goes: it is compiled
-# quickly, without link-time optimization. Nothing of the libraries in it can be seen from outside, so that it may live
+# small, without link-time optimization, and what nobody calls is left out of it. Nothing of the libraries in it can be seen from outside, so that it may live
 # beside other modules with another Abseil.
 function(kueue_add_module name)
   pybind11_add_module(${name} MODULE NO_EXTRAS ${ARGN})
   target_link_libraries(${name} PRIVATE kueue_core kueue_options)
   set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
+  target_compile_options(${name} PRIVATE ${KUEUE_SMALL})
   if(NOT APPLE)
-    target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+    target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections)
   endif()
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     pybind11_strip(${name})

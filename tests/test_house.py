@@ -181,7 +181,23 @@ def imports(path: Path) -> set[str]:
             for alias in node.names:
                 inner = f"{base}.{alias.name}".removeprefix(".")
                 found.add(inner if inner in MODULES else base)
+        if isinstance(node, ast.Import):
+            found.update(
+                alias.name.removeprefix("kueuepy.") for alias in node.names if alias.name.startswith("kueuepy.")
+            )
     return (found & set(MODULES)) - {"", module_name(path)}
+
+
+def test_no_file_asks_the_package_itself_which_imports_them_all():
+    asking = {
+        relative(path)
+        for path in PYTHON_FILES
+        if module_name(path) not in ENTRANCES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.ImportFrom) and node.module == "kueuepy" and not node.level)
+        or (isinstance(node, ast.Import) and any(alias.name == "kueuepy" for alias in node.names))
+    }
+    assert asking == set()
 
 
 ARROWS = {name: imports(path) for name, path in MODULES.items() if name not in ENTRANCES}
@@ -278,6 +294,39 @@ READS_MESSAGE = re.compile(
     rf"|\w\.(?:match|search|fullmatch|findall|finditer|sub|split)\([^)]*{_OF_MESSAGE}"
     rf"|\b{_OF_MESSAGE} [!=]= |[!=]= {_OF_MESSAGE}(?!\[)"
 )
+TESTS_OF_TEXT = {
+    *("startswith", "endswith", "partition", "rpartition", "split", "removeprefix", "removesuffix", "replace"),
+    *("find", "index", "match", "search", "fullmatch", "findall", "finditer"),
+}
+
+
+def reads_an_error(tree: ast.AST) -> bool:
+    """Whether code asks what the text of an exception that it catches holds, under whatever name."""
+    for handler in (node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name):
+        nodes = [node for statement in handler.body for node in ast.walk(statement)]
+        texts = {
+            target.id
+            for node in nodes
+            if isinstance(node, ast.Assign) and ast.unparse(node.value) == f"str({handler.name})"
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        } | {f"str({handler.name})", f"{handler.name}.args[0]"}
+        for node in nodes:
+            asked: list[ast.AST] = []
+            if isinstance(node, ast.Compare):
+                asked = [node.left, *node.comparators]
+            elif isinstance(node, ast.Call) and getattr(node.func, "attr", None) in TESTS_OF_TEXT:
+                asked = [node.func.value, *node.args]
+            if any(ast.unparse(part) in texts for part in asked):
+                return True
+    return False
+
+
+@pytest.mark.parametrize("code", ["text = str(e)\n  if text.startswith('a'): pass", "print('a' in str(e))"])
+def test_an_error_that_is_read_is_noticed(code):
+    assert reads_an_error(ast.parse(f"try:\n  pass\nexcept ValueError as e:\n  {code}"))
+
+
 LIBRARIES = {
     "src/kueuepy/journal/lock.py",  # sqlite3, before Python 3.11
     "src/kueuepy/objects/readable.py",  # msgspec
@@ -286,7 +335,8 @@ LIBRARIES = {
 
 
 def test_facts_cross_as_data_and_nobody_reads_them_off_a_message():
-    reads = {relative(path) for path in PYTHON_FILES if READS_MESSAGE.search(path.read_text(encoding="utf-8"))}
+    texts = {relative(path): path.read_text(encoding="utf-8") for path in PYTHON_FILES}
+    reads = {name for name, text in texts.items() if READS_MESSAGE.search(text) or reads_an_error(ast.parse(text))}
     assert reads == LIBRARIES
 
 
@@ -331,6 +381,12 @@ def test_every_package_that_offers_names_says_which():
 def test_files_are_small():
     lines = {relative(path): path.read_text(encoding="utf-8").count("\n") for path in [*CORE_FILES, *PYTHON_FILES]}
     assert {name for name, count in lines.items() if count > 400} == set()
+
+
+def test_the_guide_names_files_that_are_there():
+    named = re.findall(r"`(src/[\w./]+)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert len(named) > 10
+    assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 def test_nothing_is_left_for_later():

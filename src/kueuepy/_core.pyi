@@ -163,7 +163,7 @@ class Engine:
         """The ClusterQueue of a workload's admission, and what each pod set got."""
     def unhealthy_nodes(self, id: int) -> list[str]:
         """Nodes of a workload's topology assignment that failed."""
-    def life(self, id: int) -> StatusRecord:
+    def status_details(self, id: int) -> StatusRecord:
         """What a workload's status says beside its conditions and its admission."""
     def queues(self) -> dict[str, tuple[list[str], list[str]]]:
         """By ClusterQueue where somebody waits: the keys in order, and those that are inadmissible."""

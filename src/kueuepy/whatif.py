@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, ov
 
 import msgspec
 
-from kueuepy import _core
+from kueuepy._core import Answers as CoreAnswers
+from kueuepy._core import Engine, Question
 from kueuepy.decisions import Decision, Pending
 from kueuepy.engine.decided import from_record
 from kueuepy.engine.workloads import NO_CONDITION, admission_of, conditions_of
@@ -40,7 +41,7 @@ class Answers(Sequence[Decision]):
 
     __slots__ = ("_answered", "_not_modelled")
 
-    def __init__(self, answered: _core.Answers, not_modelled: Mapping[int, tuple[str, ...]] | None = None) -> None:
+    def __init__(self, answered: CoreAnswers, not_modelled: Mapping[int, tuple[str, ...]] | None = None) -> None:
         """Holds what the engine has answered, and what is not modelled of whom, by position."""
         self._answered = answered
         self._not_modelled = not_modelled or {}
@@ -94,14 +95,14 @@ def _decision(record: DecisionRecord, not_modelled: tuple[str, ...]) -> Decision
     return from_record(record, {record[1]: not_modelled})
 
 
-def _not_modelled(state: SchedulerState, subject: _core.Question | Workload | int) -> tuple[str, ...]:
+def _not_modelled(state: SchedulerState, subject: Question | Workload | int) -> tuple[str, ...]:
     asked = state.store.workloads.get(state.engine.key(subject)) if isinstance(subject, int) else subject
     return () if asked is None else asked.not_modelled
 
 
-def _subjects(state: SchedulerState, item: Any) -> Sequence[_core.Question | Workload | int]:
+def _subjects(state: SchedulerState, item: Any) -> Sequence[Question | Workload | int]:
     """What the engine is to be asked about: a job may be several workloads."""
-    if isinstance(item, _core.Question):
+    if isinstance(item, Question):
         return (item,)
     if isinstance(item, str):
         return (state.id_of(item),)
@@ -113,13 +114,13 @@ def _workloads(state: SchedulerState, item: Any) -> list[Workload]:
     return [one.workload for one in valid_submissions(state, [item], keep_status=True)]
 
 
-def question(state: SchedulerState, item: Any) -> _core.Question:
+def question(state: SchedulerState, item: Any) -> Question:
     """The one workload of an item, read once."""
-    if isinstance(item, _core.Question):
+    if isinstance(item, Question):
         return item
     if isinstance(item, str):
-        return _core.Question(state.workload(item))
-    return _core.Question(one(_workloads(state, item)))
+        return Question(state.workload(item))
+    return Question(one(_workloads(state, item)))
 
 
 def one(found: Sequence[Any]) -> Any:
@@ -135,7 +136,7 @@ def one(found: Sequence[Any]) -> Any:
 
 def largest_count(state: SchedulerState, item: Any, *, pod_set: str | None, preempting: bool) -> int:
     """A number of pods that would be admitted while one more would not."""
-    if isinstance(item, _core.Question):
+    if isinstance(item, Question):
         if pod_set is not None:
             raise InvalidSpecError("largest_count: of a Question only the first pod set grows; give the workload")
         return _largest(state, item, 0, preempting=preempting)
@@ -145,10 +146,10 @@ def largest_count(state: SchedulerState, item: Any, *, pod_set: str | None, pree
     if pod_set is not None and pod_set not in names:
         raise NotFoundError(f'Workload "{workload.key}": "{pod_set}" names no pod set; it must be one of {names}')
     index = 0 if pod_set is None else names.index(pod_set)
-    return _largest(state, _core.Question(workload), index, preempting=preempting)
+    return _largest(state, Question(workload), index, preempting=preempting)
 
 
-def _largest(state: SchedulerState, asked: _core.Question, pod_set: int, *, preempting: bool) -> int:
+def _largest(state: SchedulerState, asked: Question, pod_set: int, *, preempting: bool) -> int:
     """The number, unless it is none as there is nobody to give quota."""
     count = state.engine.largest_count(asked, pod_set, preempting)
     if count == 0:
@@ -194,7 +195,7 @@ class Runs(Protocol):
     """What is asked of a Scheduler here."""
 
     @property
-    def engine(self) -> _core.Engine:
+    def engine(self) -> Engine:
         """The engine."""
 
     def fork(self) -> Self:
@@ -265,7 +266,7 @@ def _describe(outcome: Outcome) -> str:
     return f"{outcome.status} ({', '.join(flavors) or outcome.reason})" if flavors or outcome.reason else outcome.status
 
 
-def outcome(engine: _core.Engine, key: str) -> Outcome:
+def outcome(engine: Engine, key: str) -> Outcome:
     """Where a workload is now."""
     found = engine.find(key)
     if found < 0:

@@ -54,7 +54,7 @@ class Clock:
 
     @property
     def life(self):
-        return self.engine.life(0)
+        return self.engine.status_details(0)
 
     def reason(self, condition: str) -> str:
         return self.engine.condition(0, condition)[1]

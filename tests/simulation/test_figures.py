@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import kueuepy as kq
+from kueuepy.simulation.catalogue import FIGURES
+from kueuepy.simulation.figures import Kpis
 
 from .conftest import GPU, cluster, queue
 
@@ -209,3 +211,7 @@ def test_who_waits_at_the_end_and_why(evicting, tmp_path):
     assert waiter.explanation.startswith("default/low waits: WaitingForQuota")
     result.save(tmp_path)
     assert kq.load_result(tmp_path).waiting == result.waiting
+
+
+def test_every_figure_is_in_the_catalogue_and_in_the_same_order():
+    assert tuple(FIGURES) == Kpis.__struct_fields__

@@ -89,7 +89,7 @@ def test_what_goes_may_come_back(kind):
         lambda made, unknown: made.condition(unknown, "Admitted"),
         lambda made, unknown: made.conditions(unknown),
         lambda made, unknown: made.admission(unknown),
-        lambda made, unknown: made.life(unknown),
+        lambda made, unknown: made.status_details(unknown),
         lambda made, unknown: made.explain(unknown),
         lambda made, unknown: made.ask([unknown]),
         lambda made, unknown: made.finish(unknown),

@@ -184,7 +184,7 @@ void BindDecision(py::module_& module) {
       .def_property_readonly("evicted", [](const Decisions& self) { return self.record.result.evicted; })
       .def_property_readonly("ahead", [](const Decisions& self) { return self.record.ahead; });
   AddMethod(module, "decide", &Decide);
-  AddMethod(module, "life", &StatusDetailsOf, py::arg("id"));
+  AddMethod(module, "status_details", &StatusDetailsOf, py::arg("id"));
   AddMethod(module, "pending_checks", &PendingChecks);
   AddMethod(module, "fingerprint", [](SharedEngine& shared) {
     const py::gil_scoped_release release;

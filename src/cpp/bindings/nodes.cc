@@ -5,9 +5,9 @@
 #include "bindings/engine.h"
 #include "bindings/json.h"
 #include "bindings/method.h"
-#include "bindings/pod.h"
 #include "bindings/pybind.h"
 #include "bindings/read.h"
+#include "bindings/read_pod.h"
 #include "bindings/view.h"
 
 namespace kueue::python {

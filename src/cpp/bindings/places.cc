@@ -162,7 +162,7 @@ py::dict ViewPlace(const State& state, const PlaceFacts& facts) {
                   "failure"_a = View(facts.failure), "failure_if_empty"_a = View(facts.if_empty),
                   "largest"_a = facts.largest, "largest_if_empty"_a = facts.largest_if_empty,
                   "most_on_a_node"_a = facts.most_on_a_node, "domains"_a = domains,
-                  "domain_counts"_a = counts, "nearest"_a = nearest, "one_would_do"_a = sufficient_alone);
+                  "domain_counts"_a = counts, "nearest"_a = nearest, "sufficient_alone"_a = sufficient_alone);
 }
 
 void BindPlaces(py::module_& module) {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "bindings/json.h"
-#include "bindings/pod.h"
+#include "bindings/read_pod.h"
 
 namespace kueue::python {
 

@@ -2,8 +2,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "bindings/json.h"
-#include "bindings/pod.h"
 #include "bindings/read.h"
+#include "bindings/read_pod.h"
 
 namespace kueue::python {
 namespace {

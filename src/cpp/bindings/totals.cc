@@ -1,7 +1,7 @@
 #include "workload/totals.h"
 
-#include "bindings/pod.h"
 #include "bindings/read.h"
+#include "bindings/read_pod.h"
 #include "workload/shape.h"
 
 namespace kueue::python {

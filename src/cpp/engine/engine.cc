@@ -90,8 +90,8 @@ void Engine::SetStatus(WorkloadId id, const WorkloadStatus& status) {
     const auto* const name = std::find(std::begin(kConditionTypeNames), end, record.type);
     if (name == end) continue;
     const auto type = static_cast<ConditionType>(name - std::begin(kConditionTypeNames));
-    workload.conditions.push_back(
-        {type, record.status, state_.reasons.Intern(record.reason), Say(record.message), record.transition});
+    workload.conditions.push_back({type, record.status, state_.reasons.Intern(record.reason),
+                                   Quote(record.message), record.transition});
   }
   if (!status.cluster_queue.empty()) {
     workload.admission = AdmissionFrom(state_, *workload.spec, status);
@@ -172,11 +172,9 @@ void Engine::Update(WorkloadId id, WorkloadObject object, bool changed) {
 
 void Engine::Finish(WorkloadId id, Reason reason, std::string message) {
   Workload& workload = state_.At(id);
-  static const Message* const succeeded = new Message(Say("Job finished successfully"));
-  static const Message* const failed = new Message(Say("Job failed"));
-  const Message& usual = reason == Reason::kSucceeded ? *succeeded : *failed;
+  const Message& usual = Say(reason == Reason::kSucceeded ? Sentence::kJobSucceeded : Sentence::kJobFailed);
   SetCondition(state_, workload, ConditionType::kFinished, true, reason,
-               message.empty() ? usual : Say(std::move(message)));
+               message.empty() ? usual : Quote(std::move(message)));
   RemovePodsOf(state_, workload);
   LeaveEverything(state_, id);
   state_.Record(EventKind::kFinished, id);
@@ -197,7 +195,7 @@ void Engine::Delete(WorkloadId id) {
 void Engine::Evict(WorkloadId id, Reason reason, std::string message) {
   const Workload& workload = state_.At(id);
   if (!workload.HasQuotaReservation() || workload.IsEvicted() || workload.IsFinished()) return;
-  kueue::Evict(state_, id, reason, Say(std::move(message)));
+  kueue::Evict(state_, id, reason, Quote(std::move(message)));
   AfterWrite(state_, id);
 }
 
@@ -262,7 +260,7 @@ namespace {
 
 // What the cycle places in the state that it started from is written to the one of now: domains have the same
 // numbers in both. The former has known no domain that the latter doesn't, but may name some when its trees
-// are made anew.
+// are rebuilt.
 void MatchDomains(State& start, State& now) {
   now.EnsureBuilt();
   now.EnsureTopologies();

@@ -58,11 +58,11 @@ Requests FlavorAssigner::Scaled(const PodSetTotals& totals, int64_t count) {
   return scaled;
 }
 
-std::vector<FlavorAssigner::Group> FlavorAssigner::Groups() const {
-  std::vector<Group> groups;
+std::vector<PodSetGroup> GroupsOf(const EquivalenceClass& cls) {
+  std::vector<PodSetGroup> groups;
   absl::flat_hash_map<std::string, size_t> by_name;
-  for (size_t i = 0; i < class_.pod_sets.size(); ++i) {
-    const std::string& name = class_.pod_sets[i].group;
+  for (size_t i = 0; i < cls.pod_sets.size(); ++i) {
+    const std::string& name = cls.pod_sets[i].group;
     if (!name.empty()) {
       auto [it, inserted] = by_name.try_emplace(name, groups.size());
       if (!inserted) {
@@ -70,7 +70,7 @@ std::vector<FlavorAssigner::Group> FlavorAssigner::Groups() const {
         continue;
       }
     }
-    groups.push_back(Group{static_cast<int>(i)});
+    groups.push_back(PodSetGroup{static_cast<int>(i)});
   }
   return groups;
 }
@@ -121,7 +121,7 @@ void FlavorAssigner::Assign(Assignment& assignment, const std::vector<int64_t>* 
   if (class_.pod_sets.size() == 1) {
     complete = AssignGroup(Group{0}, counts, assignment);
   } else {
-    for (const Group& group : Groups()) {
+    for (const Group& group : GroupsOf(class_)) {
       complete = AssignGroup(group, counts, assignment);
       if (!complete) break;
     }

@@ -26,6 +26,10 @@ struct AssignmentSubject {
   const NominationMapping* pinned;  // null: any flavor may be chosen
 };
 
+// The pod sets of a class that get the same flavors, by their index; most are a group of their own.
+using PodSetGroup = absl::InlinedVector<int, 1>;
+std::vector<PodSetGroup> GroupsOf(const EquivalenceClass& cls);
+
 class FlavorAssigner {
  public:
   FlavorAssigner(const State& state, PreemptionOracle& oracle, Placer& placer,
@@ -53,9 +57,8 @@ class FlavorAssigner {
     Choices choices;
     std::vector<Refusal> refusals;
   };
-  using Group = absl::InlinedVector<int, 1>;  // indexes of pod sets
+  using Group = PodSetGroup;
 
-  std::vector<Group> Groups() const;
   void Prepare(int pod_set, const std::vector<int64_t>* counts, PodSetAssignment& result) const;
   // Returns whether every pod set of the group got what it asked for, so that the next group may go on.
   bool AssignGroup(const Group& group, const std::vector<int64_t>* counts, Assignment& assignment);

@@ -26,38 +26,50 @@ std::string Errors(const Workload& workload, const EquivalenceClass& cls, PodTem
 
 }  // namespace
 
+Message Inadmissibility::ConditionMessage() const {
+  switch (kind) {
+    case Kind::kNone:
+      return nullptr;
+    case Kind::kFailedChecks:
+      return Say(Sentence::kFailedChecks);
+    case Kind::kNamespaceMissing:
+      return Say(of_v0_17 ? Sentence::kNamespaceMissingOfV017 : Sentence::kNamespaceMissing, {what});
+    case Kind::kNamespaceMismatch:
+      return Say(of_v0_17 ? Sentence::kNamespaceMismatchOfV017 : Sentence::kNamespaceMismatch);
+    case Kind::kResources:
+      return Say(Sentence::kInvalidResources, {what});
+    case Kind::kLimitRange:
+      return Say(Sentence::kLimitRangesViolated, {what});
+  }
+  return nullptr;
+}
+
 Inadmissibility ValidateAdmissibility(const State& state, const Workload& workload, NodeId queue,
                                       PodTemplates templates) {
   const LocalQueue& local = state.Local(workload.local_queue);
   const Namespace& space = state.namespaces[static_cast<size_t>(local.namespace_id)];
   const bool old_texts = state.config.rules.nomination_texts_of_v0_17;
   if (!space.exists) {
-    return {Inadmissibility::Kind::kNamespaceMissing,
-            old_texts
-                ? absl::StrCat("Could not obtain workload namespace: namespaces \"", local.ns, "\" not found")
-                : absl::StrCat("workload namespace \"", local.ns, "\" does not exist: namespaces \"",
-                               local.ns, "\" not found")};
+    return {Inadmissibility::Kind::kNamespaceMissing, local.ns, old_texts};
   }
   if (!MayUse(state, queue, local.namespace_id)) {
-    return {Inadmissibility::Kind::kNamespaceMismatch,
-            absl::StrCat(old_texts ? "W" : "w", "orkload namespace doesn't match ClusterQueue selector")};
+    return {Inadmissibility::Kind::kNamespaceMismatch, local.ns, old_texts};
   }
   if (workload.cls == kNoId) return {};
   const EquivalenceClass& cls = state.Class(workload.cls);
   // Where no LimitRange fills anything in, both kinds of templates have the same errors.
   const bool as_written = templates == PodTemplates::kAsWritten && !cls.adjusted.empty();
-  const std::string resources =
+  std::string resources =
       as_written ? Errors(workload, cls, templates, ValidateResources) : cls.resource_error;
   if (!resources.empty()) {
-    return {Inadmissibility::Kind::kResources, "resources validation failed: " + resources};
+    return {Inadmissibility::Kind::kResources, std::move(resources)};
   }
   if (space.limit_ranges.empty()) return {};
-  const std::string limits =
-      Errors(workload, cls, templates, [&](const PodTemplate& pod, const std::string& path) {
-        return ValidateLimitRanges(pod, path, space.limit_ranges);
-      });
+  std::string limits = Errors(workload, cls, templates, [&](const PodTemplate& pod, const std::string& path) {
+    return ValidateLimitRanges(pod, path, space.limit_ranges);
+  });
   if (limits.empty()) return {};
-  return {Inadmissibility::Kind::kLimitRange, "resources didn't satisfy LimitRange constraints: " + limits};
+  return {Inadmissibility::Kind::kLimitRange, std::move(limits)};
 }
 
 }  // namespace kueue

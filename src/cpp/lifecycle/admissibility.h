@@ -19,9 +19,12 @@ struct Inadmissibility {
     kLimitRange,
   };
   Kind kind = Kind::kNone;
-  std::string text;
+  std::string what;       // the namespace, or the errors of the pod templates
+  bool of_v0_17 = false;  // told in that release's words
 
   bool IsNone() const { return kind == Kind::kNone; }
+  // What QuotaReserved says while it lasts.
+  Message ConditionMessage() const;
 };
 
 inline constexpr size_t kInadmissibilityKinds = static_cast<size_t>(Inadmissibility::Kind::kLimitRange) + 1;

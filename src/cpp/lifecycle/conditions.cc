@@ -6,25 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "lifecycle/second_pass.h"
 #include "state/held.h"
+#include "text/sentences.h"
+#include "text/text.h"
 
 namespace kueue {
 namespace {
-
-bool SameRefusals(const Refused& a, const Refused& b) {
-  const auto same_refusal = [](const Refusal& x, const Refusal& y) {
-    return x.kind == y.kind && x.flavor == y.flavor && x.resource == y.resource && x.first == y.first &&
-           x.second == y.second && x.third == y.third && x.text == y.text &&
-           (x.placement == y.placement || (x.placement && y.placement && *x.placement == *y.placement));
-  };
-  const auto same_pod_set = [&](const PodSetRefusals& x, const PodSetRefusals& y) {
-    return x.pod_set == y.pod_set && std::equal(x.refusals.begin(), x.refusals.end(), y.refusals.begin(),
-                                                y.refusals.end(), same_refusal);
-  };
-  return a.cls == b.cls && a.pending_preemptions == b.pending_preemptions &&
-         std::equal(a.pod_sets.begin(), a.pod_sets.end(), b.pod_sets.begin(), b.pod_sets.end(), same_pod_set);
-}
-
-constexpr const char* kCheckStateNames[] = {"Pending", "Ready", "Retry", "Rejected"};
 
 // A reason of the observability gate, or the coarse one of before it.
 Reason WithFallback(const State& state, Reason granular, Reason fallback) {
@@ -32,23 +18,6 @@ Reason WithFallback(const State& state, Reason granular, Reason fallback) {
 }
 
 }  // namespace
-
-bool SameMessage(const Message& a, const Message& b) {
-  if (a == b) return true;
-  if (!a || !b || a->index() != b->index()) return false;
-  if (const auto* left = std::get_if<Literal>(a.get())) return left->text == std::get<Literal>(*b).text;
-  if (const auto* left = std::get_if<Refused>(a.get())) return SameRefusals(*left, std::get<Refused>(*b));
-  if (const auto* left = std::get_if<ReservedIn>(a.get())) {
-    return left->cluster_queue == std::get<ReservedIn>(*b).cluster_queue;
-  }
-  if (const auto* left = std::get_if<Previously>(a.get())) {
-    return SameMessage(left->before, std::get<Previously>(*b).before);
-  }
-  const auto &left = std::get<PreemptedBy>(*a), &right = std::get<PreemptedBy>(*b);
-  return left.preemptor_uid == right.preemptor_uid && left.preemptor_job_uid == right.preemptor_job_uid &&
-         left.reason == right.reason && left.preemptor_path == right.preemptor_path &&
-         left.preemptee_path == right.preemptee_path;
-}
 
 bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason,
                   Message message) {
@@ -144,26 +113,20 @@ bool SyncAdmitted(State& state, WorkloadId id) {
   } else if (was_admitted == (reserved && ready && placed)) {
     return false;
   }
-  static const Message* const admitted = new Message(Say("The workload is admitted"));
-  static const Message* const no_reservation = new Message(Say("The workload has no reservation"));
-  static const Message* const neither =
-      new Message(Say("The workload has no reservation and not all checks ready"));
-  static const Message* const not_ready = new Message(Say("The workload has not all checks ready"));
-  static const Message* const pending = new Message(Say("There are pending delayed topology requests"));
   Reason reason = Reason::kAdmitted;
-  const Message* message = admitted;
+  Sentence sentence = Sentence::kAdmitted;
   if (!reserved && !ready && !gates.unadmitted_workloads_observability) {
     reason = Reason::kNoReservationUnsatisfiedChecks;
-    message = neither;
+    sentence = Sentence::kNoReservationNorChecks;
   } else if (!reserved) {
     reason = Reason::kNoReservation;
-    message = no_reservation;
+    sentence = Sentence::kNoReservation;
   } else if (!ready) {
     reason = WithFallback(state, Reason::kUnsatisfiedAdmissionChecks, Reason::kUnsatisfiedChecks);
-    message = not_ready;
+    sentence = Sentence::kChecksNotReady;
   } else if (!placed) {
     reason = Reason::kPendingDelayedTopologyRequests;
-    message = pending;
+    sentence = Sentence::kDelayedTopologyPending;
   }
   const bool admits = reserved && ready && placed;
   if (was_admitted && !admits) {
@@ -171,7 +134,7 @@ bool SyncAdmitted(State& state, WorkloadId id) {
     StatusDetails& status = state.EditStatus(workload);
     status.past_execution_seconds = status.past_execution_seconds.value_or(0) + since / kSecond;
   }
-  const bool changed = SetCondition(state, workload, ConditionType::kAdmitted, admits, reason, *message);
+  const bool changed = SetCondition(state, workload, ConditionType::kAdmitted, admits, reason, Say(sentence));
   if (changed) state.MarkDirty(id);
   if (admits && !was_admitted) state.Record(EventKind::kAdmitted, id);
   return changed;
@@ -189,8 +152,7 @@ void Evict(State& state, WorkloadId id, Reason reason, Message message) {
     for (WorkloadCheck& check : state.EditStatus(workload).checks) {
       if (check.state == CheckState::kPending) continue;
       const bool retried = check.state == CheckState::kRetry;
-      check.message = absl::StrCat("Reset to Pending after eviction. Previously: ",
-                                   kCheckStateNames[static_cast<int>(check.state)]);
+      check.message = ResetCheckText(check.state);
       check.retry_count = retried ? std::optional<int64_t>(check.retry_count.value_or(0) + 1) : std::nullopt;
       check.state = CheckState::kPending;
       check.pod_set_updates.clear();
@@ -395,6 +357,11 @@ void RefreshCharge(State& state, WorkloadId id) {
       workload.spec->active) {
     ChargeAdmission(state, id);
   }
+}
+
+int32_t ReasonIn(const Workload& workload, ConditionType type) {
+  const Condition* condition = workload.Find(type);
+  return condition == nullptr ? Id(Reason::kEmpty) : condition->reason;
 }
 
 }  // namespace kueue

@@ -9,12 +9,11 @@
 
 namespace kueue {
 
-// Whether two messages read the same.
-bool SameMessage(const Message& a, const Message& b);
-
 // Writes a condition; its transition time changes only with its status. Returns whether anything changed.
 bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason,
                   Message message);
+// The reason of a condition, or Reason::kEmpty where there is none.
+int32_t ReasonIn(const Workload& workload, ConditionType type);
 void RemoveCondition(Workload& workload, ConditionType type);
 
 // The workload got quota: QuotaReserved is True, and Evicted and Preempted are over.

@@ -6,10 +6,12 @@
 
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
+#include "lifecycle/holding.h"
 #include "lifecycle/nodes.h"
 #include "lifecycle/queueing.h"
+#include "lifecycle/returning.h"
 #include "lifecycle/second_pass.h"
-#include "lifecycle/steps.h"
+#include "lifecycle/waiting.h"
 #include "model/poll.h"
 
 namespace kueue {
@@ -27,33 +29,6 @@ bool NeedsWatching(const State& state, const Workload& workload) {
 }
 
 }  // namespace
-
-int32_t ReasonIn(const Workload& workload, ConditionType type) {
-  const Condition* condition = workload.Find(type);
-  return condition == nullptr ? Id(Reason::kEmpty) : condition->reason;
-}
-
-bool IsRequeuedFalseBecause(const Workload& workload, Reason reason) {
-  return workload.IsFalse(ConditionType::kRequeued) &&
-         ReasonIn(workload, ConditionType::kRequeued) == Id(reason);
-}
-
-bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, Message message) {
-  Workload& workload = state.At(id);
-  if (!SetCondition(state, workload, ConditionType::kRequeued, status, reason, std::move(message)))
-    return false;
-  if (workload.HasQuotaReservation()) {
-    AfterWrite(state, id);
-  } else {
-    AddOrUpdate(state, id, /*changed=*/true);
-  }
-  return true;
-}
-
-NodeId ManagedQueue(const State& state, const Workload& workload) {
-  const LocalQueue& local = state.Local(workload.local_queue);
-  return local.IsRunning() ? local.cluster_queue : kNoId;
-}
 
 void AfterAdmission(State& state, WorkloadId id) {
   const NodeId node = state.At(id).admission->cluster_queue;
@@ -135,20 +110,17 @@ bool ReconcileWorkload(State& state, WorkloadId id) {
       state.At(id).spec->active ? ReconcileActive(state, id) : ReconcileInactive(state, id);
   if (outcome != Outcome::kGoOn) return outcome == Outcome::kChanged;
   Workload& workload = state.At(id);
-  static const Message* const local_restarted =
-      new Message(Say("The LocalQueue was restarted after being stopped"));
-  static const Message* const queue_restarted =
-      new Message(Say("The ClusterQueue was restarted after being stopped"));
   const LocalQueue& local = state.Local(workload.local_queue);
   if (local.IsRunning() && IsRequeuedFalseBecause(workload, Reason::kLocalQueueStopped)) {
-    return SetRequeued(state, id, true, Reason::kLocalQueueRestarted, *local_restarted);
+    return SetRequeued(state, id, true, Reason::kLocalQueueRestarted, Say(Sentence::kLocalQueueRestarted));
   }
   if (ReconcileGate(state, id)) return true;
   const NodeId node = ManagedQueue(state, workload);
   if (node != kNoId && state.forest().IsDeclared(node)) {
     if (IsRequeuedFalseBecause(workload, Reason::kClusterQueueStopped) &&
         state.Queue(node).spec.stop_policy == StopPolicy::kNone) {
-      return SetRequeued(state, id, true, Reason::kClusterQueueRestarted, *queue_restarted);
+      return SetRequeued(state, id, true, Reason::kClusterQueueRestarted,
+                         Say(Sentence::kClusterQueueRestarted));
     }
     if (SyncChecks(state, id, node)) return true;
   }
@@ -181,16 +153,14 @@ Reason ReadyReason(const Condition* known) {
 // Brings PodsReady in line with the job's pods; returns whether it changed.
 bool SyncPodsReady(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
-  static const Message* const all_ready =
-      new Message(Say("All pods reached readiness and the workload is running"));
-  static const Message* const not_ready = new Message(Say("Not all pods are ready or succeeded"));
-  static const Message* const failed = new Message(Say("At least one pod has failed, waiting for recovery"));
   const Condition* known = workload.Find(ConditionType::kPodsReady);
   const bool ready = workload.IsAdmitted() && workload.Status().pods_ready;
   const Reason reason = ready ? ReadyReason(known) : NotReadyReason(workload, known);
   if (known != nullptr && known->status == ready && known->reason == Id(reason)) return false;
-  const Message& message = ready ? *all_ready : reason == Reason::kWaitForStart ? *not_ready : *failed;
-  SetCondition(state, workload, ConditionType::kPodsReady, ready, reason, message);
+  const bool starting = reason == Reason::kWaitForStart;
+  const Sentence unready = starting ? Sentence::kPodsNotReady : Sentence::kPodFailed;
+  SetCondition(state, workload, ConditionType::kPodsReady, ready, reason,
+               Say(ready ? Sentence::kPodsReady : unready));
   if (ready) state.Record(EventKind::kPodsReady, id);
   AfterWrite(state, id);
   state.MarkDirty(id);

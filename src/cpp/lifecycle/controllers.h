@@ -4,8 +4,6 @@
 #ifndef KUEUE_LIFECYCLE_CONTROLLERS_H_
 #define KUEUE_LIFECYCLE_CONTROLLERS_H_
 
-#include <string>
-
 #include "state/state.h"
 
 namespace kueue {
@@ -25,26 +23,6 @@ bool AllPodsReady(const State& state);
 // Lets a cycle that waits for pods go on, with the next one that is asked for, if all are ready now: they
 // need be so for a moment only (WaitForPodsReady there wakes at every change).
 void ReleaseWaitingCycle(State& state);
-
-// Why the workload cannot wait in its queue, as the workload controller sees it; kNone: it can. Mirrors
-// getQueueBlocker.
-struct QueueBlocker {
-  enum class Kind : uint8_t {
-    kNone,
-    kLocalQueueMissing,
-    kLocalQueueStopped,
-    kClusterQueueMissing,
-    kClusterQueueInactive,
-  };
-  Kind kind = Kind::kNone;
-  std::string queue;  // the name of that LocalQueue or ClusterQueue
-
-  bool IsNone() const { return kind == Kind::kNone; }
-  // The reason and the message of QuotaReserved while it lasts.
-  Reason ConditionReason() const;
-  Message ConditionMessage() const;
-};
-QueueBlocker QueueBlockerOf(const State& state, const Workload& workload);
 
 // Completes an eviction: the job has stopped, the quota is given back, and the workload queues again.
 void ReleaseEvicted(State& state, WorkloadId id);

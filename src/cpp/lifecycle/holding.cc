@@ -1,52 +1,43 @@
 // Holding quota: admission checks, stopped queues, pods that don't get ready, the limit of execution time.
 // Mirrors pkg/controller/core/workload_controller.go (kueue ff69552e79).
+#include "lifecycle/holding.h"
+
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
-#include "lifecycle/steps.h"
+#include "lifecycle/queueing.h"
 
 namespace kueue {
 namespace {
 
-std::string ChecksMessage(const State& state, const Workload& workload, CheckState check_state,
-                          const char* name) {
-  std::string parts;
-  int count = 0;
+// The workload's checks in a state: their names, each with what the check says where that is wanted.
+std::vector<std::string> ChecksIn(const State& state, const Workload& workload, CheckState check_state,
+                                  bool with_messages) {
+  std::vector<std::string> names;
   for (const WorkloadCheck& check : workload.Status().checks) {
     if (check.state != check_state) continue;
-    absl::StrAppend(&parts, count++ == 0 ? "" : "; ", "\"", state.check_names.Name(check.check), "\"");
-    if (!check.message.empty()) absl::StrAppend(&parts, " (", check.message, ")");
+    names.push_back(state.check_names.Name(check.check));
+    if (with_messages) names.push_back(check.message);
   }
-  return absl::StrCat(count > 1 ? "AdmissionChecks" : "AdmissionCheck", " in ", name, " state: ", parts);
-}
-
-// What releases with check_evictions_name_no_state say of rejected checks.
-std::string RejectedMessage(const State& state, const Workload& workload) {
-  std::string names;
-  for (const WorkloadCheck& check : workload.Status().checks) {
-    if (check.state != CheckState::kRejected) continue;
-    absl::StrAppend(&names, names.empty() ? "" : ",", state.check_names.Name(check.check));
-  }
-  return absl::StrCat("Admission check(s): ", names, ", were rejected");
+  return names;
 }
 
 // Withdraws a reservation that is not (yet) an admission.
-void Withdraw(State& state, WorkloadId id, Reason granular, std::string text) {
+void Withdraw(State& state, WorkloadId id, Reason granular, Message message) {
   const Reason reason =
       state.config.gates.unadmitted_workloads_observability ? granular : Reason::kInadmissible;
-  UnsetQuotaReservation(state, id, reason, Say(std::move(text)));
+  UnsetQuotaReservation(state, id, reason, std::move(message));
   ReturnToPending(state, id);
 }
 
 // A LocalQueue or ClusterQueue that has a say over a workload with quota.
 struct Controlling {
-  const char* kind;
   const std::string& name;
   bool exists;
   StopPolicy policy;
-  Reason stopped;  // of an eviction by it
+  Reason evicted_by;                  // the reason of an eviction, and
+  Sentence evicts, missing, stopped;  // what is said of that, and of a reservation that is withdrawn
 };
 
 // What a stopped or missing queue of either kind does to a workload that holds quota.
@@ -54,16 +45,15 @@ bool ActOnQueue(State& state, WorkloadId id, const Controlling& queue) {
   const Workload& workload = state.At(id);
   if (workload.IsAdmitted()) {
     if (queue.policy != StopPolicy::kHoldAndDrain || workload.IsEvicted()) return false;
-    Evict(state, id, queue.stopped, Say(absl::StrCat("The ", queue.kind, " is stopped")));
+    Evict(state, id, queue.evicted_by, Say(queue.evicts));
     return true;
   }
   if (!queue.exists) {
-    Withdraw(state, id, Reason::kMisconfigured,
-             absl::StrCat(queue.kind, " ", queue.name, " is terminating or missing"));
+    Withdraw(state, id, Reason::kMisconfigured, Say(queue.missing, {queue.name}));
     return true;
   }
   if (queue.policy == StopPolicy::kNone) return false;
-  Withdraw(state, id, Reason::kSuspended, absl::StrCat(queue.kind, " ", queue.name, " is stopped"));
+  Withdraw(state, id, Reason::kSuspended, Say(queue.stopped, {queue.name}));
   return true;
 }
 
@@ -120,25 +110,25 @@ bool EvictByChecks(State& state, WorkloadId id) {
   if (workload.IsEvicted()) return false;
   const bool names_state = !state.config.rules.check_evictions_name_no_state;
   if (HasCheckIn(workload, CheckState::kRejected)) {
-    const std::string text = names_state ? ChecksMessage(state, workload, CheckState::kRejected, "Rejected")
-                                         : RejectedMessage(state, workload);
+    const Sentence rejected = names_state ? Sentence::kChecksRejected : Sentence::kChecksRejectedByName;
     SetCondition(state, workload, ConditionType::kDeactivationTarget, true, Reason::kAdmissionCheck,
-                 Say(text));
+                 Say(rejected, ChecksIn(state, workload, CheckState::kRejected, names_state)));
     return true;
   }
   if (!HasCheckIn(workload, CheckState::kRetry)) return false;
   Evict(state, id, Reason::kAdmissionCheck,
-        Say(names_state ? "Evicted due to " + ChecksMessage(state, workload, CheckState::kRetry, "Retry")
-                        : "At least one admission check is false"));
+        names_state ? Say(Sentence::kChecksRetried, ChecksIn(state, workload, CheckState::kRetry, true))
+                    : Say(Sentence::kSomeCheckFalse));
   return true;
 }
 
 bool ActOnQueues(State& state, WorkloadId id) {
   const LocalQueue& local = state.Local(state.At(id).local_queue);
   const StopPolicy local_policy = local.exists ? local.stop_policy : StopPolicy::kNone;
-  if (ActOnQueue(state, id,
-                 {"LocalQueue", state.At(id).spec->queue_name, local.exists, local_policy,
-                  Reason::kLocalQueueStopped})) {
+  if (ActOnQueue(
+          state, id,
+          {state.At(id).spec->queue_name, local.exists, local_policy, Reason::kLocalQueueStopped,
+           Sentence::kStoppedByLocalQueue, Sentence::kLocalQueueTerminating, Sentence::kLocalQueueStopped})) {
     return true;
   }
   const NodeId node = ManagedQueue(state, state.At(id));
@@ -147,7 +137,9 @@ bool ActOnQueues(State& state, WorkloadId id) {
   const StopPolicy policy =
       state.forest().IsDeclared(node) ? state.Queue(node).spec.stop_policy : StopPolicy::kNone;
   return ActOnQueue(
-      state, id, {"ClusterQueue", state.forest().Name(node), exists, policy, Reason::kClusterQueueStopped});
+      state, id,
+      {state.forest().Name(node), exists, policy, Reason::kClusterQueueStopped,
+       Sentence::kStoppedByClusterQueue, Sentence::kClusterQueueTerminating, Sentence::kClusterQueueStopped});
 }
 
 bool ReconcilePodsReadyTimeout(State& state, WorkloadId id) {
@@ -161,15 +153,13 @@ bool ReconcilePodsReadyTimeout(State& state, WorkloadId id) {
   const int64_t count = workload.Status().requeue_count.value_or(0) + 1;
   if (config.backoff_limit_count && count > *config.backoff_limit_count) {
     return SetCondition(state, workload, ConditionType::kDeactivationTarget, true,
-                        Reason::kRequeuingLimitExceeded,
-                        Say("exceeding the maximum number of re-queuing retries"));
+                        Reason::kRequeuingLimitExceeded, Say(Sentence::kRequeuingLimit));
   }
   StatusDetails& status = state.EditStatus(workload);
   status.requeue_count = count;
   const Time until = state.now + Backoff(config, count);
   if (!status.requeue_at || *status.requeue_at < until) status.requeue_at = until;
-  Evict(state, id, Reason::kPodsReadyTimeout,
-        Say(absl::StrCat("Exceeded the PodsReady timeout ", workload.Key())));
+  Evict(state, id, Reason::kPodsReadyTimeout, Say(Sentence::kPodsReadyTimeout, {workload.Key()}));
   return true;
 }
 
@@ -181,7 +171,7 @@ bool ReconcileExecutionTime(State& state, WorkloadId id) {
   if (*workload.spec->maximum_execution_time_seconds * kSecond - past - running > 0) return false;
   if (workload.IsTrue(ConditionType::kDeactivationTarget)) return false;
   SetCondition(state, workload, ConditionType::kDeactivationTarget, true,
-               Reason::kMaximumExecutionTimeExceeded, Say("exceeding the maximum execution time"));
+               Reason::kMaximumExecutionTimeExceeded, Say(Sentence::kExecutionTime));
   if (workload.Status().past_execution_seconds)
     state.EditStatus(workload).past_execution_seconds = std::nullopt;
   return true;

@@ -147,10 +147,9 @@ void NoteUnhealthy(State& state, WorkloadId id, const std::string& node) {
   const bool listed = std::find(known.begin(), known.end(), node) != known.end();
   if (workload.IsEvicted() || listed) return;
   if (!known.empty()) {
-    Evict(state, id, Reason::kNodeFailures,
-          Say(absl::StrCat(
-              "Workload eviction triggered due to multiple TAS assigned node failures, including: ",
-              absl::StrJoin(known, ", "), ", ", node)));
+    std::vector<std::string> failed = known;
+    failed.push_back(node);
+    Evict(state, id, Reason::kNodeFailures, Say(Sentence::kManyNodesFailed, std::move(failed)));
   } else {
     state.EditStatus(workload).unhealthy_nodes.push_back(node);
     state.Record(EventKind::kUnhealthyNodes, id);

@@ -194,4 +194,9 @@ void RequeueNotified(State& state) {
   }
 }
 
+NodeId ManagedQueue(const State& state, const Workload& workload) {
+  const LocalQueue& local = state.Local(workload.local_queue);
+  return local.IsRunning() ? local.cluster_queue : kNoId;
+}
+
 }  // namespace kueue

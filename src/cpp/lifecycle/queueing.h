@@ -57,6 +57,10 @@ void RequeueNotified(State& state);
 // Whether the queue's selector matches the namespace (which must exist).
 bool MayUse(const State& state, NodeId queue, NamespaceId ns);
 
+// The ClusterQueue that the queue manager knows for a workload: a LocalQueue that is stopped or missing has
+// left it, so no ClusterQueue does. Mirrors pkg/cache/queue/manager.go:ClusterQueueForWorkload.
+NodeId ManagedQueue(const State& state, const Workload& workload);
+
 }  // namespace kueue
 
 #endif  // KUEUE_LIFECYCLE_QUEUEING_H_

@@ -1,12 +1,13 @@
 // Leaving and coming back: backoffs, deactivation and reactivation.
 // Mirrors pkg/controller/core/workload_controller.go (kueue ff69552e79).
+#include "lifecycle/returning.h"
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
 #include "lifecycle/queueing.h"
-#include "lifecycle/steps.h"
 
 namespace kueue {
 namespace {
@@ -29,6 +30,23 @@ Reason DeactivationReason(int32_t cause) {
 }
 
 }  // namespace
+
+bool IsRequeuedFalseBecause(const Workload& workload, Reason reason) {
+  return workload.IsFalse(ConditionType::kRequeued) &&
+         ReasonIn(workload, ConditionType::kRequeued) == Id(reason);
+}
+
+bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, Message message) {
+  Workload& workload = state.At(id);
+  if (!SetCondition(state, workload, ConditionType::kRequeued, status, reason, std::move(message)))
+    return false;
+  if (workload.HasQuotaReservation()) {
+    AfterWrite(state, id);
+  } else {
+    AddOrUpdate(state, id, /*changed=*/true);
+  }
+  return true;
+}
 
 bool PropagateRetryTime(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
@@ -61,16 +79,14 @@ Outcome ReconcileActive(State& state, WorkloadId id) {
       return Outcome::kChanged;
     }
   }
-  static const Message* const reactivated = new Message(Say("The workload was reactivated"));
-  static const Message* const finished = new Message(Say("The workload backoff was finished"));
   if (IsRequeuedFalseBecause(workload, Reason::kDeactivated)) {
-    SetRequeued(state, id, true, Reason::kReactivated, *reactivated);
+    SetRequeued(state, id, true, Reason::kReactivated, Say(Sentence::kReactivated));
     return Outcome::kChanged;
   }
   if (IsRequeuedFalseBecause(workload, Reason::kPodsReadyTimeout) ||
       IsRequeuedFalseBecause(workload, Reason::kAdmissionCheck)) {
     if (workload.Status().requeue_at) state.EditStatus(workload).requeue_at = std::nullopt;
-    SetRequeued(state, id, true, Reason::kBackoffFinished, *finished);
+    SetRequeued(state, id, true, Reason::kBackoffFinished, Say(Sentence::kBackoffFinished));
     return Outcome::kChanged;
   }
   return Outcome::kGoOn;
@@ -83,11 +99,10 @@ Outcome ReconcileInactive(State& state, WorkloadId id) {
   if (!evict && !has_requeue_state) return Outcome::kGoOn;
   const Condition* target = workload.Find(ConditionType::kDeactivationTarget);
   Reason reason = Reason::kDeactivated;
-  Message message = Say("The workload is deactivated");
+  Message message = Say(Sentence::kDeactivated);
   if (target != nullptr) {
     reason = DeactivationReason(target->reason);
-    const Literal* why = target->message ? std::get_if<Literal>(target->message.get()) : nullptr;
-    message = Say(absl::StrCat("The workload is deactivated due to ", why != nullptr ? why->text : ""));
+    message = std::make_shared<const MessageBody>(DeactivatedDueTo{target->message});
     RemoveCondition(workload, ConditionType::kDeactivationTarget);
   }
   if (has_requeue_state) {

@@ -1,10 +1,10 @@
 // Waiting for quota: admission gates, and what QuotaReserved says while it is false.
 // Mirrors pkg/controller/core/workload_controller.go (kueue ff69552e79).
-#include "absl/strings/str_cat.h"
+#include "lifecycle/waiting.h"
+
 #include "lifecycle/admissibility.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
-#include "lifecycle/steps.h"
 
 namespace kueue {
 namespace {
@@ -24,10 +24,6 @@ const Reason* BypassReason(const State& state, WorkloadId id) {
   const PendingQueue& pending = state.Queue(workload.queued).pending;
   if (!pending.IsInadmissible(state.workloads, id)) return nullptr;
   return pending.InadmissibleReason(workload.cls);
-}
-
-Message GatedBy(const Workload& workload) {
-  return Say("Admission is gated by: " + workload.spec->admission_gate);
 }
 
 }  // namespace
@@ -51,10 +47,19 @@ Reason QueueBlocker::ConditionReason() const {
 }
 
 Message QueueBlocker::ConditionMessage() const {
-  const bool local = kind == Kind::kLocalQueueMissing || kind == Kind::kLocalQueueStopped;
-  const bool missing = kind == Kind::kLocalQueueMissing || kind == Kind::kClusterQueueMissing;
-  return Say(absl::StrCat(local ? "LocalQueue " : "ClusterQueue ", queue,
-                          missing ? " doesn't exist" : " is inactive"));
+  switch (kind) {
+    case Kind::kNone:
+      return nullptr;
+    case Kind::kLocalQueueMissing:
+      return Say(Sentence::kLocalQueueMissing, {queue});
+    case Kind::kLocalQueueStopped:
+      return Say(Sentence::kLocalQueueInactive, {queue});
+    case Kind::kClusterQueueMissing:
+      return Say(Sentence::kClusterQueueMissing, {queue});
+    case Kind::kClusterQueueInactive:
+      return Say(Sentence::kClusterQueueInactive, {queue});
+  }
+  return nullptr;
 }
 
 bool IsStale(int32_t reason) {
@@ -81,27 +86,24 @@ bool SyncQuotaReservedFalse(State& state, WorkloadId id) {
     const QueueBlocker blocker = QueueBlockerOf(state, workload);
     return !gated && !blocker.IsNone() && write(Reason::kInadmissible, blocker.ConditionMessage());
   }
-  static const Message* const deactivated = new Message(Say("The workload is deactivated"));
-  if (gated) return write(Reason::kAdmissionGated, GatedBy(workload));
-  if (!workload.spec->active) return write(Reason::kDeactivated, *deactivated);
+  if (gated) return write(Reason::kAdmissionGated, Say(Sentence::kGated, {workload.spec->admission_gate}));
+  if (!workload.spec->active) return write(Reason::kDeactivated, Say(Sentence::kDeactivated));
   if (IsOnHold(workload)) return false;
   const QueueBlocker blocker = QueueBlockerOf(state, workload);
   if (!blocker.IsNone()) return write(blocker.ConditionReason(), blocker.ConditionMessage());
   const Inadmissibility error =
       ValidateAdmissibility(state, workload, state.QueueOf(workload), PodTemplates::kAsWritten);
-  if (!error.IsNone()) return write(Reason::kMisconfigured, Say(error.text));
+  if (!error.IsNone()) return write(Reason::kMisconfigured, error.ConditionMessage());
   const FeatureGates& gates = state.config.gates;
   const bool may_bypass =
       gates.scheduling_equivalence_hashing &&
       (current != nullptr ? IsStale(current->reason) : gates.unadmitted_workloads_explicit_status);
-  static const Message* const bypassed =
-      new Message(Say("Bypassed scheduling evaluation because an equivalent workload recently failed"));
-  if (const Reason* kept = may_bypass ? BypassReason(state, id) : nullptr) return write(*kept, *bypassed);
+  if (const Reason* kept = may_bypass ? BypassReason(state, id) : nullptr) {
+    return write(*kept, Say(Sentence::kBypassed));
+  }
   if (current != nullptr && IsSetByScheduler(current->reason)) return false;
   if (current == nullptr && !gates.unadmitted_workloads_explicit_status) return false;
-  static const Message* const pending =
-      new Message(Say("Workload is pending evaluation in the scheduling queue"));
-  return write(Reason::kPendingEvaluation, *pending);
+  return write(Reason::kPendingEvaluation, Say(Sentence::kPendingEvaluation));
 }
 
 bool ReconcileGate(State& state, WorkloadId id) {
@@ -112,10 +114,9 @@ bool ReconcileGate(State& state, WorkloadId id) {
   if (gated == says_gated) return false;
   const Reason cleared =
       state.config.gates.unadmitted_workloads_observability ? Reason::kPendingEvaluation : Reason::kPending;
-  static const Message* const waits =
-      new Message(Say("AdmissionGatedBy cleared, waiting for quota reservation"));
-  UnsetQuotaReservation(state, id, gated ? Reason::kAdmissionGated : cleared,
-                        gated ? GatedBy(workload) : *waits);
+  UnsetQuotaReservation(
+      state, id, gated ? Reason::kAdmissionGated : cleared,
+      gated ? Say(Sentence::kGated, {workload.spec->admission_gate}) : Say(Sentence::kGateCleared));
   if (held) ReturnToPending(state, id);
   return true;
 }

@@ -61,9 +61,75 @@ struct PodSetRefusals {
 class MessageBody;
 using Message = std::shared_ptr<const MessageBody>;
 
-// Text as it stands.
+// Text from outside: of a live cluster, or of a caller.
 struct Literal {
   std::string text;
+};
+// What Kueue says in a sentence of its own, condition by condition; the words are in text/sentences.cc. A
+// saved state knows a sentence by its number, so new ones go to the end.
+enum class Sentence : uint8_t {
+  // QuotaReserved
+  kDeactivated,
+  kGated,  // by: the gate
+  kGateCleared,
+  kLocalQueueMissing,  // this and the three below: the name
+  kLocalQueueInactive,
+  kClusterQueueMissing,
+  kClusterQueueInactive,
+  kPendingEvaluation,
+  kBypassed,  // as an equivalent workload failed
+  kFailedChecks,
+  kNamespaceMissing,  // the name
+  kNamespaceMissingOfV017,
+  kNamespaceMismatch,
+  kNamespaceMismatchOfV017,
+  kInvalidResources,     // the errors
+  kLimitRangesViolated,  // the errors
+  kWaitingForPodsReady,
+  kDeferredFit,
+  kOverlappingTargets,
+  kNoLongerFits,
+  kLocalQueueTerminating,  // this and the three below: the name
+  kLocalQueueStopped,
+  kClusterQueueTerminating,
+  kClusterQueueStopped,
+  // Admitted
+  kAdmitted,
+  kNoReservation,
+  kNoReservationNorChecks,
+  kChecksNotReady,
+  kDelayedTopologyPending,
+  // Evicted
+  kStoppedByLocalQueue,
+  kStoppedByClusterQueue,
+  kChecksRetried,      // each check's name and message
+  kSomeCheckFalse,     // the same, of releases with check_evictions_name_no_state
+  kPodsReadyTimeout,   // the workload
+  kManyNodesFailed,    // their names
+  kNoNodeReplacement,  // the names of the failed nodes
+  // DeactivationTarget
+  kChecksRejected,        // each check's name and message
+  kChecksRejectedByName,  // the checks' names, of releases with check_evictions_name_no_state
+  kRequeuingLimit,
+  kExecutionTime,
+  // Requeued
+  kLocalQueueRestarted,
+  kClusterQueueRestarted,
+  kReactivated,
+  kBackoffFinished,
+  // PodsReady
+  kPodsReady,
+  kPodsNotReady,
+  kPodFailed,
+  // Finished
+  kJobSucceeded,
+  kJobFailed,
+  kReplacedBySlice,  // UID and job UID of the workload that replaces it
+};
+inline constexpr size_t kSentences = static_cast<size_t>(Sentence::kReplacedBySlice) + 1;
+struct Said {
+  Sentence sentence;
+  std::vector<std::string> names;  // that stand in it
 };
 // What stood in a workload's way, pod set by pod set, and how many victims it waits for.
 struct Refused {
@@ -85,6 +151,10 @@ enum class PreemptionReason : uint8_t {
   kInCohortFairSharing,
   kInCohortReclaimWhileBorrowing,
 };
+// Evicted as it was deactivated, and why that was, if it is known.
+struct DeactivatedDueTo {
+  Message why;
+};
 struct PreemptedBy {
   Serial preemptor;  // it may be gone
   std::string preemptor_uid, preemptor_job_uid;
@@ -92,11 +162,20 @@ struct PreemptedBy {
   std::vector<NodeId> preemptor_path, preemptee_path;  // from the queue up to the root
 };
 
-class MessageBody : public std::variant<Literal, Refused, ReservedIn, Previously, PreemptedBy> {
+using MessageKinds =
+    std::variant<Literal, Refused, ReservedIn, Previously, PreemptedBy, Said, DeactivatedDueTo>;
+class MessageBody : public MessageKinds {
   using variant::variant;
 };
 
-inline Message Say(std::string text) { return std::make_shared<const MessageBody>(Literal{std::move(text)}); }
+inline Message Quote(std::string text) {
+  return std::make_shared<const MessageBody>(Literal{std::move(text)});
+}
+// A sentence without names: one message for all that say it.
+const Message& Say(Sentence sentence);
+inline Message Say(Sentence sentence, std::vector<std::string> names) {
+  return std::make_shared<const MessageBody>(Said{sentence, std::move(names)});
+}
 
 }  // namespace kueue
 

@@ -1,4 +1,4 @@
-// Work that may take long asks now and then whether it is to go on.
+// Work that may take long asks periodically whether it is to go on.
 #ifndef KUEUE_MODEL_POLL_H_
 #define KUEUE_MODEL_POLL_H_
 

@@ -152,14 +152,13 @@ struct Codec<MessageBody> {
   static void Read(Archive& archive, MessageBody* body) {
     if (archive.in().Array() != 2) return archive.in().Fail();
     const int64_t index = archive.in().Int();
-    const bool known =
-        TakeFirst<Archive, Literal, Refused, ReservedIn, Previously, PreemptedBy>(archive, index, body);
+    const bool known = TakeAs(archive, index, body, static_cast<const MessageKinds*>(nullptr));
     if (!known) archive.in().Fail();
   }
 
  private:
   template <typename Archive, typename... Kinds>
-  static bool TakeFirst(Archive& archive, int64_t index, MessageBody* body) {
+  static bool TakeAs(Archive& archive, int64_t index, MessageBody* body, const std::variant<Kinds...>*) {
     int64_t place = 0;
     return ((place++ == index && (*body = archive.template Take<Kinds>(), true)) || ...);
   }

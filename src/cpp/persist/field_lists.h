@@ -79,6 +79,8 @@ class FieldLists {
   KUEUE_RECORD(Refusal, kind, flavor, resource, first, second, third, text, placement)
   KUEUE_RECORD(PodSetRefusals, pod_set, refusals)
   KUEUE_RECORD(Literal, text)
+  KUEUE_RECORD(Said, sentence, names)
+  KUEUE_RECORD(DeactivatedDueTo, why)
   KUEUE_RECORD(Refused, cls, pod_sets, pending_preemptions)
   KUEUE_RECORD(ReservedIn, cluster_queue)
   KUEUE_RECORD(Previously, before)
@@ -161,14 +163,14 @@ class FieldLists {
                waiting, stop_delay, now, record_events, events, followed, second_passes, deleted, dirty)
 #undef KUEUE_RECORD
 
-  // Short cuts that are made anew: nothing of them is kept.
+  // Caches, which are not saved. Saved states know both by their first names.
   static std::string NameOf(const TopologyShortCuts&) { return "TopologyShortCuts"; }
   static const char* FieldsOf(const TopologyShortCuts&) { return ""; }
   template <typename Use>
   static void Visit(const TopologyShortCuts&, Use use) {
     use();
   }
-  // A short cut that is made anew: nothing of it is kept.
+  // Caches, which are not saved.
   static std::string NameOf(const Caches&) { return "ShortCuts"; }
   static const char* FieldsOf(const Caches&) { return ""; }
   template <typename Use>

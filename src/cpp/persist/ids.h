@@ -38,7 +38,7 @@ inline constexpr size_t kIdKinds = static_cast<size_t>(IdKind::kDomain) + 1;
 // Goes through a value. `use(kind, id)` sees each id; `use.Keys(kind, container)` sees each container whose
 // keys are ids; `use.Shared(pointer)` sees what others may share.
 template <typename T>
-struct Ids {  // what is not said otherwise is a record; its fields are gone through
+struct Ids {  // by default a record, whose fields are visited
   template <typename Use, typename V>
   static void Walk(Use& use, V& value) {
     static_assert(!std::is_same_v<T, int32_t>, "say with KUEUE_IDS what this number is");
@@ -120,8 +120,8 @@ struct Ids<MessageBody> {
   }
 };
 
-// What a field is: one whose own ids are to be gone through, a number that is no id, or ids of one kind, be
-// it one, many, the first of pairs, or the keys of a container.
+// What a field is: one whose own ids are to be visited, a number that is no id, or ids of one kind, be it
+// one, many, the first of pairs, or the keys of a container.
 namespace field {
 
 template <typename V>

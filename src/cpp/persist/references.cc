@@ -17,6 +17,9 @@ void ReferenceCheck::CheckMessage(const Message& message) {
   if (const auto* reserved = std::get_if<ReservedIn>(message.get()))
     Expect(IsNode(reserved->cluster_queue), "texts");
   if (const auto* previously = std::get_if<Previously>(message.get())) CheckMessage(previously->before);
+  if (const auto* deactivated = std::get_if<DeactivatedDueTo>(message.get())) CheckMessage(deactivated->why);
+  if (const auto* said = std::get_if<Said>(message.get()))
+    Expect(static_cast<size_t>(said->sentence) < kSentences, "texts");
   if (const auto* preempted = std::get_if<PreemptedBy>(message.get())) {
     ExpectAll(preempted->preemptor_path, state_.queues.size(), "texts");
     ExpectAll(preempted->preemptee_path, state_.queues.size(), "texts");

@@ -86,6 +86,14 @@ bool UsesAny(const Workload& workload, const std::vector<FlavorResourceId>& frs)
   return false;
 }
 
+bool AreBorrowingUpTo(const State& state, NodeId node, NodeId ancestor,
+                      const std::vector<FlavorResourceId>& frs) {
+  for (; node != ancestor; node = state.forest().Parent(node)) {
+    if (!IsBorrowingAny(state.quota, node, frs)) return false;
+  }
+  return true;
+}
+
 Candidate MakeCandidate(const State& state, WorkloadId id, Variant variant, NodeId common_ancestor) {
   const Workload& workload = state.At(id);
   Candidate candidate{id, variant, workload.IsEvicted(), common_ancestor, workload.priority, state.now, -1.0};

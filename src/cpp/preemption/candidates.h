@@ -88,6 +88,14 @@ bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, Preem
 // Whether the workload has one of the flavors of the contested flavor resources assigned, whatever the
 // quantity.
 bool UsesAny(const Workload& workload, const std::vector<FlavorResourceId>& frs);
+// Whether the node uses more than its own quota of one of the contested flavor resources.
+inline bool IsBorrowingAny(const Quota& quota, NodeId node, const std::vector<FlavorResourceId>& frs) {
+  return std::any_of(frs.begin(), frs.end(),
+                     [&](FlavorResourceId fr) { return quota.IsBorrowing(node, fr); });
+}
+// Whether the node does, and every Cohort between it and `ancestor`; kNoId: up to the root.
+bool AreBorrowingUpTo(const State& state, NodeId node, NodeId ancestor,
+                      const std::vector<FlavorResourceId>& frs);
 // Fills in what the order compares.
 Candidate MakeCandidate(const State& state, WorkloadId id, Variant variant, NodeId common_ancestor);
 

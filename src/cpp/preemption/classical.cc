@@ -3,6 +3,7 @@
 // (kueue ff69552e79).
 #include <algorithm>
 
+#include "absl/container/inlined_vector.h"
 #include "preemption/fit.h"
 #include "preemption/preemption.h"
 
@@ -13,10 +14,21 @@ namespace {
 // first.
 enum List { kHierarchical, kPriority, kSame };
 
+// Whether all of `request` fits into the node's own quota; leaves what is to be asked of its parent.
+bool FitsInQuota(const Quota& quota, NodeId node, Amounts& request) {
+  bool fits = true;
+  for (FlavorResourceAmount& entry : request) {
+    if (quota.IsBorrowingWith(node, entry.fr, entry.amount)) fits = false;
+    entry.amount = Max(Amount(0), entry.amount - quota.LocalAvailable(node, entry.fr));
+  }
+  return fits;
+}
+
 class ClassicalSearch {
  public:
   ClassicalSearch(State& state, const PreemptionQuery& query,
-                  const std::vector<WorkloadId>& already_preempted, CandidateScratch& scratch)
+                  const std::vector<WorkloadId>& already_preempted, CandidateScratch& scratch,
+                  SearchTrace* trace)
       : state_(state),
         query_(query),
         queue_(state.Queue(query.queue)),
@@ -25,7 +37,8 @@ class ClassicalSearch {
         order_(state, query.queue),
         tree_order_(state, kNoId),
         scratch_(scratch),
-        lists_(scratch.lists) {}
+        lists_(scratch.lists),
+        trace_(trace) {}
 
   std::vector<Target> Run() {
     for (int i = 0; i < 6; ++i) lists_[i].Clear();
@@ -34,7 +47,9 @@ class ClassicalSearch {
     if (state_.config.admission_fair_sharing) {
       for (int i = 0; i < 6; ++i) lists_[i].SortAll(state_, order_);
     }
-    for (bool borrow : Attempts()) {
+    const absl::InlinedVector<bool, 2> attempts = Attempts();
+    if (trace_ != nullptr) Note(attempts.front() && attempts.back());
+    for (bool borrow : attempts) {
       std::vector<Target> targets = Attempt(borrow);
       if (!targets.empty()) return targets;
     }
@@ -55,11 +70,7 @@ class ClassicalSearch {
     return false;
   }
 
-  // Whether the node uses more than its own quota of a contested flavor resource.
-  bool Exceeds(NodeId node) const {
-    return std::any_of(query_.contested.begin(), query_.contested.end(),
-                       [&](FlavorResourceId fr) { return state_.quota.IsBorrowing(node, fr); });
-  }
+  bool Exceeds(NodeId node) const { return IsBorrowingAny(state_.quota, node, query_.contested); }
 
   void Push(WorkloadId id, Variant variant, NodeId ancestor, List list) {
     const Candidate candidate = MakeCandidate(state_, id, variant, ancestor);
@@ -134,20 +145,16 @@ class ClassicalSearch {
   }
 
   // Whether an entry of the tree's list may be taken from another queue by this preemptor.
-  bool IsOther(const Candidate& candidate) const {
+  bool MayBeTaken(const Candidate& candidate) const {
     const Workload& workload = state_.At(candidate.workload);
-    return workload.charged != query_.queue &&
+    return tree_->exceeds[static_cast<size_t>(workload.charged)] && workload.charged != query_.queue &&
            SatisfiesPolicy(preemptor_, workload, queue_.spec.preemption.reclaim_within_cohort) &&
            std::find(already_preempted_.begin(), already_preempted_.end(), candidate.workload) ==
                already_preempted_.end();
   }
 
-  // Whether the queue, and every Cohort between it and `ancestor`, uses more than its own.
   bool ExceedsUpTo(NodeId queue, NodeId ancestor) const {
-    for (NodeId node = queue; node != ancestor; node = state_.forest().Parent(node)) {
-      if (!Exceeds(node)) return false;
-    }
-    return true;
+    return AreBorrowingUpTo(state_, queue, ancestor, query_.contested);
   }
 
   void CollectSubtree(NodeId node, NodeId skip, NodeId ancestor, bool advantage) {
@@ -165,8 +172,14 @@ class ClassicalSearch {
     }
   }
 
+  // How a candidate of another queue counts where the preemptor has no hierarchical advantage.
   Variant VariantOf(const Workload& candidate) const {
-    return kueue::VariantOf(queue_.spec.preemption, preemptor_, candidate);
+    const Preemption& rules = queue_.spec.preemption;
+    if (!rules.borrow_within_cohort || candidate.priority >= preemptor_.priority) {
+      return Variant::kWithoutBorrowing;
+    }
+    const bool above = rules.max_priority_threshold && candidate.priority > *rules.max_priority_threshold;
+    return above ? Variant::kWithoutBorrowing : Variant::kWhileBorrowing;
   }
 
   bool IsUnderNominal() const {
@@ -175,7 +188,8 @@ class ClassicalSearch {
     });
   }
 
-  std::vector<bool> Attempts() {
+  // Whether to try with borrowing, and without, in the order of trying.
+  absl::InlinedVector<bool, 2> Attempts() {
     const bool forbidden = !queue_.spec.preemption.borrow_within_cohort;
     const bool no_others = !HasAny(kHierarchical) && !HasAny(kPriority);
     if (no_others || (forbidden && !IsUnderNominal())) return {true};
@@ -218,9 +232,7 @@ class ClassicalSearch {
     for (size_t i = 0; i < tree_->list.size(); ++i) {
       const Candidate& listed = tree_->list.At(i, tree_order_);
       if (evicted && !listed.evicted) return false;  // evicted ones come first
-      const NodeId queue = state_.At(listed.workload).charged;
-      if (listed.evicted != evicted || !tree_->exceeds[static_cast<size_t>(queue)] || !IsOther(listed))
-        continue;
+      if (listed.evicted != evicted || !MayBeTaken(listed)) continue;
       Candidate candidate = listed;
       if (tree_list_ == kPriority) candidate.variant = VariantOf(state_.At(candidate.workload));
       if (Take(candidate, borrow, targets)) return true;
@@ -250,6 +262,44 @@ class ClassicalSearch {
     }
   }
 
+  // Whether the request could stay within the queue's nominal quota once the queue's own candidates have
+  // left.
+  bool FitsWithinNominal() {
+    const Trial trial(state_);
+    for (bool evicted : {true, false}) {
+      CandidateList& own = Lists(kSame, evicted);
+      for (size_t i = 0; i < own.size(); ++i) Discharge(state_, query_, own.At(i, order_).workload);
+    }
+    return std::none_of(query_.request.begin(), query_.request.end(), [&](const FlavorResourceAmount& entry) {
+      return state_.quota.IsBorrowingWith(query_.queue, entry.fr, entry.amount);
+    });
+  }
+
+  // Writes down which candidates of other queues some attempt may take.
+  void Note(bool only_borrowing) {
+    const bool within_nominal = !only_borrowing && FitsWithinNominal();
+    const auto note = [&](WorkloadId id, Variant variant) {
+      const bool may = variant != Variant::kWithoutBorrowing || within_nominal;
+      (may ? trace_->allowed : trace_->needing_to_borrow).push_back(id);
+    };
+    for (bool evicted : {true, false}) {
+      for (List list : {kHierarchical, kPriority}) {
+        CandidateList& listed = Lists(list, evicted);
+        for (size_t i = 0; i < listed.size(); ++i) {
+          const Candidate& candidate = listed.At(i, order_);
+          note(candidate.workload, candidate.variant);
+        }
+      }
+    }
+    if (tree_ == nullptr) return;
+    for (size_t i = 0; i < tree_->list.size(); ++i) {
+      const Candidate& candidate = tree_->list.At(i, tree_order_);
+      if (!MayBeTaken(candidate)) continue;
+      const bool advantage = tree_list_ == kHierarchical;
+      note(candidate.workload, advantage ? candidate.variant : VariantOf(state_.At(candidate.workload)));
+    }
+  }
+
   State& state_;
   const PreemptionQuery& query_;
   const ClusterQueue& queue_;
@@ -260,29 +310,13 @@ class ClassicalSearch {
   CandidateList* lists_;
   TreeCandidates* tree_ = nullptr;  // stands for the list `tree_list_` where it is set
   List tree_list_ = kPriority;
+  SearchTrace* const trace_;
 };
 
 }  // namespace
 
-bool FitsInQuota(const Quota& quota, NodeId node, Amounts& request) {
-  bool fits = true;
-  for (FlavorResourceAmount& entry : request) {
-    if (quota.IsBorrowingWith(node, entry.fr, entry.amount)) fits = false;
-    entry.amount = Max(Amount(0), entry.amount - quota.LocalAvailable(node, entry.fr));
-  }
-  return fits;
-}
-
-Variant VariantOf(const Preemption& rules, const Workload& preemptor, const Workload& candidate) {
-  if (!rules.borrow_within_cohort || candidate.priority >= preemptor.priority) {
-    return Variant::kWithoutBorrowing;
-  }
-  const bool above = rules.max_priority_threshold && candidate.priority > *rules.max_priority_threshold;
-  return above ? Variant::kWithoutBorrowing : Variant::kWhileBorrowing;
-}
-
 std::vector<Target> Preemptor::Classical(const PreemptionQuery& query) {
-  return ClassicalSearch(state_, query, already_preempted_, scratch_).Run();
+  return ClassicalSearch(state_, query, already_preempted_, scratch_, trace_).Run();
 }
 
 }  // namespace kueue

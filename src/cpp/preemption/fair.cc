@@ -116,7 +116,7 @@ class TargetQueues {
 class FairSearch {
  public:
   FairSearch(State& state, const PreemptionQuery& query, const std::vector<WorkloadId>& already_preempted,
-             std::vector<FairComparison>* trace)
+             SearchTrace* trace)
       : state_(state),
         query_(query),
         queue_(state.Queue(query.queue)),
@@ -164,10 +164,7 @@ class FairSearch {
     AddRequest();
     return fits;
   }
-  bool IsBorrowing(NodeId queue) const {
-    return std::any_of(query_.contested.begin(), query_.contested.end(),
-                       [&](FlavorResourceId fr) { return state_.quota.IsBorrowing(queue, fr); });
-  }
+  bool IsBorrowing(NodeId queue) const { return IsBorrowingAny(state_.quota, queue, query_.contested); }
 
   void CollectFrom(NodeId queue, PreemptionPolicy policy, Variant variant,
                    std::vector<Candidate>& candidates) const {
@@ -276,7 +273,7 @@ class FairSearch {
     const Trial trial(state_);
     Discharge(state_, query_, candidate.workload);
     made.final_share = DominantResourceShare(state_, theirs);
-    trace_->push_back(std::move(made));
+    trace_->comparisons.push_back(std::move(made));
   }
 
   bool SecondPass() {
@@ -298,7 +295,7 @@ class FairSearch {
   const PreemptionQuery& query_;
   const ClusterQueue& queue_;
   const std::vector<WorkloadId>& already_preempted_;
-  std::vector<FairComparison>* const trace_;
+  SearchTrace* const trace_;
   std::vector<Target> targets_;
   std::vector<Candidate> retry_;
 };

@@ -19,15 +19,9 @@ void Discharge(State& state, const PreemptionQuery& query, WorkloadId id);
 // Mirrors pkg/scheduler/preemption/preemption.go:workloadFits.
 bool Fits(const State& state, const PreemptionQuery& query, bool borrow);
 
-// Puts back, last but one first, every target without whom the request still fits. A dropped target's place
+// Drops the targets that are not needed, scanning backwards from the last but one. A dropped target's place
 // is taken by the last one, so the order of the targets may change. Mirrors fillBackWorkloads.
 void FillBack(State& state, const PreemptionQuery& query, bool borrow, std::vector<Target>& targets);
-
-// Whether all of `request` fits into the node's own quota; leaves what is to be asked of its parent.
-bool FitsInQuota(const Quota& quota, NodeId node, Amounts& request);
-
-// How a candidate of another queue counts where the preemptor has no hierarchical advantage.
-Variant VariantOf(const Preemption& rules, const Workload& preemptor, const Workload& candidate);
 
 }  // namespace kueue
 

@@ -44,6 +44,14 @@ struct FairComparison {
   bool holds;
 };
 
+// What a search saw, for explanations.
+struct SearchTrace {
+  std::vector<FairComparison> comparisons;  // with fair sharing
+  // Without: the candidates of other queues, those that it may take, and those that it may not, because with
+  // them gone the preemptor would have to borrow.
+  std::vector<WorkloadId> allowed, needing_to_borrow;
+};
+
 // Searches for targets on the usage tables of `state`, and leaves them as it found them.
 class Preemptor : public PreemptionOracle {
  public:
@@ -56,14 +64,14 @@ class Preemptor : public PreemptionOracle {
   GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, FlavorResourceId fr,
                                   Amount amount) override;
 
-  // Workloads that are as good as gone: no candidates while a recomputation assumes that they have left.
+  // Workloads that are no candidates while a recomputation assumes that they have left.
   void SetAlreadyPreempted(std::vector<WorkloadId> already_preempted) {
     already_preempted_ = std::move(already_preempted);
     Forget();
   }
   Placer& placer() { return placer_; }
-  // Where every comparison of shares is written down, for explanations; nullptr: nowhere.
-  void SetTrace(std::vector<FairComparison>* trace) { trace_ = trace; }
+  // Where every search writes down what it saw; nullptr: nowhere.
+  void SetTrace(SearchTrace* trace) { trace_ = trace; }
   // A new cycle: what was collected of the trees' workloads no longer holds.
   void BeginCycle() {
     placer_.BeginCycle();
@@ -85,7 +93,7 @@ class Preemptor : public PreemptionOracle {
   Placer placer_;
   std::vector<WorkloadId> already_preempted_;
   CandidateScratch scratch_;
-  std::vector<FairComparison>* trace_ = nullptr;
+  SearchTrace* trace_ = nullptr;
   bool remembered_ = false;
   PreemptionQuery last_query_;
   std::vector<Target> last_targets_;

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lifecycle/conditions.h"
-#include "lifecycle/controllers.h"
+#include "lifecycle/waiting.h"
 
 namespace kueue {
 namespace {
@@ -53,14 +53,14 @@ Obstacle::Kind KindOf(QueueBlocker::Kind kind) {
 
 Obstacle ObstacleOf(const State& state, const Workload& workload) {
   if (!workload.spec->active) {
-    return {Obstacle::Kind::kDeactivated, "", Reason::kDeactivated, Say("The workload is deactivated")};
+    return {Obstacle::Kind::kDeactivated, "", Reason::kDeactivated, Say(Sentence::kDeactivated)};
   }
   if (const QueueBlocker blocker = QueueBlockerOf(state, workload); !blocker.IsNone()) {
     return {KindOf(blocker.kind), blocker.queue, blocker.ConditionReason(), blocker.ConditionMessage()};
   }
   if (HasAdmissionGate(state, workload)) {
     return {Obstacle::Kind::kGated, "", Reason::kAdmissionGated,
-            Say(absl::StrCat("Admission is gated by: ", workload.spec->admission_gate))};
+            Say(Sentence::kGated, {workload.spec->admission_gate})};
   }
   const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
   const bool waits = state.waiting.start != nullptr && workload.place == QueuePlace::kInflight;

@@ -117,17 +117,6 @@ std::vector<WorkloadId> SufficientAlone(State& state, NodeId queue, const Flavor
   return found;
 }
 
-// The pod sets that share their flavors with this one, itself included.
-std::vector<int> GroupOf(const EquivalenceClass& cls, int pod_set) {
-  const std::string& name = cls.pod_sets[static_cast<size_t>(pod_set)].group;
-  if (name.empty()) return {pod_set};
-  std::vector<int> members;
-  for (size_t i = 0; i < cls.pod_sets.size(); ++i) {
-    if (cls.pod_sets[i].group == name) members.push_back(static_cast<int>(i));
-  }
-  return members;
-}
-
 class FlavorExplainer {
  public:
   FlavorExplainer(State& state, const Facts& facts)
@@ -135,6 +124,7 @@ class FlavorExplainer {
         facts_(facts),
         queue_(state.Queue(facts.queue)),
         cls_(state.Class(state.At(facts.workload).cls)),
+        groups_(GroupsOf(cls_)),
         placer_(state),
         places_(state, placer_, facts.workload) {}
 
@@ -142,7 +132,7 @@ class FlavorExplainer {
     std::vector<PodSetFacts> all;
     for (const PodSetAssignment& assignment : facts_.entry.assignment.pod_sets) {
       const PodSetSpec& spec = cls_.pod_sets[static_cast<size_t>(assignment.pod_set)];
-      const std::vector<int> group = GroupOf(cls_, assignment.pod_set);
+      const PodSetGroup& group = GroupWith(assignment.pod_set);
       if (group.front() == assignment.pod_set) before_ = assumed_;
       PodSetFacts pod_set{assignment.pod_set, spec.name, assignment.count, assignment.requests, {}, {}};
       const Requests requests = Together(group);
@@ -161,7 +151,13 @@ class FlavorExplainer {
   }
 
  private:
-  Requests Together(const std::vector<int>& group) const {
+  const PodSetGroup& GroupWith(int pod_set) const {
+    return *std::find_if(groups_.begin(), groups_.end(), [pod_set](const PodSetGroup& group) {
+      return std::find(group.begin(), group.end(), pod_set) != group.end();
+    });
+  }
+
+  Requests Together(const PodSetGroup& group) const {
     Requests sum;
     for (const PodSetAssignment& member : facts_.entry.assignment.pod_sets) {
       if (std::find(group.begin(), group.end(), member.pod_set) == group.end()) continue;
@@ -198,7 +194,7 @@ class FlavorExplainer {
       flavor.chosen = flavor.chosen || choice.flavor == flavor.flavor;
   }
 
-  void AddGroup(int index, const PodSetAssignment& assignment, const std::vector<int>& group,
+  void AddGroup(int index, const PodSetAssignment& assignment, const PodSetGroup& group,
                 const Requests& requests, PodSetFacts& pod_set) {
     const auto in_group = [&](const auto& request) { return queue_.GroupOf(request.first) == index; };
     if (std::none_of(requests.begin(), requests.end(), in_group)) return;
@@ -230,7 +226,7 @@ class FlavorExplainer {
   }
 
   // Of two pod sets the smaller one is the leader, of equal ones the second, as when they are placed.
-  void AddPlace(const std::vector<int>& group, FlavorFacts& flavor) {
+  void AddPlace(const PodSetGroup& group, FlavorFacts& flavor) {
     std::vector<TopologyDemand> demands;
     for (int member : group) {
       const bool asked = RequestsTopology(cls_.pod_sets[static_cast<size_t>(member)]);
@@ -250,6 +246,7 @@ class FlavorExplainer {
   const Facts& facts_;
   const ClusterQueue& queue_;
   const EquivalenceClass& cls_;
+  const std::vector<PodSetGroup> groups_;
   Placer placer_;
   PlaceExplainer places_;
   Amounts assumed_, before_;

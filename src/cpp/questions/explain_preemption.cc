@@ -53,52 +53,23 @@ class CandidateVerdicts {
   }
 
  private:
-  // Searches once more, with every comparison of shares written down.
+  // Searches once more, and keeps what the search writes down. With fair sharing that is the one for the
+  // whole assignment; without, each flavor resource that is short is searched for apart, and a candidate that
+  // one search may take may leave.
   void Trace() {
-    if (!state_.config.fair_sharing || facts_.entry.assignment.mode != Mode::kPreempt) return;
     Preemptor preemptor(state_);
-    preemptor.SetTrace(&comparisons_);
-    preemptor.Targets(facts_.queue, facts_.workload, facts_.entry.assignment, facts_.entry.replaced);
-    for (const FairComparison& made : comparisons_) comparisons_of_[made.candidate].push_back(&made);
-  }
-
-  bool Exceeds(NodeId node) const {
-    return std::any_of(facts_.contested.begin(), facts_.contested.end(),
-                       [&](FlavorResourceId fr) { return state_.quota.IsBorrowing(node, fr); });
-  }
-
-  // Whether some Cohort between the candidate and the preemptor uses no more than its own.
-  bool IsShielded(NodeId queue) const {
-    const Forest& forest = state_.forest();
-    std::vector<NodeId> above;
-    for (NodeId node = facts_.queue; node != kNoId; node = forest.Parent(node)) above.push_back(node);
-    for (NodeId node = forest.Parent(queue); node != kNoId; node = forest.Parent(node)) {
-      if (std::find(above.begin(), above.end(), node) != above.end()) return false;
-      if (!Exceeds(node)) return true;
+    preemptor.SetTrace(&trace_);
+    if (state_.config.fair_sharing) {
+      if (facts_.entry.assignment.mode != Mode::kPreempt) return;
+      preemptor.Targets(facts_.queue, facts_.workload, facts_.entry.assignment, facts_.entry.replaced);
+    } else {
+      for (FlavorResourceId fr : facts_.contested) {
+        preemptor.SimulatePreemption(facts_.queue, facts_.workload, fr, AskedOf(fr));
+      }
     }
-    return false;
-  }
-
-  // Each flavor resource that is short is searched for apart (SimulatePreemption), so one in which it counts
-  // is enough.
-  bool MayTakeInSomeFlavorResource(const Workload& candidate) {
-    return std::any_of(facts_.contested.begin(), facts_.contested.end(), [&](FlavorResourceId fr) {
-      return UsesAny(candidate, {fr}) && MayTake(candidate, fr);
-    });
-  }
-
-  // Whether some attempt may take a borrower's workload: one that borrows itself, or one that does not.
-  bool MayTake(const Workload& candidate, FlavorResourceId fr) {
-    const Preemption& rules = queue_.spec.preemption;
-    const Amount asked = AskedOf(fr);
-    return VariantOf(rules, preemptor_, candidate) == Variant::kWhileBorrowing ||
-           HasAdvantage(candidate.charged, fr, asked) || MayFitWithoutBorrowing(fr, asked);
-  }
-
-  bool MayFitWithoutBorrowing(FlavorResourceId fr, Amount asked) {
-    const auto [known, is_new] = fits_without_borrowing_.try_emplace(fr, false);
-    if (is_new) known->second = FitsWithoutBorrowing(fr, asked);
-    return known->second;
+    for (const FairComparison& made : trace_.comparisons) comparisons_of_[made.candidate].push_back(&made);
+    needs_to_borrow_.insert(trace_.needing_to_borrow.begin(), trace_.needing_to_borrow.end());
+    for (WorkloadId id : trace_.allowed) needs_to_borrow_.erase(id);
   }
 
   Amount AskedOf(FlavorResourceId fr) const {
@@ -113,35 +84,15 @@ class CandidateVerdicts {
     return asked;
   }
 
-  // Whether a node between the preemptor's queue and the first Cohort above both has quota of its own for
-  // all.
-  bool HasAdvantage(NodeId other, FlavorResourceId fr, Amount asked) const {
+  // The lowest node above the queue that is above the preemptor's, too.
+  NodeId MeetingNode(NodeId queue) const {
     const Forest& forest = state_.forest();
     std::vector<NodeId> above;
-    for (NodeId node = other; node != kNoId; node = forest.Parent(node)) above.push_back(node);
-    Amounts remaining = {{fr, asked}};
-    for (NodeId node = facts_.queue; node != kNoId; node = forest.Parent(node)) {
-      if (std::find(above.begin(), above.end(), node) != above.end()) return false;
-      if (FitsInQuota(state_.quota, node, remaining)) return true;
-    }
-    return false;
-  }
-
-  // Whether the attempt without borrowing is made at all, and could succeed once the queue's own candidates
-  // have left.
-  bool FitsWithoutBorrowing(FlavorResourceId fr, Amount asked) const {
-    const Preemption& rules = queue_.spec.preemption;
-    const Amount nominal = state_.quota.Nominal(facts_.queue, fr);
-    Amount usage = state_.quota.Usage(facts_.queue, fr);
-    if (!rules.borrow_within_cohort && nominal <= usage) return false;
-    for (WorkloadId id : queue_.workloads) {
-      const Workload& own = state_.At(id);
-      if (!UsesAny(own, {fr}) || !SatisfiesPolicy(preemptor_, own, rules.within_cluster_queue)) continue;
-      for (const auto& [used, amount] : own.usage) {
-        if (used == fr) usage -= amount;
-      }
-    }
-    return usage + asked <= nominal;
+    for (NodeId node = facts_.queue; node != kNoId; node = forest.Parent(node)) above.push_back(node);
+    NodeId node = forest.Parent(queue);
+    while (node != kNoId && std::find(above.begin(), above.end(), node) == above.end())
+      node = forest.Parent(node);
+    return node;
   }
 
   CandidateVerdict WhyNotBorrow(const Workload& candidate) const {
@@ -158,16 +109,18 @@ class CandidateVerdicts {
     if (policy == PreemptionPolicy::kNever)
       return own ? CandidateVerdict::kQueueNever : CandidateVerdict::kCohortNever;
     if (!own && !state_.IsInSnapshot(candidate.charged)) return CandidateVerdict::kQueueIsInactive;
-    if (!own && !Exceeds(candidate.charged)) return CandidateVerdict::kQueueIsNotBorrowing;
-    if (!own && IsShielded(candidate.charged)) return CandidateVerdict::kCohortIsNotBorrowing;
+    if (!own && !IsBorrowingAny(state_.quota, candidate.charged, facts_.contested))
+      return CandidateVerdict::kQueueIsNotBorrowing;
+    if (!own &&
+        !AreBorrowingUpTo(state_, candidate.charged, MeetingNode(candidate.charged), facts_.contested))
+      return CandidateVerdict::kCohortIsNotBorrowing;
     if (!SatisfiesPolicy(preemptor_, candidate, policy)) {
       const bool equal =
           policy == PreemptionPolicy::kLowerOrNewerEqualPriority && preemptor_.priority == candidate.priority;
       return equal ? CandidateVerdict::kNotNewer : CandidateVerdict::kPriority;
     }
     if (LostAllComparisons(id)) return CandidateVerdict::kShare;
-    if (!own && !state_.config.fair_sharing && !MayTakeInSomeFlavorResource(candidate))
-      return WhyNotBorrow(candidate);
+    if (needs_to_borrow_.contains(id)) return WhyNotBorrow(candidate);
     return facts_.entry.targets.empty() ? CandidateVerdict::kNotEnough : CandidateVerdict::kNotNeeded;
   }
 
@@ -201,9 +154,9 @@ class CandidateVerdicts {
   const Workload& preemptor_;
   const ClusterQueue& queue_;
   absl::flat_hash_set<WorkloadId> targets_;
-  std::vector<FairComparison> comparisons_;
+  SearchTrace trace_;
   absl::flat_hash_map<WorkloadId, std::vector<const FairComparison*>> comparisons_of_;  // by candidate
-  absl::flat_hash_map<FlavorResourceId, bool> fits_without_borrowing_;  // the same for all candidates
+  absl::flat_hash_set<WorkloadId> needs_to_borrow_;  // no search may take them
 };
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 namespace kueue {
 
-// Usage changes under a heap that is only now and then put in order again, so which workload it gives next
+// Usage changes under a heap that is put in order again only at times, so which workload it gives next
 // depends on where each of them stands: here every step moves exactly what Go's heap moves. `less` is the
 // order of two workloads as of now.
 class UsageHeap {

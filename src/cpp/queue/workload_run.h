@@ -99,7 +99,7 @@ class WorkloadRun {
     return workloads[static_cast<size_t>(a.workload)].serial <
            workloads[static_cast<size_t>(b.workload)].serial;
   }
-  // Gives the room before the front back, now and then.
+  // Frees the unused space before the front, once it is large.
   void Trim() {
     if (empty()) {
       items_.clear();

@@ -282,8 +282,7 @@ bool Cycle::EvictsForNode(Entry& entry) {
     return false;
   }
   entry.status = EntryStatus::kEvicted;
-  const Message message = Say("Workload was evicted as there was no replacement for unhealthy node(s): " +
-                              absl::StrJoin(workload.Status().unhealthy_nodes, ","));
+  const Message message = Say(Sentence::kNoNodeReplacement, workload.Status().unhealthy_nodes);
   Evict(state_, entry.workload, Reason::kNodeFailures, message);
   if (IsResumed() && entry.decided) Evict(live_, entry.workload, Reason::kNodeFailures, message);
   if (entry.decided) {
@@ -312,26 +311,19 @@ void Cycle::ProcessEntry(Entry& entry) {
     return;
   }
   if (mode == Mode::kDeferredFit) {
-    static const Message* const deferred = new Message(
-        Say("Workload has overlapping preemption targets with another workload, but will fit after these "
-            "preemptions complete"));
-    entry.message = *deferred;
+    entry.message = Say(Sentence::kDeferredFit);
     entry.quota_reserved_reason = Reason::kWaitingForPreemptedWorkloads;
     entry.requeue_reason = RequeueReason::kPendingPreemption;
     workload.progress = nullptr;
     AddUsage(entry);
     return;
   }
-  static const Message* const overlapping =
-      new Message(Say("Workload has overlapping preemption targets with another workload"));
-  static const Message* const no_longer =
-      new Message(Say("Workload no longer fits after processing another workload"));
   const bool overlaps = Overlaps(entry);
   if (overlaps || !FitsNow(entry)) {
     entry.status = EntryStatus::kSkipped;
     if (entry.decided && (overlaps || mode == Mode::kPreempt))
       live_.Record(EventKind::kPreemptionSkipped, entry.workload);
-    entry.message = overlaps ? *overlapping : *no_longer;
+    entry.message = Say(overlaps ? Sentence::kOverlappingTargets : Sentence::kNoLongerFits);
     entry.quota_reserved_reason = Reason::kWaitingForQuota;
     if (!state_.config.gates.flavor_fungibility_preserve_scan_progress) workload.progress = nullptr;
     return;

@@ -57,8 +57,8 @@ class Cycle {
     memory_ = &memory;
     entries_.swap(memory);
   }
-  // A cycle that waited, to be gone through again on a copy of the state that it started from: up to where it
-  // waited nothing happens in `live`, which has changed since; from there on both go on.
+  // Resumes a cycle that waitForPodsReady blocked, by a replay on a copy of the state that it started from:
+  // up to where it was blocked nothing happens in `live`, which has changed since; then both go on.
   Cycle(State& start, State& live, WaitingCycle waiting)
       : state_(start),
         live_(live),
@@ -119,7 +119,7 @@ class Cycle {
 
   State& state_;                        // what is decided on
   State& live_;                         // where it happens; the same, unless the cycle had to wait
-  WaitingCycle waiting_;                // while it is gone through again: where it waited
+  WaitingCycle waiting_;                // during a replay: where it was blocked
   std::shared_ptr<const State> start_;  // with blockAdmission: the state that it started from
   const int passed_ = 0;                // admitted before it waited
   bool waits_ = false;

@@ -39,25 +39,25 @@ void Cycle::NominateEntry(Entry& entry) {
 bool Cycle::Refuses(Entry& entry) {
   const Workload& workload = state_.At(entry.workload);
   if (entry.second_pass > 0 && !state_.IsInSnapshot(entry.queue)) {
-    entry.message = Say("ClusterQueue " + state_.forest().Name(entry.queue) + " is inactive");
+    entry.message = Say(Sentence::kClusterQueueInactive, {state_.forest().Name(entry.queue)});
     entry.quota_reserved_reason = Reason::kSuspended;
     return true;
   }
   if (HasCheckIn(workload, CheckState::kRetry) || HasCheckIn(workload, CheckState::kRejected)) {
     entry.inadmissibility = Inadmissibility::Kind::kFailedChecks;
-    entry.message = Say("The workload has failed admission checks");
+    entry.message = Say(Sentence::kFailedChecks);
     entry.quota_reserved_reason = Reason::kPendingEvaluation;
     return true;
   }
   if (!state_.IsInSnapshot(entry.queue)) {  // active, but in a ring of Cohorts
-    entry.message = Say("ClusterQueue " + state_.forest().Name(entry.queue) + " is inactive");
+    entry.message = Say(Sentence::kClusterQueueInactive, {state_.forest().Name(entry.queue)});
     entry.quota_reserved_reason = Reason::kSuspended;
     return true;
   }
   const Inadmissibility error = ValidateAdmissibility(state_, workload, entry.queue);
   if (error.IsNone()) return false;
   entry.inadmissibility = error.kind;
-  entry.message = Say(error.text);
+  entry.message = error.ConditionMessage();
   entry.quota_reserved_reason = Reason::kMisconfigured;
   if (error.kind == Inadmissibility::Kind::kNamespaceMismatch) {
     entry.requeue_reason = RequeueReason::kNamespaceMismatch;

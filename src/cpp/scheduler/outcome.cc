@@ -119,9 +119,7 @@ void Cycle::FinishReplaced(const Entry& entry) {
   if (entry.replaced == kNoId || live_.At(entry.replaced).IsFinished()) return;
   const Workload& by = live_.At(entry.workload);
   SetCondition(live_, live_.At(entry.replaced), ConditionType::kFinished, true,
-               Reason::kWorkloadSliceReplaced,
-               Say("Replaced to accommodate a workload (UID: " + by.uid + ", JobUID: " + by.spec->job_uid +
-                   ") due to workload slice aggregation"));
+               Reason::kWorkloadSliceReplaced, Say(Sentence::kReplacedBySlice, {by.uid, by.spec->job_uid}));
   LeaveEverything(live_, entry.replaced);
   live_.Record(EventKind::kFinished, entry.replaced);
 }

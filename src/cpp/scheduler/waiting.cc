@@ -41,10 +41,8 @@ bool Cycle::MustWait(Entry& entry) {
 }
 
 void Cycle::Wait(Entry& entry) {
-  static const Message* const waiting =
-      new Message(Say("waiting for all admitted workloads to be in PodsReady condition"));
   const bool granular = live_.config.gates.unadmitted_workloads_observability;
-  entry.message = *waiting;
+  entry.message = Say(Sentence::kWaitingForPodsReady);
   entry.quota_reserved_reason = granular ? Reason::kWaitingForPodsReady : Reason::kWaiting;
   const Workload& workload = live_.At(entry.workload);
   if (workload.deleted || workload.IsFinished()) {  // while the cycle waited; it waits again all the same

@@ -11,12 +11,12 @@
 
 #include "engine/engine.h"
 #include "simulation/calendar.h"
-#include "simulation/changes.h"
 #include "simulation/delays.h"
 #include "simulation/figures.h"
 #include "simulation/jobs.h"
 #include "simulation/loops.h"
 #include "simulation/recorder.h"
+#include "simulation/timed_change.h"
 
 namespace kueue {
 

@@ -185,7 +185,7 @@ struct Followed {
   std::vector<bool> held_back;  // by node; cycles take no head of these queues; empty: of all
 };
 
-// What need not be made anew each time; no part of what a state means: a loaded one starts without.
+// Caches; not saved: a state that was loaded starts without.
 struct Caches {
   // The classes made from one template object; forgotten when what fills templates in changes.
   absl::flat_hash_map<const PodTemplate*, std::vector<ClassId>> classes;

@@ -106,7 +106,7 @@ std::vector<PodDemand>& DemandsOf(State& state, ClassId cls) {
   if (of_class.size() <= static_cast<size_t>(cls)) of_class.resize(static_cast<size_t>(cls) + 1);
   auto& demands = of_class[static_cast<size_t>(cls)];
   const EquivalenceClass& known = state.Class(cls);
-  // Classes may be made anew under the same number.
+  // A number may be used again for another class.
   const auto same = [](const PodSetSpec& pod_set, const PodDemand& demand) {
     return pod_set.pod_template == demand.of;
   };

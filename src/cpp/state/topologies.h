@@ -43,7 +43,7 @@ struct PodDemand {
   int32_t request_number = kNoId, pod_number = kNoId;
 };
 
-// Made anew where it is missing; no part of what a state means.
+// Rebuilt where it is missing; not saved.
 struct TopologyShortCuts {
   TopologyCapacity capacity;
   Interner demands;                                               // texts of node demands

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "quantity/quantity.h"
+#include "text/sentences.h"
 
 namespace kueue {
 namespace {
@@ -15,6 +16,12 @@ struct Renderer {
   const State& state;
 
   std::string operator()(const Literal& literal) const { return literal.text; }
+
+  std::string operator()(const Said& said) const { return Render(said); }
+
+  std::string operator()(const DeactivatedDueTo& deactivated) const {
+    return "The workload is deactivated due to " + Render(state, deactivated.why);
+  }
 
   std::string operator()(const Refused& refused) const {
     const EquivalenceClass& cls = state.Class(refused.cls);
@@ -132,9 +139,7 @@ std::string Render(const Inactivity& inactivity) {
 
 std::string Render(const State& state, const Message& message) {
   if (!message) return "";
-  return std::visit(
-      Renderer{state},
-      static_cast<const std::variant<Literal, Refused, ReservedIn, Previously, PreemptedBy>&>(*message));
+  return std::visit(Renderer{state}, static_cast<const MessageKinds&>(*message));
 }
 
 std::string RenderAmount(const State& state, ResourceId resource, Amount amount) {

@@ -11,6 +11,8 @@ namespace kueue {
 
 // The text of a condition's message.
 std::string Render(const State& state, const Message& message);
+// Whether two messages read the same, as far as that shows without a state.
+bool SameMessage(const Message& a, const Message& b);
 // One reason, as it stands in such a text.
 std::string Render(const State& state, const Refusal& refusal);
 // Reason and message of the condition Active of a ClusterQueue; empty while it is active.

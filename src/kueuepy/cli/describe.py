@@ -47,7 +47,7 @@ def start(
 ) -> Started:
     """The cluster of the files with its workloads and jobs, run until nothing changes unless told otherwise.
 
-    Where one of the files is a state that `import --save` has written, it is gone on from, with what the others hold.
+    A file may be a state that `import --save` has written: then the run continues from it, with what the others hold.
 
     Raises:
         KueueError: The files cannot be read, or are not valid.

@@ -55,8 +55,8 @@ def import_(
             found.scheduler.save(save)
     problems = found.report.problems
     if json:
-        told = found.report.rows()
-        print_json({"counts": found.report.counts, "objects": told, "notes": found.notes})
+        objects = found.report.rows()
+        print_json({"counts": found.report.counts, "objects": objects, "notes": found.notes})
     else:
         for note in found.notes:
             say(f"note: {note}", stderr=True)

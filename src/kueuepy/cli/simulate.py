@@ -16,6 +16,7 @@ from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.exploration.gate import gate as hold
 from kueuepy.exploration.gate import read_promises
+from kueuepy.simulation.catalogue import figure_text, shown
 from kueuepy.simulation.events import read_events
 from kueuepy.simulation.model import Clock, RunModel
 from kueuepy.simulation.pictures.svg import NAMES, drawn
@@ -24,7 +25,7 @@ from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result, plain
 from kueuepy.simulation.simulate import LoopError
 from kueuepy.simulation.simulate import simulate as run
-from kueuepy.simulation.text import figure_text, span_text
+from kueuepy.simulation.text import span_text
 
 EXAMPLES = examples(
     "kueuepy simulate examples/week/teams.yaml --jobs examples/week/jobs.csv --report week.html",
@@ -33,24 +34,6 @@ EXAMPLES = examples(
     "kueuepy simulate objects/ --jobs log.csv --map queue=team --map gpu=n_gpu --picture usage=usage.svg --json",
 )
 _QUEUE = ("cluster_queue", "jobs", "finished", "wait_mean", "wait_p95", "longest_wait", "evictions")
-_SHOWN = (
-    "jobs",
-    "finished",
-    "wait_mean",
-    "wait_p50",
-    "wait_p95",
-    "longest_wait",
-    "bounded_slowdown",
-    "utilisation",
-    "used_hours",
-    "borrowed_hours",
-    "lost_hours",
-    "idle_while_waiting",
-    "waiting_max",
-    "jain",
-    "evictions",
-    "loops",
-)
 
 _Model: TypeAlias = Annotated[
     Literal["restart", "checkpoint", "resume"], typer.Option("--model", help="What an eviction costs a job.")
@@ -137,7 +120,7 @@ def simulate(
         "missing": missing,
     }
     try:
-        with _told(len(table_)) as tell, warnings.catch_warnings():
+        with _progress(len(table_)) as tell, warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # they are in the result
             found = run(cluster, table_, progress=tell or False, **options)
     except LoopError as error:
@@ -156,7 +139,7 @@ def simulate(
 
 
 @contextmanager
-def _told(total: int) -> Iterator[Callable[[Progress], None] | None]:
+def _progress(total: int) -> Iterator[Callable[[Progress], None] | None]:
     """Who is told of progress: a line on a terminal's standard error, or nobody."""
     if not sys.stderr.isatty():
         yield None
@@ -206,7 +189,7 @@ def tell_result(found: Result) -> None:
     """A result for people: warnings, the figures that one looks at first, and each ClusterQueue."""
     for text in found.warnings:
         say(f"warning: {text}", style="yellow")
-    rows = [(name, figure_text(name, value)) for name, value in found.kpis.rows() if name.split(" ")[0] in _SHOWN]
+    rows = [(name, figure_text(name, value)) for name, value in found.kpis.rows() if name.split(" ")[0] in shown("run")]
     table("", ("figure", "value"), rows)
     say("")
     queues = found.queues

@@ -21,8 +21,8 @@ from kueuepy.exploration.grid import Sweep
 from kueuepy.exploration.plan import plan as make_plan
 from kueuepy.exploration.space import Uniform, sample
 from kueuepy.exploration.sweep import sweep as run
+from kueuepy.simulation.catalogue import figure_text
 from kueuepy.simulation.table import Jobs
-from kueuepy.simulation.text import figure_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

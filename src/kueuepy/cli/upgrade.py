@@ -58,7 +58,7 @@ def reading_changes(manifest: Manifest, files: list[str], before: str, after: st
     """What of the files another release refuses, or takes for something else, a line each."""
     own = manifest.configuration or Configuration(version=release_of(_profile(before)).name)
     known = DEFAULTS[release_of(after)]
-    told = [
+    changed = [
         f"Configuration: featureGates.{name}: {release_of(after)} has no such gate, and refuses it"
         for name in own.feature_gates
         if name not in known
@@ -67,12 +67,12 @@ def reading_changes(manifest: Manifest, files: list[str], before: str, after: st
         then = load(paths(files), strict=not lenient, version=after).configuration
     except ManifestError as error:
         others = (f"{where}: {what}" for where, what in error.problems if "featureGates" not in what.path)
-        return [*told, *others]
+        return [*changed, *others]
     for name in Configuration.__struct_fields__:
         old, new = getattr(own, name), getattr(then or Configuration(), name)
         if name != "version" and old != new:
-            told.append(f"Configuration: {name}: is read as {_short(new)}, not {_short(old)}")
-    return told
+            changed.append(f"Configuration: {name}: is read as {_short(new)}, not {_short(old)}")
+    return changed
 
 
 def _profile(version: str) -> str:

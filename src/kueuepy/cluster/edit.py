@@ -11,7 +11,7 @@ import msgspec
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import nearest
 from kueuepy.manifest.convert import from_dict, to_dict
-from kueuepy.objects import Configuration, Object
+from kueuepy.objects import AdmissionFairSharing, Configuration, FairSharingConfig, Object, Resources, WaitForPodsReady
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -173,13 +173,11 @@ def _configured(configuration: Configuration, path: str, field: str, value: Any)
 
 def _inner(before: Any, first: str, path: str, last: str, value: Any) -> Any:
     """A part of the Configuration with another value: of the one that is there, or of a new one."""
-    from kueuepy import objects  # noqa: PLC0415 - by name
-
     kinds = {
-        "fair_sharing": objects.FairSharingConfig,
-        "wait_for_pods_ready": objects.WaitForPodsReady,
-        "admission_fair_sharing": objects.AdmissionFairSharing,
-        "resources": objects.Resources,
+        "fair_sharing": FairSharingConfig,
+        "wait_for_pods_ready": WaitForPodsReady,
+        "admission_fair_sharing": AdmissionFairSharing,
+        "resources": Resources,
     }
     if first == "feature_gates":
         return {**(before or {}), last: value}

@@ -15,7 +15,7 @@ from kueuepy.notebook import repr_html
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kueuepy import _core
+    from kueuepy._core import Decisions
 
 
 class _Counts(msgspec.Struct, frozen=True):
@@ -40,9 +40,9 @@ class Cycle(Sequence[Decision]):
 
     __slots__ = ("_decided", "_made", "_not_modelled")
 
-    def __init__(self, decided: _core.Decisions, not_modelled: NotModelled | None = None) -> None:
+    def __init__(self, decided: Decisions, not_modelled: NotModelled | None = None) -> None:
         """Holds what the engine has decided, and what is not modelled of whom, by key, which is not to change."""
-        self._decided: _core.Decisions | _Counts = decided
+        self._decided: Decisions | _Counts = decided
         self._not_modelled: NotModelled = {} if not_modelled is None else not_modelled
         self._made: tuple[Decision, ...] | None = None
 
@@ -75,7 +75,7 @@ class Cycle(Sequence[Decision]):
     def decisions(self) -> tuple[Decision, ...]:
         """All decisions."""
         if self._made is None:
-            decided = cast("_core.Decisions", self._decided)
+            decided = cast("Decisions", self._decided)
             self._made = tuple(from_record(decided[i], self._not_modelled) for i in range(len(decided)))
         return self._made
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from kueuepy import _core
+from kueuepy._core import Quantity
 from kueuepy.decisions import Admitted, Decision, FlavorAttempt, Pending, Preempting, Target
 from kueuepy.objects import PodSetAssignment, TopologyAssignment, TopologyDomain
 
@@ -30,7 +30,7 @@ def assignments(view: Iterable[PodSetAdmissionRecord]) -> tuple[PodSetAssignment
         PodSetAssignment(
             name,
             {resource: flavor for resource, (flavor, _) in resources.items()},
-            {resource: _core.Quantity.format(resource, amount) for resource, (_, amount) in resources.items()},
+            {resource: Quantity.format(resource, amount) for resource, (_, amount) in resources.items()},
             count,
             None if place is None else TopologyAssignment(place[0], tuple(TopologyDomain(*one) for one in place[1])),
             delayed or None,

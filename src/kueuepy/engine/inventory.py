@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from kueuepy import _core
+    from kueuepy._core import Engine
 
 EventKind: TypeAlias = Literal[
     "Created",
@@ -104,26 +104,26 @@ class UnadmittedView(NamedTuple):
     count: int  # type: ignore[assignment]
 
 
-def cluster_queues(engine: _core.Engine) -> list[ClusterQueueView]:
+def cluster_queues(engine: Engine) -> list[ClusterQueueView]:
     """Every ClusterQueue."""
     return [ClusterQueueView(*view) for view in engine.cluster_queue_status()]
 
 
-def backlogs(engine: _core.Engine) -> list[BacklogView]:
+def backlogs(engine: Engine) -> list[BacklogView]:
     """Who waits in every ClusterQueue, and what for."""
     return [BacklogView(*view) for view in engine.backlogs()]
 
 
-def local_queues(engine: _core.Engine) -> list[LocalQueueView]:
+def local_queues(engine: Engine) -> list[LocalQueueView]:
     """Every LocalQueue."""
     return [LocalQueueView(*view) for view in engine.local_queue_status()]
 
 
-def cohorts(engine: _core.Engine) -> list[CohortView]:
+def cohorts(engine: Engine) -> list[CohortView]:
     """Every Cohort, those that are only named included."""
     return [CohortView(*view) for view in engine.cohort_status()]
 
 
-def unadmitted(engine: _core.Engine) -> list[UnadmittedView]:
+def unadmitted(engine: Engine) -> list[UnadmittedView]:
     """How many workloads are not admitted, by LocalQueue and reason."""
     return [UnadmittedView(*view) for view in engine.unadmitted_workloads()]

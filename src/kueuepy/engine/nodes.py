@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from kueuepy import _core
+from kueuepy._core import Engine, Tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +28,9 @@ class Node(NamedTuple):
     is_active: bool
 
 
-def nodes_of(engine: _core.Engine) -> list[Node]:
+def nodes_of(engine: Engine) -> list[Node]:
     """The rows of the forest now; the same rows as those of the arrays of `kueuepy.engine.tables`."""
-    return [Node(*row) for row in _core.Tables(engine).nodes]
+    return [Node(*row) for row in Tables(engine).nodes]
 
 
 def roots(nodes: Sequence[Node]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
-    from kueuepy import _core
+    from kueuepy._core import Engine
 
 Exclusion: TypeAlias = tuple[Literal["nodeSelector", "affinity", "taint", "resource"], str, int]
 """Why nodes hold no pod: what is first in the way, the taint's or the resource's name, and how many nodes."""
@@ -63,7 +63,7 @@ class PlaceFactsView(TypedDict):
     domains: list[DomainView]
     domain_counts: list[int]
     nearest: tuple[str, ...] | None
-    one_would_do: list[str]
+    sufficient_alone: list[str]
 
 
 TreeRecord: TypeAlias = tuple[
@@ -111,7 +111,7 @@ class TreeView(NamedTuple):
     absent: list[tuple[str, str]]
 
 
-def tree_of(engine: _core.Engine, flavor: str) -> TreeView | None:
+def tree_of(engine: Engine, flavor: str) -> TreeView | None:
     """The tree of a flavor; `None` if it has no topology, or one that is not there."""
     found = engine.topology_tree(flavor)
     return None if found is None else TreeView(*found)

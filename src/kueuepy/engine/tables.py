@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kueuepy import _core
+from kueuepy._core import Engine, Quantity, Tables
 from kueuepy.engine.nodes import Node
 from kueuepy.errors import NotFoundError
 from kueuepy.tables import Categorical, Column, Columns
@@ -64,9 +64,9 @@ class Grid(Columns):
     __slots__ = ("_tables", "cells", "nodes")
     facts: tuple[str, ...] = ()
 
-    def __init__(self, engine: _core.Engine) -> None:
+    def __init__(self, engine: Engine) -> None:
         """Takes the tables of the engine as they are now."""
-        self._tables = _core.Tables(engine)
+        self._tables = Tables(engine)
         self.nodes = [Node(*row) for row in self._tables.nodes]
         self.cells = self._tables.cells
         super().__init__(self._long())
@@ -92,14 +92,14 @@ class Grid(Columns):
             raise NotFoundError(f'"{name}", "{flavor}/{resource}": there is no such node or cell in the table')
         return int(self.array(fact or self.facts[0])[rows[0], self.cells.index((flavor, resource))])
 
-    def quantity(self, name: str, flavor: str, resource: str, fact: str | None = None) -> _core.Quantity | None:
+    def quantity(self, name: str, flavor: str, resource: str, fact: str | None = None) -> Quantity | None:
         """The same as a quantity; `None` for a limit that isn't given.
 
         Raises:
             NotFoundError: There is no such node or cell.
         """
         found = self.value(name, flavor, resource, fact)
-        return None if found == UNLIMITED else _core.Quantity(_core.Quantity.format(resource, found))
+        return None if found == UNLIMITED else Quantity(Quantity.format(resource, found))
 
     def quantities(self) -> Columns:
         """The rows with amounts as Kubernetes writes them, such as `9` and `32Gi`; `unlimited` without a limit."""
@@ -152,17 +152,17 @@ class QuotaTable(Grid):
     facts = ("nominal_quota", "borrowing_limit", "lending_limit", "subtree_quota", "guaranteed", "potential")
 
 
-def usage_table(engine: _core.Engine) -> UsageTable:
+def usage_table(engine: Engine) -> UsageTable:
     """The usage now."""
     return UsageTable(engine)
 
 
-def quota_table(engine: _core.Engine) -> QuotaTable:
+def quota_table(engine: Engine) -> QuotaTable:
     """The quotas now."""
     return QuotaTable(engine)
 
 
-def share_table(engine: _core.Engine) -> ShareTable:
+def share_table(engine: Engine) -> ShareTable:
     """The shares now."""
     import numpy as np  # noqa: PLC0415 - only on use
 
@@ -181,12 +181,12 @@ def share_table(engine: _core.Engine) -> ShareTable:
     )
 
 
-def queue_table(engine: _core.Engine) -> QueueTable:
+def queue_table(engine: Engine) -> QueueTable:
     """Who waits now."""
     return QueueTable(_columns(engine.position_columns()))
 
 
-def workload_table(engine: _core.Engine) -> WorkloadTable:
+def workload_table(engine: Engine) -> WorkloadTable:
     """All workloads now."""
     return WorkloadTable(_columns(engine.workload_columns()))
 
@@ -196,7 +196,7 @@ def _columns(view: Mapping[str, Any]) -> dict[str, Column]:
 
 
 def _written(resource: str, amount: int) -> str:
-    return "unlimited" if amount == UNLIMITED else _core.Quantity.format(resource, amount)
+    return "unlimited" if amount == UNLIMITED else Quantity.format(resource, amount)
 
 
 def _number(value: int | None) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from kueuepy import _core
+    from kueuepy._core import Engine
     from kueuepy.engine.facts import PlaceView
     from kueuepy.objects.status import CheckState
 
@@ -104,12 +104,12 @@ class StatusView(NamedTuple):
     unhealthy_nodes: tuple[str, ...]
 
 
-def conditions_of(engine: _core.Engine, found: int) -> dict[str, ConditionView]:
+def conditions_of(engine: Engine, found: int) -> dict[str, ConditionView]:
     """The conditions of a workload, by type."""
     return {name: ConditionView(*condition) for name, condition in engine.conditions(found).items()}
 
 
-def admission_of(engine: _core.Engine, found: int) -> AdmissionView | None:
+def admission_of(engine: Engine, found: int) -> AdmissionView | None:
     """The quota that a workload holds; None for none."""
     admission = engine.admission(found)
     if admission is None:
@@ -117,16 +117,16 @@ def admission_of(engine: _core.Engine, found: int) -> AdmissionView | None:
     return AdmissionView(admission[0], tuple(PodSetAdmissionView(*pod_set) for pod_set in admission[1]))
 
 
-def status_of(engine: _core.Engine, found: int) -> StatusView:
+def status_of(engine: Engine, found: int) -> StatusView:
     """The rest of a workload's status."""
-    told = engine.life(found)
+    details = engine.status_details(found)
     return StatusView(
-        tuple(CheckView(*check) for check in told["checks"]),
-        told["requeue_count"],
-        told["requeue_at"],
-        told["past_execution_seconds"],
-        told["reclaimable"],
-        told["pods_ready"],
-        told["active"],
-        tuple(told["unhealthy_nodes"]),
+        tuple(CheckView(*check) for check in details["checks"]),
+        details["requeue_count"],
+        details["requeue_at"],
+        details["past_execution_seconds"],
+        details["reclaimable"],
+        details["pods_ready"],
+        details["active"],
+        tuple(details["unhealthy_nodes"]),
     )

@@ -152,7 +152,7 @@ def _is_text(value: str) -> bool:
 
 
 def _elements_fit(value: Any, parts: tuple[Any, ...], names: _Names) -> bool:
-    """The same of what is in a list or a mapping; what can be gone through once is left alone."""
+    """The same of what is in a list or a mapping; what can be iterated only once is left alone."""
     if isinstance(value, dict) and len(parts) == 2:  # noqa: PLR2004 - keys and values
         some = list(value.items())[:_MOST]
         return all(fits(key, parts[0], names) and fits(item, parts[1], names) for key, item in some)

@@ -147,8 +147,8 @@ def _preemption(facts: FactsView) -> Cause:
         if verdict == "Taken" or len(group) <= _MOST_ALIKE or any(c["comparisons"] for c in group):
             causes += [_candidate(candidate, barred) for candidate in group]
         else:
-            told = {"verdict": verdict, "cluster_queue": queue, "workloads": tuple(c["workload"] for c in group)}
-            causes.append(_cause("candidates", words.candidates(group), told))
+            verdicts = {"verdict": verdict, "cluster_queue": queue, "workloads": tuple(c["workload"] for c in group)}
+            causes.append(_cause("candidates", words.candidates(group), verdicts))
     hidden = sum(facts["counts"].values()) - len(facts["candidates"])
     if hidden > 0:
         causes.append(_cause("candidates", words.hidden(hidden, facts["counts"]), {"counts": facts["counts"]}))

@@ -18,7 +18,7 @@ from kueuepy.notebook import repr_html
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kueuepy import _core
+    from kueuepy._core import Engine
     from kueuepy.decisions import Admitted
     from kueuepy.engine.facts import FactsView
     from kueuepy.engine.workloads import ConditionView
@@ -94,7 +94,7 @@ def _lines(causes: tuple[Cause, ...], indent: str) -> Iterator[str]:
 
 @checked
 def explain(
-    engine: _core.Engine,
+    engine: Engine,
     found: int,
     decided: Admitted | None,
     *,
@@ -136,8 +136,8 @@ def explain(
     waits = verdict in ("Pending", "Preempting", "Fits")
     reason, message = written.reason, written.message
     if waits:
-        told = facts if obstacle is None else obstacle
-        reason, message = told["reason"], told["message"]
+        source = facts if obstacle is None else obstacle
+        reason, message = source["reason"], source["message"]
     return Explanation(
         facts["workload"],
         facts["cluster_queue"],

@@ -12,7 +12,7 @@ from kueuepy.objects import SECOND
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kueuepy import _core
+    from kueuepy._core import Engine
     from kueuepy.engine.facts import FactsView
     from kueuepy.engine.workloads import StatusView
     from kueuepy.explain.cause import Cause
@@ -76,7 +76,7 @@ def _ways_out(facts: FactsView) -> Iterator[str]:
 # --- what only time brings -------------------------------------------------------------------------------------------
 
 
-def delays(engine: _core.Engine, found: int, facts: FactsView) -> list[Cause]:
+def delays(engine: Engine, found: int, facts: FactsView) -> list[Cause]:
     """Checks that turned it away, and the back-off after an eviction, as long as that lasts."""
     status = status_of(engine, found)
     checks = [
@@ -87,7 +87,7 @@ def delays(engine: _core.Engine, found: int, facts: FactsView) -> list[Cause]:
     return [*checks, *_backoff(engine, status, facts)]
 
 
-def _backoff(engine: _core.Engine, status: StatusView, facts: FactsView) -> list[Cause]:
+def _backoff(engine: Engine, status: StatusView, facts: FactsView) -> list[Cause]:
     until = status.requeue_at
     if until is None or until <= engine.now:
         return []
@@ -96,7 +96,7 @@ def _backoff(engine: _core.Engine, status: StatusView, facts: FactsView) -> list
     return [_cause("back-off", text, {"until": until, "seconds": left})]
 
 
-def releases(engine: _core.Engine, facts: FactsView, known: Callable[[str], Workload | None]) -> list[Cause]:
+def releases(engine: Engine, facts: FactsView, known: Callable[[str], Workload | None]) -> list[Cause]:
     """When a workload that would make room has to end at the latest."""
     ends = sorted(
         (end, key)
@@ -116,7 +116,7 @@ def releases(engine: _core.Engine, facts: FactsView, known: Callable[[str], Work
     return [_cause("release", words.release(key, left), {"workload": key, "at": end, "seconds": left})]
 
 
-def _end(engine: _core.Engine, key: str, workload: Workload | None) -> int | None:
+def _end(engine: Engine, key: str, workload: Workload | None) -> int | None:
     if workload is None or workload.maximum_execution_time_seconds is None:
         return None
     found = engine.find(key)

@@ -102,7 +102,7 @@ def remedy(facts: PlaceFactsView) -> str:
     nearest = facts["nearest"]
     where = "/".join(nearest) if nearest is not None else f"topology {facts['topology']}"
     missing = facts["count"] - facts["largest"]
-    ways = [f"{_either(facts['one_would_do'])} left"] if facts["one_would_do"] else []
+    ways = [f"{_either(facts['sufficient_alone'])} left"] if facts["sufficient_alone"] else []
     if missing <= 0:
         ways.append(f"a node with room for the leader and {pods(facts['count'])} came to {where}")
     elif facts["most_on_a_node"]:
@@ -121,6 +121,6 @@ def _either(workloads: Sequence[str]) -> str:
 
 def held(name: str, levels: Sequence[str], domains: Sequence[tuple[tuple[str, ...], int]]) -> str:
     """Where the pods of a pod set are, by the domains of its topology assignment."""
-    told = ", ".join(f"{'/'.join(values)}: {count}" for values, count in domains[:_MOST_TOLD])
+    listed = ", ".join(f"{'/'.join(values)}: {count}" for values, count in domains[:_MOST_TOLD])
     more = f" and {len(domains) - _MOST_TOLD} more" if domains[_MOST_TOLD:] else ""
-    return f"pod set {name} is on {told}{more}" if told else f"pod set {name} is on no {levels[-1]}"
+    return f"pod set {name} is on {listed}{more}" if listed else f"pod set {name} is on no {levels[-1]}"

@@ -53,5 +53,5 @@ def _fits(flavor: FlavorView) -> bool:
 def _choice(pod_set: PodSetView, flavors: list[FlavorView]) -> Cause:
     held = [_cause("remedy", words.remedy(flavor), {"flavor": flavor["flavor"]}) for flavor in flavors]
     resources = sorted({cell["resource"] for flavor in flavors for cell in flavor["cells"]})
-    told = words.choices(resources, pod_set["name"], len(held))
-    return _cause("remedy for", told, {"pod_set": pod_set["name"], "resources": tuple(resources)}, held)
+    text = words.choices(resources, pod_set["name"], len(held))
+    return _cause("remedy for", text, {"pod_set": pod_set["name"], "resources": tuple(resources)}, held)

@@ -6,7 +6,7 @@ import math
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from kueuepy import _core
+from kueuepy._core import Quantity
 from kueuepy.engine.facts import Shortage, less, number
 from kueuepy.explain import placewords
 
@@ -72,7 +72,7 @@ _REASONS = {
 
 def amount(resource: str, value: int | None) -> str:
     """An amount as Kueue writes it."""
-    return "no limit" if value is None else _core.Quantity.format(resource, value)
+    return "no limit" if value is None else Quantity.format(resource, value)
 
 
 def flavor(facts: FlavorView, *, uncovered: bool = False) -> str:
@@ -311,8 +311,8 @@ def _stay(verdict: str) -> str:
 
 def hidden(count: int, counts: dict[str, int]) -> str:
     """Candidates that are not shown one by one."""
-    told = [f"{number} {'leave' if name == 'Taken' else _stay(name)}" for name, number in counts.items()]
-    return f"and {count} more; in all, {'; '.join(told)}"
+    counted = [f"{number} {'leave' if name == 'Taken' else _stay(name)}" for name, number in counts.items()]
+    return f"and {count} more; in all, {'; '.join(counted)}"
 
 
 def comparison(facts: ComparisonView) -> str:

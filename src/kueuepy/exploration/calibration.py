@@ -179,7 +179,7 @@ class _Round:
             )
 
     def some(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """So many of the jobs that wait, in order."""
+        """A random sample of `n` rows of the jobs that wait, sorted."""
         return np.sort(rng.choice(self._rows, min(n, len(self._rows)), replace=False))
 
     def estimates(self, rows: NDArray[np.int64], options: dict[str, Any]) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from kueuepy.decisions.kinds import PreemptionReason
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import nearest
 from kueuepy.objects import SECOND
+from kueuepy.simulation.catalogue import FIGURES, unit_of
 from kueuepy.simulation.figures import Kpis, job_figures, percentile
 from kueuepy.simulation.values import parse_span
 from kueuepy.tables import Categorical
@@ -41,15 +42,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-_SPANS = re.compile(r".*wait_.*|longest_wait|makespan|seconds|promise_p95")
 _HOUR = 3600
-_PER_JOB = (
-    *("jobs", "finished", "wait_mean", "wait_p50", "wait_p95", "wait_p99", "longest_wait"),
-    *("first_wait_mean", "first_wait_p50", "first_wait_p95", "first_wait_p99", "slowdown", "slowdown_p95"),
-    *("bounded_slowdown", "bounded_slowdown_p95", "goodput", "useful", "evictions", "evictions_max"),
-)
-"""The figures that come from single jobs, and so are there of any part of them."""
-_COUNTS = ("jobs", "finished", "evictions", "evictions_max")
 
 
 def figures_of(result: Result) -> dict[str, float]:
@@ -117,12 +110,11 @@ class Measure(msgspec.Struct, frozen=True):
             InvalidSpecError: The figure is not there of a part of the jobs.
         """
         parts = _Parts.of(self, result)
-        if self.figure in _PER_JOB or _PERCENTILE.fullmatch(self.figure):
+        if _is_of_jobs(self.figure):
             return _of_jobs(self.figure, result, parts.mask(result, self.conditions))
         if self.conditions or parts.of_jobs:
-            raise InvalidSpecError(
-                f'"{self}": {self.figure} is not a figure of single jobs; those are {", ".join(_PER_JOB)}'
-            )
+            known = ", ".join(name for name, figure in FIGURES.items() if figure.of_jobs)
+            raise InvalidSpecError(f'"{self}": {self.figure} is not a figure of single jobs; those are {known}')
         if parts.queue is not None:
             return _of_queue(self, result, parts)
         return _of_run(self, result, parts)
@@ -189,11 +181,17 @@ def _near(what: str, name: str, known: set[str]) -> str:
     return f'"{name}" names no {what}; {hint}'
 
 
+def _is_of_jobs(figure: str) -> bool:
+    """Whether any part of the jobs has the figure."""
+    return (figure in FIGURES and FIGURES[figure].of_jobs) or _PERCENTILE.fullmatch(figure) is not None
+
+
 def _of_jobs(figure: str, result: Result, mask: NDArray[np.bool_]) -> float | None:
     """A figure of some jobs; of none only how many there are."""
-    if not mask.any() and figure not in _COUNTS:
+    known = FIGURES.get(figure)
+    if not mask.any() and (known is None or known.source != "count"):
         return None
-    if figure in _PER_JOB:
+    if known is not None:
         value = job_figures(result, mask)[figure]
         return None if value is None else float(value)
     first, _, part = figure.rpartition("_p")
@@ -235,7 +233,7 @@ def _of_run(measure: Measure, result: Result, parts: _Parts) -> float | None:
     return float(value.get(cells[0], 0))
 
 
-def number(text: str, where: str, figure: str = "wait_") -> float:
+def number(text: str, where: str, figure: str = "wait_mean") -> float:
     """A number: `0.8`, `80%`, or a time such as `30m` in the unit of the figure.
 
     >>> number("80%", ""), number("1h30m", ""), number("90m", "", "lost_hours")
@@ -249,8 +247,8 @@ def number(text: str, where: str, figure: str = "wait_") -> float:
     except ValueError:
         pass
     found = parse_span(text)
-    hours = figure.endswith("_hours")
-    if found is None or not (hours or _SPANS.fullmatch(figure)):
+    hours = unit_of(figure) == "hours"
+    if found is None or not (hours or unit_of(figure) == "span" or _PERCENTILE.fullmatch(figure)):
         allowed = "a number, a percentage, or a time such as 30m" if found is None else "a number: it is no time"
         raise InvalidSpecError(f"{where}: {text!r}; it must be {allowed}")
     return found / SECOND / (_HOUR if hours else 1)

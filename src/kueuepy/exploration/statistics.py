@@ -36,7 +36,7 @@ def student(degrees: int) -> float:
 
 
 def wilson(hits: int, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a probability, of which so many of `n` draws were hits.
+    """Wilson's 95 % interval of a probability, of which `hits` of `n` draws hit.
 
     >>> low, high = wilson(5, 10)
     >>> round(low, 3), round(high, 3)

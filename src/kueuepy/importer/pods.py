@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from kueuepy import _core
+from kueuepy._core import Quantity, pod_requests
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import checked
 from kueuepy.importer.report import Imported
@@ -169,14 +169,14 @@ class PodImport:
     def _admitted(self, workload: Workload, queue: ClusterQueue) -> Workload:
         """The Workload with quota: the first flavor of the group that covers a resource; nobody asks if it fits."""
         pod_set = workload.pod_sets[0]
-        requests = _core.pod_requests(pod_set.template, configuration=self._cluster.configuration)
+        requests = pod_requests(pod_set.template, configuration=self._cluster.configuration)
         flavors = {}
         for resource in sorted(name for name, amount in requests.items() if amount):
             group = next((group for group in queue.resource_groups if resource in group.covered_resources), None)
             if group is None:
                 raise InvalidSpecError(f'resource "{resource}" is not covered by ClusterQueue "{queue.name}"')
             flavors[resource] = group.flavors[0].name
-        usage = {resource: _core.Quantity.format(resource, requests[resource]) for resource in flavors}
+        usage = {resource: Quantity.format(resource, requests[resource]) for resource in flavors}
         assignment = PodSetAssignment(pod_set.name, flavors=dict(flavors), resource_usage=dict(usage), count=1)
         message = f"Imported into ClusterQueue {queue.name}"
         conditions = tuple(

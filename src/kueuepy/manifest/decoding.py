@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Validated:
-    """Values that need no second look, by what they are, not by what they equal."""
+    """Objects that were validated, by identity: another one that equals them is validated again."""
 
     __slots__ = ("_values",)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from kueuepy import objects
+import kueuepy.objects as all_objects
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import Object
 
 KINDS: dict[str, type[Object]] = {
-    name: cls for name, cls in vars(objects).items() if isinstance(cls, type) and issubclass(cls, Object)
+    name: cls for name, cls in vars(all_objects).items() if isinstance(cls, type) and issubclass(cls, Object)
 }
 """By name, every class of objects."""
 

@@ -15,10 +15,10 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.exploration.sweep import setup_of
 from kueuepy.scheduler import Scheduler
+from kueuepy.simulation.catalogue import figure_text
 from kueuepy.simulation.model import Record
 from kueuepy.simulation.series import resample
 from kueuepy.simulation.simulate import Simulation
-from kueuepy.simulation.text import figure_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -6,7 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from kueuepy import _core
+from kueuepy._core import Engine, Quantity
 from kueuepy.engine.workloads import admission_of, conditions_of
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.problems import ManifestError
@@ -67,7 +67,7 @@ class Replay:
         """
         check_scenario(scenario)
         config = scenario.get("config") or {}
-        self.engine = _core.Engine(configuration(config))
+        self.engine = Engine(configuration(config))
         self.engine.set_now(EPOCH)
         self._specs: dict[tuple[str, str], Any] = {}
         self._workloads: dict[str, Workload] = {}
@@ -226,7 +226,7 @@ class Replay:
                     "count": count,
                     "flavors": {resource: flavor for resource, (flavor, _) in resources.items()},
                     "usage": {
-                        resource: _core.Quantity.format(resource, amount) for resource, (_, amount) in resources.items()
+                        resource: Quantity.format(resource, amount) for resource, (_, amount) in resources.items()
                     },
                     **_place(place, delayed),
                 }
@@ -281,9 +281,9 @@ def _read(doc: dict[str, Any]) -> Object:
 
 def _place(place: PlaceView | None, delayed: str) -> Result:
     """The topology assignment of a pod set."""
-    told: Result = {"delayedTopologyRequest": delayed} if delayed else {}
+    written: Result = {"delayedTopologyRequest": delayed} if delayed else {}
     if place is not None:
         levels, domains = place
         counts = [{"values": list(values), "count": count} for values, count in domains]
-        told["topology"] = {"levels": list(levels), "domains": counts}
-    return told
+        written["topology"] = {"levels": list(levels), "domains": counts}
+    return written

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from threading import RLock
 
-    from kueuepy import _core
+    from kueuepy._core import Engine, Question
     from kueuepy.cluster import Cluster
     from kueuepy.decisions import Decision
     from kueuepy.engine.tables import QueueTable, QuotaTable, ShareTable, UsageTable, WorkloadTable
@@ -47,7 +47,7 @@ class SchedulerQuestions:
         return self.session.lock
 
     @property
-    def engine(self) -> _core.Engine:
+    def engine(self) -> Engine:
         """The engine itself, for those who build on it; what it is told is not known to this Scheduler's `cluster`."""
         return self.state.engine
 
@@ -141,7 +141,7 @@ class SchedulerQuestions:
         with self.lock:
             return ask(self.state, items)
 
-    def question(self, item: Any) -> _core.Question:
+    def question(self, item: Any) -> Question:
         """A workload read once, to be asked about again and again."""
         from kueuepy.whatif import question  # noqa: PLC0415 - only on use
 

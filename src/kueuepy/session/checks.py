@@ -138,19 +138,19 @@ def answer(check: Check, request: CheckRequest) -> CheckAnswer | None:
         InvalidSpecError: There is no such state.
     """
     review = getattr(check, "review", None)
-    told = check(request.workload) if review is None and callable(check) else review(request)  # type: ignore[misc]
-    if isinstance(told, str):
-        told = CheckAnswer(told)  # type: ignore[arg-type]
-    if told is None:
+    answered = check(request.workload) if review is None and callable(check) else review(request)  # type: ignore[misc]
+    if isinstance(answered, str):
+        answered = CheckAnswer(answered)  # type: ignore[arg-type]
+    if answered is None:
         return None
-    if not isinstance(told, CheckAnswer) or told.state not in _STATES:
+    if not isinstance(answered, CheckAnswer) or answered.state not in _STATES:
         raise InvalidSpecError(
-            f'AdmissionCheck "{request.check.name}": answers {told!r}; it must be one of {", ".join(_STATES)}, '
+            f'AdmissionCheck "{request.check.name}": answers {answered!r}; it must be one of {", ".join(_STATES)}, '
             "a CheckAnswer, or None"
         )
     state = request.state
-    news = told.state != "Pending" or told.message not in (None, state.message)
-    return told if news else None
+    news = answered.state != "Pending" or answered.message not in (None, state.message)
+    return answered if news else None
 
 
 def check_updates(workload: Workload, name: str, state: CheckState, updates: tuple[Mapping[str, Any], ...]) -> None:

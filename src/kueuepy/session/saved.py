@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from kueuepy import _core
+from kueuepy._core import Engine
 from kueuepy.decisions import Admitted
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked
@@ -112,7 +112,7 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> SchedulerState:
         store = _store(saved)
     except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidSpecError(f"{name}: is damaged: {error}") from None
-    return SchedulerState(_core.Engine.load(saved.engine), saved.configuration, saved.related, store, saved.count)
+    return SchedulerState(Engine.load(saved.engine), saved.configuration, saved.related, store, saved.count)
 
 
 @checked

@@ -11,7 +11,7 @@ from kueuepy.engine.nodes import nodes_of, roots
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from kueuepy import _core
+    from kueuepy._core import Engine
 
 _UNHEEDED = 16  # states to compare before anybody looks at who is preempted
 _MANY = 64
@@ -21,7 +21,7 @@ _TIMES = 8  # how often they must have come
 
 
 def settle(
-    engine: _core.Engine,
+    engine: Engine,
     run: Callable[[], Cycle],
     max_cycles: int | None = None,
     *,
@@ -89,7 +89,7 @@ class _Repeated:
     def __init__(self) -> None:
         self._next = _LONG
 
-    def loops(self, engine: _core.Engine, cycles: Sequence[Cycle], states: int) -> tuple[Loop, ...]:
+    def loops(self, engine: Engine, cycles: Sequence[Cycle], states: int) -> tuple[Loop, ...]:
         """The loop that has come many times, if one has, after so many cycles and different states."""
         if min(len(cycles), states) < self._next:
             return ()
@@ -100,18 +100,18 @@ class _Repeated:
 
 def _period(cycles: Sequence[Cycle]) -> int:
     """How many cycles ago the last decisions began that came `_TIMES` times in turn; 0 if they did not."""
-    told = [
+    looks = [
         tuple((type(decision), decision.workload, getattr(decision, "targets", ())) for decision in cycle)
         for cycle in cycles[-_LONG:]
     ]
-    for period in range(1, len(told) // _TIMES + 1):
-        since = len(told) - _TIMES * period
-        if told[since + period :] == told[since:-period]:
+    for period in range(1, len(looks) // _TIMES + 1):
+        since = len(looks) - _TIMES * period
+        if looks[since + period :] == looks[since:-period]:
             return period
     return 0
 
 
-def _settle_alone(engine: _core.Engine, *, apart: bool = True) -> Settled:
+def _settle_alone(engine: Engine, *, apart: bool = True) -> Settled:
     """The same of a fork that nobody else sees."""
 
     def run() -> Cycle:
@@ -137,7 +137,7 @@ class _Progress:
         return not self._evicts and _MANY < self._ahead < before
 
 
-def _round(engine: _core.Engine, cycles: Sequence[Cycle], *, apart: bool) -> tuple[Loop, ...]:
+def _round(engine: Engine, cycles: Sequence[Cycle], *, apart: bool) -> tuple[Loop, ...]:
     """The loops of one round of all; none if nobody is admitted or preempted in it."""
     if not any(cycle.evicted_count or cycle.admitted_count for cycle in cycles):
         return ()
@@ -158,7 +158,7 @@ def _moved(cycles: Iterable[Cycle]) -> tuple[str, ...]:
     return tuple(sorted(moved))
 
 
-def _look_apart(engine: _core.Engine, suspects: Iterable[str]) -> tuple[tuple[Loop, ...], int] | None:
+def _look_apart(engine: Engine, suspects: Iterable[str]) -> tuple[tuple[Loop, ...], int] | None:
     """The loops of the suspects' trees, and how many cycles all others still need; nothing if there is none.
 
     A tree that goes round alone goes round among others. Once they are out of the way, the others are run to their end,
@@ -186,7 +186,7 @@ def _sorted(loops: Iterable[Loop]) -> tuple[Loop, ...]:
 class _Trees:
     """Which workload is in which tree of cohorts."""
 
-    def __init__(self, engine: _core.Engine) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
         root_of_queue = roots(nodes_of(engine))
         columns = engine.workload_columns()
@@ -205,7 +205,7 @@ class _Trees:
         """The root of the tree in which a workload is."""
         return self._keys.get(key, "")
 
-    def only(self, roots: set[str]) -> _core.Engine:
+    def only(self, roots: set[str]) -> Engine:
         """A fork with the workloads of these trees alone."""
         fork = self._engine.fork()
         for key, root in self._keys.items():

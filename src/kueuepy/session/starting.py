@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kueuepy import _core
+from kueuepy._core import Engine
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs.places import jobs_placed
@@ -36,7 +36,7 @@ def start(
     if not isinstance(cluster, Cluster):
         raise InvalidSpecError(f"Scheduler: {cluster!r} is no Cluster; make one of objects: Cluster(*objects)")
     related = tuple(map(plain, cluster.manifest.others))
-    engine = _core.Engine(cluster.configuration)
+    engine = Engine(cluster.configuration)
     state = SchedulerState(engine, cluster.configuration, related, Store(), checks=checks_of(checks or {}))
     engine.set_now(latest_time(cluster) if now is None else moment_ns(now))
     engine.set_stop_delay(duration_ns(stopping))

@@ -15,7 +15,7 @@ from kueuepy.session.submission import JobContext
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from kueuepy import _core
+    from kueuepy._core import Engine
     from kueuepy.objects import Configuration
     from kueuepy.session.checks import Check
     from kueuepy.session.store import Store
@@ -34,7 +34,7 @@ class SchedulerState:
         checks: Who answers the admission checks, by controllerName.
     """
 
-    engine: _core.Engine
+    engine: Engine
     configuration: Configuration
     related: tuple[dict[str, Any], ...]
     store: Store

@@ -18,12 +18,12 @@ from kueuepy.objects import (
 )
 
 if TYPE_CHECKING:
-    from kueuepy import _core
+    from kueuepy._core import Engine
     from kueuepy.engine.workloads import CheckView
     from kueuepy.objects import Workload
 
 
-def live_workload(engine: _core.Engine, found: int, known: Workload) -> Workload:
+def live_workload(engine: Engine, found: int, known: Workload) -> Workload:
     """The Workload as submitted, with the status that it has now."""
     admission, status = admission_of(engine, found), status_of(engine, found)
     again = status.requeue_count
@@ -48,7 +48,7 @@ def _check(view: CheckView) -> AdmissionCheckState:
     )
 
 
-def conditions(engine: _core.Engine, found: int) -> tuple[Condition, ...]:
+def conditions(engine: Engine, found: int) -> tuple[Condition, ...]:
     """The workload's conditions."""
     return tuple(
         Condition(name, _status(view.is_true), view.reason, view.message, view.transition)

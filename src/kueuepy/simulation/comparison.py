@@ -13,10 +13,10 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.explain.words import amount, share_text
 from kueuepy.notebook import Sheet, repr_html
+from kueuepy.simulation.catalogue import figure_text, shown
 from kueuepy.simulation.history import Fact, Move
 from kueuepy.simulation.outcomes import JobOutcome, QueueOutcome, Run
 from kueuepy.simulation.simulate import Simulation
-from kueuepy.simulation.text import figure_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,22 +45,6 @@ _TITLES = {
 }
 _SHOWN = 20
 _MOST_MOVES = 4
-_FIGURES = (
-    "jobs",
-    "finished",
-    "wait_mean",
-    "wait_p50",
-    "wait_p95",
-    "longest_wait",
-    "bounded_slowdown",
-    "goodput",
-    "utilisation",
-    "lost_hours",
-    "borrowed_hours",
-    "jain",
-    "evictions",
-    "loops",
-)
 
 
 class DecisionChange(msgspec.Struct, frozen=True):
@@ -169,7 +153,7 @@ class Comparison:
     def figures(self) -> list[tuple[str, ...]]:
         """The figures by which people choose, one a row, a column for each policy; times and hours as they are read."""
         rows = []
-        for figure in _FIGURES:
+        for figure in shown("policies"):
             values = [getattr(kpis, figure) for kpis in self.kpis.values()]
             cells = dict.fromkeys(cell for value in values if isinstance(value, dict) for cell in value)
             rows += [
@@ -187,7 +171,7 @@ class Comparison:
     def rows(self) -> list[tuple[str, ...]]:
         """Rows of text for each ClusterQueue, one for each policy."""
         return [
-            (queue, self.names[i], *_told(outcome))
+            (queue, self.names[i], *_cells(outcome))
             for queue, all_ in self.queues.items()
             for i, outcome in enumerate(all_)
             if outcome is not None
@@ -333,7 +317,7 @@ def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def _told(outcome: QueueOutcome) -> tuple[str, ...]:
+def _cells(outcome: QueueOutcome) -> tuple[str, ...]:
     used = [f"{cell} {amount(cell.partition('/')[2], round(value))}" for cell, value in outcome.mean_usage.items()]
     return (
         f"{outcome.admitted}/{outcome.jobs}",

@@ -45,19 +45,18 @@ def read_events(path: str | os.PathLike[str]) -> tuple[At, ...]:
         for place, entry in enumerate(entries):
             where = item.where((place,) if isinstance(item.value, list) else ())
             try:
-                found.append(_event(where, entry))
+                found.append(_event(entry))
             except KueueError as error:
-                text = str(error)
-                raise InvalidSpecError(text if text.startswith(where) else f"{where}: {text}") from None
+                raise InvalidSpecError(f"{where}: {error}") from None
     return tuple(found)
 
 
-def _event(where: str, entry: Any) -> At:
+def _event(entry: Any) -> At:
     if not isinstance(entry, Mapping) or sum(name in entry for name in _WHAT) != 1:
-        raise InvalidSpecError(f"{where}: an event must be a mapping with one of {', '.join(_WHAT)}")
+        raise InvalidSpecError(f"an event must be a mapping with one of {', '.join(_WHAT)}")
     unknown = [name for name in entry if name not in (*_WHEN, *_WHAT)]
     if unknown:
-        raise InvalidSpecError(f"{where}: {unknown[0]}: is unknown; there are {', '.join((*_WHEN, *_WHAT))}")
+        raise InvalidSpecError(f"{unknown[0]}: is unknown; there are {', '.join((*_WHEN, *_WHAT))}")
     event = At(what=_what(entry), **{name: entry[name] for name in _WHEN if name in entry})
     event.moments("event", 0)
     return event

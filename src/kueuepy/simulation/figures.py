@@ -12,7 +12,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.notebook import Sheet, repr_html
-from kueuepy.simulation.text import figure_text
+from kueuepy.simulation.catalogue import FIGURES, figure_text
 from kueuepy.simulation.windows import integrals, of_runs
 
 if TYPE_CHECKING:
@@ -30,19 +30,13 @@ _STARVED = 10
 BATCHES = 20
 _T19 = 2.093024054408263
 """Student's t with 19 degrees of freedom: 97.5 % are below."""
-_OVER_TIME = ("utilisation", "waiting_mean", "throughput")
-_OF_JOBS = (
-    *(f"{wait}_{name}" for wait in ("wait", "first_wait") for name in ("mean", "p50", "p95", "p99")),
-    *("longest_wait", "slowdown", "slowdown_p95", "bounded_slowdown", "bounded_slowdown_p95"),
-    *("goodput", "useful"),
-)
 
 
 @checked_methods
 class Kpis(msgspec.Struct, frozen=True, dict=True):
     """What came of a run, in figures; those of a resource are by `flavor/resource`, in hours of cores for cpu.
 
-    A percentile is the smallest value that so many of a hundred do not exceed (nearest rank). Integrals go over the
+    Percentiles are by nearest rank: the smallest value that N of 100 do not exceed. Integrals go over the
     window, from the warm-up to the end of the run unless others are asked for.
 
     Attributes:
@@ -181,7 +175,7 @@ class Kpis(msgspec.Struct, frozen=True, dict=True):
 
 
 def percentile(ordered: NDArray[np.float64], percent: float) -> float:
-    """The smallest of sorted values that so many of a hundred do not exceed; 0 of none."""
+    """The nearest-rank percentile of sorted values; 0 if there are none."""
     return float(ordered[math.ceil(len(ordered) * percent / 100) - 1]) if len(ordered) else 0.0
 
 
@@ -354,16 +348,17 @@ def _starved(result: Recorded, mask: NDArray[np.bool_]) -> int:
 def interval(run: Recorded, name: str) -> tuple[float, float]:
     """The 95 % interval of a figure; see `Kpis.interval`."""
     field, _, cell = name.partition(" ")
-    if field in _OF_JOBS:
+    source = FIGURES[field].source if field in FIGURES else None
+    if source == "jobs":
         batches = _batches_of_jobs(run, field)
-    elif field in _OVER_TIME:
+    elif source == "time":
         edges = np.linspace(run.warmup, run.seconds, BATCHES + 1).tolist()
         batches = [
             value.get(cell, 0.0) if isinstance(value := getattr(kpis_of(run, low, high), field), dict) else value
             for low, high in pairwise(edges)
         ]
     else:
-        allowed = ", ".join(_OF_JOBS + _OVER_TIME)
+        allowed = ", ".join(name for name, figure in FIGURES.items() if figure.source in ("jobs", "time"))
         raise InvalidSpecError(f'interval: "{name}" is no figure that has batches; those are {allowed}')
     values = np.array([value for value in batches if value is not None], np.float64)
     if len(values) < BATCHES:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy import _core
+from kueuepy._core import Quantity
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import BOUND
 from kueuepy.simulation.load import trees_of
@@ -65,7 +65,7 @@ def result_of(run: Prepared) -> Result:
     )
     cluster = run.base.cluster
     weights = {
-        q.name: 1.0 if q.fair_sharing is None else float(_core.Quantity(q.fair_sharing.weight))
+        q.name: 1.0 if q.fair_sharing is None else float(Quantity(q.fair_sharing.weight))
         for q in cluster.cluster_queues
     }
     facts = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from kueuepy import objects as kinds
+import kueuepy.objects as kinds
 from kueuepy.scheduler import Scheduler
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from kueuepy import _core
+from kueuepy._core import Engine, VirtualRun
 from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import read
@@ -182,7 +182,7 @@ class Load:
         """Generates cohorts, queues and workloads in the order of the profile."""
         release = release_of(version).name
         config = Configuration(fair_sharing=FairSharingConfig() if fair_sharing else None, version=release)
-        self.engine = _core.Engine(config)
+        self.engine = Engine(config)
         self.classes: list[str] = []
         self.prototypes: list[Workload] = []
         self._pod_sets: dict[WorkloadTemplate, PodSet] = {}
@@ -271,7 +271,7 @@ class Load:
         """Columns of all arrivals in the order of generation: times in nanoseconds, and which prototype each is."""
         return {"submit": self._at, "created": self._created, "runtime": self._runtime, "shape": self._shape}
 
-    def start(self) -> _core.VirtualRun:
+    def start(self) -> VirtualRun:
         """A run of virtual time over the load, not yet begun."""
         import numpy as np  # noqa: PLC0415 - only on use
 
@@ -282,9 +282,9 @@ class Load:
         }
         columns |= {"shape": np.array(self._shape, np.int32)[order], "row": order.astype(np.int32)}
         columns |= {"prefix": "w", "digits": 0, "uid_digits": 9}
-        return _core.VirtualRun(self.engine, self.prototypes, columns, _AS_KUEUES_TEST)
+        return VirtualRun(self.engine, self.prototypes, columns, _AS_KUEUES_TEST)
 
-    def first_waits(self, run: _core.VirtualRun) -> dict[str, int]:
+    def first_waits(self, run: VirtualRun) -> dict[str, int]:
         """By class, the mean time from arrival to first admission, in whole milliseconds."""
         import numpy as np  # noqa: PLC0415 - only on use
 
@@ -312,8 +312,8 @@ def perf(
     """Runs a profile in virtual time.
 
     `wall_s` is the time of the virtual run alone. The means of first waits, from arrival to first admission, are in
-    whole milliseconds by class; `peak_rss_mb` is in units of 2^20 bytes. `progress` is told, now and then, how many
-    workloads have finished and how many there are.
+    whole milliseconds by class; `peak_rss_mb` is in units of 2^20 bytes. `progress` is called periodically with how
+    many workloads have finished and how many there are.
 
     Raises:
         InvalidSpecError: The profile cannot be read, or the version has no profile.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy import _core
+from kueuepy._core import VirtualRun
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import nearest
@@ -232,10 +232,10 @@ class Prepared:
         names = self.jobs["name"].tolist() if "name" in self.jobs.names else ()
         return {str(name): row for row, name in enumerate(names)}
 
-    def _start(self) -> _core.VirtualRun:
+    def _start(self) -> VirtualRun:
         self.order = np.argsort(self.jobs["submit"], kind="stable")
         try:
-            core = _core.VirtualRun(self.base.engine, self.shapes, self._columns(), self.options)
+            core = VirtualRun(self.base.engine, self.shapes, self._columns(), self.options)
         except InvalidSpecError:
             for template in self.jobs.templates:  # the core does not tell whose pods it cannot read
                 check(template)

@@ -119,7 +119,7 @@ class Recorded:
         self.stats: dict[str, int] = facts["stats"]
         self.weights: dict[str, float] = facts["weights"]
         self.trees: dict[str, str] = facts["trees"]
-        self._told = facts.get("waiting", ())
+        self._waiting = facts.get("waiting", ())
 
     def name_of(self, row: int) -> str:
         """The name of a job.

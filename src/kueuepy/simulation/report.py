@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import KueueError, StateError
 from kueuepy.errors.arguments import checked
+from kueuepy.simulation.catalogue import figure_text, unit_of
 from kueuepy.simulation.comparison import Comparison
-from kueuepy.simulation.text import PARTS, SPANS, figure_text, span_text
+from kueuepy.simulation.text import span_text
 from kueuepy.version import describe
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ def _valued(table: Columns, name: str, row: int) -> Any:
     if isinstance(value, str) or value is None:
         return value or ""
     number = value.item()
-    return (number, figure_text(name, number)) if name.split(" ", maxsplit=1)[0] in SPANS | PARTS else number
+    return (number, figure_text(name, number)) if unit_of(name) in ("span", "part") else number
 
 
 def _preemption(result: Result) -> str:

@@ -168,7 +168,7 @@ class Result(Recorded):
     def waiting(self) -> tuple[Waiter, ...]:
         """The ten jobs that have waited for longest at the end, and why."""
         if self._run is None:
-            return tuple(msgspec.convert(waiter, Waiter) for waiter in self._told)
+            return tuple(msgspec.convert(waiter, Waiter) for waiter in self._waiting)
         rows = longest_waiting(self, _LONGEST)
         scheduler = self.scheduler if rows else None
         found = []

@@ -1,4 +1,4 @@
-"""How people read the figures of a run."""
+"""How people read times."""
 
 from __future__ import annotations
 
@@ -20,26 +20,3 @@ def span_text(seconds: float) -> str:
         if count:
             parts.append(f"{count} {name}")
     return " ".join(parts[:2])
-
-
-SPANS = frozenset(
-    [f"{wait}_{name}" for wait in ("wait", "first_wait") for name in ("mean", "p50", "p95", "p99")]
-    + ["longest_wait", "promise_p95", "makespan", "seconds"]
-)
-"""The figures that are times, in seconds."""
-PARTS = frozenset(["utilisation", "effective_utilisation", "goodput", "useful", "wasted", "borrowing_time"])
-"""The figures that are parts of a whole."""
-
-
-def figure_text(name: str, value: float | None) -> str:
-    """A figure as people read it, by its name, which may be followed by a cell: spans, percents, hours, numbers."""
-    field = name.partition(" ")[0]
-    if value is None or value != value:  # noqa: PLR0124 - NaN
-        return "—"
-    if field in SPANS:
-        return span_text(value)
-    if field in PARTS:
-        return f"{value:.1%}"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:,.4g} h" if field.endswith("_hours") or field == "idle_while_waiting" else f"{value:.4g}"

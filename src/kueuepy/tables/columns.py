@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kueuepy import _core
+from kueuepy._core import arrow_stream
 from kueuepy.errors import NotFoundError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.notebook import Sheet, repr_html
@@ -107,7 +107,7 @@ class Columns:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The table as an Arrow stream (Arrow PyCapsule interface), without a library and without a copy of numbers."""
-        return _core.arrow_stream({name: _for_stream(column) for name, column in self._columns.items()})
+        return arrow_stream({name: _for_stream(column) for name, column in self._columns.items()})
 
     def __repr__(self) -> str:
         """How large it is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from kueuepy import _core
+from kueuepy._core import Quantity, pod_requests
 from kueuepy.errors.arguments import checked
 from kueuepy.objects import ClusterQueue, LimitRange, RuntimeClass, Workload
 
@@ -50,7 +50,7 @@ def _totals(scheduler: Scheduler, workload: Workload) -> Counter[str]:
     classes: tuple[RuntimeClass, ...] = cluster.runtime_classes
     totals: Counter[str] = Counter()
     for pod_set in workload.pod_sets:
-        requests = _core.pod_requests(
+        requests = pod_requests(
             pod_set.template, runtime_classes=classes, limit_ranges=ranges, configuration=cluster.configuration
         )
         for resource, amount in requests.items():
@@ -78,5 +78,5 @@ def _holds(flavor: FlavorQuotas, totals: Counter[str], used: dict[str, int]) -> 
 
 def _integer(quota: ResourceQuota) -> int:
     """A nominal quota as the scheduler counts it: cpu in thousandths, all else in units."""
-    parsed = _core.Quantity(str(quota.nominal_quota))
+    parsed = Quantity(str(quota.nominal_quota))
     return parsed.as_cpu if quota.name == "cpu" else parsed.as_units

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from kueuepy import _core
+from kueuepy._core import Quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -161,21 +161,21 @@ class _Pen:
             self._cell(cell, across, y + _HEAD + row * (self._height + _GAP))
         free = sum(cell.free.get(self._resource, 0) for cell in cells)
         foot = y + _HEAD + min(len(cells), _COLUMN) * (self._height + _GAP) + 9
-        text = _core.Quantity.format(self._resource, free)
+        text = Quantity.format(self._resource, free)
         self._labels.append(Label(middle, foot, f"{text} free" if self._labelled else text, 9, centred=True))
 
     def _cell(self, rack: Rack, x: float, y: float) -> None:
         whole = rack.capacity.get(self._resource, 0)
-        told, done = [self._told(rack, whole)], 0.0
+        lines, done = [self._title(rack, whole)], 0.0
         parts = []
         for kind, amount, text in self._parts(rack) if whole > 0 else ():
-            told.append(text)
+            lines.append(text)
             width = min(self._width * amount / whole, self._width - done)
             if width > 0:
                 parts.append(Box(x + self._left + done, y, width, self._height, kind))
                 done += width
         frame = Box(x + self._left, y, self._width, self._height, FREE if whole else NONE)
-        self._bars.append(Bar(frame, tuple(parts), "\n".join(told)))
+        self._bars.append(Bar(frame, tuple(parts), "\n".join(lines)))
         if self._labelled:
             self._labels.append(Label(x, y + self._height / 2 + 4, _short(rack.values[-1], self._left), 10))
 
@@ -185,17 +185,17 @@ class _Pen:
         for index, name in enumerate(self._named):
             amount, pods = amounts.pop(name, (0, 0))
             if amount:
-                yield index, amount, f"{name}: {pods} pods, {_core.Quantity.format(self._resource, amount)}"
+                yield index, amount, f"{name}: {pods} pods, {Quantity.format(self._resource, amount)}"
         other = sum(amount for amount, _ in amounts.values())
         if other:
             yield OTHER, other, ", ".join(amounts)
         if rack.outside.get(self._resource, 0) > 0:
             yield OUTSIDE, rack.outside[self._resource], OUTSIDE
 
-    def _told(self, rack: Rack, whole: int) -> str:
+    def _title(self, rack: Rack, whole: int) -> str:
         if not whole:
             return f"{rack.name}: {NONE}"
-        free, of = (_core.Quantity.format(self._resource, n) for n in (rack.free[self._resource], whole))
+        free, of = (Quantity.format(self._resource, n) for n in (rack.free[self._resource], whole))
         return f"{rack.name}: {free} of {of} {self._resource} free"
 
     def _legend(self, top: float, width: float) -> float:

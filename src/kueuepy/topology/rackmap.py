@@ -6,7 +6,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kueuepy import _core
+from kueuepy._core import Engine, Quantity
 from kueuepy.engine.places import tree_of
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
@@ -39,7 +39,7 @@ class RackMap:
         absent: Nodes with the flavor's labels that take no pods, and why.
     """
 
-    def __init__(self, flavor: str, tree: TreeView, engine: _core.Engine) -> None:
+    def __init__(self, flavor: str, tree: TreeView, engine: Engine) -> None:
         """Takes a flavor's tree, and a fork of the engine that it was read from."""
         self.topology, self.flavor, self.levels = tree.topology, flavor, tree.levels
         self.resources = tuple(tree.resources)
@@ -213,7 +213,7 @@ class RackMap:
         for rack in self.racks[:_MOST_LINES]:
             if len(rack.values) > deepest:
                 continue
-            free, whole = (_core.Quantity.format(name, amounts.get(name, 0)) for amounts in (rack.free, rack.capacity))
+            free, whole = (Quantity.format(name, amounts.get(name, 0)) for amounts in (rack.free, rack.capacity))
             who = ", ".join(f"{use.workload} {use.pods}" for use in rack.uses[:3])
             more = " and others" if rack.uses[3:] else ""
             indent = "  " * len(rack.values)

@@ -13,7 +13,7 @@ from kueuepy.tables import Columns
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kueuepy import _core
+    from kueuepy._core import Engine
 
 NEVER = -1
 """Stands for a time where there is none."""
@@ -90,6 +90,6 @@ def event_table(events: Sequence[Event]) -> EventTable:
 
 
 @checked
-def drain_events(engine: _core.Engine) -> Iterator[Event]:
+def drain_events(engine: Engine) -> Iterator[Event]:
     """What happened since the last time; the engine forgets it."""
     return (Event(*view[:-1], NEVER if view[-1] is None else view[-1]) for view in engine.drain_events())

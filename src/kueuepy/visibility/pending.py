@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kueuepy import _core
+from kueuepy._core import Engine
 from kueuepy.engine.inventory import local_queues
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked
@@ -98,7 +98,7 @@ class PendingWorkloadsSummary(msgspec.Struct, frozen=True):
 
 @checked
 def pending_workloads(
-    source: Scheduler | _core.Engine,
+    source: Scheduler | Engine,
     *,
     cluster_queue: str | None = None,
     local_queue: str | None = None,
@@ -135,12 +135,12 @@ def pending_workloads(
     return PendingWorkloadsSummary(tuple(page if source is engine else _with_owners(source, page)))
 
 
-def engine_of(source: Scheduler | _core.Engine) -> _core.Engine:
+def engine_of(source: Scheduler | Engine) -> Engine:
     """The engine of a Scheduler, or the engine itself."""
-    return source if isinstance(source, _core.Engine) else source.engine
+    return source if isinstance(source, Engine) else source.engine
 
 
-def _waiting(engine: _core.Engine, cluster_queue: str) -> list[PendingWorkload]:
+def _waiting(engine: Engine, cluster_queue: str) -> list[PendingWorkload]:
     views = engine.pending_workloads(cluster_queue)
     if views is None:
         raise NotFoundError(f'ClusterQueue "{cluster_queue}": there is no such ClusterQueue')
@@ -163,7 +163,7 @@ def _with_owners(source: Any, page: Iterable[PendingWorkload]) -> Iterator[Pendi
         yield msgspec.structs.replace(waiting, owner_references=(owner,))
 
 
-def _of_local_queue(engine: _core.Engine, key: str) -> list[PendingWorkload]:
+def _of_local_queue(engine: Engine, key: str) -> list[PendingWorkload]:
     namespace, name = key.split("/", 1) if "/" in key else ("default", key)
     for view in local_queues(engine):
         if (view.namespace, view.name) == (namespace, name):

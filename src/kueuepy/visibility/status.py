@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kueuepy import _core
+from kueuepy._core import Quantity
 from kueuepy.engine.inventory import cluster_queues, cohorts, local_queues
 from kueuepy.errors.arguments import checked
 from kueuepy.objects.times import format_time
@@ -219,7 +219,7 @@ def _accepting(*, runs: bool, found: bool, is_active: bool) -> ActiveCondition:
 
 
 def _usage(flavors: FlavorHoldings, *, admitted: bool, lends: bool) -> Iterable[FlavorUsage]:
-    text = _core.Quantity.format
+    text = Quantity.format
     for flavor, resources in flavors:
         used = []
         for name, reserved, of_admitted, nominal, _, _ in resources:

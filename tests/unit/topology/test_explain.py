@@ -45,7 +45,7 @@ def test_the_domains_say_what_they_would_hold_now_and_if_no_workload_was_there(b
     assert (facts["largest"], facts["largest_if_empty"]) == (8, 8)
     assert facts["failure"] == facts["failure_if_empty"] | {"fit": 8}
     assert (facts["failure"]["kind"], facts["failure"]["fit"], facts["failure"]["of"]) == ("NotFit", 8, 9)
-    assert facts["one_would_do"] == []
+    assert facts["sufficient_alone"] == []
 
 
 def test_the_largest_count_is_the_one_that_a_cycle_admits_and_one_more_is_not(busy):
@@ -69,7 +69,7 @@ def test_a_workload_whose_leaving_makes_room_is_named(busy):
     facts = place(busy, job("wide", 12, kq.required("block")))
 
     assert facts["failure_if_empty"] is None
-    assert sorted(facts["one_would_do"]) == ["default/full", "default/more"]
+    assert sorted(facts["sufficient_alone"]) == ["default/full", "default/more"]
     assert facts["nearest"] == ("b1",)
 
 

@@ -22,5 +22,5 @@ def meant_something_else(context: LintContext) -> Iterator[Hit]:
         then = as_then(cluster, release, left_out=[other.name for other in rules if other is not early])
         for queue, before in zip(manifest.cluster_queues, then.cluster_queues, strict=True):
             if queue != before:
-                told = f"documents of {version} were written for releases such as {release}: {early.what}"
-                yield Hit(queue, (), f"{told}; `kueuepy upgrade --from {release}` tells what is decided otherwise")
+                text = f"documents of {version} were written for releases such as {release}: {early.what}"
+                yield Hit(queue, (), f"{text}; `kueuepy upgrade --from {release}` tells what is decided otherwise")

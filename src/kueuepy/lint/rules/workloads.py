@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kueuepy import _core
+from kueuepy._core import Quantity, pod_requests
 from kueuepy.jobs import Unmanaged, unmanaged
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
@@ -87,7 +87,7 @@ def fits_no_single_flavor(context: LintContext) -> Iterator[Hit]:
                         yield Hit(
                             workload,
                             ("spec", "podSets", position),
-                            f"asks for {_core.Quantity.format(resource, requests[resource])} of {resource} in all, "
+                            f"asks for {Quantity.format(resource, requests[resource])} of {resource} in all, "
                             f"more than any one flavor of {queue.name} can have, though no more than all together; "
                             "split it into several pod sets",
                         )
@@ -105,7 +105,7 @@ def _split(context: LintContext, queue: ClusterQueue, group: ResourceGroup, requ
 
 def _requests(context: LintContext, pod_set: PodSet) -> dict[str, int]:
     """What one pod asks for."""
-    found: dict[str, int] = _core.pod_requests(
+    found: dict[str, int] = pod_requests(
         pod_set.template,
         runtime_classes=context.manifest.runtime_classes,
         configuration=context.configuration or Configuration(),

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kueuepy import _core
+from kueuepy._core import FastReader as CoreReader
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.scalars import resolve
 from kueuepy.manifest.text.text import Text
@@ -35,7 +35,7 @@ class FastReader:
         self._text = text
         # A list object and its items are two levels more; the exact reader looks again where a limit may be exceeded.
         deepest, longest = max(0, min(limits.depth - 2, _DEPTH)), limits.scalar_bytes // 4
-        self._core = _core.FastReader(text.whole, text.start, text.stop, text.line, resolve, deepest, longest)
+        self._core = CoreReader(text.whole, text.start, text.stop, text.line, resolve, deepest, longest)
         self._opened = self._core.open()
 
     @property

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kueuepy import _core
+from kueuepy._core import has_controls, marks
 from kueuepy.errors.problems import LimitError, ManifestError, Path
 from kueuepy.manifest.text.fast import FastReader
 from kueuepy.manifest.text.jsontext import json_value
@@ -95,7 +95,7 @@ def _check_bytes(name: str, data: bytes, limits: Limits) -> None:
     if nodes > limits.nodes:
         raise LimitError(name, "nodes", limits.nodes, f"the file may have {nodes:,} keys, values and items")
     text = Text(name, data)
-    if _core.has_controls(data) and (found := _CONTROL.search(data)):
+    if has_controls(data) and (found := _CONTROL.search(data)):
         text.fail(found.start(), f"control character {found.group()[0]:#04x} is not allowed; write it as an escape")
     if not data.isascii():
         _check_utf8(text)
@@ -115,7 +115,7 @@ def _check_utf8(text: Text) -> None:
 def _documents(name: str, data: bytes) -> Iterator[Text]:
     """The texts between document markers that have any content."""
     data = data.removeprefix(b"\xef\xbb\xbf")
-    starts, _ = _core.marks(data)
+    starts, _ = marks(data)
     line, last = 1, 0
     for start, end in pairwise([0, *starts, len(data)]):
         line += data.count(_LINE, last, start)
@@ -125,7 +125,7 @@ def _documents(name: str, data: bytes) -> Iterator[Text]:
         if _MARKER_ALONE.match(part):
             part = b"   " + part[3:]
         text = Text(name, part, line)
-        _, directive = _core.marks(part)
+        _, directive = marks(part)
         if directive is None:
             if content := _CONTENT.search(part):
                 if is_end:

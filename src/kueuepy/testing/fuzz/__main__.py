@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _progress(what: str) -> Callable[[int], None]:
-    """Tells now and then, on standard error, how much is done."""
+    """Reports progress on standard error periodically."""
     told = began = time.monotonic()
 
     def tell(done: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kueuepy import objects as kq
+import kueuepy.objects as kq
 from kueuepy.cluster import Cluster
 from kueuepy.objects import SECOND
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class World:
     """Two Schedulers of one history: one of a Journal, and its twin of none; and a fork that stands still.
 
-    After each step both are sound, and what they would decide next is the same; now and then, and wherever something
+    After each step both are sound, and what they would decide next is the same; at times, and wherever something
     was read again or asked, they are the same to the last byte. So what a killed process had acknowledged is there, a
     state that was loaded goes on as the one that was saved, a fork as its original, and a question or a call that is
     refused changes nothing.

@@ -1,6 +1,6 @@
 // Reads a PodTemplateSpec, as JSON has it, into the core's PodTemplate.
-#ifndef KUEUE_BINDINGS_POD_H_
-#define KUEUE_BINDINGS_POD_H_
+#ifndef KUEUE_BINDINGS_READ_POD_H_
+#define KUEUE_BINDINGS_READ_POD_H_
 
 #include <string>
 
@@ -18,4 +18,4 @@ Toleration ReadToleration(const py::handle& item, const std::string& where);
 
 }  // namespace kueue::python
 
-#endif  // KUEUE_BINDINGS_POD_H_
+#endif  // KUEUE_BINDINGS_READ_POD_H_

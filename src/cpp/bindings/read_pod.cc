@@ -1,4 +1,4 @@
-#include "bindings/pod.h"
+#include "bindings/read_pod.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // What is changed while a run goes on: objects, and jobs by hand.
-#ifndef KUEUE_SIMULATION_CHANGES_H_
-#define KUEUE_SIMULATION_CHANGES_H_
+#ifndef KUEUE_SIMULATION_TIMED_CHANGE_H_
+#define KUEUE_SIMULATION_TIMED_CHANGE_H_
 
 #include <functional>
 #include <vector>
@@ -20,4 +20,4 @@ struct TimedChange {
 
 }  // namespace kueue
 
-#endif  // KUEUE_SIMULATION_CHANGES_H_
+#endif  // KUEUE_SIMULATION_TIMED_CHANGE_H_

@@ -1,0 +1,18 @@
+// What its checks, its queues, its pods and its clock do to a workload that holds quota; each returns whether
+// it changed anything. Mirrors pkg/controller/core/workload_controller.go (kueue ff69552e79).
+#ifndef KUEUE_LIFECYCLE_HOLDING_H_
+#define KUEUE_LIFECYCLE_HOLDING_H_
+
+#include "state/state.h"
+
+namespace kueue {
+
+bool SyncChecks(State& state, WorkloadId id, NodeId node);
+bool EvictByChecks(State& state, WorkloadId id);
+bool ActOnQueues(State& state, WorkloadId id);
+bool ReconcilePodsReadyTimeout(State& state, WorkloadId id);
+bool ReconcileExecutionTime(State& state, WorkloadId id);
+
+}  // namespace kueue
+
+#endif  // KUEUE_LIFECYCLE_HOLDING_H_
