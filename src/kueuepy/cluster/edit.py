@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.objects import Configuration, Object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 _PATH = re.compile(r"(?P<kind>\w+)(?:/(?P<name>[^:]+))?:(?P<field>.+)", re.DOTALL)
@@ -33,6 +34,39 @@ def edited(
     if found["kind"] == _CONFIGURATION:
         return [], _configured(configuration, path, found["field"], value)
     return [_changed(obj, path, found["field"], value) for obj in _named(list(objects), path, found)], None
+
+
+def edited_all(
+    objects: Iterable[Object], configuration: Configuration, values: Mapping[str, Any]
+) -> tuple[list[Object], Configuration | None]:
+    """What `edited` gives path by path, each on top of those before; an object is only valid or not after the last."""
+    there, before = list(objects), configuration
+    docs: dict[int, dict[str, Any]] = {}
+    for path, value in values.items():
+        found = _PATH.fullmatch(path)
+        if found is None or found["name"] is None:
+            _, changed = edited(there, configuration, path, value)
+            configuration = changed or configuration
+            continue
+        for obj in _named(there, path, found):
+            doc = docs.setdefault(id(obj), to_dict(obj))
+            _set(doc.setdefault("spec", {}), path, found["field"], value)
+    made = [_read(obj, docs[id(obj)], values) for obj in there if id(obj) in docs]
+    return made, None if configuration is before else configuration
+
+
+def _read(obj: Object, doc: dict[str, Any], values: Mapping[str, Any]) -> Object:
+    """The object of a manifest; where it is not valid, the error is that of the path that makes it so."""
+    try:
+        return from_dict(doc)
+    except InvalidSpecError as error:
+        for path, value in values.items():
+            found = _PATH.fullmatch(path)
+            if found is None or found["name"] is None or type(obj).__name__ != found["kind"]:
+                continue
+            if _matching([obj], found["name"]):
+                obj = _changed(obj, path, found["field"], value)
+        raise InvalidSpecError(f"edit: {error}") from None
 
 
 def value_at(objects: Iterable[Object], path: str) -> Any:
@@ -64,11 +98,15 @@ def _named(objects: list[Object], path: str, found: re.Match[str]) -> list[Objec
     kinds = {type(obj).__name__ for obj in objects}
     if found["kind"] not in kinds:
         raise NotFoundError(f'edit: "{path}": {_near("kind in the cluster", found["kind"], kinds)}')
-    patterns = list(_alternatives(found["name"]))
-    chosen = [obj for obj in there if any(fnmatchcase(obj.key, p) or fnmatchcase(obj.name, p) for p in patterns)]
+    chosen = _matching(there, found["name"])
     if not chosen:
         raise NotFoundError(f'edit: "{path}": {_near(found["kind"], found["name"], {obj.key for obj in there})}')
     return chosen
+
+
+def _matching(objects: Iterable[Object], name: str) -> list[Object]:
+    patterns = list(_alternatives(name))
+    return [obj for obj in objects if any(fnmatchcase(obj.key, p) or fnmatchcase(obj.name, p) for p in patterns)]
 
 
 def _alternatives(name: str) -> Iterator[str]:
@@ -124,7 +162,7 @@ def _set(spec: dict[str, Any], path: str, field: str, value: Any) -> None:
     if value is None:
         here.pop(last, None)
     else:
-        here[last] = msgspec.to_builtins(value) if isinstance(value, msgspec.Struct) else value
+        here[last] = msgspec.to_builtins(value) if isinstance(value, msgspec.Struct) else deepcopy(value)
 
 
 def _into(value: Any, path: str, selector: str | None) -> Any:

@@ -57,7 +57,7 @@ def result_under(
             raise _CancelledError
 
     run.run(progress=listen)
-    return run.result()
+    return run.close()
 
 
 def row_of(setup: Setup, measures: Sequence[Measure], task: Task, stop: threading.Event | None = None) -> Row:

@@ -91,14 +91,14 @@ class Playground:
         Raises:
             InvalidSpecError: A path is that of no knob, or a value is none for its field.
         """
-        found = self._cluster
+        changed = {}
         for path, value in values.items():
             knob = self._by_path.get(path)
             if knob is None:
                 raise InvalidSpecError(f'play: "{path}": is no slider')
             if value != knob.value:
-                found = found.edit(path, _written(knob, value))
-        return found
+                changed[path] = _written(knob, value)
+        return self._cluster.edit_all(changed)
 
     def result(self, values: Mapping[str, Value]) -> Result:
         """What `simulate` gives for the cluster with these values."""
@@ -106,7 +106,7 @@ class Playground:
         settings["record"] = Record(decisions=False, runs=False, usage="changes")
         run = Simulation(self.cluster(values), self._jobs, **settings)
         run.run(progress=False)
-        return run.result()
+        return run.close()
 
     def answer(self, values: Mapping[str, Value]) -> dict[str, Any]:
         """The same as plain data, for a page.

@@ -169,6 +169,10 @@ class Simulation:
         """What came of it until now."""
         return result_of(self._run.copy())
 
+    def close(self) -> Result:
+        """What came of it until now, without a copy: it cannot go on."""
+        return result_of(self._run)
+
 
 @checked
 def simulate(
@@ -237,7 +241,7 @@ def simulate(
     )
     begin = time.process_time()
     run.run(progress=progress)
-    result = result_of(run._run)  # noqa: SLF001 - of its own module; it ends here
+    result = run.close()
     result.wall["cpu_s"] = time.process_time() - begin
     for text in result.warnings:
         warnings.warn(text, stacklevel=2)
