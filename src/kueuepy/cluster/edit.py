@@ -69,6 +69,19 @@ def _read(obj: Object, doc: dict[str, Any], values: Mapping[str, Any]) -> Object
         raise InvalidSpecError(f"edit: {error}") from None
 
 
+def named(objects: Iterable[Object], path: str) -> list[Object]:
+    """The objects that a path names.
+
+    Raises:
+        NotFoundError: It names none.
+        InvalidSpecError: It is no path into objects.
+    """
+    found = _PATH.fullmatch(path)
+    if found is None or found["name"] is None:
+        raise InvalidSpecError(f'edit: "{path}"; it must be such as ClusterQueue/team-a:preemption.withinClusterQueue')
+    return _named(list(objects), path, found)
+
+
 def value_at(objects: Iterable[Object], path: str) -> Any:
     """What a path names, as in a manifest; of one object, and `None` where the field is not there.
 
@@ -76,14 +89,11 @@ def value_at(objects: Iterable[Object], path: str) -> Any:
         NotFoundError: It names nothing.
         InvalidSpecError: It is no path, or names several objects.
     """
-    found = _PATH.fullmatch(path)
-    if found is None or found["name"] is None:
-        raise InvalidSpecError(f'edit: "{path}"; it must be such as ClusterQueue/team-a:preemption.withinClusterQueue')
-    chosen = _named(list(objects), path, found)
+    chosen = named(objects, path)
     if len(chosen) != 1:
         raise InvalidSpecError(f'edit: "{path}": names {len(chosen)} objects; it must name one')
     here: Any = to_dict(chosen[0]).get("spec", {})
-    steps = _steps(path, found["field"])
+    steps = _steps(path, path.partition(":")[2])
     if steps[0][0] == _QUOTA and steps[0][1] is not None:
         here = _quota(here, path, steps[0][1])
         steps = steps[1:] or [("nominalQuota", None)]

@@ -48,8 +48,21 @@ class Prepared:
         reached: Until when it was asked to go on, in nanoseconds.
     """
 
-    def __init__(self, cluster: Cluster | Scheduler, jobs: JobColumns | Iterable[Any], settings: Settings) -> None:
+    def __init__(
+        self,
+        cluster: Cluster | Scheduler,
+        jobs: JobColumns | Iterable[Any],
+        settings: Settings,
+        *,
+        base: Scheduler | None = None,
+    ) -> None:
         """Reads all that is given.
+
+        Args:
+            cluster: What it begins from.
+            jobs: The jobs.
+            settings: What is asked for beside.
+            base: A Scheduler that was made of the cluster, to begin many runs with it.
 
         Raises:
             InvalidSpecError: Something is not valid; the message names the row.
@@ -60,7 +73,8 @@ class Prepared:
         self.settings = settings
         self._given = (cluster, jobs)
         self.reached = 0
-        self.base = cluster.fork() if isinstance(cluster, Scheduler) else Scheduler(cluster)
+        there = cluster if isinstance(cluster, Scheduler) else base
+        self.base = Scheduler(cluster) if there is None else there.fork()  # type: ignore[arg-type]
         self.declared = self.base.cluster if isinstance(cluster, Scheduler) else cluster
         self.jobs = self._all_jobs(jobs)
         self.options = self._read_options()
