@@ -40,7 +40,7 @@ double ShiftFor(const std::vector<Part>& parts, double total) {
 }
 
 // Whole numbers nearest to what is wanted, with the sum that there is now.
-void Share(std::vector<Part>& parts, absl::Span<int64_t> values) {
+void ShareOut(std::vector<Part>& parts, absl::Span<int64_t> values) {
   int64_t left = 0;
   for (const Part& part : parts) left += values[part.place];
   const double shift = ShiftFor(parts, static_cast<double>(left));
@@ -83,7 +83,7 @@ void Knobs::Move(absl::Span<const double> by, absl::Span<int64_t> values) const 
     kept[sum].push_back({i, wanted, least, most});
   }
   for (std::vector<Part>& parts : kept) {
-    if (!parts.empty()) Share(parts, values);
+    if (!parts.empty()) ShareOut(parts, values);
   }
 }
 

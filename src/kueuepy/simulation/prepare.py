@@ -278,7 +278,7 @@ class Prepared:
             columns = {name: column[order] for name, column in columns.items()}
             columns["row"] = order.astype(np.int32)
         if "name" in table.names:
-            columns["names"] = [table.name_of(int(row)) for row in order]
+            columns["names"] = list(map(str, table["name"][order].tolist()))
         return {n: np.ascontiguousarray(c) if isinstance(c, np.ndarray) else c for n, c in columns.items()}
 
     # What is added while it goes on.

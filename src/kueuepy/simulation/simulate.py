@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from kueuepy.simulation.table import Jobs
 
 _UNDER_WAY, _OVER = 1, 2
+_WORK = 512
+"""Heads and events between two looks at the clock: about a millisecond."""
 _MODEL, _CLOCK, _RECORD = RunModel(), Clock(), Record()
 
 
@@ -95,6 +97,19 @@ class Simulation:
         finally:
             tell.close()
         self._check_loop()
+
+    def run_for(self, seconds: float) -> bool:
+        """Goes on for about so long by the clock on the wall; whether anything is left.
+
+        Raises:
+            LoopError: Preemption goes round, and the run was told to raise.
+        """
+        end = time.perf_counter() + seconds
+        while goes_on := self._run.core.advance(_WORK):
+            if time.perf_counter() >= end:
+                break
+        self._check_loop()
+        return goes_on
 
     def step(self) -> bool:
         """Goes on by one moment: what happens then, and the cycles that follow; whether anything happened.
