@@ -51,6 +51,12 @@ def test_fields_of_the_manifest_and_of_the_configuration(there):
         ("ClusterQueue/team-a:qouta", kq.InvalidSpecError, "qouta"),
         ("Configuration:fairShring", kq.NotFoundError, 'did you mean "fairSharing"?'),
         ("team-a", kq.InvalidSpecError, "it must be such as ClusterQueue/team-a"),
+        (
+            "ClusterQueue/team-a:resourceGroups.flavors",
+            kq.InvalidSpecError,
+            'what is before "flavors" is a list, of which an item is chosen',
+        ),
+        ("ClusterQueue/team-a:cohortName.x", kq.InvalidSpecError, 'what is before "x" is no object'),
     ],
 )
 def test_a_path_that_names_nothing(there, path, error, told):

@@ -1,18 +1,14 @@
 // Many runs that are steered together: an environment for learning agents, or as many as one likes.
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
 #include <map>
-#include <numeric>
-#include <system_error>
-#include <thread>
 
 #include "absl/container/flat_hash_map.h"
 #include "bindings/engine.h"
 #include "bindings/pybind.h"
 #include "bindings/read.h"
 #include "simulation/knobs.h"
+#include "simulation/pool.h"
 #include "simulation/queue_watch.h"
 
 namespace kueue::python {
@@ -39,33 +35,6 @@ struct Seat {
   bool moves = false;  // it has not come to its time yet
   std::vector<double> sums;
 };
-
-// Work on several threads, each piece once. What a piece throws comes out when all are done.
-template <typename Work>
-void OnThreads(int threads, size_t pieces, Work work) {
-  std::atomic<size_t> next{0};
-  std::vector<std::exception_ptr> faults(pieces);
-  const auto take = [&] {
-    for (size_t i = next++; i < pieces; i = next++) {
-      try {
-        work(i);
-      } catch (...) {
-        faults[i] = std::current_exception();
-      }
-    }
-  };
-  std::vector<std::thread> others;
-  try {
-    while (others.size() + 1 < std::min<size_t>(static_cast<size_t>(threads), pieces))
-      others.emplace_back(take);
-  } catch (const std::system_error&) {  // no more threads: those that there are do it
-  }
-  take();
-  for (std::thread& other : others) other.join();
-  for (const std::exception_ptr& fault : faults) {
-    if (fault) std::rethrow_exception(fault);
-  }
-}
 
 }  // namespace
 
@@ -166,7 +135,7 @@ class Fleet {
     double* sums = facts.mutable_data();
     const auto wide = static_cast<size_t>(width());
     const py::gil_scoped_release release;
-    OnThreads(threads, moving.size(), [&](size_t i) {
+    pool_.Do(threads, moving.size(), [&](size_t i) {
       Seat& at = seats_[moving[i]];
       if (at.run->Run(kWorkOfTurn, at.zero + at.time)) return;
       at.moves = false;
@@ -267,6 +236,7 @@ class Fleet {
   std::vector<std::vector<size_t>> objects_;  // by object, the places of its settings
   std::vector<Seat> seats_;
   absl::flat_hash_map<std::pair<size_t, Setting>, std::shared_ptr<const Apply>> known_;
+  Pool pool_;
 };
 
 void BindFleet(py::module_& module) {

@@ -166,13 +166,23 @@ def _set(spec: dict[str, Any], path: str, field: str, value: Any) -> None:
         steps = steps[1:] or [("nominalQuota", None)]
     *way, (last, selector) = steps
     for name, chosen in way:
-        here = _into(here.setdefault(name, {} if chosen is None else []), path, chosen)
+        here = _into(_record(here, path, name).setdefault(name, {} if chosen is None else []), path, chosen)
+    here = _record(here, path, last)
     if selector is not None:
         raise InvalidSpecError(f'edit: "{path}": ends with a selector; it must end with a field')
     if value is None:
         here.pop(last, None)
     else:
         here[last] = msgspec.to_builtins(value) if isinstance(value, msgspec.Struct) else deepcopy(value)
+
+
+def _record(here: Any, path: str, field: str) -> dict[str, Any]:
+    """What has the field: no list, of which an item must be chosen, and no value."""
+    if not isinstance(here, dict):
+        is_list = isinstance(here, list | tuple)
+        what = "a list, of which an item is chosen by its place or name, as [0]" if is_list else "no object"
+        raise InvalidSpecError(f'edit: "{path}": what is before "{field}" is {what}')
+    return here
 
 
 def _into(value: Any, path: str, selector: str | None) -> Any:
