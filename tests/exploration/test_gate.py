@@ -54,6 +54,8 @@ def test_a_promise_of_which_no_job_counts_is_not_kept(result):
         ("- loops == 0\n- 'x\n", "yaml:3: is no YAML"),
         ("- \0\n", "is no YAML"),
         ("", "must be a list"),
+        ("[]\n", "no promise"),
+        ("- wait_p95 <= nan\n", "yaml:1: .*'nan'; it must be a number"),
     ],
 )
 def test_what_is_no_list_of_promises_is_refused_with_its_line(result, tmp_path, text, message):
