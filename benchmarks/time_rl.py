@@ -3,20 +3,23 @@
     python benchmarks/time_rl.py [STEPS]
 
 Asked for: 10,000 steps a second on one core. The agent moves quota at random; what it costs to choose is not counted.
+Then the same of 16 environments at once, on one thread and on two, in turns: others may use the machine.
 """
 
 import sys
-import time
 
 import numpy as np
-from timing import say_load, sort
+from timing import Took, middle, say_load, sort, taking
 
 import kueuepy as kq
-from kueuepy.rl import QuotaEnv
+from kueuepy.rl import QuotaEnv, vector
 
 GPU = "nvidia.com/gpu"
 QUEUES = 10
 INTERVAL = 600
+EPISODE = 144
+ENVIRONMENTS = 16
+PAIRS = 5
 
 
 def jobs_of(seed):
@@ -33,29 +36,57 @@ def jobs_of(seed):
     )
 
 
-def main(steps=20_000):
-    say_load("rl")
+def game():
+    """What is played: all quota of a cohort may be moved."""
     queues = [kq.ClusterQueue.of(f"q{i}", {"f": {GPU: 12}}, cohort_name="all") for i in range(QUEUES)]
     paths = [f"ClusterQueue/q{i}:quota[f/{GPU}].nominalQuota" for i in range(QUEUES)]
-    env = QuotaEnv(kq.Cluster(kq.ResourceFlavor("f"), queues), jobs_of, paths, interval=INTERVAL)
+    return kq.Cluster(kq.ResourceFlavor("f"), queues), jobs_of, paths
+
+
+def alone(steps):
+    env = QuotaEnv(*game(), interval=INTERVAL)
     env.action_space.seed(1)
     actions = [env.action_space.sample() for _ in range(1000)]
-    stepped, spent, resets, seed = 0, 0.0, 0.0, 0
-    while stepped < steps:
-        begin = time.process_time()
-        env.reset(seed=seed)
-        resets += time.process_time() - begin
-        seed += 1
-        over = False
-        begin = time.process_time()
-        while not over:
-            *_, over, _ = env.step(actions[stepped % len(actions)])
-            stepped += 1
-        spent += time.process_time() - begin
+    stepping, resetting = [], []
+    for seed in range(max(1, steps // EPISODE)):
+        with taking(resetting):
+            env.reset(seed=seed)
+        with taking(stepping):
+            for number in range(EPISODE):
+                env.step(actions[(seed * EPISODE + number) % len(actions)])
+    stepped = EPISODE * len(stepping)
+    spent, begun = (sum(took.cpu for took in times) for times in (stepping, resetting))
     print(
-        f"S8 {stepped / spent:,.0f} steps a second of CPU, {stepped / (spent + resets):,.0f} with {seed} resets; "
-        f"{spent / stepped / sort().cpu * 1e6:.1f} millionths of a sort a step"
+        f"S8 {stepped / spent:,.0f} steps a second of CPU, {stepped / (spent + begun):,.0f} with {len(resetting)} "
+        f"resets; {spent / stepped / sort().cpu * 1e6:.1f} millionths of a sort a step"
     )
+
+
+def at_once():
+    known: dict[int, list[Took]] = {1: [], 2: []}
+    envs = {threads: vector(ENVIRONMENTS, *game(), interval=INTERVAL, threads=threads) for threads in known}
+    envs[1].action_space.seed(1)
+    actions = [envs[1].action_space.sample() for _ in range(EPISODE)]
+    for seed in range(PAIRS):
+        for threads, times in known.items():
+            envs[threads].reset(seed=seed)
+            with taking(times):
+                for action in actions:
+                    envs[threads].step(action)
+    steps = EPISODE * ENVIRONMENTS
+    for threads, times in known.items():
+        print(
+            f"   {ENVIRONMENTS} at once on {threads} threads: {middle([steps / took.wall for took in times])} steps a "
+            f"second by the clock, {middle([steps / took.cpu for took in times])} of CPU"
+        )
+    pairs = [one.wall / two.wall for one, two in zip(*known.values(), strict=True)]
+    print(f"   two threads are {middle(pairs)} times as fast as one")
+
+
+def main(steps=20_000):
+    say_load("rl")
+    alone(steps)
+    at_once()
 
 
 if __name__ == "__main__":

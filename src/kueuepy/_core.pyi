@@ -2,7 +2,7 @@
 """Kueue's admission, in C++. Use it through kueuepy."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -329,15 +329,50 @@ class VirtualRun:
         """By code of the `flavors` of a run: pod set, resource, flavor and amount of all that was given."""
     def loops(self) -> list[tuple[float, int, int, list[int]]]:
         """When each was found first, its period, how often, and the rows of its jobs."""
-    def steer(self, at: int, object: Any) -> None:
-        """An object comes, or changes, at a time that the run has not come to yet."""
-    def queue_views(self, now: int) -> tuple[list[str], Any, float]:
-        """ClusterQueues by name, ten values of each in turn, and what was lost, in seconds of all nominal quota.
+    @property
+    def simulation(self) -> SharedRun:
+        """The run itself, for a fleet."""
 
-        The values: how many jobs wait, how many of them with the highest priority, the age of the oldest in seconds;
-        used, nominal and borrowed over all that its tree has, of the flavor and resource of which it uses the largest
-        part; its share; arrivals, evictions and seconds waited until now.
+@final
+class SharedRun:
+    """A run as the core holds it."""
+
+@final
+class Fleet:
+    """Runs that are steered together; a seat is the place of one. One thread at a time may use it.
+
+    Args:
+        size: How many seats.
+        queues: The names of the ClusterQueues, in the order of an observation.
+        options: `interval` and `episode` in nanoseconds; `step`, by how much a move of 1 moves a number; of each number
+            `low` and `high`, and in `sums` of which sum it is a part, empty where no sum is kept; `start`, the numbers
+            and the places of choices at the start; `objects`, by object the places of its settings in it.
+    """
+
+    facts: ClassVar[int]
+    def __init__(self, size: int, queues: list[str], options: dict[str, Any]) -> None: ...
+    def begin(self, seat: int, run: VirtualRun, zero: int, values: list[int]) -> None:
+        """A run takes a seat, from its start on."""
+    def plan(self, seats: Sequence[int], moves: Any, choices: Any) -> list[tuple[int, list[int]]]:
+        """What seats do next, a row each; the objects that it takes and that are not known, with their settings."""
+    def learn(self, object: int, values: list[int], made: Any) -> None:
+        """An object as it is with these settings."""
+    def start(self, seats: Sequence[int]) -> None:
+        """Begins what was planned, an interval long."""
+    def go(self, threads: int, observations: Any, facts: Any) -> bool:
+        """Goes on with all seats that begin or act, on so many threads; whether all have come to their time.
+
+        Those that have write their rows of float32 and float64. Facts are two terms of the reward (minus the mean of
+        those who waited by queue; minus a tenth of what was lost of all nominal quota) and five sums before the
+        interval and after it: waiting, waited, arrivals, evictions, lost.
         """
+    def values(self) -> Any:
+        """A row of settings for each seat, of int64."""
+    def times(self) -> Any:
+        """Of each seat the nanoseconds since its episode began."""
+    @property
+    def width(self) -> int:
+        """Of an observation."""
 
 def arrow_stream(columns: dict[str, Any]) -> Any:
     """A PyCapsule `arrow_array_stream` of arrays, lists of texts, or pairs of codes and names; nothing is copied."""

@@ -54,6 +54,8 @@ def test_a_promise_of_which_no_job_counts_is_not_kept(result):
         ("- loops == 0\n- 'x\n", "yaml:3: is no YAML"),
         ("- \0\n", "is no YAML"),
         ("", "must be a list"),
+        ("[]\n", "must be a list"),
+        ("- wait_p95 <= nan\n", "yaml:1: .*'nan'; it must be a number"),
     ],
 )
 def test_what_is_no_list_of_promises_is_refused_with_its_line(result, tmp_path, text, message):
@@ -64,6 +66,11 @@ def test_what_is_no_list_of_promises_is_refused_with_its_line(result, tmp_path, 
 def test_a_queue_that_is_not_there_is_told_with_its_line(result, tmp_path):
     with pytest.raises(kq.NotFoundError, match=r'yaml:2: .*"team-x" names no queue'):
         kq.gate(result, written(tmp_path, "- loops == 0\n- wait_p95(team-x) <= 3\n"))
+
+
+def test_no_promise_is_none_that_is_kept(result):
+    with pytest.raises(kq.InvalidSpecError, match="give one at least"):
+        kq.gate(result, [])
 
 
 def test_a_file_that_is_not_there_is_said(result, tmp_path):

@@ -126,7 +126,13 @@ def test_amounts_are_quantities():
 
 @pytest.mark.parametrize(
     ("promises", "cell", "error"),
-    [({"x": 1}, F, "x"), ({"a": 1}, "g/cpu", "g/cpu"), ({}, F, "no promise"), ({"a": "much"}, F, "much")],
+    [
+        ({"x": 1}, F, "x"),
+        ({"a": 1}, "g/cpu", "g/cpu"),
+        ({}, F, "no promise"),
+        ({"a": "much"}, F, "much"),
+        ({"a": -1}, F, "0 or more"),
+    ],
 )
 def test_what_is_no_promise_is_refused(promises, cell, error):
     with pytest.raises(kq.KueueError, match=error):

@@ -114,3 +114,34 @@ def test_a_search_learns(teams):
     waits = found.frame["wait_mean"]
     assert waits[40:].mean() < 0.5 * waits[:10].mean()
     assert found.study.best_value == waits.min()
+
+
+def test_what_can_be_true_of_no_run_is_no_answer(teams):
+    """No value keeps a promise about a queue that is not there; but that is not what was asked."""
+    with pytest.raises(kq.NotFoundError, match='"team-z" names no queue'):
+        kq.plan(teams, arrivals, "wait_p95(team-z) <= 1h", vary=NOMINAL, low=1, high=3)
+    with pytest.raises(kq.InvalidSpecError, match="queueingStrategy: 1 is not supported"):
+        kq.plan(teams, arrivals, "wait_p95 <= 1h", vary="ClusterQueue/*:queueingStrategy", low=1, high=2)
+
+
+def test_values_that_are_not_valid_keep_nothing_and_are_told(teams):
+    found = kq.plan(teams, arrivals, "wait_p95 <= 1000d", vary=NOMINAL, low=-2, high=3)
+    assert found.value == 0
+    assert list(found.errors) == [-2, -1]
+    assert "it must be 0 or more" in found.errors[-2]
+    assert "2 are not valid" in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"trials": 0}, "give one at least"),
+        ({"space": {}}, "give one at least"),
+        ({"subject_to": "evictions <= 2"}, "must be a list of conditions"),
+        ({"sampler": "grid"}, "must be tpe or random"),
+    ],
+)
+def test_what_is_no_search_is_refused(teams, fields, told):
+    arguments = {"space": {NOMINAL: kq.Uniform(1, 8, step=1)}, "trials": 3, "sampler": "random", **fields}
+    with pytest.raises(kq.InvalidSpecError, match=told):
+        kq.search(teams, arrivals, **arguments)

@@ -29,6 +29,8 @@ def test_nine_to_five_waits_for_four_ends():
     found = kq.shrink(scheduler, queue_of(5), runtimes=1000, n=2)
     assert len(found.leaving) == 4
     assert found.leaving == kq.who_must_leave(scheduler, queue_of(5))
+    field = kq.Edit("ClusterQueue/q:quota[f/cpu].nominalQuota", 5)
+    assert kq.shrink(scheduler, field, runtimes=1000, n=2).seconds == found.seconds
     assert found.above == {"f/cpu": 4000}
     # It is 90 s now; the fourth began at 30 and ends at 1030.
     assert found.seconds == (940, 940)

@@ -52,7 +52,16 @@ def test_each_order_of_magnitude_is_as_likely():
     assert abs((values < 1000).mean() - 0.75) < 0.03
 
 
-@pytest.mark.parametrize(("low", "high", "fields"), [(2, 1, {}), (0, 1, {"step": 0}), (0, 1, {"log": True})])
+@pytest.mark.parametrize(
+    ("low", "high", "fields"),
+    [(2, 1, {}), (0, 1, {"step": 0}), (0, 1, {"log": True}), (0, np.inf, {}), (-np.inf, 0, {}), (np.nan, 1, {})],
+)
 def test_bounds_that_are_none_are_refused(low, high, fields):
     with pytest.raises(kq.InvalidSpecError, match="Uniform"):
         kq.Uniform(low, high, **fields)
+
+
+@pytest.mark.parametrize("values", ["abc", b"abc", [], ()])
+def test_a_sample_of_no_list_is_refused(values):
+    with pytest.raises(kq.InvalidSpecError, match="a Uniform or values"):
+        kq.sample({"x": values}, 3, how="random")

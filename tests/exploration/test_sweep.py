@@ -1,5 +1,6 @@
 """Sweeps: the same jobs under many policies."""
 
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -196,6 +197,8 @@ def test_seeds_that_change_nothing_are_said(teams):
         ({"seeds": [1, 1]}, "different"),
         ({"limit": 1}, "at most 1"),
         ({"threads": 0}, "threads 0"),
+        ({"figures": "wait_p95"}, "it must be a list"),
+        ({"on": "tcp://127.0.0.1:8786"}, "it must be a dask.distributed.Client"),
         ({"modle": 1}, '"modle" is no argument'),
         ({"over": [{"jobs:seed": 1}]}, None),
     ],
@@ -261,6 +264,34 @@ print("go", flush=True)
 over = {{NOMINAL: list(range(3, 9))}}
 kq.sweep(teams, lambda seed: arrivals(seed, n=2000), over, seeds=3, storage={file!r}, threads=2)
 """
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("UPDATE runs SET row = '{'", "is no file of a sweep: "),
+        ("UPDATE runs SET row = '[]'", "'\\[\\]' is no row"),
+        ("UPDATE runs SET row = '{}'", "is no row"),
+        ("DROP TABLE runs; CREATE TABLE runs (other TEXT)", "is no file of a sweep: no such column"),
+    ],
+)
+def test_a_storage_that_was_changed_by_others_is_refused(teams, tmp_path, change, told):
+    file = tmp_path / "rows"
+    kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
+    with sqlite3.connect(file) as changed:
+        changed.executescript(change)
+    changed.close()
+    with pytest.raises(kq.InvalidSpecError, match=told):
+        kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
+
+
+def test_half_of_a_storage_is_refused(teams, tmp_path):
+    file = tmp_path / "rows"
+    kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(kq.InvalidSpecError, match="is no file of a sweep"):
+        kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
 
 
 def test_a_killed_sweep_goes_on(teams, tmp_path):

@@ -2,14 +2,16 @@
 
 import http.client
 import json
-import time
+import sys
 from pathlib import Path
 
 import pytest
 
 import kueuepy as kq
-from kueuepy.play import Playground, Server
+from kueuepy import play
+from kueuepy.play import Playground, Server, answers
 
+LOGS = Path(__file__).parents[2] / "examples" / "logs"
 WEEK = Path(__file__).parents[2] / "examples" / "week"
 CELL = "h100/nvidia.com/gpu"
 
@@ -55,15 +57,54 @@ def test_answers_are_those_of_simulate(week, playground, values):
     json.dumps(found, allow_nan=False)
 
 
-def test_an_answer_is_there_at_once(playground):
-    """A thousand jobs of a week: asked for are 50 ms, here with room for a machine that has other work."""
-    playground.answer({})
-    took = []
-    for nominal in range(5):
-        begin = time.perf_counter()
-        playground.answer({path_of("vision", "nominalQuota"): nominal})
-        took.append(time.perf_counter() - begin)
-    assert min(took) < 0.15
+@pytest.fixture(scope="module")
+def philly():
+    """Two weeks of a cluster of 12 queues: more than there is time for until a slider has moved on."""
+    jobs = kq.Jobs.read(LOGS / "philly.csv.gz", format="philly")
+    return kq.cluster_of(jobs, cohort="all", flavor="h100"), jobs
+
+
+def test_a_long_run_is_answered_in_parts(philly, monkeypatch):
+    """What holds of the 50 ms without a clock: the first part stops at its time, and nothing is done twice."""
+    playground = Playground(*philly)
+    whole = playground.answer({})
+    monkeypatch.setattr(answers, "_SOON", 0.0)  # each part is one look at the clock long
+    found = [playground.part({}, part) for part in range(4)]
+    assert [one["more"] for one in found] == [True, True, True, False]
+    seconds = [one["seconds"] for one in found]
+    assert 0 < seconds[0] < seconds[1] < seconds[2] < seconds[3] == whole["seconds"]
+    assert seconds[0] < whole["seconds"] / 20
+    assert {**found[3], "ms": 0} == {**whole, "ms": 0}
+    # What is drawn of a part is what is drawn there in the end.
+    rows = {(row["queue"], row["cell"]): row for row in whole["series"]["rows"]}
+    for one in found[:3]:
+        series = one["series"]
+        assert (series["step"], series["all"]) == (whole["series"]["step"], whole["series"]["all"])
+        over = int(one["seconds"] // series["step"])
+        assert series["points"] <= over + 1
+        for row in series["rows"]:
+            assert row["used"][:over] == rows[row["queue"], row["cell"]]["used"][:over]
+    assert len(json.dumps(whole)) < 64 * 1024
+
+
+def test_a_part_goes_on_only_with_the_same_values(philly, monkeypatch):
+    playground = Playground(*philly)
+    first, second = [knob for knob in playground.knobs if knob.what == "nominalQuota"][:2]
+    monkeypatch.setattr(answers, "_SOON", 0.0)
+    asked = {first.path: 1}
+    playground.part(asked, 0)
+    other = {second.path: 2}
+    begun = playground.part(other, 1)  # a run of its own, from its start on
+    assert begun["seconds"] == Playground(*philly).part(other, 0)["seconds"]
+    assert playground.part(asked, 9)["more"] is False
+    told = {figure["name"]: figure["value"] for figure in playground.part(asked, 3)["figures"]}
+    assert told["wait_p95"] == kq.simulate(philly[0].edit(first.path, 1), philly[1]).kpis.wait_p95
+
+
+@pytest.mark.parametrize("part", [-1, 1.5, True, "0", None])
+def test_what_is_no_part_is_told(playground, part):
+    assert "part" in playground.reply({"values": {}, "part": part})["error"]
+    assert "part" not in playground.reply({"values": {}})
 
 
 def test_sliders_show_what_the_manifests_have(playground):
@@ -150,7 +191,7 @@ def test_the_page_comes_whole_and_fetches_nothing_from_elsewhere(server):
 
 def test_its_answers_are_those_of_the_playground(server, playground):
     values = {path_of("vision", "nominalQuota"): 3}
-    status, headers, body = asked(server, "POST", "answer", json.dumps({"values": values}))
+    status, headers, body = asked(server, "POST", "answer", json.dumps({"values": values, "part": 3}))
     assert (status, headers["Content-Type"]) == (200, "application/json")
     found, wanted = json.loads(body), playground.answer(values)
     assert {**found, "ms": 0} == {**json.loads(json.dumps(wanted)), "ms": 0}
@@ -211,3 +252,82 @@ def test_a_name_cannot_end_the_script():
         page = asked(serving)[2].decode()
     assert "<script>alert" not in page
     assert "\\u003c/script>" in page
+
+
+# --- the widget
+
+
+@pytest.fixture
+def widget(week):
+    pytest.importorskip("anywidget")
+    made = play.widget(*week)
+    yield made
+    made.close()
+
+
+def sent_by(widget):
+    """What goes over the line to a browser from now on: the states that are told."""
+    sent = []
+    widget.comm.send = lambda data=None, **_: sent.append(data["state"])
+    return sent
+
+
+def ask(widget, values, part=0, name="view 1"):
+    """What a view sends, as the message of its comm, and what it gets."""
+    sent = sent_by(widget)
+    state = {"question": {"values": values, "part": part, "id": name}}
+    widget._handle_msg({"content": {"data": {"method": "update", "state": state}}, "buffers": []})
+    (answer,) = [state["answer"] for state in sent if "answer" in state]
+    return answer
+
+
+def test_the_widget_answers_as_the_page_does(widget, playground):
+    for values in CHANGES:
+        found = ask(widget, values)
+        assert found.pop("id") == "view 1"
+        while found["more"]:
+            found = ask(widget, values, 3)
+            found.pop("id")
+        assert {**found, "ms": 0} == {**playground.answer(values), "ms": 0}
+        assert json.loads(json.dumps(found, allow_nan=False)) == found
+        assert widget.values == values
+        assert widget.cluster == playground.cluster(values)
+    assert [knob["path"] for knob in widget.knobs] == [knob.path for knob in playground.knobs]
+
+
+def test_what_the_widget_shows_is_to_be_had_and_set(widget, week):
+    path = path_of("vision", "nominalQuota")
+    sent = sent_by(widget)
+    widget.values = {path: 3}
+    assert sent == [{"given": {"values": {path: 3}, "count": 1}}]
+    widget.values = {path: 3}
+    assert widget.given["count"] == 2  # the sliders go there again
+    assert widget.result().kpis == kq.simulate(week[0].edit(path, 3), week[1]).kpis
+    with pytest.raises(kq.InvalidSpecError, match="is no slider"):
+        widget.values = {"x": 1}
+    assert widget.values == {path: 3}
+
+
+@pytest.mark.parametrize(
+    "question", [{}, {"values": []}, {"values": {"x": 1}}, {"values": {}, "part": "x"}, {"values": None}]
+)
+def test_the_widget_survives_what_is_no_question(widget, question):
+    widget.question = {**question, "id": "me"}
+    assert widget.answer["id"] == "me"
+    assert ("error" in widget.answer) == (question != {})  # without values, they are those of the cluster
+    assert widget.values == {}
+
+
+def test_the_widget_is_the_page_and_fetches_nothing(widget, server):
+    page = asked(server)[2].decode()
+    script = (Path(play.__file__).parent / "view.js").read_text()
+    assert script in page
+    assert widget._esm.startswith(script)
+    assert "http" not in (widget._esm + widget._css).replace("http://www.w3.org/2000/svg", "")
+
+
+def test_without_anywidget_the_widget_says_what_to_install(week, monkeypatch):
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    monkeypatch.delitem(sys.modules, "kueuepy.play.traits", raising=False)
+    with pytest.raises(kq.UnsupportedError, match=r"kueuepy\[widget\]"):
+        play.widget(*week)

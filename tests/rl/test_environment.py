@@ -11,7 +11,6 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 import kueuepy as kq  # noqa: E402
 from kueuepy import rl  # noqa: E402
-from kueuepy.rl.knobs import Knobs  # noqa: E402
 from kueuepy.simulation import generate  # noqa: E402
 from kueuepy.simulation.moments import scheduler_of  # noqa: E402
 
@@ -81,7 +80,7 @@ def test_the_observation_is_what_the_scheduler_of_the_moment_says():
     for _ in range(2):
         observation, *_ = env.step(np.zeros(3))
     rows = observation[:-2].reshape(3, 9)
-    scheduler = scheduler_of(env._run)
+    scheduler = scheduler_of(env._stage.run(0))
     for place, name in enumerate("abc"):
         workloads = [scheduler.workload(key) for key in scheduler.keys()]  # noqa: SIM118
         mine = [workload.status for workload in workloads if workload.queue_name == name]
@@ -116,43 +115,16 @@ def test_a_log_is_played_a_window_at_a_time():
     assert first.shape == (29,)
 
 
-@pytest.mark.parametrize("conserve", [True, False])
-def test_numbers_stay_whole_within_bounds_and_in_sum(conserve):
-    bounds = {PATHS[0]: (2, 6)}
-    knobs = Knobs(cluster(), PATHS, bounds, conserve=conserve)
-    rng = np.random.Generator(np.random.PCG64(1))
-    values = knobs.start
-    for _ in range(300):
-        values = knobs.moved(values, rng.uniform(-4, 4, 3))
-        assert (values >= knobs.low).all()
-        assert (values <= knobs.high).all()
-        assert not conserve or values.sum() == 12
-    assert 2 <= values[0] <= 6
-
-
-def test_what_rounding_leaves_goes_to_the_largest_remainder():
-    knobs = Knobs(cluster(), PATHS, {}, conserve=True)
-    assert knobs.moved(knobs.start, np.array([1.4, 0.2, -1.6])).tolist() == [6, 4, 2]
-    assert knobs.moved(knobs.start, np.array([9.0, 0, 0])).tolist() == [10, 1, 1]
-
-
-@pytest.mark.parametrize(
-    ("paths", "message"),
-    [
-        ([], "give one at least"),
-        (["ClusterQueue/*:queueingStrategy"], "names 3 objects"),
-        (["ClusterQueue/a:queueingStrategy"], "it must be a whole number"),
-        (["ClusterQueue/x:queueingStrategy"], "names no ClusterQueue"),
-    ],
-)
-def test_what_is_no_number_cannot_be_edited(paths, message):
-    with pytest.raises(kq.KueueError, match=message):
-        rl.QuotaEnv(cluster(), jobs, paths)
-
-
 def test_a_step_needs_an_episode():
+    env = made()
     with pytest.raises(gymnasium.error.ResetNeeded):
-        made().step(np.zeros(3))
+        env.step(np.zeros(3))
+    env.reset(seed=1)
+    for _ in range(12):
+        *_, over, _ = env.step(np.zeros(3))
+    assert over
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(np.zeros(3))
 
 
 def test_a_reward_of_ones_own():
@@ -168,14 +140,3 @@ def test_moving_quota_to_those_who_wait_beats_doing_nothing():
     assert proportional > 0.7 * nothing
     climbed = rl.play(made(), rl.HillClimber(1), seed=0)
     assert sum(climbed.values.values()) == 12
-
-
-def test_many_environments_are_one():
-    envs = rl.vector(3, cluster(), jobs, PATHS, interval="30m", episode="6h")
-    observations, _ = envs.reset(seed=7)
-    assert observations.shape == (3, 29)
-    _, rewards, _, _, _ = envs.step(np.zeros((3, 3), np.float32))
-    alone = made()
-    alone.reset(seed=8)
-    assert rewards[1] == alone.step(np.zeros(3))[1]
-    envs.close()

@@ -51,6 +51,12 @@ def test_fields_of_the_manifest_and_of_the_configuration(there):
         ("ClusterQueue/team-a:qouta", kq.InvalidSpecError, "qouta"),
         ("Configuration:fairShring", kq.NotFoundError, 'did you mean "fairSharing"?'),
         ("team-a", kq.InvalidSpecError, "it must be such as ClusterQueue/team-a"),
+        (
+            "ClusterQueue/team-a:resourceGroups.flavors",
+            kq.InvalidSpecError,
+            'what is before "flavors" is a list, of which an item is chosen',
+        ),
+        ("ClusterQueue/team-a:cohortName.x", kq.InvalidSpecError, 'what is before "x" is no object'),
     ],
 )
 def test_a_path_that_names_nothing(there, path, error, told):
@@ -72,3 +78,54 @@ def test_policies_side_by_side(there):
     assert repr(found).splitlines()[0].split() == ["as", "is", "alone", "none"]
     assert found.between("as is", "alone").hurt()[0].after.waited > 0
     assert found["none"].kpis.finished == 8
+
+
+def cells(values):
+    path = f"quota[f/{GPU}]"
+    return {f"ClusterQueue/{name}:{path}.{field}": value for (name, field), value in values.items()}
+
+
+def test_several_fields_at_once_are_those_one_after_another(there):
+    values = cells({("*", "borrowingLimit"): 4, ("team-a", "borrowingLimit"): 2, ("team-{b,c}", "lendingLimit"): 1})
+    values |= {
+        "ClusterQueue/*:preemption": {"withinClusterQueue": "Never"},
+        "ClusterQueue/team-b:preemption.withinClusterQueue": "LowerPriority",
+        "Configuration:fairSharing.preemptionStrategies": ["LessThanInitialShare"],
+    }
+    stepwise = there
+    for path, value in values.items():
+        stepwise = stepwise.edit(path, value)
+    found = there.edit_all(values)
+    assert found == stepwise
+    assert [q.borrowing_limit for q in quotas(found)] == [2, 4, 4]
+    assert values["ClusterQueue/*:preemption"] == {"withinClusterQueue": "Never"}  # what was given is not changed
+    assert there.edit_all({}) is there
+
+
+def test_fields_that_hold_each_other_change_together(there):
+    limited = there.edit_all(cells({("team-a", "lendingLimit"): 6}))
+    values = cells({("team-a", "nominalQuota"): 3, ("team-a", "lendingLimit"): 2})
+    with pytest.raises(kq.InvalidSpecError, match="lendingLimit: is 6; it must be at most the nominalQuota, 3"):
+        limited.edit(*next(iter(values.items())))
+    assert quotas(limited.edit_all(values))[0].nominal_quota == 3
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (
+            {"ClusterQueue/*:queueingStrategy": "StrictFIFO", "ClusterQueue/team-b:queueingStrategy": "x"},
+            'team-b:queue.*"x"',
+        ),
+        (
+            {"ClusterQueue/*:stopPolicy": 3, "Configuration:fairSharing": None},
+            r'"ClusterQueue/\*:stopPolicy": ClusterQueue',
+        ),
+        (cells({("team-d", "nominalQuota"): 1}), '"team-d" names no ClusterQueue'),
+        (cells({("team-b", "nominalQuota"): -1}), 'ClusterQueue "team-b": .*nominalQuota: is -1'),
+        ({"ClusterQueue/team-a": 1}, "it must be such as"),
+    ],
+)
+def test_what_is_wrong_among_several_is_named(there, values, told):
+    with pytest.raises(kq.KueueError, match=told):
+        there.edit_all(values)

@@ -20,6 +20,7 @@ def test_a_step_is_a_moment():
     assert not run.step()
     whole = kq.simulate(cluster(queue("q", 1)), rows((0, 10, 1), (5, 10, 1)))
     assert run.result().fingerprint == whole.fingerprint
+    assert run.close().fingerprint == whole.fingerprint
 
 
 def test_quota_that_is_applied_is_used_from_then_on():

@@ -14,6 +14,7 @@ void BindVisibility(py::module_& module);
 void BindEvents(py::module_& module);
 void BindFastReader(py::module_& module);
 void BindSimulation(py::module_& module);
+void BindFleet(py::module_& module);
 void BindSignals(py::module_& module);
 void BindNodes(py::module_& module);
 void BindArrow(py::module_& module);
@@ -38,6 +39,7 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   kueue::python::BindEvents(module);
   kueue::python::BindFastReader(module);
   kueue::python::BindSimulation(module);
+  kueue::python::BindFleet(module);
   kueue::python::BindSignals(module);
   kueue::python::BindNodes(module);
   kueue::python::BindArrow(module);

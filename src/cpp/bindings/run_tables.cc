@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "simulation/queue_view.h"
 
 namespace kueue::python {
 namespace {
@@ -246,27 +245,6 @@ py::dict FiguresOf(const Simulation& run) {
                   "lost"_a = lost, "overhead"_a = overhead, "waits"_a = figures.waits().total(),
                   "most_waiting"_a = static_cast<int64_t>(figures.waits().most()),
                   "borrowing"_a = figures.borrowing().total());
-}
-
-py::tuple QueueViewsOf(const Simulation& run, Time now) {
-  py::list names;
-  std::vector<double> values;
-  for (const QueueView& view : QueueViews(run, now)) {
-    names.append(run.engine().state().forest().Name(view.queue));
-    const Time oldest = view.oldest < 0 ? 0 : std::max<Time>(0, now - view.oldest);
-    const double row[] = {static_cast<double>(view.waiting),
-                          static_cast<double>(view.top_waiting),
-                          static_cast<double>(oldest) / 1e9,
-                          view.used,
-                          view.nominal,
-                          view.borrowed,
-                          view.share,
-                          static_cast<double>(view.arrivals),
-                          static_cast<double>(view.evictions),
-                          static_cast<double>(view.waited) / 1e9};
-    values.insert(values.end(), std::begin(row), std::end(row));
-  }
-  return py::make_tuple(names, Made(std::move(values)), LostPart(run) / 1e9);
 }
 
 py::list AssignedOf(const Simulation& run) {

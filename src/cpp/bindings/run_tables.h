@@ -23,9 +23,6 @@ py::dict CycleColumnsOf(const SharedRun& run);
 py::dict FiguresOf(const Simulation& run);
 // By the code of `flavors` of a run: (pod set, resource, flavor, amount) of all that was given.
 py::list AssignedOf(const Simulation& run);
-// The names of the ClusterQueues, ten values of each at a time, one queue after another, as in QueueView with
-// times in seconds; and what was lost, in seconds of all nominal quota.
-py::tuple QueueViewsOf(const Simulation& run, Time now);
 // (time, period, times, rows of the jobs).
 py::list LoopsOf(const Simulation& run);
 

@@ -229,15 +229,7 @@ void BindSimulation(py::module_& module) {
       .def("figures", [](const VirtualRun& run) { return FiguresOf(*run.simulation()); })
       .def("assigned", [](const VirtualRun& run) { return AssignedOf(*run.simulation()); })
       .def("loops", [](const VirtualRun& run) { return LoopsOf(*run.simulation()); })
-      .def(
-          "steer",
-          [](const VirtualRun& run, Time at, const py::object& object) {
-            run.simulation()->Steer(at, ReadObject(object, /*changed=*/true));
-          },
-          "at"_a, "object"_a)
-      .def(
-          "queue_views", [](const VirtualRun& run, Time now) { return QueueViewsOf(*run.simulation(), now); },
-          "now"_a);
+      .def_property_readonly("simulation", &VirtualRun::simulation);
 }
 
 }  // namespace kueue::python

@@ -94,8 +94,6 @@ class Simulation {
   int32_t JobOf(WorkloadId workload) const;
   // What all pods of a shape ask for, by resource.
   const std::vector<std::pair<ResourceId, int64_t>>& AsksOf(int32_t shape);
-  // Somebody who looks at the run changes objects, at a time that it has not come to yet (queue_view.cc).
-  void Steer(Time at, std::function<void(Engine&)> change);
 
  private:
   // moment.cc: what happens at one moment.

@@ -14,6 +14,7 @@ from kueuepy.manifest import Limits, Manifest, Note, check
 from kueuepy.manifest import dump as dump_manifest
 from kueuepy.manifest import load as load_manifest
 from kueuepy.manifest.manifest import FIELD_OF
+from kueuepy.manifest.validation import check_read
 from kueuepy.notebook import repr_html
 from kueuepy.objects import (
     AdmissionCheck,
@@ -238,6 +239,9 @@ class Cluster:
         """
         for obj in objects:
             check(obj)
+        return self._replaced(objects, configuration, names=names)
+
+    def _replaced(self, objects: Iterable[Object], configuration: Configuration | None, *, names: bool) -> Cluster:
         changed = {(type(obj), obj.key): obj for obj in objects}
         kept = [changed.pop((type(obj), obj.key), obj) for obj in self._declared.objects()]
         return self._with([*kept, *changed.values()], configuration or self._declared.configuration, names=names)
@@ -275,7 +279,25 @@ class Cluster:
         from kueuepy.cluster.edit import edited  # noqa: PLC0415 - only on use
 
         changed, configuration = edited(self.objects(), self.configuration, path, value)
-        return self.replace(*changed, configuration=configuration)
+        for obj in changed:
+            check_read(obj)
+        return self._replaced(changed, configuration, names=True)
+
+    def edit_all(self, values: Mapping[str, Any]) -> Cluster:
+        """The Cluster in which several fields have other values, by path as `edit` takes them, in their order.
+
+        What must be valid is what they come to together, so that two fields may change that hold each other.
+
+        Raises:
+            NotFoundError: A path names nothing.
+            InvalidSpecError: An object would not be valid.
+        """
+        from kueuepy.cluster.edit import edited_all  # noqa: PLC0415 - only on use
+
+        changed, configuration = edited_all(self.objects(), self.configuration, values)
+        for obj in changed:
+            check_read(obj)
+        return self._replaced(changed, configuration, names=True) if changed or configuration else self
 
     def _with(self, objects: list[Object], configuration: Configuration | None, *, names: bool) -> Cluster:
         if configuration is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.objects import AdmissionFairSharing, Configuration, FairSharingConfig, Object, Resources, WaitForPodsReady
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 _PATH = re.compile(r"(?P<kind>\w+)(?:/(?P<name>[^:]+))?:(?P<field>.+)", re.DOTALL)
@@ -35,6 +36,52 @@ def edited(
     return [_changed(obj, path, found["field"], value) for obj in _named(list(objects), path, found)], None
 
 
+def edited_all(
+    objects: Iterable[Object], configuration: Configuration, values: Mapping[str, Any]
+) -> tuple[list[Object], Configuration | None]:
+    """What `edited` gives path by path, each on top of those before; an object is only valid or not after the last."""
+    there, before = list(objects), configuration
+    docs: dict[int, dict[str, Any]] = {}
+    for path, value in values.items():
+        found = _PATH.fullmatch(path)
+        if found is None or found["name"] is None:
+            _, changed = edited(there, configuration, path, value)
+            configuration = changed or configuration
+            continue
+        for obj in _named(there, path, found):
+            doc = docs.setdefault(id(obj), to_dict(obj))
+            _set(doc.setdefault("spec", {}), path, found["field"], value)
+    made = [_read(obj, docs[id(obj)], values) for obj in there if id(obj) in docs]
+    return made, None if configuration is before else configuration
+
+
+def _read(obj: Object, doc: dict[str, Any], values: Mapping[str, Any]) -> Object:
+    """The object of a manifest; where it is not valid, the error is that of the path that makes it so."""
+    try:
+        return from_dict(doc)
+    except InvalidSpecError as error:
+        for path, value in values.items():
+            found = _PATH.fullmatch(path)
+            if found is None or found["name"] is None or type(obj).__name__ != found["kind"]:
+                continue
+            if _matching([obj], found["name"]):
+                obj = _changed(obj, path, found["field"], value)
+        raise InvalidSpecError(f"edit: {error}") from None
+
+
+def named(objects: Iterable[Object], path: str) -> list[Object]:
+    """The objects that a path names.
+
+    Raises:
+        NotFoundError: It names none.
+        InvalidSpecError: It is no path into objects.
+    """
+    found = _PATH.fullmatch(path)
+    if found is None or found["name"] is None:
+        raise InvalidSpecError(f'edit: "{path}"; it must be such as ClusterQueue/team-a:preemption.withinClusterQueue')
+    return _named(list(objects), path, found)
+
+
 def value_at(objects: Iterable[Object], path: str) -> Any:
     """What a path names, as in a manifest; of one object, and `None` where the field is not there.
 
@@ -42,14 +89,11 @@ def value_at(objects: Iterable[Object], path: str) -> Any:
         NotFoundError: It names nothing.
         InvalidSpecError: It is no path, or names several objects.
     """
-    found = _PATH.fullmatch(path)
-    if found is None or found["name"] is None:
-        raise InvalidSpecError(f'edit: "{path}"; it must be such as ClusterQueue/team-a:preemption.withinClusterQueue')
-    chosen = _named(list(objects), path, found)
+    chosen = named(objects, path)
     if len(chosen) != 1:
         raise InvalidSpecError(f'edit: "{path}": names {len(chosen)} objects; it must name one')
     here: Any = to_dict(chosen[0]).get("spec", {})
-    steps = _steps(path, found["field"])
+    steps = _steps(path, path.partition(":")[2])
     if steps[0][0] == _QUOTA and steps[0][1] is not None:
         here = _quota(here, path, steps[0][1])
         steps = steps[1:] or [("nominalQuota", None)]
@@ -64,11 +108,15 @@ def _named(objects: list[Object], path: str, found: re.Match[str]) -> list[Objec
     kinds = {type(obj).__name__ for obj in objects}
     if found["kind"] not in kinds:
         raise NotFoundError(f'edit: "{path}": {_near("kind in the cluster", found["kind"], kinds)}')
-    patterns = list(_alternatives(found["name"]))
-    chosen = [obj for obj in there if any(fnmatchcase(obj.key, p) or fnmatchcase(obj.name, p) for p in patterns)]
+    chosen = _matching(there, found["name"])
     if not chosen:
         raise NotFoundError(f'edit: "{path}": {_near(found["kind"], found["name"], {obj.key for obj in there})}')
     return chosen
+
+
+def _matching(objects: Iterable[Object], name: str) -> list[Object]:
+    patterns = list(_alternatives(name))
+    return [obj for obj in objects if any(fnmatchcase(obj.key, p) or fnmatchcase(obj.name, p) for p in patterns)]
 
 
 def _alternatives(name: str) -> Iterator[str]:
@@ -118,13 +166,23 @@ def _set(spec: dict[str, Any], path: str, field: str, value: Any) -> None:
         steps = steps[1:] or [("nominalQuota", None)]
     *way, (last, selector) = steps
     for name, chosen in way:
-        here = _into(here.setdefault(name, {} if chosen is None else []), path, chosen)
+        here = _into(_record(here, path, name).setdefault(name, {} if chosen is None else []), path, chosen)
+    here = _record(here, path, last)
     if selector is not None:
         raise InvalidSpecError(f'edit: "{path}": ends with a selector; it must end with a field')
     if value is None:
         here.pop(last, None)
     else:
-        here[last] = msgspec.to_builtins(value) if isinstance(value, msgspec.Struct) else value
+        here[last] = msgspec.to_builtins(value) if isinstance(value, msgspec.Struct) else deepcopy(value)
+
+
+def _record(here: Any, path: str, field: str) -> dict[str, Any]:
+    """What has the field: no list, of which an item must be chosen, and no value."""
+    if not isinstance(here, dict):
+        is_list = isinstance(here, list | tuple)
+        what = "a list, of which an item is chosen by its place or name, as [0]" if is_list else "no object"
+        raise InvalidSpecError(f'edit: "{path}": what is before "{field}" is {what}')
+    return here
 
 
 def _into(value: Any, path: str, selector: str | None) -> Any:

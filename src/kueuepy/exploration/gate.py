@@ -132,10 +132,13 @@ def gate(result: Result, promises: str | PathLike[str] | Sequence[str | Written]
             a mapping of `promise` and `why`. Or the texts themselves, or what `read_promises` has read.
 
     Raises:
-        InvalidSpecError: The file cannot be read, or holds something else; the message names file and line.
+        InvalidSpecError: The file cannot be read, or holds something else; the message names file and line. Or there is
+            no promise.
         NotFoundError: A promise names a figure, a queue or a resource that is not there.
     """
     written = read_promises(promises) if isinstance(promises, str | PathLike) else texts(promises)
+    if not written:
+        raise InvalidSpecError("gate: no promise; give one at least")
     return Gate(_verdict(result, item) for item in written)
 
 

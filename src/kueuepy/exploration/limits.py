@@ -133,9 +133,11 @@ def limits(cluster: Cluster, promises: Mapping[str, str | int | float], cell: st
     asked = {name: _amount(name, resource, value) for name, value in promises.items()}
     if not asked:
         raise InvalidSpecError("limits: no promise; give one at least")
-    for name in asked:
+    for name, amount in asked.items():
         if name not in {queue.name for queue in alone.cluster_queues}:
             raise NotFoundError(f'limits: ClusterQueue "{name}": is not there, or has no {cell}')
+        if amount < 0:
+            raise InvalidSpecError(f'limits: "{name}": {promises[name]!r}; it must be 0 or more')
     told = partial(Quantity.format, resource)
     asker = _Asker((flavor, resource), asked)
     ensured = {queue.name: _ensured(alone, queue.name, asker.cell) for queue in alone.cluster_queues}

@@ -243,9 +243,11 @@ def number(text: str, where: str, figure: str = "wait_mean") -> float:
         InvalidSpecError: It is none.
     """
     try:
-        return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+        value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     except ValueError:
-        pass
+        value = math.nan
+    if not math.isnan(value):
+        return value
     found = parse_span(text)
     hours = unit_of(figure) == "hours"
     if found is None or not (hours or unit_of(figure) == "span" or _PERCENTILE.fullmatch(figure)):

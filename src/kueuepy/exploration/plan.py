@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.exploration.measure import promise
 from kueuepy.exploration.statistics import estimate
@@ -40,6 +40,7 @@ class Plan:
         monotone: Whether, of the values that were tried, all above a good one are good; more quota can make waits
             longer.
         exhaustive: Whether all values were tried, so that no smaller one keeps the promise.
+        errors: What was wrong with values that are not valid; they keep no promise.
     """
 
     def __init__(self, cluster: Cluster, target: Promise, vary: str, tried: Mapping[Any, Any], every: int) -> None:
@@ -52,6 +53,7 @@ class Plan:
         self.value = good[0] if good else None
         self.monotone = sorted(self._passed.values()) == list(self._passed.values())
         self.exhaustive = len(tried) == every
+        self.errors: dict[Any, str] = {}
 
     @property
     def curve(self) -> Columns:
@@ -87,6 +89,7 @@ class Plan:
         """The answer in a line."""
         tried = f"{'all' if self.exhaustive else 'of'} {len(self._tried)} values tried"
         odd = "" if self.monotone else "; not monotone: some larger values break it"
+        odd += f"; {len(self.errors)} are not valid" if self.errors else ""
         answer = f"no value keeps {self.target}" if self.value is None else f"{self.value} keeps {self.target}"
         return f"<Plan: {self.vary}: {answer}; {tried}{odd}>"
 
@@ -135,7 +138,7 @@ def plan(
         options: What `sweep` takes beside: `seeds`, `threads`, `on`, `storage`, `progress`, and settings of runs.
 
     Raises:
-        InvalidSpecError: The target is no promise, or there are no values.
+        InvalidSpecError: The target is no promise, or there are no values, or none that is valid.
         NotFoundError: The path or the figure names nothing.
     """
     wanted = promise(target)
@@ -143,6 +146,7 @@ def plan(
         raise InvalidSpecError(f"plan: {low} to {high} by {step}; low must be at most high, and step more than 0")
     values = [low + place * step for place in range(math.floor((high - low) / step) + 1)]
     tried: dict[Any, NDArray[np.float64]] = {}
+    errors: dict[Any, str] = {}
     name = str(wanted.measure)
 
     def look(places: Iterable[int]) -> None:
@@ -152,6 +156,7 @@ def plan(
             figures = [row["figures"].get(name, math.nan) for row in found.rows]
             n = len(found.seeds)
             tried.update({value: np.array(figures[i * n : (i + 1) * n]) for i, value in enumerate(fresh)})
+            errors.update({fresh[i]: text for i, text in found.errors.items()})
 
     def good(place: int) -> bool:
         return all(map(wanted.holds, tried[values[place]].tolist()))
@@ -160,7 +165,7 @@ def plan(
     runs = len(values) * (seeds if isinstance(seeds, int) else len(seeds))
     if exhaustive if exhaustive is not None else runs <= _ALL:
         look(range(len(values)))
-        return Plan(cluster, wanted, vary, tried, len(values))
+        return _plan_of(Plan(cluster, wanted, vary, tried, len(values)), errors)
     below, found = -1, len(values) - 1
     look((0, found))
     while good(found) and found - below > 1:
@@ -170,4 +175,17 @@ def plan(
         found = min([*kept, found])
         below = max([below, *(place for place in inner if place < found)])
     look((found - 1, found + 1))
-    return Plan(cluster, wanted, vary, tried, len(values))
+    return _plan_of(Plan(cluster, wanted, vary, tried, len(values)), errors)
+
+
+def _plan_of(found: Plan, errors: Mapping[Any, str]) -> Plan:
+    """The plan, with what was wrong with values; if no run was possible, that is the answer.
+
+    Raises:
+        KueueError: No value is valid, or the figure is that of nobody.
+    """
+    found.errors = dict(sorted(errors.items()))
+    if len(errors) == len(found.curve):
+        kind, _, text = next(iter(found.errors.values())).partition(": ")
+        raise {"NotFoundError": NotFoundError}.get(kind, InvalidSpecError)(f"plan: {text}")
+    return found

@@ -72,8 +72,9 @@ def applied(setup: Setup, policy: Policy, seed: int = 0) -> Setup:
         NotFoundError: A path names nothing.
         InvalidSpecError: A value is none for its field.
     """
-    cluster, settings = setup.cluster, setup.settings
+    settings = setup.settings
     of_jobs: dict[str, Any] = {}
+    of_objects: dict[str, Any] = {}
     for path, value in policy.items():
         target, _, field = path.partition(":")
         if target == "jobs":
@@ -81,7 +82,8 @@ def applied(setup: Setup, policy: Policy, seed: int = 0) -> Setup:
         elif _is_setting(target):
             settings = _with_setting(settings, path, target, field, value)
         else:
-            cluster = cluster.edit(path, _plain(value))
+            of_objects[path] = _plain(value)
+    cluster = setup.cluster.edit_all(of_objects)
     return Setup(cluster, _changed(setup, of_jobs, seed), msgspec.structs.replace(settings, seed=seed))
 
 

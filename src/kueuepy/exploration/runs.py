@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from kueuepy.errors import InternalError, KueueError
+from kueuepy.errors import InternalError, InvalidSpecError, KueueError
 from kueuepy.exploration.measure import figures_of
 from kueuepy.exploration.policy import Policy, Setup, applied
 from kueuepy.simulation.model import Record
@@ -57,7 +57,7 @@ def result_under(
             raise _CancelledError
 
     run.run(progress=listen)
-    return run.result()
+    return run.close()
 
 
 def row_of(setup: Setup, measures: Sequence[Measure], task: Task, stop: threading.Event | None = None) -> Row:
@@ -125,7 +125,13 @@ def on_client(
     """
     from importlib import import_module  # noqa: PLC0415 - dask is an extra
 
-    completed = import_module("distributed").as_completed
+    try:
+        distributed = import_module("distributed")
+    except ImportError:
+        distributed = None
+    if distributed is None or not isinstance(client, distributed.Client):
+        raise InvalidSpecError(f"on: is {client!r}; it must be a dask.distributed.Client")
+    completed = distributed.as_completed
     first, *others = tasks
     row = row_of(setup, measures, first)
     yield first, row

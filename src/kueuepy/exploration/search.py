@@ -80,6 +80,10 @@ def search(
         NotFoundError: A path or a figure names nothing.
         UnsupportedError: Optuna is not installed, and `tpe` was asked for.
     """
+    if isinstance(subject_to, str):
+        raise InvalidSpecError(f"search: subject_to {subject_to!r}; it must be a list of conditions")
+    if trials < 1 or not space:
+        raise InvalidSpecError(f"search: {trials} trials in {dict(space)}; give one at least, and a path")
     conditions = [promise(text) for text in subject_to]
     figures = list(dict.fromkeys([objective, *(str(condition.measure) for condition in conditions)]))
     if sampler not in ("tpe", "random"):

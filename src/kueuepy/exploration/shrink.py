@@ -16,6 +16,7 @@ from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import percentile
+from kueuepy.simulation.model import Edit as FieldEdit
 from kueuepy.simulation.model import moment
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.text import span_text
@@ -114,7 +115,7 @@ class Shrink(msgspec.Struct, frozen=True):
 @checked
 def shrink(
     scheduler: Scheduler,
-    *edits: Edit,
+    *edits: Edit | FieldEdit,
     runtimes: Any,
     future: Any = None,
     n: int = 50,
@@ -131,7 +132,8 @@ def shrink(
 
     Args:
         scheduler: As it is now; it is not changed.
-        edits: The objects with less quota, a Configuration, or functions that change a Scheduler.
+        edits: The objects with less quota, edits of fields as `Edit(path, value)`, a Configuration, or functions that
+            change a Scheduler.
         runtimes: What is known of runtimes, as `eta` takes it.
         future: Jobs that come meanwhile, or a function that makes them from a seed; `submit` counts from now.
         n: How many futures.
@@ -148,7 +150,8 @@ def shrink(
         raise InvalidSpecError(f"shrink: n {n}; it must be 1 or more")
     after = scheduler.fork()
     for edit in edits:
-        after = edited(after, edit)
+        for one in _objects(after, edit):
+            after = edited(after, one)
     end = moment("shrink: horizon", horizon) / SECOND
     living, known = Living(after), Runtimes(runtimes)
     leaving = who_must_leave(after)
@@ -205,3 +208,14 @@ def _curve(found: list[list[tuple[float, Amounts]]], above: Amounts, last: float
             "p90": np.concatenate(highs).astype(float) if highs else np.zeros(0),
         }
     )
+
+
+def _objects(scheduler: Scheduler, edit: Edit | FieldEdit) -> list[Edit]:
+    """An edit as `whatif` takes it: of a field the objects that have it."""
+    if not isinstance(edit, FieldEdit):
+        return [edit]
+    cluster = scheduler.cluster
+    before = list(cluster.objects())
+    after = cluster.edit(edit.path, edit.value)
+    changed: list[Edit] = [obj for obj in after.objects() if obj not in before]
+    return changed if after.configuration == cluster.configuration else [*changed, after.configuration]

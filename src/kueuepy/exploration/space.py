@@ -49,13 +49,13 @@ class Uniform(msgspec.Struct, frozen=True):
             InvalidSpecError: They are not in order, or a step or `log` does not fit them.
         """
         if (
-            not self.low <= self.high
+            not -math.inf < self.low <= self.high < math.inf
             or (self.step is not None and not self.step > 0)
             or (self.log and not self.low > 0)
         ):
             raise InvalidSpecError(
-                f"Uniform: {self.low} to {self.high}, step {self.step}; low must be at most high, a step more than 0, "
-                f"and low more than 0 for log"
+                f"Uniform: {self.low} to {self.high}, step {self.step}; low must be at most high, both finite, a step "
+                f"more than 0, and low more than 0 for log"
             )
 
     def at(self, u: float) -> float:
@@ -98,7 +98,7 @@ def sample(
         InvalidSpecError: The space or n is empty.
         UnsupportedError: scipy is not installed, and `sobol` was asked for.
     """
-    if not space or n < 1 or any(not isinstance(values, Uniform) and not len(values) for values in space.values()):
+    if not space or n < 1 or not all(isinstance(v, Uniform) or _is_list(v) for v in space.values()):
         raise InvalidSpecError(f"sample: {n} of {dict(space)}; give n > 0, and for each path a Uniform or values")
     if how not in ("sobol", "random"):
         raise InvalidSpecError(f"sample: how {how!r}; it must be sobol or random")
@@ -113,6 +113,10 @@ def sample(
         {path: _value(values, u) for (path, values), u in zip(space.items(), row, strict=True)}
         for row in parts.tolist()
     )
+
+
+def _is_list(values: Any) -> bool:
+    return not isinstance(values, str | bytes) and len(values) > 0
 
 
 def _sobol(dimensions: int, n: int) -> NDArray[np.float64]:

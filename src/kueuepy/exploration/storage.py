@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.cluster import dump
@@ -17,7 +17,7 @@ from kueuepy.visibility.fidelity import fidelity
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kueuepy.exploration.measure import Measure
     from kueuepy.exploration.policy import Setup
@@ -39,30 +39,43 @@ class Storage:
         self._path = path
         self._same = _print_of(setup, measures)
         self._jobs = {seed: _jobs_print(setup.jobs_of(seed)) for seed in seeds}
-        try:
-            with closing(self._open()) as file, file:
-                file.execute("CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, row TEXT NOT NULL)")
-        except sqlite3.DatabaseError as error:
-            raise InvalidSpecError(f"{path}: is no file of a sweep: {error}") from None
+        with self._told("is no file of a sweep"), closing(self._open()) as file, file:
+            file.execute("CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, row TEXT NOT NULL)")
 
     def _open(self) -> sqlite3.Connection:
         return sqlite3.connect(self._path, timeout=60)
 
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """A fault of the file becomes an error that names it."""
+        try:
+            yield
+        except (sqlite3.Error, ValueError) as error:
+            raise InvalidSpecError(f"{self._path}: {what}: {error}") from None
+
     def known(self, tasks: Sequence[Task]) -> dict[int, Row]:
         """The rows that are there already, by place."""
-        with closing(self._open()) as file:
-            rows = dict(file.execute("SELECT key, row FROM runs"))
-        found = {task.place: rows.get(self._key(task)) for task in tasks}
-        return {place: json.loads(text) for place, text in found.items() if text is not None}
+        with self._told("is no file of a sweep"):
+            with closing(self._open()) as file:
+                rows = dict(file.execute("SELECT key, row FROM runs"))
+            found = {task.place: rows.get(self._key(task)) for task in tasks}
+            return {place: _row(text) for place, text in found.items() if text is not None}
 
     def keep(self, task: Task, row: Row) -> None:
         """Writes a row; it is in the file when this returns."""
-        with closing(self._open()) as file, file:
+        with self._told("cannot be written"), closing(self._open()) as file, file:
             file.execute("INSERT OR REPLACE INTO runs VALUES (?, ?)", (self._key(task), json.dumps(row)))
 
     def _key(self, task: Task) -> str:
         told = json.dumps([self._same, self._jobs[task.seed], task.policy, task.seed], default=_plain)
         return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _row(text: str) -> Row:
+    row = json.loads(text)
+    if not isinstance(row, dict) or not {"figures", "error", "wall_s"} <= row.keys():
+        raise ValueError(f"{text[:40]!r} is no row")
+    return row
 
 
 def _plain(value: Any) -> Any:

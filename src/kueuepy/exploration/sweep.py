@@ -103,6 +103,8 @@ def sweep(
         raise InvalidSpecError(f"sweep: threads {threads}; it must be 1 or more")
     for path in dict.fromkeys(path for policy in policies for path in policy):
         check_path(setup, path)
+    if isinstance(figures, str):
+        raise InvalidSpecError(f"sweep: figures {figures!r}; it must be a list of them")
     measures = tuple(measure(text) for text in figures)
     every = [(policy, seed) for policy in policies for seed in numbers]
     tasks = [Task(place, policy, seed) for place, (policy, seed) in enumerate(every)]

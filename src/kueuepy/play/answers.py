@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,17 +12,17 @@ import numpy as np
 from kueuepy._core import Quantity
 from kueuepy.cluster.edit import value_at
 from kueuepy.engine.nodes import nodes_of
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.exploration.sweep import setup_of
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.catalogue import figure_text
 from kueuepy.simulation.model import Record
-from kueuepy.simulation.series import resample
+from kueuepy.simulation.series import resample, series_of
 from kueuepy.simulation.simulate import Simulation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from kueuepy.cluster import Cluster
     from kueuepy.objects import ClusterQueue, Cohort
@@ -33,7 +34,11 @@ _POINTS = 120
 _GIB, _MIB = 1 << 30, 1 << 20
 _FIELDS = ("nominalQuota", "borrowingLimit", "lendingLimit")
 _SHOWN = ("wait_mean", "wait_p95", "longest_wait", "utilisation", "borrowed_hours", "lost_hours", "evictions", "jain")
+_FACTS = ("used", "nominal", "borrowed", "waiting")
 _MOST_WEIGHT = 10
+_SOON = 0.02
+_LAST = 3
+"""The part that ends with the run, however long it takes."""
 
 
 class Knob(NamedTuple):
@@ -84,6 +89,8 @@ class Playground:
         self.knobs = tuple(_knobs(cluster))
         self._by_path = {knob.path: knob for knob in self.knobs}
         self._tree = _tree(cluster)  # no slider moves anybody in it
+        self._seconds = 0.0  # that the last whole run took
+        self._going: tuple[dict[str, Value], Simulation] | None = None
 
     def cluster(self, values: Mapping[str, Value]) -> Cluster:
         """The cluster with these values by path; `None` takes a limit away.
@@ -91,47 +98,108 @@ class Playground:
         Raises:
             InvalidSpecError: A path is that of no knob, or a value is none for its field.
         """
-        found = self._cluster
+        changed = {}
         for path, value in values.items():
             knob = self._by_path.get(path)
             if knob is None:
                 raise InvalidSpecError(f'play: "{path}": is no slider')
             if value != knob.value:
-                found = found.edit(path, _written(knob, value))
-        return found
+                changed[path] = _written(knob, value)
+        return self._cluster.edit_all(changed)
 
     def result(self, values: Mapping[str, Value]) -> Result:
         """What `simulate` gives for the cluster with these values."""
+        run = self._begin(values)
+        run.run(progress=False)
+        return run.close()
+
+    def _begin(self, values: Mapping[str, Value]) -> Simulation:
         settings = {name: getattr(self._settings, name) for name in self._settings.__struct_fields__}
         settings["record"] = Record(decisions=False, runs=False, usage="changes")
-        run = Simulation(self.cluster(values), self._jobs, **settings)
-        run.run(progress=False)
-        return run.result()
+        return Simulation(self.cluster(values), self._jobs, **settings)
 
     def answer(self, values: Mapping[str, Value]) -> dict[str, Any]:
         """The same as plain data, for a page.
 
         `figures` and `queues` hold numbers and texts, `series` what each ClusterQueue uses over time, `tree` the
-        Cohorts and ClusterQueues with what they use on average, `warnings` what to know before, `ms` how long it took.
+        Cohorts and ClusterQueues, `warnings` what to know before, `seconds` until when, `ms` how long it took, and
+        `more` is false.
         """
         begin = time.perf_counter()
-        result = self.result(values)
+        return self._told(self.result(values), begin)
+
+    def part(self, values: Mapping[str, Value], part: int = 0) -> dict[str, Any]:
+        """The answer as far as it is there soon: a long run goes on with the next part.
+
+        Part 0 is there in about 20 ms, and each part takes four times as long as the one before. As long as `more` is
+        true there are only `series` and `tree`, of the time until `seconds`. The run goes on where it was if the values
+        are those of the question before. The last part is what `answer` gives.
+
+        Raises:
+            InvalidSpecError: A path is that of no knob, or a value is none for its field; or part is no number.
+        """
+        begin = time.perf_counter()
+        if isinstance(part, bool) or not isinstance(part, int) or part < 0:
+            raise InvalidSpecError(f"play: part {part!r}; it must be a number from 0 on")
+        if not isinstance(values, Mapping):
+            raise InvalidSpecError(f"play: values {values!r}; they must be by path")
+        known, self._going = self._going, None
+        asked = dict(values)
+        run = known[1] if known is not None and part and known[0] == asked else self._begin(asked)
+        if run.run_for(_SOON * 4 ** min(part, _LAST)) and part < _LAST:
+            self._going = asked, run
+            result = run.result()
+            series = self._series(result)
+            return {"more": True, "seconds": run.now, "series": series, "tree": self._tree, "ms": _since(begin)}
+        run.run(progress=False)
+        return self._told(run.close(), begin)
+
+    def reply(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """What the view gets: `part` of the question's `values` and `part`, or an `error`."""
+        try:
+            return self.part(question.get("values", {}), question.get("part", 0))
+        except KueueError as error:
+            return {"error": str(error)}
+
+    def _told(self, result: Result, begin: float) -> dict[str, Any]:
+        self._seconds = result.seconds
         figures = [
             {"name": name, "value": _finite(value), "text": figure_text(name, value)}
             for name, value in result.kpis.rows()
             if name.partition(" ")[0] in _SHOWN
         ]
         return {
+            "more": False,
+            "seconds": result.seconds,
             "figures": figures,
             "queues": [
                 {name: _finite(row[name]) for name in ("cluster_queue", "jobs", "finished", "wait_mean", "wait_p95")}
                 for row in result.queues.rows()
             ],
-            "series": _series(result),
+            "series": self._series(result),
             "tree": self._tree,
             "warnings": list(result.warnings),
-            "ms": (time.perf_counter() - begin) * 1000,
+            "ms": _since(begin),
         }
+
+    def _series(self, result: Result) -> dict[str, Any]:
+        """What each ClusterQueue uses of each cell, and how many wait there: means over steps of time.
+
+        The steps are those of the last whole run, of which there are `all`; `points` of them are over.
+        """
+        seconds = max(self._seconds, result.seconds)
+        step = max(seconds / _POINTS, 1.0)
+        table = resample(result.usage, step, result.seconds)
+        found: dict[str, Any] = {"step": step, "points": 0, "all": max(1, math.ceil(seconds / step)), "rows": []}
+        for queue, cell, rows in series_of(table):
+            means = {name: np.round(table[name][rows], 3).tolist() for name in _FACTS}
+            found["rows"].append({"queue": queue, "cell": cell, **means})
+            found["points"] = max(found["points"], len(rows))
+        return found
+
+
+def _since(begin: float) -> float:
+    return (time.perf_counter() - begin) * 1000
 
 
 def _finite(value: Any) -> Any:
@@ -204,23 +272,6 @@ def _unit(resource: str, amounts: list[int]) -> tuple[int, str]:
 
 
 # --- what is shown ---------------------------------------------------------------------------------------------------
-
-
-def _series(result: Result) -> dict[str, Any]:
-    """What each ClusterQueue uses of each cell, and how many wait there: means over steps of time."""
-    step = max(result.seconds / _POINTS, 1.0)
-    table = resample(result.usage, step, result.seconds)
-    queue, cell = table["cluster_queue"], table["cell"]
-    found: dict[str, Any] = {"step": step, "points": 0, "rows": []}
-    pairs = np.asarray(queue.codes, np.int64) * (len(cell.names) + 1) + cell.codes
-    for pair in np.unique(pairs).tolist():
-        rows = np.flatnonzero(pairs == pair)
-        at = int(rows[0])
-        line = {"queue": queue[at], "cell": cell[at]}
-        line |= {fact: np.round(table[fact][rows], 3).tolist() for fact in ("used", "nominal", "borrowed", "waiting")}
-        found["rows"].append(line)
-        found["points"] = max(found["points"], len(rows))
-    return found
 
 
 def _tree(cluster: Cluster) -> list[dict[str, Any]]:

@@ -9,10 +9,9 @@ import threading
 from functools import cached_property
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from kueuepy.errors import KueueError
+from kueuepy.play.view import part_of_view
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -102,15 +101,12 @@ class _Handler(BaseHTTPRequestHandler):
         if not length.isdecimal() or int(length) > _LONGEST:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             return
-        values = _values_of(self.rfile.read(int(length)))
-        if values is None:
+        question = question_of(self.rfile.read(int(length)))
+        if question is None:
             self._refuse(HTTPStatus.BAD_REQUEST)
             return
         with self.one_at_a_time:
-            try:
-                found: dict[str, Any] = self.playground.answer(values)
-            except KueueError as error:
-                found = {"error": str(error)}
+            found = self.playground.reply(question)
         self._send(HTTPStatus.OK, "application/json", json.dumps(found, allow_nan=False).encode())
 
     def _may(self, path: str) -> bool:
@@ -149,11 +145,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     @cached_property
     def _page(self) -> str:
-        page = files("kueuepy.play").joinpath("page.html").read_text(encoding="utf-8")
         knobs = [knob._asdict() for knob in self.playground.knobs]
         # Within a script, the text of an object's name must not end it.
         told = json.dumps(knobs).replace("<", "\\u003c")
-        return page.replace("__KNOBS__", told)
+        page, style, script = map(part_of_view, ("page.html", "view.css", "view.js"))
+        return page.replace("__STYLE__", style).replace("__SCRIPT__", script).replace("__KNOBS__", told)
 
     def version_string(self) -> str:
         """Tells nobody what serves it."""
@@ -163,11 +159,10 @@ class _Handler(BaseHTTPRequestHandler):
         """Says nothing: the address has the token in it."""
 
 
-def _values_of(body: bytes) -> dict[str, Any] | None:
-    """The values of a request; `None` if it is something else."""
+def question_of(body: bytes) -> dict[str, Any] | None:
+    """The question of a request; `None` if it is something else."""
     try:
         asked = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    values = asked.get("values") if isinstance(asked, dict) else None
-    return values if isinstance(values, dict) else None
+    return asked if isinstance(asked, dict) and isinstance(asked.get("values"), dict) else None

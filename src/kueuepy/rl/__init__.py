@@ -6,11 +6,14 @@ Importing it registers `kueuepy/Quota-v0` with Gymnasium, which the extra `rl` i
 import gymnasium
 
 from kueuepy.rl.baselines import Baseline, DoNothing, HillClimber, Proportional, play
-from kueuepy.rl.quota import QuotaEnv, vector
+from kueuepy.rl.quota import QuotaEnv
+from kueuepy.rl.vector import QuotaVectorEnv, vector
 
 ID = "kueuepy/Quota-v0"
 
 if ID not in gymnasium.registry:
-    gymnasium.register(ID, entry_point="kueuepy.rl.quota:QuotaEnv")
+    gymnasium.register(
+        ID, entry_point="kueuepy.rl.quota:QuotaEnv", vector_entry_point="kueuepy.rl.vector:QuotaVectorEnv"
+    )
 
-__all__ = ["Baseline", "DoNothing", "HillClimber", "Proportional", "QuotaEnv", "play", "vector"]
+__all__ = ["Baseline", "DoNothing", "HillClimber", "Proportional", "QuotaEnv", "QuotaVectorEnv", "play", "vector"]

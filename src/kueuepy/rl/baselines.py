@@ -19,7 +19,7 @@ _WAITING, _USED = 0, 3
 class Baseline(Protocol):
     """Chooses an action of an environment, given what it sees and its last reward; `None` at the start."""
 
-    def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> NDArray[np.float32]:
+    def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> Any:
         """The next action."""
         ...
 
@@ -27,26 +27,25 @@ class Baseline(Protocol):
 class DoNothing:
     """Leaves all as it is."""
 
-    def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> NDArray[np.float32]:  # noqa: ARG002
+    def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> Any:  # noqa: ARG002
         """No change."""
-        return np.zeros(len(env.paths), np.float32)
+        return env.action(np.zeros(len(env.numbers)))
 
 
 class Proportional:
     """Moves each number towards its queue's part of what all queues use and wait for."""
 
-    def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> NDArray[np.float32]:  # noqa: ARG002
+    def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> Any:  # noqa: ARG002
         """Up where a queue has less than its part, down where it has more."""
         rows = observation[:-2].reshape(-1, _PER_QUEUE)
         waiting = np.expm1(rows[:, _WAITING])
         load = rows[:, _USED] + waiting / max(1.0, float(waiting.sum()))
         by_queue = dict(zip(env.queues, load / max(float(load.sum()), 1e-9), strict=True))
-        names = [path.partition(":")[0].partition("/")[2] for path in env.paths]
-        values = np.array(list(env.values.values()), np.float64)
+        names = [path.partition(":")[0].partition("/")[2] for path in env.numbers]
+        values = np.array(list(env.numbers.values()), np.float64)
         parts = np.array([by_queue.get(name, 0.0) for name in names])
         wanted = parts / max(float(parts.sum()), 1e-9) * values.sum()
-        change: NDArray[np.float32] = np.clip((wanted - values) / max(float(values.max()), 1.0) * 4, -1, 1).astype("f4")
-        return change
+        return env.action(np.clip((wanted - values) / max(float(values.max(initial=0)), 1.0) * 4, -1, 1))
 
 
 class HillClimber:
@@ -58,17 +57,17 @@ class HillClimber:
         self._direction: NDArray[np.float64] | None = None
         self._best = -np.inf
 
-    def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> NDArray[np.float32]:  # noqa: ARG002
+    def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> Any:  # noqa: ARG002
         """The direction of before, or another one, after what was worse was taken back."""
         if reward is None:
             self._direction, self._best = None, -np.inf
         elif self._direction is not None and reward < self._best:
             back, self._direction = -self._direction, None
-            return back.astype(np.float32)
+            return env.action(back)
         self._best = self._best if reward is None else reward
         if self._direction is None:
-            self._direction = self._rng.uniform(-1, 1, len(env.paths))
-        return self._direction.astype(np.float32)
+            self._direction = self._rng.uniform(-1, 1, len(env.numbers))
+        return env.action(self._direction)
 
 
 class Played(NamedTuple):

@@ -1,119 +1,150 @@
-"""The numbers that an agent edits: fields of objects, within bounds, and if asked with an unchanged sum."""
+"""What an agent edits: whole numbers within bounds, and fields with a choice of values."""
 
 from __future__ import annotations
 
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from kueuepy._core import Quantity
-from kueuepy.cluster.edit import edited, value_at
+from kueuepy.cluster.edit import edited_all, named, value_at
 from kueuepy.errors import InvalidSpecError
+from kueuepy.manifest.validation import check_read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kueuepy.cluster import Cluster
     from kueuepy.objects import Object
 
-Ints = Any
-_MOST = 4096
-"""How many edited objects are kept, to be used again where the same numbers come back."""
+_CORNERS = 256
+"""So many combinations of an object's bounds are tried."""
 
 
 class Knobs:
-    """Whole numbers in a cluster, by path.
+    """Settings of a cluster by path: numbers first, then choices.
 
     Attributes:
-        paths: The paths.
-        start: Their values in the cluster.
-        low: The least of each.
-        high: The largest of each.
+        paths: The paths of the numbers.
+        choices: The values of each choice, by path.
+        start: The numbers in the cluster, and of each choice the place of the value that the cluster has.
+        low: The least of each number.
+        high: The largest of each number.
+        sums: By number, of which sum it is a part; empty where no sum is kept.
+        places: By object, the places of its settings.
     """
 
     def __init__(
-        self, cluster: Cluster, paths: Sequence[str], bounds: Mapping[str, tuple[int, int]], *, conserve: bool
+        self,
+        cluster: Cluster,
+        paths: Sequence[str],
+        choices: Mapping[str, Sequence[Any]],
+        bounds: Mapping[str, tuple[int, int]],
+        *,
+        conserve: bool,
     ) -> None:
-        """Reads the numbers.
+        """Reads them.
 
         Args:
             cluster: Where they are.
-            paths: Their paths, each of one object.
+            paths: The paths of numbers, each of one object.
+            choices: By path, of one object or several, the values that it may have; what the cluster has is one.
             bounds: By path the least and the largest; by default 0, and the sum of all or twice the number.
-            conserve: Whether their sum never changes.
+            conserve: Whether the sum of the numbers of one field, such as a flavor's nominal quotas, never changes.
 
         Raises:
             NotFoundError: A path names nothing.
-            InvalidSpecError: It names no whole number, or one out of its bounds.
+            InvalidSpecError: It names no whole number, or one out of its bounds; or an object is not valid with what
+                its settings may be.
         """
-        if not paths:
-            raise InvalidSpecError("edit: no path; give one at least")
-        self.paths = tuple(paths)
-        self._cluster, self._conserve = cluster, conserve
-        self.start = np.array([_whole(cluster, path) for path in paths], np.int64)
-        total = int(self.start.sum())
-        most = [total if conserve else 2 * at for at in self.start.tolist()]
-        pairs = np.array([bounds.get(path, (0, high)) for path, high in zip(paths, most, strict=True)], np.int64)
-        self.low, self.high = pairs[:, 0], pairs[:, 1]
-        if (self.start < self.low).any() or (self.start > self.high).any():
-            raise InvalidSpecError(f"edit: {self.start.tolist()} is not within {pairs.tolist()}")
-        self._objects = [path.partition(":")[0] for path in paths]
-        self._places: dict[str, list[int]] = {}
-        for place, name in enumerate(self._objects):
-            self._places.setdefault(name, []).append(place)
-        self._known: dict[tuple[str, tuple[int, ...]], Object] = {}
+        if isinstance(paths, str) or not (paths or choices):
+            raise InvalidSpecError(f"edit: {paths!r}; it must be a list of one path or more")
+        self.paths, self.choices = tuple(paths), {path: tuple(values) for path, values in choices.items()}
+        self._all = (*self.paths, *self.choices)
+        if len(set(self._all)) < len(self._all):
+            raise InvalidSpecError(f"edit: a path is given twice: {', '.join(self._all)}")
+        self._configuration = cluster.configuration
+        objects = list(cluster.objects())
+        found: dict[int, list[int]] = {}
+        for place, path in enumerate(self._all):
+            for obj in named(objects, path):
+                found.setdefault(id(obj), []).append(place)
+        self._objects = [obj for obj in objects if id(obj) in found]
+        self.places = [found[id(obj)] for obj in self._objects]
+        numbers = [_whole(objects, path) for path in self.paths]
+        fields = [path.partition(":")[2] for path in self.paths]
+        self.sums = [list(dict.fromkeys(fields)).index(field) for field in fields] if conserve else []
+        totals = {field: sum(n for n, other in zip(numbers, fields, strict=True) if other == field) for field in fields}
+        self.low, self.high = [], []
+        for path, field, number in zip(self.paths, fields, numbers, strict=True):
+            low, high = _bounds(path, bounds.get(path, (0, totals[field] if conserve else 2 * number)))
+            if not low <= number <= high:
+                raise InvalidSpecError(f'edit: "{path}": {number} is not within its bounds, {low} to {high}')
+            self.low.append(low)
+            self.high.append(high)
+        for path in bounds:
+            if path not in self.paths:
+                raise InvalidSpecError(f'bounds: "{path}" is no path that is edited')
+        self.start = [*numbers, *(self._chosen(path) for path in self.choices)]
+        self._check()
 
-    def moved(self, values: NDArray[np.int64], by: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The values moved by so much, within bounds, as whole numbers; with their sum unchanged if it is conserved.
+    def made(self, place: int, values: Sequence[int]) -> Object:
+        """An object as it is with these values of its settings.
 
-        What rounding leaves over goes to the largest remainders, of equal ones to the first.
+        Raises:
+            InvalidSpecError: It is not valid.
         """
-        wanted = np.clip(values + by, self.low, self.high)
-        if not self._conserve:
-            return np.rint(wanted).astype(np.int64)
-        total = int(values.sum())
-        wanted = _with_sum(wanted, self.low, self.high, total)
-        whole = np.floor(wanted + 1e-9).astype(np.int64)
-        order = np.argsort(-np.round(wanted - whole, 9), kind="stable")
-        for place in order:
-            if int(whole.sum()) == total:
-                break
-            whole[place] += whole[place] < self.high[place]
-        return whole
+        known = len(self.paths)
+        settings: dict[str, Any] = {}
+        for at, value in zip(self.places[place], values, strict=True):
+            path = self._all[at]
+            settings[path] = value if at < known else self.choices[path][value]
+        ((obj,), _) = edited_all([self._objects[place]], self._configuration, settings)
+        check_read(obj)
+        return obj
 
-    def objects(self, before: NDArray[np.int64], after: NDArray[np.int64]) -> list[Object]:
-        """The objects in which anything differs, as they are with the values after."""
-        changed = dict.fromkeys(self._objects[place] for place in np.flatnonzero(before != after))
-        return [self._object(name, after) for name in changed]
+    def told(self, values: Iterable[int]) -> dict[str, int]:
+        """Values by path; of a choice its place in the list."""
+        return dict(zip(self._all, values, strict=True))
 
-    def _object(self, name: str, values: NDArray[np.int64]) -> Object:
-        places = self._places[name]
-        key = (name, tuple(int(values[place]) for place in places))
-        if key not in self._known:
-            if len(self._known) >= _MOST:
-                self._known.clear()
-            cluster = self._cluster
-            for place in places:
-                (obj,), _ = edited(cluster.objects(), cluster.configuration, self.paths[place], int(values[place]))
-                cluster = cluster.replace(obj)
-            self._known[key] = obj
-        return self._known[key]
+    def _chosen(self, path: str) -> int:
+        """The place of the value that the cluster has; all of them are tried."""
+        values = self.choices[path]
+        before = named(self._objects, path)
+        same = [edited_all(before, self._configuration, {path: value})[0] == before for value in values]
+        if True not in same:
+            raise InvalidSpecError(f'choose: "{path}": {list(values)}; what the cluster has must be one of them')
+        return same.index(True)
+
+    def _check(self) -> None:
+        """Tries the bounds of each object, so that no step finds one that is not valid."""
+        known = len(self.paths)
+        for place, settings in enumerate(self.places):
+            ranges = [
+                (self.low[at], self.high[at]) if at < known else range(len(self.choices[self._all[at]]))
+                for at in settings
+            ]
+            for values in islice(product(*ranges), _CORNERS):
+                self.made(place, values)
 
 
-def _whole(cluster: Cluster, path: str) -> int:
-    value = value_at(cluster.objects(), path)
-    number = None if value is None or isinstance(value, bool | dict | list) else float(Quantity(str(value)))
+def _bounds(path: str, given: Any) -> tuple[int, int]:
+    try:
+        low, high = (int(value) for value in given)
+    except (TypeError, ValueError):
+        raise InvalidSpecError(f'bounds: "{path}": {given!r}; it must be the least and the largest') from None
+    return low, high
+
+
+def _whole(objects: list[Object], path: str) -> int:
+    value = value_at(objects, path)
+    number = None if value is None or isinstance(value, bool | dict | list) else _quantity(str(value))
     if number is None or not number.is_integer():
         raise InvalidSpecError(f'edit: "{path}": {value!r}; it must be a whole number')
     return int(number)
 
 
-def _with_sum(wanted: NDArray[np.float64], low: Ints, high: Ints, total: int) -> NDArray[np.float64]:
-    """The nearest values within bounds that have this sum: all are moved by the same, as far as bounds let them."""
-    # The sum grows with the move in straight pieces, which end where a number comes to a bound.
-    ends = np.sort(np.concatenate([low - wanted, high - wanted]))
-    sums = np.clip(wanted + ends[:, None], low, high).sum(axis=1)
-    found: NDArray[np.float64] = np.clip(wanted + np.interp(total, sums, ends), low, high)
-    return found
+def _quantity(text: str) -> float | None:
+    try:
+        return float(Quantity(text))
+    except ValueError:
+        return None

@@ -63,7 +63,7 @@ def result_of(run: Prepared) -> Result:
         PreemptionLoop(at, period, times, tuple(sorted(_key_of(table, row) for row in rows)))
         for at, period, times, rows in core.loops()
     )
-    cluster = run.base.cluster
+    cluster = run.declared
     weights = {
         q.name: 1.0 if q.fair_sharing is None else float(Quantity(q.fair_sharing.weight))
         for q in cluster.cluster_queues

@@ -36,6 +36,7 @@ class Prepared:
     Attributes:
         settings: What was asked for.
         base: The Scheduler from which it began.
+        declared: The objects at its start.
         jobs: The jobs, and after them the workloads that were in the Scheduler already.
         notes: What was left out of the jobs.
         zero: The first submission, or when the Scheduler was, in nanoseconds.
@@ -47,8 +48,21 @@ class Prepared:
         reached: Until when it was asked to go on, in nanoseconds.
     """
 
-    def __init__(self, cluster: Cluster | Scheduler, jobs: JobColumns | Iterable[Any], settings: Settings) -> None:
+    def __init__(
+        self,
+        cluster: Cluster | Scheduler,
+        jobs: JobColumns | Iterable[Any],
+        settings: Settings,
+        *,
+        base: Scheduler | None = None,
+    ) -> None:
         """Reads all that is given.
+
+        Args:
+            cluster: What it begins from.
+            jobs: The jobs.
+            settings: What is asked for beside.
+            base: A Scheduler that was made of the cluster, to begin many runs with it.
 
         Raises:
             InvalidSpecError: Something is not valid; the message names the row.
@@ -59,7 +73,9 @@ class Prepared:
         self.settings = settings
         self._given = (cluster, jobs)
         self.reached = 0
-        self.base = cluster.fork() if isinstance(cluster, Scheduler) else Scheduler(cluster)
+        there = cluster if isinstance(cluster, Scheduler) else base
+        self.base = Scheduler(cluster) if there is None else there.fork()  # type: ignore[arg-type]
+        self.declared = self.base.cluster if isinstance(cluster, Scheduler) else cluster
         self.jobs = self._all_jobs(jobs)
         self.options = self._read_options()
         self.shapes, self.codes = self._shapes_of(self.jobs)
@@ -186,13 +202,13 @@ class Prepared:
                 things = event.what if isinstance(event.what, list | tuple) else [event.what]
                 planned += [(at, len(planned) + number, thing) for number, thing in enumerate(things)]
         planned.sort(key=lambda entry: entry[:2])
-        self._cluster = declared = self.base.cluster
+        self._cluster = self.declared
         rows = self._rows()
         order = np.argsort(np.argsort(self.jobs["submit"], kind="stable"), kind="stable")
         found = []
         for at, _, thing in planned:
             found += [(self.zero + at, *step) for step in self._steps(thing, rows, order)]
-        self._cluster = declared
+        self._cluster = self.declared
         return found
 
     def _steps(self, thing: Any, rows: dict[str, int], order: Any) -> list[tuple[str, Any, int]]:
@@ -262,7 +278,7 @@ class Prepared:
             columns = {name: column[order] for name, column in columns.items()}
             columns["row"] = order.astype(np.int32)
         if "name" in table.names:
-            columns["names"] = [table.name_of(int(row)) for row in order]
+            columns["names"] = list(map(str, table["name"][order].tolist()))
         return {n: np.ascontiguousarray(c) if isinstance(c, np.ndarray) else c for n, c in columns.items()}
 
     # What is added while it goes on.
@@ -276,7 +292,7 @@ class Prepared:
     def apply(self, thing: Any) -> None:
         """Changes something now; it is decided upon when the run goes on."""
         now = self.now
-        self._cluster = self.base.cluster
+        self._cluster = self.declared
         for at, what, obj, _ in self.options["changes"]:
             if what == "apply" and at <= now:
                 self._cluster = self._cluster.replace(obj)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,7 +11,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest import check
 from kueuepy.objects import SECOND, PodSet, Workload
-from kueuepy.simulation.columns import NEVER
+from kueuepy.simulation.columns import NEVER, name_of_row
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from kueuepy.objects import ResourceFlavor
     from kueuepy.simulation.base import JobColumns
 
+Gates = tuple[tuple[str, bool], ...] | None
 _SMALL = 1 << 20
+_KEPT = 1 << 14
+"""So many shapes are kept, for the next run of the same jobs or of others like them."""
 
 
 def shapes_of(
@@ -45,8 +49,8 @@ def shapes_of(
     first = np.full(size, len(jobs), np.int64)
     np.minimum.at(first, codes, np.arange(len(jobs)))
     labels = {flavor.name: flavor.node_labels for flavor in flavors}
-    shared: dict[str, PodSet] = {}
-    return [_shape(jobs, int(row), labels, gates, shared) for row in first], codes.astype(np.int32)
+    read = _Reader(jobs, labels, None if gates is None else tuple(sorted(gates.items())))
+    return [read.shape(row) for row in first.tolist()], codes.astype(np.int32)
 
 
 def _columns(jobs: JobColumns) -> dict[str, Any]:
@@ -75,38 +79,62 @@ def _dense(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     return dense.astype(np.int64), len(values)
 
 
-def _shape(
-    jobs: JobColumns, row: int, labels: dict[str, Any], gates: dict[str, bool] | None, shared: dict[str, PodSet]
-) -> Workload:
-    template = int(jobs["template"][row]) if "template" in jobs.names else -1
-    if template >= 0:
-        return msgspec.structs.replace(jobs.templates[template], status=None)
-    namespace, _, queue = str(jobs["queue"][row]).partition("/")
-    requests = {
-        name: f"{amount}m" if name == "cpu" else amount for name in jobs.resources if (amount := int(jobs[name][row]))
-    }
-    fewest, limit = _value(jobs, "min_pods", row, NEVER), _value(jobs, "limit", row, NEVER)
-    flavor = jobs["flavor"][row] if "flavor" in jobs.names else None
-    count, min_count = _value(jobs, "pods", row, 1), None if fewest == NEVER else fewest
-    selector = None if flavor is None else _selector(str(flavor), row, labels)
-    # Equal pod sets are one object: the core tells the class of a Workload by that of its pod template.
-    pod_set = shared.setdefault(
-        str((count, min_count, requests, selector)),
-        PodSet.of(count=count, requests=requests, min_count=min_count, node_selector=selector),
-    )
+class _Reader:
+    """Reads shapes off rows."""
+
+    def __init__(self, jobs: JobColumns, labels: dict[str, Any], gates: Gates) -> None:
+        self._jobs, self._labels, self._gates, self._resources = jobs, labels, gates, jobs.resources
+        self._pod_sets: dict[tuple[Any, ...], PodSet] = {}
+
+    def shape(self, row: int) -> Workload:
+        jobs = self._jobs
+        template = int(jobs["template"][row]) if "template" in jobs.names else -1
+        if template >= 0:
+            return msgspec.structs.replace(jobs.templates[template], status=None)
+        requests = tuple((name, amount) for name in self._resources if (amount := int(jobs[name][row])))
+        fewest = _value(jobs, "min_pods", row, NEVER)
+        flavor = jobs["flavor"][row] if "flavor" in jobs.names else None
+        selector = None if flavor is None else tuple(_selector(str(flavor), row, self._labels).items())
+        of_pods = (_value(jobs, "pods", row, 1), None if fewest == NEVER else fewest, requests, selector)
+        # A name of one's own may be none; the shape of other jobs can be that of an earlier run.
+        name = jobs.name_of(row) if "name" in jobs.names else name_of_row(0)
+        facts = (_value(jobs, "priority", row, 0), _value(jobs, "limit", row, NEVER))
+        try:
+            found = _made(name, str(jobs["queue"][row]), facts, of_pods, self._gates)
+        except InvalidSpecError as error:
+            raise InvalidSpecError(f"jobs row {row}: {error}") from None
+        # Equal pod sets are one object: the core tells the class of a Workload by that of its pod template.
+        pod_set = self._pod_sets.setdefault(of_pods, found.pod_sets[0])
+        return found if pod_set is found.pod_sets[0] else msgspec.structs.replace(found, pod_sets=(pod_set,))
+
+
+@lru_cache(_KEPT)
+def _made(name: str, of_queue: str, facts: tuple[int, int], of_pods: tuple[Any, ...], gates: Gates) -> Workload:
+    """A Workload that is valid, with these facts: its priority, and how long it may run, in nanoseconds."""
+    namespace, _, queue = of_queue.partition("/")
+    priority, limit = facts
     workload = Workload(
-        jobs.name_of(row),
+        name,
         namespace=namespace,
         queue_name=queue,
-        priority=_value(jobs, "priority", row, 0),
-        pod_sets=(pod_set,),
+        priority=priority,
+        pod_sets=(_pod_set(*of_pods),),
         maximum_execution_time_seconds=None if limit == NEVER else max(1, -(-limit // SECOND)),
     )
-    try:
-        check(workload, feature_gates=gates)
-    except InvalidSpecError as error:
-        raise InvalidSpecError(f"jobs row {row}: {error}") from None
-    return workload if gates is None or gates.get("PartialAdmission", True) else workload.without_min_counts()
+    known = None if gates is None else dict(gates)
+    check(workload, feature_gates=known)
+    return workload if known is None or known.get("PartialAdmission", True) else workload.without_min_counts()
+
+
+@lru_cache(_KEPT)
+def _pod_set(
+    count: int, fewest: int | None, requests: tuple[tuple[str, int], ...], selector: tuple[tuple[str, str], ...] | None
+) -> PodSet:
+    """Pods that ask for these amounts, in thousandths for cpu, on nodes with these labels."""
+    amounts = {name: f"{amount}m" if name == "cpu" else amount for name, amount in requests}
+    return PodSet.of(
+        count=count, requests=amounts, min_count=fewest, node_selector=None if selector is None else dict(selector)
+    )
 
 
 def _value(jobs: JobColumns, name: str, row: int, default: int) -> int:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from kueuepy.simulation.table import Jobs
 
 _UNDER_WAY, _OVER = 1, 2
+_WORK = 512
+"""Heads and events between two looks at the clock: about a millisecond."""
 _MODEL, _CLOCK, _RECORD = RunModel(), Clock(), Record()
 
 
@@ -95,6 +97,19 @@ class Simulation:
         finally:
             tell.close()
         self._check_loop()
+
+    def run_for(self, seconds: float) -> bool:
+        """Goes on for about so long by the clock on the wall; whether anything is left.
+
+        Raises:
+            LoopError: Preemption goes round, and the run was told to raise.
+        """
+        end = time.perf_counter() + seconds
+        while goes_on := self._run.core.advance(_WORK):
+            if time.perf_counter() >= end:
+                break
+        self._check_loop()
+        return goes_on
 
     def step(self) -> bool:
         """Goes on by one moment: what happens then, and the cycles that follow; whether anything happened.
@@ -169,6 +184,10 @@ class Simulation:
         """What came of it until now."""
         return result_of(self._run.copy())
 
+    def close(self) -> Result:
+        """What came of it until now, without a copy: it cannot go on."""
+        return result_of(self._run)
+
 
 @checked
 def simulate(
@@ -237,7 +256,7 @@ def simulate(
     )
     begin = time.process_time()
     run.run(progress=progress)
-    result = result_of(run._run)  # noqa: SLF001 - of its own module; it ends here
+    result = run.close()
     result.wall["cpu_s"] = time.process_time() - begin
     for text in result.warnings:
         warnings.warn(text, stacklevel=2)

@@ -37,7 +37,7 @@ from kueuepy.objects import (
 )
 from kueuepy.objects.readable import Fault, fault_of
 
-__all__ = ["check", "review_object", "validate", "validate_update"]
+__all__ = ["check", "check_read", "review_object", "validate", "validate_update"]
 
 _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
     ResourceFlavor: flavor.review_flavor,
@@ -84,7 +84,21 @@ def check(obj: Object | Configuration, *, feature_gates: Mapping[str, bool] | No
     Raises:
         ManifestError: Names the object and every field that is wrong.
     """
-    problems = validate(obj, feature_gates=feature_gates)
+    _raise(obj, validate(obj, feature_gates=feature_gates))
+
+
+def check_read(obj: Object) -> None:
+    """Raises the error of an object that was read from a manifest, whose fields so have their types.
+
+    Raises:
+        ManifestError: Names the object and every field that is wrong.
+    """
+    review = Review()
+    review_object(obj, review)
+    _raise(obj, review.problems)
+
+
+def _raise(obj: Object | Configuration, problems: list[Problem]) -> None:
     if problems:
         name = called(obj) if isinstance(obj, Object) else "Configuration"
         with about(obj.key if isinstance(obj, Object) else name):

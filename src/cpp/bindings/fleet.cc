@@ -1,0 +1,258 @@
+// Many runs that are steered together: an environment for learning agents, or as many as one likes.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "absl/container/flat_hash_map.h"
+#include "bindings/engine.h"
+#include "bindings/pybind.h"
+#include "bindings/read.h"
+#include "simulation/knobs.h"
+#include "simulation/pool.h"
+#include "simulation/queue_watch.h"
+
+namespace kueue::python {
+namespace {
+
+using namespace py::literals;
+
+template <typename T>
+using Array = py::array_t<T, py::array::c_style>;
+using Apply = std::function<void(Engine&)>;
+using Setting = std::vector<int64_t>;
+
+constexpr int64_t kWorkOfTurn = 1 << 16;  // heads and events of a run between two looks at signals
+constexpr int kColumns = 9;
+constexpr double kMost = 1e6, kSeconds = 1e9, kDay = 86400, kTurn = 6.283185307179586, kLostCounts = 0.1;
+
+// One run, and what is known of it.
+struct Seat {
+  py::object kept;  // the run in Python, which keeps the arrays that it reads
+  std::shared_ptr<Simulation> run;
+  std::unique_ptr<QueueWatch> watch;
+  Setting values, wanted;
+  Time zero = 0, time = 0;
+  bool moves = false;  // it has not come to its time yet
+  std::vector<double> sums;
+};
+
+}  // namespace
+
+class Fleet {
+ public:
+  Fleet(size_t size, const std::vector<std::string>& queues, const py::dict& options)
+      : queues_(queues),
+        interval_(options["interval"].cast<Time>()),
+        episode_(options["episode"].cast<Time>()),
+        step_(options["step"].cast<double>()),
+        knobs_{options["low"].cast<std::vector<int64_t>>(), options["high"].cast<std::vector<int64_t>>(),
+               options["sums"].cast<std::vector<int32_t>>()},
+        objects_(options["objects"].cast<std::vector<std::vector<size_t>>>()),
+        seats_(size) {
+    for (Seat& at : seats_) at.values = options["start"].cast<Setting>();
+  }
+
+  // A run from its start on, with the settings that its objects have there.
+  void Begin(size_t seat, const py::object& run, Time zero, Setting values) {
+    Seat& at = seats_.at(seat);
+    if (values.size() != at.values.size())
+      ThrowIfError(absl::InvalidArgumentError("values: there must be one of each setting"));
+    at = Seat();
+    at.kept = run;
+    at.run = run.attr("simulation").cast<std::shared_ptr<Simulation>>();
+    at.watch = std::make_unique<QueueWatch>(queues_);
+    at.values = values;
+    at.wanted = std::move(values);
+    at.zero = zero;
+    at.moves = true;
+    at.sums.assign(5, 0);
+  }
+
+  // What seats are to do in the next interval; the objects that it takes and that are not known yet, each
+  // once.
+  py::list Plan(const std::vector<size_t>& seats, const Array<double>& moves, const Array<int64_t>& choices) {
+    if (moves.ndim() != 2 || choices.ndim() != 2)
+      ThrowIfError(absl::InvalidArgumentError("actions: each must be a row"));
+    const auto numbers = static_cast<py::ssize_t>(knobs_.low.size());
+    std::map<std::pair<size_t, Setting>, bool> missing;
+    for (size_t i = 0; i < seats.size(); ++i) {
+      Seat& at = seats_.at(seats[i]);
+      if (at.run == nullptr || at.moves) ThrowIfError(absl::FailedPreconditionError("no episode goes on"));
+      const auto row = static_cast<py::ssize_t>(i);
+      if (moves.shape(1) != numbers || row >= moves.shape(0) || row >= choices.shape(0) ||
+          numbers + choices.shape(1) != static_cast<py::ssize_t>(at.values.size()))
+        ThrowIfError(absl::InvalidArgumentError("actions: of another shape than the action space"));
+      at.wanted = at.values;
+      if (numbers > 0) Move(moves.data(row, 0), at.wanted);
+      for (py::ssize_t place = 0; place < choices.shape(1); ++place)
+        at.wanted[static_cast<size_t>(numbers + place)] = choices.at(row, place);
+      for (size_t object : Changed(at)) {
+        auto key = std::make_pair(object, Of(object, at.wanted));
+        if (!known_.contains(key)) missing.emplace(std::move(key), true);
+      }
+    }
+    py::list found;
+    for (const auto& [key, unused] : missing) found.append(py::make_tuple(key.first, key.second));
+    return found;
+  }
+
+  void Learn(size_t object, Setting values, const py::object& made) {
+    if (known_.size() >= kMostKnown) known_.clear();
+    known_[{object, std::move(values)}] = std::make_shared<const Apply>(ReadObject(made, /*changed=*/true));
+  }
+
+  // Begins what was planned: objects change now, and the runs are to go on for an interval.
+  void Start(const std::vector<size_t>& seats) {
+    for (size_t seat : seats) {
+      Seat& at = seats_.at(seat);
+      std::vector<std::shared_ptr<const Apply>> changes;
+      for (size_t object : Changed(at)) changes.push_back(known_.at({object, Of(object, at.wanted)}));
+      if (!changes.empty()) {
+        TimedChange change;
+        change.at = at.zero + at.time;
+        change.apply = [changes = std::move(changes)](Engine& engine) {
+          for (const auto& apply : changes) (*apply)(engine);
+        };
+        at.run->Plan(std::move(change));
+      }
+      at.values = at.wanted;
+      at.time = std::min(at.time + interval_, episode_);
+      at.moves = true;
+    }
+  }
+
+  // Goes on with all that are to; whether all have come to their time. Those that have write their rows.
+  bool Go(int threads, Array<float> observations, Array<double> facts) {
+    if (observations.ndim() != 2 || facts.ndim() != 2 || observations.shape(1) != width() ||
+        facts.shape(1) != kFacts || observations.shape(0) < static_cast<py::ssize_t>(seats_.size()) ||
+        facts.shape(0) < static_cast<py::ssize_t>(seats_.size()))
+      ThrowIfError(absl::InvalidArgumentError("a row for each run is needed"));
+    std::vector<size_t> moving;
+    for (size_t seat = 0; seat < seats_.size(); ++seat) {
+      if (seats_[seat].moves) moving.push_back(seat);
+    }
+    float* told = observations.mutable_data();
+    double* sums = facts.mutable_data();
+    const auto wide = static_cast<size_t>(width());
+    const py::gil_scoped_release release;
+    pool_.Do(threads, moving.size(), [&](size_t i) {
+      Seat& at = seats_[moving[i]];
+      if (at.run->Run(kWorkOfTurn, at.zero + at.time)) return;
+      at.moves = false;
+      Tell(at, {told + moving[i] * wide, wide}, {sums + moving[i] * kFacts, kFacts});
+    });
+    return std::none_of(moving.begin(), moving.end(), [&](size_t seat) { return seats_[seat].moves; });
+  }
+
+  // A row of settings for each run.
+  Array<int64_t> Values() const {
+    const size_t wide = seats_.empty() ? 0 : seats_.front().values.size();
+    Array<int64_t> found({seats_.size(), wide});
+    for (size_t seat = 0; seat < seats_.size(); ++seat)
+      std::copy(seats_[seat].values.begin(), seats_[seat].values.end(), found.mutable_data() + seat * wide);
+    return found;
+  }
+  // Since the episode of each run began.
+  Array<int64_t> Times() const {
+    Array<int64_t> found(static_cast<py::ssize_t>(seats_.size()));
+    for (size_t seat = 0; seat < seats_.size(); ++seat) found.mutable_data()[seat] = seats_[seat].time;
+    return found;
+  }
+  py::ssize_t width() const { return static_cast<py::ssize_t>(queues_.size()) * kColumns + 2; }
+
+  static constexpr int kFacts = 12;
+
+ private:
+  void Move(const double* action, Setting& values) const {
+    std::vector<double> by(knobs_.low.size());
+    for (size_t i = 0; i < by.size(); ++i) {
+      if (std::isnan(action[i])) ThrowIfError(absl::InvalidArgumentError("actions: nan is no number"));
+      by[i] = std::clamp(action[i], -1.0, 1.0) * step_;
+    }
+    knobs_.Move(by, absl::MakeSpan(values).subspan(0, by.size()));
+  }
+
+  // The objects of which a setting differs.
+  std::vector<size_t> Changed(const Seat& at) const {
+    std::vector<size_t> found;
+    for (size_t object = 0; object < objects_.size(); ++object) {
+      const std::vector<size_t>& places = objects_[object];
+      if (std::any_of(places.begin(), places.end(), [&](size_t i) { return at.values[i] != at.wanted[i]; }))
+        found.push_back(object);
+    }
+    return found;
+  }
+
+  Setting Of(size_t object, const Setting& values) const {
+    Setting found;
+    for (size_t place : objects_[object]) found.push_back(values[place]);
+    return found;
+  }
+
+  void Tell(Seat& at, absl::Span<float> observation, absl::Span<double> facts) const {
+    const Time now = at.zero + at.time;
+    const std::vector<QueueView> before = at.watch->views();
+    const std::vector<QueueView>& views = at.watch->Look(*at.run, now);
+    const double episode = std::log1p(static_cast<double>(episode_) / kSeconds);
+    const auto put = [](double value) { return static_cast<float>(std::min(value, kMost)); };
+    std::vector<double> sums(5, 0);
+    for (size_t i = 0; i < views.size(); ++i) {
+      const QueueView& view = views[i];
+      const double age =
+          view.oldest < 0 ? 0 : static_cast<double>(std::max<Time>(0, now - view.oldest)) / kSeconds;
+      float* row = &observation[i * kColumns];
+      row[0] = put(std::log1p(static_cast<double>(view.waiting)));
+      row[1] = put(std::log1p(static_cast<double>(view.top_waiting)));
+      row[2] = put(std::log1p(age) / episode);
+      row[3] = put(view.used);
+      row[4] = put(view.nominal);
+      row[5] = put(view.borrowed);
+      row[6] = put(view.share);
+      row[7] = put(std::log1p(static_cast<double>(view.arrivals - before[i].arrivals)));
+      row[8] = put(std::log1p(static_cast<double>(view.evictions - before[i].evictions)));
+      sums[0] += static_cast<double>(view.waiting);
+      sums[1] += static_cast<double>(view.waited) / kSeconds;
+      sums[2] += static_cast<double>(view.arrivals);
+      sums[3] += static_cast<double>(view.evictions);
+    }
+    sums[4] = LostPart(*at.run) / kSeconds;
+    const double angle = kTurn * static_cast<double>(at.time) / kSeconds / kDay;
+    observation[observation.size() - 2] = static_cast<float>(std::sin(angle));
+    observation[observation.size() - 1] = static_cast<float>(std::cos(angle));
+    const double interval = static_cast<double>(interval_) / kSeconds;
+    facts[0] = -(sums[1] - at.sums[1]) / interval / static_cast<double>(views.size());
+    facts[1] = -kLostCounts * (sums[4] - at.sums[4]) / interval;
+    std::copy(at.sums.begin(), at.sums.end(), facts.begin() + 2);
+    std::copy(sums.begin(), sums.end(), facts.begin() + 7);
+    at.sums = std::move(sums);
+  }
+
+  static constexpr size_t kMostKnown = 1 << 16;
+
+  std::vector<std::string> queues_;
+  Time interval_, episode_;
+  double step_;
+  Knobs knobs_;
+  std::vector<std::vector<size_t>> objects_;  // by object, the places of its settings
+  std::vector<Seat> seats_;
+  absl::flat_hash_map<std::pair<size_t, Setting>, std::shared_ptr<const Apply>> known_;
+  Pool pool_;
+};
+
+void BindFleet(py::module_& module) {
+  py::class_<Simulation, std::shared_ptr<Simulation>>(module, "SharedRun");
+  py::class_<Fleet>(module, "Fleet")
+      .def(py::init<size_t, const std::vector<std::string>&, const py::dict&>(), "size"_a, "queues"_a,
+           "options"_a)
+      .def("begin", &Fleet::Begin, "seat"_a, "run"_a, "zero"_a, "values"_a)
+      .def("plan", &Fleet::Plan, "seats"_a, "moves"_a, "choices"_a)
+      .def("learn", &Fleet::Learn, "object"_a, "values"_a, "made"_a)
+      .def("start", &Fleet::Start, "seats"_a)
+      .def("go", &Fleet::Go, "threads"_a, py::arg("observations").noconvert(), py::arg("facts").noconvert())
+      .def("values", &Fleet::Values)
+      .def("times", &Fleet::Times)
+      .def_property_readonly("width", &Fleet::width)
+      .def_property_readonly_static("facts", [](const py::object&) { return Fleet::kFacts; });
+}
+
+}  // namespace kueue::python

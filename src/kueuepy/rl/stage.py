@@ -1,0 +1,225 @@
+"""Episodes of one environment or of many, side by side in the core."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import gymnasium
+import numpy as np
+
+from kueuepy import _core
+from kueuepy.errors import InvalidSpecError
+from kueuepy.objects import SECOND
+from kueuepy.rl.knobs import Knobs
+from kueuepy.scheduler import Scheduler
+from kueuepy.simulation.gather import result_of
+from kueuepy.simulation.model import Record, Settings
+from kueuepy.simulation.prepare import Prepared
+from kueuepy.simulation.table import Jobs
+from kueuepy.simulation.values import span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.simulation.figures import Kpis
+
+_NOTHING = Record(decisions=False, runs=False, usage=False)
+_DAY = 86400 * SECOND
+_LARGEST = np.float32(1e6)
+_SUMS = ("waiting", "waited", "arrivals", "evictions", "lost")
+TERMS = ("waiting", "lost")
+
+
+class Game(NamedTuple):
+    """What is played: the arguments of `QuotaEnv`."""
+
+    cluster: Cluster
+    jobs: Jobs | Callable[[int], Any]
+    edit: Sequence[str] = ()
+    choose: Mapping[str, Sequence[Any]] | None = None
+    interval: Any = "10m"
+    episode: Any = "1d"
+    step: float = 4
+    bounds: Mapping[str, tuple[int, int]] | None = None
+    conserve: bool = True
+    reward: Callable[[dict[str, float], dict[str, float]], float] | None = None
+
+
+class Stage:
+    """Runs side by side, each at a time of its own; a seat is the place of one.
+
+    Attributes:
+        knobs: What is edited.
+        queues: The names of the ClusterQueues, in the order of an observation.
+        observations: A row a seat.
+        facts: A row a seat: the terms of the reward, and what the interval began and ended with.
+    """
+
+    def __init__(self, size: int, game: Game, settings: Mapping[str, Any], threads: int = 1) -> None:
+        """Prepares the seats.
+
+        Raises:
+            NotFoundError: A path names nothing.
+            InvalidSpecError: It names no whole number, or an argument is not valid.
+        """
+        self._game, self._threads = game, threads
+        self._settings: dict[str, Any] = {
+            name: tuple(value) if name in ("events", "delays") else value for name, value in settings.items()
+        }
+        if "record" in settings or "until" in settings or "seed" in settings:
+            raise InvalidSpecError("settings: record, until and seed are those of the episode")
+        self.knobs = Knobs(game.cluster, game.edit, game.choose or {}, game.bounds or {}, conserve=game.conserve)
+        interval, self._episode = span("interval", game.interval), span("episode", game.episode)
+        if not 0 < interval <= self._episode:
+            raise InvalidSpecError(f"interval {game.interval!r}: it must be more than 0, and at most the episode")
+        if not math.isfinite(game.step):
+            raise InvalidSpecError(f"step {game.step!r}: it must be a number")
+        self.queues = tuple(queue.name for queue in game.cluster.cluster_queues)
+        options = {
+            "interval": interval,
+            "episode": self._episode,
+            "step": float(game.step),
+            "low": self.knobs.low,
+            "high": self.knobs.high,
+            "sums": self.knobs.sums,
+            "objects": self.knobs.places,
+            "start": self.knobs.start,
+        }
+        self._fleet = _core.Fleet(size, list(self.queues), options)
+        self._base = Scheduler(game.cluster)
+        self._runs: list[Prepared | None] = [None] * size
+        self.observations = np.zeros((size, self._fleet.width), np.float32)
+        self.facts = np.zeros((size, self._fleet.facts))
+
+    # What agents see and do.
+
+    def observation_space(self) -> gymnasium.spaces.Box:
+        """Of one seat."""
+        low = np.zeros(self._fleet.width, np.float32)
+        high = np.full(len(low), _LARGEST, np.float32)
+        low[-2:], high[-2:] = -1, 1
+        return gymnasium.spaces.Box(low, high, dtype=np.float32)
+
+    def action_space(self) -> gymnasium.Space[Any]:
+        """Of one seat."""
+        numbers = gymnasium.spaces.Box(-1, 1, (len(self.knobs.paths),), np.float32)
+        choices = gymnasium.spaces.MultiDiscrete([len(values) for values in self.knobs.choices.values()] or [1])
+        if not self.knobs.choices:
+            return numbers
+        return gymnasium.spaces.Dict({"numbers": numbers, "choices": choices}) if self.knobs.paths else choices
+
+    def read(self, action: Any, rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """The moves of the numbers and the places of the choices of so many actions.
+
+        Raises:
+            InvalidSpecError: They are none.
+        """
+        many, paths = list(self.knobs.choices.values()), len(self.knobs.paths)
+        try:
+            moved, chosen = (action["numbers"], action["choices"]) if many and paths else (action, action)
+            moves = _rows(moved if paths else np.empty((rows, 0)), rows, paths).astype(np.float64, casting="same_kind")
+            choices = _rows(chosen if many else np.empty((rows, 0), int), rows, len(many))
+            choices = choices.astype(np.int64, casting="same_kind")
+        except (TypeError, ValueError, KeyError, IndexError):
+            raise InvalidSpecError(f"action: is {action!r}; it must be of the action space") from None
+        if many and ((choices < 0) | (choices >= [len(values) for values in many])).any():
+            raise InvalidSpecError(f"action: is {action!r}; a choice must be a place in its list of values")
+        return moves, choices
+
+    # Episodes.
+
+    def begin(
+        self, seat: int, random: Callable[[], np.random.Generator], seed: int | None, options: Mapping[str, Any] | None
+    ) -> None:
+        """Begins an episode; `go` has what it looks like."""
+        options = options or {}
+        jobs = options.get("jobs", self._game.jobs)
+        number = int(random().integers(2**31)) if seed is None else seed
+        if callable(jobs):
+            made = jobs(number)
+            table = made if isinstance(made, Jobs) else Jobs.of(made)
+        else:
+            table = (jobs if isinstance(jobs, Jobs) else Jobs.of(jobs)).window(
+                *self._window(jobs, options.get("start"), random)
+            )
+        settings = Settings(record=_NOTHING, seed=number, until=self._episode / SECOND, **self._settings)
+        run = Prepared(self._game.cluster, table, settings, base=self._base)
+        self._runs[seat] = run
+        self._fleet.begin(seat, run.core, run.zero, self.knobs.start)
+
+    def _window(self, jobs: Jobs, start: Any, random: Callable[[], np.random.Generator]) -> tuple[float, float]:
+        if start is None:
+            days = max(1, math.floor((jobs.span * SECOND - self._episode) / _DAY) + 1)
+            begin = int(random().integers(days)) * _DAY
+        else:
+            begin = span("start", start)
+        return begin / SECOND, (begin + self._episode) / SECOND
+
+    def act(self, seats: Sequence[int], moves: NDArray[np.float64], choices: NDArray[np.int64]) -> None:
+        """Edits what these seats' actions say; the runs go on with `go`.
+
+        Raises:
+            InvalidSpecError: An action is none.
+        """
+        fleet = self._fleet
+        for place, values in fleet.plan(seats, moves, choices):
+            fleet.learn(place, values, self.knobs.made(place, values))
+        fleet.start(seats)
+
+    def go(self) -> None:
+        """Lets all that begin or act come to their time; their rows are then what they look like."""
+        observations, facts = self.observations.copy(), self.facts.copy()
+        while not self._fleet.go(self._threads, observations, facts):
+            pass
+        self.observations, self.facts = observations, facts
+
+    @property
+    def values(self) -> NDArray[np.int64]:
+        """A row a seat: what is edited, as it is now: numbers, and the places of choices."""
+        found: NDArray[np.int64] = self._fleet.values()
+        return found
+
+    @property
+    def are_over(self) -> NDArray[np.bool_]:
+        """By seat, whether an episode has come to its end."""
+        return np.asarray(self._fleet.times() >= self._episode)
+
+    def reward(self, seat: int) -> float:
+        """The reward of the last interval."""
+        facts = self.facts[seat].tolist()
+        if self._game.reward is None:
+            return facts[0] + facts[1]  # type: ignore[no-any-return]
+        first, last = len(TERMS), len(TERMS) + len(_SUMS)
+        before, after = (dict(zip(_SUMS, part, strict=True)) for part in (facts[first:last], facts[last:]))
+        return float(self._game.reward(before, after))
+
+    @property
+    def has_own_reward(self) -> bool:
+        """Whether the reward is a function of one's own."""
+        return self._game.reward is not None
+
+    def run(self, seat: int) -> Prepared | None:
+        """The run of a seat, as it is now."""
+        run = self._runs[seat]
+        if run is not None:
+            run.reached = run.zero + int(self._fleet.times()[seat])
+        return run
+
+    def close(self, seat: int) -> Kpis:
+        """The figures of an episode, which is over; its run cannot go on."""
+        run = self.run(seat)
+        if run is None:
+            raise gymnasium.error.ResetNeeded("reset() begins an episode")
+        return result_of(run).kpis
+
+
+def _rows(given: Any, rows: int, wide: int) -> NDArray[Any]:
+    """A row of so many numbers for each seat; that of one alone need not be in a list."""
+    found = np.asarray(given)
+    if found.shape != (rows, wide) and (rows > 1 or found.shape != (wide,)):
+        raise ValueError(given)
+    return found.reshape(rows, wide)

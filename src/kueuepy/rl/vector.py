@@ -1,0 +1,183 @@
+"""Many environments as one, stepped side by side in the core."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+import numpy as np
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.exploration.runs import cores
+from kueuepy.rl.stage import TERMS, Game, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
+    """So many of `QuotaEnv`, each with an episode of its own; equal to them step by step.
+
+    All runs of a step go on at once, on as many threads as are asked for; the core holds no lock of Python meanwhile,
+    and writes the observations into one array.
+
+    Attributes:
+        paths: The paths of the numbers that are edited, and then of the choices.
+        queues: The names of the ClusterQueues, in the order of the observation.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        *arguments: Any,
+        threads: int | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        **options: Any,
+    ) -> None:
+        """Prepares the environments.
+
+        Args:
+            num_envs: How many.
+            arguments: Those of `QuotaEnv`.
+            threads: On how many a step goes; by default one on each core.
+            autoreset_mode: When an episode begins after the one that is over, as Gymnasium has it: with the next step,
+                with the same, or by `reset` alone.
+            options: Those of `QuotaEnv`.
+
+        Raises:
+            NotFoundError: A path names nothing.
+            InvalidSpecError: It names no whole number, or an argument is not valid.
+        """
+        if num_envs < 1 or (threads is not None and threads < 1):
+            raise InvalidSpecError(f"{num_envs} environments on {threads} threads: each must be 1 or more")
+        given = {name: options.pop(name) for name in Game._fields if name in options}
+        self._stage = Stage(num_envs, Game(*arguments, **given), options, threads or cores())
+        self.num_envs = num_envs
+        self.paths = (*self._stage.knobs.paths, *self._stage.knobs.choices)
+        self.queues = self._stage.queues
+        self._mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"render_modes": [], "autoreset_mode": self._mode}
+        self.single_observation_space = self._stage.observation_space()
+        self.single_action_space = self._stage.action_space()
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._random: list[np.random.Generator | None] = [None] * num_envs
+        self._over = np.zeros(num_envs, bool)
+        self._begun = np.zeros(num_envs, bool)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begins an episode everywhere.
+
+        Args:
+            seed: Of the first environment, the others have those that follow; or a list of one for each.
+            options: As those of `QuotaEnv.reset`; `reset_mask` says which environments begin.
+        """
+        number = self.num_envs
+        seeds = [seed + i for i in range(number)] if isinstance(seed, int) else list(seed or [None] * number)
+        if len(seeds) != number:
+            raise InvalidSpecError(f"seed: there are {len(seeds)}; there must be {number}")
+        rest = dict(options or {})
+        mask = np.asarray(rest.pop("reset_mask", np.ones(number, bool)))
+        if mask.shape != (number,) or mask.dtype != bool or not mask.any():
+            raise InvalidSpecError(
+                f"reset_mask: is {mask!r}; it must be {number} of True or False, of which one is True"
+            )
+        self._begin(np.flatnonzero(mask).tolist(), seeds, rest)
+        self._stage.go()
+        return self._stage.observations.copy(), self._values({}, mask)
+
+    def _begin(self, seats: Sequence[int], seeds: Sequence[int | None], options: dict[str, Any]) -> None:
+        for seat in seats:
+            if seeds[seat] is not None:
+                self._random[seat] = seeding.np_random(seeds[seat])[0]
+            self._stage.begin(seat, partial(self._draws, seat), seeds[seat], options)
+            self._over[seat], self._begun[seat] = False, True
+
+    def _draws(self, seat: int) -> np.random.Generator:
+        found = self._random[seat]
+        if found is None:
+            found = self._random[seat] = seeding.np_random()[0]
+        return found
+
+    def step(
+        self, actions: Any
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Edits in all environments, and lets their runs go on for an interval."""
+        number, stage = self.num_envs, self._stage
+        moves, choices = stage.read(actions, number)
+        acting = ~self._over
+        if not self._begun.all() or (self._mode != AutoresetMode.NEXT_STEP and not acting.all()):
+            raise gymnasium.error.ResetNeeded(
+                "reset() begins an episode, for some by reset_mask; step() goes on with it"
+            )
+        seats = np.flatnonzero(acting).tolist()
+        stage.act(seats, moves[seats], choices[seats])
+        self._begin(np.flatnonzero(self._over).tolist(), [None] * number, {})
+        stage.go()
+        rewards = np.zeros(number)
+        if stage.has_own_reward:
+            rewards[seats] = [stage.reward(seat) for seat in seats]
+        else:
+            rewards[seats] = stage.facts[seats, : len(TERMS)].sum(axis=1)
+        self._over = stage.are_over & acting
+        ended, infos = self._over.copy(), self._infos(acting)
+        return stage.observations.copy(), rewards, np.zeros(number, bool), ended, infos
+
+    def _infos(self, acting: NDArray[np.bool_]) -> dict[str, Any]:
+        """What `QuotaEnv` tells, in the form that Gymnasium gives it where there are many."""
+        stage, infos = self._stage, dict[str, Any]()
+        facts, ended = stage.facts, np.flatnonzero(self._over).tolist()
+        if ended and self._mode == AutoresetMode.SAME_STEP:
+            acting = acting & ~self._over
+            for seat in ended:
+                last = {"final_obs": stage.observations[seat].copy(), "final_info": self._last(seat)}
+                infos = self._add_info(infos, last, seat)
+            self._begin(ended, [None] * self.num_envs, {})
+            stage.go()
+        elif ended:
+            infos["kpis"], infos["_kpis"] = np.full(self.num_envs, None, object), self._over.copy()
+            for seat in ended:
+                infos["kpis"][seat] = stage.close(seat)
+        if acting.any():
+            terms = {name: np.where(acting, facts[:, place], 0.0) for place, name in enumerate(TERMS)}
+            infos["reward_terms"] = _masked(terms, acting)
+            infos["_reward_terms"] = acting.copy()
+        return self._values(infos)
+
+    def _last(self, seat: int) -> dict[str, Any]:
+        """What is told of the last step of an episode."""
+        stage = self._stage
+        return {
+            "reward_terms": dict(zip(TERMS, stage.facts[seat].tolist(), strict=False)),
+            "values": stage.knobs.told(stage.values[seat].tolist()),
+            "kpis": stage.close(seat),
+        }
+
+    def _values(self, infos: dict[str, Any], mask: NDArray[np.bool_] | None = None) -> dict[str, Any]:
+        """With what is edited, as it is now."""
+        mask = np.ones(self.num_envs, bool) if mask is None else mask
+        columns = np.where(mask[:, None], self._stage.values, 0).T.copy()
+        infos["values"] = _masked(dict(zip(self.paths, columns, strict=True)), mask)
+        infos["_values"] = mask.copy()
+        return infos
+
+
+def _masked(columns: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
+    """Each column, and beside it of whom it is."""
+    found = dict(columns)
+    for name in columns:
+        found[f"_{name}"] = mask.copy()
+    return found
+
+
+def vector(n: int, *arguments: Any, **options: Any) -> QuotaVectorEnv:
+    """So many environments as one, with the arguments of `QuotaEnv`; `reset(seed=s)` gives them seeds from s on."""
+    return QuotaVectorEnv(n, *arguments, **options)

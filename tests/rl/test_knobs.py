@@ -1,0 +1,162 @@
+"""The numbers that are moved, against the rule once more in NumPy; and choices."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("gymnasium")
+
+import kueuepy as kq
+from kueuepy import _core
+from kueuepy.rl.knobs import Knobs
+
+GPU = "nvidia.com/gpu"
+
+
+def with_sum(wanted, low, high, total):
+    """The nearest values within bounds that have this sum: all are moved by the same, as far as bounds let them."""
+    ends = np.sort(np.concatenate([low - wanted, high - wanted]))
+    sums = np.clip(wanted + ends[:, None], low, high).sum(axis=1)
+    return np.clip(wanted + np.interp(total, sums, ends), low, high)
+
+
+def expected(values, by, low, high, sums):
+    wanted = np.clip(values + by, low, high)
+    if not len(sums):
+        return np.rint(wanted).astype(np.int64).tolist()
+    found = np.zeros(len(values), np.int64)
+    for one in set(sums):
+        mine = np.flatnonzero(np.array(sums) == one)
+        total = int(values[mine].sum())
+        moved = with_sum(wanted[mine], low[mine], high[mine], total)
+        whole = np.floor(moved + 1e-9).astype(np.int64)
+        for place in np.argsort(-np.round(moved - whole, 9), kind="stable"):
+            if int(whole.sum()) == total:
+                break
+            whole[place] += whole[place] < high[mine][place]
+        found[mine] = whole
+    return found.tolist()
+
+
+def moved(values, actions, *bounds):
+    """What the core makes of an action, by a fleet whose objects are not asked for."""
+    low, high, sums, step = bounds
+    options = {"interval": 1, "episode": 1, "step": step, "low": low, "high": high, "sums": sums, "start": values}
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 1}}))
+    fleet = _core.Fleet(1, [], {**options, "objects": []})
+    run = kq.Simulation(cluster, [{"queue": "q", "submit": 0, "runtime": 1, "gpu": 1}])._run
+    fleet.begin(0, run.core, run.zero, values)
+    facts, told = np.zeros((1, fleet.facts)), np.zeros((1, fleet.width), np.float32)
+    while not fleet.go(1, told, facts):
+        pass
+    assert fleet.plan([0], np.array([actions]), np.empty((1, 0), np.int64)) == []
+    fleet.start([0])
+    return fleet.values()[0].tolist()
+
+
+@st.composite
+def moves(draw):
+    n = draw(st.integers(1, 8))
+    low = draw(st.lists(st.integers(0, 10), min_size=n, max_size=n))
+    high = [at + draw(st.integers(0, 40)) for at in low]
+    values = [draw(st.integers(*pair)) for pair in zip(low, high, strict=True)]
+    eighths = st.integers(-8, 8).map(lambda part: part / 8)
+    actions = draw(st.lists(eighths, min_size=n, max_size=n))
+    sums = draw(st.one_of(st.just([]), st.lists(st.integers(0, 1), min_size=n, max_size=n)))
+    return values, actions, low, high, sums, draw(st.sampled_from([1.0, 4.0, 12.5]))
+
+
+@given(moves())
+def test_numbers_move_by_the_rule(move):
+    values, actions, low, high, sums, step = move
+    found = moved(*move)
+    by = np.array(actions) * step
+    assert found == expected(np.array(values), by, np.array(low), np.array(high), sums)
+    assert all(least <= value <= most for least, value, most in zip(low, found, high, strict=True))
+    for one in set(sums):
+        mine = [place for place, of in enumerate(sums) if of == one]
+        assert sum(found[place] for place in mine) == sum(values[place] for place in mine)
+
+
+def test_sums_of_large_numbers_stay():
+    """Bytes of memory: parts of a byte are lost in the sum of floats."""
+    values = [2**40 + 1, 2**41, 3 * 2**39 + 7]
+    found = moved(values, [1.0, -0.3, 0.123456789], [0, 0, 0], [2**43] * 3, [0, 0, 0], 2**37 / 3)
+    assert sum(found) == sum(values)
+    assert found != values
+
+
+def test_what_rounding_leaves_goes_to_the_largest_remainder():
+    assert moved([4, 4, 4], [0.35, 0.05, -0.4], [0, 0, 0], [12, 12, 12], [0, 0, 0], 4.0) == [6, 4, 2]
+    assert moved([4, 4, 4], [1.0, 0, 0], [0, 0, 0], [12, 12, 12], [0, 0, 0], 9.0) == [10, 1, 1]
+
+
+# --- what is edited
+
+
+def cluster(**fields):
+    queues = [kq.ClusterQueue.of(n, {"f": {GPU: 4, "cpu": 8}}, cohort_name="all", **fields) for n in "ab"]
+    return kq.Cluster(kq.ResourceFlavor("f"), queues)
+
+
+def path(queue, field="nominalQuota", resource=GPU):
+    return f"ClusterQueue/{queue}:quota[f/{resource}].{field}"
+
+
+def knobs(where, edit=(), choose=None, bounds=None):
+    return Knobs(where, edit, choose or {}, bounds or {}, conserve=True)
+
+
+def test_each_field_has_a_sum_of_its_own():
+    found = knobs(cluster(), [path("a"), path("a", resource="cpu"), path("b"), path("b", resource="cpu")])
+    assert found.sums == [0, 1, 0, 1]
+    assert found.high == [8, 16, 8, 16]
+    assert found.places == [[0, 1], [2, 3]]
+    made = found.made(1, [5, 9])
+    assert [(q.name, q.nominal_quota) for q in made.resource_groups[0].flavors[0].resources] == [(GPU, 5), ("cpu", 9)]
+
+
+def test_a_choice_begins_with_what_the_cluster_has():
+    policies = ["Never", "LowerPriority", "LowerOrNewerEqualPriority"]
+    where = cluster(preemption=kq.Preemption(within_cluster_queue="LowerPriority"))
+    within = "ClusterQueue/*:preemption.withinClusterQueue"
+    found = knobs(where, choose={within: policies, "ClusterQueue/a:stopPolicy": [None, "Hold"]})
+    assert found.start == [1, 0]
+    assert found.places == [[0, 1], [0]]
+    assert found.made(1, [0]).preemption.within_cluster_queue == "Never"
+    assert found.made(0, [2, 1]).stop_policy == "Hold"
+    assert found.told([2, 0]) == {within: 2, "ClusterQueue/a:stopPolicy": 0}
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, "a list of one path or more"),
+        ({"edit": "ClusterQueue/a:stopPolicy"}, "a list of one path or more"),
+        ({"edit": [path("a"), path("a")]}, "given twice"),
+        ({"edit": [path("x")]}, "names no ClusterQueue"),
+        ({"edit": ["ClusterQueue/*:queueingStrategy"]}, "names 2 objects"),
+        ({"edit": ["ClusterQueue/a:queueingStrategy"]}, "it must be a whole number"),
+        ({"edit": ["ClusterQueue/a:resourceGroups"]}, "it must be a whole number"),
+        ({"edit": ["Configuration:fairSharing"]}, "it must be such as ClusterQueue"),
+        ({"edit": [path("a")], "bounds": {path("a"): (5, 9)}}, "4 is not within its bounds, 5 to 9"),
+        ({"edit": [path("a")], "bounds": {path("a"): 5}}, "it must be the least and the largest"),
+        ({"edit": [path("a")], "bounds": {path("b"): (0, 5)}}, "is no path that is edited"),
+        ({"edit": [path("a")], "bounds": {path("a"): (-5, 5)}}, "nominalQuota: is -5"),
+        ({"choose": {"ClusterQueue/a:stopPolicy": ["Hold"]}}, "what the cluster has must be one of them"),
+        ({"choose": {"ClusterQueue/a:stopPolicy": []}}, "what the cluster has must be one of them"),
+        ({"choose": {"ClusterQueue/a:stopPolicy": ["None", "Halt"]}}, "Halt"),
+        ({"choose": {"Configuration:fairSharing": [None]}}, "must be such as"),
+    ],
+)
+def test_what_cannot_be_edited(options, told):
+    with pytest.raises(kq.KueueError, match=told):
+        knobs(cluster(), **options)
+
+
+def test_bounds_that_no_object_is_valid_with_are_found_before_a_step_is():
+    where = cluster().edit(path("a", "lendingLimit"), 3)
+    with pytest.raises(kq.InvalidSpecError, match="lendingLimit: is 3; it must be at most the nominalQuota"):
+        knobs(where, [path("a"), path("b")])
+    assert knobs(where, [path("a"), path("b")], bounds={path("a"): (3, 8)}).low == [3, 0]
