@@ -13,6 +13,7 @@ if(KUEUE_CMEEL_PREFIX)
   list(APPEND CMAKE_PREFIX_PATH ${KUEUE_CMEEL_PREFIX})
 endif()
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(Threads REQUIRED)
 
 # pip builds in an environment of its own, in another place each time. A copy of the headers, whose place is always the
 # same, keeps what was compiled: the second `pip install .` compiles what has changed. For the same reason targets are not

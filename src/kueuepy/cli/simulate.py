@@ -103,7 +103,7 @@ def simulate(
 
     Exits with 3 if a promise of --gate does not hold, or preemption goes round and --on-loop is raise.
     """
-    promises = [] if gate is None else read_promises(gate)
+    promises = None if gate is None else read_promises(gate)
     pictures = [pair("--picture", given, NAMES) for given in picture or ()]
     cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)
     table_ = read_jobs(jobs, format, map, window)
@@ -127,14 +127,14 @@ def simulate(
         fail(error, json=json)
         raise typer.Exit(ANSWER_IS_NO) from None
     _write(found, out, report, pictures)
-    verdicts = hold(found, promises)
+    verdicts = None if promises is None else hold(found, promises)
     if json:
-        print_json(as_data(found) | ({} if gate is None else {"gate": verdicts.to_dicts()}))
+        print_json(as_data(found) | ({} if verdicts is None else {"gate": verdicts.to_dicts()}))
     else:
         tell_result(found)
-        for verdict in verdicts:
+        for verdict in verdicts or ():
             say(str(verdict), style="" if verdict.passed else "red")
-    if not verdicts.passed:
+    if verdicts is not None and not verdicts.passed:
         raise typer.Exit(ANSWER_IS_NO)
 
 

@@ -14,7 +14,6 @@ from kueuepy.manifest import Limits, Manifest, Note, check
 from kueuepy.manifest import dump as dump_manifest
 from kueuepy.manifest import load as load_manifest
 from kueuepy.manifest.manifest import FIELD_OF
-from kueuepy.manifest.validation import check_read
 from kueuepy.notebook import repr_html
 from kueuepy.objects import (
     AdmissionCheck,
@@ -276,27 +275,16 @@ class Cluster:
             NotFoundError: The path names nothing; the message tells the nearest that is there.
             InvalidSpecError: The object would not be valid.
         """
-        from kueuepy.cluster.edit import edited  # noqa: PLC0415 - only on use
-
-        changed, configuration = edited(self.objects(), self.configuration, path, value)
-        for obj in changed:
-            check_read(obj)
-        return self._replaced(changed, configuration, names=True)
+        return self.edit_all({path: value})
 
     def edit_all(self, values: Mapping[str, Any]) -> Cluster:
-        """The Cluster in which several fields have other values, by path as `edit` takes them, in their order.
+        """The Cluster in which several fields have other values, by path as `edit` takes them; one after the other.
 
-        What must be valid is what they come to together, so that two fields may change that hold each other.
-
-        Raises:
-            NotFoundError: A path names nothing.
-            InvalidSpecError: An object would not be valid.
+        Only what they come to together must be valid. It raises what `edit` does.
         """
         from kueuepy.cluster.edit import edited_all  # noqa: PLC0415 - only on use
 
         changed, configuration = edited_all(self.objects(), self.configuration, values)
-        for obj in changed:
-            check_read(obj)
         return self._replaced(changed, configuration, names=True) if changed or configuration else self
 
     def _with(self, objects: list[Object], configuration: Configuration | None, *, names: bool) -> Cluster:

@@ -12,6 +12,7 @@ import msgspec
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import nearest
 from kueuepy.manifest.convert import from_dict, to_dict
+from kueuepy.manifest.validation import check_read
 from kueuepy.objects import AdmissionFairSharing, Configuration, FairSharingConfig, Object, Resources, WaitForPodsReady
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def edited_all(
             doc = docs.setdefault(id(obj), to_dict(obj))
             _set(doc.setdefault("spec", {}), path, found["field"], value)
     made = [_read(obj, docs[id(obj)], values) for obj in there if id(obj) in docs]
+    for obj in made:
+        check_read(obj)
     return made, None if configuration is before else configuration
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from kueuepy._core import Quantity
 from kueuepy.cluster.edit import edited_all, named, value_at
 from kueuepy.errors import InvalidSpecError
-from kueuepy.manifest.validation import check_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -99,7 +98,6 @@ class Knobs:
             path = self._all[at]
             settings[path] = value if at < known else self.choices[path][value]
         ((obj,), _) = edited_all([self._objects[place]], self._configuration, settings)
-        check_read(obj)
         return obj
 
     def told(self, values: Iterable[int]) -> dict[str, int]:
