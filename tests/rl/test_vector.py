@@ -1,5 +1,6 @@
 """Many environments as one are the single ones, step by step."""
 
+import multiprocessing
 import warnings
 
 import numpy as np
@@ -130,6 +131,26 @@ def test_gymnasium_makes_them():
     assert truncated.all()
     assert infos["episode"]["l"].tolist() == [6, 6, 6]
     envs.close()
+
+
+def steps_on(envs, expected):
+    observations, *_ = envs.step(np.zeros((3, 3)))
+    assert np.array_equal(observations, expected)
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_process_that_forks_goes_on_with_threads_of_its_own():
+    """As data loaders do: the threads that wait in the core are not there in the child."""
+    envs, same = (rl.vector(3, cluster(), jobs, PATHS, interval="1h", episode="6h", threads=2) for _ in range(2))
+    for one in (envs, same):
+        one.reset(seed=1)
+        one.step(np.ones((3, 3)))
+    expected, *_ = same.step(np.zeros((3, 3)))
+    child = multiprocessing.get_context("fork").Process(target=steps_on, args=(envs, expected))
+    child.start()
+    child.join(60)
+    assert child.exitcode == 0
+    steps_on(envs, expected)
 
 
 def test_some_begin_anew_and_others_go_on():

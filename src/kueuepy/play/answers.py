@@ -36,7 +36,7 @@ _FIELDS = ("nominalQuota", "borrowingLimit", "lendingLimit")
 _SHOWN = ("wait_mean", "wait_p95", "longest_wait", "utilisation", "borrowed_hours", "lost_hours", "evictions", "jain")
 _FACTS = ("used", "nominal", "borrowed", "waiting")
 _MOST_WEIGHT = 10
-_SOON = 0.02
+_SOON = 0.012
 _LAST = 3
 """The part that ends with the run, however long it takes."""
 
@@ -131,9 +131,9 @@ class Playground:
     def part(self, values: Mapping[str, Value], part: int = 0) -> dict[str, Any]:
         """The answer as far as it is there soon: a long run goes on with the next part.
 
-        Part 0 is there in about 20 ms, and each part takes four times as long as the one before. As long as `more` is
-        true there are only `series` and `tree`, of the time until `seconds`. The run goes on where it was if the values
-        are those of the question before. The last part is what `answer` gives.
+        Part 0 is there in about 20 ms with all that is not the run, and each part takes four times as long as the one
+        before. As long as `more` is true there are only `series` and `tree`, of the time until `seconds`. The run goes
+        on where it was if the values are those of the question before. The last part is what `answer` gives.
 
         Raises:
             InvalidSpecError: A path is that of no knob, or a value is none for its field; or part is no number.
