@@ -38,7 +38,7 @@ def read_alibaba2020(
     column = queue if jobs.has(queue) else "user"
     users = dict(zip(jobs.column("job_name").values.tolist(), jobs.column(column).values.tolist(), strict=True))
     there = source.beside("pai_task_table.csv") if tasks is None else Source(tasks)
-    table = Table(there(there))
+    table = Table(there, there.csv())
     table = table.keep(table.column("status").values == "Terminated", "status is not Terminated")
     table = table.keep(table.given("start_time", "end_time"), "without start or end")
     of_job = np.array([users.get(name) is not None for name in table.column("job_name").values.tolist()], bool)

@@ -38,7 +38,7 @@ def read_borg2019(
         machine: Cores and bytes of a whole machine.
     """
     there = source.beside("instance_events.csv") if instances is None else Source(instances)
-    table = Table(source, _collections(Table(source, source.csv()), Table(there(there)), machine))
+    table = Table(source, _collections(Table(source, source.csv()), Table(there, there.csv()), machine))
     table = table.keep(np.array(table.column("alloc").values.tolist()) == 0, "alloc sets")
     for name, why in (("submit", "no SUBMIT"), ("start", "no SCHEDULE"), ("end", "no end")):
         table = table.keep(table.column(name).values >= 0, why)
