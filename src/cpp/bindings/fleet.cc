@@ -25,6 +25,8 @@ constexpr int64_t kWorkOfTurn = 1 << 16;  // heads and events of a run between t
 constexpr int kColumns = 9;
 constexpr double kMost = 1e6, kSeconds = 1e9, kDay = 86400, kTurn = 6.283185307179586, kLostCounts = 0.1;
 
+}  // namespace
+
 // One run, and what is known of it.
 struct Seat {
   py::object kept;  // the run in Python, which keeps the arrays that it reads
@@ -35,8 +37,6 @@ struct Seat {
   bool moves = false;  // it has not come to its time yet
   std::vector<double> sums;
 };
-
-}  // namespace
 
 class Fleet {
  public:
