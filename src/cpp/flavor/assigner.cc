@@ -160,7 +160,6 @@ bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>*
     chosen.choices.insert(chosen.choices.end(), member.flavors.begin(), member.flavors.end());
     member.flavors.clear();
   }
-  FlavorAttempts attempts;
   for (const auto& [resource, amount] : requests) {
     const int resource_group = queue_.GroupOf(resource);
     const bool undeclared = resource_group == kNoId;
@@ -170,17 +169,18 @@ bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>*
     const auto is_this = [r = resource](const FlavorChoice& choice) { return choice.resource == r; };
     if (std::any_of(chosen.choices.begin(), chosen.choices.end(), is_this)) continue;
     if (undeclared) {
-      chosen = Scan();
+      chosen.choices.clear();
+      chosen.refusals.clear();
       chosen.refusals.push_back({RefusalKind::kUndeclaredResource, kNoId, resource, {}, {}, {}, {}});
       break;
     }
-    if (!FindFlavor(group, requests, resource, resource_group, assignment.usage, chosen, attempts)) break;
+    if (!FindFlavor(group, requests, resource, resource_group, assignment.usage, chosen)) break;
   }
-  return ShareOut(members, chosen, attempts, assignment);
+  return ShareOut(members, chosen, assignment);
 }
 
 // Gives each pod set of a group what was chosen of its resources; whether all got what they asked for.
-bool FlavorAssigner::ShareOut(absl::Span<PodSetAssignment> members, Scan& chosen, FlavorAttempts& attempts,
+bool FlavorAssigner::ShareOut(absl::Span<PodSetAssignment> members, Scan& chosen,
                               Assignment& assignment) const {
   bool all_assigned = true;
   for (PodSetAssignment& member : members) {
@@ -188,10 +188,10 @@ bool FlavorAssigner::ShareOut(absl::Span<PodSetAssignment> members, Scan& chosen
     if (!member.requests.empty() && member.flavors.empty()) all_assigned = false;
     if (&member == &members.back()) {
       member.refusals = std::move(chosen.refusals);
-      member.attempts = std::move(attempts);
+      member.attempts = std::move(chosen.attempts);
     } else {
       member.refusals = chosen.refusals;
-      member.attempts = attempts;
+      member.attempts = chosen.attempts;
     }
   }
   return all_assigned;

@@ -56,6 +56,7 @@ class FlavorAssigner {
   struct Scan {
     Choices choices;
     std::vector<Refusal> refusals;
+    FlavorAttempts attempts;
   };
   using Group = PodSetGroup;
 
@@ -66,12 +67,11 @@ class FlavorAssigner {
   void TakeChosen(const Scan& chosen, PodSetAssignment& member, Assignment& assignment) const;
   // The requests for resources of the group: all that there are, or a copy of some in `some`.
   const Requests& OfResourceGroup(const Requests& requests, int resource_group, Requests& some) const;
-  bool ShareOut(absl::Span<PodSetAssignment> members, Scan& chosen, FlavorAttempts& attempts,
-                Assignment& assignment) const;
+  bool ShareOut(absl::Span<PodSetAssignment> members, Scan& chosen, Assignment& assignment) const;
   // Adds what is found for the resources of the group to what was found for others; without any flavor that
   // will do, only what stands in the way is left. Whether there is one.
   bool FindFlavor(const Group& group, const Requests& requests, ResourceId resource, int resource_group,
-                  const Amounts& assumed, Scan& scan, FlavorAttempts& attempts);
+                  const Amounts& assumed, Scan& scan);
   // How the flavor of the attempt does for the group, with a choice for each resource that it could hold.
   GranularMode TryFlavor(const Group& group, const Requests& requests, const Amounts& assumed, Scan& scan,
                          FlavorAttempt& attempt, Choices& choices);

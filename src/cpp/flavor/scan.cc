@@ -54,8 +54,7 @@ const Requests& FlavorAssigner::OfResourceGroup(const Requests& requests, int re
 }
 
 bool FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests, ResourceId resource,
-                                int resource_group, const Amounts& assumed, Scan& scan,
-                                FlavorAttempts& attempts) {
+                                int resource_group, const Amounts& assumed, Scan& scan) {
   const ResourceGroupIds& ids = queue_.groups[static_cast<size_t>(resource_group)];
   Requests some;
   const Requests& requests = OfResourceGroup(all_requests, resource_group, some);
@@ -79,12 +78,12 @@ bool FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests
     if (std::optional<Refusal> refusal = WhyIneligible(
             group, resource_group, flavor, rules.label_keys_of_whole_group ? &group_keys : nullptr)) {
       scan.refusals.push_back(std::move(*refusal));
-      attempts.push_back(attempt);
+      scan.attempts.push_back(attempt);
       continue;
     }
     Choices choices;
     const GranularMode mode = TryFlavor(group, requests, assumed, scan, attempt, choices);
-    attempts.push_back(attempt);
+    scan.attempts.push_back(attempt);
     if (fungible && !ShouldTryNextFlavor(mode, queue_.spec.flavor_fungibility)) {
       found = std::move(choices);
       best = mode;

@@ -1,4 +1,5 @@
-// The ClusterQueues that may have a head.
+// The ClusterQueues that may have a head: Kueue asks all of them for one (pkg/cache/queue/manager.go:heads,
+// kueue ff69552e79).
 #ifndef KUEUE_QUEUE_CANDIDATES_H_
 #define KUEUE_QUEUE_CANDIDATES_H_
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import gymnasium
 import numpy as np
 
-from kueuepy import _core
+from kueuepy._core import Fleet
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.rl.knobs import Knobs
@@ -89,7 +89,7 @@ class Stage:
             "objects": self.knobs.places,
             "start": self.knobs.start,
         }
-        self._fleet = _core.Fleet(size, list(self.queues), options)
+        self._fleet = Fleet(size, list(self.queues), options)
         self._base = Scheduler(game.cluster)
         self._runs: list[Prepared | None] = [None] * size
         self.observations = np.zeros((size, self._fleet.width), np.float32)
