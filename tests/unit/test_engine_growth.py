@@ -48,7 +48,7 @@ def test_an_id_is_never_anothers(engine: Engine) -> None:
     engine.delete(first)
     again = engine.submit(job("first"))
     assert len({first, kept, again}) == 3
-    for call in (engine.key, engine.conditions, engine.admission, engine.life, engine.delete, engine.explain):
+    for call in (engine.key, engine.conditions, engine.admission, engine.status_details, engine.delete, engine.explain):
         with pytest.raises(NotFoundError, match=f"no workload has the id {first}"):
             call(first)
     assert engine.key(kept) == "default/kept"

@@ -123,7 +123,7 @@ def test_a_deleted_cluster_queue_lends_its_quota_until_its_last_workload_has_lef
     made.submit(first)
     made.cycle()
     made.settle()
-    assert made.usage() == {"borrower": {"f/cpu": 3000}}  # of a queue that is not active, nothing is told
+    assert made.usage() == {"borrower": {"f/cpu": 3000}, "lender": {"f/cpu": 1000}}
     assert made.check() == []
 
     made.finish(made.find("default/holds"))
