@@ -108,8 +108,8 @@ def tsan(session: nox.Session) -> None:
 def wheel(session: nox.Session) -> None:
     """The wheel as it is published: built from the source archive, repaired, checked, and tested without a compiler.
 
-    It has Abseil within, as the wheels of `[tool.cibuildwheel]` do: the pinned release, which CMake downloads, or a tree
-    that is there, with `SKBUILD_CMAKE_DEFINE=FETCHCONTENT_SOURCE_DIR_ABSL=/path/to/abseil-cpp`.
+    It has Abseil within, as the wheels of `[tool.cibuildwheel]` do: the pinned release, which CMake downloads, or a
+    tree that is there, with `SKBUILD_CMAKE_DEFINE=FETCHCONTENT_SOURCE_DIR_ABSL=/path/to/abseil-cpp`.
     """
     _install(session, "wheel", package=False)
     dist, fresh = ROOT / "dist", ROOT / "build" / "fresh"

@@ -18,8 +18,8 @@ endif()
 set(KUEUE_SMALL $<$<CONFIG:Release,RelWithDebInfo>:-Os>)
 
 # An extension module of Python. What calls the core and is called from Python is not where the time goes: it is compiled
-# small, without link-time optimization, and what nobody calls is left out of it. Nothing of the libraries in it can be seen from outside, so that it may live
-# beside other modules with another Abseil.
+# small, without link-time optimization, and what nobody calls is left out of it. Nothing of the libraries in it can be
+# seen from outside, so that it may live beside other modules with another Abseil.
 function(kueue_add_module name)
   pybind11_add_module(${name} MODULE NO_EXTRAS ${ARGN})
   target_link_libraries(${name} PRIVATE kueue_core kueue_options)

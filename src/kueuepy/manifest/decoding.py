@@ -209,7 +209,8 @@ def _examine_literal(allowed: list[Any], raw: Any, path: Path, findings: Finding
 
 def _integer(raw: Any) -> int | None:
     text = raw if isinstance(raw, str) else ""
-    return int(text) if text.lstrip("-").isascii() and text.lstrip("-").isdigit() and len(text) < _DIGITS else None
+    digits = text.removeprefix("-")
+    return int(text) if digits.isascii() and digits.isdigit() and len(text) < _DIGITS else None
 
 
 _DIGITS = 20

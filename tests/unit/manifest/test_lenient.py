@@ -132,3 +132,8 @@ def test_what_contradicts_itself_is_refused_all_the_same():
             "apiVersion: kueue.x-k8s.io/v1beta2\nkind: WorkloadPriorityClass\nmetadata: {name: a}\nvalue: high\n",
             strict=False,
         )
+
+
+def test_more_than_one_sign_is_no_integer():
+    with pytest.raises(ManifestError, match="it must be an integer"):
+        load("apiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload\nmetadata: {name: a}\nspec: {priority: --5}\n")
