@@ -112,6 +112,7 @@ def test_texts_that_the_fast_reader_leaves_alone():
         "note: |\n  \n line\n",
         '- "a \\\n---\n  c"\n',
         "- 'a\n--- c'\n",
+        " items:\n - a: b\nkind: List\n",
         '- "a\n...\n  c"\n',
         no_number,
     ):

@@ -24,26 +24,25 @@ bool FastReader::Open() {
   if (is_json_) return OpenJson();
   FindContent();
   if (indent_ < 0) return false;
-  if (IsDash() || !IsKey()) {
+  if (indent_ > 0 || IsDash() || !IsKey()) {
     value_ = Node(indent_);
     if (indent_ >= 0) throw Unsupported();
     return false;
   }
-  const int indent = indent_;
   value_ = py::dict();
-  while (indent_ == indent) {
+  while (indent_ == 0) {
     if (IsDash() || !IsKey()) throw Unsupported();
     const py::object key = Key();
     SkipBlanks();
     if (AtLineEnd() && PyUnicode_CompareWithASCIIString(key.ptr(), "items") == 0) {
       NextLine();
-      if (indent_ < indent || !IsDash()) throw Unsupported();
+      if (indent_ < 0 || !IsDash()) throw Unsupported();
       Put(value_, key, py::list());  // so that there is no second one
       list_indent_ = indent_;
       in_list_ = true;
       return true;
     }
-    Put(value_, key, ValueOf(key, indent));
+    Put(value_, key, ValueOf(key, 0));
   }
   if (indent_ >= 0) throw Unsupported();
   return false;
