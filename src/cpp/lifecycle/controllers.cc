@@ -206,7 +206,7 @@ class Rounds {
   explicit Rounds(State& state) : state_(state) {}
   ~Rounds() {
     for (; next_ < round_.size(); ++next_) state_.MarkDirty(round_[next_]);
-    if (state_.dirty.empty()) {  // the next settle works in the memory of this one
+    if (state_.dirty.empty() && state_.dirty.capacity() < round_.capacity()) {  // memory for the next settle
       round_.clear();
       state_.dirty.swap(round_);
     }

@@ -136,6 +136,8 @@ struct StatusDetails {
   std::vector<std::string> unhealthy_nodes;    // that have pods of its topology assignment
 };
 
+inline const StatusDetails kNoStatusDetails;
+
 // Whether a kQueued one is active or inadmissible, its queue knows (PendingQueue::IsInadmissible); a kDelayed
 // one is inadmissible and waits for its backoff, too.
 enum class QueuePlace : uint8_t { kNowhere, kQueued, kDelayed, kInflight };
@@ -196,10 +198,7 @@ struct Workload {
   bool HasQuotaReservation() const { return IsTrue(ConditionType::kQuotaReserved); }
   bool IsAdmitted() const { return IsTrue(ConditionType::kAdmitted); }
   bool IsEvicted() const { return IsTrue(ConditionType::kEvicted); }
-  const StatusDetails& Status() const {
-    static const StatusDetails* const none = new StatusDetails;
-    return status ? *status : *none;
-  }
+  const StatusDetails& Status() const { return status ? *status : kNoStatusDetails; }
 };
 
 }  // namespace kueue

@@ -5,6 +5,21 @@
 
 namespace kueue {
 
+namespace {
+
+template <typename... Columns>
+void ReserveEach(size_t rows, Columns&... columns) {
+  (columns.reserve(rows), ...);
+}
+
+}  // namespace
+
+void Recorder::Reserve(size_t jobs) {
+  if (!what_.usage) return;
+  ReserveEach(2 * jobs, usage_.seconds, usage_.cluster_queue, usage_.cell, usage_.used, usage_.nominal,
+              usage_.borrowed, usage_.waiting, usage_.share);
+}
+
 int32_t Recorder::CodeOf(NodeId queue) {
   if (queue == kNoId) return -1;
   if (code_of_.size() <= static_cast<size_t>(queue)) code_of_.resize(static_cast<size_t>(queue) + 1, -1);

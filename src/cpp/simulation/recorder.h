@@ -83,6 +83,9 @@ class Recorder {
  public:
   Recorder(Recording what, Time start) : what_(what), start_(start) {}
 
+  // Makes room for what a run of so many jobs records where each runs once, in a queue with one cell.
+  void Reserve(size_t jobs);
+
   double Seconds(Time at) const { return static_cast<double>(at - start_) / 1e9; }
   Time start() const { return start_; }
   const Recording& what() const { return what_; }

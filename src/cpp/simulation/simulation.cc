@@ -50,6 +50,7 @@ Simulation::Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, Si
       lowered_(options_.delays.failures.size()),
       recorder_(options_.record, start_),
       figures_(start_ + options_.warmup) {
+  recorder_.Reserve(static_cast<size_t>(columns_->size()));
   State& state = engine_.state();
   state.followed.on = true;
   state.record_events = false;
