@@ -341,6 +341,8 @@ class Compaction {
 
   void RenumberShortCuts(Caches& caches) {
     caches.reserved.clear();
+    caches.heads.Forget();
+    caches.terminating.reset();
     for (auto at = caches.classes.begin(); at != caches.classes.end();) {
       const auto entry = at++;
       std::vector<ClassId> kept;
