@@ -59,10 +59,11 @@ Inadmissibility ValidateAdmissibility(const State& state, const Workload& worklo
   const EquivalenceClass& cls = state.Class(workload.cls);
   // Where no LimitRange fills anything in, both kinds of templates have the same errors.
   const bool as_written = templates == PodTemplates::kAsWritten && !cls.adjusted.empty();
-  std::string resources =
-      as_written ? Errors(workload, cls, templates, ValidateResources) : cls.resource_error;
-  if (!resources.empty()) {
-    return {Inadmissibility::Kind::kResources, std::move(resources)};
+  if (as_written) {
+    std::string resources = Errors(workload, cls, templates, ValidateResources);
+    if (!resources.empty()) return {Inadmissibility::Kind::kResources, std::move(resources)};
+  } else if (!cls.resource_error.empty()) {
+    return {Inadmissibility::Kind::kResources, cls.resource_error};
   }
   if (space.limit_ranges.empty()) return {};
   std::string limits = Errors(workload, cls, templates, [&](const PodTemplate& pod, const std::string& path) {

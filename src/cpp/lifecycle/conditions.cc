@@ -20,7 +20,7 @@ Reason WithFallback(const State& state, Reason granular, Reason fallback) {
 }  // namespace
 
 bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason,
-                  Message message) {
+                  const Message& message) {
   const int32_t reason_id = static_cast<int32_t>(reason);
   for (Condition& condition : workload.conditions) {
     if (condition.type != type) continue;
@@ -28,11 +28,11 @@ bool SetCondition(State& state, Workload& workload, ConditionType type, bool sta
     if (!flips && condition.reason == reason_id && SameMessage(condition.message, message)) return false;
     condition.status = status;
     condition.reason = reason_id;
-    condition.message = std::move(message);
+    condition.message = message;
     if (flips) condition.transition = state.now;
     return true;
   }
-  workload.conditions.push_back({type, status, reason_id, std::move(message), state.now});
+  workload.conditions.push_back({type, status, reason_id, message, state.now});
   return true;
 }
 
@@ -84,11 +84,10 @@ void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admi
   state.MarkDirty(id);
 }
 
-bool UnsetQuotaReservation(State& state, WorkloadId id, Reason reason, Message message) {
+bool UnsetQuotaReservation(State& state, WorkloadId id, Reason reason, const Message& message) {
   Workload& workload = state.At(id);
   const bool had = workload.HasQuotaReservation();
-  bool changed =
-      SetCondition(state, workload, ConditionType::kQuotaReserved, false, reason, std::move(message));
+  bool changed = SetCondition(state, workload, ConditionType::kQuotaReserved, false, reason, message);
   if (workload.admission) {
     workload.admission = nullptr;
     changed = true;
@@ -140,10 +139,10 @@ bool SyncAdmitted(State& state, WorkloadId id) {
   return changed;
 }
 
-void Evict(State& state, WorkloadId id, Reason reason, Message message) {
+void Evict(State& state, WorkloadId id, Reason reason, const Message& message) {
   Workload& workload = state.At(id);
   const bool was_evicted = workload.IsEvicted();
-  SetCondition(state, workload, ConditionType::kEvicted, true, reason, std::move(message));
+  SetCondition(state, workload, ConditionType::kEvicted, true, reason, message);
   if (!workload.Status().unhealthy_nodes.empty()) {
     state.EditStatus(workload).unhealthy_nodes.clear();
     state.Record(EventKind::kUnhealthyNodes, id);
@@ -166,12 +165,14 @@ void Evict(State& state, WorkloadId id, Reason reason, Message message) {
 }
 
 bool HasAllChecksReady(const Workload& workload) {
+  if (workload.status == nullptr) return true;
   const std::vector<WorkloadCheck>& checks = workload.Status().checks;
   return std::all_of(checks.begin(), checks.end(),
                      [](const WorkloadCheck& check) { return check.state == CheckState::kReady; });
 }
 
 bool HasCheckIn(const Workload& workload, CheckState check_state) {
+  if (workload.status == nullptr) return false;
   const std::vector<WorkloadCheck>& checks = workload.Status().checks;
   return std::any_of(checks.begin(), checks.end(),
                      [check_state](const WorkloadCheck& check) { return check.state == check_state; });

@@ -11,7 +11,7 @@ namespace kueue {
 
 // Writes a condition; its transition time changes only with its status. Returns whether anything changed.
 bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason,
-                  Message message);
+                  const Message& message);
 // The reason of a condition, or Reason::kEmpty where there is none.
 int32_t ReasonIn(const Workload& workload, ConditionType type);
 void RemoveCondition(Workload& workload, ConditionType type);
@@ -19,11 +19,11 @@ void RemoveCondition(Workload& workload, ConditionType type);
 // The workload got quota: QuotaReserved is True, and Evicted and Preempted are over.
 void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admission> admission);
 // Takes the admission away and says why; returns whether anything changed.
-bool UnsetQuotaReservation(State& state, WorkloadId id, Reason reason, Message message);
+bool UnsetQuotaReservation(State& state, WorkloadId id, Reason reason, const Message& message);
 // Brings Admitted in line with the reservation and the checks; returns whether anything changed.
 bool SyncAdmitted(State& state, WorkloadId id);
 // Marks the workload Evicted and resets its checks. It keeps its quota until its job has stopped.
-void Evict(State& state, WorkloadId id, Reason reason, Message message);
+void Evict(State& state, WorkloadId id, Reason reason, const Message& message);
 
 bool HasAllChecksReady(const Workload& workload);
 bool HasCheckIn(const Workload& workload, CheckState check_state);

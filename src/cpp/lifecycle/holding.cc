@@ -24,10 +24,10 @@ std::vector<std::string> ChecksIn(const State& state, const Workload& workload, 
 }
 
 // Withdraws a reservation that is not (yet) an admission.
-void Withdraw(State& state, WorkloadId id, Reason granular, Message message) {
+void Withdraw(State& state, WorkloadId id, Reason granular, const Message& message) {
   const Reason reason =
       state.config.gates.unadmitted_workloads_observability ? granular : Reason::kInadmissible;
-  UnsetQuotaReservation(state, id, reason, std::move(message));
+  UnsetQuotaReservation(state, id, reason, message);
   ReturnToPending(state, id);
 }
 
@@ -81,8 +81,9 @@ Time Backoff(const WaitForPodsReady& config, int64_t n) {
 
 bool SyncChecks(State& state, WorkloadId id, NodeId node) {
   Workload& workload = state.At(id);
-  const std::vector<CheckId> required = RequiredChecks(state, node, workload);
   const std::vector<WorkloadCheck>& listed = workload.Status().checks;
+  if (state.Queue(node).checks.empty() && listed.empty()) return false;
+  const std::vector<CheckId> required = RequiredChecks(state, node, workload);
   if (required.empty() && listed.empty()) return false;
   std::vector<WorkloadCheck> synced;
   bool added = false;

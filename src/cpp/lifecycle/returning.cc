@@ -36,10 +36,9 @@ bool IsRequeuedFalseBecause(const Workload& workload, Reason reason) {
          ReasonIn(workload, ConditionType::kRequeued) == Id(reason);
 }
 
-bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, Message message) {
+bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, const Message& message) {
   Workload& workload = state.At(id);
-  if (!SetCondition(state, workload, ConditionType::kRequeued, status, reason, std::move(message)))
-    return false;
+  if (!SetCondition(state, workload, ConditionType::kRequeued, status, reason, message)) return false;
   if (workload.HasQuotaReservation()) {
     AfterWrite(state, id);
   } else {
@@ -79,6 +78,7 @@ Outcome ReconcileActive(State& state, WorkloadId id) {
       return Outcome::kChanged;
     }
   }
+  if (!workload.IsFalse(ConditionType::kRequeued)) return Outcome::kGoOn;
   if (IsRequeuedFalseBecause(workload, Reason::kDeactivated)) {
     SetRequeued(state, id, true, Reason::kReactivated, Say(Sentence::kReactivated));
     return Outcome::kChanged;

@@ -9,7 +9,7 @@ namespace kueue {
 
 bool IsRequeuedFalseBecause(const Workload& workload, Reason reason);
 // Writes Requeued and does what follows from the write; returns whether anything changed.
-bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, Message message);
+bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, const Message& message);
 
 // Of a step after which the controller may be done with the workload for now.
 enum class Outcome { kGoOn, kChanged, kWait };

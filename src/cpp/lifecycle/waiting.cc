@@ -33,11 +33,11 @@ QueueBlocker QueueBlockerOf(const State& state, const Workload& workload) {
   const LocalQueue& local = state.Local(workload.local_queue);
   if (!local.exists) return {Kind::kLocalQueueMissing, workload.spec->queue_name};
   if (local.stop_policy != StopPolicy::kNone) return {Kind::kLocalQueueStopped, workload.spec->queue_name};
-  const std::string queue = local.cluster_queue == kNoId ? "" : state.forest().Name(local.cluster_queue);
   const NodeId node = state.QueueOf(workload);
-  if (node == kNoId) return {Kind::kClusterQueueMissing, queue};
-  if (!state.Queue(node).inactivity.IsActive()) return {Kind::kClusterQueueInactive, queue};
-  return {};
+  const bool missing = node == kNoId;
+  if (!missing && state.Queue(node).inactivity.IsActive()) return {};
+  return {missing ? Kind::kClusterQueueMissing : Kind::kClusterQueueInactive,
+          local.cluster_queue == kNoId ? "" : state.forest().Name(local.cluster_queue)};
 }
 
 Reason QueueBlocker::ConditionReason() const {
@@ -73,9 +73,8 @@ bool IsStale(int32_t reason) {
 bool SyncQuotaReservedFalse(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const Condition* current = workload.Find(ConditionType::kQuotaReserved);
-  const auto write = [&](Reason reason, Message message) {
-    const bool changed =
-        SetCondition(state, workload, ConditionType::kQuotaReserved, false, reason, std::move(message));
+  const auto write = [&](Reason reason, const Message& message) {
+    const bool changed = SetCondition(state, workload, ConditionType::kQuotaReserved, false, reason, message);
     if (changed) state.Record(EventKind::kPending, id);
     return changed;
   };

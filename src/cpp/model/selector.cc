@@ -34,6 +34,7 @@ bool SatisfiesRequirement(const std::map<std::string, std::string>& labels, cons
 }
 
 bool LabelSelector::Matches(const std::map<std::string, std::string>& labels) const {
+  if (match_labels.empty() && match_expressions.empty()) return true;
   for (const auto& [key, value] : match_labels) {
     const auto label = labels.find(key);
     if (label == labels.end() || label->second != value) return false;
