@@ -87,7 +87,10 @@ void FlavorAssigner::Prepare(int pod_set, const std::vector<int64_t>* counts,
     result.count = (*counts)[static_cast<size_t>(pod_set)];
     if (again) Rescale(result, before);
   }
-  if (result.flavors.empty()) result.requests = Scaled(totals, result.count);
+  if (result.flavors.empty()) {
+    const bool is_scaled = totals.count != 0 && totals.count != result.count;
+    result.requests = is_scaled ? Scaled(totals, result.count) : totals.requests;
+  }
   if (queue_.covers_pods) SetRequest(state_, result.requests, state_.pods, result.count, false);
 }
 
@@ -129,72 +132,73 @@ void FlavorAssigner::Assign(Assignment& assignment, const std::vector<int64_t>* 
   Conclude(assignment, complete);
 }
 
-void FlavorAssigner::TakeChosen(const Scan& chosen, PodSetAssignment& member, Assignment& assignment) const {
-  for (const FlavorChoice& choice : chosen.choices) {
-    const auto asks = [&choice](const auto& request) { return request.first == choice.resource; };
-    const bool asked = std::any_of(member.requests.begin(), member.requests.end(), asks);
-    if ((!asked && !Inherits(member, choice)) || member.Find(choice.resource) != nullptr) continue;
-    member.flavors.push_back(choice);
-    assignment.borrowing = std::max(assignment.borrowing, choice.borrow);
-    const std::string& name = class_.pod_sets[static_cast<size_t>(member.pod_set)].name;
-    const int64_t request = SaturatingSub(RequestOf(member.requests, choice.resource),
-                                          ReplacedRequest(ReplacedNamed(name), choice.resource));
-    AddTo(assignment.usage, state_.FlavorResource(choice.flavor, choice.resource), Amount(request));
-  }
-}
-
 bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>* counts,
                                  Assignment& assignment) {
   const size_t before = assignment.pod_sets.size();
   for (int pod_set : group) Prepare(pod_set, counts, assignment.pod_sets.emplace_back());
   const absl::Span<PodSetAssignment> members = absl::MakeSpan(assignment.pod_sets).subspan(before);
-  Requests all;
-  if (members.size() > 1) all = members.front().requests;
-  for (size_t i = 1; i < members.size(); ++i) {
-    for (const auto& [resource, amount] : members[i].requests)
-      SetRequest(state_, all, resource, amount, true);
+  if (members.size() == 1) {
+    FindFlavors(group, members.front().requests, assignment.usage, members.front());
+  } else {
+    PodSetAssignment together;
+    for (PodSetAssignment& member : members) {
+      for (const auto& [resource, amount] : member.requests)
+        SetRequest(state_, together.requests, resource, amount, true);
+      together.flavors.insert(together.flavors.end(), member.flavors.begin(), member.flavors.end());
+    }
+    FindFlavors(group, together.requests, assignment.usage, together);
+    ShareOut(together, members);
   }
-  const Requests& requests = members.size() > 1 ? all : members.front().requests;
-  Scan chosen;
-  for (PodSetAssignment& member : members) {
-    chosen.choices.insert(chosen.choices.end(), member.flavors.begin(), member.flavors.end());
-    member.flavors.clear();
+  bool all_assigned = true;
+  for (const PodSetAssignment& member : members) {
+    CountAsUsed(member, assignment);
+    if (!member.requests.empty() && member.flavors.empty()) all_assigned = false;
   }
+  return all_assigned;
+}
+
+void FlavorAssigner::FindFlavors(const Group& group, const Requests& requests, const Amounts& assumed,
+                                 PodSetAssignment& found) {
   for (const auto& [resource, amount] : requests) {
     const int resource_group = queue_.GroupOf(resource);
     const bool undeclared = resource_group == kNoId;
     const bool may_ignore =
         state_.config.ignore_undeclared_resources && state_.config.gates.quota_check_strategy;
     if (undeclared && (amount == 0 || may_ignore)) continue;
-    const auto is_this = [r = resource](const FlavorChoice& choice) { return choice.resource == r; };
-    if (std::any_of(chosen.choices.begin(), chosen.choices.end(), is_this)) continue;
+    if (found.Find(resource) != nullptr) continue;
     if (undeclared) {
-      chosen.choices.clear();
-      chosen.refusals.clear();
-      chosen.refusals.push_back({RefusalKind::kUndeclaredResource, kNoId, resource, {}, {}, {}, {}});
-      break;
+      found.flavors.clear();
+      found.refusals.clear();
+      found.refusals.push_back({RefusalKind::kUndeclaredResource, kNoId, resource, {}, {}, {}, {}});
+      return;
     }
-    if (!FindFlavor(group, requests, resource, resource_group, assignment.usage, chosen)) break;
+    if (!FindFlavor(group, requests, resource, resource_group, assumed, found)) return;
   }
-  return ShareOut(members, chosen, assignment);
 }
 
-// Gives each pod set of a group what was chosen of its resources; whether all got what they asked for.
-bool FlavorAssigner::ShareOut(absl::Span<PodSetAssignment> members, Scan& chosen,
-                              Assignment& assignment) const {
-  bool all_assigned = true;
+void FlavorAssigner::ShareOut(const PodSetAssignment& chosen, absl::Span<PodSetAssignment> members) const {
   for (PodSetAssignment& member : members) {
-    TakeChosen(chosen, member, assignment);
-    if (!member.requests.empty() && member.flavors.empty()) all_assigned = false;
-    if (&member == &members.back()) {
-      member.refusals = std::move(chosen.refusals);
-      member.attempts = std::move(chosen.attempts);
-    } else {
-      member.refusals = chosen.refusals;
-      member.attempts = chosen.attempts;
+    member.flavors.clear();
+    for (const FlavorChoice& choice : chosen.flavors) {
+      const auto asks = [&choice](const auto& request) { return request.first == choice.resource; };
+      const bool asked = std::any_of(member.requests.begin(), member.requests.end(), asks);
+      if ((asked || Inherits(member, choice)) && member.Find(choice.resource) == nullptr)
+        member.flavors.push_back(choice);
     }
+    member.refusals = chosen.refusals;
+    member.attempts = chosen.attempts;
   }
-  return all_assigned;
+}
+
+void FlavorAssigner::CountAsUsed(const PodSetAssignment& member, Assignment& assignment) const {
+  const PodSetAdmission* const old =
+      replaced_ == kNoId ? nullptr : ReplacedNamed(class_.pod_sets[static_cast<size_t>(member.pod_set)].name);
+  for (const FlavorChoice& choice : member.flavors) {
+    assignment.borrowing = std::max(assignment.borrowing, choice.borrow);
+    const int64_t request =
+        SaturatingSub(RequestOf(member.requests, choice.resource), ReplacedRequest(old, choice.resource));
+    AddTo(assignment.usage, state_.FlavorResource(choice.flavor, choice.resource), Amount(request));
+  }
 }
 
 const PodSetAdmission* FlavorAssigner::ReplacedAt(int pod_set) const {

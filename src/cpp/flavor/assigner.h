@@ -53,30 +53,29 @@ class FlavorAssigner {
 
  private:
   using Choices = absl::InlinedVector<FlavorChoice, 2>;
-  struct Scan {
-    Choices choices;
-    std::vector<Refusal> refusals;
-    FlavorAttempts attempts;
-  };
   using Group = PodSetGroup;
 
   void Prepare(int pod_set, const std::vector<int64_t>* counts, PodSetAssignment& result) const;
   // Returns whether every pod set of the group got what it asked for, so that the next group may go on.
   bool AssignGroup(const Group& group, const std::vector<int64_t>* counts, Assignment& assignment);
-  // Gives the member what was chosen for its group and it asks for, and counts that as used.
-  void TakeChosen(const Scan& chosen, PodSetAssignment& member, Assignment& assignment) const;
+  // Looks for a flavor of each resource that the group asks for, until one has none.
+  void FindFlavors(const Group& group, const Requests& requests, const Amounts& assumed,
+                   PodSetAssignment& found);
+  // Gives each pod set of a group what was chosen for it and the pod set asks for.
+  void ShareOut(const PodSetAssignment& chosen, absl::Span<PodSetAssignment> members) const;
+  // Counts what was chosen for the pod set as used.
+  void CountAsUsed(const PodSetAssignment& member, Assignment& assignment) const;
   // The requests for resources of the group: all that there are, or a copy of some in `some`.
   const Requests& OfResourceGroup(const Requests& requests, int resource_group, Requests& some) const;
-  bool ShareOut(absl::Span<PodSetAssignment> members, Scan& chosen, Assignment& assignment) const;
   // Adds what is found for the resources of the group to what was found for others; without any flavor that
   // will do, only what stands in the way is left. Whether there is one.
   bool FindFlavor(const Group& group, const Requests& requests, ResourceId resource, int resource_group,
-                  const Amounts& assumed, Scan& scan);
+                  const Amounts& assumed, PodSetAssignment& found);
   // How the flavor of the attempt does for the group, with a choice for each resource that it could hold.
-  GranularMode TryFlavor(const Group& group, const Requests& requests, const Amounts& assumed, Scan& scan,
-                         FlavorAttempt& attempt, Choices& choices);
+  GranularMode TryFlavor(const Group& group, const Requests& requests, const Amounts& assumed,
+                         FlavorAttempt& attempt, Choices& choices, Refusals& refusals);
   GranularMode FitsQuota(FlavorId flavor, ResourceId resource, int64_t request, const Amounts& assumed,
-                         std::vector<Refusal>& refusals, Reason& no_fit_reason);
+                         Refusals& refusals, Reason& no_fit_reason);
   bool IsPinnedAway(FlavorId flavor, const Group& group, ResourceId resource) const;
   int NextFlavorToTry(int pod_set, ResourceId resource) const;
   // What the slice that is replaced holds of a resource: in the pod set at this place, or in that of this

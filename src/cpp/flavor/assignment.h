@@ -48,7 +48,7 @@ struct PodSetAssignment {
   int64_t count = 0;
   Requests requests;  // including `pods` where the queue covers it
   absl::InlinedVector<FlavorChoice, 2> flavors;
-  std::vector<Refusal> refusals;
+  Refusals refusals;
   FlavorAttempts attempts;
   std::shared_ptr<const TopologyAssignment> topology;
   DelayedTopology delayed = DelayedTopology::kNone;
@@ -81,8 +81,9 @@ struct Assignment {
     }
     return nullptr;
   }
-  // The facts of every pod set that something stands in the way of; null where nothing does.
-  Message Facts(ClassId cls) const;
+  // The facts of every pod set that something stands in the way of; null where nothing does. Where `before`
+  // says the same, it is the answer.
+  Message Facts(ClassId cls, const Message& before) const;
   // Whether the scan of some resource stopped before its last flavor.
   bool HasPendingFlavors() const;
 };

@@ -28,6 +28,13 @@ inline bool RequestsTopology(const PodSetSpec& pod_set) {
   return pod_set.topology != nullptr && pod_set.topology->is_explicit;
 }
 
+// Whether neither the pod set nor the flavor says anything about where pods may run.
+inline bool IsPlain(const PodSetSpec& pod_set, const ResourceFlavor& flavor) {
+  const PodTemplate& pod = *pod_set.pod_template;
+  return pod.node_selector.empty() && !pod.has_affinity && !RequestsTopology(pod_set) &&
+         flavor.node_taints.empty() && flavor.topology_name.empty();
+}
+
 // The labels that any of the flavors has: what counts in releases with label_keys_of_whole_group.
 using LabelKeys = std::set<std::string>;
 LabelKeys GroupLabelKeys(const State& state, const std::vector<FlavorId>& flavors);

@@ -11,6 +11,8 @@ namespace kueue {
 class PreemptionOracle {
  public:
   virtual ~PreemptionOracle() = default;
+  // Whether the queue's policies let it take anything from anybody.
+  virtual bool MayPreempt(NodeId queue) const = 0;
   // Whether preemption would make room for `amount` in this flavor resource alone (kNoCandidates, kPreempt or
   // kReclaim), and how far the workload would then borrow.
   virtual GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, FlavorResourceId fr,

@@ -32,10 +32,12 @@ bool FlavorAssigner::IsPinnedAway(FlavorId flavor, const Group& group, ResourceI
 
 std::optional<Refusal> FlavorAssigner::WhyIneligible(const Group& group, int resource_group, FlavorId flavor,
                                                      const LabelKeys* group_keys) {
+  const ResourceFlavor* const spec = state_.Flavor(flavor);
   for (int pod_set : group) {
+    if (spec != nullptr && IsPlain(class_.pod_sets[static_cast<size_t>(pod_set)], *spec)) continue;
     const TopologyMatch match = placer_.MatchOf(queue_id_, resource_group, flavor, workload_.cls, pod_set);
-    std::optional<Refusal> refusal = Ineligibility(class_.pod_sets[static_cast<size_t>(pod_set)], flavor,
-                                                   state_.Flavor(flavor), match, group_keys);
+    std::optional<Refusal> refusal =
+        Ineligibility(class_.pod_sets[static_cast<size_t>(pod_set)], flavor, spec, match, group_keys);
     if (!refusal) continue;
     if (refusal->kind == RefusalKind::kFlavorNotFound) refusal->text = state_.flavor_names.Name(flavor);
     return refusal;
@@ -45,6 +47,7 @@ std::optional<Refusal> FlavorAssigner::WhyIneligible(const Group& group, int res
 
 const Requests& FlavorAssigner::OfResourceGroup(const Requests& requests, int resource_group,
                                                 Requests& some) const {
+  if (requests.size() == 1) return requests;  // for which it was asked
   const auto is_of_group = [&](const auto& request) {
     return queue_.GroupOf(request.first) == resource_group;
   };
@@ -53,65 +56,75 @@ const Requests& FlavorAssigner::OfResourceGroup(const Requests& requests, int re
   return some;
 }
 
+namespace {
+
+// Adds the flavors chosen of a resource group to those of others; without any, the others don't count either.
+// Whether there are any.
+bool Join(const absl::InlinedVector<FlavorChoice, 2>& chosen, absl::InlinedVector<FlavorChoice, 2>& flavors) {
+  if (chosen.empty()) flavors.clear();
+  for (const FlavorChoice& choice : chosen) {
+    const auto is_of_it = [&](const FlavorChoice& other) { return other.resource == choice.resource; };
+    if (std::none_of(flavors.begin(), flavors.end(), is_of_it)) flavors.push_back(choice);
+  }
+  return !chosen.empty();
+}
+
+}  // namespace
+
 bool FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests, ResourceId resource,
-                                int resource_group, const Amounts& assumed, Scan& scan) {
+                                int resource_group, const Amounts& assumed, PodSetAssignment& found) {
   const ResourceGroupIds& ids = queue_.groups[static_cast<size_t>(resource_group)];
   Requests some;
   const Requests& requests = OfResourceGroup(all_requests, resource_group, some);
   const bool fungible = state_.config.gates.flavor_fungibility;
   const int flavor_count = static_cast<int>(ids.flavors.size());
   const ReleaseRules& rules = state_.config.rules;
-  const LabelKeys group_keys =
-      rules.label_keys_of_whole_group ? GroupLabelKeys(state_, ids.flavors) : LabelKeys();
-  const auto refused = static_cast<std::ptrdiff_t>(scan.refusals.size());
-  Choices found;
+  std::optional<LabelKeys> group_keys;
+  if (rules.label_keys_of_whole_group) group_keys = GroupLabelKeys(state_, ids.flavors);
+  const auto refused = static_cast<std::ptrdiff_t>(found.refusals.size());
+  Choices chosen;
   GranularMode best = kWorstMode;
   int attempted = -1;
   for (int index = NextFlavorToTry(group.front(), resource); index < flavor_count; ++index) {
     attempted = index;
     const FlavorId flavor = ids.flavors[static_cast<size_t>(index)];
     if (IsPinnedAway(flavor, group, resource)) {
-      scan.refusals.push_back({RefusalKind::kNotNominated, flavor, resource, {}, {}, {}, {}});
+      found.refusals.push_back({RefusalKind::kNotNominated, flavor, resource, {}, {}, {}, {}});
       continue;
     }
     FlavorAttempt attempt{flavor, resource_group, PreemptionMode::kNoFit, 0, Reason::kNoMatchingFlavor};
-    if (std::optional<Refusal> refusal = WhyIneligible(
-            group, resource_group, flavor, rules.label_keys_of_whole_group ? &group_keys : nullptr)) {
-      scan.refusals.push_back(std::move(*refusal));
-      scan.attempts.push_back(attempt);
+    if (std::optional<Refusal> refusal =
+            WhyIneligible(group, resource_group, flavor, group_keys ? &*group_keys : nullptr)) {
+      found.refusals.push_back(std::move(*refusal));
+      found.attempts.push_back(attempt);
       continue;
     }
     Choices choices;
-    const GranularMode mode = TryFlavor(group, requests, assumed, scan, attempt, choices);
-    scan.attempts.push_back(attempt);
+    const GranularMode mode = TryFlavor(group, requests, assumed, attempt, choices, found.refusals);
+    found.attempts.push_back(attempt);
     if (fungible && !ShouldTryNextFlavor(mode, queue_.spec.flavor_fungibility)) {
-      found = std::move(choices);
+      chosen = std::move(choices);
       best = mode;
       break;
     }
     const bool better = fungible ? IsBetter(mode, best) : mode.mode > best.mode;
     if (better) {
-      found = std::move(choices);
+      chosen = std::move(choices);
       best = mode;
     }
     if (!fungible && best.mode == PreemptionMode::kFit) break;
   }
   if (fungible) {
-    for (FlavorChoice& choice : found) choice.tried = attempted == flavor_count - 1 ? -1 : attempted;
+    for (FlavorChoice& choice : chosen) choice.tried = attempted == flavor_count - 1 ? -1 : attempted;
   }
   if (best.mode == PreemptionMode::kFit)
-    scan.refusals.erase(scan.refusals.begin() + refused, scan.refusals.end());
-  if (found.empty()) {
-    scan.refusals.erase(scan.refusals.begin(), scan.refusals.begin() + refused);
-    scan.choices.clear();
-    return false;
-  }
-  scan.choices.insert(scan.choices.end(), found.begin(), found.end());
-  return true;
+    found.refusals.erase(found.refusals.begin() + refused, found.refusals.end());
+  if (chosen.empty()) found.refusals.erase(found.refusals.begin(), found.refusals.begin() + refused);
+  return Join(chosen, found.flavors);
 }
 
 GranularMode FlavorAssigner::TryFlavor(const Group& group, const Requests& requests, const Amounts& assumed,
-                                       Scan& scan, FlavorAttempt& attempt, Choices& choices) {
+                                       FlavorAttempt& attempt, Choices& choices, Refusals& refusals) {
   const FlavorId flavor = attempt.flavor;
   GranularMode representative = kBestMode;
   attempt.no_fit_reason = Reason::kEmpty;
@@ -123,7 +136,7 @@ GranularMode FlavorAssigner::TryFlavor(const Group& group, const Requests& reque
         if (original != flavor) {
           representative = kWorstMode;
           const std::string name = original == kNoId ? "" : state_.flavor_names.Name(original);
-          scan.refusals.push_back({RefusalKind::kReplacedSliceFlavor, flavor, resource, {}, {}, {}, name});
+          refusals.push_back({RefusalKind::kReplacedSliceFlavor, flavor, resource, {}, {}, {}, name});
           attempt.no_fit_reason = MostSevere(attempt.no_fit_reason, Reason::kNoMatchingFlavor);
           break;
         }
@@ -131,7 +144,7 @@ GranularMode FlavorAssigner::TryFlavor(const Group& group, const Requests& reque
       }
     }
     Reason no_fit_reason = Reason::kEmpty;
-    const GranularMode mode = FitsQuota(flavor, resource, request, assumed, scan.refusals, no_fit_reason);
+    const GranularMode mode = FitsQuota(flavor, resource, request, assumed, refusals, no_fit_reason);
     attempt.no_fit_reason = MostSevere(attempt.no_fit_reason, no_fit_reason);
     attempt.borrow = std::max(attempt.borrow, mode.borrowing_level);
     if (IsBetter(representative, mode)) representative = mode;
@@ -159,8 +172,7 @@ bool ConsidersPreemption(const State& state, NodeId queue, FlavorResourceId fr, 
 }
 
 GranularMode FlavorAssigner::FitsQuota(FlavorId flavor, ResourceId resource, int64_t request,
-                                       const Amounts& assumed, std::vector<Refusal>& refusals,
-                                       Reason& no_fit_reason) {
+                                       const Amounts& assumed, Refusals& refusals, Reason& no_fit_reason) {
   const Quota& quota = state_.quota;
   const FlavorResourceId fr = state_.FlavorResource(flavor, resource);
   const Amount before = AmountOf(assumed, fr), wanted = before + Amount(request);
@@ -176,6 +188,7 @@ GranularMode FlavorAssigner::FitsQuota(FlavorId flavor, ResourceId resource, int
   refusals.push_back(
       {RefusalKind::kShortOfQuota, flavor, resource, wanted - available, wanted, available, {}});
   if (ConsidersPreemption(state_, queue_id_, fr, wanted, height)) {
+    if (!oracle_.MayPreempt(queue_id_)) return {PreemptionMode::kNoCandidates, height.height};
     return oracle_.SimulatePreemption(queue_id_, workload_id_, fr, wanted);
   }
   no_fit_reason = Reason::kWaitingForQuota;

@@ -52,11 +52,14 @@ struct Refusal {
   std::shared_ptr<const PlacementFailure> placement = nullptr;
   bool IsError() const { return kind >= RefusalKind::kNoTopologyFlavor; }
 };
+bool operator==(const Refusal& a, const Refusal& b);
+using Refusals = absl::InlinedVector<Refusal, 1>;
 
 struct PodSetRefusals {
   int pod_set;
-  std::vector<Refusal> refusals;
+  Refusals refusals;
 };
+bool operator==(const PodSetRefusals& a, const PodSetRefusals& b);
 
 class MessageBody;
 using Message = std::shared_ptr<const MessageBody>;
@@ -137,6 +140,7 @@ struct Refused {
   absl::InlinedVector<PodSetRefusals, 1> pod_sets;
   int pending_preemptions = 0;
 };
+bool operator==(const Refused& a, const Refused& b);
 struct ReservedIn {
   NodeId cluster_queue;
 };

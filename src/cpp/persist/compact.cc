@@ -343,6 +343,7 @@ class Compaction {
     caches.reserved.clear();
     caches.heads.Forget();
     caches.terminating.reset();
+    caches.refusals.Forget();
     for (auto at = caches.classes.begin(); at != caches.classes.end();) {
       const auto entry = at++;
       std::vector<ClassId> kept;

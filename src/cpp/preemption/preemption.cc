@@ -77,7 +77,6 @@ bool IsSame(const PreemptionQuery& a, const PreemptionQuery& b) {
 
 }  // namespace
 
-// Whether the queue's policies let it take anything from anybody; where not, no search need be set up.
 bool Preemptor::MayPreempt(NodeId queue) const {
   const Preemption& rules = state_.Queue(queue).spec.preemption;
   return rules.within_cluster_queue != PreemptionPolicy::kNever ||

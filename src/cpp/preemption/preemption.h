@@ -61,6 +61,7 @@ class Preemptor : public PreemptionOracle {
   std::vector<Target> Targets(NodeId queue, WorkloadId workload, const Assignment& assignment,
                               WorkloadId replaced);
   std::vector<Target> Search(const PreemptionQuery& query);
+  bool MayPreempt(NodeId queue) const override;
   GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, FlavorResourceId fr,
                                   Amount amount) override;
 
@@ -85,7 +86,6 @@ class Preemptor : public PreemptionOracle {
   }
 
  private:
-  bool MayPreempt(NodeId queue) const;
   std::vector<Target> Classical(const PreemptionQuery& query);
   std::vector<Target> Fair(const PreemptionQuery& query);
 

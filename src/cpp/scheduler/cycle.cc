@@ -28,6 +28,7 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
     return result_;
   }
   result_.heads = static_cast<int>(entries_.size());
+  recalls_ = keep == nullptr;
   if (!IsResumed()) Remember();
   ++state_.scheduling_cycle;
   preemptor_.BeginCycle();

@@ -87,6 +87,13 @@ class Cycle {
   void NominateEntry(Entry& entry);
   bool Refuses(Entry& entry);
   void GetAssignments(Entry& entry, const NominationMapping* pinned);
+  // Whether nothing but its class tells the entry from others, so that they are answered alike.
+  bool IsOrdinary(const Entry& entry) const;
+  // Answers as the queue has answered the class before, where that still holds; whether it does.
+  bool Recall(Entry& entry) const;
+  // Keeps the answer, where it is a refusal that rests on objects and usage alone.
+  void KeepRefusal(const Entry& entry);
+  void AddRead(ResourceId resource, NodeId queue, KnownRefusal& refusal) const;
   bool TryPartialAdmission(Entry& entry, FlavorAssigner& assigner);
   bool IsProgressOutdated(const Workload& workload, NodeId queue) const;
   std::vector<size_t> ClassicalOrder() const;
@@ -126,6 +133,7 @@ class Cycle {
   Preemptor preemptor_;
   std::vector<Entry> entries_;
   std::vector<Entry>* memory_ = nullptr;
+  bool recalls_ = false;  // what is answered may be what was answered before: nobody asks how it was found
   std::vector<SecondPass> second_passes_;  // taken, in the order of the first entries
   // By workload: its failed nodes and its admission as they are, while those of its pass are shown.
   std::vector<SecondPass> as_is_;

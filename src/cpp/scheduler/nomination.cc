@@ -77,6 +77,8 @@ bool Cycle::IsProgressOutdated(const Workload& workload, NodeId queue) const {
 void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   Workload& workload = state_.At(entry.workload);
   if (workload.progress && IsProgressOutdated(workload, entry.queue)) workload.progress = nullptr;
+  const bool is_ordinary = pinned == nullptr && IsOrdinary(entry);
+  if (is_ordinary && Recall(entry)) return;
   FlavorAssigner assigner(state_, preemptor_, preemptor_.placer(),
                           {entry.queue, entry.workload, entry.replaced, pinned});
   assigner.Assign(entry.assignment);
@@ -87,8 +89,59 @@ void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   if (entry.assignment.mode != Mode::kFit && entry.targets.empty()) TryPartialAdmission(entry, assigner);
   if (entry.assignment.mode == Mode::kPreempt && !entry.assignment.demands.empty()) PlaceAround(entry);
   if (entry.second_pass > 0) entry.assignment.usage.clear();  // charged already
-  entry.message = entry.assignment.Facts(workload.cls);
+  const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
+  entry.message = entry.assignment.Facts(workload.cls, reserved == nullptr ? nullptr : reserved->message);
   SetProgress(entry);
+  if (is_ordinary) KeepRefusal(entry);
+}
+
+bool Cycle::IsOrdinary(const Entry& entry) const {
+  return recalls_ && entry.second_pass == 0 && entry.replaced == kNoId &&
+         state_.At(entry.workload).progress == nullptr;
+}
+
+bool Cycle::Recall(Entry& entry) const {
+  const KnownRefusal* const known =
+      state_.caches.refusals.Find(state_.quota, entry.queue, state_.At(entry.workload).cls);
+  if (known == nullptr) return false;
+  entry.assignment.mode = known->awaits_quota ? Mode::kPreempt : Mode::kNoFit;
+  entry.assignment.no_fit_reason = known->no_fit_reason;
+  entry.assignment.borrowing = known->borrowing;
+  entry.assignment.usage = known->usage;
+  entry.message = known->message;
+  return true;
+}
+
+// What the scan of the flavors for a resource may read.
+void Cycle::AddRead(ResourceId resource, NodeId node, KnownRefusal& refusal) const {
+  const ClusterQueue& queue = state_.Queue(node);
+  const int group = queue.GroupOf(resource);
+  if (group == kNoId) return;
+  for (FlavorId flavor : queue.groups[static_cast<size_t>(group)].flavors) {
+    const FlavorResourceId fr = state_.FlavorResource(flavor, resource);
+    const bool is_read = std::find(refusal.read.begin(), refusal.read.end(), fr) != refusal.read.end();
+    if (fr != kNoId && !is_read) refusal.read.push_back(fr);
+  }
+}
+
+void Cycle::KeepRefusal(const Entry& entry) {
+  const Assignment& assignment = entry.assignment;
+  const ClassId id = state_.At(entry.workload).cls;
+  const EquivalenceClass& cls = state_.Class(id);
+  if (assignment.mode == Mode::kFit || preemptor_.MayPreempt(entry.queue) || assignment.HasPendingFlavors() ||
+      cls.can_be_partially_admitted || preemptor_.placer().Concerns(entry.queue, cls)) {
+    return;
+  }
+  KnownRefusal refusal;
+  for (const PodSetAssignment& pod_set : assignment.pod_sets) {
+    for (const auto& [resource, amount] : pod_set.requests) AddRead(resource, entry.queue, refusal);
+  }
+  refusal.awaits_quota = assignment.mode == Mode::kPreempt;
+  refusal.no_fit_reason = assignment.no_fit_reason;
+  refusal.borrowing = assignment.borrowing;
+  refusal.usage = assignment.usage;
+  refusal.message = entry.message;
+  state_.caches.refusals.Keep(state_.quota, entry.queue, id, std::move(refusal));
 }
 
 // Where a workload that has to preempt would go once its targets have left, or, without targets, in an empty
@@ -141,7 +194,7 @@ bool Cycle::TryPartialAdmission(Entry& entry, FlavorAssigner& assigner) {
 void Cycle::SetProgress(const Entry& entry) {
   Workload& workload = state_.At(entry.workload);
   if (!entry.assignment.HasPendingFlavors()) {
-    workload.progress = nullptr;
+    if (workload.progress != nullptr) workload.progress = nullptr;
     return;
   }
   auto progress = std::make_shared<ScanProgress>();

@@ -221,6 +221,7 @@ void State::RebuildTopologyOf(ClusterQueue& queue) const {
 void State::RebuildActivity() {
   caches.heads.Forget();
   caches.terminating.reset();
+  caches.refusals.Forget();
   for (NodeId node : forest().Queues()) {
     ClusterQueue& queue = Queue(node);
     queue.inactivity = InactivityOf(*this, node);

@@ -18,6 +18,7 @@
 #include "queue/candidates.h"
 #include "queue/pending.h"
 #include "quota/quota.h"
+#include "state/refusals.h"
 #include "state/topologies.h"
 #include "workload/totals.h"
 
@@ -192,6 +193,7 @@ struct Caches {
   std::vector<Message> reserved;                   // by queue: that quota is reserved in it
   HeadCandidates heads;                            // forgotten when there are other queues
   std::optional<std::vector<NodeId>> terminating;  // deleted ClusterQueues that still stand
+  KnownRefusals refusals;
 };
 
 // A cycle under way that waits for pods to be ready (waitForPodsReady.blockAdmission): the state that it

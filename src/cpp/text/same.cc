@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <optional>
 
 #include "text/sentences.h"
@@ -6,20 +5,6 @@
 
 namespace kueue {
 namespace {
-
-bool SameRefusals(const Refused& a, const Refused& b) {
-  const auto same_refusal = [](const Refusal& x, const Refusal& y) {
-    return x.kind == y.kind && x.flavor == y.flavor && x.resource == y.resource && x.first == y.first &&
-           x.second == y.second && x.third == y.third && x.text == y.text &&
-           (x.placement == y.placement || (x.placement && y.placement && *x.placement == *y.placement));
-  };
-  const auto same_pod_set = [&](const PodSetRefusals& x, const PodSetRefusals& y) {
-    return x.pod_set == y.pod_set && std::equal(x.refusals.begin(), x.refusals.end(), y.refusals.begin(),
-                                                y.refusals.end(), same_refusal);
-  };
-  return a.cls == b.cls && a.pending_preemptions == b.pending_preemptions &&
-         std::equal(a.pod_sets.begin(), a.pod_sets.end(), b.pod_sets.begin(), b.pod_sets.end(), same_pod_set);
-}
 
 // Where one is text from outside, such as a live cluster's, and the other a sentence: whether they read the
 // same.
@@ -39,7 +24,7 @@ bool SameMessage(const Message& a, const Message& b) {
   if (const std::optional<bool> same = SameAsQuoted(*a, *b)) return *same;
   if (a->index() != b->index()) return false;
   if (const auto* left = std::get_if<Literal>(a.get())) return left->text == std::get<Literal>(*b).text;
-  if (const auto* left = std::get_if<Refused>(a.get())) return SameRefusals(*left, std::get<Refused>(*b));
+  if (const auto* left = std::get_if<Refused>(a.get())) return *left == std::get<Refused>(*b);
   if (const auto* left = std::get_if<ReservedIn>(a.get())) {
     return left->cluster_queue == std::get<ReservedIn>(*b).cluster_queue;
   }
