@@ -124,6 +124,34 @@ def test_names_that_are_gone_are_forgotten(engine: Engine) -> None:
     assert engine.admission(found) is not None
 
 
+def test_queues_that_are_numbered_anew_keep_their_heads(engine: Engine) -> None:
+    names_come_and_go(engine, 100)  # whose numbers are free
+    for name in ("late", "leaving"):
+        engine.apply(ClusterQueue.of(name, {"default": {"cpu": 1}}))
+        engine.apply(LocalQueue(name, cluster_queue=name))
+    holding, head = (
+        engine.submit(Workload(name, queue_name=name, pod_sets=(PodSet.of(requests={"cpu": 1}),)))
+        for name in ("leaving", "late")
+    )
+    engine.settle()
+    assert engine.cycle()[1] == 2
+    engine.delete_object("ClusterQueue", "", "leaving")
+    waiting = engine.submit(Workload("waiting", queue_name="late", pod_sets=(PodSet.of(requests={"cpu": 1}),)))
+    engine.settle()
+    engine.cycle()
+    for number in range(3000):  # until names are numbered anew, by no change of any queue
+        odd = PodSet.of(requests={f"example.com/thing-{number}": 1})
+        engine.delete(engine.submit(Workload(f"odd-{number}", queue_name="main", pod_sets=(odd,))))
+    engine.finish(head)
+    engine.settle()
+    assert engine.cycle()[1] == 1
+    assert engine.admission(waiting) is not None
+    engine.finish(holding)
+    engine.settle()
+    assert list(engine.usage()) == ["late", "main"]
+    assert engine.check() == []
+
+
 def test_questions_leave_nothing_behind(engine: Engine) -> None:
     engine.submit(job("kept"))
     engine.settle()
