@@ -66,28 +66,34 @@ class Balanced {
 
   Greedy FillGreedily(std::vector<int32_t> domains) {
     Greedy result;
-    int32_t slices = slices_, leaders = p_.leaders;
-    size_t used = 0;
-    if (leaders > 0) {
-      domains = Sorted(std::move(domains), true);
-      for (; leaders > 0 && used < domains.size() && At(domains[used]).leaders > 0; ++used) {
-        result.last_with_leader = domains[used];
-        leaders -= At(domains[used]).leaders;
-        slices -= At(domains[used]).slices_with_leader;
-      }
-      domains.erase(domains.begin(), domains.begin() + static_cast<std::ptrdiff_t>(used));
-    }
-    if (leaders > 0) return {};
+    int32_t slices = slices_;
+    if (p_.leaders > 0 && !FillWithLeaders(domains, slices, result)) return {};
     domains = Sorted(std::move(domains), false);
-    size_t more = 0;
-    for (; slices > 0 && more < domains.size() && At(domains[more]).slices > 0; ++more) {
-      result.last = domains[more];
-      slices -= At(domains[more]).slices;
+    size_t used = 0;
+    for (; slices > 0 && used < domains.size() && At(domains[used]).slices > 0; ++used) {
+      result.last = domains[used];
+      slices -= At(domains[used]).slices;
     }
     if (slices > 0) return {};
     result.fits = true;
-    result.domains = static_cast<int32_t>(used + more);
+    result.domains += static_cast<int32_t>(used);
     return result;
+  }
+
+  // Fills domains with leaders first, and takes them out of those given. Returns whether all leaders have a
+  // place.
+  bool FillWithLeaders(std::vector<int32_t>& domains, int32_t& slices, Greedy& greedy) {
+    int32_t leaders = p_.leaders;
+    size_t used = 0;
+    domains = Sorted(std::move(domains), true);
+    for (; leaders > 0 && used < domains.size() && At(domains[used]).leaders > 0; ++used) {
+      greedy.last_with_leader = domains[used];
+      leaders -= At(domains[used]).leaders;
+      slices -= At(domains[used]).slices_with_leader;
+    }
+    domains.erase(domains.begin(), domains.begin() + static_cast<std::ptrdiff_t>(used));
+    greedy.domains = static_cast<int32_t>(used);
+    return leaders <= 0;
   }
 
   // The most slices that each domain of a greedy choice could be given.
@@ -97,6 +103,12 @@ class Balanced {
       threshold = std::min(threshold, At(greedy.last_with_leader).slices_with_leader);
     }
     return greedy.last == kNoId ? threshold : std::min(threshold, At(greedy.last).slices);
+  }
+
+  // The same if the last domain had to hold a leader, too.
+  int32_t ThresholdWithLeader(const Greedy& greedy, int32_t threshold) {
+    if (p_.leaders == 0 || greedy.last == kNoId) return threshold;
+    return std::min(threshold, At(greedy.last).slices_with_leader);
   }
 
   template <typename Change>
@@ -129,6 +141,11 @@ class Balanced {
     }
   }
 
+  Greedy FillPruned(const std::vector<int32_t>& domains, int32_t threshold) {
+    Prune(domains, threshold);
+    return FillGreedily(domains);
+  }
+
   std::vector<std::vector<int32_t>> SiblingSets() const {
     std::vector<std::vector<int32_t>> sets;
     if (p_.level == 0) {
@@ -145,36 +162,35 @@ class Balanced {
 
   // The siblings of the requested level over which pods can be spread most evenly.
   bool FindSet() {
-    int32_t best_threshold = 0, fewest = 0;
     for (const std::vector<int32_t>& siblings : SiblingSets()) {
       counts_ = table_.counts();
       const Greedy low = FillGreedily(p_.level < p_.slice_level ? ChildrenOf(siblings) : siblings);
       if (!low.fits) continue;
       if (low.domains == 0) return false;  // nothing to spread, where Kueue divides by zero
-      int32_t threshold = Threshold(low), reserving = threshold;
-      if (p_.leaders > 0 && low.last != kNoId) {
-        reserving = std::min(threshold, At(low.last).slices_with_leader);
-      }
-      if (threshold < best_threshold) continue;
-      Prune(siblings, threshold);
-      Greedy after = FillGreedily(siblings);
-      if (!after.fits && reserving < threshold) {
-        if (reserving <= 0 || reserving < best_threshold) continue;
-        threshold = reserving;
-        counts_ = table_.counts();
-        Prune(siblings, threshold);
-        after = FillGreedily(siblings);
-      }
-      if (!after.fits) continue;
-      if (threshold > best_threshold || (threshold == best_threshold && after.domains < fewest)) {
-        best_threshold = threshold;
-        fewest = after.domains;
-        best_ = siblings;
-        best_counts_ = counts_;
-      }
+      TrySet(siblings, low);
     }
-    threshold_ = best_threshold;
-    return best_threshold > 0;
+    return threshold_ > 0;
+  }
+
+  // Takes the siblings for the best if they give more a domain than those before, or as much in fewer
+  // domains.
+  void TrySet(const std::vector<int32_t>& siblings, const Greedy& low) {
+    int32_t threshold = Threshold(low);
+    if (threshold < threshold_) return;
+    const int32_t reserving = ThresholdWithLeader(low, threshold);
+    Greedy after = FillPruned(siblings, threshold);
+    if (!after.fits && reserving < threshold) {
+      if (reserving <= 0 || reserving < threshold_) return;
+      threshold = reserving;
+      counts_ = table_.counts();
+      after = FillPruned(siblings, threshold);
+    }
+    if (!after.fits) return;
+    if (threshold == threshold_ && after.domains >= fewest_) return;
+    threshold_ = threshold;
+    fewest_ = after.domains;
+    best_ = siblings;
+    best_counts_ = counts_;
   }
 
   double Entropy(int32_t domain) {
@@ -190,8 +206,6 @@ class Balanced {
     return entropy;
   }
 
-  // As few domains as a greedy choice takes, with as little left over as can be: a table of what is left to
-  // place (leaders, pods) after so many domains.
   void SortByEntropy(std::vector<int32_t>& domains) {
     std::stable_sort(domains.begin(), domains.end(), [this](int32_t a, int32_t b) {
       if (At(a).leaders != At(b).leaders) return At(a).leaders > At(b).leaders;
@@ -213,6 +227,23 @@ class Balanced {
     return best;
   }
 
+  // The sets with one domain more, where something is left to place.
+  void Extend(const SetsByRest& sets, int32_t domain, SetsByRest& extended) {
+    const Counts& counts = At(domain);
+    for (const auto& [left, before] : sets) {
+      const auto [leaders, pods] = left;
+      if (leaders <= 0 && pods <= 0) continue;
+      std::vector<int32_t> now = before;
+      now.push_back(domain);
+      if (leaders > 0 && counts.leaders > 0) {
+        extended.emplace(Left{leaders - counts.leaders, pods - counts.pods_with_leader}, now);
+      }
+      if (counts.slices > 0) extended.emplace(Left{leaders, pods - counts.pods}, now);
+    }
+  }
+
+  // As few domains as a greedy choice takes, with as little left over as can be: a table of what is left to
+  // place (leaders, pods) after so many domains.
   std::vector<int32_t> OptimalSet(std::vector<int32_t> domains, bool by_entropy) {
     const Greedy greedy = FillGreedily(domains);
     if (!greedy.fits) return {};
@@ -221,18 +252,8 @@ class Balanced {
     std::vector<SetsByRest> sets(static_cast<size_t>(greedy.domains) + 1);
     sets[0][{p_.leaders, slices_ * p_.slice_size}] = {};
     for (int32_t domain : domains) {
-      const Counts& counts = At(domain);
       for (size_t used = sets.size() - 1; used > 0; --used) {
-        for (const auto& [left, before] : sets[used - 1]) {
-          const auto [leaders, pods] = left;
-          if (leaders <= 0 && pods <= 0) continue;
-          std::vector<int32_t> now = before;
-          now.push_back(domain);
-          if (leaders > 0 && counts.leaders > 0) {
-            sets[used].emplace(Left{leaders - counts.leaders, pods - counts.pods_with_leader}, now);
-          }
-          if (counts.slices > 0) sets[used].emplace(Left{leaders, pods - counts.pods}, now);
-        }
+        Extend(sets[used - 1], domain, sets[used]);
       }
     }
     return TakingAll(sets.back());
@@ -245,23 +266,28 @@ class Balanced {
     set = Sorted(std::move(set), true);
     int32_t extra = slices_ - number * threshold_, leaders = p_.leaders;
     for (int32_t domain : set) {
-      Counts& counts = At(domain);
-      int32_t more = 0;
-      if (leaders > 0) {
-        more = std::min(counts.slices_with_leader - threshold_, extra);
-        counts.leaders = 1;
-        --leaders;
-      } else {
-        if (extra > 0) more = std::min(counts.slices - threshold_, extra);
-        counts.leaders = 0;
-      }
-      counts.slices = counts.slices_with_leader = threshold_ + more;
-      counts.pods = counts.slices * p_.slice_size;
-      counts.pods_with_leader = counts.pods - counts.leaders;
-      extra -= more;
-      placed.push_back({domain, counts});
+      GiveShare(At(domain), extra, leaders);
+      placed.push_back({domain, At(domain)});
     }
     return extra <= 0 && leaders <= 0;
+  }
+
+  // A domain gets a leader as long as there are some, what each domain gets, and as many of the extra slices
+  // as it holds.
+  void GiveShare(Counts& counts, int32_t& extra, int32_t& leaders) const {
+    int32_t more = 0;
+    if (leaders > 0) {
+      more = std::min(counts.slices_with_leader - threshold_, extra);
+      counts.leaders = 1;
+      --leaders;
+    } else {
+      if (extra > 0) more = std::min(counts.slices - threshold_, extra);
+      counts.leaders = 0;
+    }
+    counts.slices = counts.slices_with_leader = threshold_ + more;
+    counts.pods = counts.slices * p_.slice_size;
+    counts.pods_with_leader = counts.pods - counts.leaders;
+    extra -= more;
   }
 
   const TopologyTree& tree_;
@@ -271,7 +297,8 @@ class Balanced {
   const int32_t slices_;
   std::vector<Counts> counts_, best_counts_;
   std::vector<int32_t> best_;
-  int32_t threshold_ = 0;
+  int32_t threshold_ = 0;  // of the best set: slices that each of its domains gets at least
+  int32_t fewest_ = 0;     // domains that it takes
 };
 
 }  // namespace

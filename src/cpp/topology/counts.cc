@@ -12,6 +12,8 @@
 namespace kueue {
 namespace {
 
+using Exclusion = PlacementFailure::Exclusion;
+
 constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
 
 bool SameCounts(const Counts& a, const Counts& b) {
@@ -46,6 +48,16 @@ int64_t CountTable::LessLeader(int64_t remaining, ResourceId resource) const {
   return remaining;
 }
 
+int32_t CountTable::HowOften(const FlavorCapacity& capacity, size_t row, const Ask& ask,
+                             bool less_leader) const {
+  if (ask.amount == 0) return kMost;
+  int64_t remaining =
+      ask.slot == kNoId ? 0 : capacity.Remaining(row + static_cast<size_t>(ask.slot), query_.as_if_empty);
+  if (less_leader) remaining = LessLeader(remaining, ask.resource);
+  // Below 0 where more is used than there is by now.
+  return remaining <= 0 ? 0 : static_cast<int32_t>(std::clamp<int64_t>(remaining / ask.amount, 0, kMost));
+}
+
 // How often the requests fit into what remains of the leaf; the first of the resources, by name, that allow
 // the fewest is limiting.
 int32_t CountTable::HowMany(const FlavorCapacity& capacity, int32_t leaf, const std::vector<Ask>& asks,
@@ -54,15 +66,7 @@ int32_t CountTable::HowMany(const FlavorCapacity& capacity, int32_t leaf, const 
   bool any = false;
   int32_t fewest = 0;
   for (const Ask& ask : asks) {
-    int32_t count = kMost;
-    if (ask.amount != 0) {
-      int64_t remaining =
-          ask.slot == kNoId ? 0 : capacity.Remaining(row + static_cast<size_t>(ask.slot), query_.as_if_empty);
-      if (less_leader) remaining = LessLeader(remaining, ask.resource);
-      // Below 0 where more is used than there is by now.
-      count =
-          remaining <= 0 ? 0 : static_cast<int32_t>(std::clamp<int64_t>(remaining / ask.amount, 0, kMost));
-    }
+    const int32_t count = HowOften(capacity, row, ask, less_leader);
     if (any && count >= fewest) continue;
     any = true;
     fewest = count;
@@ -88,10 +92,7 @@ void CountTable::CountLeaf(const FlavorCapacity& capacity, int32_t leaf) {
     counts.leaders = 1;
     counts.pods_with_leader = HowMany(capacity, leaf, asks_, true, nullptr);
   }
-  if (query_.slice_level == capacity.tree->lowest()) {
-    counts.slices = counts.pods / query_.slice_size;
-    counts.slices_with_leader = counts.pods_with_leader / query_.slice_size;
-  }
+  if (query_.slice_level == capacity.tree->lowest()) CountSlices(counts);
 }
 
 void CountTable::RollUpOne(const TopologyTree& tree, int level, int32_t domain, bool inner,
@@ -120,20 +121,14 @@ void CountTable::RollUpOne(const TopologyTree& tree, int level, int32_t domain, 
     sum.pods_with_leader = sum.pods - pods_lost;
     sum.slices_with_leader = sum.slices - slices_lost;
   }
-  if (level == query_.slice_level) {
-    sum.slices = sum.pods / query_.slice_size;
-    sum.slices_with_leader = sum.pods_with_leader / query_.slice_size;
-  }
+  if (level == query_.slice_level) CountSlices(sum);
   counts[static_cast<size_t>(domain)] = sum;
 }
 
 void CountTable::RollUp(const TopologyTree& tree, int level, int32_t domain, bool inner,
                         std::vector<Counts>& counts) const {
   if (level == tree.lowest()) {
-    if (level != query_.slice_level) return;
-    Counts& leaf = counts[static_cast<size_t>(domain)];
-    leaf.slices = leaf.pods / query_.slice_size;
-    leaf.slices_with_leader = leaf.pods_with_leader / query_.slice_size;
+    if (level == query_.slice_level) CountSlices(counts[static_cast<size_t>(domain)]);
     return;
   }
   const TopologyTree::Domain& at = tree.At(domain);
@@ -210,7 +205,6 @@ void CountTable::CountWithin(const FlavorCapacity& capacity, const std::string& 
 
 void CountTable::Explain(const FlavorCapacity& capacity, const Interner& resources,
                          PlacementFailure& failure) const {
-  using Exclusion = PlacementFailure::Exclusion;
   const EligibleLeaves& eligible = *query_.eligible;
   failure.total_nodes = capacity.tree->leaves();
   const auto add = [&failure](Exclusion why, const std::string& name, int32_t nodes) {

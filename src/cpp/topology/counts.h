@@ -75,8 +75,15 @@ class CountTable {
   void CountLeaf(const FlavorCapacity& capacity, int32_t leaf);
   void RollUpOne(const TopologyTree& tree, int level, int32_t domain, bool inner,
                  std::vector<Counts>& counts) const;
+  // From the pods of a domain at the level of slices.
+  void CountSlices(Counts& counts) const {
+    counts.slices = counts.pods / query_.slice_size;
+    counts.slices_with_leader = counts.pods_with_leader / query_.slice_size;
+  }
   // What remains of a resource after the leader has taken its part.
   int64_t LessLeader(int64_t remaining, ResourceId resource) const;
+  // How often one request fits into what remains in a row of the capacity.
+  int32_t HowOften(const FlavorCapacity& capacity, size_t row, const Ask& ask, bool less_leader) const;
   int32_t HowMany(const FlavorCapacity& capacity, int32_t leaf, const std::vector<Ask>& asks,
                   bool less_leader, ResourceId* limiting) const;
 

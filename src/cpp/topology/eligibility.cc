@@ -22,6 +22,11 @@ void Append(std::string& key, const std::vector<NodeSelectorRequirement>& requir
   key += '/';
 }
 
+void Append(std::string& key, const NodeSelectorTerm& term) {
+  Append(key, term.match_expressions);
+  Append(key, term.match_fields);
+}
+
 }  // namespace
 
 bool Tolerates(const Toleration& toleration, const Taint& taint, bool compares) {
@@ -50,15 +55,11 @@ std::string NodeDemand::Key() const {
     Append(key, value);
   }
   key += has_affinity ? "!" : "#";
-  for (const NodeSelectorTerm& term : affinity_terms) {
-    Append(key, term.match_expressions);
-    Append(key, term.match_fields);
-  }
+  for (const NodeSelectorTerm& term : affinity_terms) Append(key, term);
   key += '#';
   for (const PreferredSchedulingTerm& term : preferred_terms) {
     absl::StrAppend(&key, term.weight, ";");
-    Append(key, term.preference.match_expressions);
-    Append(key, term.preference.match_fields);
+    Append(key, term.preference);
   }
   return key;
 }

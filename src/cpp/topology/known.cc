@@ -16,29 +16,40 @@ std::shared_ptr<const TopologyAssignment> AssignmentOn(const TopologyTree& tree,
   return assignment;
 }
 
-SharedPlacement PlaceOrRemember(FlavorCapacity& capacity, const PlacementQuery& query,
-                                const PlacementGates& gates, const Interner& resources) {
+namespace {
+
+KnownPlacements::Known& KnownFor(FlavorCapacity& capacity, const PlacementQuery& query) {
   constexpr size_t kMost = 4096;
   std::unique_ptr<KnownPlacements>& known = capacity.cache.placements;
   if (known == nullptr || known->by_key.size() > kMost) known = std::make_unique<KnownPlacements>();
   const KnownPlacements::Key key{query.request_number, query.pod_number,      query.leader_number,
                                  query.demand,         query.count,           query.as_if_empty,
                                  query.implied,        query.forgets_affinity};
-  KnownPlacements::Known& found = known->by_key[key];
-  const uint64_t used = query.as_if_empty ? 0 : capacity.used_version;
-  SharedPlacement& shared = found.placement;
-  const bool is_known = shared.workers || shared.failure;
-  if (is_known && found.used_version == used && found.free_version == capacity.free_version) return shared;
-  Placement placement = Place(capacity, query, gates, resources);
-  shared = {};
+  return known->by_key[key];
+}
+
+SharedPlacement AsShared(const TopologyTree& tree, Placement placement, bool has_leader) {
+  SharedPlacement shared;
   shared.failure = std::move(placement.failure);
-  if (!shared.failure) {
-    shared.workers = AssignmentOn(*capacity.tree, std::move(placement.workers));
-    if (query.leader) shared.leader = AssignmentOn(*capacity.tree, std::move(placement.leader));
-  }
-  found.used_version = used;
-  found.free_version = capacity.free_version;
+  if (shared.failure) return shared;
+  shared.workers = AssignmentOn(tree, std::move(placement.workers));
+  if (has_leader) shared.leader = AssignmentOn(tree, std::move(placement.leader));
   return shared;
+}
+
+}  // namespace
+
+SharedPlacement PlaceOrRemember(FlavorCapacity& capacity, const PlacementQuery& query,
+                                const PlacementGates& gates, const Interner& resources) {
+  KnownPlacements::Known& found = KnownFor(capacity, query);
+  const uint64_t used = query.as_if_empty ? 0 : capacity.used_version;
+  const bool is_known = found.placement.workers || found.placement.failure;
+  if (!is_known || found.used_version != used || found.free_version != capacity.free_version) {
+    Placement placement = Place(capacity, query, gates, resources);
+    found = {used, capacity.free_version,
+             AsShared(*capacity.tree, std::move(placement), query.leader.has_value())};
+  }
+  return found.placement;
 }
 
 }  // namespace kueue

@@ -17,30 +17,48 @@ PlacementFailure Fail(Kind kind, std::string first = "", std::string second = ""
   return failure;
 }
 
+// What is wrong with a layer of slices below another, of that level and size.
+std::optional<PlacementFailure> Misfit(const TopologyTree& tree, const TopologyLayer& layer, int level,
+                                       int32_t size) {
+  const int at = tree.LevelOf(layer.level);
+  if (at == kNoId) return Fail(Kind::kUnknownLayerLevel, layer.level);
+  if (at <= level) {
+    return Fail(Kind::kLayerNotBelow, layer.level, tree.levels()[static_cast<size_t>(level)]);
+  }
+  const auto inner = static_cast<int32_t>(layer.size);
+  if (inner != 0 && size % inner == 0) return std::nullopt;
+  PlacementFailure failure = Fail(Kind::kLayerSizeIndivisible);
+  failure.fit = inner;
+  failure.of = size;
+  return failure;
+}
+
 std::optional<PlacementFailure> ResolveLayers(const TopologyTree& tree, PlacementParameters& parameters) {
   int32_t size = parameters.slice_size;
   int level = parameters.slice_level;
   parameters.inner_sizes.assign(tree.levels().size(), 0);
   for (size_t i = 1; i < parameters.layers.size(); ++i) {
     const TopologyLayer& layer = parameters.layers[i];
+    if (auto failure = Misfit(tree, layer, level, size)) return failure;
     const int at = tree.LevelOf(layer.level);
-    if (at == kNoId) return Fail(Kind::kUnknownLayerLevel, layer.level);
-    if (at <= level) {
-      return Fail(Kind::kLayerNotBelow, layer.level, tree.levels()[static_cast<size_t>(level)]);
-    }
     const auto inner = static_cast<int32_t>(layer.size);
-    if (inner == 0 || size % inner != 0) {
-      PlacementFailure failure = Fail(Kind::kLayerSizeIndivisible);
-      failure.fit = inner;
-      failure.of = size;
-      return failure;
-    }
     for (int between = level + 1; between <= at; ++between) {
       parameters.inner_sizes[static_cast<size_t>(between)] = inner;
     }
     size = inner;
     level = at;
   }
+  return std::nullopt;
+}
+
+// The levels of the request and of its slices, by their labels.
+std::optional<PlacementFailure> ResolveLevels(const TopologyTree& tree, const std::string& key,
+                                              const std::string& slice_key, PlacementParameters& parameters) {
+  parameters.level = tree.LevelOf(key);
+  if (parameters.level == kNoId) return Fail(Kind::kUnknownLevel, key);
+  parameters.slice_level = tree.LevelOf(slice_key);
+  if (parameters.slice_level == kNoId) return Fail(Kind::kUnknownSliceLevel, slice_key);
+  if (parameters.level > parameters.slice_level) return Fail(Kind::kSliceAboveRequest, slice_key, key);
   return std::nullopt;
 }
 
@@ -93,12 +111,8 @@ std::optional<PlacementFailure> Resolve(const TopologyTree& tree, const Topology
   std::optional<std::string> key = LevelKey(request, tree.levels());
   if (!key && implied) key = tree.levels().back();
   if (!key) return Fail(Kind::kNoLevel);
-  parameters.level = tree.LevelOf(*key);
-  if (parameters.level == kNoId) return Fail(Kind::kUnknownLevel, *key);
   const std::string& slice_key = layers.empty() ? tree.levels().back() : layers.front().level;
-  parameters.slice_level = tree.LevelOf(slice_key);
-  if (parameters.slice_level == kNoId) return Fail(Kind::kUnknownSliceLevel, slice_key);
-  if (parameters.level > parameters.slice_level) return Fail(Kind::kSliceAboveRequest, slice_key, *key);
+  if (auto failure = ResolveLevels(tree, *key, slice_key, parameters)) return failure;
   if (layers.size() < 2) return std::nullopt;
   parameters.layers = layers;
   return ResolveLayers(tree, parameters);

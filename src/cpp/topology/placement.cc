@@ -21,10 +21,8 @@ int32_t SlicesBelow(const TopologyTree& tree, const std::vector<Counts>& counts,
   return total;
 }
 
-// How far each layer of slices would fit in the domain of the level that holds most of them.
-void AddLayers(const TopologyTree& tree, const PlacementParameters& parameters,
-               const std::vector<Counts>& counts, int level, PlacementFailure& failure) {
-  failure.kind = Kind::kLayersNotFit;
+// The domain of the level that holds most slices; kNoId: the level has none.
+int32_t MostSlices(const TopologyTree& tree, const std::vector<Counts>& counts, int level) {
   const TopologyTree::Range range = tree.Level(level);
   int32_t best = kNoId;
   // Of equals the first by its own name, which at the lowest level is not that by all values.
@@ -37,6 +35,14 @@ void AddLayers(const TopologyTree& tree, const PlacementParameters& parameters,
     const int32_t most = best == kNoId ? 0 : counts[static_cast<size_t>(best)].slices;
     if (best == kNoId || slices > most || (slices == most && name(domain) < name(best))) best = domain;
   }
+  return best;
+}
+
+// How far each layer of slices would fit in the domain of the level that holds most of them.
+void AddLayers(const TopologyTree& tree, const PlacementParameters& parameters,
+               const std::vector<Counts>& counts, int level, PlacementFailure& failure) {
+  failure.kind = Kind::kLayersNotFit;
+  const int32_t best = MostSlices(tree, counts, level);
   if (best == kNoId) return;
   for (const TopologyLayer& layer : parameters.layers) {
     const int target = tree.LevelOf(layer.level);
@@ -65,14 +71,14 @@ void Descent::AddChildren(int32_t domain, Choices& choices) const {
   }
 }
 
-size_t Descent::LeastFree(OrderedChoices& list, int32_t slices) const {
+size_t Descent::LeastFree(OrderedChoices& list) const {
   const int32_t leaders = parameters_.leaders;
   const DomainOrder before = Order(true);
   size_t least = list.size();
   for (size_t i = 0; i < list.size(); ++i) {
     const Choice& choice = list.Raw(i);
     if (choice.counts.leaders < leaders) continue;
-    if (CountBy(choice.counts, Metric::kSlices, leaders > 0) < slices) continue;
+    if (CountBy(choice.counts, Metric::kSlices, leaders > 0) < slices_) continue;
     if (least == list.size() || before(choice, list.Raw(least))) least = i;
   }
   return least;
@@ -80,98 +86,78 @@ size_t Descent::LeastFree(OrderedChoices& list, int32_t slices) const {
 
 Descent::Start Descent::FindLevel(int level) const {
   const TopologyTree::Range range = tree_.Level(level);
-  Start start;
-  start.level = level;
-  if (range.size() == 0) {
-    start.fits = false;
-    start.no_domains = true;
-    return start;
-  }
+  if (range.size() == 0) return Start::NoDomains(level);
   const PlacementParameters& p = parameters_;
-  const int32_t slices = p.count / p.slice_size;
-  const auto holds = [&](const Counts& counts) {
-    return counts.slices_with_leader >= slices && counts.leaders >= p.leaders;
-  };
   OrderedChoices list(Domains(range), Order(true));
-  const auto found = [&](size_t i) {
-    start.domains.push_back(list.Raw(i));
-    return start;
-  };
-  const auto not_fit = [&](int32_t fit) {
-    start.fits = false;
-    start.fit = fit;
-    return start;
-  };
   if (p.least_free_capacity) {
-    const size_t least = LeastFree(list, slices);
-    if (least < list.size()) return found(least);
-    if (p.required) return not_fit(list.At(list.size() - 1).counts.pods);
+    const size_t least = LeastFree(list);
+    if (least < list.size()) return Start::In(level, list.Raw(least));
+    if (p.required) return Start::NotFit(level, list.At(list.size() - 1).counts.pods);
   }
-  size_t top = 0;
-  list.At(0);
-  if (!p.least_free_capacity && holds(list.At(0).counts)) {
-    top = list.BestFit(0, slices, p.leaders, Metric::kSlices);
-  }
-  if (holds(list.Raw(top).counts)) return found(top);
-  if (p.required) {
-    for (size_t i = 1; gates_.respect_node_affinity_preferred && i < list.size(); ++i) {
-      if (holds(list.At(i).counts)) return found(list.BestFit(i, slices, p.leaders, Metric::kSlices));
-    }
-    return not_fit(list.Raw(top).counts.slices);
-  }
+  const bool first_holds = HoldsAll(list.At(0).counts);
+  const size_t top =
+      first_holds && !p.least_free_capacity ? list.BestFit(0, slices_, p.leaders, Metric::kSlices) : 0;
+  if (HoldsAll(list.Raw(top).counts)) return Start::In(level, list.Raw(top));
+  if (p.required) return FindRequired(level, list);
   if (level > 0 && !p.unconstrained) return FindLevel(level - 1);
   return Spread(level, list.Rest(0));
 }
 
-// No single domain does: several of them, those that take a leader first.
-Descent::Start Descent::Spread(int level, Choices domains) const {
-  const PlacementParameters& p = parameters_;
-  const int32_t slices = p.count / p.slice_size;
-  Start start;
-  start.level = level;
-  int32_t remaining = slices, leaders = p.leaders;
-  const auto not_fit = [&](int32_t fit) {
-    start.fits = false;
-    start.fit = fit;
-    start.domains.clear();
-    return start;
-  };
-  if (leaders > 0) {
-    OrderedChoices list(std::move(domains), Order(true));
-    list.PrioritizeLeader(p.count, leaders, p.slice_size, Metric::kSlices);
-    list.SortAll();
-    size_t i = 0;
-    for (; leaders > 0 && i < list.size() && list.Raw(i).counts.leaders > 0; ++i) {
-      const bool last = !p.least_free_capacity && list.Raw(i).counts.slices_with_leader >= remaining;
-      const Choice& choice = list.Raw(last ? list.BestFit(i, remaining, leaders, Metric::kSlices) : i);
-      start.domains.push_back(choice);
-      leaders -= choice.counts.leaders;
-      remaining -= choice.counts.slices_with_leader;
-    }
-    if (leaders > 0) return not_fit(p.leaders - leaders);
-    domains = list.Rest(i);
+Descent::Start Descent::FindRequired(int level, OrderedChoices& list) const {
+  for (size_t i = 1; gates_.respect_node_affinity_preferred && i < list.size(); ++i) {
+    if (!HoldsAll(list.At(i).counts)) continue;
+    return Start::In(level, list.Raw(list.BestFit(i, slices_, parameters_.leaders, Metric::kSlices)));
   }
-  OrderedChoices list(std::move(domains), Order(false));
-  for (size_t i = 0; remaining > 0 && i < list.size(); ++i) {
-    const bool last = list.At(i).counts.slices >= remaining && !p.least_free_capacity;
-    const size_t chosen = last ? list.BestFit(i, remaining, 0, Metric::kSlices) : i;
-    start.domains.push_back(list.Raw(chosen));
-    remaining -= list.Raw(chosen).counts.slices;
-  }
-  return remaining > 0 ? not_fit(slices - remaining) : start;
+  return Start::NotFit(level, list.Raw(0).counts.slices);
 }
 
-// Gives the i-th domain a leader, or another that fits what remains more closely. Returns whether that was
-// all.
+Descent::Start Descent::Spread(int level, Choices domains) const {
+  const PlacementParameters& p = parameters_;
+  Start start;
+  start.level = level;
+  Remaining remaining{slices_, p.leaders};
+  if (p.leaders > 0) {
+    domains = SpreadLeaders(std::move(domains), remaining, start.domains);
+    if (remaining.leaders > 0) return Start::NotFit(level, p.leaders - remaining.leaders);
+  }
+  OrderedChoices list(std::move(domains), Order(false));
+  for (size_t i = 0; remaining.count > 0 && i < list.size(); ++i) {
+    const bool last = list.At(i).counts.slices >= remaining.count && !p.least_free_capacity;
+    const size_t at = last ? list.BestFit(i, remaining.count, 0, Metric::kSlices) : i;
+    start.domains.push_back(list.Raw(at));
+    remaining.count -= list.Raw(at).counts.slices;
+  }
+  return remaining.count > 0 ? Start::NotFit(level, slices_ - remaining.count) : start;
+}
+
+Choices Descent::SpreadLeaders(Choices domains, Remaining& remaining, Choices& chosen) const {
+  const PlacementParameters& p = parameters_;
+  OrderedChoices list(std::move(domains), Order(true));
+  list.PrioritizeLeader(p.count, remaining.leaders, p.slice_size, Metric::kSlices);
+  list.SortAll();
+  size_t i = 0;
+  for (; remaining.leaders > 0 && i < list.size() && list.Raw(i).counts.leaders > 0; ++i) {
+    const bool last = !p.least_free_capacity && list.Raw(i).counts.slices_with_leader >= remaining.count;
+    const size_t at = last ? list.BestFit(i, remaining.count, remaining.leaders, Metric::kSlices) : i;
+    const Choice& choice = list.Raw(at);
+    chosen.push_back(choice);
+    remaining.leaders -= choice.counts.leaders;
+    remaining.count -= choice.counts.slices_with_leader;
+  }
+  return list.Rest(i);
+}
+
+size_t Descent::ForLeader(OrderedChoices& list, size_t i, Metric metric, const Remaining& remaining) const {
+  const Counts& first = list.At(i).counts;
+  const bool last = !parameters_.least_free_capacity && CountBy(first, metric, true) >= remaining.count &&
+                    first.leaders >= remaining.leaders;
+  return last ? list.BestFit(i, remaining.count, remaining.leaders, metric) : i;
+}
+
 bool Descent::PlaceLeader(OrderedChoices& list, size_t i, int32_t unit, Metric metric, Remaining& remaining,
                           Choices& chosen) const {
-  size_t at = i;
-  const Counts& first = list.At(i).counts;
-  if (!parameters_.least_free_capacity && CountBy(first, metric, true) >= remaining.count &&
-      first.leaders >= remaining.leaders) {
-    at = list.BestFit(i, remaining.count, remaining.leaders, metric);
-  }
-  Counts& counts = list.Raw(at).counts;
+  Choice& choice = list.Raw(ForLeader(list, i, metric, remaining));
+  Counts& counts = choice.counts;
   const int32_t holds = CountBy(counts, metric, true);
   const bool all = holds >= remaining.count && counts.leaders >= remaining.leaders;
   const int32_t taken = all ? remaining.count : std::min(holds, remaining.count);
@@ -180,11 +166,25 @@ bool Descent::PlaceLeader(OrderedChoices& list, size_t i, int32_t unit, Metric m
   counts.pods = taken * unit;
   remaining.leaders -= counts.leaders;
   remaining.count -= taken;
-  chosen.push_back(list.Raw(at));
+  chosen.push_back(choice);
   return all;
 }
 
-// Shares pods, or slices of `unit` pods, out over the domains of the list.
+bool Descent::PlaceRest(OrderedChoices& list, size_t i, int32_t unit, Metric metric, Remaining& remaining,
+                        Choices& chosen) const {
+  const bool last =
+      !parameters_.least_free_capacity && CountBy(list.At(i).counts, metric, false) >= remaining.count;
+  Choice& choice = last ? list.Raw(list.BestFit(i, remaining.count, 0, metric)) : list.At(i);
+  const int32_t holds = CountBy(choice.counts, metric, false);
+  const bool all = holds >= remaining.count;
+  choice.counts.leaders = 0;
+  choice.counts.pods = (all ? remaining.count : holds) * unit;
+  if (all && metric == Metric::kSlices) choice.counts.slices = remaining.count;
+  chosen.push_back(choice);
+  remaining.count -= holds;
+  return all;
+}
+
 Choices Descent::Distribute(OrderedChoices list, int32_t count, int32_t leaders, int32_t unit,
                             Metric metric) const {
   list.PrioritizeLeader(count, leaders, unit, metric);
@@ -192,21 +192,9 @@ Choices Descent::Distribute(OrderedChoices list, int32_t count, int32_t leaders,
   Remaining remaining{metric == Metric::kSlices ? count / unit : count, leaders};
   if (metric == Metric::kPods) unit = 1;
   for (size_t i = 0; i < list.size(); ++i) {
-    if (remaining.leaders > 0) {
-      if (PlaceLeader(list, i, unit, metric, remaining, chosen)) return chosen;
-      continue;
-    }
-    const bool last =
-        !parameters_.least_free_capacity && CountBy(list.At(i).counts, metric, false) >= remaining.count;
-    Choice& choice = last ? list.Raw(list.BestFit(i, remaining.count, 0, metric)) : list.At(i);
-    const int32_t holds = CountBy(choice.counts, metric, false);
-    const bool all = holds >= remaining.count;
-    choice.counts.leaders = 0;
-    choice.counts.pods = (all ? remaining.count : holds) * unit;
-    if (all && metric == Metric::kSlices) choice.counts.slices = remaining.count;
-    chosen.push_back(choice);
+    const bool all = remaining.leaders > 0 ? PlaceLeader(list, i, unit, metric, remaining, chosen)
+                                           : PlaceRest(list, i, unit, metric, remaining, chosen);
     if (all) return chosen;
-    remaining.count -= holds;
   }
   return {};  // never, where the counts add up
 }
@@ -216,39 +204,49 @@ Choices Descent::Descend(Start start, bool balanced) const {
   Choices current = Distribute(OrderedChoices::AsGiven(std::move(start.domains), Order(false)), p.count,
                                p.leaders, p.slice_size, Metric::kSlices);
   int level = start.level;
-  // Above the level of slices, the children of all domains are one list, whatever each parent was given.
   for (; level < std::min(tree_.lowest(), p.slice_level) && !balanced; ++level) {
-    Choices children;
-    for (const Choice& choice : current) AddChildren(choice.domain, children);
-    current = Distribute(OrderedChoices(std::move(children), Order(false)), p.count, p.leaders, p.slice_size,
-                         Metric::kSlices);
+    current = DistributeTogether(current);
   }
   for (; level < tree_.lowest(); ++level) {
-    int32_t unit = p.slice_size;
-    if (level >= p.slice_level) {
-      const size_t below = static_cast<size_t>(level) + 1;
-      unit = p.inner_sizes.empty() || p.inner_sizes[below] == 0 ? 1 : p.inner_sizes[below];
-    }
+    const int32_t unit = UnitBelow(level);
     Choices next;
     for (const Choice& choice : current) {
-      Choices children;
-      AddChildren(choice.domain, children);
-      OrderedChoices list(std::move(children), Order(false));
-      if (unit > 1) {
-        list.SortAll();
-        for (size_t i = 0; i < list.size(); ++i) {
-          Counts& counts = list.Raw(i).counts;
-          counts.slices = counts.pods / unit;
-          counts.slices_with_leader = counts.pods_with_leader / unit;
-        }
-      }
-      const Metric metric = unit > 1 ? Metric::kSlices : Metric::kPods;
-      Choices chosen = Distribute(std::move(list), choice.counts.pods, choice.counts.leaders, unit, metric);
+      Choices chosen = DistributeBelow(choice, unit);
       next.insert(next.end(), chosen.begin(), chosen.end());
     }
     current = std::move(next);
   }
   return current;
+}
+
+Choices Descent::DistributeTogether(const Choices& parents) const {
+  const PlacementParameters& p = parameters_;
+  Choices children;
+  for (const Choice& parent : parents) AddChildren(parent.domain, children);
+  return Distribute(OrderedChoices(std::move(children), Order(false)), p.count, p.leaders, p.slice_size,
+                    Metric::kSlices);
+}
+
+int32_t Descent::UnitBelow(int level) const {
+  const PlacementParameters& p = parameters_;
+  if (level < p.slice_level) return p.slice_size;
+  const size_t below = static_cast<size_t>(level) + 1;
+  return p.inner_sizes.empty() || p.inner_sizes[below] == 0 ? 1 : p.inner_sizes[below];
+}
+
+Choices Descent::DistributeBelow(const Choice& parent, int32_t unit) const {
+  Choices children;
+  AddChildren(parent.domain, children);
+  OrderedChoices list(std::move(children), Order(false));
+  const int32_t pods = parent.counts.pods, leaders = parent.counts.leaders;
+  if (unit == 1) return Distribute(std::move(list), pods, leaders, unit, Metric::kPods);
+  list.SortAll();
+  for (size_t i = 0; i < list.size(); ++i) {
+    Counts& counts = list.Raw(i).counts;
+    counts.slices = counts.pods / unit;
+    counts.slices_with_leader = counts.pods_with_leader / unit;
+  }
+  return Distribute(std::move(list), pods, leaders, unit, Metric::kSlices);
 }
 
 CountQuery CountsAsked(const PlacementQuery& query, const PlacementParameters& parameters,
@@ -276,20 +274,18 @@ Placement Failed(PlacementFailure failure, const std::string& topology) {
 Placement NotFit(const FlavorCapacity& capacity, const CountTable& table,
                  const PlacementParameters& parameters, const Descent::Start& start,
                  const Interner& resources) {
-  const TopologyTree& tree = *capacity.tree;
   PlacementFailure failure;
   if (start.no_domains) {
     failure.kind = Kind::kNoDomains;
-    failure.first = tree.levels()[static_cast<size_t>(start.level)];
+    failure.first = capacity.tree->levels()[static_cast<size_t>(start.level)];
     return Failed(std::move(failure), capacity.topology);
   }
   failure.fit = start.fit;
   failure.of = parameters.count / parameters.slice_size;
   failure.in_slices = parameters.slice_size != 1;
   if (!parameters.layers.empty()) {
-    failure.fit = 0;
-    failure.of = 0;
-    AddLayers(tree, parameters, table.counts(), start.level, failure);
+    failure.fit = failure.of = 0;
+    AddLayers(*capacity.tree, parameters, table.counts(), start.level, failure);
   }
   table.Explain(capacity, resources, failure);
   return Failed(std::move(failure), capacity.topology);
@@ -307,6 +303,16 @@ Placement Placed(const TopologyTree& tree, Choices choices, bool has_leader) {
   return placement;
 }
 
+// As evenly as the domains of the level allow; nothing where that is not asked for, or cannot be had.
+std::optional<Placement> PlacedEvenly(const TopologyTree& tree, const PlacementParameters& parameters,
+                                      const PlacementGates& gates, const CountTable& table) {
+  if (!gates.balanced_placement || parameters.required || parameters.unconstrained) return std::nullopt;
+  std::optional<BalancedStart> balanced = PlaceBalanced(tree, parameters, gates, table);
+  if (!balanced) return std::nullopt;
+  const Descent descent(tree, parameters, gates, balanced->counts);
+  return Placed(tree, descent.Descend(std::move(balanced->start), true), parameters.leaders > 0);
+}
+
 }  // namespace
 
 Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const PlacementGates& gates,
@@ -322,12 +328,7 @@ Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const Pla
   if (query.within) restricted.CountWithin(capacity, *query.within);
   const CountTable& table =
       query.within ? restricted : CountsFor(capacity, CountsAsked(query, parameters, gates));
-  if (gates.balanced_placement && !parameters.required && !parameters.unconstrained) {
-    if (auto balanced = PlaceBalanced(tree, parameters, gates, table)) {
-      const Descent descent(tree, parameters, gates, balanced->counts);
-      return Placed(tree, descent.Descend(std::move(balanced->start), true), query.leader.has_value());
-    }
-  }
+  if (auto placement = PlacedEvenly(tree, parameters, gates, table)) return *std::move(placement);
   const Descent descent(tree, parameters, gates, table.counts());
   Descent::Start start = descent.FindLevel(parameters.level);
   if (!start.fits) return NotFit(capacity, table, parameters, start, resources);

@@ -49,7 +49,11 @@ class Descent {
  public:
   Descent(const TopologyTree& tree, const PlacementParameters& parameters, const PlacementGates& gates,
           const std::vector<Counts>& counts)
-      : tree_(tree), parameters_(parameters), gates_(gates), counts_(counts) {}
+      : tree_(tree),
+        parameters_(parameters),
+        gates_(gates),
+        counts_(counts),
+        slices_(parameters.count / parameters.slice_size) {}
 
   struct Start {
     int level = 0;
@@ -58,6 +62,10 @@ class Descent {
     bool fits = true;
     int32_t fit = 0;
     bool no_domains = false;
+
+    static Start In(int level, const Choice& domain) { return {level, {domain}}; }
+    static Start NotFit(int level, int32_t fit) { return {level, {}, false, fit}; }
+    static Start NoDomains(int level) { return {level, {}, false, 0, true}; }
   };
   // The level to start from and the domains there that can take all.
   Start FindLevel(int level) const;
@@ -71,22 +79,46 @@ class Descent {
   void AddChildren(int32_t domain, Choices& choices) const;
 
  private:
-  // The place in the list of the domain with the least room that takes all; its size where none does.
-  size_t LeastFree(OrderedChoices& list, int32_t slices) const;
-  Start Spread(int level, Choices domains) const;
-  Choices Distribute(OrderedChoices list, int32_t count, int32_t leaders, int32_t unit, Metric metric) const;
   // What is not placed yet: pods or slices, and leaders.
   struct Remaining {
     int32_t count;
     int32_t leaders;
   };
+
+  bool HoldsAll(const Counts& counts) const {
+    return counts.slices_with_leader >= slices_ && counts.leaders >= parameters_.leaders;
+  }
+  // The place in the list of the domain with the least room that takes all; its size where none does.
+  size_t LeastFree(OrderedChoices& list) const;
+  // At the required level, where the first of the list does not take all: one less preferred that does.
+  Start FindRequired(int level, OrderedChoices& list) const;
+  // Where no single domain takes all: several of them, those that take a leader first.
+  Start Spread(int level, Choices domains) const;
+  // Chooses domains for the leaders. Returns those that are left.
+  Choices SpreadLeaders(Choices domains, Remaining& remaining, Choices& chosen) const;
+
+  // Pods of a slice in the domains below a level: those below the lowest layer of slices get single pods.
+  int32_t UnitBelow(int level) const;
+  // Above the level of slices: shares all out over the children of all domains, whatever each was given.
+  Choices DistributeTogether(const Choices& parents) const;
+  // Shares what a domain was given out over its children, in slices of `unit` pods.
+  Choices DistributeBelow(const Choice& parent, int32_t unit) const;
+  // Shares pods, or slices of `unit` pods, out over the domains of the list.
+  Choices Distribute(OrderedChoices list, int32_t count, int32_t leaders, int32_t unit, Metric metric) const;
+  // The place in the list of the domain for the next leader: the i-th, or another that takes all that remains
+  // and fits it more closely.
+  size_t ForLeader(OrderedChoices& list, size_t i, Metric metric, const Remaining& remaining) const;
+  // Each gives a domain what it takes of what remains, the first with a leader. Returns whether that was all.
   bool PlaceLeader(OrderedChoices& list, size_t i, int32_t unit, Metric metric, Remaining& remaining,
                    Choices& chosen) const;
+  bool PlaceRest(OrderedChoices& list, size_t i, int32_t unit, Metric metric, Remaining& remaining,
+                 Choices& chosen) const;
 
   const TopologyTree& tree_;
   const PlacementParameters& parameters_;
   const PlacementGates& gates_;
   const std::vector<Counts>& counts_;
+  const int32_t slices_;  // to be placed
 };
 
 // Balanced placement (balanced.cc): the domains to start from, placed evenly, and the counts to go on with;

@@ -13,6 +13,16 @@ std::string TextOf(const Taint& taint) {
   return absl::StrCat(taint.key, taint.value.empty() ? "" : "=", taint.value, ":", taint.effect);
 }
 
+const Taint* UntoleratedTaint(const Node& node, const std::vector<Toleration>& tolerations) {
+  const auto untolerated = [&tolerations](const Taint& taint) {
+    return IsSchedulingTaint(taint) &&
+           std::none_of(tolerations.begin(), tolerations.end(),
+                        [&taint](const Toleration& one) { return Tolerates(one, taint); });
+  };
+  const auto taint = std::find_if(node.taints.begin(), node.taints.end(), untolerated);
+  return taint == node.taints.end() ? nullptr : &*taint;
+}
+
 }  // namespace
 
 bool MatchesTerm(const NodeSelectorTerm& term, const Node& node) {
@@ -29,13 +39,9 @@ bool MatchesTerm(const NodeSelectorTerm& term, const Node& node) {
 
 std::optional<NodeRefusal> RefusalOf(const Node& node, const NodeDemand& demand) {
   using Exclusion = PlacementFailure::Exclusion;
-  const auto untolerated = [&demand](const Taint& taint) {
-    return IsSchedulingTaint(taint) &&
-           std::none_of(demand.tolerations.begin(), demand.tolerations.end(),
-                        [&taint](const Toleration& one) { return Tolerates(one, taint); });
-  };
-  const auto taint = std::find_if(node.taints.begin(), node.taints.end(), untolerated);
-  if (taint != node.taints.end()) return NodeRefusal{Exclusion::kTaint, TextOf(*taint)};
+  if (const Taint* taint = UntoleratedTaint(node, demand.tolerations)) {
+    return NodeRefusal{Exclusion::kTaint, TextOf(*taint)};
+  }
   const auto selects = [&node](const auto& pair) {
     const auto label = node.labels.find(pair.first);
     return label != node.labels.end() && label->second == pair.second;

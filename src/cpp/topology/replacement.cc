@@ -45,6 +45,46 @@ std::string IncompleteDomain(const TopologyTree& tree, const std::vector<DomainC
   return "";
 }
 
+// Whether so many pods are no whole number of the outermost slices.
+bool BreaksSlices(const TopologyRequest& request, int32_t count) {
+  return !request.layers.empty() && count % request.layers.front().size != 0;
+}
+
+// The request for a part of a slice: of its layers, the innermost whose slices the pods fill.
+TopologyRequest InWholeSlices(TopologyRequest request, int32_t count) {
+  const std::vector<TopologyLayer> layers = std::move(request.layers);
+  const auto fills = [count](const TopologyLayer& layer) { return count % layer.size == 0; };
+  const auto innermost = std::find_if(layers.rbegin(), layers.rend(), fills);
+  request.layers.clear();
+  if (innermost != layers.rend()) request.layers.push_back(*innermost);
+  return request;
+}
+
+// Takes the failed node out of the assignment. Returns how many pods it had.
+int32_t TakeOut(std::vector<DomainCount>& existing, const std::string& node, const Interner& domains) {
+  const auto failed = [&](const DomainCount& entry) {
+    return LowestValue(domains.Name(entry.domain)) == node;
+  };
+  int32_t count = 0;
+  for (const DomainCount& entry : existing) {
+    if (failed(entry)) count = entry.count;
+  }
+  existing.erase(std::remove_if(existing.begin(), existing.end(), failed), existing.end());
+  return count;
+}
+
+// What rules a replacement out wherever there is room; nothing: one may be looked for.
+std::optional<Replacement> RuledOut(const FlavorCapacity& capacity, const TopologyRequest* request,
+                                    const std::vector<DomainCount>& existing, const Interner& domains) {
+  if (const DomainId stale = StaleDomain(*capacity.tree, existing); stale != kNoId) {
+    return Failed(Kind::kStaleDomain, SplitValues(domains.Name(stale)).front(), capacity.topology);
+  }
+  if (request != nullptr && !request->layers.empty() && request->layers.front().size <= 0) {
+    return Failed(Kind::kSliceSizeMissing, "", capacity.topology);
+  }
+  return std::nullopt;
+}
+
 // Where the replacement has to be; empty: anywhere.
 std::string RequiredDomain(const TopologyTree& tree, const PlacementQuery& query,
                            const std::vector<DomainCount>& rest) {
@@ -54,7 +94,7 @@ std::string RequiredDomain(const TopologyTree& tree, const PlacementQuery& query
   if (level == kNoId || rest.empty() || query.request == nullptr) return "";
   const std::vector<TopologyLayer>& layers = query.request->layers;
   if (!layers.empty() && layers.front().size <= 0) return "";
-  if (!layers.empty() && query.count % layers.front().size != 0) {
+  if (BreaksSlices(*query.request, query.count)) {
     const auto broken = [&query](const TopologyLayer& layer) { return query.count % layer.size != 0; };
     const auto innermost = std::find_if(layers.rbegin(), layers.rend(), broken);
     return IncompleteDomain(tree, rest, query.count, static_cast<int32_t>(innermost->size), innermost->level);
@@ -94,32 +134,17 @@ Replacement Replace(FlavorCapacity& capacity, PlacementQuery query, FailedPlacem
                     const PlacementGates& gates, const Interner& resources, const Interner& domains) {
   const TopologyTree& tree = *capacity.tree;
   std::vector<DomainCount>& existing = before.existing;
-  const auto failed = [&](const DomainCount& entry) {
-    return LowestValue(domains.Name(entry.domain)) == before.node;
-  };
-  query.count = 0;
-  for (const DomainCount& entry : existing) {
-    if (failed(entry)) query.count = entry.count;
-  }
-  existing.erase(std::remove_if(existing.begin(), existing.end(), failed), existing.end());
-  if (const DomainId stale = StaleDomain(tree, existing); stale != kNoId) {
-    return Failed(Kind::kStaleDomain, SplitValues(domains.Name(stale)).front(), capacity.topology);
-  }
+  query.count = TakeOut(existing, before.node, domains);
+  if (auto failure = RuledOut(capacity, query.request, existing, domains)) return *std::move(failure);
   const std::string within = RequiredDomain(tree, query, existing);
   TopologyRequest reduced;
-  const std::vector<TopologyLayer> none;
-  const std::vector<TopologyLayer>& layers = query.request == nullptr ? none : query.request->layers;
-  if (!layers.empty() && layers.front().size <= 0) {
-    return Failed(Kind::kSliceSizeMissing, "", capacity.topology);
+  if (!within.empty()) {
+    if (BreaksSlices(*query.request, query.count)) {
+      reduced = InWholeSlices(*query.request, query.count);
+      query.request = &reduced;
+    }
+    query.within = within;
   }
-  if (!layers.empty() && !within.empty() && query.count % layers.front().size != 0) {
-    reduced = *query.request;
-    const auto divides = [&query](const TopologyLayer& layer) { return query.count % layer.size == 0; };
-    const auto innermost = std::find_if(layers.rbegin(), layers.rend(), divides);
-    reduced.layers = innermost == layers.rend() ? none : std::vector<TopologyLayer>{*innermost};
-    query.request = &reduced;
-  }
-  if (!within.empty()) query.within = within;
   Placement placement = Place(capacity, query, gates, resources);
   if (placement.failure) return {{}, {}, placement.failure};
   if (placement.workers.empty()) return Failed(Kind::kNoReplacement, before.node, capacity.topology);

@@ -23,41 +23,64 @@ std::string JoinValues(const std::vector<std::string>& values) { return absl::St
 
 std::vector<std::string> SplitValues(const std::string& joined) { return absl::StrSplit(joined, ','); }
 
+namespace {
+
+// What a leaf stands for: the usable nodes of the flavor that are in one place.
+struct Leaf {
+  DomainId id;
+  std::vector<std::string> path;
+  std::vector<std::shared_ptr<const Node>> nodes;
+};
+
+// In the order of their paths; a place is numbered when its first node is met.
+std::vector<Leaf> LeavesOf(const std::vector<std::string>& levels, bool by_node,
+                           const std::map<std::string, std::string>& flavor_labels, const NodeTable& nodes,
+                           Interner& domains) {
+  std::vector<Leaf> leaves;
+  absl::flat_hash_map<DomainId, size_t> place_of;
+  for (const auto& [name, node] : nodes) {
+    if (!node->IsUsable() || !NodeMatchesFlavor(*node, flavor_labels, levels)) continue;
+    std::vector<std::string> path;
+    for (const std::string& level : levels) path.push_back(node->labels.at(level));
+    const DomainId id = domains.Intern(by_node ? path.back() : JoinValues(path));
+    const auto [entry, inserted] = place_of.try_emplace(id, leaves.size());
+    if (inserted) leaves.push_back({id, std::move(path), {}});
+    leaves[entry->second].nodes.push_back(node);
+  }
+  std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) { return a.path < b.path; });
+  return leaves;
+}
+
+}  // namespace
+
 TopologyTree::TopologyTree(std::vector<std::string> levels,
                            const std::map<std::string, std::string>& flavor_labels, const NodeTable& nodes,
                            const Interner& resources, Interner& domains)
     : levels_(std::move(levels)), by_node_(!levels_.empty() && levels_.back() == kHostname) {
-  struct Leaf {
-    std::vector<std::string> path;
-    std::vector<std::shared_ptr<const Node>> nodes;
-  };
-  std::vector<Leaf> leaves;
-  absl::flat_hash_map<DomainId, size_t> place_of;
-  for (const auto& [name, node] : nodes) {
-    if (!node->IsUsable() || !NodeMatchesFlavor(*node, flavor_labels, levels_)) continue;
-    std::vector<std::string> path;
-    for (const std::string& level : levels_) path.push_back(node->labels.at(level));
-    const DomainId id = domains.Intern(by_node_ ? path.back() : JoinValues(path));
-    const auto [entry, inserted] = place_of.try_emplace(id, leaves.size());
-    if (inserted) leaves.push_back({std::move(path), {}});
-    leaves[entry->second].nodes.push_back(node);
-  }
-  std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) { return a.path < b.path; });
   std::vector<std::vector<std::string>> paths;
-  std::vector<std::pair<int32_t, std::shared_ptr<const Node>>> members;
-  for (const Leaf& leaf : leaves) {
-    for (const auto& node : leaf.nodes) members.emplace_back(static_cast<int32_t>(paths.size()), node);
-    leaf_ids_.push_back(domains.Intern(by_node_ ? leaf.path.back() : JoinValues(leaf.path)));
-    const auto id = static_cast<size_t>(leaf_ids_.back());
+  Members members;
+  for (Leaf& leaf : LeavesOf(levels_, by_node_, flavor_labels, nodes, domains)) {
+    for (auto& node : leaf.nodes) members.emplace_back(static_cast<int32_t>(paths.size()), std::move(node));
+    leaf_ids_.push_back(leaf.id);
+    const auto id = static_cast<size_t>(leaf.id);
     if (leaf_of_id_.size() <= id) leaf_of_id_.resize(id + 1, kNoId);
     leaf_of_id_[id] = static_cast<int32_t>(paths.size());
-    paths.push_back(leaf.path);
+    paths.push_back(std::move(leaf.path));
   }
   Number(paths);
+  NumberResources(members, resources);
   Fill(members, resources);
 }
 
-// From the paths of the leaves, in order and each once.
+void TopologyTree::AddDomain(int32_t parent, const std::string& value) {
+  domains_.push_back({parent, 0, 0});
+  values_.push_back(value);
+  if (parent == kNoId) return;
+  Domain& above = domains_[static_cast<size_t>(parent)];
+  if (above.children_end == 0) above.children_begin = size() - 1;
+  above.children_end = size();
+}
+
 void TopologyTree::Number(const std::vector<std::vector<std::string>>& paths) {
   std::vector<std::vector<int32_t>> above(levels_.size(), std::vector<int32_t>(paths.size()));
   for (size_t level = 0; level < levels_.size(); ++level) {
@@ -66,23 +89,14 @@ void TopologyTree::Number(const std::vector<std::vector<std::string>>& paths) {
       const int32_t parent = level == 0 ? kNoId : above[level - 1][i];
       const bool is_new = i == 0 || (level > 0 && above[level - 1][i - 1] != parent) ||
                           paths[i - 1][level] != paths[i][level];
-      if (is_new) {
-        domains_.push_back({parent, 0, 0});
-        values_.push_back(paths[i][level]);
-        if (parent != kNoId) {
-          Domain& owner = domains_[static_cast<size_t>(parent)];
-          if (owner.children_end == 0) owner.children_begin = size() - 1;
-          owner.children_end = size();
-        }
-      }
+      if (is_new) AddDomain(parent, paths[i][level]);
       above[level][i] = size() - 1;
     }
     ranges_.push_back({begin, size()});
   }
 }
 
-void TopologyTree::Fill(const std::vector<std::pair<int32_t, std::shared_ptr<const Node>>>& members,
-                        const Interner& resources) {
+void TopologyTree::NumberResources(const Members& members, const Interner& resources) {
   slot_of_.assign(static_cast<size_t>(resources.size()), kNoId);
   for (const auto& [leaf, node] : members) {
     for (const auto& [resource, amount] : node->allocatable) {
@@ -90,6 +104,9 @@ void TopologyTree::Fill(const std::vector<std::pair<int32_t, std::shared_ptr<con
       if (id != kNoId && SlotOf(id) == kNoId) slot_of_[static_cast<size_t>(id)] = slots_++;
     }
   }
+}
+
+void TopologyTree::Fill(const Members& members, const Interner& resources) {
   leaf_nodes_.resize(leaf_ids_.size());
   capacity_.resize(leaf_ids_.size() * static_cast<size_t>(slots_));
   for (const auto& [leaf, node] : members) {

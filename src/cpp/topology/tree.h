@@ -84,9 +84,15 @@ class TopologyTree {
   const std::vector<int64_t>& capacity() const { return capacity_; }
 
  private:
+  // Nodes with the leaves that they are in.
+  using Members = std::vector<std::pair<int32_t, std::shared_ptr<const Node>>>;
+  // From the paths of the leaves, in order and each once.
   void Number(const std::vector<std::vector<std::string>>& paths);
-  void Fill(const std::vector<std::pair<int32_t, std::shared_ptr<const Node>>>& members,
-            const Interner& resources);
+  // The next domain of a level; the children of a parent come one after the other.
+  void AddDomain(int32_t parent, const std::string& value);
+  void NumberResources(const Members& members, const Interner& resources);
+  // The nodes and the capacity of each leaf.
+  void Fill(const Members& members, const Interner& resources);
 
   std::vector<std::string> levels_;
   bool by_node_;
