@@ -46,34 +46,47 @@ NodeId Forest::RootByWalk(NodeId node) const {
 
 void Forest::Rebuild() {
   RebuildChildren();
-  const auto by_name = [this](NodeId a, NodeId b) {
+  SortByName(queues_);
+  for (Node& node : nodes_) {
+    SortByName(node.child_cohorts);
+    SortByName(node.child_queues);
+  }
+  RebuildTopDown();
+  for (NodeId queue : queues_) {
+    if (!HasCycle(queue)) nodes_[Index(Root(queue))].tree_queues.push_back(queue);
+  }
+}
+
+void Forest::SortByName(std::vector<NodeId>& nodes) const {
+  std::sort(nodes.begin(), nodes.end(), [this](NodeId a, NodeId b) {
     const int order = Name(a).compare(Name(b));
     return order != 0 ? order < 0 : IsClusterQueue(a) < IsClusterQueue(b);
-  };
-  std::sort(queues_.begin(), queues_.end(), by_name);
+  });
+}
+
+void Forest::RebuildTopDown() {
   top_down_.clear();
   for (NodeId id = 0; id < size(); ++id) {
     Node& node = nodes_[Index(id)];
-    std::sort(node.child_cohorts.begin(), node.child_cohorts.end(), by_name);
-    std::sort(node.child_queues.begin(), node.child_queues.end(), by_name);
     node.root = node.parent == kNoId ? id : kNoId;
     node.above = kNoId;
     if (node.root == id && node.exists) top_down_.push_back(id);
   }
-  std::sort(top_down_.begin(), top_down_.end(), by_name);
+  SortByName(top_down_);
   for (size_t next = 0; next < top_down_.size(); ++next) {  // what is below a cycle is never met
     const NodeId id = top_down_[next];
     const Node& node = nodes_[Index(id)];
     for (const std::vector<NodeId>* children : {&node.child_cohorts, &node.child_queues}) {
-      for (NodeId child : *children) {
-        nodes_[Index(child)].root = node.root;
-        nodes_[Index(child)].above = id;
-      }
+      SetAbove(*children, id);
       top_down_.insert(top_down_.end(), children->begin(), children->end());
     }
   }
-  for (NodeId queue : queues_) {
-    if (!HasCycle(queue)) nodes_[Index(Root(queue))].tree_queues.push_back(queue);
+}
+
+void Forest::SetAbove(const std::vector<NodeId>& children, NodeId parent) {
+  for (NodeId child : children) {
+    nodes_[Index(child)].root = nodes_[Index(parent)].root;
+    nodes_[Index(child)].above = parent;
   }
 }
 

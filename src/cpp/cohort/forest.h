@@ -76,6 +76,10 @@ class Forest {
   static size_t Index(NodeId node) { return static_cast<size_t>(node); }
   NodeId Add(absl::string_view name, bool is_cluster_queue);
   void RebuildChildren();
+  // Roots, what is above each node, and the order from the roots down.
+  void RebuildTopDown();
+  void SetAbove(const std::vector<NodeId>& children, NodeId parent);
+  void SortByName(std::vector<NodeId>& nodes) const;
 
   std::vector<Node> nodes_;
   std::vector<NodeId> node_of_queue_, node_of_cohort_;  // by interned name

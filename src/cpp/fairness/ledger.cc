@@ -21,15 +21,10 @@ struct Decimal {
   int exponent;
 };
 
-Decimal ShortestDecimal(double value) {
-  char text[40];
-  for (int precision = 1; precision <= 17; ++precision) {
-    std::snprintf(text, sizeof text, "%.*e", precision - 1, value);
-    if (std::strtod(text, nullptr) == value) break;
-  }
+// Of a text as printf's %e writes it.
+Decimal ParseDecimal(const char* at) {
   int64_t digits = 0;
   int scale = 0;
-  const char* at = text;
   bool fraction = false;
   for (; *at != 'e' && *at != '\0'; ++at) {
     if (*at == '.') {
@@ -40,6 +35,27 @@ Decimal ShortestDecimal(double value) {
     }
   }
   return {digits, scale + (*at == 'e' ? std::atoi(at + 1) : 0)};
+}
+
+Decimal ShortestDecimal(double value) {
+  char text[40];
+  for (int precision = 1; precision <= 17; ++precision) {
+    std::snprintf(text, sizeof text, "%.*e", precision - 1, value);
+    if (std::strtod(text, nullptr) == value) break;
+  }
+  return ParseDecimal(text);
+}
+
+// rest * digits / divisor, where rest < divisor <= 10^36 and digits < 10^18: by long multiplication.
+Int128 MultiplyAndDivide(Int128 rest, int64_t digits, Int128 divisor) {
+  Int128 carry = 0, quotient = 0;
+  for (Int128 place = 100'000'000'000'000'000; place > 0; place /= 10) {
+    const Int128 digit = digits / static_cast<int64_t>(place) % 10;
+    carry = carry * 10 + rest * digit;
+    quotient = quotient * 10 + carry / divisor;
+    carry %= divisor;
+  }
+  return quotient;
 }
 
 // value * factor, truncated to nano units. A factor of this kind is in [0, 1]; its product is taken in two
@@ -53,16 +69,7 @@ Int128 Multiply(Int128 nano, double factor) {
     if (decimal.exponent < -36) return 0;
   }
   const Int128 whole = nano / divisor, rest = nano % divisor;
-  Int128 product = whole * decimal.digits;
-  // rest * digits / divisor, where rest < divisor <= 10^36 and digits < 10^18: by long multiplication.
-  Int128 carry = 0, quotient = 0;
-  for (Int128 place = 100'000'000'000'000'000; place > 0; place /= 10) {
-    const Int128 digit = decimal.digits / static_cast<int64_t>(place) % 10;
-    carry = carry * 10 + rest * digit;
-    quotient = quotient * 10 + carry / divisor;
-    carry %= divisor;
-  }
-  product += quotient;
+  Int128 product = whole * decimal.digits + MultiplyAndDivide(rest, decimal.digits, divisor);
   for (; decimal.exponent > 0; --decimal.exponent) product *= 10;
   return product;
 }
@@ -139,19 +146,22 @@ bool OwesAnything(const LedgerEntry& entry) {
   return false;
 }
 
-double WeightedUsage(const State& state, LocalQueueId local) {
-  if (!state.config.admission_fair_sharing) return 0;
-  const double weight = state.Local(local).exists ? state.Local(local).fair_weight : 1.0;
-  if (weight <= 0) return std::numeric_limits<double>::infinity();
-  const LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
+NanoAmounts ConsumedAndOwed(const LedgerEntry& entry) {
   NanoAmounts sum = entry.consumed;
   for (const auto& [workload, penalty] : entry.penalties) {
     for (const auto& [resource, amount] : penalty) sum[resource] += amount;
   }
+  return sum;
+}
+
+double WeightedUsage(const State& state, LocalQueueId local) {
+  if (!state.config.admission_fair_sharing) return 0;
+  const double weight = state.Local(local).exists ? state.Local(local).fair_weight : 1.0;
+  if (weight <= 0) return std::numeric_limits<double>::infinity();
   // Summed by ascending name, as floating point asks for one order.
   std::vector<std::pair<std::string, double>> terms;
   const auto& weights = state.config.admission_fair_sharing->resource_weights;
-  for (const auto& [resource, amount] : sum) {
+  for (const auto& [resource, amount] : ConsumedAndOwed(state.ledger[static_cast<size_t>(local)])) {
     const std::string& name = state.resource_names.Name(resource);
     const auto known = weights.find(name);
     terms.emplace_back(name,
@@ -168,6 +178,21 @@ NanoAmounts Penalty(const State& state, const NanoAmounts& requests) {
   NanoAmounts penalty;
   AddScaled(state, penalty, requests, Alpha(config.usage_sampling_interval, config.usage_half_life_time));
   return penalty;
+}
+
+// What a workload asks for of its ClusterQueue; where penalties are pooled, pods are among it.
+NanoAmounts PenalizedRequests(const State& state, const Workload& workload) {
+  const ClusterQueue& queue = state.Queue(workload.admission->cluster_queue);
+  const bool counts_pods = state.config.rules.pooled_entry_penalties && queue.covers_pods;
+  NanoAmounts requests;
+  for (const PodSetTotals& totals : state.Class(workload.cls).totals) {
+    for (const auto& [resource, amount] : totals.requests) {
+      if (state.config.ignore_undeclared_resources && queue.GroupOf(resource) == kNoId) continue;
+      requests[resource] += ToNano(state, resource, amount);
+    }
+    if (counts_pods) requests[state.pods] += ToNano(state, state.pods, totals.count);
+  }
+  return requests;
 }
 
 // What a pool of penalties is told of a workload's admission, which may be for fewer pods than were pushed
@@ -203,6 +228,30 @@ void TakeHistoryIn(State& state, LocalQueueId local) {
   entry.is_sampled = true;
 }
 
+// Whether the usage of the LocalQueue is followed at present.
+bool IsFollowed(const State& state, LocalQueueId local) {
+  const LocalQueue& queue = state.Local(local);
+  return queue.IsRunning() && queue.cluster_queue != kNoId && state.forest().IsActive(queue.cluster_queue);
+}
+
+void SampleOne(State& state, LocalQueueId local) {
+  const AdmissionFairSharing& config = *state.config.admission_fair_sharing;
+  LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
+  const bool first = !entry.is_sampled && state.config.rules.usage_starts_from_admitted;
+  const bool due = !entry.exists || first || state.now - entry.last_update >= config.usage_sampling_interval;
+  TakeHistoryIn(state, local);
+  if (!due && !OwesAnything(entry)) return;
+  Entry(state, local);
+  if (config.usage_half_life_time == 0) {
+    entry.consumed.clear();
+  } else {
+    entry.consumed = Decayed(state, local);
+  }
+  entry.last_update = std::max(entry.last_update, state.now);
+  RefreshLocalQueueUsage(state, local);
+  state.Queue(state.Local(local).cluster_queue).pending.Reorder(state.pending_tables());
+}
+
 }  // namespace
 
 bool UsesAdmissionFairSharing(const State& state, NodeId queue) {
@@ -220,17 +269,9 @@ bool HasPendingPenalty(const State& state, LocalQueueId local) {
 
 void AddPenalty(State& state, WorkloadId id) {
   const Workload& workload = state.At(id);
-  const ClusterQueue& queue = state.Queue(workload.admission->cluster_queue);
   const bool pooled = state.config.rules.pooled_entry_penalties;
   if (!pooled && !UsesAdmissionFairSharing(state, workload.admission->cluster_queue)) return;
-  NanoAmounts requests;
-  for (const PodSetTotals& totals : state.Class(workload.cls).totals) {
-    for (const auto& [resource, amount] : totals.requests) {
-      if (state.config.ignore_undeclared_resources && queue.GroupOf(resource) == kNoId) continue;
-      requests[resource] += ToNano(state, resource, amount);
-    }
-    if (pooled && queue.covers_pods) requests[state.pods] += ToNano(state, state.pods, totals.count);
-  }
+  const NanoAmounts requests = PenalizedRequests(state, workload);
   LedgerEntry& entry = state.ledger[static_cast<size_t>(workload.local_queue)];
   if (pooled) {
     NanoAmounts& pool = entry.penalties[kNoId];
@@ -264,26 +305,8 @@ void SettlePenalty(State& state, WorkloadId id) {
 }
 
 void Sample(State& state) {
-  const AdmissionFairSharing& config = *state.config.admission_fair_sharing;
   for (LocalQueueId local = 0; local < static_cast<LocalQueueId>(state.local_queues.size()); ++local) {
-    const LocalQueue& queue = state.Local(local);
-    LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
-    if (!queue.IsRunning() || queue.cluster_queue == kNoId) continue;
-    if (!state.forest().IsActive(queue.cluster_queue)) continue;
-    const bool first = !entry.is_sampled && state.config.rules.usage_starts_from_admitted;
-    const bool due =
-        !entry.exists || first || state.now - entry.last_update >= config.usage_sampling_interval;
-    TakeHistoryIn(state, local);
-    if (!due && !OwesAnything(entry)) continue;
-    Entry(state, local);
-    if (config.usage_half_life_time == 0) {
-      entry.consumed.clear();
-    } else {
-      entry.consumed = Decayed(state, local);
-    }
-    entry.last_update = std::max(entry.last_update, state.now);
-    RefreshLocalQueueUsage(state, local);
-    state.Queue(queue.cluster_queue).pending.Reorder(state.pending_tables());
+    if (IsFollowed(state, local)) SampleOne(state, local);
   }
 }
 

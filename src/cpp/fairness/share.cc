@@ -37,14 +37,13 @@ Amount Lendable(const State& state, NodeId parent, ResourceId resource) {
   return sum;
 }
 
-Share DominantResourceShare(const State& state, NodeId node) {
-  const Forest& forest = state.forest();
-  Share share;
-  share.weight = forest.IsClusterQueue(node) ? state.Queue(node).spec.fair_weight
-                                             : state.cohorts[static_cast<size_t>(node)].fair_weight;
-  const NodeId parent = forest.Parent(node);
-  if (parent == kNoId) return share;
-  absl::InlinedVector<std::pair<ResourceId, Amount>, 4> borrowed;
+namespace {
+
+using BorrowedAmounts = absl::InlinedVector<std::pair<ResourceId, Amount>, 4>;
+
+// What the node uses beyond its own, over all flavors; the share is told of which flavor resources.
+BorrowedAmounts Borrowed(const State& state, NodeId node, Share& share) {
+  BorrowedAmounts borrowed;
   for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
     if (!state.quota.IsDefined(node, fr)) continue;
     const Amount excess = state.quota.Usage(node, fr) - state.quota.Subtree(node, fr);
@@ -59,7 +58,11 @@ Share DominantResourceShare(const State& state, NodeId node) {
       entry->second += excess;
     }
   }
-  share.borrowing = !borrowed.empty();
+  return borrowed;
+}
+
+// The dominant resource is the one with the highest ratio; of equals the first by name.
+void TakeDominant(const State& state, NodeId parent, const BorrowedAmounts& borrowed, Share& share) {
   for (const auto& [resource, excess] : borrowed) {
     const Amount lendable = Lendable(state, parent, resource);
     if (lendable <= Amount(0)) continue;
@@ -71,6 +74,20 @@ Share DominantResourceShare(const State& state, NodeId node) {
       share.dominant = resource;
     }
   }
+}
+
+}  // namespace
+
+Share DominantResourceShare(const State& state, NodeId node) {
+  const Forest& forest = state.forest();
+  Share share;
+  share.weight = forest.IsClusterQueue(node) ? state.Queue(node).spec.fair_weight
+                                             : state.cohorts[static_cast<size_t>(node)].fair_weight;
+  const NodeId parent = forest.Parent(node);
+  if (parent == kNoId) return share;
+  const BorrowedAmounts borrowed = Borrowed(state, node, share);
+  share.borrowing = !borrowed.empty();
+  TakeDominant(state, parent, borrowed, share);
   return share;
 }
 

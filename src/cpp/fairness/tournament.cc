@@ -4,10 +4,20 @@
 #include <algorithm>
 #include <optional>
 
+#include "absl/types/span.h"
+
 namespace kueue {
 namespace {
 
 constexpr size_t kNobody = static_cast<size_t>(-1);
+
+// Whether the head asks for something of which the node with the share borrows.
+bool Borrows(const Head& head, const Share& share) {
+  return std::any_of(head.usage, head.usage + head.usage_size, [&share](const FlavorResourceAmount& entry) {
+    return entry.amount > Amount(0) &&
+           std::find(share.borrowed.begin(), share.borrowed.end(), entry.fr) != share.borrowed.end();
+  });
+}
 
 }  // namespace
 
@@ -29,28 +39,28 @@ size_t Tournament::Pop() {
 }
 
 void Tournament::ComputeShares(NodeId root) {
-  const Forest& forest = state_.forest();
   for (const auto& [name, index] : by_queue_) {
-    const Head& head = heads_[index];
-    if (forest.Root(head.queue) != root) continue;
-    const auto each = [&head](auto use) {
-      for (size_t i = 0; i < head.usage_size; ++i) use(head.usage[i].fr, head.usage[i].amount);
-    };
-    // Kueue takes the addition back by removing it, which does not restore what has saturated; undoing is
-    // quicker and otherwise the same.
-    const bool saturates = Saturates(head);
-    std::optional<Trial> trial;
-    if (!saturates) trial.emplace(state_);
-    each([&](FlavorResourceId fr, Amount amount) { state_.quota.Add(head.queue, fr, amount); });
-    AncestorShares& standing = standings_[index];
-    standing.at.clear();
-    for (NodeId node = head.queue; forest.Parent(node) != kNoId; node = forest.Parent(node)) {
-      standing.at.emplace_back(forest.Parent(node), DominantResourceShare(state_, node));
-    }
-    if (saturates) {
-      each([&](FlavorResourceId fr, Amount amount) { state_.quota.Remove(head.queue, fr, amount); });
-    }
+    if (state_.forest().Root(heads_[index].queue) == root) ComputeSharesOf(index);
   }
+}
+
+void Tournament::ComputeSharesOf(size_t index) {
+  const Forest& forest = state_.forest();
+  const Head& head = heads_[index];
+  // Kueue takes the addition back by removing it, which does not restore what has saturated; undoing is
+  // quicker and otherwise the same.
+  const bool saturates = Saturates(head);
+  std::optional<Trial> trial;
+  if (!saturates) trial.emplace(state_);
+  const absl::Span<const FlavorResourceAmount> usage(head.usage, head.usage_size);
+  for (const FlavorResourceAmount& entry : usage) state_.quota.Add(head.queue, entry.fr, entry.amount);
+  AncestorShares& standing = standings_[index];
+  standing.at.clear();
+  for (NodeId node = head.queue; forest.Parent(node) != kNoId; node = forest.Parent(node)) {
+    standing.at.emplace_back(forest.Parent(node), DominantResourceShare(state_, node));
+  }
+  if (!saturates) return;
+  for (const FlavorResourceAmount& entry : usage) state_.quota.Remove(head.queue, entry.fr, entry.amount);
 }
 
 bool Tournament::Saturates(const Head& head) const {
@@ -88,14 +98,7 @@ bool Tournament::Less(size_t a, size_t b, NodeId cohort) const {
     return left.is_preemptor;
   const Share &left_share = ShareAt(a, cohort), &right_share = ShareAt(b, cohort);
   if (gates.fair_sharing_prioritize_non_borrowing) {
-    const auto borrows = [](const Head& head, const Share& share) {
-      return std::any_of(
-          head.usage, head.usage + head.usage_size, [&share](const FlavorResourceAmount& entry) {
-            return entry.amount > Amount(0) &&
-                   std::find(share.borrowed.begin(), share.borrowed.end(), entry.fr) != share.borrowed.end();
-          });
-    };
-    const bool left_borrows = borrows(left, left_share), right_borrows = borrows(right, right_share);
+    const bool left_borrows = Borrows(left, left_share), right_borrows = Borrows(right, right_share);
     if (left_borrows != right_borrows) return right_borrows;
   }
   if (const int order = CompareShares(left_share, right_share); order != 0) return order < 0;

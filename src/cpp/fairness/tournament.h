@@ -35,6 +35,8 @@ class Tournament {
     std::vector<std::pair<NodeId, Share>> at;
   };
   void ComputeShares(NodeId root);
+  // Of one head, as if it was admitted.
+  void ComputeSharesOf(size_t index);
   // Whether the usage of some node would be more than an Amount can hold.
   bool Saturates(const Head& head) const;
   size_t RunTournament(NodeId cohort) const;
