@@ -4,29 +4,34 @@
 
 namespace kueue {
 
+namespace {
+
+constexpr std::pair<const char*, bool ReleaseRules::*> kRules[] = {
+    {"flavorless_quota_needs_all_checks", &ReleaseRules::flavorless_quota_needs_all_checks},
+    {"scan_stops_at_first_missing_resource", &ReleaseRules::scan_stops_at_first_missing_resource},
+    {"flavors_without_candidates_compete", &ReleaseRules::flavors_without_candidates_compete},
+    {"label_keys_of_whole_group", &ReleaseRules::label_keys_of_whole_group},
+    {"preemption_counts_pods", &ReleaseRules::preemption_counts_pods},
+    {"zero_shares_do_not_borrow", &ReleaseRules::zero_shares_do_not_borrow},
+    {"usage_in_thousandths", &ReleaseRules::usage_in_thousandths},
+    {"pooled_entry_penalties", &ReleaseRules::pooled_entry_penalties},
+    {"pooled_penalties_stay", &ReleaseRules::pooled_penalties_stay},
+    {"usage_starts_from_admitted", &ReleaseRules::usage_starts_from_admitted},
+    {"check_evictions_name_no_state", &ReleaseRules::check_evictions_name_no_state},
+    {"nomination_texts_of_v0_17", &ReleaseRules::nomination_texts_of_v0_17},
+    {"topology_faults_pass", &ReleaseRules::topology_faults_pass},
+    {"topology_usage_by_quota", &ReleaseRules::topology_usage_by_quota},
+    {"moved_pods_are_uncounted", &ReleaseRules::moved_pods_are_uncounted},
+    {"pod_sets_without_requests_inherit_nothing", &ReleaseRules::pod_sets_without_requests_inherit_nothing},
+    {"earlier_pod_sets_take_no_slot", &ReleaseRules::earlier_pod_sets_take_no_slot},
+};
+
+}  // namespace
+
 bool ReleaseRules::Set(const std::string& name, bool value) {
-  const std::pair<const char*, bool*> known[] = {
-      {"flavorless_quota_needs_all_checks", &flavorless_quota_needs_all_checks},
-      {"scan_stops_at_first_missing_resource", &scan_stops_at_first_missing_resource},
-      {"flavors_without_candidates_compete", &flavors_without_candidates_compete},
-      {"label_keys_of_whole_group", &label_keys_of_whole_group},
-      {"preemption_counts_pods", &preemption_counts_pods},
-      {"zero_shares_do_not_borrow", &zero_shares_do_not_borrow},
-      {"usage_in_thousandths", &usage_in_thousandths},
-      {"pooled_entry_penalties", &pooled_entry_penalties},
-      {"pooled_penalties_stay", &pooled_penalties_stay},
-      {"usage_starts_from_admitted", &usage_starts_from_admitted},
-      {"check_evictions_name_no_state", &check_evictions_name_no_state},
-      {"nomination_texts_of_v0_17", &nomination_texts_of_v0_17},
-      {"topology_faults_pass", &topology_faults_pass},
-      {"topology_usage_by_quota", &topology_usage_by_quota},
-      {"moved_pods_are_uncounted", &moved_pods_are_uncounted},
-      {"pod_sets_without_requests_inherit_nothing", &pod_sets_without_requests_inherit_nothing},
-      {"earlier_pod_sets_take_no_slot", &earlier_pod_sets_take_no_slot},
-  };
-  for (const auto& [rule, field] : known) {
+  for (const auto& [rule, field] : kRules) {
     if (name != rule) continue;
-    *field = value;
+    this->*field = value;
     return true;
   }
   return false;

@@ -1,10 +1,29 @@
 #include <optional>
+#include <type_traits>
+#include <variant>
 
 #include "text/sentences.h"
 #include "text/text.h"
 
 namespace kueue {
 namespace {
+
+bool Same(const Refused& a, const Refused& b) { return a == b; }
+
+bool Same(const Literal& a, const Literal& b) { return a.text == b.text; }
+
+bool Same(const Said& a, const Said& b) { return a.sentence == b.sentence && a.names == b.names; }
+
+bool Same(const DeactivatedDueTo& a, const DeactivatedDueTo& b) { return SameMessage(a.why, b.why); }
+
+bool Same(const ReservedIn& a, const ReservedIn& b) { return a.cluster_queue == b.cluster_queue; }
+
+bool Same(const Previously& a, const Previously& b) { return SameMessage(a.before, b.before); }
+
+bool Same(const PreemptedBy& a, const PreemptedBy& b) {
+  return a.preemptor_uid == b.preemptor_uid && a.preemptor_job_uid == b.preemptor_job_uid &&
+         a.reason == b.reason && a.preemptor_path == b.preemptor_path && a.preemptee_path == b.preemptee_path;
+}
 
 // Where one is text from outside, such as a live cluster's, and the other a sentence: whether they read the
 // same.
@@ -23,25 +42,8 @@ bool SameMessage(const Message& a, const Message& b) {
   if (!a || !b) return false;
   if (const std::optional<bool> same = SameAsQuoted(*a, *b)) return *same;
   if (a->index() != b->index()) return false;
-  if (const auto* left = std::get_if<Literal>(a.get())) return left->text == std::get<Literal>(*b).text;
-  if (const auto* left = std::get_if<Refused>(a.get())) return *left == std::get<Refused>(*b);
-  if (const auto* left = std::get_if<ReservedIn>(a.get())) {
-    return left->cluster_queue == std::get<ReservedIn>(*b).cluster_queue;
-  }
-  if (const auto* left = std::get_if<Previously>(a.get())) {
-    return SameMessage(left->before, std::get<Previously>(*b).before);
-  }
-  if (const auto* left = std::get_if<Said>(a.get())) {
-    const auto& right = std::get<Said>(*b);
-    return left->sentence == right.sentence && left->names == right.names;
-  }
-  if (const auto* left = std::get_if<DeactivatedDueTo>(a.get())) {
-    return SameMessage(left->why, std::get<DeactivatedDueTo>(*b).why);
-  }
-  const auto &left = std::get<PreemptedBy>(*a), &right = std::get<PreemptedBy>(*b);
-  return left.preemptor_uid == right.preemptor_uid && left.preemptor_job_uid == right.preemptor_job_uid &&
-         left.reason == right.reason && left.preemptor_path == right.preemptor_path &&
-         left.preemptee_path == right.preemptee_path;
+  const auto same = [&b](const auto& left) { return Same(left, std::get<std::decay_t<decltype(left)>>(*b)); };
+  return std::visit(same, static_cast<const MessageKinds&>(*a));
 }
 
 }  // namespace kueue
