@@ -48,6 +48,20 @@ Entry Nominated(State& state, WorkloadId id, Search search) {
   return entry;
 }
 
+namespace {
+
+// Which checks a workload needs depends on the flavors that it would get.
+bool WouldBeAdmitted(State& state, WorkloadId id, const DecisionRecord& decision) {
+  std::shared_ptr<const Admission> admission = decision.admission;
+  Workload& workload = state.At(id);
+  workload.admission.swap(admission);
+  const bool admitted = HasAllRequiredChecks(state, decision.queue, workload);
+  workload.admission.swap(admission);
+  return admitted;
+}
+
+}  // namespace
+
 DecisionRecord Answer(State& state, WorkloadId id, Search search) {
   if (const Obstacle obstacle = ObstacleOf(state, state.At(id)); !obstacle.IsNone()) {
     DecisionRecord decision;
@@ -59,14 +73,7 @@ DecisionRecord Answer(State& state, WorkloadId id, Search search) {
   }
   const Entry entry = Nominated(state, id, search);
   DecisionRecord decision = Asked(state, entry);
-  if (decision.verdict == Verdict::kAdmitted) {
-    // Which checks it needs depends on the flavors that it would get.
-    std::shared_ptr<const Admission> admission = decision.admission;
-    Workload& workload = state.At(id);
-    workload.admission.swap(admission);
-    decision.admitted = HasAllRequiredChecks(state, decision.queue, workload);
-    workload.admission.swap(admission);
-  }
+  if (decision.verdict == Verdict::kAdmitted) decision.admitted = WouldBeAdmitted(state, id, decision);
   return decision;
 }
 

@@ -49,6 +49,38 @@ Obstacle::Kind KindOf(QueueBlocker::Kind kind) {
   return Obstacle::Kind::kNone;
 }
 
+// A workload that is on hold, or that waits for pods to be ready, is told so by its condition.
+Obstacle HoldUpOf(const State& state, const Workload& workload) {
+  const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
+  const bool waits = state.waiting.start != nullptr && workload.place == QueuePlace::kInflight;
+  for (Reason said : {Reason::kOnHold, Reason::kWaitingForPodsReady, Reason::kWaiting}) {
+    if (reserved == nullptr || reserved->reason != static_cast<int32_t>(said)) continue;
+    const bool on_hold = said == Reason::kOnHold;
+    if (!on_hold && !waits) continue;
+    return {on_hold ? Obstacle::Kind::kOnHold : Obstacle::Kind::kPodsReady, "", said, reserved->message};
+  }
+  return {};
+}
+
+// The admission that an entry's assignment would come to.
+std::shared_ptr<const Admission> AdmissionBy(const State& state, const Entry& entry) {
+  auto admission = std::make_shared<Admission>();
+  admission->cluster_queue = entry.queue;
+  const EquivalenceClass& cls = state.Class(state.At(entry.workload).cls);
+  for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
+    PodSetAdmission& given = admission->pod_sets.emplace_back();
+    given.name = cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name;
+    given.count = pod_set.count;
+    for (const auto& [resource, amount] : pod_set.requests) {
+      const FlavorChoice* choice = pod_set.Find(resource);
+      if (choice != nullptr) given.resources.push_back({resource, choice->flavor, amount});
+    }
+    given.topology = pod_set.topology;
+    given.delayed = pod_set.delayed;
+  }
+  return admission;
+}
+
 }  // namespace
 
 Obstacle ObstacleOf(const State& state, const Workload& workload) {
@@ -62,15 +94,7 @@ Obstacle ObstacleOf(const State& state, const Workload& workload) {
     return {Obstacle::Kind::kGated, "", Reason::kAdmissionGated,
             Say(Sentence::kGated, {workload.spec->admission_gate})};
   }
-  const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
-  const bool waits = state.waiting.start != nullptr && workload.place == QueuePlace::kInflight;
-  for (Reason said : {Reason::kOnHold, Reason::kWaitingForPodsReady, Reason::kWaiting}) {
-    if (reserved == nullptr || reserved->reason != static_cast<int32_t>(said)) continue;
-    const bool on_hold = said == Reason::kOnHold;
-    if (!on_hold && !waits) continue;
-    return {on_hold ? Obstacle::Kind::kOnHold : Obstacle::Kind::kPodsReady, "", said, reserved->message};
-  }
-  return {};
+  return HoldUpOf(state, workload);
 }
 
 DecisionRecord Decided(const State& state, const Entry& entry) {
@@ -102,23 +126,9 @@ DecisionRecord Asked(const State& state, const Entry& entry) {
   }
   record.reason = static_cast<int32_t>(
       record.verdict == Verdict::kAdmitted ? Reason::kQuotaReserved : Reason::kWaitingForPreemptedWorkloads);
-  const ClassId id = state.At(entry.workload).cls;
-  if (record.verdict == Verdict::kPreempting) record.message = PendingPreemptions(entry, id);
-  auto admission = std::make_shared<Admission>();
-  admission->cluster_queue = entry.queue;
-  const EquivalenceClass& cls = state.Class(id);
-  for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
-    PodSetAdmission& given = admission->pod_sets.emplace_back();
-    given.name = cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name;
-    given.count = pod_set.count;
-    for (const auto& [resource, amount] : pod_set.requests) {
-      const FlavorChoice* choice = pod_set.Find(resource);
-      if (choice != nullptr) given.resources.push_back({resource, choice->flavor, amount});
-    }
-    given.topology = pod_set.topology;
-    given.delayed = pod_set.delayed;
-  }
-  record.admission = std::move(admission);
+  if (record.verdict == Verdict::kPreempting)
+    record.message = PendingPreemptions(entry, state.At(entry.workload).cls);
+  record.admission = AdmissionBy(state, entry);
   return record;
 }
 

@@ -53,6 +53,19 @@ WorkloadId Next(const State& state, const Excess& excess, const std::vector<Work
   return first == candidates.end() ? kNoId : first->workload;
 }
 
+// Takes back whoever can be spared, the last one first. Returns the rest, in order.
+std::vector<WorkloadId> WithoutSpared(State& state, const std::vector<WorkloadId>& leaving) {
+  std::vector<WorkloadId> needed;
+  for (size_t i = leaving.size(); i-- > 0;) {
+    Charge(state, leaving[i]);
+    if (FindExcess(state).queue == kNoId) continue;
+    Discharge(state, leaving[i]);
+    needed.push_back(leaving[i]);
+  }
+  std::reverse(needed.begin(), needed.end());
+  return needed;
+}
+
 }  // namespace
 
 std::vector<WorkloadId> MustLeave(State& state) {
@@ -65,15 +78,7 @@ std::vector<WorkloadId> MustLeave(State& state) {
     Discharge(state, next);
     leaving.push_back(next);
   }
-  std::vector<WorkloadId> needed;
-  for (size_t i = leaving.size(); i-- > 0;) {  // whoever can be spared stays, the last one first
-    Charge(state, leaving[i]);
-    if (FindExcess(state).queue == kNoId) continue;
-    Discharge(state, leaving[i]);
-    needed.push_back(leaving[i]);
-  }
-  std::reverse(needed.begin(), needed.end());
-  return needed;
+  return WithoutSpared(state, leaving);
 }
 
 }  // namespace kueue

@@ -1,6 +1,7 @@
 #include "questions/explain.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "flavor/eligibility.h"
 #include "preemption/fit.h"
@@ -102,6 +103,18 @@ class QuotaUsers {
   std::vector<QuotaUserFacts> found_;
 };
 
+// How much there is for the queue, and what sets the limit.
+void SetLimits(const Quota& quota, NodeId queue, FlavorResourceFacts& facts) {
+  const FlavorResourceId fr = facts.fr;
+  facts.available = quota.Available(queue, fr);
+  facts.potential = quota.Potential(queue, fr);
+  std::tie(facts.where, facts.limit) = Binding(quota, queue, fr);
+  for (NodeId node = queue; node != kNoId; node = quota.forest().Parent(node)) {
+    facts.path.push_back(FactsOf(quota, node, fr));
+  }
+  facts.missing = Max(Amount(0), facts.asked - facts.path.front().available);
+}
+
 std::vector<WorkloadId> SufficientAlone(State& state, NodeId queue, const FlavorResourceFacts& facts) {
   std::vector<WorkloadId> found;
   for (const QuotaUserFacts& quota_user : facts.quota_users) {
@@ -131,16 +144,7 @@ class FlavorExplainer {
   std::vector<PodSetFacts> Run() {
     std::vector<PodSetFacts> all;
     for (const PodSetAssignment& assignment : facts_.entry.assignment.pod_sets) {
-      const PodSetSpec& spec = cls_.pod_sets[static_cast<size_t>(assignment.pod_set)];
-      const PodSetGroup& group = GroupWith(assignment.pod_set);
-      if (group.front() == assignment.pod_set) before_ = assumed_;
-      PodSetFacts pod_set{assignment.pod_set, spec.name, assignment.count, assignment.requests, {}, {}};
-      const Requests requests = Together(group);
-      for (const auto& [resource, amount] : requests) {
-        if (queue_.GroupOf(resource) == kNoId && amount != 0) pod_set.undeclared.push_back(resource);
-      }
-      for (size_t i = 0; i < queue_.groups.size(); ++i)
-        AddGroup(static_cast<int>(i), assignment, group, requests, pod_set);
+      PodSetFacts pod_set = ExplainPodSet(assignment);
       Assume(assignment);
       for (const FlavorFacts& flavor : pod_set.flavors) {
         if (flavor.chosen && flavor.place && !flavor.place->failure) places_.Assume(*flavor.place);
@@ -151,6 +155,20 @@ class FlavorExplainer {
   }
 
  private:
+  PodSetFacts ExplainPodSet(const PodSetAssignment& assignment) {
+    const PodSetSpec& spec = cls_.pod_sets[static_cast<size_t>(assignment.pod_set)];
+    const PodSetGroup& group = GroupWith(assignment.pod_set);
+    if (group.front() == assignment.pod_set) before_ = assumed_;
+    PodSetFacts pod_set{assignment.pod_set, spec.name, assignment.count, assignment.requests, {}, {}};
+    const Requests requests = Together(group);
+    for (const auto& [resource, amount] : requests) {
+      if (queue_.GroupOf(resource) == kNoId && amount != 0) pod_set.undeclared.push_back(resource);
+    }
+    for (size_t i = 0; i < queue_.groups.size(); ++i)
+      AddGroup(static_cast<int>(i), assignment, group, requests, pod_set);
+    return pod_set;
+  }
+
   const PodSetGroup& GroupWith(int pod_set) const {
     return *std::find_if(groups_.begin(), groups_.end(), [pod_set](const PodSetGroup& group) {
       return std::find(group.begin(), group.end(), pod_set) != group.end();
@@ -196,8 +214,11 @@ class FlavorExplainer {
 
   void AddGroup(int index, const PodSetAssignment& assignment, const PodSetGroup& group,
                 const Requests& requests, PodSetFacts& pod_set) {
-    const auto in_group = [&](const auto& request) { return queue_.GroupOf(request.first) == index; };
-    if (std::none_of(requests.begin(), requests.end(), in_group)) return;
+    Requests in_group;
+    for (const auto& request : requests) {
+      if (queue_.GroupOf(request.first) == index) in_group.push_back(request);
+    }
+    if (in_group.empty()) return;
     const std::vector<FlavorId>& flavors = queue_.groups[static_cast<size_t>(index)].flavors;
     const bool whole_group = state_.config.rules.label_keys_of_whole_group;
     const LabelKeys keys = whole_group ? GroupLabelKeys(state_, flavors) : LabelKeys();
@@ -206,22 +227,30 @@ class FlavorExplainer {
       flavor.flavor = id;
       flavor.resource_group = index;
       SetAttempt(assignment, flavor);
-      for (int member : group) {
-        if (!flavor.ineligible.empty()) break;
-        flavor.ineligible =
-            Ineligibilities(cls_.pod_sets[static_cast<size_t>(member)], id, state_.Flavor(id),
-                            placer_.MatchOf(facts_.queue, index, id, state_.At(facts_.workload).cls, member),
-                            whole_group ? &keys : nullptr);
-      }
-      for (const auto& request : requests) {
-        if (!in_group(request)) continue;
-        const FlavorResourceId fr = state_.FlavorResource(id, request.first);
-        const Amount before = AmountOf(before_, fr);
-        flavor.frs.push_back(
-            ExplainFlavorResource(state_, facts_.queue, fr, before, before + Amount(request.second)));
-      }
+      SetIneligible(group, whole_group ? &keys : nullptr, flavor);
+      AddResources(in_group, flavor);
       if (flavor.ineligible.empty() && group.front() == assignment.pod_set) AddPlace(group, flavor);
       pod_set.flavors.push_back(std::move(flavor));
+    }
+  }
+
+  // What keeps the first of the pod sets that it does not suit out of the flavor.
+  void SetIneligible(const PodSetGroup& group, const LabelKeys* keys, FlavorFacts& flavor) {
+    const FlavorId id = flavor.flavor;
+    for (int member : group) {
+      if (!flavor.ineligible.empty()) break;
+      flavor.ineligible = Ineligibilities(
+          cls_.pod_sets[static_cast<size_t>(member)], id, state_.Flavor(id),
+          placer_.MatchOf(facts_.queue, flavor.resource_group, id, state_.At(facts_.workload).cls, member),
+          keys);
+    }
+  }
+
+  void AddResources(const Requests& requests, FlavorFacts& flavor) {
+    for (const auto& [resource, amount] : requests) {
+      const FlavorResourceId fr = state_.FlavorResource(flavor.flavor, resource);
+      const Amount before = AmountOf(before_, fr);
+      flavor.frs.push_back(ExplainFlavorResource(state_, facts_.queue, fr, before, before + Amount(amount)));
     }
   }
 
@@ -268,22 +297,14 @@ ShareFacts FactsOfShare(const State& state, NodeId node) {
 FlavorResourceFacts ExplainFlavorResource(State& state, NodeId queue, FlavorResourceId fr, Amount before,
                                           Amount asked) {
   const Quota& quota = state.quota;
-  const auto [where, limit] = Binding(quota, queue, fr);
   FlavorResourceFacts facts;
   facts.fr = fr;
   facts.before = before;
   facts.asked = asked;
-  facts.available = quota.Available(queue, fr);
-  facts.potential = quota.Potential(queue, fr);
-  facts.where = where;
-  facts.limit = limit;
+  SetLimits(quota, queue, facts);
   facts.may_preempt =
       asked <= facts.potential &&
       ConsidersPreemption(state, queue, fr, asked, quota.LowestSubtreeThatFits(queue, fr, asked));
-  for (NodeId node = queue; node != kNoId; node = state.forest().Parent(node)) {
-    facts.path.push_back(FactsOf(quota, node, fr));
-  }
-  facts.missing = Max(Amount(0), asked - facts.path.front().available);
   if (facts.IsShort()) facts.shortages = Shortages(facts);
   facts.quota_users = QuotaUsers(quota, queue, fr).Find();
   if (facts.IsShort() && asked <= facts.potential)
@@ -337,6 +358,21 @@ Facts ExplainWaiting(State& state, WorkloadId id) {
   return facts;
 }
 
+namespace {
+
+// One resource that a workload holds in the queue, in the flavor that it was given.
+FlavorFacts FactsOfHeld(State& state, NodeId queue, const PodSetAdmission::Resource& held) {
+  FlavorFacts flavor;
+  flavor.flavor = held.flavor;
+  flavor.resource_group = state.Queue(queue).GroupOf(held.resource);
+  flavor.chosen = true;
+  const FlavorResourceId fr = state.FlavorResource(held.flavor, held.resource);
+  flavor.frs.push_back(ExplainFlavorResource(state, queue, fr, Amount(0), Amount(held.usage)));
+  return flavor;
+}
+
+}  // namespace
+
 Facts ExplainHolding(State& state, WorkloadId id) {
   state.EnsureBuilt();
   const Workload& workload = state.At(id);
@@ -350,13 +386,7 @@ Facts ExplainHolding(State& state, WorkloadId id) {
     for (const PodSetAdmission::Resource& entry : given.resources) {
       pod_set.requests.push_back({entry.resource, entry.usage});
       if (entry.flavor == kNoId || state.FlavorResource(entry.flavor, entry.resource) == kNoId) continue;
-      FlavorFacts flavor;
-      flavor.flavor = entry.flavor;
-      flavor.resource_group = state.Queue(facts.queue).GroupOf(entry.resource);
-      flavor.chosen = true;
-      const FlavorResourceId fr = state.FlavorResource(entry.flavor, entry.resource);
-      flavor.frs.push_back(ExplainFlavorResource(state, facts.queue, fr, Amount(0), Amount(entry.usage)));
-      pod_set.flavors.push_back(std::move(flavor));
+      pod_set.flavors.push_back(FactsOfHeld(state, facts.queue, entry));
     }
     facts.pod_sets.push_back(std::move(pod_set));
   }

@@ -62,6 +62,22 @@ class Exclusions {
   std::vector<std::map<std::pair<Exclusion, std::string>, int32_t>> all_;
 };
 
+// Of one level, at most kMostDomains; those that hold most come first.
+std::vector<DomainFacts> DomainsThatHoldMost(const TopologyTree& tree, int level,
+                                             const PlacementParameters& parameters, const CountTable& now,
+                                             const CountTable& empty) {
+  std::vector<DomainFacts> found;
+  for (int32_t domain = tree.Level(level).begin; domain < tree.Level(level).end; ++domain) {
+    const int32_t pods = Holds(now.At(domain), parameters, level);
+    found.push_back({domain, level, pods, Holds(empty.At(domain), parameters, level), {}});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const DomainFacts& a, const DomainFacts& b) {
+    return std::make_pair(a.pods, a.pods_if_empty) > std::make_pair(b.pods, b.pods_if_empty);
+  });
+  if (found.size() > kMostDomains) found.resize(kMostDomains);
+  return found;
+}
+
 // Whether the workload has pods in the flavor's tree, as those that its capacity knows of.
 bool UsesTree(const State& state, const Workload& workload, FlavorId flavor, const TopologyTree& tree) {
   if (!workload.topology_usage) return false;
@@ -83,23 +99,12 @@ void PlaceExplainer::AddDomains(FlavorCapacity& capacity, PlacementQuery query, 
   query.as_if_empty = true;
   const CountTable& empty = CountsFor(capacity, CountsAsked(query, parameters, gates));
   for (int level = 0; level <= parameters.level; ++level) {
-    std::vector<DomainFacts> found;
-    for (int32_t domain = tree.Level(level).begin; domain < tree.Level(level).end; ++domain) {
-      found.push_back({domain,
-                       level,
-                       Holds(now.At(domain), parameters, level),
-                       Holds(empty.At(domain), parameters, level),
-                       {}});
-    }
-    std::stable_sort(found.begin(), found.end(), [](const DomainFacts& a, const DomainFacts& b) {
-      return std::make_pair(a.pods, a.pods_if_empty) > std::make_pair(b.pods, b.pods_if_empty);
-    });
-    if (found.size() > kMostDomains) found.resize(kMostDomains);
+    std::vector<DomainFacts> found = DomainsThatHoldMost(tree, level, parameters, now, empty);
+    if (level == parameters.level && parameters.required && !found.empty()) facts.nearest = found[0].domain;
     for (DomainFacts& one : found) {
       one.excluded = exclusions.Of(one.domain);
       facts.domains.push_back(std::move(one));
     }
-    if (level == parameters.level && parameters.required && !found.empty()) facts.nearest = found[0].domain;
   }
   for (int32_t leaf = 0; leaf < tree.leaves(); ++leaf) {
     facts.most_on_a_node = std::max(facts.most_on_a_node, empty.At(tree.DomainOfLeaf(leaf)).pods);
@@ -150,34 +155,40 @@ PlaceFacts PlaceExplainer::Explain(const TopologyDemand& workers, const Topology
   facts.flavor = workers.flavor;
   facts.count = workers.count;
   facts.implied = workers.implied;
-  FlavorCapacity& capacity = *state_.topology.made.capacity.Find(workers.flavor);
   if (leader != nullptr) facts.leader = leader->pod_set;
-  const PlacementQuery query = placer_.Asked(workers, leader, workload_, facts.failure);
-  facts.request = query.request;
-  const PlacementGates gates = PlacementGatesOf(state_);
   facts.parameters.count = workers.count;
   facts.parameters.leaders = leader == nullptr ? 0 : 1;
-  if (!facts.failure) {
-    Placement placement = Place(capacity, query, gates, state_.resource_names);
-    facts.failure = placement.failure;
-    facts.workers = std::move(placement.workers);
-    facts.leaders = std::move(placement.leader);
-  }
-  if (query.eligible == nullptr ||
-      Resolve(*capacity.tree, query.request, query.implied, gates, facts.parameters)) {
-    facts.unresolved = true;
+  FlavorCapacity& capacity = *state_.topology.made.capacity.Find(workers.flavor);
+  const PlacementQuery query = placer_.Asked(workers, leader, workload_, facts.failure);
+  facts.request = query.request;
+  if (!facts.failure) SetPlace(capacity, query, facts);
+  facts.unresolved = query.eligible == nullptr || Resolve(*capacity.tree, query.request, query.implied,
+                                                          PlacementGatesOf(state_), facts.parameters);
+  if (facts.unresolved) {
     facts.if_empty = facts.failure;
-    return facts;
+  } else {
+    AddRoom(capacity, query, facts);
   }
+  return facts;
+}
+
+void PlaceExplainer::SetPlace(FlavorCapacity& capacity, const PlacementQuery& query,
+                              PlaceFacts& facts) const {
+  Placement placement = Place(capacity, query, PlacementGatesOf(state_), state_.resource_names);
+  facts.failure = std::move(placement.failure);
+  facts.workers = std::move(placement.workers);
+  facts.leaders = std::move(placement.leader);
+}
+
+void PlaceExplainer::AddRoom(FlavorCapacity& capacity, const PlacementQuery& query, PlaceFacts& facts) const {
   AddDomains(capacity, query, facts);
   facts.largest = Largest(capacity, query, facts);
   PlacementQuery empty = query;
   empty.as_if_empty = true;
   facts.largest_if_empty = Largest(capacity, empty, facts);
-  facts.if_empty = Place(capacity, empty, gates, state_.resource_names).failure;
+  facts.if_empty = Place(capacity, empty, PlacementGatesOf(state_), state_.resource_names).failure;
   if (facts.failure && !facts.if_empty)
     facts.sufficient_alone = SufficientAlone(facts.flavor, capacity, query);
-  return facts;
 }
 
 void PlaceExplainer::Assume(const PlaceFacts& facts) {
@@ -211,11 +222,10 @@ std::vector<LeafUse> LeafUses(State& state, FlavorId flavor) {
   return uses;
 }
 
-std::vector<int32_t> PodsByDomain(State& state, FlavorId flavor, PodAmounts requests, bool as_if_empty) {
-  FlavorCapacity& capacity = *state.topology.made.capacity.Find(flavor);
-  const auto by_name = [&state](const auto& a, const auto& b) {
-    return state.resource_names.Name(a.first) < state.resource_names.Name(b.first);
-  };
+namespace {
+
+// The requests with one pod more among them, by name of the resource.
+PodAmounts WithPod(const State& state, PodAmounts requests) {
   const auto pods = std::find_if(requests.begin(), requests.end(),
                                  [&state](const auto& one) { return one.first == state.pods; });
   if (pods == requests.end()) {
@@ -223,9 +233,18 @@ std::vector<int32_t> PodsByDomain(State& state, FlavorId flavor, PodAmounts requ
   } else {
     pods->second = SaturatingAdd(pods->second, 1);
   }
-  std::sort(requests.begin(), requests.end(), by_name);
+  std::sort(requests.begin(), requests.end(), [&state](const auto& a, const auto& b) {
+    return state.resource_names.Name(a.first) < state.resource_names.Name(b.first);
+  });
+  return requests;
+}
+
+}  // namespace
+
+std::vector<int32_t> PodsByDomain(State& state, FlavorId flavor, PodAmounts requests, bool as_if_empty) {
+  FlavorCapacity& capacity = *state.topology.made.capacity.Find(flavor);
   CountQuery query;
-  query.requests = std::move(requests);
+  query.requests = WithPod(state, std::move(requests));
   NodeDemand demand;
   demand.tolerations = state.Flavor(flavor)->tolerations;
   query.eligible = std::make_shared<const EligibleLeaves>(*capacity.tree, demand);

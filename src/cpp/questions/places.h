@@ -63,6 +63,10 @@ class PlaceExplainer {
   void Assume(const PlaceFacts& facts);
 
  private:
+  // Where there is a place now, or why there is none.
+  void SetPlace(FlavorCapacity& capacity, const PlacementQuery& query, PlaceFacts& facts) const;
+  // What the domains hold, how many pods would have a place, and who would make room.
+  void AddRoom(FlavorCapacity& capacity, const PlacementQuery& query, PlaceFacts& facts) const;
   void AddDomains(FlavorCapacity& capacity, PlacementQuery query, PlaceFacts& facts) const;
   int32_t Largest(FlavorCapacity& capacity, PlacementQuery query, const PlaceFacts& facts) const;
   std::vector<WorkloadId> SufficientAlone(FlavorId flavor, FlavorCapacity& capacity,
