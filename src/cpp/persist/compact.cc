@@ -9,28 +9,21 @@
 #include "model/poll.h"
 #include "persist/ids.h"
 #include "persist/renumber.h"
+#include "persist/used.h"
 
 namespace kueue {
 namespace {
 
-size_t Index(int32_t id) { return static_cast<size_t>(id); }
+// Tells of every name that came since.
+template <typename Use>
+void ForNew(const Interner& start, const Interner& now, Use use) {
+  for (int32_t id = start.size(); id < now.size(); ++id) use(now.Name(id));
+}
 
-// Gives the state that a waiting cycle started from every name that came since, under the same number.
-void MatchNames(State& start, const State& now) {
-  for (int32_t id = start.flavor_names.size(); id < now.flavor_names.size(); ++id)
-    start.InternFlavor(now.flavor_names.Name(id));
-  for (int32_t id = start.resource_names.size(); id < now.resource_names.size(); ++id)
-    start.InternResource(now.resource_names.Name(id));
-  for (int32_t id = start.namespace_names.size(); id < now.namespace_names.size(); ++id)
-    start.InternNamespace(now.namespace_names.Name(id));
+// What names alone do not tell: LocalQueues, nodes of the tree, flavor resources and classes.
+void MatchTables(State& start, const State& now) {
   for (size_t id = start.local_queues.size(); id < now.local_queues.size(); ++id)
     start.InternLocalQueue(now.local_queues[id].ns, now.local_queues[id].name);
-  for (int32_t id = start.check_names.size(); id < now.check_names.size(); ++id)
-    start.InternCheck(now.check_names.Name(id));
-  for (int32_t id = start.reasons.size(); id < now.reasons.size(); ++id)
-    start.reasons.Intern(now.reasons.Name(id));
-  for (int32_t id = start.topology.domains.size(); id < now.topology.domains.size(); ++id)
-    start.topology.domains.Intern(now.topology.domains.Name(id));
   for (NodeId node = start.forest().size(); node < now.forest().size(); ++node) {
     const std::string& name = now.forest().Name(node);
     now.forest().IsClusterQueue(node) ? start.InternClusterQueue(name) : start.InternCohort(name);
@@ -41,6 +34,19 @@ void MatchNames(State& start, const State& now) {
                        now.classes.begin() + static_cast<std::ptrdiff_t>(start.classes.size()),
                        now.classes.end());
   for (const auto& [key, cls] : now.class_of_key) start.class_of_key.try_emplace(key, cls);
+}
+
+// Gives the state that a waiting cycle started from every name that came since, under the same number.
+void MatchNames(State& start, const State& now) {
+  using Name = const std::string&;
+  ForNew(start.flavor_names, now.flavor_names, [&](Name name) { start.InternFlavor(name); });
+  ForNew(start.resource_names, now.resource_names, [&](Name name) { start.InternResource(name); });
+  ForNew(start.namespace_names, now.namespace_names, [&](Name name) { start.InternNamespace(name); });
+  ForNew(start.check_names, now.check_names, [&](Name name) { start.InternCheck(name); });
+  ForNew(start.reasons, now.reasons, [&](Name name) { start.reasons.Intern(name); });
+  ForNew(start.topology.domains, now.topology.domains,
+         [&](Name name) { start.topology.domains.Intern(name); });
+  MatchTables(start, now);
   start.quota.Resize(static_cast<int>(start.flavor_resources.size()));
   start.EnsureBuilt();
 }
@@ -58,9 +64,7 @@ class Compaction {
   }
 
   void Run() {
-    for (State* state : states_) MarkWhatIsThere(*state);
-    for (State* state : states_) MarkTables(*state);
-    MarkNames();
+    marks_ = UsedIn(states_, may_end_);
     Order();
     for (State* state : states_) Renumber(*state);
     if (start_) state_.waiting.start = std::move(start_);
@@ -69,68 +73,6 @@ class Compaction {
  private:
   void Pause() const {
     if (may_end_) Poll();
-  }
-
-  // Workloads and ClusterQueues, and what they refer to.
-  void MarkWhatIsThere(State& state) {
-    for (WorkloadId id : state.workloads.InOrder()) {
-      Pause();
-      marks_(IdKind::kWorkload, id);
-      WalkIds(marks_, std::as_const(state).At(id));
-    }
-    WalkIds(marks_, std::as_const(state.events));
-    WalkIds(marks_, std::as_const(state.second_passes));
-    WalkIds(marks_, std::as_const(state.topology.pods));
-    for (const auto& [name, node] : state.topology.nodes) {
-      for (const auto& [resource, amount] : node->allocatable) {
-        marks_(IdKind::kResource, state.resource_names.Find(resource));
-      }
-    }
-    for (NodeId node = 0; node < state.forest().size(); ++node) {
-      if (!state.forest().Exists(node)) continue;
-      marks_(IdKind::kNode, node);
-      if (!state.forest().IsClusterQueue(node) || !state.forest().IsDeclared(node)) continue;
-      state.Queue(node).pending.Prune();
-      WalkIds(marks_, std::as_const(state).Queue(node));
-    }
-  }
-
-  void MarkTables(const State& state) {
-    for (LocalQueueId id = 0; id < static_cast<LocalQueueId>(state.local_queues.size()); ++id) {
-      const LedgerEntry& entry = state.ledger[Index(id)];
-      if (!state.Local(id).exists && !entry.exists && !marks_.Has(IdKind::kLocalQueue, id)) continue;
-      marks_(IdKind::kLocalQueue, id);
-      WalkIds(marks_, state.Local(id));
-      WalkIds(marks_, entry);
-    }
-    for (size_t id = 0; id < state.namespaces.size(); ++id) {
-      const Namespace& space = state.namespaces[id];
-      if (space.exists || !space.limit_ranges.empty()) marks_(IdKind::kNamespace, static_cast<int32_t>(id));
-    }
-    for (size_t id = 0; id < state.flavors.size(); ++id) {
-      if (state.flavors[id].spec != nullptr) marks_(IdKind::kFlavor, static_cast<int32_t>(id));
-    }
-    for (size_t id = 0; id < state.checks.size(); ++id) {
-      if (state.checks[id].exists) marks_(IdKind::kCheck, static_cast<int32_t>(id));
-    }
-    for (NodeId node = 0; node < state.forest().size(); ++node) {
-      for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
-        if (state.quota.IsDefined(node, fr) || state.quota.Usage(node, fr) != Amount(0))
-          marks_(IdKind::kFlavorResource, fr);
-      }
-    }
-  }
-
-  void MarkNames() {
-    for (ClassId id : marks_.All(IdKind::kClass)) WalkIds(marks_, std::as_const(state_).Class(id));
-    for (FlavorResourceId fr : marks_.All(IdKind::kFlavorResource)) {
-      marks_(IdKind::kFlavor, state_.flavor_resources[Index(fr)].first);
-      marks_(IdKind::kResource, state_.flavor_resources[Index(fr)].second);
-    }
-    marks_(IdKind::kResource, state_.cpu);
-    marks_(IdKind::kResource, state_.pods);
-    known_reasons_ = KnownReasons().size();
-    for (int32_t id = 0; id < known_reasons_; ++id) marks_(IdKind::kReason, id);
   }
 
   template <typename Less>
@@ -152,15 +94,28 @@ class Compaction {
     OrderNames(IdKind::kLocalQueue, state.local_queue_names);
     OrderNames(IdKind::kCheck, state.check_names);
     OrderNames(IdKind::kDomain, state.topology.domains);
-    OrderKind(IdKind::kReason, Index(state.reasons.size()), [this, &state](int32_t a, int32_t b) {
-      if (a < known_reasons_ || b < known_reasons_) return a < b;
+    const int32_t known_reasons = KnownReasons().size();
+    OrderKind(IdKind::kReason, Index(state.reasons.size()), [known_reasons, &state](int32_t a, int32_t b) {
+      if (a < known_reasons || b < known_reasons) return a < b;
       return state.reasons.Name(a) < state.reasons.Name(b);
     });
-    const Forest& forest = state.forest();
+    OrderNodes(state.forest());
+    OrderFlavorResources(state);
+    OrderClasses(state);
+    OrderKind(IdKind::kWorkload, PlacesOfWorkloads(),
+              [this](WorkloadId a, WorkloadId b) { return SerialOf(a) < SerialOf(b); });
+  }
+
+  // ClusterQueues first.
+  void OrderNodes(const Forest& forest) {
     OrderKind(IdKind::kNode, Index(forest.size()), [&forest](NodeId a, NodeId b) {
       if (forest.IsClusterQueue(a) != forest.IsClusterQueue(b)) return forest.IsClusterQueue(a);
       return forest.Name(a) < forest.Name(b);
     });
+  }
+
+  // By the new numbers of flavors and resources.
+  void OrderFlavorResources(const State& state) {
     const auto pair_of = [this, &state](FlavorResourceId fr) {
       const auto& [flavor, resource] = state.flavor_resources[Index(fr)];
       return std::pair(renumbering_.Now(IdKind::kFlavor, flavor),
@@ -168,12 +123,13 @@ class Compaction {
     };
     OrderKind(IdKind::kFlavorResource, state.flavor_resources.size(),
               [&](FlavorResourceId a, FlavorResourceId b) { return pair_of(a) < pair_of(b); });
+  }
+
+  void OrderClasses(const State& state) {
     std::vector<const std::string*> keys(state.classes.size());
     for (const auto& [key, cls] : state.class_of_key) keys[Index(cls)] = &key;
     OrderKind(IdKind::kClass, state.classes.size(),
               [&keys](ClassId a, ClassId b) { return *keys[Index(a)] < *keys[Index(b)]; });
-    OrderKind(IdKind::kWorkload, PlacesOfWorkloads(),
-              [this](WorkloadId a, WorkloadId b) { return SerialOf(a) < SerialOf(b); });
   }
 
   size_t PlacesOfWorkloads() const {
@@ -220,7 +176,7 @@ class Compaction {
     state.topology.made = TopologyShortCuts();
     renumbering_.Keys(IdKind::kNode, state.to_requeue);
     for (EquivalenceClass& cls : state.classes) WalkIds(renumbering_, cls);
-    RenumberShortCuts(state.caches);
+    RenumberCaches(state.caches);
   }
 
   void RenumberNames(State& state) {
@@ -243,11 +199,19 @@ class Compaction {
     Permute(IdKind::kNode, state.queues);
     Permute(IdKind::kNode, state.cohorts);
     Permute(IdKind::kClass, state.classes);
+    RenumberClassKeys(state);
+    RenumberFlavorResources(state);
+  }
+
+  void RenumberClassKeys(State& state) {
     for (auto at = state.class_of_key.begin(); at != state.class_of_key.end();) {
       const auto entry = at++;
       renumbering_(IdKind::kClass, entry->second);
       if (entry->second == kNoId) state.class_of_key.erase(entry);
     }
+  }
+
+  void RenumberFlavorResources(State& state) {
     Permute(IdKind::kFlavorResource, state.flavor_resources);
     state.flavor_resource_ids.assign(state.flavors.size(), {});
     for (size_t fr = 0; fr < state.flavor_resources.size(); ++fr) {
@@ -260,16 +224,21 @@ class Compaction {
     }
   }
 
-  void RenumberWorkloads(State& state) {
+  template <typename Places>
+  void PermuteWorkloads(Places& places) {
+    Places ordered(renumbering_.Count(IdKind::kWorkload));
+    for (size_t place = 0; place < places.size(); ++place) {
+      if (places[place].spec == nullptr) continue;
+      const WorkloadId now = renumbering_.Now(IdKind::kWorkload, static_cast<WorkloadId>(place));
+      ordered[Index(now)] = std::move(places[place]);
+    }
+    places.swap(ordered);
+  }
+
+  void RenumberWorkloadTable(State& state) {
     FieldLists::Visit(state.workloads, [&](auto& places, auto& free, auto& roll, auto&, auto&) {
-      std::vector<Workload> ordered(renumbering_.Count(IdKind::kWorkload));
+      PermuteWorkloads(places);
       free.clear();
-      for (size_t place = 0; place < places.size(); ++place) {
-        if (places[place].spec == nullptr) continue;
-        const WorkloadId now = renumbering_.Now(IdKind::kWorkload, static_cast<WorkloadId>(place));
-        ordered[Index(now)] = std::move(places[place]);
-      }
-      places.swap(ordered);
       roll.clear();
       for (size_t place = 0; place < places.size(); ++place) {
         if (places[place].spec == nullptr) {  // of the other state only
@@ -280,6 +249,10 @@ class Compaction {
         }
       }
     });
+  }
+
+  void RenumberWorkloads(State& state) {
+    RenumberWorkloadTable(state);
     state.workload_of_key.clear();
     for (WorkloadId id : state.workloads.InOrder()) {
       Pause();
@@ -339,7 +312,7 @@ class Compaction {
     forest.RebuildHeights();
   }
 
-  void RenumberShortCuts(Caches& caches) {
+  void RenumberCaches(Caches& caches) {
     caches.reserved.clear();
     caches.heads.Forget();
     caches.terminating.reset();
@@ -361,7 +334,6 @@ class Compaction {
   std::vector<State*> states_;
   Marks marks_;
   Renumbering renumbering_;
-  int32_t known_reasons_ = 0;
 };
 
 }  // namespace

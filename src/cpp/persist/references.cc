@@ -24,12 +24,14 @@ void ReferenceCheck::CheckMessage(const Message& message) {
     ExpectAll(preempted->preemptor_path, state_.queues.size(), "texts");
     ExpectAll(preempted->preemptee_path, state_.queues.size(), "texts");
   }
-  const auto* refused = std::get_if<Refused>(message.get());
-  if (refused == nullptr) return;
-  Expect(InOrNone(refused->cls, state_.classes.size()), "texts");
-  for (const PodSetRefusals& pod_set : refused->pod_sets) {
-    const size_t pod_sets =
-        In(refused->cls, state_.classes.size()) ? state_.Class(refused->cls).pod_sets.size() : 0;
+  if (const auto* refused = std::get_if<Refused>(message.get())) CheckRefused(*refused);
+}
+
+void ReferenceCheck::CheckRefused(const Refused& refused) {
+  Expect(InOrNone(refused.cls, state_.classes.size()), "texts");
+  const size_t pod_sets =
+      In(refused.cls, state_.classes.size()) ? state_.Class(refused.cls).pod_sets.size() : 0;
+  for (const PodSetRefusals& pod_set : refused.pod_sets) {
     Expect(In(pod_set.pod_set, pod_sets), "texts");
     for (const Refusal& refusal : pod_set.refusals) {
       Expect(refusal.flavor == kNoId || IsFlavor(refusal.flavor), "texts");
@@ -71,15 +73,23 @@ class References : private ReferenceCheck {
                s.ledger_usage.size() == s.local_queues.size(),
            "LocalQueues");
     Expect(same(s.check_names, s.checks.size()), "AdmissionChecks");
+    CheckReasons();
+    CheckFlavorResources();
+  }
+
+  void CheckReasons() {
     const Interner known = KnownReasons();
-    Expect(s.reasons.size() >= known.size(), "reasons");
+    Expect(state_.reasons.size() >= known.size(), "reasons");
     for (int32_t id = 0; broken_.empty() && id < known.size(); ++id) {
-      Expect(s.reasons.Name(id) == known.Name(id), "reasons");
+      Expect(state_.reasons.Name(id) == known.Name(id), "reasons");
     }
-    for (const std::vector<FlavorResourceId>& row : s.flavor_resource_ids) {
-      for (const FlavorResourceId fr : row) Expect(InOrNone(fr, s.flavor_resources.size()), "cells");
+  }
+
+  void CheckFlavorResources() {
+    for (const std::vector<FlavorResourceId>& row : state_.flavor_resource_ids) {
+      for (const FlavorResourceId fr : row) Expect(InOrNone(fr, state_.flavor_resources.size()), "cells");
     }
-    for (const auto& [flavor, resource] : s.flavor_resources)
+    for (const auto& [flavor, resource] : state_.flavor_resources)
       Expect(IsFlavor(flavor) && IsResource(resource), "cells");
   }
 
@@ -92,18 +102,23 @@ class References : private ReferenceCheck {
         Expect(of_cohort.size() == static_cast<size_t>(cohort_names.size()), "Cohorts");
         for (const auto* ids : {&of_queue, &of_cohort, &queues, &top_down})
           ExpectAll(*ids, nodes.size(), "nodes");
-        for (const auto& node : nodes) {
-          Expect(InOrNone(node.parent, nodes.size()) && InOrNone(node.root, nodes.size()), "parents");
-          for (const auto* ids : {&node.child_cohorts, &node.child_queues, &node.tree_queues}) {
-            ExpectAll(*ids, nodes.size(), "children");
-          }
-        }
-        for (size_t id = 0; broken_.empty() && id < nodes.size(); ++id) {
-          Expect(state_.stale || nodes[id].root == RootOf(nodes, static_cast<NodeId>(id)), "roots");
-        }
+        CheckNodes(nodes);
       });
       CheckQuota(rest...);
     });
+  }
+
+  template <typename Nodes>
+  void CheckNodes(const Nodes& nodes) {
+    for (const auto& node : nodes) {
+      Expect(InOrNone(node.parent, nodes.size()) && InOrNone(node.root, nodes.size()), "parents");
+      for (const auto* ids : {&node.child_cohorts, &node.child_queues, &node.tree_queues}) {
+        ExpectAll(*ids, nodes.size(), "children");
+      }
+    }
+    for (size_t id = 0; broken_.empty() && id < nodes.size(); ++id) {
+      Expect(state_.stale || nodes[id].root == RootOf(nodes, static_cast<NodeId>(id)), "roots");
+    }
   }
 
   template <typename Nodes>
@@ -174,6 +189,17 @@ class References : private ReferenceCheck {
     }
   }
 
+  void CheckEvents() {
+    for (const Event& event : state_.events) {
+      Expect(event.spec != nullptr && InOrNone(event.by_queue, state_.queues.size()) &&
+                 event.kind <= EventKind::kTargetsRecomputed && InOrNone(event.queue, state_.queues.size()) &&
+                 In(event.reason, ReasonCount()) && In(event.preemption, ReasonCount()) &&
+                 In(event.cause, ReasonCount()),
+             "events");
+      CheckMessage(event.message);
+    }
+  }
+
   void CheckRest() {
     for (const LocalQueue& queue : state_.local_queues) {
       Expect(In(queue.namespace_id, state_.namespaces.size()), "LocalQueues");
@@ -185,14 +211,7 @@ class References : private ReferenceCheck {
     for (const auto& [key, id] : state_.workload_of_key) Expect(IsWorkload(id), "names of workloads");
     ExpectAll(state_.changed_nodes, state_.queues.size(), "changed nodes");
     ExpectAll(state_.to_requeue, state_.queues.size(), "queues to be requeued");
-    for (const Event& event : state_.events) {
-      Expect(event.spec != nullptr && InOrNone(event.by_queue, state_.queues.size()) &&
-                 event.kind <= EventKind::kTargetsRecomputed && InOrNone(event.queue, state_.queues.size()) &&
-                 In(event.reason, ReasonCount()) && In(event.preemption, ReasonCount()) &&
-                 In(event.cause, ReasonCount()),
-             "events");
-      CheckMessage(event.message);
-    }
+    CheckEvents();
     CheckDirty();
     for (const WorkloadId id : state_.deleted)
       Expect(IsWorkload(id) && state_.At(id).deleted, "deleted workloads");

@@ -30,6 +30,7 @@ class ReferenceCheck {
   bool IsDomain(DomainId id) const { return In(id, static_cast<size_t>(state_.topology.domains.size())); }
   size_t ReasonCount() const { return static_cast<size_t>(state_.reasons.size()); }
   void CheckMessage(const Message& message);
+  void CheckRefused(const Refused& refused);
 
   const State& state_;
   std::string broken_;

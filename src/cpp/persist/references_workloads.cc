@@ -23,11 +23,7 @@ class WorkloadReferences : private ReferenceCheck {
     for (size_t node = 0; node < state_.queues.size(); ++node) {
       const ClusterQueue& queue = state_.queues[node];
       ExpectAll(queue.flavors, state_.flavors.size(), "flavors of a ClusterQueue");
-      for (const InactivityCause& cause : queue.inactivity.causes) {
-        Expect(static_cast<size_t>(cause.kind) < kInactivityKinds, "inactive ClusterQueues");
-        Expect(cause.kind != InactivityKind::kTopologyNotFound || cause.names.size() == 2,
-               "inactive ClusterQueues");
-      }
+      CheckInactivity(queue.inactivity);
       for (const ResourceGroupIds& group : queue.groups) {
         ExpectAll(group.covered, state_.resource_order.size(), "resources of a ClusterQueue");
         ExpectAll(group.flavors, state_.flavors.size(), "flavors of a ClusterQueue");
@@ -36,55 +32,76 @@ class WorkloadReferences : private ReferenceCheck {
         Expect(In(rule.check, state_.checks.size()), "checks of a ClusterQueue");
         ExpectAll(rule.flavors, state_.flavors.size(), "flavors of a check");
       }
-      for (size_t place = 0; place < queue.workloads.size(); ++place) {
-        const WorkloadId id = queue.workloads[place];
-        Expect(IsWorkload(id) && state_.At(id).charged == static_cast<NodeId>(node) &&
-                   state_.At(id).charged_place == static_cast<int32_t>(place),
-               "workloads of a ClusterQueue");
-      }
+      CheckCharged(queue.workloads, static_cast<NodeId>(node));
       CheckPending(queue.pending, static_cast<NodeId>(node));
     }
   }
 
+  void CheckInactivity(const Inactivity& inactivity) {
+    for (const InactivityCause& cause : inactivity.causes) {
+      Expect(static_cast<size_t>(cause.kind) < kInactivityKinds, "inactive ClusterQueues");
+      Expect(cause.kind != InactivityKind::kTopologyNotFound || cause.names.size() == 2,
+             "inactive ClusterQueues");
+    }
+  }
+
+  void CheckCharged(const std::vector<WorkloadId>& workloads, NodeId node) {
+    for (size_t place = 0; place < workloads.size(); ++place) {
+      const WorkloadId id = workloads[place];
+      Expect(IsWorkload(id) && state_.At(id).charged == node &&
+                 state_.At(id).charged_place == static_cast<int32_t>(place),
+             "workloads of a ClusterQueue");
+    }
+  }
+
   void CheckPending(const PendingQueue& pending, NodeId node) {
-    FieldLists::Visit(pending, [&](const auto& preemptor, auto&, const auto& by_usage, auto&, auto&,
-                                   const auto& buckets, const auto& bucket_of, const auto& heads,
-                                   const auto& heap, const auto& inadmissible_buckets, const auto& delayed,
-                                   const auto& classes, const auto& inflight, const auto& active_count,
-                                   const auto& inadmissible_count) {
-      Expect(preemptor == kNoId || IsWorkload(preemptor), "preemptors");
-      Expect(bucket_of.size() == buckets.size(), "buckets");
-      size_t active = 0, inadmissible = delayed.size();
-      for (size_t i = 0; i < buckets.size(); ++i) {
-        const auto& bucket = buckets[i];
-        const auto found = bucket_of.find({bucket.cls, bucket.local_queue});
-        Expect(found != bucket_of.end() && static_cast<size_t>(found->second) == i, "buckets");
-        Expect(In(bucket.cls, state_.classes.size()) && In(bucket.local_queue, state_.local_queues.size()),
-               "buckets");
-        CheckWorkloadRun(bucket.active, bucket, node);
-        CheckWorkloadRun(bucket.inadmissible, bucket, node);
-        active += bucket.active.size();
-        inadmissible += bucket.inadmissible.size();
-        const bool is_head = In(bucket.place_in_heads, heads.size()) &&
-                             heads[static_cast<size_t>(bucket.place_in_heads)] == static_cast<int32_t>(i);
-        Expect(bucket.active.empty() ? bucket.place_in_heads == -1 : is_head, "heads");
-      }
-      for (const int32_t head : heads) {
-        Expect(In(head, buckets.size()) && !buckets[static_cast<size_t>(head)].active.empty(), "heads");
-      }
-      ExpectAll(inadmissible_buckets, buckets.size(), "inadmissible workloads");
-      for (const auto& [cls, reason] : classes) {
-        Expect(In(cls, state_.classes.size()) && In(static_cast<int32_t>(reason), ReasonCount()),
-               "inadmissible classes");
-      }
-      for (const WorkloadId id : delayed) See(id, node, QueuePlace::kDelayed);
-      if (inflight != kNoId) See(inflight, node, QueuePlace::kInflight);
-      Expect(static_cast<size_t>(active_count) == active &&
-                 static_cast<size_t>(inadmissible_count) == inadmissible,
-             "counts of pending workloads");
-      Expect(heap.size() == (by_usage ? active : 0), "heaps");
-      CheckHeap(heap, pending, node);
-    });
+    FieldLists::Visit(
+        pending, [&](const auto& preemptor, auto&, const auto& by_usage, auto&, auto&, const auto& buckets,
+                     const auto& bucket_of, const auto& heads, const auto& heap,
+                     const auto& inadmissible_buckets, const auto& delayed, const auto& classes,
+                     const auto& inflight, const auto& active_count, const auto& inadmissible_count) {
+          Expect(preemptor == kNoId || IsWorkload(preemptor), "preemptors");
+          Expect(bucket_of.size() == buckets.size(), "buckets");
+          size_t active = 0, inadmissible = delayed.size();
+          for (size_t i = 0; i < buckets.size(); ++i) {
+            const auto found = bucket_of.find({buckets[i].cls, buckets[i].local_queue});
+            Expect(found != bucket_of.end() && static_cast<size_t>(found->second) == i, "buckets");
+            CheckBucket(buckets[i], static_cast<int32_t>(i), heads, node);
+            active += buckets[i].active.size();
+            inadmissible += buckets[i].inadmissible.size();
+          }
+          for (const int32_t head : heads) {
+            Expect(In(head, buckets.size()) && !buckets[static_cast<size_t>(head)].active.empty(), "heads");
+          }
+          ExpectAll(inadmissible_buckets, buckets.size(), "inadmissible workloads");
+          CheckInadmissibleClasses(classes);
+          for (const WorkloadId id : delayed) See(id, node, QueuePlace::kDelayed);
+          if (inflight != kNoId) See(inflight, node, QueuePlace::kInflight);
+          Expect(static_cast<size_t>(active_count) == active &&
+                     static_cast<size_t>(inadmissible_count) == inadmissible,
+                 "counts of pending workloads");
+          Expect(heap.size() == (by_usage ? active : 0), "heaps");
+          CheckHeap(heap, pending, node);
+        });
+  }
+
+  template <typename Bucket, typename Heads>
+  void CheckBucket(const Bucket& bucket, int32_t number, const Heads& heads, NodeId node) {
+    Expect(In(bucket.cls, state_.classes.size()) && In(bucket.local_queue, state_.local_queues.size()),
+           "buckets");
+    CheckWorkloadRun(bucket.active, bucket, node);
+    CheckWorkloadRun(bucket.inadmissible, bucket, node);
+    const bool is_head = In(bucket.place_in_heads, heads.size()) &&
+                         heads[static_cast<size_t>(bucket.place_in_heads)] == number;
+    Expect(bucket.active.empty() ? bucket.place_in_heads == -1 : is_head, "heads");
+  }
+
+  template <typename Classes>
+  void CheckInadmissibleClasses(const Classes& classes) {
+    for (const auto& [cls, reason] : classes) {
+      Expect(In(cls, state_.classes.size()) && In(static_cast<int32_t>(reason), ReasonCount()),
+             "inadmissible classes");
+    }
   }
 
   void CheckHeap(const UsageHeap& heap, const PendingQueue& pending, NodeId node) {
@@ -119,17 +136,24 @@ class WorkloadReferences : private ReferenceCheck {
     Expect(fits, "pending workloads");
   }
 
+  // By place: whether it is among the free ones.
+  template <typename Places, typename Free>
+  std::vector<bool> CheckFree(const Places& places, const Free& free) {
+    std::vector<bool> is_free(places.size());
+    for (const WorkloadId id : free) {
+      Expect(In(id, places.size()) && !is_free[static_cast<size_t>(id)] && state_.workloads.IsFree(id),
+             "free places");
+      if (broken_.empty()) is_free[static_cast<size_t>(id)] = true;
+    }
+    return is_free;
+  }
+
   // Places and numbers tell of one another, and what nobody has is empty.
   void CheckPlaces() {
     size_t used = 0;
     FieldLists::Visit(state_.workloads, [&](const auto& places, const auto& free, const auto& roll,
                                             const Serial& next, const size_t& living) {
-      std::vector<bool> is_free(places.size());
-      for (const WorkloadId id : free) {
-        Expect(In(id, places.size()) && !is_free[static_cast<size_t>(id)] && state_.workloads.IsFree(id),
-               "free places");
-        if (broken_.empty()) is_free[static_cast<size_t>(id)] = true;
-      }
+      const std::vector<bool> is_free = CheckFree(places, free);
       for (size_t i = 0; i < roll.size(); ++i) {
         Expect(roll[i].serial < next && (i == 0 || roll[i - 1].serial < roll[i].serial),
                "numbers of workloads");
@@ -156,24 +180,30 @@ class WorkloadReferences : private ReferenceCheck {
       Expect(InOrNone(workload.cls, state_.classes.size()), "classes of workloads");
       Expect(InOrNone(workload.queued, state_.queues.size()), "queues of workloads");
       Expect((workload.place == QueuePlace::kNowhere) == (seen_[id] == 0), "pending workloads");
-      const bool is_charged =
-          IsNode(workload.charged) &&
-          In(workload.charged_place, state_.Queue(workload.charged).workloads.size()) &&
-          static_cast<size_t>(
-              state_.Queue(workload.charged).workloads[static_cast<size_t>(workload.charged_place)]) == id;
-      Expect(workload.charged == kNoId || is_charged, "charged workloads");
-      for (const auto& [fr, amount] : workload.usage) Expect(In(fr, state_.flavor_resources.size()), "usage");
-      for (const Condition& condition : workload.conditions) {
-        Expect(In(static_cast<int32_t>(condition.type), std::size(kConditionTypeNames)) &&
-                   In(condition.reason, ReasonCount()),
-               "conditions");
-        CheckMessage(condition.message);
-      }
-      if (workload.admission) CheckAdmission(*workload.admission);
-      if (workload.topology_usage) CheckTopologyUsage(*workload.topology_usage);
-      for (const WorkloadCheck& check : workload.Status().checks) {
-        Expect(In(check.check, state_.checks.size()), "checks of workloads");
-      }
+      Expect(workload.charged == kNoId || IsCharged(workload, id), "charged workloads");
+      CheckStatus(workload);
+    }
+  }
+
+  bool IsCharged(const Workload& workload, size_t id) const {
+    if (!IsNode(workload.charged)) return false;
+    const std::vector<WorkloadId>& charged = state_.Queue(workload.charged).workloads;
+    return In(workload.charged_place, charged.size()) &&
+           static_cast<size_t>(charged[static_cast<size_t>(workload.charged_place)]) == id;
+  }
+
+  void CheckStatus(const Workload& workload) {
+    for (const auto& [fr, amount] : workload.usage) Expect(In(fr, state_.flavor_resources.size()), "usage");
+    for (const Condition& condition : workload.conditions) {
+      Expect(In(static_cast<int32_t>(condition.type), std::size(kConditionTypeNames)) &&
+                 In(condition.reason, ReasonCount()),
+             "conditions");
+      CheckMessage(condition.message);
+    }
+    if (workload.admission) CheckAdmission(*workload.admission);
+    if (workload.topology_usage) CheckTopologyUsage(*workload.topology_usage);
+    for (const WorkloadCheck& check : workload.Status().checks) {
+      Expect(In(check.check, state_.checks.size()), "checks of workloads");
     }
   }
 

@@ -20,6 +20,8 @@ const K& KeyOf(const std::pair<const K, V>& entry) {
 }
 inline int32_t KeyOf(int32_t key) { return key; }
 
+inline size_t Index(int32_t id) { return static_cast<size_t>(id); }
+
 // Which ids something refers to.
 class Marks {
  public:
