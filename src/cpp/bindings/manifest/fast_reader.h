@@ -80,10 +80,12 @@ class FastReader {
   void AppendCode(std::string* text, int digits);
   py::object Literal(int parent);
   size_t LiteralIndent(int parent) const;
+  size_t LiteralLines(size_t indent, std::string* text);
 
   // JSON.
   void SkipSpace();
   void Expect(char sign);
+  void ExpectWord(absl::string_view word);
   py::object JsonValue();
   py::object JsonObject();
   py::object JsonValueOf(const py::object& key);
@@ -92,9 +94,12 @@ class FastReader {
   py::object JsonKey();
   py::object JsonText();
   py::object JsonNumber();
+  absl::string_view Digits();
+  bool PassFraction();
   bool OpenJson();
   void ReadJsonPairs();
   bool NextJsonItem();
+  void FinishJson();
   void PassOverJson();
   void PassOverJsonText();
   bool NextYamlItem();

@@ -60,6 +60,12 @@ bool FastReader::NextJsonItem() {
   }
   ++at_;
   in_list_ = false;
+  FinishJson();
+  return false;
+}
+
+// What follows the list of items up to the end of the text.
+void FastReader::FinishJson() {
   SkipSpace();
   if (Peek() == ',') {
     ++at_;
@@ -70,7 +76,6 @@ bool FastReader::NextJsonItem() {
   }
   SkipSpace();
   if (!AtEnd()) throw Unsupported();
-  return false;
 }
 
 // From the start of a value to its end, by its brackets and quotes.
@@ -126,13 +131,13 @@ void FastReader::Expect(char sign) {
   ++at_;
 }
 
+void FastReader::ExpectWord(absl::string_view word) {
+  if (static_cast<size_t>(end_ - at_) < word.size()) throw Unsupported();
+  if (std::memcmp(at_, word.data(), word.size()) != 0) throw Unsupported();
+  at_ += word.size();
+}
+
 py::object FastReader::JsonValue() {
-  const auto is_next = [this](absl::string_view word) {
-    if (static_cast<size_t>(end_ - at_) < word.size()) return false;
-    if (std::memcmp(at_, word.data(), word.size()) != 0) return false;
-    at_ += word.size();
-    return true;
-  };
   switch (Peek()) {
     case '{':
       return JsonObject();
@@ -141,14 +146,14 @@ py::object FastReader::JsonValue() {
     case '"':
       return JsonText();
     case 't':
-      if (is_next("true")) return py::bool_(true);
-      throw Unsupported();
+      ExpectWord("true");
+      return py::bool_(true);
     case 'f':
-      if (is_next("false")) return py::bool_(false);
-      throw Unsupported();
+      ExpectWord("false");
+      return py::bool_(false);
     case 'n':
-      if (is_next("null")) return py::none();
-      throw Unsupported();
+      ExpectWord("null");
+      return py::none();
     default:
       return JsonNumber();
   }
@@ -240,34 +245,39 @@ py::object FastReader::JsonText() {
   return texts_.Text(text, /*is_yaml=*/false);
 }
 
+absl::string_view FastReader::Digits() {
+  const char* const first = at_;
+  while (!AtEnd() && *at_ >= '0' && *at_ <= '9') ++at_;
+  if (at_ == first) throw Unsupported();
+  return {first, static_cast<size_t>(at_ - first)};
+}
+
 py::object FastReader::JsonNumber() {
   const char* const start = at_;
-  const auto pass_digits = [this] {
-    const char* const first = at_;
-    while (!AtEnd() && *at_ >= '0' && *at_ <= '9') ++at_;
-    if (at_ == first) throw Unsupported();
-    return absl::string_view(first, static_cast<size_t>(at_ - first));
-  };
-  bool is_integer = true;
   if (Peek() == '-') ++at_;
-  const absl::string_view whole = pass_digits();
+  const absl::string_view whole = Digits();
   if (whole.size() > 1 && whole[0] == '0') throw Unsupported();
-  if (Peek() == '.') {
-    ++at_;
-    pass_digits();
-    is_integer = false;
-  }
-  if (Peek() == 'e' || Peek() == 'E') {
-    ++at_;
-    if (Peek() == '+' || Peek() == '-') ++at_;
-    pass_digits();
-    is_integer = false;
-  }
+  const bool is_integer = PassFraction();
   const absl::string_view text(start, static_cast<size_t>(at_ - start));
   if (text.size() > longest_) throw Unsupported();
   if (!is_integer) return texts_.Number(text);
   if (text != "0" && !IsSimpleInteger(text)) throw Unsupported();
   return texts_.Scalar(text);
+}
+
+// What may follow the whole part of a number. Returns whether nothing does.
+bool FastReader::PassFraction() {
+  const char* const start = at_;
+  if (Peek() == '.') {
+    ++at_;
+    Digits();
+  }
+  if (Peek() == 'e' || Peek() == 'E') {
+    ++at_;
+    if (Peek() == '+' || Peek() == '-') ++at_;
+    Digits();
+  }
+  return at_ == start;
 }
 
 }  // namespace kueue::python

@@ -27,6 +27,20 @@ void AppendBreaks(std::string* text, size_t breaks) {
   }
 }
 
+// A code point of at most 16 bits.
+void AppendUtf8(std::string* text, unsigned code) {
+  if (code < 0x80) {
+    *text += static_cast<char>(code);
+  } else if (code < 0x800) {
+    *text += static_cast<char>(0xC0 | (code >> 6));
+    *text += static_cast<char>(0x80 | (code & 0x3F));
+  } else {
+    *text += static_cast<char>(0xE0 | (code >> 12));
+    *text += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
+    *text += static_cast<char>(0x80 | (code & 0x3F));
+  }
+}
+
 // What stands for the blanks and line breaks between two lines of a plain scalar.
 void AppendFold(std::string* text, const char* from, const char* to) {
   if (std::find(from, to, '#') != to) throw Unsupported();  // a comment ends it
@@ -181,16 +195,7 @@ void FastReader::AppendCode(std::string* text, int digits) {
   }
   if ((code >= 0xD800 && code <= 0xDFFF) || code == 0x85 || code == 0x2028 || code == 0x2029)
     throw Unsupported();
-  if (code < 0x80) {
-    *text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    *text += static_cast<char>(0xC0 | (code >> 6));
-    *text += static_cast<char>(0x80 | (code & 0x3F));
-  } else {
-    *text += static_cast<char>(0xE0 | (code >> 12));
-    *text += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
-    *text += static_cast<char>(0x80 | (code & 0x3F));
-  }
+  AppendUtf8(text, code);
 }
 
 // How far the lines of a block are indented: as its first line that is not blank, which no blank one before
@@ -217,9 +222,21 @@ py::object FastReader::Literal(int parent) {
   if (AtEnd() || *at_ != '\n') throw Unsupported();
   ++at_;
   ++line_;
-  const size_t indent = LiteralIndent(parent);
   std::string text;
-  size_t breaks = 0;  // since the last line that is not empty
+  const size_t breaks = LiteralLines(LiteralIndent(parent), &text);
+  if (text.find('\r') != std::string::npos || text.size() > longest_) throw Unsupported();
+  if (text.find_first_not_of(" \n") == std::string::npos)
+    throw Unsupported();  // no line tells the indentation
+  if (chomp == '+') text.append(breaks, '\n');
+  if (chomp == ' ') text += '\n';
+  FindContent();
+  return texts_.Text(text);
+}
+
+// The lines of a block that are indented as far. Returns how many line breaks follow the last that is not
+// empty.
+size_t FastReader::LiteralLines(size_t indent, std::string* text) {
+  size_t breaks = 0;
   while (!AtEnd()) {
     const void* const found = std::memchr(at_, '\n', static_cast<size_t>(end_ - at_));
     if (found == nullptr) throw Unsupported();
@@ -228,21 +245,15 @@ py::object FastReader::Literal(int parent) {
     while (first != stop && *first == ' ') ++first;
     if (static_cast<size_t>(first - at_) < indent && first != stop) break;
     if (static_cast<size_t>(stop - at_) > indent) {
-      text.append(breaks, '\n');
-      text.append(at_ + indent, stop);
+      text->append(breaks, '\n');
+      text->append(at_ + indent, stop);
       breaks = 0;
     }
     ++breaks;
     at_ = stop + 1;
     ++line_;
   }
-  if (text.find('\r') != std::string::npos || text.size() > longest_) throw Unsupported();
-  if (text.find_first_not_of(" \n") == std::string::npos)
-    throw Unsupported();  // no line tells the indentation
-  if (chomp == '+') text.append(breaks, '\n');
-  if (chomp == ' ') text += '\n';
-  FindContent();
-  return texts_.Text(text);
+  return breaks;
 }
 
 }  // namespace kueue::python
