@@ -120,37 +120,47 @@ void MarkMissing(const int32_t* codes, Column& column) {
     column.valid[static_cast<size_t>(whole)] |= static_cast<uint8_t>(is_known(i) << (i % 8));
 }
 
-Column MakeColumn(const std::string& name, const py::handle& value, Export& shared) {
-  Column column;
-  column.name = name;
-  if (py::isinstance<py::list>(value)) {
-    column.format = "u";
-    column.texts = std::make_unique<TextCells>();
-    for (const py::handle& text : value) {
-      column.texts->Add(text);
-      ++column.length;
-    }
-    return column;
+void TakeTexts(const py::list& texts, Column& column) {
+  column.format = "u";
+  column.texts = std::make_unique<TextCells>();
+  for (const py::handle& text : texts) {
+    column.texts->Add(text);
+    ++column.length;
   }
-  const bool coded = py::isinstance<py::tuple>(value);
-  const auto array = coded ? py::array_t<int32_t, py::array::c_style>(value.cast<py::tuple>()[0])
-                           : py::array::ensure(value, py::array::c_style);
+}
+
+// The values of an array stay where they are.
+void TakeArray(const py::array& array, Column& column, Export& shared) {
   const char* format = FormatOf(array.dtype());
   if (format == nullptr || array.ndim() != 1) {
     ThrowIfError(
-        absl::UnimplementedError(absl::StrCat("column \"", name, "\" has a type that Arrow has not")));
+        absl::UnimplementedError(absl::StrCat("column \"", column.name, "\" has a type that Arrow has not")));
   }
   column.format = format;
   column.length = array.size();
   column.data = array.data();
   shared.arrays.push_back(py::object(array).release().ptr());
-  if (coded) {
-    column.names = std::make_unique<TextCells>();
-    for (const py::handle& text : value.cast<py::tuple>()[1]) column.names->Add(text);
-    MarkMissing(static_cast<const int32_t*>(column.data), column);
-  } else if (column.format == "b") {
-    column.bits = Packed(static_cast<const uint8_t*>(column.data), column.length);
-    column.data = column.bits.data();
+  if (column.format != "b") return;
+  column.bits = Packed(static_cast<const uint8_t*>(column.data), column.length);
+  column.data = column.bits.data();
+}
+
+void TakeCodes(const py::tuple& codes_and_names, Column& column, Export& shared) {
+  TakeArray(py::array_t<int32_t, py::array::c_style>(codes_and_names[0]), column, shared);
+  column.names = std::make_unique<TextCells>();
+  for (const py::handle& text : codes_and_names[1]) column.names->Add(text);
+  MarkMissing(static_cast<const int32_t*>(column.data), column);
+}
+
+Column MakeColumn(const std::string& name, const py::handle& value, Export& shared) {
+  Column column;
+  column.name = name;
+  if (py::isinstance<py::list>(value)) {
+    TakeTexts(value.cast<py::list>(), column);
+  } else if (py::isinstance<py::tuple>(value)) {
+    TakeCodes(value.cast<py::tuple>(), column, shared);
+  } else {
+    TakeArray(py::array::ensure(value, py::array::c_style), column, shared);
   }
   return column;
 }

@@ -37,6 +37,15 @@ struct Subject {
   Serial serial = kNoId;  // of one that the engine has
 };
 
+Question ReadQuestion(const py::object& workload) {
+  if (!py::hasattr(workload, "pod_sets")) {
+    ThrowIfError(absl::InvalidArgumentError(
+        absl::StrCat("Question: workload: is ", Briefly(workload), "; it must be a Workload")));
+  }
+  const py::object not_modelled = py::getattr(workload, "not_modelled", py::tuple());
+  return {ReadWorkload(workload), py::cast<std::vector<std::string>>(not_modelled)};
+}
+
 Subject ReadSubject(const py::handle& item) {
   if (py::isinstance<Question>(item)) return {item.cast<const Question&>().object, kNoId};
   if (py::isinstance<py::int_>(item)) return {{}, item.cast<Serial>()};
@@ -76,6 +85,10 @@ struct Answers {
     if (index >= records.size()) throw py::index_error();
     return View(engine.cast<SharedEngine&>(), *legend, records[index]);
   }
+  const char* VerdictAt(size_t index) const {
+    if (index >= records.size()) throw py::index_error();
+    return VerdictName(records[index].decision.verdict);
+  }
 };
 
 py::tuple AskOne(SharedEngine& shared, const py::handle& item) {
@@ -99,7 +112,7 @@ Answers Ask(const py::object& self, const py::iterable& items) {
   Answers answers{self, nullptr, {}};
   SharedEngine& shared = self.cast<SharedEngine&>();
   const py::gil_scoped_release release;
-  shared.Write([&](Engine& engine) {
+  shared.Change([&](Engine& engine) {
     answers.legend = shared.legend();
     engine.state().EnsureBuilt();
     answers.records.reserve(subjects.size());
@@ -107,7 +120,6 @@ Answers Ask(const py::object& self, const py::iterable& items) {
       PollAtOnce();
       answers.records.push_back(AnswerFor(engine.state(), subject));
     }
-    return 0;
   });
   return answers;
 }
@@ -144,9 +156,8 @@ py::list MustLeaveOf(SharedEngine& shared) {
   std::vector<std::string> keys;
   {
     const py::gil_scoped_release release;
-    shared.Write([&keys](Engine& engine) {
+    shared.Change([&keys](Engine& engine) {
       for (WorkloadId id : MustLeave(engine.state())) keys.push_back(engine.state().At(id).Key());
-      return 0;
     });
   }
   return py::cast(keys);
@@ -156,28 +167,14 @@ py::list MustLeaveOf(SharedEngine& shared) {
 
 void BindAsk(py::module_& module) {
   py::class_<Question>(module, "Question", "A workload read once, to be asked about again and again.")
-      .def(py::init([](const py::object& workload) {
-             if (!py::hasattr(workload, "pod_sets")) {
-               ThrowIfError(absl::InvalidArgumentError(
-                   absl::StrCat("Question: workload: is ", Briefly(workload), "; it must be a Workload")));
-             }
-             const py::object not_modelled = py::getattr(workload, "not_modelled", py::tuple());
-             return Question{ReadWorkload(workload), py::cast<std::vector<std::string>>(not_modelled)};
-           }),
-           py::arg("workload"))
+      .def(py::init(&ReadQuestion), py::arg("workload"))
       .def_property_readonly("key", [](const Question& self) { return self.object.Key(); })
       .def_property_readonly("not_modelled",
                              [](const Question& self) { return py::tuple(py::cast(self.not_modelled)); });
   py::class_<Answers>(module, "Answers", "Answers to questions, named when they are looked at.")
       .def("__len__", [](const Answers& self) { return self.records.size(); })
       .def("__getitem__", &Answers::At, py::arg("index"))
-      .def(
-          "verdict",
-          [](const Answers& self, size_t index) {
-            if (index >= self.records.size()) throw py::index_error();
-            return VerdictName(self.records[index].decision.verdict);
-          },
-          py::arg("index"));
+      .def("verdict", &Answers::VerdictAt, py::arg("index"));
   AddMethod(module, "ask", &Ask, py::arg("items"));
   AddMethod(module, "evaluations", &Evaluations, py::arg("ids"));
   AddMethod(module, "ask_one", &AskOne, py::arg("item"));

@@ -31,21 +31,25 @@ struct Decisions {
   }
 };
 
+py::list ViewChecks(const State& state, const StatusDetails& status) {
+  static constexpr const char* kStates[] = {"Pending", "Ready", "Retry", "Rejected"};
+  py::list checks;
+  for (const WorkloadCheck& check : status.checks) {
+    checks.append(py::make_tuple(state.check_names.Name(check.check), kStates[static_cast<int>(check.state)],
+                                 check.message, check.transition, check.retry_count,
+                                 check.requeue_after_seconds, check.pod_set_updates));
+  }
+  return checks;
+}
+
 // What a workload's status says beside its conditions and its admission.
 py::dict StatusDetailsOf(SharedEngine& shared, Serial serial) {
   return shared.Read([serial](const Engine& engine) {
     const State& state = engine.state();
     const Workload& workload = WorkloadOf(state, serial);
     const StatusDetails& status = workload.Status();
-    static constexpr const char* kStates[] = {"Pending", "Ready", "Retry", "Rejected"};
-    py::list checks;
-    for (const WorkloadCheck& check : status.checks) {
-      checks.append(py::make_tuple(state.check_names.Name(check.check),
-                                   kStates[static_cast<int>(check.state)], check.message, check.transition,
-                                   check.retry_count, check.requeue_after_seconds, check.pod_set_updates));
-    }
     py::dict view;
-    view["checks"] = checks;
+    view["checks"] = ViewChecks(state, status);
     view["requeue_count"] = status.requeue_count;
     view["requeue_at"] = status.requeue_at;
     view["past_execution_seconds"] = status.past_execution_seconds;
@@ -57,21 +61,25 @@ py::dict StatusDetailsOf(SharedEngine& shared, Serial serial) {
   });
 }
 
-// The checks that somebody has to answer: those Pending of workloads that hold quota and are not on their way
-// out.
+// Workloads that hold quota, are not on their way out and have a check that is Pending, oldest first.
+std::vector<Serial> WaitingForChecks(const State& state) {
+  std::vector<Serial> asked;
+  for (NodeId node : state.forest().Queues()) {
+    for (WorkloadId id : state.Queue(node).workloads) {
+      if (!state.At(id).IsEvicted() && HasCheckIn(state.At(id), CheckState::kPending))
+        asked.push_back(state.At(id).serial);
+    }
+  }
+  std::sort(asked.begin(), asked.end());
+  return asked;
+}
+
+// The checks that somebody has to answer.
 py::list PendingChecks(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     const State& state = engine.state();
-    std::vector<Serial> asked;
-    for (NodeId node : state.forest().Queues()) {
-      for (WorkloadId id : state.Queue(node).workloads) {
-        if (!state.At(id).IsEvicted() && HasCheckIn(state.At(id), CheckState::kPending))
-          asked.push_back(state.At(id).serial);
-      }
-    }
-    std::sort(asked.begin(), asked.end());
     py::list pending;
-    for (Serial serial : asked) {
+    for (Serial serial : WaitingForChecks(state)) {
       for (const WorkloadCheck& check : WorkloadOf(state, serial).Status().checks) {
         if (check.state != CheckState::kPending) continue;
         pending.append(py::make_tuple(serial, state.check_names.Name(check.check)));
@@ -79,6 +87,17 @@ py::list PendingChecks(SharedEngine& shared) {
     }
     return pending;
   });
+}
+
+// Who waits in the queues that let others pass a head that does not fit.
+int64_t WaitingInBestEffort(const State& state) {
+  int64_t waiting = 0;
+  for (NodeId node : state.forest().Queues()) {
+    const ClusterQueue& queue = state.Queue(node);
+    if (queue.spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO)
+      waiting += queue.pending.active_count();
+  }
+  return waiting;
 }
 
 Decisions Decide(const py::object& self) {
@@ -94,11 +113,7 @@ Decisions Decide(const py::object& self) {
       made.result = engine.RunCycle(&entries);
       made.decisions.reserve(entries.size());
       for (const Entry& entry : entries) made.decisions.push_back(Decided(engine.state(), entry));
-      for (NodeId node : engine.state().forest().Queues()) {
-        const ClusterQueue& queue = engine.state().Queue(node);
-        if (queue.spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO)
-          made.ahead += queue.pending.active_count();
-      }
+      made.ahead = WaitingInBestEffort(engine.state());
       return made;
     });
   }

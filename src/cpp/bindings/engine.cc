@@ -8,73 +8,104 @@
 namespace kueue::python {
 namespace {
 
-using Release = py::gil_scoped_release;
+using ApplyObject = std::function<void(Engine&)>;
+
+// How objects of a kind are read and deleted. Whether what is applied was changed matters to some kinds only.
+struct ObjectKind {
+  const char* name;
+  ApplyObject (*read)(const py::handle& object, bool changed);
+  void (*remove)(Engine& engine, const std::string& ns, const std::string& name);
+};
+constexpr ObjectKind kObjectKinds[] = {
+    {"ResourceFlavor",
+     [](const py::handle& object, bool) -> ApplyObject {
+       return [spec = ReadFlavor(object)](Engine& engine) { engine.ApplyFlavor(spec); };
+     },
+     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteFlavor(name); }},
+    {"ClusterQueue",
+     [](const py::handle& object, bool changed) -> ApplyObject {
+       return [spec = ReadClusterQueue(object), changed](Engine& engine) {
+         engine.ApplyClusterQueue(spec, changed);
+       };
+     },
+     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteClusterQueue(name); }},
+    {"Cohort",
+     [](const py::handle& object, bool changed) -> ApplyObject {
+       return [spec = ReadCohort(object), changed](Engine& engine) { engine.ApplyCohort(spec, changed); };
+     },
+     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteCohort(name); }},
+    {"LocalQueue",
+     [](const py::handle& object, bool) -> ApplyObject {
+       return [spec = ReadLocalQueue(object)](Engine& engine) { engine.ApplyLocalQueue(spec); };
+     },
+     [](Engine& engine, const std::string& ns, const std::string& name) {
+       engine.DeleteLocalQueue(ns, name);
+     }},
+    {"Namespace",
+     [](const py::handle& object, bool) -> ApplyObject {
+       return [name = TextOf(object, "name"), labels = Labels(object.attr("labels"))](Engine& engine) {
+         engine.ApplyNamespace(name, labels);
+       };
+     },
+     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteNamespace(name); }},
+    {"AdmissionCheck",
+     [](const py::handle& object, bool) -> ApplyObject {
+       return [spec = ReadCheck(object)](Engine& engine) { engine.ApplyCheck(spec); };
+     },
+     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteCheck(name); }},
+    {"Topology",
+     [](const py::handle& object, bool) -> ApplyObject {
+       return [name = TextOf(object, "name"), levels = Texts(object.attr("levels"))](Engine& engine) {
+         engine.ApplyTopology(name, levels);
+       };
+     },
+     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteTopology(name); }},
+    {"Node",
+     [](const py::handle& object, bool) -> ApplyObject {
+       return [node = ReadNode(object), since = OptionalInt(object.attr("ready_since"))](Engine& engine) {
+         engine.ApplyNode(node, since);
+       };
+     },
+     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteNode(name); }},
+    {"Pod",
+     [](const py::handle& object, bool) -> ApplyObject {
+       return
+           [pod = ReadPod(object)](Engine& engine) { engine.ApplyPod(pod.ns, pod.name, pod.pod, pod.spec); };
+     },
+     [](Engine& engine, const std::string& ns, const std::string& name) { engine.DeletePod(ns, name); }},
+    {"LimitRange",
+     [](const py::handle& object, bool) -> ApplyObject {
+       return [ns = TextOf(object, "namespace"), name = TextOf(object, "name"),
+               limits = ReadLimitRange(object)](Engine& engine) { engine.ApplyLimitRange(ns, name, limits); };
+     },
+     [](Engine& engine, const std::string& ns, const std::string& name) {
+       engine.DeleteLimitRange(ns, name);
+     }},
+    {"RuntimeClass",
+     [](const py::handle& object, bool) -> ApplyObject {
+       return [name = TextOf(object, "name"), runtime_class = ReadRuntimeClass(object)](Engine& engine) {
+         engine.ApplyRuntimeClass(name, runtime_class);
+       };
+     },
+     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteRuntimeClass(name); }},
+};
 
 }  // namespace
 
 std::function<void(Engine&)> ReadObject(const py::handle& object, bool changed) {
-  const std::string kind = Text(py::type::of(object).attr("__name__"));
-  if (kind == "ResourceFlavor") {
-    return [spec = ReadFlavor(object)](Engine& engine) { engine.ApplyFlavor(spec); };
-  }
-  if (kind == "ClusterQueue") {
-    return [spec = ReadClusterQueue(object), changed](Engine& engine) {
-      engine.ApplyClusterQueue(spec, changed);
-    };
-  }
-  if (kind == "Cohort") {
-    return [spec = ReadCohort(object), changed](Engine& engine) { engine.ApplyCohort(spec, changed); };
-  }
-  if (kind == "LocalQueue") {
-    return [spec = ReadLocalQueue(object)](Engine& engine) { engine.ApplyLocalQueue(spec); };
-  }
-  if (kind == "Namespace") {
-    return [name = TextOf(object, "name"), labels = Labels(object.attr("labels"))](Engine& engine) {
-      engine.ApplyNamespace(name, labels);
-    };
-  }
-  if (kind == "AdmissionCheck") {
-    return [spec = ReadCheck(object)](Engine& engine) { engine.ApplyCheck(spec); };
-  }
-  if (kind == "Topology") {
-    return [name = TextOf(object, "name"), levels = Texts(object.attr("levels"))](Engine& engine) {
-      engine.ApplyTopology(name, levels);
-    };
-  }
-  if (kind == "Node") {
-    return [node = ReadNode(object), since = OptionalInt(object.attr("ready_since"))](Engine& engine) {
-      engine.ApplyNode(node, since);
-    };
-  }
-  if (kind == "Pod") {
-    return [pod = ReadPod(object)](Engine& engine) { engine.ApplyPod(pod.ns, pod.name, pod.pod, pod.spec); };
-  }
-  if (kind == "LimitRange") {
-    return [ns = TextOf(object, "namespace"), name = TextOf(object, "name"),
-            limits = ReadLimitRange(object)](Engine& engine) { engine.ApplyLimitRange(ns, name, limits); };
-  }
-  if (kind == "RuntimeClass") {
-    return [name = TextOf(object, "name"), runtime_class = ReadRuntimeClass(object)](Engine& engine) {
-      engine.ApplyRuntimeClass(name, runtime_class);
-    };
+  const std::string name = Text(py::type::of(object).attr("__name__"));
+  for (const ObjectKind& kind : kObjectKinds) {
+    if (kind.name == name) return kind.read(object, changed);
   }
   ThrowIfError(
-      absl::UnimplementedError(absl::StrCat("objects of kind ", kind, " do not take part in admission")));
+      absl::UnimplementedError(absl::StrCat("objects of kind ", name, " do not take part in admission")));
   return {};
 }
 
 void DeleteObject(Engine& engine, const std::string& kind, const std::string& ns, const std::string& name) {
-  if (kind == "ResourceFlavor") engine.DeleteFlavor(name);
-  if (kind == "ClusterQueue") engine.DeleteClusterQueue(name);
-  if (kind == "Cohort") engine.DeleteCohort(name);
-  if (kind == "LocalQueue") engine.DeleteLocalQueue(ns, name);
-  if (kind == "Namespace") engine.DeleteNamespace(name);
-  if (kind == "AdmissionCheck") engine.DeleteCheck(name);
-  if (kind == "Topology") engine.DeleteTopology(name);
-  if (kind == "Node") engine.DeleteNode(name);
-  if (kind == "Pod") engine.DeletePod(ns, name);
-  if (kind == "LimitRange") engine.DeleteLimitRange(ns, name);
-  if (kind == "RuntimeClass") engine.DeleteRuntimeClass(name);
+  for (const ObjectKind& known : kObjectKinds) {
+    if (known.name == kind) known.remove(engine, ns, name);
+  }
 }
 
 namespace {
@@ -118,167 +149,157 @@ Reason ParseFinishReason(const std::string& name) {
 // Every call that changes a workload.
 template <typename Use>
 void WithWorkload(SharedEngine& shared, Serial serial, Use use) {
-  shared.Write([&](Engine& engine) {
-    use(engine, PlaceOf(engine.state(), serial));
-    return 0;
+  shared.Change([&](Engine& engine) { use(engine, PlaceOf(engine.state(), serial)); });
+}
+
+// --- objects and time
+
+std::unique_ptr<SharedEngine> MakeEngine(const py::object& configuration) {
+  return std::make_unique<SharedEngine>(
+      std::make_shared<Engine>(ReadConfig(configuration), ReadRequestsConfig(configuration)));
+}
+
+void ApplyTo(SharedEngine& shared, const py::handle& object, bool changed) {
+  shared.Change(ReadObject(object, changed));
+}
+
+void DeleteFrom(SharedEngine& shared, const std::string& kind, const std::string& ns,
+                const std::string& name) {
+  shared.Change([&](Engine& engine) { DeleteObject(engine, kind, ns, name); });
+}
+
+Time NowOf(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) { return engine.state().now; });
+}
+
+void SetNow(SharedEngine& shared, Time now) {
+  shared.Change([now](Engine& engine) { engine.SetNow(now); });
+}
+
+void SetStopDelay(SharedEngine& shared, Time delay) {
+  shared.Change([delay](Engine& engine) { engine.SetStopDelay(delay); });
+}
+
+void RecordEvents(SharedEngine& shared, bool on) {
+  shared.Change([on](Engine& engine) {
+    engine.state().record_events = on;
+    engine.state().events.clear();
   });
+}
+
+// --- workloads
+
+void Update(SharedEngine& shared, Serial serial, const py::handle& object, bool changed) {
+  WorkloadObject read = ReadWorkload(object);
+  WithWorkload(shared, serial,
+               [&](Engine& engine, WorkloadId id) { engine.Update(id, std::move(read), changed); });
+}
+
+void Finish(SharedEngine& shared, Serial serial, const std::string& reason, const std::string& message) {
+  const Reason parsed = ParseFinishReason(reason);
+  WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) { engine.Finish(id, parsed, message); });
+}
+
+void Delete(SharedEngine& shared, Serial serial) {
+  WithWorkload(shared, serial, [](Engine& engine, WorkloadId id) { engine.Delete(id); });
+}
+
+// What an admission check says of a workload.
+struct CheckAnswer {
+  std::optional<std::string> message;
+  std::optional<int64_t> requeue_after_seconds;
+  std::optional<PodSetUpdates> updates;
+};
+
+void SetCheck(SharedEngine& shared, Serial serial, const std::string& check, CheckState state,
+              CheckAnswer answer) {
+  WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) {
+    engine.SetCheckState(id, check, state, std::move(answer.message), answer.requeue_after_seconds,
+                         std::move(answer.updates));
+  });
+}
+
+void SetPodsReady(SharedEngine& shared, Serial serial, bool ready) {
+  WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) { engine.SetPodsReady(id, ready); });
+}
+
+void SetReclaimable(SharedEngine& shared, Serial serial, std::map<std::string, int64_t> reclaimable) {
+  WithWorkload(shared, serial,
+               [&](Engine& engine, WorkloadId id) { engine.SetReclaimable(id, std::move(reclaimable)); });
+}
+
+// --- cycles
+
+void Settle(SharedEngine& shared) {
+  const py::gil_scoped_release release;
+  shared.Change([](Engine& engine) { engine.Settle(); });
+}
+
+bool IsBlocked(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) { return engine.state().waiting.start != nullptr; });
+}
+
+py::tuple RunCycle(SharedEngine& shared) {
+  CycleResult result;
+  {
+    const py::gil_scoped_release release;
+    result = shared.Write([](Engine& engine) { return engine.RunCycle(); });
+  }
+  return py::make_tuple(result.idle, result.admitted, result.evicted, result.moved);
+}
+
+Serial FindWorkload(SharedEngine& shared, const std::string& key) {
+  return shared.Read([&key](const Engine& engine) {
+    const WorkloadId id = engine.state().FindWorkload(key);
+    return id == kNoId ? Serial{kNoId} : engine.state().At(id).serial;
+  });
+}
+
+std::vector<std::string> ProblemsOf(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) { return Check(engine.state()); });
 }
 
 using BoundEngine = py::class_<SharedEngine>;
 
 // Objects and time.
 void BindObjects(BoundEngine& bound) {
-  bound
-      .def(py::init([](const py::object& configuration) {
-             return std::make_unique<SharedEngine>(
-                 std::make_shared<Engine>(ReadConfig(configuration), ReadRequestsConfig(configuration)));
-           }),
-           py::arg("configuration") = py::none())
+  bound.def(py::init(&MakeEngine), py::arg("configuration") = py::none())
       .def("fork", &SharedEngine::Fork)
-      .def(
-          "apply",
-          [](SharedEngine& shared, const py::handle& object, bool changed) {
-            const auto apply = ReadObject(object, changed);
-            shared.Write([&apply](Engine& engine) {
-              apply(engine);
-              return 0;
-            });
-          },
-          py::arg("object"), py::arg("changed") = true)
-      .def(
-          "delete_object",
-          [](SharedEngine& shared, const std::string& kind, const std::string& ns, const std::string& name) {
-            shared.Write([&](Engine& engine) {
-              DeleteObject(engine, kind, ns, name);
-              return 0;
-            });
-          },
-          py::arg("kind"), py::arg("namespace"), py::arg("name"))
-      .def(
-          "set_now",
-          [](SharedEngine& shared, Time now) {
-            shared.Write([now](Engine& engine) {
-              engine.SetNow(now);
-              return 0;
-            });
-          },
-          py::arg("now"))
-      .def_property_readonly("now",
-                             [](SharedEngine& shared) {
-                               return shared.Read([](const Engine& engine) { return engine.state().now; });
-                             })
-      .def(
-          "set_stop_delay",
-          [](SharedEngine& shared, Time delay) {
-            shared.Write([delay](Engine& engine) {
-              engine.SetStopDelay(delay);
-              return 0;
-            });
-          },
-          py::arg("delay"))
-      .def(
-          "record_events",
-          [](SharedEngine& shared, bool on) {
-            shared.Write([on](Engine& engine) {
-              engine.state().record_events = on;
-              engine.state().events.clear();
-              return 0;
-            });
-          },
-          py::arg("on"));
+      .def("apply", &ApplyTo, py::arg("object"), py::arg("changed") = true)
+      .def("delete_object", &DeleteFrom, py::arg("kind"), py::arg("namespace"), py::arg("name"))
+      .def("set_now", &SetNow, py::arg("now"))
+      .def_property_readonly("now", &NowOf)
+      .def("set_stop_delay", &SetStopDelay, py::arg("delay"))
+      .def("record_events", &RecordEvents, py::arg("on"));
 }
 
 // Workloads come, change and go.
 void BindWorkloads(BoundEngine& bound) {
   bound.def("submit", &Submit, py::arg("workload"), py::arg("single_pod") = false)
-      .def(
-          "update",
-          [](SharedEngine& shared, Serial serial, const py::handle& object, bool changed) {
-            WorkloadObject read = ReadWorkload(object);
-            WithWorkload(shared, serial,
-                         [&](Engine& engine, WorkloadId id) { engine.Update(id, std::move(read), changed); });
-          },
-          py::arg("id"), py::arg("workload"), py::arg("changed") = true)
-      .def(
-          "finish",
-          [](SharedEngine& shared, Serial serial, const std::string& reason, const std::string& message) {
-            const Reason parsed = ParseFinishReason(reason);
-            WithWorkload(shared, serial,
-                         [&](Engine& engine, WorkloadId id) { engine.Finish(id, parsed, message); });
-          },
-          py::arg("id"), py::arg("reason") = "Succeeded", py::arg("message") = "")
-      .def(
-          "delete",
-          [](SharedEngine& shared, Serial serial) {
-            WithWorkload(shared, serial, [](Engine& engine, WorkloadId id) { engine.Delete(id); });
-          },
-          py::arg("id"))
+      .def("update", &Update, py::arg("id"), py::arg("workload"), py::arg("changed") = true)
+      .def("finish", &Finish, py::arg("id"), py::arg("reason") = "Succeeded", py::arg("message") = "")
+      .def("delete", &Delete, py::arg("id"))
       .def(
           "set_check",
           [](SharedEngine& shared, Serial serial, const std::string& check, const std::string& state,
              std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds,
              const std::optional<std::string>& pod_set_updates) {
-            std::optional<PodSetUpdates> updates;
-            if (pod_set_updates) updates = ReadPodSetUpdates(*pod_set_updates);
-            const CheckState parsed = ParseCheckState(state);
-            WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) {
-              engine.SetCheckState(id, check, parsed, std::move(message), requeue_after_seconds,
-                                   std::move(updates));
-            });
+            CheckAnswer answer{std::move(message), requeue_after_seconds, std::nullopt};
+            if (pod_set_updates) answer.updates = ReadPodSetUpdates(*pod_set_updates);
+            SetCheck(shared, serial, check, ParseCheckState(state), std::move(answer));
           },
           py::arg("id"), py::arg("check"), py::arg("state"), py::arg("message") = py::none(),
           py::arg("requeue_after_seconds") = py::none(), py::arg("pod_set_updates") = py::none())
-      .def(
-          "set_pods_ready",
-          [](SharedEngine& shared, Serial serial, bool ready) {
-            WithWorkload(shared, serial,
-                         [&](Engine& engine, WorkloadId id) { engine.SetPodsReady(id, ready); });
-          },
-          py::arg("id"), py::arg("ready"))
-      .def(
-          "set_reclaimable",
-          [](SharedEngine& shared, Serial serial, std::map<std::string, int64_t> reclaimable) {
-            WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) {
-              engine.SetReclaimable(id, std::move(reclaimable));
-            });
-          },
-          py::arg("id"), py::arg("reclaimable"));
+      .def("set_pods_ready", &SetPodsReady, py::arg("id"), py::arg("ready"))
+      .def("set_reclaimable", &SetReclaimable, py::arg("id"), py::arg("reclaimable"));
 }
 
 // What runs, and what it comes to.
 void BindRuns(BoundEngine& bound) {
-  bound
-      .def("settle",
-           [](SharedEngine& shared) {
-             const Release release;
-             shared.Write([](Engine& engine) {
-               engine.Settle();
-               return 0;
-             });
-           })
-      .def_property_readonly(
-          "is_blocked",
-          [](SharedEngine& shared) {
-            return shared.Read([](const Engine& engine) { return engine.state().waiting.start != nullptr; });
-          })
-      .def("cycle",
-           [](SharedEngine& shared) {
-             CycleResult result;
-             {
-               const Release release;
-               result = shared.Write([](Engine& engine) { return engine.RunCycle(); });
-             }
-             return py::make_tuple(result.idle, result.admitted, result.evicted, result.moved);
-           })
-      .def(
-          "find",
-          [](SharedEngine& shared, const std::string& key) {
-            return shared.Read([&key](const Engine& engine) {
-              const WorkloadId id = engine.state().FindWorkload(key);
-              return id == kNoId ? Serial{kNoId} : engine.state().At(id).serial;
-            });
-          },
-          py::arg("key"))
+  bound.def("settle", &Settle)
+      .def_property_readonly("is_blocked", &IsBlocked)
+      .def("cycle", &RunCycle)
+      .def("find", &FindWorkload, py::arg("key"))
       .def("take_events", &TakeEvents)
       .def("key", &KeyOf, py::arg("id"))
       .def("condition", &ConditionOf, py::arg("id"), py::arg("type"))
@@ -288,9 +309,7 @@ void BindRuns(BoundEngine& bound) {
       .def("usage", &UsageOf, py::arg("active") = false)
       .def("shares", &SharesOf)
       .def("consumed", &ConsumedOf)
-      .def("check", [](SharedEngine& shared) {
-        return shared.Read([](const Engine& engine) { return Check(engine.state()); });
-      });
+      .def("check", &ProblemsOf);
 }
 
 }  // namespace

@@ -88,6 +88,14 @@ class SharedEngine {
     RequireSound(*shared_->engine);
     return result;
   }
+  // The same where nothing is returned.
+  template <typename Use>
+  void Change(Use use) {
+    Write([&use](Engine& engine) {
+      use(engine);
+      return 0;
+    });
+  }
   template <typename Use>
   auto Read(Use use) {
     const Lock lock(*this);

@@ -117,26 +117,31 @@ py::list Backlogs(SharedEngine& shared) {
   });
 }
 
-// ((namespace, LocalQueue, ClusterQueue, reason, underlying cause, how many), ...) of the workloads that are
-// neither admitted nor finished (pkg/cache/queue/unadmitted_workloads.go); those of no LocalQueue left out.
+// How many of the workloads that are neither admitted nor finished there are, by LocalQueue, reason and
+// underlying cause (pkg/cache/queue/unadmitted_workloads.go); those of no LocalQueue left out.
+std::map<std::tuple<LocalQueueId, int32_t, int32_t>, int> CountUnadmitted(const State& state) {
+  std::map<std::tuple<LocalQueueId, int32_t, int32_t>, int> counts;
+  for (WorkloadId id : state.Living()) {
+    const Workload& workload = state.At(id);
+    if (workload.IsAdmitted() || workload.IsFinished()) continue;
+    if (!state.Local(workload.local_queue).exists) continue;
+    const Condition* admitted = workload.Find(ConditionType::kAdmitted);
+    const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
+    auto reason = static_cast<int32_t>(Reason::kNoReservation);
+    auto cause = static_cast<int32_t>(Reason::kPendingEvaluation);
+    if (admitted != nullptr) reason = admitted->reason;
+    if (reserved != nullptr) cause = reserved->status ? 0 : reserved->reason;
+    ++counts[{workload.local_queue, reason, cause}];
+  }
+  return counts;
+}
+
+// ((namespace, LocalQueue, ClusterQueue, reason, underlying cause, how many), ...)
 py::list Unadmitted(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     const State& state = engine.state();
-    std::map<std::tuple<LocalQueueId, int32_t, int32_t>, int> counts;
-    for (WorkloadId id : state.Living()) {
-      const Workload& workload = state.At(id);
-      if (workload.IsAdmitted() || workload.IsFinished()) continue;
-      if (!state.Local(workload.local_queue).exists) continue;
-      const Condition* admitted = workload.Find(ConditionType::kAdmitted);
-      const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
-      auto reason = static_cast<int32_t>(Reason::kNoReservation);
-      auto cause = static_cast<int32_t>(Reason::kPendingEvaluation);
-      if (admitted != nullptr) reason = admitted->reason;
-      if (reserved != nullptr) cause = reserved->status ? 0 : reserved->reason;
-      ++counts[{workload.local_queue, reason, cause}];
-    }
     py::list views;
-    for (const auto& [key, count] : counts) {
+    for (const auto& [key, count] : CountUnadmitted(state)) {
       const LocalQueue& local = state.Local(std::get<0>(key));
       const NodeId queue = local.cluster_queue;
       views.append(py::make_tuple(local.ns, local.name, queue == kNoId ? "" : state.forest().Name(queue),

@@ -143,13 +143,7 @@ class Viewer {
   py::dict View(const FlavorResourceFacts& facts) const {
     py::list path, quota_users, sufficient_alone, shortages;
     for (const NodeFacts& node : facts.path) path.append(View(node));
-    for (const QuotaUserFacts& quota_user : facts.quota_users) {
-      quota_users.append(
-          py::dict("name"_a = Node(quota_user.node), "kind"_a = Kind(quota_user.node),
-                   "meets"_a = Node(quota_user.meets), "nominal"_a = Number(quota_user.nominal),
-                   "usage"_a = Number(quota_user.usage), "borrowed"_a = Number(quota_user.borrowed),
-                   "lends"_a = Number(quota_user.lends)));
-    }
+    for (const QuotaUserFacts& quota_user : facts.quota_users) quota_users.append(View(quota_user));
     for (WorkloadId id : facts.sufficient_alone) sufficient_alone.append(Key(id));
     const auto& [flavor, resource] = state_.flavor_resources[static_cast<size_t>(facts.fr)];
     for (const Shortage& shortage : facts.shortages) {
@@ -163,6 +157,12 @@ class Viewer {
                     "limit"_a = LimitName(facts.limit), "missing"_a = Number(facts.missing),
                     "shortages"_a = shortages, "may_preempt"_a = facts.may_preempt, "path"_a = path,
                     "quota_users"_a = quota_users, "sufficient_alone"_a = sufficient_alone);
+  }
+
+  py::dict View(const QuotaUserFacts& facts) const {
+    return py::dict("name"_a = Node(facts.node), "kind"_a = Kind(facts.node), "meets"_a = Node(facts.meets),
+                    "nominal"_a = Number(facts.nominal), "usage"_a = Number(facts.usage),
+                    "borrowed"_a = Number(facts.borrowed), "lends"_a = Number(facts.lends));
   }
 
   py::dict View(const NodeFacts& facts) const {
@@ -248,41 +248,57 @@ py::object View(const State& state, const Obstacle& obstacle) {
                   "message"_a = Render(state, obstacle.message));
 }
 
+// Where the workload stands in its queue, and who is first there; None and nothing where it is in none.
+void AddPosition(State& state, WorkloadId id, py::dict& view) {
+  const Workload& workload = state.At(id);
+  view["position"] = py::none();
+  view["first"] = "";
+  if (workload.place == QueuePlace::kNowhere) return;
+  const PendingQueue& pending = state.Queue(workload.queued).pending;
+  view["position"] = pending.PositionOf(state.workloads, state.ledger_usage, id);
+  view["first"] = state.At(pending.First(state.workloads, state.ledger_usage)).Key();
+}
+
+// What a cycle would answer, from where the search goes on, and whether it would be another from its first
+// flavor on.
+struct NextAnswer {
+  DecisionRecord record;
+  bool goes_on = false;
+
+  NextAnswer(const State& state, const Facts& facts) {
+    if (facts.entry.workload != kNoId) record = Asked(state, facts.next ? *facts.next : facts.entry);
+    goes_on = facts.next && record.verdict != Asked(state, facts.entry).verdict;
+  }
+};
+
+void AddAnswer(const State& state, const NextAnswer& answer, py::dict& view) {
+  view["goes_on"] = answer.goes_on;
+  view["verdict"] = VerdictName(answer.record.verdict);
+  view["reason"] = state.reasons.Name(answer.record.reason);
+  view["message"] = Render(state, answer.record.message);
+}
+
 py::dict Explain(SharedEngine& shared, Serial serial) {
   py::dict view;
   const py::gil_scoped_release release;
-  shared.Write([serial, &view](Engine& engine) {
+  shared.Change([serial, &view](Engine& engine) {
     State& state = engine.state();
     const WorkloadId id = PlaceOf(state, serial);
     const TemporaryClass cls(state, id);
     const bool holds = state.At(id).charged != kNoId;
     const Facts facts = holds ? ExplainHolding(state, id) : ExplainWaiting(state, id);
-    DecisionRecord record;
-    if (facts.entry.workload != kNoId) record = Asked(state, facts.next ? *facts.next : facts.entry);
-    const bool goes_on = facts.next && record.verdict != Asked(state, facts.entry).verdict;
+    const NextAnswer answer(state, facts);
     const Obstacle obstacle = ObstacleOf(state, state.At(id));
     const WorkloadId preemptor = PreemptorOf(state, id);
     const py::gil_scoped_acquire acquire;  // told at once, while all ids hold
     view = Viewer(state).View(facts);
-    const Workload& workload = state.At(id);
-    const bool waits = workload.place != QueuePlace::kNowhere;
-    view["position"] = py::none();
-    view["first"] = "";
-    if (waits) {
-      const PendingQueue& pending = state.Queue(workload.queued).pending;
-      view["position"] = pending.PositionOf(state.workloads, state.ledger_usage, id);
-      view["first"] = state.At(pending.First(state.workloads, state.ledger_usage)).Key();
-    }
+    AddPosition(state, id, view);
     view["holds"] = holds;
     view["obstacle"] = View(state, obstacle);
     view["inadmissibility"] = kInadmissibilityNames[static_cast<size_t>(facts.entry.inadmissibility)];
     view["inactivity"] = Inactive(state, facts.queue);
     view["preemptor"] = preemptor == kNoId ? "" : state.At(preemptor).Key();
-    view["goes_on"] = goes_on;
-    view["verdict"] = VerdictName(record.verdict);
-    view["reason"] = state.reasons.Name(record.reason);
-    view["message"] = Render(state, record.message);
-    return 0;
+    AddAnswer(state, answer, view);
   });
   return view;
 }
@@ -291,11 +307,10 @@ py::dict Explain(SharedEngine& shared, Serial serial) {
 py::list AllShares(SharedEngine& shared) {
   py::list view;
   const py::gil_scoped_release release;
-  shared.Write([&view](Engine& engine) {
+  shared.Change([&view](Engine& engine) {
     const std::vector<ShareFacts> shares = ExplainAllShares(engine.state());
     const py::gil_scoped_acquire acquire;
     view = Viewer(engine.state()).ViewShares(shares);
-    return 0;
   });
   return view;
 }

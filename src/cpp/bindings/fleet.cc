@@ -73,19 +73,11 @@ class Fleet {
   py::list Plan(const std::vector<size_t>& seats, const Array<double>& moves, const Array<int64_t>& choices) {
     if (moves.ndim() != 2 || choices.ndim() != 2)
       ThrowIfError(absl::InvalidArgumentError("actions: each must be a row"));
-    const auto numbers = static_cast<py::ssize_t>(knobs_.low.size());
     std::map<std::pair<size_t, Setting>, bool> missing;
     for (size_t i = 0; i < seats.size(); ++i) {
       Seat& at = seats_.at(seats[i]);
       if (at.run == nullptr || at.moves) ThrowIfError(absl::FailedPreconditionError("no episode goes on"));
-      const auto row = static_cast<py::ssize_t>(i);
-      if (moves.shape(1) != numbers || row >= moves.shape(0) || row >= choices.shape(0) ||
-          numbers + choices.shape(1) != static_cast<py::ssize_t>(at.values.size()))
-        ThrowIfError(absl::InvalidArgumentError("actions: of another shape than the action space"));
-      at.wanted = at.values;
-      if (numbers > 0) Move(moves.data(row, 0), at.wanted);
-      for (py::ssize_t place = 0; place < choices.shape(1); ++place)
-        at.wanted[static_cast<size_t>(numbers + place)] = choices.at(row, place);
+      at.wanted = Wanted(at.values, static_cast<py::ssize_t>(i), moves, choices);
       for (size_t object : Changed(at)) {
         auto key = std::make_pair(object, Of(object, at.wanted));
         if (!known_.contains(key)) missing.emplace(std::move(key), true);
@@ -123,10 +115,8 @@ class Fleet {
 
   // Goes on with all that are to; whether all have come to their time. Those that have write their rows.
   bool Go(int threads, Array<float> observations, Array<double> facts) {
-    if (observations.ndim() != 2 || facts.ndim() != 2 || observations.shape(1) != width() ||
-        facts.shape(1) != kFacts || observations.shape(0) < static_cast<py::ssize_t>(seats_.size()) ||
-        facts.shape(0) < static_cast<py::ssize_t>(seats_.size()))
-      ThrowIfError(absl::InvalidArgumentError("a row for each run is needed"));
+    RequireRows(observations, width());
+    RequireRows(facts, kFacts);
     std::vector<size_t> moving;
     for (size_t seat = 0; seat < seats_.size(); ++seat) {
       if (seats_[seat].moves) moving.push_back(seat);
@@ -163,6 +153,27 @@ class Fleet {
   static constexpr int kFacts = 12;
 
  private:
+  template <typename T>
+  void RequireRows(const Array<T>& rows, py::ssize_t wide) const {
+    const auto seats = static_cast<py::ssize_t>(seats_.size());
+    if (rows.ndim() != 2 || rows.shape(1) != wide || rows.shape(0) < seats)
+      ThrowIfError(absl::InvalidArgumentError("a row for each run is needed"));
+  }
+
+  // The settings after a row of actions.
+  Setting Wanted(const Setting& values, py::ssize_t row, const Array<double>& moves,
+                 const Array<int64_t>& choices) const {
+    const auto numbers = static_cast<py::ssize_t>(knobs_.low.size());
+    if (moves.shape(1) != numbers || row >= moves.shape(0) || row >= choices.shape(0) ||
+        numbers + choices.shape(1) != static_cast<py::ssize_t>(values.size()))
+      ThrowIfError(absl::InvalidArgumentError("actions: of another shape than the action space"));
+    Setting wanted = values;
+    if (numbers > 0) Move(moves.data(row, 0), wanted);
+    for (py::ssize_t place = 0; place < choices.shape(1); ++place)
+      wanted[static_cast<size_t>(numbers + place)] = choices.at(row, place);
+    return wanted;
+  }
+
   void Move(const double* action, Setting& values) const {
     std::vector<double> by(knobs_.low.size());
     for (size_t i = 0; i < by.size(); ++i) {
@@ -189,42 +200,53 @@ class Fleet {
     return found;
   }
 
+  // Writes the rows of a run that has come to its time.
   void Tell(Seat& at, absl::Span<float> observation, absl::Span<double> facts) const {
     const Time now = at.zero + at.time;
     const std::vector<QueueView> before = at.watch->views();
     const std::vector<QueueView>& views = at.watch->Look(*at.run, now);
-    const double episode = std::log1p(static_cast<double>(episode_) / kSeconds);
-    const auto put = [](double value) { return static_cast<float>(std::min(value, kMost)); };
-    std::vector<double> sums(5, 0);
     for (size_t i = 0; i < views.size(); ++i) {
-      const QueueView& view = views[i];
-      const double age =
-          view.oldest < 0 ? 0 : static_cast<double>(std::max<Time>(0, now - view.oldest)) / kSeconds;
-      float* row = &observation[i * kColumns];
-      row[0] = put(std::log1p(static_cast<double>(view.waiting)));
-      row[1] = put(std::log1p(static_cast<double>(view.top_waiting)));
-      row[2] = put(std::log1p(age) / episode);
-      row[3] = put(view.used);
-      row[4] = put(view.nominal);
-      row[5] = put(view.borrowed);
-      row[6] = put(view.share);
-      row[7] = put(std::log1p(static_cast<double>(view.arrivals - before[i].arrivals)));
-      row[8] = put(std::log1p(static_cast<double>(view.evictions - before[i].evictions)));
-      sums[0] += static_cast<double>(view.waiting);
-      sums[1] += static_cast<double>(view.waited) / kSeconds;
-      sums[2] += static_cast<double>(view.arrivals);
-      sums[3] += static_cast<double>(view.evictions);
+      WriteQueue(views[i], before[i], now, observation.subspan(i * kColumns, kColumns));
     }
-    sums[4] = LostPart(*at.run) / kSeconds;
     const double angle = kTurn * static_cast<double>(at.time) / kSeconds / kDay;
     observation[observation.size() - 2] = static_cast<float>(std::sin(angle));
     observation[observation.size() - 1] = static_cast<float>(std::cos(angle));
+    std::vector<double> sums = Sums(views);
+    sums[4] = LostPart(*at.run) / kSeconds;
     const double interval = static_cast<double>(interval_) / kSeconds;
     facts[0] = -(sums[1] - at.sums[1]) / interval / static_cast<double>(views.size());
     facts[1] = -kLostCounts * (sums[4] - at.sums[4]) / interval;
     std::copy(at.sums.begin(), at.sums.end(), facts.begin() + 2);
     std::copy(sums.begin(), sums.end(), facts.begin() + 7);
     at.sums = std::move(sums);
+  }
+
+  void WriteQueue(const QueueView& view, const QueueView& before, Time now, absl::Span<float> row) const {
+    const double episode = std::log1p(static_cast<double>(episode_) / kSeconds);
+    const double age =
+        view.oldest < 0 ? 0 : static_cast<double>(std::max<Time>(0, now - view.oldest)) / kSeconds;
+    const auto put = [](double value) { return static_cast<float>(std::min(value, kMost)); };
+    row[0] = put(std::log1p(static_cast<double>(view.waiting)));
+    row[1] = put(std::log1p(static_cast<double>(view.top_waiting)));
+    row[2] = put(std::log1p(age) / episode);
+    row[3] = put(view.used);
+    row[4] = put(view.nominal);
+    row[5] = put(view.borrowed);
+    row[6] = put(view.share);
+    row[7] = put(std::log1p(static_cast<double>(view.arrivals - before.arrivals)));
+    row[8] = put(std::log1p(static_cast<double>(view.evictions - before.evictions)));
+  }
+
+  // Over all queues: who waits, how long they all did, arrivals and evictions; the last is for what is lost.
+  static std::vector<double> Sums(const std::vector<QueueView>& views) {
+    std::vector<double> sums(5, 0);
+    for (const QueueView& view : views) {
+      sums[0] += static_cast<double>(view.waiting);
+      sums[1] += static_cast<double>(view.waited) / kSeconds;
+      sums[2] += static_cast<double>(view.arrivals);
+      sums[3] += static_cast<double>(view.evictions);
+    }
+    return sums;
   }
 
   static constexpr size_t kMostKnown = 1 << 16;

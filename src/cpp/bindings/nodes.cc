@@ -20,6 +20,17 @@ std::map<std::string, std::string> ReadStringMap(const py::handle& dict, const c
   return found ? Labels(found) : texts;
 }
 
+// Nothing where there is no text.
+std::optional<Time> ReadTime(const py::handle& dict, const char* key, const std::string& where) {
+  const std::string text = GetText(dict, key, where);
+  if (text.empty()) return std::nullopt;
+  absl::Time time;
+  std::string error;
+  Require(absl::ParseTime(absl::RFC3339_full, text, &time, &error), absl::StrCat(where, ".", key),
+          "it must be a time such as 2000-01-01T00:00:00Z");
+  return absl::ToUnixNanos(time);
+}
+
 void ReadReadiness(const py::handle& status, Node& node, std::optional<Time>& since) {
   std::map<std::string, std::string> others;
   ForEachObject(status, "conditions", "status", [&](const py::handle& item, const std::string& at) {
@@ -30,15 +41,27 @@ void ReadReadiness(const py::handle& status, Node& node, std::optional<Time>& si
     }
     if (node.ready != NodeReadiness::kMissing) return;  // the first counts
     node.ready = value == "True" ? NodeReadiness::kReady : NodeReadiness::kNotReady;
-    absl::Time time;
-    std::string error;
-    const std::string text = GetText(item, "lastTransitionTime", at);
-    if (text.empty()) return;
-    Require(absl::ParseTime(absl::RFC3339_full, text, &time, &error), at + ".lastTransitionTime",
-            "it must be a time such as 2000-01-01T00:00:00Z");
-    since = absl::ToUnixNanos(time);
+    if (const std::optional<Time> time = ReadTime(item, "lastTransitionTime", at)) since = time;
   });
   NoteConditions(others, node);
+}
+
+void ReadNodeSpec(const py::handle& spec, Node& node) {
+  const py::handle unschedulable = Get(spec, "unschedulable");
+  node.unschedulable = unschedulable && unschedulable.cast<bool>();
+  ForEachObject(spec, "taints", "spec", [&node](const py::handle& item, const std::string& at) {
+    node.taints.push_back(
+        {GetText(item, "key", at), GetText(item, "value", at), GetText(item, "effect", at)});
+    absl::StrAppend(&node.other_conditions, GetText(item, "timeAdded", at), ";");
+  });
+}
+
+void ReadAllocatable(const py::handle& status, Node& node) {
+  const py::handle allocatable = GetDict(status, "allocatable", "status");
+  if (!allocatable) return;
+  for (const auto& [name, quantity] : ReadResources(allocatable, "status.allocatable")) {
+    node.allocatable[name] = ResourceValue(name, quantity);
+  }
 }
 
 // A whole Node, as kubectl prints it.
@@ -51,27 +74,12 @@ void ApplyNode(SharedEngine& shared, const py::handle& doc) {
   node.name = GetText(metadata, "name", "metadata");
   node.labels = ReadStringMap(metadata, "labels", "metadata");
   node.annotations = ReadStringMap(metadata, "annotations", "metadata");
-  if (spec) {
-    const py::handle unschedulable = Get(spec, "unschedulable");
-    node.unschedulable = unschedulable && unschedulable.cast<bool>();
-    ForEachObject(spec, "taints", "spec", [&node](const py::handle& item, const std::string& at) {
-      node.taints.push_back(
-          {GetText(item, "key", at), GetText(item, "value", at), GetText(item, "effect", at)});
-      absl::StrAppend(&node.other_conditions, GetText(item, "timeAdded", at), ";");
-    });
-  }
+  if (spec) ReadNodeSpec(spec, node);
   if (status) {
-    if (const py::handle allocatable = GetDict(status, "allocatable", "status")) {
-      for (const auto& [name, quantity] : ReadResources(allocatable, "status.allocatable")) {
-        node.allocatable[name] = ResourceValue(name, quantity);
-      }
-    }
+    ReadAllocatable(status, node);
     ReadReadiness(status, node, since);
   }
-  shared.Write([&](Engine& engine) {
-    engine.ApplyNode(std::move(node), since);
-    return 0;
-  });
+  shared.Change([&](Engine& engine) { engine.ApplyNode(std::move(node), since); });
 }
 
 // Where the pod is, or is to go.
@@ -97,10 +105,7 @@ void ApplyPod(SharedEngine& shared, const py::handle& doc) {
   pod.is_over = phase == "Succeeded" || phase == "Failed";
   pod.is_leaving = static_cast<bool>(Get(metadata, "deletionTimestamp"));
   const PodTemplate read = ReadPodTemplate(doc, "Pod");
-  shared.Write([&](Engine& engine) {
-    engine.ApplyPod(ns, name, std::move(pod), read);
-    return 0;
-  });
+  shared.Change([&](Engine& engine) { engine.ApplyPod(ns, name, std::move(pod), read); });
 }
 
 std::vector<std::string> UnhealthyNodesOf(SharedEngine& shared, Serial id) {

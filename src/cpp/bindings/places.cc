@@ -61,8 +61,7 @@ const char* ModeOf(const TopologyRequest* request, const PlaceFacts& facts) {
   return request->IsSliceOnly() ? "slices" : "unconstrained";
 }
 
-// (topology, levels, resources, domains, leaves, capacity, free, used, uses, absent); see
-// kueuepy.engine.places.TreeView.
+// (leaf, workload, pods, requests of one) of all that have pods in the flavor's tree.
 py::list ViewUses(State& state, FlavorId flavor) {
   py::list uses;
   for (const LeafUse& use : LeafUses(state, flavor)) {
@@ -88,39 +87,57 @@ py::list ViewAbsent(const State& state, const TopologyTree& tree, const Resource
   return absent;
 }
 
+py::list ViewDomains(const TopologyTree& tree) {
+  py::list domains;
+  for (int32_t domain = 0; domain < tree.size(); ++domain) {
+    domains.append(
+        py::make_tuple(tree.LevelOfDomain(domain), tree.At(domain).parent, tree.Values(domain).back()));
+  }
+  return domains;
+}
+
+// A table of the capacity, a row a leaf, with the columns of these slots.
+py::object ViewTable(const TopologyTree& tree, const std::vector<int64_t>& table,
+                     const std::vector<int>& slots) {
+  std::vector<std::vector<int64_t>> rows;
+  for (int32_t leaf = 0; leaf < tree.leaves(); ++leaf) {
+    std::vector<int64_t>& row = rows.emplace_back();
+    for (int slot : slots) row.push_back(table[static_cast<size_t>(leaf * tree.slots() + slot)]);
+  }
+  return py::cast(rows);
+}
+
+// (topology, levels, resources, domains, leaves, capacity, free, used, uses, absent); see
+// kueuepy.engine.places.TreeView.
+py::tuple View(State& state, FlavorId flavor, const FlavorCapacity& capacity) {
+  const TopologyTree& tree = *capacity.tree;
+  py::list resources, leaves;
+  std::vector<int> slots;
+  for (ResourceId resource = 0; resource < state.resource_names.size(); ++resource) {
+    if (tree.SlotOf(resource) == kNoId) continue;
+    slots.push_back(tree.SlotOf(resource));
+    resources.append(state.resource_names.Name(resource));
+  }
+  for (int32_t leaf = 0; leaf < tree.leaves(); ++leaf) leaves.append(tree.DomainOfLeaf(leaf));
+  return py::make_tuple(capacity.topology, View(tree.levels()), resources, ViewDomains(tree), leaves,
+                        ViewTable(tree, tree.capacity(), slots), ViewTable(tree, capacity.free, slots),
+                        ViewTable(tree, capacity.used, slots), ViewUses(state, flavor),
+                        ViewAbsent(state, tree, *state.Flavor(flavor)));
+}
+
+// The flavor of the name if it has a tree, and its capacity; null where it has none.
+std::pair<FlavorId, const FlavorCapacity*> FindTree(State& state, const std::string& flavor_name) {
+  state.EnsureBuilt();
+  state.EnsureTopologies();
+  const FlavorId flavor = state.flavor_names.Find(flavor_name);
+  return {flavor, flavor == kNoId ? nullptr : state.topology.made.capacity.Find(flavor)};
+}
+
 py::object TreeOf(SharedEngine& shared, const std::string& flavor_name) {
   return shared.Write([&](Engine& engine) -> py::object {
-    State& state = engine.state();
-    state.EnsureBuilt();
-    state.EnsureTopologies();
-    const FlavorId flavor = state.flavor_names.Find(flavor_name);
-    const FlavorCapacity* const capacity =
-        flavor == kNoId ? nullptr : state.topology.made.capacity.Find(flavor);
+    const auto [flavor, capacity] = FindTree(engine.state(), flavor_name);
     if (capacity == nullptr) return py::none();
-    const TopologyTree& tree = *capacity->tree;
-    py::list resources, domains, leaves;
-    std::vector<int> slots;
-    for (ResourceId resource = 0; resource < state.resource_names.size(); ++resource) {
-      if (tree.SlotOf(resource) == kNoId) continue;
-      slots.push_back(tree.SlotOf(resource));
-      resources.append(state.resource_names.Name(resource));
-    }
-    for (int32_t domain = 0; domain < tree.size(); ++domain) {
-      domains.append(
-          py::make_tuple(tree.LevelOfDomain(domain), tree.At(domain).parent, tree.Values(domain).back()));
-    }
-    std::vector<std::vector<int64_t>> all[3];
-    for (int32_t leaf = 0; leaf < tree.leaves(); ++leaf) {
-      leaves.append(tree.DomainOfLeaf(leaf));
-      const std::vector<int64_t>* const tables[] = {&tree.capacity(), &capacity->free, &capacity->used};
-      for (size_t table = 0; table < 3; ++table) {
-        std::vector<int64_t>& row = all[table].emplace_back();
-        for (int slot : slots)
-          row.push_back((*tables[table])[static_cast<size_t>(leaf * tree.slots() + slot)]);
-      }
-    }
-    return py::make_tuple(capacity->topology, View(tree.levels()), resources, domains, leaves, all[0], all[1],
-                          all[2], ViewUses(state, flavor), ViewAbsent(state, tree, *state.Flavor(flavor)));
+    return View(engine.state(), flavor, *capacity);
   });
 }
 
@@ -129,10 +146,8 @@ py::object PodsInDomains(SharedEngine& shared, const std::string& flavor_name, c
   const ResourceList asked = ReadResources(requests, "requests");
   return shared.Write([&](Engine& engine) -> py::object {
     State& state = engine.state();
-    state.EnsureBuilt();
-    state.EnsureTopologies();
-    const FlavorId flavor = state.flavor_names.Find(flavor_name);
-    if (flavor == kNoId || state.topology.made.capacity.Find(flavor) == nullptr) return py::none();
+    const auto [flavor, capacity] = FindTree(state, flavor_name);
+    if (capacity == nullptr) return py::none();
     PodAmounts amounts;
     for (const auto& [name, quantity] : asked) {
       amounts.emplace_back(state.InternResource(name), ResourceValue(name, quantity));

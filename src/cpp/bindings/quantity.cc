@@ -74,51 +74,60 @@ std::string TextArgument(const py::object& value, absl::string_view what) {
   return Argument<std::string>(value, what, "a text");
 }
 
-void BindConversions(py::class_<Quantity>& quantity) {
+std::string Repr(const Quantity& quantity) { return absl::StrCat("Quantity(\"", quantity.ToText(), "\")"); }
+
+py::tuple Reduce(const py::handle& self) {
+  const std::string text = py::cast<const Quantity&>(self).ToText();
+  return py::make_tuple(py::type::of(self), py::make_tuple(text));
+}
+
+int64_t AsCpu(const Quantity& quantity) { return ResourceValue("cpu", quantity); }
+
+int64_t AsUnits(const Quantity& quantity) { return ResourceValue("", quantity); }
+
+int64_t AsRequest(const Quantity& quantity, const py::object& resource) {
+  return ResourceValue(TextArgument(resource, "resource"), quantity);
+}
+
+int64_t AsQuota(const Quantity& quantity, const py::object& resource) {
+  return AmountFromQuantity(TextArgument(resource, "resource"), quantity).value();
+}
+
+std::string Format(const py::object& resource, const py::object& value) {
+  return ResourceQuantityString(TextArgument(resource, "resource"),
+                                Argument<int64_t>(value, "value", "an integer of 64 bits"));
+}
+
+std::string Printed(const py::object& value) {
+  const std::string text = TextArgument(value, "text");
+  Parse(text);
+  return PrintedText(text);
+}
+
+void BindTexts(py::class_<Quantity>& quantity) {
   quantity.def("__str__", &Quantity::ToText, "The canonical text.")
-      .def("__repr__", [](const Quantity& self) { return absl::StrCat("Quantity(\"", self.ToText(), "\")"); })
-      .def("__reduce__",
-           [](py::handle self) {
-             return py::make_tuple(py::type::of(self),
-                                   py::make_tuple(py::cast<const Quantity&>(self).ToText()));
-           })
-      .def_property_readonly(
-          "as_cpu", [](const Quantity& self) { return ResourceValue("cpu", self); },
-          "Thousandths, as a request of cpu counts: rounded up, clamped to int64.")
-      .def_property_readonly(
-          "as_units", [](const Quantity& self) { return ResourceValue("", self); },
-          "Whole units, as a request of anything but cpu counts: rounded up, clamped to int64.")
+      .def("__repr__", &Repr)
+      .def("__reduce__", &Reduce)
       .def_property_readonly("format_name", &FormatName, "DecimalSI, BinarySI or DecimalExponent.")
-      .def(
-          "request",
-          [](const Quantity& self, const py::object& resource) {
-            return ResourceValue(TextArgument(resource, "resource"), self);
-          },
-          "resource"_a, "The integer of a request or of usage (pkg/resources/requests.go:ResourceValue).")
-      .def(
-          "quota",
-          [](const Quantity& self, const py::object& resource) {
-            return AmountFromQuantity(TextArgument(resource, "resource"), self).value();
-          },
-          "resource"_a,
-          "The integer of a quota; 2**63 - 1 is Unlimited (pkg/resources/amount.go:AmountFromQuantity).")
       .def_static(
-          "format",
-          [](const py::object& resource, const py::object& value) {
-            return ResourceQuantityString(TextArgument(resource, "resource"),
-                                          Argument<int64_t>(value, "value", "an integer of 64 bits"));
-          },
-          "resource"_a, "value"_a,
+          "format", &Format, "resource"_a, "value"_a,
           "The text of a scheduler's integer (pkg/resources/resource_formatter.go:ResourceQuantityString).")
       .def_static(
-          "printed",
-          [](const py::object& value) {
-            const std::string text = TextArgument(value, "text");
-            Parse(text);
-            return PrintedText(text);
-          },
-          "text"_a,
+          "printed", &Printed, "text"_a,
           "The text that Kubernetes prints for a quantity read from `text`: some odd spellings are kept.");
+}
+
+void BindIntegers(py::class_<Quantity>& quantity) {
+  quantity
+      .def_property_readonly("as_cpu", &AsCpu,
+                             "Thousandths, as a request of cpu counts: rounded up, clamped to int64.")
+      .def_property_readonly(
+          "as_units", &AsUnits,
+          "Whole units, as a request of anything but cpu counts: rounded up, clamped to int64.")
+      .def("request", &AsRequest, "resource"_a,
+           "The integer of a request or of usage (pkg/resources/requests.go:ResourceValue).")
+      .def("quota", &AsQuota, "resource"_a,
+           "The integer of a quota; 2**63 - 1 is Unlimited (pkg/resources/amount.go:AmountFromQuantity).");
 }
 
 Quantity FromTextOrInteger(const py::object& value) {
@@ -144,7 +153,8 @@ void BindQuantity(py::module_& module) {
                                 "An exact amount of a resource, as Kubernetes writes it: 500m, 64Gi, 1e3.");
   quantity.def(py::init(&FromTextOrInteger), "value"_a);
   BindArithmetic(quantity);
-  BindConversions(quantity);
+  BindTexts(quantity);
+  BindIntegers(quantity);
 }
 
 }  // namespace kueue::python

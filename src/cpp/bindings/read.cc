@@ -81,25 +81,27 @@ Amount ReadQuota(const py::handle& value, const std::string& resource, const std
   return value.is_none() ? Amount::Unlimited() : AmountFromQuantity(resource, ReadQuantity(value, where));
 }
 
+FlavorQuotas ReadFlavorQuotas(const py::handle& object) {
+  FlavorQuotas quotas;
+  quotas.name = TextOf(object, "name");
+  for (const py::handle& resource : object.attr("resources")) {
+    ResourceQuota quota;
+    quota.name = TextOf(resource, "name");
+    const std::string where = absl::StrCat("quota of ", quota.name, " in flavor ", quotas.name);
+    quota.nominal = ReadQuota(resource.attr("nominal_quota"), quota.name, where);
+    quota.borrowing_limit = ReadQuota(resource.attr("borrowing_limit"), quota.name, where);
+    quota.lending_limit = ReadQuota(resource.attr("lending_limit"), quota.name, where);
+    quotas.resources.push_back(std::move(quota));
+  }
+  return quotas;
+}
+
 std::vector<ResourceGroup> ReadGroups(const py::handle& sequence) {
   std::vector<ResourceGroup> groups;
   for (const py::handle& item : sequence) {
     ResourceGroup group;
     group.covered_resources = Texts(item.attr("covered_resources"));
-    for (const py::handle& flavor : item.attr("flavors")) {
-      FlavorQuotas quotas;
-      quotas.name = TextOf(flavor, "name");
-      for (const py::handle& resource : flavor.attr("resources")) {
-        ResourceQuota quota;
-        quota.name = TextOf(resource, "name");
-        const std::string where = absl::StrCat("quota of ", quota.name, " in flavor ", quotas.name);
-        quota.nominal = ReadQuota(resource.attr("nominal_quota"), quota.name, where);
-        quota.borrowing_limit = ReadQuota(resource.attr("borrowing_limit"), quota.name, where);
-        quota.lending_limit = ReadQuota(resource.attr("lending_limit"), quota.name, where);
-        quotas.resources.push_back(std::move(quota));
-      }
-      group.flavors.push_back(std::move(quotas));
-    }
+    for (const py::handle& flavor : item.attr("flavors")) group.flavors.push_back(ReadFlavorQuotas(flavor));
     groups.push_back(std::move(group));
   }
   return groups;
@@ -120,6 +122,22 @@ StopPolicy ReadStopPolicy(const py::handle& object) {
 
 FungibilityPolicy ReadFungibility(const std::string& name) {
   return name == "TryNextFlavor" ? FungibilityPolicy::kTryNextFlavor : FungibilityPolicy::kMayStopSearch;
+}
+
+void SetFungibility(const py::handle& object, ClusterQueueSpec& spec) {
+  spec.flavor_fungibility.when_can_borrow = ReadFungibility(TextOf(object, "when_can_borrow"));
+  spec.flavor_fungibility.when_can_preempt = ReadFungibility(TextOf(object, "when_can_preempt"));
+  if (TextOf(object, "preference") == "PreemptionOverBorrowing") {
+    spec.flavor_fungibility.preference = FungibilityPreference::kPreemptionOverBorrowing;
+  }
+}
+
+void SetPreemption(const py::handle& object, ClusterQueueSpec& spec) {
+  spec.preemption.within_cluster_queue = ReadPolicy(TextOf(object, "within_cluster_queue"));
+  spec.preemption.reclaim_within_cohort = ReadPolicy(TextOf(object, "reclaim_within_cohort"));
+  const py::object borrow = object.attr("borrow_within_cohort");
+  spec.preemption.borrow_within_cohort = TextOf(borrow, "policy") == "LowerPriority";
+  spec.preemption.max_priority_threshold = OptionalInt(borrow.attr("max_priority_threshold"));
 }
 
 std::optional<LabelSelector> ReadSelector(const py::handle& object) {
@@ -156,17 +174,8 @@ ClusterQueueSpec ReadClusterQueue(const py::handle& object) {
                                ? QueueingStrategy::kStrictFIFO
                                : QueueingStrategy::kBestEffortFIFO;
   spec.namespace_selector = ReadSelector(object.attr("namespace_selector"));
-  const py::object fungibility = object.attr("flavor_fungibility"), preemption = object.attr("preemption");
-  spec.flavor_fungibility.when_can_borrow = ReadFungibility(TextOf(fungibility, "when_can_borrow"));
-  spec.flavor_fungibility.when_can_preempt = ReadFungibility(TextOf(fungibility, "when_can_preempt"));
-  if (TextOf(fungibility, "preference") == "PreemptionOverBorrowing") {
-    spec.flavor_fungibility.preference = FungibilityPreference::kPreemptionOverBorrowing;
-  }
-  spec.preemption.within_cluster_queue = ReadPolicy(TextOf(preemption, "within_cluster_queue"));
-  spec.preemption.reclaim_within_cohort = ReadPolicy(TextOf(preemption, "reclaim_within_cohort"));
-  const py::object borrow = preemption.attr("borrow_within_cohort");
-  spec.preemption.borrow_within_cohort = TextOf(borrow, "policy") == "LowerPriority";
-  spec.preemption.max_priority_threshold = OptionalInt(borrow.attr("max_priority_threshold"));
+  SetFungibility(object.attr("flavor_fungibility"), spec);
+  SetPreemption(object.attr("preemption"), spec);
   for (const py::handle& rule : object.attr("admission_checks_strategy")) {
     spec.admission_checks.push_back({TextOf(rule, "name"), Texts(rule.attr("on_flavors"))});
   }
@@ -255,26 +264,33 @@ Node ReadNode(const py::handle& object) {
   return node;
 }
 
+namespace {
+
+std::map<std::string, std::string> UpdatedLabels(const py::handle& update, const char* key) {
+  const py::handle found = GetDict(update, key, "podSetUpdates");
+  return found ? Labels(found) : std::map<std::string, std::string>();
+}
+
+PodSetUpdate ReadPodSetUpdate(const py::handle& object) {
+  PodSetUpdate update;
+  update.name = GetText(object, "name", "podSetUpdates");
+  update.labels = UpdatedLabels(object, "labels");
+  update.annotations = UpdatedLabels(object, "annotations");
+  update.node_selector = UpdatedLabels(object, "nodeSelector");
+  ForEachObject(object, "tolerations", "podSetUpdates", [&](const py::handle& one, const std::string& at) {
+    update.tolerations.push_back(ReadToleration(one, at));
+  });
+  return update;
+}
+
+}  // namespace
+
 PodSetUpdates ReadPodSetUpdates(const std::string& json) {
   PodSetUpdates updates;
   updates.json = json;
   if (json.empty()) return updates;
   const py::object parsed = py::module_::import("json").attr("loads")(json);
-  const auto labels = [](const py::handle& item, const char* key) {
-    const py::handle found = GetDict(item, key, "podSetUpdates");
-    return found ? Labels(found) : std::map<std::string, std::string>();
-  };
-  for (const py::handle& item : parsed) {
-    PodSetUpdate update;
-    update.name = GetText(item, "name", "podSetUpdates");
-    update.labels = labels(item, "labels");
-    update.annotations = labels(item, "annotations");
-    update.node_selector = labels(item, "nodeSelector");
-    ForEachObject(item, "tolerations", "podSetUpdates", [&](const py::handle& one, const std::string& at) {
-      update.tolerations.push_back(ReadToleration(one, at));
-    });
-    updates.list.push_back(std::move(update));
-  }
+  for (const py::handle& item : parsed) updates.list.push_back(ReadPodSetUpdate(item));
   return updates;
 }
 
@@ -295,38 +311,36 @@ RequestsConfig ReadRequestsConfig(const py::handle& configuration) {
   return config;
 }
 
-Config ReadConfig(const py::handle& configuration) {
-  Config config;
-  if (configuration.is_none()) return config;
-  if (const py::object sharing = configuration.attr("fair_sharing"); !sharing.is_none()) {
-    config.fair_sharing.emplace();
-    for (const std::string& name : Texts(sharing.attr("preemption_strategies"))) {
-      config.fair_sharing->push_back(name == "LessThanInitialShare"
-                                         ? FairSharingStrategy::kLessThanInitialShare
-                                         : FairSharingStrategy::kLessThanOrEqualToFinalShare);
-    }
-    if (config.fair_sharing->empty()) {
-      *config.fair_sharing = {FairSharingStrategy::kLessThanOrEqualToFinalShare,
-                              FairSharingStrategy::kLessThanInitialShare};
-    }
+namespace {
+
+std::vector<FairSharingStrategy> ReadStrategies(const py::handle& sharing) {
+  std::vector<FairSharingStrategy> strategies;
+  for (const std::string& name : Texts(sharing.attr("preemption_strategies"))) {
+    strategies.push_back(name == "LessThanInitialShare" ? FairSharingStrategy::kLessThanInitialShare
+                                                        : FairSharingStrategy::kLessThanOrEqualToFinalShare);
   }
-  if (const py::object usage = configuration.attr("admission_fair_sharing"); !usage.is_none()) {
-    config.admission_fair_sharing = AdmissionFairSharing{
-        usage.attr("usage_half_life_time").cast<Time>(), usage.attr("usage_sampling_interval").cast<Time>(),
-        usage.attr("resource_weights").cast<std::map<std::string, double>>()};
-  }
-  if (const py::object wait = configuration.attr("wait_for_pods_ready"); !wait.is_none()) {
-    const py::object strategy = wait.attr("requeuing_strategy");
-    config.wait_for_pods_ready = WaitForPodsReady{wait.attr("timeout").cast<Time>(),
-                                                  OptionalInt(wait.attr("recovery_timeout")),
-                                                  wait.attr("block_admission").cast<bool>(),
-                                                  TextOf(strategy, "timestamp") != "Creation",
-                                                  strategy.attr("backoff_base_seconds").cast<int64_t>(),
-                                                  strategy.attr("backoff_max_seconds").cast<int64_t>(),
-                                                  OptionalInt(strategy.attr("backoff_limit_count"))};
-  }
-  config.ignore_undeclared_resources =
-      TextOf(configuration.attr("resources"), "quota_check_strategy") == "IgnoreUndeclared";
+  if (!strategies.empty()) return strategies;
+  return {FairSharingStrategy::kLessThanOrEqualToFinalShare, FairSharingStrategy::kLessThanInitialShare};
+}
+
+WaitForPodsReady ReadWaitForPodsReady(const py::handle& wait) {
+  const py::object strategy = wait.attr("requeuing_strategy");
+  return {wait.attr("timeout").cast<Time>(),
+          OptionalInt(wait.attr("recovery_timeout")),
+          wait.attr("block_admission").cast<bool>(),
+          TextOf(strategy, "timestamp") != "Creation",
+          strategy.attr("backoff_base_seconds").cast<int64_t>(),
+          strategy.attr("backoff_max_seconds").cast<int64_t>(),
+          OptionalInt(strategy.attr("backoff_limit_count"))};
+}
+
+AdmissionFairSharing ReadAdmissionFairSharing(const py::handle& usage) {
+  return {usage.attr("usage_half_life_time").cast<Time>(), usage.attr("usage_sampling_interval").cast<Time>(),
+          usage.attr("resource_weights").cast<std::map<std::string, double>>()};
+}
+
+// Feature gates, and the rules of an earlier release.
+void ReadGates(const py::handle& configuration, Config& config) {
   for (const auto& [name, value] : configuration.attr("gates").cast<std::map<std::string, bool>>()) {
     config.gates.Set(name, value);
   }
@@ -335,6 +349,25 @@ Config ReadConfig(const py::handle& configuration) {
     ThrowIfError(absl::InternalError(absl::StrCat("the core has no rule of the name ", name)));
   }
   config.gates.Resolve();
+}
+
+}  // namespace
+
+Config ReadConfig(const py::handle& configuration) {
+  Config config;
+  if (configuration.is_none()) return config;
+  if (const py::object sharing = configuration.attr("fair_sharing"); !sharing.is_none()) {
+    config.fair_sharing = ReadStrategies(sharing);
+  }
+  if (const py::object usage = configuration.attr("admission_fair_sharing"); !usage.is_none()) {
+    config.admission_fair_sharing = ReadAdmissionFairSharing(usage);
+  }
+  if (const py::object wait = configuration.attr("wait_for_pods_ready"); !wait.is_none()) {
+    config.wait_for_pods_ready = ReadWaitForPodsReady(wait);
+  }
+  config.ignore_undeclared_resources =
+      TextOf(configuration.attr("resources"), "quota_check_strategy") == "IgnoreUndeclared";
+  ReadGates(configuration, config);
   if (!config.gates.admission_fair_sharing) config.admission_fair_sharing.reset();
   return config;
 }

@@ -73,7 +73,9 @@ CheckState ReadCheckState(const std::string& name) {
 
 }  // namespace
 
-WorkloadObject ReadWorkload(const py::handle& object) {
+namespace {
+
+WorkloadSpec ReadWorkloadSpec(const py::handle& object) {
   WorkloadSpec spec;
   spec.ns = TextOf(object, "namespace");
   spec.queue_name = TextOf(object, "queue_name");
@@ -90,6 +92,13 @@ WorkloadObject ReadWorkload(const py::handle& object) {
   }
   spec.active = Field(object, "active").cast<bool>();
   spec.maximum_execution_time_seconds = OptionalInt(Field(object, "maximum_execution_time_seconds"));
+  return spec;
+}
+
+}  // namespace
+
+WorkloadObject ReadWorkload(const py::handle& object) {
+  WorkloadSpec spec = ReadWorkloadSpec(object);
   for (const py::handle& pod_set : Field(object, "pod_sets")) {
     spec.pod_sets.push_back(ReadPodSet(pod_set, spec.pod_sets.size()));
   }
@@ -102,6 +111,52 @@ WorkloadObject ReadWorkload(const py::handle& object) {
   return read;
 }
 
+namespace {
+
+WorkloadStatus::PodSetRecord ReadAssignment(const py::handle& object) {
+  WorkloadStatus::PodSetRecord record;
+  record.name = TextOf(object, "name");
+  record.count = OptionalInt(object.attr("count"));
+  record.flavors = Labels(object.attr("flavors"));
+  for (const auto& [name, quantity] : ReadResources(object.attr("resource_usage"), "resourceUsage")) {
+    record.usage[name] = ResourceValue(name, quantity);
+  }
+  if (const py::object topology = object.attr("topology_assignment"); !topology.is_none()) {
+    record.levels = Texts(topology.attr("levels"));
+    for (const py::handle& domain : topology.attr("domains")) {
+      record.domains.emplace_back(Texts(domain.attr("values")), domain.attr("count").cast<int32_t>());
+    }
+  }
+  if (const py::object delayed = object.attr("delayed_topology_request"); !delayed.is_none()) {
+    record.delayed = Text(delayed) == "Pending" ? DelayedTopology::kPending : DelayedTopology::kReady;
+  }
+  return record;
+}
+
+void ReadChecks(const py::handle& sequence, WorkloadStatus& status) {
+  for (const py::handle& item : sequence) {
+    status.checks.push_back(
+        {TextOf(item, "name"), TextOf(item, "message"), ReadCheckState(TextOf(item, "state")),
+         item.attr("last_transition_time").cast<Time>(), OptionalInt(item.attr("requeue_after_seconds")),
+         OptionalInt(item.attr("retry_count")), ReadPodSetUpdates(JsonOf(item.attr("pod_set_updates")))});
+  }
+}
+
+// What is left of earlier admissions.
+void ReadPast(const py::handle& object, WorkloadStatus& status) {
+  if (const py::object requeue = Field(object, "requeue_state"); !requeue.is_none()) {
+    status.requeue_count = requeue.attr("count").cast<int64_t>();
+    status.requeue_at = OptionalInt(requeue.attr("requeue_at"));
+  }
+  status.past_execution_seconds = OptionalInt(Field(object, "accumulated_past_execution_time_seconds"));
+  for (const py::handle& item : Field(object, "reclaimable_pods")) {
+    status.reclaimable[TextOf(item, "name")] = item.attr("count").cast<int64_t>();
+  }
+  status.unhealthy_nodes = Texts(Field(object, "unhealthy_nodes"));
+}
+
+}  // namespace
+
 WorkloadStatus ReadStatus(const py::handle& object) {
   WorkloadStatus status;
   for (const py::handle& item : Field(object, "conditions")) {
@@ -112,40 +167,11 @@ WorkloadStatus ReadStatus(const py::handle& object) {
   if (const py::object admission = Field(object, "admission"); !admission.is_none()) {
     status.cluster_queue = TextOf(admission, "cluster_queue");
     for (const py::handle& item : admission.attr("pod_set_assignments")) {
-      WorkloadStatus::PodSetRecord record;
-      record.name = TextOf(item, "name");
-      record.count = OptionalInt(item.attr("count"));
-      record.flavors = Labels(item.attr("flavors"));
-      for (const auto& [name, quantity] : ReadResources(item.attr("resource_usage"), "resourceUsage")) {
-        record.usage[name] = ResourceValue(name, quantity);
-      }
-      if (const py::object topology = item.attr("topology_assignment"); !topology.is_none()) {
-        record.levels = Texts(topology.attr("levels"));
-        for (const py::handle& domain : topology.attr("domains")) {
-          record.domains.emplace_back(Texts(domain.attr("values")), domain.attr("count").cast<int32_t>());
-        }
-      }
-      if (const py::object delayed = item.attr("delayed_topology_request"); !delayed.is_none()) {
-        record.delayed = Text(delayed) == "Pending" ? DelayedTopology::kPending : DelayedTopology::kReady;
-      }
-      status.pod_sets.push_back(std::move(record));
+      status.pod_sets.push_back(ReadAssignment(item));
     }
   }
-  for (const py::handle& item : Field(object, "admission_checks")) {
-    status.checks.push_back(
-        {TextOf(item, "name"), TextOf(item, "message"), ReadCheckState(TextOf(item, "state")),
-         item.attr("last_transition_time").cast<Time>(), OptionalInt(item.attr("requeue_after_seconds")),
-         OptionalInt(item.attr("retry_count")), ReadPodSetUpdates(JsonOf(item.attr("pod_set_updates")))});
-  }
-  if (const py::object requeue = Field(object, "requeue_state"); !requeue.is_none()) {
-    status.requeue_count = requeue.attr("count").cast<int64_t>();
-    status.requeue_at = OptionalInt(requeue.attr("requeue_at"));
-  }
-  status.past_execution_seconds = OptionalInt(Field(object, "accumulated_past_execution_time_seconds"));
-  for (const py::handle& item : Field(object, "reclaimable_pods")) {
-    status.reclaimable[TextOf(item, "name")] = item.attr("count").cast<int64_t>();
-  }
-  status.unhealthy_nodes = Texts(Field(object, "unhealthy_nodes"));
+  ReadChecks(Field(object, "admission_checks"), status);
+  ReadPast(object, status);
   return status;
 }
 

@@ -91,47 +91,78 @@ int32_t ReasonOf(const State& state, const Job& job) {
   return reserved == nullptr ? 0 : reserved->reason;
 }
 
+// What became of each job, a row each.
+class JobTable {
+ public:
+  explicit JobTable(size_t size)
+      : first_start_(size),
+        end_(size),
+        held_(size),
+        lost_(size),
+        overhead_(size),
+        queue_(size),
+        flavor_(size),
+        status_(size),
+        evictions_(size),
+        runs_(size),
+        reason_(size),
+        borrowed_(size),
+        promised_(size) {}
+
+  void Write(size_t row, const Simulation& run, const Job& job) {
+    first_start_[row] = Seconds(run, job.first_start);
+    end_[row] = Seconds(run, job.end);
+    const Time now_held = job.held + (job.reserved >= 0 ? run.now() - job.reserved : 0);
+    held_[row] = static_cast<double>(now_held) / 1e9;
+    lost_[row] = static_cast<double>(job.lost) / 1e9;
+    overhead_[row] = static_cast<double>(job.overhead) / 1e9;
+    flavor_[row] = job.flavor;
+    status_[row] = static_cast<int32_t>(job.state);
+    evictions_[row] = job.evictions;
+    runs_[row] = job.runs;
+    const int32_t why = ReasonOf(run.engine().state(), job);
+    reason_[row] = why == 0 ? -1 : why;
+    borrowed_[row] = job.borrowed ? 1 : 0;
+    promised_[row] = job.promised ? 1 : 0;
+  }
+  void WriteQueue(size_t row, int32_t code) { queue_[row] = code; }
+
+  // What was written becomes columns.
+  py::dict Columns(const Simulation& run) {
+    const State& state = run.engine().state();
+    const py::list states = Words("ToCome", "Waiting", "Running", "Finished", "Deactivated");
+    return py::dict("first_start"_a = Made(std::move(first_start_)), "end"_a = Made(std::move(end_)),
+                    "held"_a = Made(std::move(held_)), "lost"_a = Made(std::move(lost_)),
+                    "overhead"_a = Made(std::move(overhead_)),
+                    "cluster_queue"_a = py::make_tuple(Made(std::move(queue_)), QueueNames(run)),
+                    "flavor"_a = py::make_tuple(Made(std::move(flavor_)), NamesOf(state.flavor_names)),
+                    "state"_a = py::make_tuple(Made(std::move(status_)), states),
+                    "evictions"_a = Made(std::move(evictions_)), "runs"_a = Made(std::move(runs_)),
+                    "reason"_a = py::make_tuple(Made(std::move(reason_)), NamesOf(state.reasons)),
+                    "borrowed"_a = Made(std::move(borrowed_)).view("bool"),
+                    "promised"_a = Made(std::move(promised_)).view("bool"));
+  }
+
+ private:
+  std::vector<double> first_start_, end_, held_, lost_, overhead_;
+  std::vector<int32_t> queue_, flavor_, status_, evictions_, runs_, reason_;
+  std::vector<uint8_t> borrowed_, promised_;
+};
+
 }  // namespace
 
 py::dict JobColumnsOf(const SharedRun& run) {
   const JobColumns& columns = run->columns();
-  const State& state = run->engine().state();
-  const auto size = static_cast<size_t>(columns.size());
-  std::vector<double> first_start(size), end(size), held(size), lost(size), overhead(size);
-  std::vector<int32_t> queue(size), flavor(size), status(size), evictions(size), runs(size), reason(size);
-  std::vector<uint8_t> borrowed(size), promised(size);
+  JobTable table(static_cast<size_t>(columns.size()));
   // Of the ClusterQueues, those that gave quota have codes; others that jobs wait in come after them.
   Recorder& recorder = run->recorder();
   for (int32_t number = 0; number < columns.size(); ++number) {
     const Job& job = run->jobs()[static_cast<size_t>(number)];
     const auto row = static_cast<size_t>(columns.Row(number));
-    first_start[row] = Seconds(*run, job.first_start);
-    end[row] = Seconds(*run, job.end);
-    const Time now_held = job.held + (job.reserved >= 0 ? run->now() - job.reserved : 0);
-    held[row] = static_cast<double>(now_held) / 1e9;
-    lost[row] = static_cast<double>(job.lost) / 1e9;
-    overhead[row] = static_cast<double>(job.overhead) / 1e9;
-    queue[row] = recorder.CodeOf(job.queue);
-    flavor[row] = job.flavor;
-    status[row] = static_cast<int32_t>(job.state);
-    evictions[row] = job.evictions;
-    runs[row] = job.runs;
-    const int32_t why = ReasonOf(state, job);
-    reason[row] = why == 0 ? -1 : why;
-    borrowed[row] = job.borrowed ? 1 : 0;
-    promised[row] = job.promised ? 1 : 0;
+    table.Write(row, *run, job);
+    table.WriteQueue(row, recorder.CodeOf(job.queue));
   }
-  return py::dict("first_start"_a = Made(std::move(first_start)), "end"_a = Made(std::move(end)),
-                  "held"_a = Made(std::move(held)), "lost"_a = Made(std::move(lost)),
-                  "overhead"_a = Made(std::move(overhead)),
-                  "cluster_queue"_a = py::make_tuple(Made(std::move(queue)), QueueNames(*run)),
-                  "flavor"_a = py::make_tuple(Made(std::move(flavor)), NamesOf(state.flavor_names)),
-                  "state"_a = py::make_tuple(Made(std::move(status)), Words("ToCome", "Waiting", "Running",
-                                                                            "Finished", "Deactivated")),
-                  "evictions"_a = Made(std::move(evictions)), "runs"_a = Made(std::move(runs)),
-                  "reason"_a = py::make_tuple(Made(std::move(reason)), NamesOf(state.reasons)),
-                  "borrowed"_a = Made(std::move(borrowed)).view("bool"),
-                  "promised"_a = Made(std::move(promised)).view("bool"));
+  return table.Columns(*run);
 }
 
 py::dict RunColumnsOf(const SharedRun& run) {
@@ -206,43 +237,70 @@ py::dict CycleColumnsOf(const SharedRun& run) {
                   "evicted"_a = View(table.evicted, run));
 }
 
-// Integrals are in amounts times nanoseconds, or nanoseconds.
-py::dict FiguresOf(const Simulation& run) {
-  const State& state = run.engine().state();
-  const Figures& figures = run.figures();
+namespace {
+
+py::dict ViewQueue(const State& state, const QueueFigures& queue) {
+  py::dict cells;
+  for (const auto& [cell, use] : queue.cells) {
+    cells[py::str(CellName(state, cell))] =
+        py::make_tuple(use.used.total(), use.nominal.total(), use.borrowed.total(), use.use.used);
+  }
+  return py::dict("waits"_a = queue.waits.total(),
+                  "most_waiting"_a = static_cast<int64_t>(queue.waits.most()),
+                  "blocked"_a = queue.blocked.total(), "somebody_waits"_a = queue.somebody_waits.total(),
+                  "cells"_a = cells);
+}
+
+// Those that have quota, or that somebody waited in.
+py::dict ViewQueues(const State& state, const Figures& figures) {
   py::dict queues;
   for (size_t node = 0; node < figures.queues().size(); ++node) {
     const QueueFigures& queue = figures.queues()[node];
     if (queue.cells.empty() && queue.waits.most() == 0) continue;
-    py::dict cells;
-    for (const auto& [cell, use] : queue.cells) {
-      cells[py::str(CellName(state, cell))] =
-          py::make_tuple(use.used.total(), use.nominal.total(), use.borrowed.total(), use.use.used);
-    }
-    queues[py::str(state.forest().Name(static_cast<NodeId>(node)))] =
-        py::dict("waits"_a = queue.waits.total(), "most_waiting"_a = static_cast<int64_t>(queue.waits.most()),
-                 "blocked"_a = queue.blocked.total(), "somebody_waits"_a = queue.somebody_waits.total(),
-                 "cells"_a = cells);
+    queues[py::str(state.forest().Name(static_cast<NodeId>(node)))] = ViewQueue(state, queue);
   }
-  py::list trees, evictions;
+  return queues;
+}
+
+py::list ViewTrees(const State& state, const Figures& figures) {
+  py::list trees;
   for (const TreeFigures& tree : figures.trees()) {
     trees.append(py::make_tuple(state.forest().Name(tree.root), CellName(state, tree.cell), tree.idle.total(),
                                 tree.lent.total()));
   }
+  return trees;
+}
+
+template <typename Amounts>
+py::dict ByCell(const State& state, const Amounts& amounts) {
+  py::dict view;
+  for (const auto& [cell, amount] : amounts) view[py::str(CellName(state, cell))] = amount;
+  return view;
+}
+
+py::list ViewEvictions(const State& state, const Figures& figures) {
+  py::list evictions;
   const auto name = [&](NodeId node) { return node == kNoId ? "" : state.forest().Name(node); };
   for (const auto& [who, found] : figures.evictions()) {
     const auto& [victim, preemptor, rule] = who;
-    py::dict lost;
-    for (const auto& [cell, amount] : found.lost) lost[py::str(CellName(state, cell))] = amount;
     evictions.append(py::make_tuple(name(victim), name(preemptor), rule == 0 ? "" : state.reasons.Name(rule),
-                                    found.count, lost));
+                                    found.count, ByCell(state, found.lost)));
   }
-  py::dict nominal, lost, overhead;
+  return evictions;
+}
+
+}  // namespace
+
+// Integrals are in amounts times nanoseconds, or nanoseconds.
+py::dict FiguresOf(const Simulation& run) {
+  const State& state = run.engine().state();
+  const Figures& figures = run.figures();
+  py::dict nominal;
   for (const auto& [cell, all] : figures.nominal()) nominal[py::str(CellName(state, cell))] = all.total();
-  for (const auto& [cell, amount] : figures.lost()) lost[py::str(CellName(state, cell))] = amount;
-  for (const auto& [cell, amount] : figures.overhead()) overhead[py::str(CellName(state, cell))] = amount;
-  return py::dict("queues"_a = queues, "trees"_a = trees, "evictions"_a = evictions, "nominal"_a = nominal,
-                  "lost"_a = lost, "overhead"_a = overhead, "waits"_a = figures.waits().total(),
+  return py::dict("queues"_a = ViewQueues(state, figures), "trees"_a = ViewTrees(state, figures),
+                  "evictions"_a = ViewEvictions(state, figures), "nominal"_a = nominal,
+                  "lost"_a = ByCell(state, figures.lost()), "overhead"_a = ByCell(state, figures.overhead()),
+                  "waits"_a = figures.waits().total(),
                   "most_waiting"_a = static_cast<int64_t>(figures.waits().most()),
                   "borrowing"_a = figures.borrowing().total());
 }

@@ -32,29 +32,39 @@ Draws ReadDraws(const py::handle& values) {
   return Draws(std::move(draws));
 }
 
+Provisioning ReadProvisioning(const py::tuple& fields) {
+  Provisioning provisioning{
+      fields[0].cast<std::string>(), ReadDraws(fields[1]), ReadDraws(fields[2]), fields[3].cast<Time>(), {}};
+  for (const py::handle& object : fields[4])
+    provisioning.capacity.push_back(ReadObject(object, /*changed=*/true));
+  return provisioning;
+}
+
+Failures ReadFailures(const py::tuple& fields) {
+  return {fields[0].cast<std::string>(), fields[1].cast<std::string>(), fields[2].cast<int64_t>(),
+          ReadDraws(fields[3]),          ReadDraws(fields[4]),          ReadDraws(fields[5]),
+          fields[6].cast<Time>(),        fields[7].cast<bool>()};
+}
+
 Delays ReadDelays(const py::dict& options) {
   Delays delays;
   for (const py::handle& item : options["checks"]) {
-    const auto fields = item.cast<py::tuple>();
-    delays.checks.push_back({fields[0].cast<std::string>(),
-                             ReadDraws(fields[1]),
-                             ReadDraws(fields[2]),
-                             fields[3].cast<Time>(),
-                             {}});
-    for (const py::handle& object : fields[4])
-      delays.checks.back().capacity.push_back(ReadObject(object, /*changed=*/true));
+    delays.checks.push_back(ReadProvisioning(item.cast<py::tuple>()));
   }
   for (const py::handle& item : options["startups"]) {
     const auto fields = item.cast<py::tuple>();
     delays.startups.push_back({fields[0].cast<std::string>(), ReadDraws(fields[1])});
   }
   for (const py::handle& item : options["failures"]) {
-    const auto fields = item.cast<py::tuple>();
-    delays.failures.push_back({fields[0].cast<std::string>(), fields[1].cast<std::string>(),
-                               fields[2].cast<int64_t>(), ReadDraws(fields[3]), ReadDraws(fields[4]),
-                               ReadDraws(fields[5]), fields[6].cast<Time>(), fields[7].cast<bool>()});
+    delays.failures.push_back(ReadFailures(item.cast<py::tuple>()));
   }
   return delays;
+}
+
+std::function<void(Engine&)> ReadDeletion(const py::handle& item) {
+  const auto named = item.cast<py::tuple>();
+  return [kind = named[0].cast<std::string>(), ns = named[1].cast<std::string>(),
+          name = named[2].cast<std::string>()](Engine& engine) { DeleteObject(engine, kind, ns, name); };
 }
 
 // (time, what, object or job, value): `apply` an object, `delete` (kind, namespace, name), `finish`, `evict`
@@ -67,11 +77,7 @@ TimedChange ReadChange(const py::handle& item) {
   if (what == "apply") {
     change.apply = ReadObject(fields[2], /*changed=*/true);
   } else if (what == "delete") {
-    const auto named = fields[2].cast<py::tuple>();
-    change.apply = [kind = named[0].cast<std::string>(), ns = named[1].cast<std::string>(),
-                    name = named[2].cast<std::string>()](Engine& engine) {
-      DeleteObject(engine, kind, ns, name);
-    };
+    change.apply = ReadDeletion(fields[2]);
   } else {
     change.what = what == "finish"  ? TimedChange::What::kFinish
                   : what == "evict" ? TimedChange::What::kEvict
@@ -177,10 +183,17 @@ class VirtualRun {
     jobs.grace = ReadColumn<int64_t>(columns, "grace", size, kept_);
     jobs.elastic = ReadColumn<uint8_t>(columns, "elastic", size, kept_);
     jobs.known = ReadColumn<uint8_t>(columns, "known", size, kept_);
+    ReadNames(columns, jobs);
+    RequireWhole(jobs, size);
+  }
+  // Names, or what they are made of.
+  static void ReadNames(const py::dict& columns, JobColumns& jobs) {
     if (columns.contains("names")) jobs.names = columns["names"].cast<std::vector<std::string>>();
     if (columns.contains("prefix")) jobs.prefix = columns["prefix"].cast<std::string>();
     if (columns.contains("digits")) jobs.digits = columns["digits"].cast<int>();
     if (columns.contains("uid_digits")) jobs.uid_digits = columns["uid_digits"].cast<int>();
+  }
+  static void RequireWhole(const JobColumns& jobs, size_t size) {
     for (int32_t shape : jobs.shape) {
       if (shape < 0 || static_cast<size_t>(shape) >= jobs.shapes.size()) {
         ThrowIfError(absl::InvalidArgumentError("a job names a shape that does not exist"));
@@ -205,8 +218,30 @@ class VirtualRun {
   std::shared_ptr<Simulation> simulation_;
 };
 
+namespace {
+
+using BoundRun = py::class_<VirtualRun>;
+
+// What a run has recorded.
+void BindRecords(BoundRun& bound) {
+  bound.def("jobs", [](const VirtualRun& run) { return JobColumnsOf(run.simulation()); })
+      .def("runs", [](const VirtualRun& run) { return RunColumnsOf(run.simulation()); })
+      .def("decisions", [](const VirtualRun& run) { return DecisionColumnsOf(run.simulation()); })
+      .def("usage", [](const VirtualRun& run) { return UsageColumnsOf(run.simulation()); })
+      .def("idle", [](const VirtualRun& run) { return IdleColumnsOf(run.simulation()); })
+      .def("blocked", [](const VirtualRun& run) { return BlockedColumnsOf(run.simulation()); })
+      .def("consumed", [](const VirtualRun& run) { return ConsumedColumnsOf(run.simulation()); })
+      .def("cycles", [](const VirtualRun& run) { return CycleColumnsOf(run.simulation()); })
+      .def("figures", [](const VirtualRun& run) { return FiguresOf(*run.simulation()); })
+      .def("assigned", [](const VirtualRun& run) { return AssignedOf(*run.simulation()); })
+      .def("loops", [](const VirtualRun& run) { return LoopsOf(*run.simulation()); });
+}
+
+}  // namespace
+
 void BindSimulation(py::module_& module) {
-  py::class_<VirtualRun>(module, "VirtualRun")
+  BoundRun bound(module, "VirtualRun");
+  bound
       .def(py::init<SharedEngine&, const py::list&, const py::dict&, const py::dict&>(), "engine"_a,
            "shapes"_a, "columns"_a, "options"_a)
       .def("advance", &VirtualRun::Advance, "work"_a = kWork, "until"_a = INT64_MAX)
@@ -218,18 +253,8 @@ void BindSimulation(py::module_& module) {
       .def("fork", &VirtualRun::Fork)
       .def("copy", [](const VirtualRun& run) { return std::make_unique<VirtualRun>(run); })
       .def_property_readonly("stats", &VirtualRun::Stats)
-      .def("jobs", [](const VirtualRun& run) { return JobColumnsOf(run.simulation()); })
-      .def("runs", [](const VirtualRun& run) { return RunColumnsOf(run.simulation()); })
-      .def("decisions", [](const VirtualRun& run) { return DecisionColumnsOf(run.simulation()); })
-      .def("usage", [](const VirtualRun& run) { return UsageColumnsOf(run.simulation()); })
-      .def("idle", [](const VirtualRun& run) { return IdleColumnsOf(run.simulation()); })
-      .def("blocked", [](const VirtualRun& run) { return BlockedColumnsOf(run.simulation()); })
-      .def("consumed", [](const VirtualRun& run) { return ConsumedColumnsOf(run.simulation()); })
-      .def("cycles", [](const VirtualRun& run) { return CycleColumnsOf(run.simulation()); })
-      .def("figures", [](const VirtualRun& run) { return FiguresOf(*run.simulation()); })
-      .def("assigned", [](const VirtualRun& run) { return AssignedOf(*run.simulation()); })
-      .def("loops", [](const VirtualRun& run) { return LoopsOf(*run.simulation()); })
       .def_property_readonly("simulation", &VirtualRun::simulation);
+  BindRecords(bound);
 }
 
 }  // namespace kueue::python

@@ -15,10 +15,7 @@ static_assert(sizeof(Amount) == sizeof(int64_t) && std::is_standard_layout_v<Amo
 class TableView {
  public:
   explicit TableView(SharedEngine& shared) {
-    shared.Write([](Engine& engine) {
-      engine.state().EnsureBuilt();
-      return 0;
-    });
+    shared.Change([](Engine& engine) { engine.state().EnsureBuilt(); });
     fork_ = shared.Fork();
   }
   template <typename Use>
@@ -98,19 +95,26 @@ py::list Cells(const TableView& self) {
   });
 }
 
-// Names by code, for columns of codes.
-class Categories {
+// A column of names as codes.
+class CodedColumn {
  public:
-  int32_t Code(const std::string& name) { return names_.Intern(name); }
-  py::list View() const {
+  void Add(const std::string& name) { codes_.push_back(names_.Intern(name)); }
+  void AddNone() { codes_.push_back(-1); }
+  // (codes, names by code); the column is empty then.
+  py::tuple Take() {
     py::list names;
     for (int32_t code = 0; code < names_.size(); ++code) names.append(names_.Name(code));
-    return names;
+    return py::make_tuple(Given(std::move(codes_)), names);
   }
 
  private:
   Interner names_;
+  std::vector<int32_t> codes_;
 };
+
+std::string LocalQueueName(const Workload& workload) {
+  return workload.spec->ns + "/" + workload.spec->queue_name;
+}
 
 const char* StatusOf(const State& state, WorkloadId id) {
   const Workload& workload = state.At(id);
@@ -121,71 +125,90 @@ const char* StatusOf(const State& state, WorkloadId id) {
   return workload.spec->active ? "Pending" : "Deactivated";
 }
 
-py::dict Workloads(SharedEngine& shared) {
-  return shared.Read([](const Engine& engine) {
-    const State& state = engine.state();
-    py::list keys;
-    Categories queues, local_queues, statuses, reasons;
-    std::vector<int32_t> queue, local_queue, status, reason;
-    std::vector<int64_t> priority, created, reserved;
-    for (WorkloadId id : state.Living()) {
-      const Workload& workload = state.At(id);
-      const NodeId node = workload.charged != kNoId ? workload.charged : state.QueueOf(workload);
-      const Condition* condition = workload.Find(ConditionType::kQuotaReserved);
-      keys.append(workload.Key());
-      queue.push_back(node == kNoId ? -1 : queues.Code(state.forest().Name(node)));
-      local_queue.push_back(local_queues.Code(workload.spec->ns + "/" + workload.spec->queue_name));
-      status.push_back(statuses.Code(StatusOf(state, id)));
-      reason.push_back(reasons.Code(condition == nullptr ? "" : state.reasons.Name(condition->reason)));
-      priority.push_back(workload.priority);
-      created.push_back(workload.created);
-      reserved.push_back(condition != nullptr && condition->status ? condition->transition : -1);
-    }
+// Workloads, a row each.
+struct WorkloadColumns {
+  py::list keys;
+  CodedColumn queue, local_queue, status, reason;
+  std::vector<int64_t> priority, created, reserved;
+
+  void Add(const State& state, WorkloadId id) {
+    const Workload& workload = state.At(id);
+    const NodeId node = workload.charged != kNoId ? workload.charged : state.QueueOf(workload);
+    const Condition* condition = workload.Find(ConditionType::kQuotaReserved);
+    keys.append(workload.Key());
+    node == kNoId ? queue.AddNone() : queue.Add(state.forest().Name(node));
+    local_queue.Add(LocalQueueName(workload));
+    status.Add(StatusOf(state, id));
+    reason.Add(condition == nullptr ? "" : state.reasons.Name(condition->reason));
+    priority.push_back(workload.priority);
+    created.push_back(workload.created);
+    reserved.push_back(condition != nullptr && condition->status ? condition->transition : -1);
+  }
+
+  py::dict Take() {
     py::dict view;
     view["key"] = keys;
-    view["cluster_queue"] = py::make_tuple(Given(std::move(queue)), queues.View());
-    view["local_queue"] = py::make_tuple(Given(std::move(local_queue)), local_queues.View());
-    view["status"] = py::make_tuple(Given(std::move(status)), statuses.View());
-    view["reason"] = py::make_tuple(Given(std::move(reason)), reasons.View());
+    view["cluster_queue"] = queue.Take();
+    view["local_queue"] = local_queue.Take();
+    view["status"] = status.Take();
+    view["reason"] = reason.Take();
     view["priority"] = Given(std::move(priority));
     view["created"] = Given(std::move(created));
     view["reserved"] = Given(std::move(reserved));
     return view;
+  }
+};
+
+py::dict Workloads(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) {
+    WorkloadColumns columns;
+    for (WorkloadId id : engine.state().Living()) columns.Add(engine.state(), id);
+    return columns.Take();
   });
 }
 
-py::dict Positions(SharedEngine& shared) {
-  return shared.Read([](const Engine& engine) {
-    const State& state = engine.state();
-    py::list keys;
-    Categories queues, local_queues;
-    std::vector<int32_t> queue, local_queue, position, local_position;
-    std::vector<int64_t> priority;
-    std::vector<uint8_t> inadmissible;
-    for (NodeId node : state.forest().Queues()) {
-      const PendingQueue& pending = state.Queue(node).pending;
-      std::map<LocalQueueId, int32_t> seen;
-      int32_t place = 0;
-      for (WorkloadId id : pending.Ordered(state.workloads, state.ledger_usage)) {
-        const Workload& workload = state.At(id);
-        keys.append(workload.Key());
-        queue.push_back(queues.Code(state.forest().Name(node)));
-        local_queue.push_back(local_queues.Code(workload.spec->ns + "/" + workload.spec->queue_name));
-        position.push_back(place++);
-        local_position.push_back(seen[workload.local_queue]++);
-        priority.push_back(workload.priority);
-        inadmissible.push_back(pending.IsInadmissible(state.workloads, id) ? 1 : 0);
-      }
+// Pending workloads in the order of their queues, a row each.
+struct PositionColumns {
+  py::list keys;
+  CodedColumn queue, local_queue;
+  std::vector<int32_t> position, local_position;
+  std::vector<int64_t> priority;
+  std::vector<uint8_t> inadmissible;
+
+  void AddQueue(const State& state, NodeId node) {
+    const PendingQueue& pending = state.Queue(node).pending;
+    std::map<LocalQueueId, int32_t> seen;
+    int32_t place = 0;
+    for (WorkloadId id : pending.Ordered(state.workloads, state.ledger_usage)) {
+      const Workload& workload = state.At(id);
+      keys.append(workload.Key());
+      queue.Add(state.forest().Name(node));
+      local_queue.Add(LocalQueueName(workload));
+      position.push_back(place++);
+      local_position.push_back(seen[workload.local_queue]++);
+      priority.push_back(workload.priority);
+      inadmissible.push_back(pending.IsInadmissible(state.workloads, id) ? 1 : 0);
     }
+  }
+
+  py::dict Take() {
     py::dict view;
     view["key"] = keys;
-    view["cluster_queue"] = py::make_tuple(Given(std::move(queue)), queues.View());
-    view["local_queue"] = py::make_tuple(Given(std::move(local_queue)), local_queues.View());
+    view["cluster_queue"] = queue.Take();
+    view["local_queue"] = local_queue.Take();
     view["position_in_cluster_queue"] = Given(std::move(position));
     view["position_in_local_queue"] = Given(std::move(local_position));
     view["priority"] = Given(std::move(priority));
     view["inadmissible"] = Given(std::move(inadmissible)).attr("view")("bool");
     return view;
+  }
+};
+
+py::dict Positions(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) {
+    PositionColumns columns;
+    for (NodeId node : engine.state().forest().Queues()) columns.AddQueue(engine.state(), node);
+    return columns.Take();
   });
 }
 

@@ -25,6 +25,22 @@ py::tuple View(const State& state, const Condition& condition) {
                         Render(state, condition.message), condition.transition);
 }
 
+// What was consumed by resource, and the penalties that are owed by "penalty:" and the resource.
+py::dict View(const State& state, const LedgerEntry& entry) {
+  py::dict amounts;
+  for (const auto& [resource, nano] : entry.consumed) {
+    amounts[py::str(state.resource_names.Name(resource))] = DecimalText(nano);
+  }
+  NanoAmounts penalties;
+  for (const auto& [workload, penalty] : entry.penalties) {
+    for (const auto& [resource, nano] : penalty) penalties[resource] += nano;
+  }
+  for (const auto& [resource, nano] : penalties) {
+    amounts[py::str("penalty:" + state.resource_names.Name(resource))] = DecimalText(nano);
+  }
+  return amounts;
+}
+
 }  // namespace
 
 py::list TakeEvents(SharedEngine& shared) {
@@ -127,22 +143,10 @@ py::dict ConsumedOf(SharedEngine& shared) {
     const State& state = engine.state();
     py::dict consumed;
     for (LocalQueueId local = 0; local < static_cast<LocalQueueId>(state.ledger.size()); ++local) {
-      const LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
-      py::dict amounts;
-      for (const auto& [resource, nano] : entry.consumed) {
-        amounts[py::str(state.resource_names.Name(resource))] = DecimalText(nano);
-      }
-      NanoAmounts penalties;
-      for (const auto& [workload, penalty] : entry.penalties) {
-        for (const auto& [resource, nano] : penalty) penalties[resource] += nano;
-      }
-      for (const auto& [resource, nano] : penalties) {
-        amounts[py::str("penalty:" + state.resource_names.Name(resource))] = DecimalText(nano);
-      }
-      if (!amounts.empty()) {
-        const LocalQueue& queue = state.Local(local);
-        consumed[py::str(queue.ns + "/" + queue.name)] = amounts;
-      }
+      const py::dict amounts = View(state, state.ledger[static_cast<size_t>(local)]);
+      if (amounts.empty()) continue;
+      const LocalQueue& queue = state.Local(local);
+      consumed[py::str(queue.ns + "/" + queue.name)] = amounts;
     }
     return consumed;
   });

@@ -163,6 +163,19 @@ std::vector<FlavorResourceAmounts> ReservationsBelow(const State& state) {
   return below;
 }
 
+// (flavor, resource, subtree quota, reserved), where there is one of the latter two.
+py::list ViewReserved(const State& state, NodeId cohort, const FlavorResourceAmounts& reserved) {
+  py::list frs;
+  for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
+    const int64_t held = AmountOf(reserved, fr);
+    if (!state.quota.IsDefined(cohort, fr) && held == 0) continue;
+    const auto& [flavor, resource] = state.flavor_resources[static_cast<size_t>(fr)];
+    frs.append(py::make_tuple(state.flavor_names.Name(flavor), state.resource_names.Name(resource),
+                              state.quota.Subtree(cohort, fr).value(), held));
+  }
+  return frs;
+}
+
 py::list Cohorts(SharedEngine& shared) {
   return shared.Write([](Engine& engine) {
     State& state = engine.state();
@@ -173,18 +186,10 @@ py::list Cohorts(SharedEngine& shared) {
     for (NodeId node = 0; node < forest.size(); ++node) {
       if (forest.IsClusterQueue(node) || !forest.Exists(node)) continue;
       const FlavorResourceAmounts& reserved = reservations[static_cast<size_t>(node)];
-      py::list frs;
-      for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
-        const int64_t held = AmountOf(reserved, fr);
-        if (!state.quota.IsDefined(node, fr) && held == 0) continue;
-        const auto& [flavor, resource] = state.flavor_resources[static_cast<size_t>(fr)];
-        frs.append(py::make_tuple(state.flavor_names.Name(flavor), state.resource_names.Name(resource),
-                                  state.quota.Subtree(node, fr).value(), held));
-      }
       const NodeId parent = forest.DeclaredParent(node), root = forest.Root(node);
       views.append(py::make_tuple(forest.Name(node), parent == kNoId ? "" : forest.Name(parent),
                                   root == kNoId ? "" : forest.Name(root), forest.IsDeclared(node),
-                                  ShareOf(state, node), frs));
+                                  ShareOf(state, node), ViewReserved(state, node, reserved)));
     }
     return views;
   });

@@ -233,6 +233,17 @@ class Tables {
   State state_;
 };
 
+using HeadFields =
+    std::tuple<std::string, int64_t, Time, bool, std::vector<std::pair<FlavorResourceName, int64_t>>, bool>;
+
+std::vector<size_t> FairOrderOf(Tables& tables, const std::vector<HeadFields>& heads) {
+  std::vector<Tables::HeadSpec> read;
+  for (const auto& [queue, priority, time, is_preemptor, usage, is_charged] : heads) {
+    read.push_back({queue, priority, time, is_preemptor, usage, is_charged});
+  }
+  return tables.FairOrder(read);
+}
+
 }  // namespace
 
 void BindTables(py::module_& module) {
@@ -257,19 +268,7 @@ void BindTables(py::module_& module) {
            py::arg("nano"))
       .def("search", &Tables::Search, py::arg("key"), py::arg("contested"), py::arg("request"))
       .def("simulate", &Tables::Simulate, py::arg("key"), py::arg("cell"), py::arg("amount"))
-      .def(
-          "fair_order",
-          [](Tables& tables,
-             const std::vector<std::tuple<std::string, int64_t, Time, bool,
-                                          std::vector<std::pair<FlavorResourceName, int64_t>>, bool>>&
-                 heads) {
-            std::vector<Tables::HeadSpec> read;
-            for (const auto& [queue, priority, time, is_preemptor, usage, is_charged] : heads) {
-              read.push_back({queue, priority, time, is_preemptor, usage, is_charged});
-            }
-            return tables.FairOrder(read);
-          },
-          py::arg("heads"));
+      .def("fair_order", &FairOrderOf, py::arg("heads"));
 }
 
 }  // namespace kueue::python
