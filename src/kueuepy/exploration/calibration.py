@@ -188,6 +188,6 @@ class _Round:
         for row in rows.tolist():
             scheduler = self._result.at(float(self._result.jobs["submit"][row]))
             (key,) = (key for key in scheduler.workloads["key"] if scheduler.workload(key).uid == f"{row:012d}")
-            told = eta(scheduler, key, self.known, **options)
-            found.append((float(self._wait[row]), told.p5, told.p50, told.p95))
+            answer = eta(scheduler, key, self.known, **options)
+            found.append((float(self._wait[row]), answer.p5, answer.p50, answer.p95))
         return np.array(found)

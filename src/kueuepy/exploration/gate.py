@@ -40,9 +40,9 @@ class Verdict(NamedTuple):
     def __str__(self) -> str:
         """The verdict in a line."""
         found = "no job counts" if self.value is None else f"it is {self.value:.6g}"
-        told = f"{self.place}: " if self.place else ""
+        place = f"{self.place}: " if self.place else ""
         why = f" ({self.why})" if self.why else ""
-        return f"{told}{'kept' if self.passed else 'BROKEN'}: {self.line}: {found}{why}"
+        return f"{place}{'kept' if self.passed else 'BROKEN'}: {self.line}: {found}{why}"
 
 
 @checked_methods
@@ -162,8 +162,15 @@ def read_promises(path: str | PathLike[str]) -> list[Written]:
         InvalidSpecError: It cannot be read, or holds something else; the message names file and line.
         NotFoundError: A promise names no figure.
     """
+    document = _document(path)
+    if not isinstance(document, yaml.SequenceNode) or not document.value:
+        raise InvalidSpecError(f"{path}: it must be a list of promises, such as - wait_p95(team-a) <= 30m")
+    return [_written(str(path), node) for node in document.value]
+
+
+def _document(path: str | PathLike[str]) -> yaml.Node | None:
     try:
-        document = yaml.compose(Path(path).read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        return yaml.compose(Path(path).read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
     except OSError as error:
         raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -173,9 +180,6 @@ def read_promises(path: str | PathLike[str]) -> list[Written]:
         raise InvalidSpecError(f"{path}{line}: is no YAML: {error.problem}") from None
     except yaml.YAMLError as error:
         raise InvalidSpecError(f"{path}: is no YAML: {error}") from None
-    if not isinstance(document, yaml.SequenceNode) or not document.value:
-        raise InvalidSpecError(f"{path}: it must be a list of promises, such as - wait_p95(team-a) <= 30m")
-    return [_written(str(path), node) for node in document.value]
 
 
 def _written(path: str, node: yaml.Node) -> Written:

@@ -20,6 +20,7 @@ from kueuepy.notebook import Sheet, repr_html
 from kueuepy.simulation.model import Record
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical, Columns
+from kueuepy.tables.columns import categorical
 
 if TYPE_CHECKING:
     import os
@@ -93,7 +94,7 @@ class Sweep:
                 **self._paths(n),
                 **{name: self._values(name).ravel() for name in self.figures},
                 "wall_s": np.array([row["wall_s"] for row in self.rows], np.float64),
-                "error": _texts(errors),
+                "error": categorical(errors),
             }
         )
 
@@ -150,7 +151,7 @@ class Sweep:
                 "policy": np.arange(len(self.policies)),
                 **self._paths(),
                 **{name: self._means(name) for name in self.figures},
-                "error": _texts([self.errors.get(place) for place in range(len(self.policies))]),
+                "error": categorical([self.errors.get(place) for place in range(len(self.policies))]),
             }
         )
 
@@ -243,7 +244,7 @@ class Sweep:
             for value, among in places.items():
                 for name, cell in zip(found, (path, value, float(means[among].mean()), len(among)), strict=True):
                     found[name].append(cell)
-        texts = {name: _texts(found[name]) for name in ("path", "value")}
+        texts = {name: categorical(found[name]) for name in ("path", "value")}
         return Columns({**texts, figure: np.array(found[figure]), "policies": np.array(found["policies"], np.int64)})
 
     # Going back.
@@ -309,16 +310,10 @@ def _text(value: Any) -> str | None:
     return json.dumps(msgspec.to_builtins(value.item() if hasattr(value, "item") else value))
 
 
-def _texts(values: Sequence[str | None]) -> Categorical:
-    known: dict[str, int] = {}
-    codes = [-1 if value is None else known.setdefault(value, len(known)) for value in values]
-    return Categorical(np.array(codes, np.int32), list(known))
-
-
 def _column(values: Sequence[Any]) -> Any:
     """Numbers as they are, all else as texts."""
     numbers = all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in values)
-    return np.array(values) if numbers else _texts([_text(value) for value in values])
+    return np.array(values) if numbers else categorical([_text(value) for value in values])
 
 
 def _taken(table: Columns, rows: Sequence[int]) -> Columns:

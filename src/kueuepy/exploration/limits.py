@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kueuepy.cluster import Cluster
+    from kueuepy.engine.tables import QuotaTable
     from kueuepy.objects import ClusterQueue, Cohort
 
 Cell = tuple[str, str]
@@ -79,20 +80,22 @@ class QuotaLimits(msgspec.Struct, frozen=True):
             f"{name}: promised {amount} of {self.cell}, ensured {self.ensured[name]}"
             for name, amount in self.promised.items()
         ]
-        if self.lending is None:
-            lines.append("no lending limits keep the promises")
-        elif self.lending:
-            lines.append(f"lendingLimit: {', '.join(f'{name} {limit}' for name, limit in self.lending.items())}")
-        else:
-            lines.append("all promises are kept as it is")
+        lines.append(self._lending_text())
         if not self.kept:
-            told = (
-                "keeps no promise"
-                if self.borrowing is None
-                else f"{self.borrowing} for all ClusterQueues of the trees does it, too"
-            )
-            lines.append(f"borrowingLimit: {told}")
+            lines.append(f"borrowingLimit: {self._borrowing_text()}")
         return "\n".join([*lines, *(f"not modelled: {text}" for text in self.not_modelled)])
+
+    def _lending_text(self) -> str:
+        if self.lending is None:
+            return "no lending limits keep the promises"
+        if not self.lending:
+            return "all promises are kept as it is"
+        return f"lendingLimit: {', '.join(f'{name} {limit}' for name, limit in self.lending.items())}"
+
+    def _borrowing_text(self) -> str:
+        if self.borrowing is None:
+            return "keeps no promise"
+        return f"{self.borrowing} for all ClusterQueues of the trees does it, too"
 
     def sheets(self) -> tuple[Sheet, ...]:
         """What is ensured and promised, and the limits."""
@@ -138,17 +141,17 @@ def limits(cluster: Cluster, promises: Mapping[str, str | int | float], cell: st
             raise NotFoundError(f'limits: ClusterQueue "{name}": is not there, or has no {cell}')
         if amount < 0:
             raise InvalidSpecError(f'limits: "{name}": {promises[name]!r}; it must be 0 or more')
-    told = partial(Quantity.format, resource)
+    text = partial(Quantity.format, resource)
     asker = _Asker((flavor, resource), asked)
     ensured = {queue.name: _ensured(alone, queue.name, asker.cell) for queue in alone.cluster_queues}
     lending = asker.lending(alone)
     borrowing = asker.borrowing(alone)
     return QuotaLimits(
         cell,
-        {name: told(amount) for name, amount in asked.items()},
-        {name: told(amount) for name, amount in ensured.items()},
-        None if lending is None else {name: told(amount) for name, amount in lending.items()},
-        borrowing if borrowing is None or isinstance(borrowing, str) else told(borrowing),
+        {name: text(amount) for name, amount in asked.items()},
+        {name: text(amount) for name, amount in ensured.items()},
+        None if lending is None else {name: text(amount) for name, amount in lending.items()},
+        borrowing if borrowing is None or isinstance(borrowing, str) else text(borrowing),
         cluster,
     )
 
@@ -256,27 +259,27 @@ class _Asker:
             if not broken:
                 return found
             for name, amount in broken.items():
-                scheduler = Scheduler(alone, now=0)
-                unit = unit_of(scheduler, self.cell)
-                table = quota_table(scheduler.engine)
-                if table.nodes[row_of(scheduler, name)].parent < 0:
-                    return None  # a queue alone lends nothing
-                nominal = int(table.array("nominal_quota")[row_of(scheduler, name), table.cells.index(self.cell)])
-                before, step = alone, gcd(unit, amount)
-
-                def keeps(kept_back: int, name: str = name, amount: int = amount, at: Any = (before, step)) -> bool:
-                    trial = self._with(at[0], name, "lendingLimit", kept_back * at[1])
-                    return _ensured(trial, name, self.cell) >= amount
-
-                if not keeps(0):
+                limit = self._lendable(alone, name, amount)
+                if limit is None:
                     return None
-                found[name] = step * _largest(keeps, nominal // step)
-                alone = self._with(alone, name, "lendingLimit", found[name])
+                found[name] = limit
+                alone = self._with(alone, name, "lendingLimit", limit)
         return None
 
-    def _lends(self, alone: Cluster, name: str, step: int, parts: int) -> bool:
-        """Whether the queue's promise is kept with so much lent."""
-        return _ensured(self._with(alone, name, "lendingLimit", parts * step), name, self.cell) >= self._asked[name]
+    def _lendable(self, cluster: Cluster, name: str, ensured: int) -> int | None:
+        """The largest lending limit of a queue that ensures an amount; `None`: none does, or it is in no tree."""
+        scheduler = Scheduler(cluster, now=0)
+        table, row = quota_table(scheduler.engine), row_of(scheduler, name)
+        if table.nodes[row].parent < 0:
+            return None
+        nominal = int(table.array("nominal_quota")[row, table.cells.index(self.cell)])
+        step = gcd(unit_of(scheduler, self.cell), ensured)
+
+        def keeps(parts: int) -> bool:
+            trial = self._with(cluster, name, "lendingLimit", parts * step)
+            return _ensured(trial, name, self.cell) >= ensured
+
+        return step * _largest(keeps, nominal // step) if keeps(0) else None
 
     def borrowing(self, alone: Cluster) -> int | str | None:
         """The largest limit of all queues of the trees with which the promises are kept."""
@@ -285,17 +288,20 @@ class _Asker:
         scheduler = Scheduler(alone, now=0)
         step = gcd(unit_of(scheduler, self.cell), *self._asked.values())
         table = quota_table(scheduler.engine)
-        column = table.cells.index(self.cell)
-        most = int(table.array("potential")[:, column].max())
-        tree = {other for name in self._asked for other in (name, *_nearest_first(scheduler, name))}
-        tree = {name for name in tree if table.nodes[row_of(scheduler, name)].parent >= 0}
-        now = table.array("borrowing_limit")[:, column]
-        present = {other: int(now[row_of(scheduler, other)]) for other in tree}
+        most = int(table.array("potential")[:, table.cells.index(self.cell)].max())
+        present = self._borrowing_limits(scheduler, table)
 
         def keeps(parts: int) -> bool:
             trial = alone
-            for other in tree:
-                trial = self._with(trial, other, "borrowingLimit", min(parts * step, present[other]))
+            for name, limit in present.items():
+                trial = self._with(trial, name, "borrowingLimit", min(parts * step, limit))
             return self._keeps(trial)
 
         return step * _largest(keeps, most // step) if keeps(0) else None
+
+    def _borrowing_limits(self, scheduler: Scheduler, table: QuotaTable) -> dict[str, int]:
+        """The limits of all queues in the trees of those that are promised something."""
+        limits = table.array("borrowing_limit")[:, table.cells.index(self.cell)]
+        names = {other for name in self._asked for other in (name, *_nearest_first(scheduler, name))}
+        rows = {name: row_of(scheduler, name) for name in names}
+        return {name: int(limits[row]) for name, row in rows.items() if table.nodes[row].parent >= 0}

@@ -14,6 +14,8 @@ from kueuepy.tables import Categorical
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from kueuepy.exploration.statistics import Estimate
     from kueuepy.tables import Columns
 
@@ -119,16 +121,9 @@ class SweepPlots:
             raise InvalidSpecError(f'heat: "{right}" twice; give two paths')
         texts = [_labels(self._column(path)) for path in (right, up)]
         name = self._grid.named(figure)
-        means = self._grid.means[name]
         sides = [_ordered(labels) for labels in texts]
-        table = np.full((len(sides[1]), len(sides[0])), np.nan)
-        for row, high in enumerate(sides[1]):
-            for column, wide in enumerate(sides[0]):
-                cells = [m for m, a, b in zip(means, *texts, strict=True) if (a, b) == (wide, high) and not np.isnan(m)]
-                if cells:
-                    table[row, column] = np.mean(cells)
         ax = axes_of(ax)
-        image = ax.imshow(table, origin="lower", aspect="auto")
+        image = ax.imshow(_mean_by_cell(self._grid.means[name], texts, sides), origin="lower", aspect="auto")
         ax.set(xlabel=right, ylabel=up)
         ax.set_xticks(range(len(sides[0])), sides[0])
         ax.set_yticks(range(len(sides[1])), sides[1])
@@ -194,6 +189,17 @@ def _ordered(labels: list[str]) -> list[str]:
             return (1, 0.0, label)
 
     return sorted(set(labels), key=number)
+
+
+def _mean_by_cell(values: Any, labels: Sequence[Sequence[str]], sides: Sequence[Sequence[str]]) -> NDArray[Any]:
+    """The mean of the values of each pair of labels, the second ones upwards; NaN where there is none."""
+    found = np.full((len(sides[1]), len(sides[0])), np.nan)
+    for row, high in enumerate(sides[1]):
+        for column, wide in enumerate(sides[0]):
+            own = [value for value, *pair in zip(values, *labels, strict=True) if pair == [wide, high]]
+            if there := [value for value in own if not np.isnan(value)]:
+                found[row, column] = np.mean(there)
+    return found
 
 
 def _scaled(values: Any) -> Any:

@@ -14,7 +14,7 @@ from kueuepy.simulation.columns import NEVER
 from kueuepy.simulation.distributions import TABLE, Empirical, distribution_of, draws
 from kueuepy.simulation.items import concat
 from kueuepy.simulation.table import Jobs
-from kueuepy.tables import Categorical
+from kueuepy.tables.columns import categorical
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,13 +68,15 @@ class Runtimes:
             part = self._part(name, distribution, ran)
         if part >= 1:
             return 1
-        place = part + u * (1 - part)
+        whole = self._whole(name, part + u * (1 - part))
+        return max(whole - round(ran * SECOND), 1)
+
+    def _whole(self, name: str, place: float) -> int:
+        """The runtime in nanoseconds that this part of all runtimes is no longer than."""
         if name in self._values:
             values = self._values[name]
-            whole = int(values[int(place * len(values))] * SECOND)
-        else:
-            (whole,) = distribution.nanoseconds(np.array([place])).tolist()
-        return max(whole - round(ran * SECOND), 1)
+            return int(values[int(place * len(values))] * SECOND)
+        return int(self._by_queue[name].nanoseconds(np.array([place]))[0])
 
     def _part(self, name: str, distribution: Distribution, ran: float) -> float:
         """Which part of all runtimes is no longer than `ran`."""
@@ -115,25 +117,24 @@ class Living:
         """Whether a workload has quota now."""
         return self._ran[self.rows[key]] is not None
 
+    def _left(self, queues: list[str], runtimes: Runtimes, seed: int) -> list[int]:
+        """How long each still runs, in nanoseconds, drawn with a seed."""
+        parts = draws(seed, "remaining", len(queues)).tolist()
+        return [
+            runtimes.remaining(queue, ran or 0.0, u) for queue, ran, u in zip(queues, self._ran, parts, strict=True)
+        ]
+
     def jobs(self, runtimes: Runtimes | None, seed: int) -> Jobs:
         """The jobs, with runtimes of a seed; without what is known of them they never end."""
         names = np.empty(len(self.workloads), object)
         names[:] = [workload.name for workload in self.workloads]
         queues = [f"{workload.namespace}/{workload.queue_name}" for workload in self.workloads]
-        if runtimes is None:
-            left = [NEVER] * len(queues)
-        else:
-            parts = draws(seed, "remaining", len(queues)).tolist()
-            left = [
-                runtimes.remaining(queue, ran or 0.0, u) for queue, ran, u in zip(queues, self._ran, parts, strict=True)
-            ]
-        known: dict[str, int] = {}
-        codes = [known.setdefault(queue, len(known)) for queue in queues]
+        left = [NEVER] * len(queues) if runtimes is None else self._left(queues, runtimes, seed)
         created = [min(workload.creation_timestamp or 0, self._now) for workload in self.workloads]
         return Jobs(
             {
                 "name": names,
-                "queue": Categorical(np.array(codes, np.int32), list(known)),
+                "queue": categorical(queues),
                 "submit": np.array(created, np.int64).view("M8[ns]"),
                 "runtime": np.array(left, np.int64).view("m8[ns]") if runtimes else np.array(left, np.int64),
             }

@@ -73,10 +73,10 @@ class Safety(msgspec.Struct, frozen=True):
 
     def sheets(self) -> tuple[Sheet, ...]:
         """The answer, then the submissions."""
-        told = Sheet((f"{self.cluster_queue}: {self.verdict}",), [(text,) for text in self.because])
+        answer = Sheet((f"{self.cluster_queue}: {self.verdict}",), [(text,) for text in self.because])
         rows = [(step.workload.key, step.workload.queue_name, ", ".join(step.evicted)) for step in self.steps]
         outside = Sheet(("not modelled",), [(text,) for text in self.not_modelled])
-        return (told, *([Sheet(("submitted", "queue", "evicts"), rows)] if rows else []), outside)
+        return (answer, *([Sheet(("submitted", "queue", "evicts"), rows)] if rows else []), outside)
 
     _repr_html_ = repr_html
 
@@ -182,8 +182,8 @@ def _reasons(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> Iterato
     for other in reclaimers:
         shared = [cell for cell in cells_of(queue) if cell in cells_of(other)]
         names = ", ".join(f"{resource} of {flavor}" for flavor, resource in shared)
-        told = f"of {names} it can never use more than its nominal quota" if shared else "they share no quota"
-        yield f"{other.name} reclaims from borrowers alone, and {told}"
+        why = f"of {names} it can never use more than its nominal quota" if shared else "they share no quota"
+        yield f"{other.name} reclaims from borrowers alone, and {why}"
 
 
 # --- submissions -----------------------------------------------------------------------------------------------------
@@ -231,21 +231,23 @@ def _random(
 ) -> Iterator[list[Workload]]:
     """Series of workloads of any size and priority, to the queue and the others of its tree."""
     queues = [queue, *_tree(cluster, empty, queue)]
-    places = [(one.name, cells) for one in queues for cells in _by_flavor(one)]
-    units = {cell: unit_of(empty, cell) for _, cells in places for cell in cells}
+    places = [(one.name, _units(empty, one.name, cells)) for one in queues for cells in _by_flavor(one)]
     for trial in range(trials):
         rng = np.random.Generator(np.random.PCG64([seed, trial]))
         series = []
         for number in range(_LENGTH):
-            name, cells = places[int(rng.integers(len(places)))]
-            amounts = {}
-            for cell in cells:
-                most = _most(empty, name, cell)[1] // units[cell]
-                if most > 0:
-                    amounts[cell] = units[cell] * int(rng.integers(1, most + 1))
+            name, units = places[int(rng.integers(len(places)))]
+            amounts = {cell: unit * int(rng.integers(1, most + 1)) for cell, (unit, most) in units.items()}
             if amounts:
                 series.append(asking(cluster, name, f"w{number}", amounts, int(rng.integers(4))))
         yield series
+
+
+def _units(empty: Scheduler, queue: str, cells: list[tuple[str, str]]) -> dict[tuple[str, str], tuple[int, int]]:
+    """The unit of each cell, and how many of it the queue could hold; no cell of which it could hold none."""
+    units = {cell: unit_of(empty, cell) for cell in cells}
+    most = {cell: _most(empty, queue, cell)[1] // units[cell] for cell in cells}
+    return {cell: (units[cell], most[cell]) for cell in cells if most[cell] > 0}
 
 
 def _evicting(empty: Scheduler, name: str, series: list[Workload]) -> list[Step] | None:

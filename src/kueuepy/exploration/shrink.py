@@ -26,6 +26,8 @@ from kueuepy.whatif import Edit, edited, who_must_leave
 if TYPE_CHECKING:
     import threading
 
+    from numpy.typing import NDArray
+
     from kueuepy.scheduler import Scheduler
 
 Amounts = dict[str, int]
@@ -191,15 +193,9 @@ def _curve(found: list[list[tuple[float, Amounts]]], above: Amounts, last: float
     """What is above quota at points in time, over the futures."""
     times = np.linspace(0.0, last, _POINTS) if found else np.zeros(0)
     names = list(above)
-    means, highs = [], []
-    for cell in names:
-        rows = []
-        for points in found:
-            at = np.searchsorted([second for second, _ in points], times, side="right") - 1
-            rows.append(np.array([amounts.get(cell, 0) for _, amounts in points])[at])
-        table = np.sort(np.array(rows), axis=0)
-        means.append(table.mean(axis=0))
-        highs.append(table[math.ceil(0.9 * len(rows)) - 1])
+    levels = [_levels(found, cell, times) for cell in names]
+    means = [table.mean(axis=0) for table in levels]
+    highs = [table[math.ceil(0.9 * len(table)) - 1] for table in levels]
     return Columns(
         {
             "cell": Categorical(np.repeat(np.arange(len(names), dtype=np.int32), len(times)), names),
@@ -208,6 +204,15 @@ def _curve(found: list[list[tuple[float, Amounts]]], above: Amounts, last: float
             "p90": np.concatenate(highs).astype(float) if highs else np.zeros(0),
         }
     )
+
+
+def _levels(found: list[list[tuple[float, Amounts]]], cell: str, times: NDArray[np.float64]) -> NDArray[Any]:
+    """What is above quota of a cell, at each time a column, sorted over the futures."""
+    rows = []
+    for points in found:
+        at = np.searchsorted([second for second, _ in points], times, side="right") - 1
+        rows.append(np.array([amounts.get(cell, 0) for _, amounts in points])[at])
+    return np.sort(np.array(rows), axis=0)
 
 
 def _objects(scheduler: Scheduler, edit: Edit | FieldEdit) -> list[Edit]:

@@ -200,31 +200,25 @@ def _places(jobs: Any, once: list[str]) -> list[_Place]:
 
 
 def _state(run: Simulation, order: list[_Place], number: int) -> Hashable:
-    """All that decides what follows, told from this boundary."""
-    jobs, states = run.result().jobs, run.states
-    done = jobs["held"] - jobs["lost"] - jobs["overhead"]
-    scheduler = run.scheduler
-    rows = {f"{scheduler.workload(key).name}": key for key in scheduler.keys()}  # noqa: SIM118
-    by_key = {rows[place.name]: row for row, place in enumerate(order) if place.name in rows}
-    table = scheduler.queues
+    """All that decides what follows, seen from this boundary."""
+    scheduler, table = run.scheduler, run.scheduler.queues
+    rows = {place.name: row for row, place in enumerate(order)}
+    by_key = {key: rows[name] for key in scheduler.keys() if (name := scheduler.workload(key).name) in rows}  # noqa: SIM118
     waiting = tuple(
-        (table["cluster_queue"][at], _told(order[by_key[key]], number), bool(table["inadmissible"][at]))
+        (table["cluster_queue"][at], _relative(order[by_key[key]], number), bool(table["inadmissible"][at]))
         for at, key in enumerate(table["key"])
     )
+    jobs = run.result().jobs
+    done = np.round(jobs["held"] - jobs["lost"] - jobs["overhead"], 6).tolist()
     begun = dict(zip(scheduler.workloads["key"], scheduler.workloads["reserved"].tolist(), strict=True))
-    clock = scheduler.engine.now
-    running = tuple(
-        (_told(order[row], number), clock - begun[key], round(float(done[row]), 6))
-        for key, row in by_key.items()
-        if states[row] == _RUNNING
-    )
-    kept = tuple(
-        (_told(order[row], number), round(float(done[row]), 6)) for row in by_key.values() if states[row] == _WAITING
-    )
-    return waiting, tuple(sorted(running)), tuple(sorted(kept))
+    there = [(key, row, _relative(order[row], number)) for key, row in by_key.items()]
+    clock, states = scheduler.engine.now, run.states
+    running = sorted((job, clock - begun[key], done[row]) for key, row, job in there if states[row] == _RUNNING)
+    kept = sorted((job, done[row]) for _, row, job in there if states[row] == _WAITING)
+    return waiting, tuple(running), tuple(kept)
 
 
-def _told(place: _Place, number: int) -> tuple[int, int]:
+def _relative(place: _Place, number: int) -> tuple[int, int]:
     """A job by how many periods ago it came; one that comes once by its number alone."""
     return (-1 if place.period is None else number - place.period, place.number)
 

@@ -39,14 +39,14 @@ class Storage:
         self._path = path
         self._same = _print_of(setup, measures)
         self._jobs = {seed: _jobs_print(setup.jobs_of(seed)) for seed in seeds}
-        with self._told("is no file of a sweep"), closing(self._open()) as file, file:
+        with self._naming_the_file("is no file of a sweep"), closing(self._open()) as file, file:
             file.execute("CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, row TEXT NOT NULL)")
 
     def _open(self) -> sqlite3.Connection:
         return sqlite3.connect(self._path, timeout=60)
 
     @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def _naming_the_file(self, what: str) -> Iterator[None]:
         """A fault of the file becomes an error that names it."""
         try:
             yield
@@ -55,7 +55,7 @@ class Storage:
 
     def known(self, tasks: Sequence[Task]) -> dict[int, Row]:
         """The rows that are there already, by place."""
-        with self._told("is no file of a sweep"):
+        with self._naming_the_file("is no file of a sweep"):
             with closing(self._open()) as file:
                 rows = dict(file.execute("SELECT key, row FROM runs"))
             found = {task.place: rows.get(self._key(task)) for task in tasks}
@@ -63,12 +63,12 @@ class Storage:
 
     def keep(self, task: Task, row: Row) -> None:
         """Writes a row; it is in the file when this returns."""
-        with self._told("cannot be written"), closing(self._open()) as file, file:
+        with self._naming_the_file("cannot be written"), closing(self._open()) as file, file:
             file.execute("INSERT OR REPLACE INTO runs VALUES (?, ?)", (self._key(task), json.dumps(row)))
 
     def _key(self, task: Task) -> str:
-        told = json.dumps([self._same, self._jobs[task.seed], task.policy, task.seed], default=_plain)
-        return hashlib.sha256(told.encode()).hexdigest()
+        run = json.dumps([self._same, self._jobs[task.seed], task.policy, task.seed], default=_plain)
+        return hashlib.sha256(run.encode()).hexdigest()
 
 
 def _row(text: str) -> Row:
@@ -84,14 +84,14 @@ def _plain(value: Any) -> Any:
 
 def _print_of(setup: Setup, measures: Sequence[Measure]) -> str:
     """What tells one setup from another, and one kueuepy."""
-    told = [
+    parts = [
         dump(setup.cluster),
         json.dumps(plain(setup.settings)),
         *map(str, measures),
         installed(),
         fidelity().commit,
     ]
-    return hashlib.sha256("\0".join(told).encode()).hexdigest()
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def _jobs_print(jobs: Jobs) -> str:

@@ -10,7 +10,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.notebook import Sheet, repr_html
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -34,6 +34,15 @@ class Categorical:
     def __len__(self) -> int:
         """How many rows there are."""
         return len(self.codes)
+
+
+def categorical(values: Iterable[str | None]) -> Categorical:
+    """A column of these texts; its names are in the order in which they come first, and `None` is none."""
+    import numpy as np  # noqa: PLC0415 - only on use
+
+    known: dict[str, int] = {}
+    codes = [-1 if value is None else known.setdefault(value, len(known)) for value in values]
+    return Categorical(np.array(codes, np.int32), list(known))
 
 
 Column = Any  # an array, a Categorical, or a list of texts
