@@ -126,7 +126,7 @@ def test_a_choice_begins_with_what_the_cluster_has():
     assert found.places == [[0, 1], [0]]
     assert found.made(1, [0]).preemption.within_cluster_queue == "Never"
     assert found.made(0, [2, 1]).stop_policy == "Hold"
-    assert found.told([2, 0]) == {within: 2, "ClusterQueue/a:stopPolicy": 0}
+    assert found.by_path([2, 0]) == {within: 2, "ClusterQueue/a:stopPolicy": 0}
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ class Knobs:
         ((obj,), _) = edited_all([self._objects[place]], self._configuration, settings)
         return obj
 
-    def told(self, values: Iterable[int]) -> dict[str, int]:
+    def by_path(self, values: Iterable[int]) -> dict[str, int]:
         """Values by path; of a choice its place in the list."""
         return dict(zip(self._all, values, strict=True))
 

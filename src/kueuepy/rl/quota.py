@@ -93,7 +93,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
     @property
     def values(self) -> dict[str, int]:
         """What is edited, as it is now; of a choice the place of its value in the list."""
-        return self._stage.knobs.told(self._stage.values[0].tolist())
+        return self._stage.knobs.by_path(self._stage.values[0].tolist())
 
     @property
     def numbers(self) -> dict[str, int]:

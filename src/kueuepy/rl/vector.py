@@ -85,14 +85,19 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         if len(seeds) != number:
             raise InvalidSpecError(f"seed: there are {len(seeds)}; there must be {number}")
         rest = dict(options or {})
-        mask = np.asarray(rest.pop("reset_mask", np.ones(number, bool)))
+        mask = self._mask(rest.pop("reset_mask", np.ones(number, bool)))
+        self._begin(np.flatnonzero(mask).tolist(), seeds, rest)
+        self._stage.go()
+        return self._stage.observations.copy(), self._values({}, mask)
+
+    def _mask(self, given: Any) -> NDArray[np.bool_]:
+        """Which environments begin: one at least."""
+        mask, number = np.asarray(given), self.num_envs
         if mask.shape != (number,) or mask.dtype != bool or not mask.any():
             raise InvalidSpecError(
                 f"reset_mask: is {mask!r}; it must be {number} of True or False, of which one is True"
             )
-        self._begin(np.flatnonzero(mask).tolist(), seeds, rest)
-        self._stage.go()
-        return self._stage.observations.copy(), self._values({}, mask)
+        return mask
 
     def _begin(self, seats: Sequence[int], seeds: Sequence[int | None], options: dict[str, Any]) -> None:
         for seat in seats:
@@ -114,22 +119,27 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         number, stage = self.num_envs, self._stage
         moves, choices = stage.read(actions, number)
         acting = ~self._over
-        if not self._begun.all() or (self._mode != AutoresetMode.NEXT_STEP and not acting.all()):
-            raise gymnasium.error.ResetNeeded(
-                "reset() begins an episode, for some by reset_mask; step() goes on with it"
-            )
+        self._check_begun(acting)
         seats = np.flatnonzero(acting).tolist()
         stage.act(seats, moves[seats], choices[seats])
         self._begin(np.flatnonzero(self._over).tolist(), [None] * number, {})
         stage.go()
-        rewards = np.zeros(number)
-        if stage.has_own_reward:
-            rewards[seats] = [stage.reward(seat) for seat in seats]
-        else:
-            rewards[seats] = stage.facts[seats, : len(TERMS)].sum(axis=1)
+        rewards = self._rewards(seats)
         self._over = stage.are_over & acting
         ended, infos = self._over.copy(), self._infos(acting)
         return stage.observations.copy(), rewards, np.zeros(number, bool), ended, infos
+
+    def _check_begun(self, acting: NDArray[np.bool_]) -> None:
+        if not self._begun.all() or (self._mode != AutoresetMode.NEXT_STEP and not acting.all()):
+            raise gymnasium.error.ResetNeeded(
+                "reset() begins an episode, for some by reset_mask; step() goes on with it"
+            )
+
+    def _rewards(self, seats: list[int]) -> NDArray[np.float64]:
+        stage, found = self._stage, np.zeros(self.num_envs)
+        own = stage.has_own_reward
+        found[seats] = [stage.reward(seat) for seat in seats] if own else stage.facts[seats, : len(TERMS)].sum(axis=1)
+        return found
 
     def _infos(self, acting: NDArray[np.bool_]) -> dict[str, Any]:
         """What `QuotaEnv` tells, in the form that Gymnasium gives it where there are many."""
@@ -137,11 +147,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         facts, ended = stage.facts, np.flatnonzero(self._over).tolist()
         if ended and self._mode == AutoresetMode.SAME_STEP:
             acting = acting & ~self._over
-            for seat in ended:
-                last = {"final_obs": stage.observations[seat].copy(), "final_info": self._last(seat)}
-                infos = self._add_info(infos, last, seat)
-            self._begin(ended, [None] * self.num_envs, {})
-            stage.go()
+            infos = self._ended(ended)
         elif ended:
             infos["kpis"], infos["_kpis"] = np.full(self.num_envs, None, object), self._over.copy()
             for seat in ended:
@@ -152,12 +158,22 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
             infos["_reward_terms"] = acting.copy()
         return self._values(infos)
 
+    def _ended(self, seats: list[int]) -> dict[str, Any]:
+        """What is told of episodes that are over, before the next ones begin in their place."""
+        infos = dict[str, Any]()
+        for seat in seats:
+            last = {"final_obs": self._stage.observations[seat].copy(), "final_info": self._last(seat)}
+            infos = self._add_info(infos, last, seat)
+        self._begin(seats, [None] * self.num_envs, {})
+        self._stage.go()
+        return infos
+
     def _last(self, seat: int) -> dict[str, Any]:
         """What is told of the last step of an episode."""
         stage = self._stage
         return {
             "reward_terms": dict(zip(TERMS, stage.facts[seat].tolist(), strict=False)),
-            "values": stage.knobs.told(stage.values[seat].tolist()),
+            "values": stage.knobs.by_path(stage.values[seat].tolist()),
             "kpis": stage.close(seat),
         }
 
