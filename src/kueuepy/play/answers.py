@@ -22,9 +22,10 @@ from kueuepy.simulation.series import resample, series_of
 from kueuepy.simulation.simulate import Simulation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kueuepy.cluster import Cluster
+    from kueuepy.engine.nodes import Node
     from kueuepy.objects import ClusterQueue, Cohort
     from kueuepy.simulation.result import Result
 
@@ -34,6 +35,7 @@ _POINTS = 120
 _GIB, _MIB = 1 << 30, 1 << 20
 _FIELDS = ("nominalQuota", "borrowingLimit", "lendingLimit")
 _SHOWN = ("wait_mean", "wait_p95", "longest_wait", "utilisation", "borrowed_hours", "lost_hours", "evictions", "jain")
+_OF_QUEUE = ("cluster_queue", "jobs", "finished", "wait_mean", "wait_p95")
 _FACTS = ("used", "nominal", "borrowed", "waiting")
 _MOST_WEIGHT = 10
 _SOON = 0.012
@@ -126,7 +128,7 @@ class Playground:
         `more` is false.
         """
         begin = time.perf_counter()
-        return self._told(self.result(values), begin)
+        return self._whole(self.result(values), begin)
 
     def part(self, values: Mapping[str, Value], part: int = 0) -> dict[str, Any]:
         """The answer as far as it is there soon: a long run goes on with the next part.
@@ -152,7 +154,7 @@ class Playground:
             series = self._series(result)
             return {"more": True, "seconds": run.now, "series": series, "tree": self._tree, "ms": _since(begin)}
         run.run(progress=False)
-        return self._told(run.close(), begin)
+        return self._whole(run.close(), begin)
 
     def reply(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """What the view gets: `part` of the question's `values` and `part`, or an `error`."""
@@ -161,21 +163,13 @@ class Playground:
         except KueueError as error:
             return {"error": str(error)}
 
-    def _told(self, result: Result, begin: float) -> dict[str, Any]:
+    def _whole(self, result: Result, begin: float) -> dict[str, Any]:
         self._seconds = result.seconds
-        figures = [
-            {"name": name, "value": _finite(value), "text": figure_text(name, value)}
-            for name, value in result.kpis.rows()
-            if name.partition(" ")[0] in _SHOWN
-        ]
         return {
             "more": False,
             "seconds": result.seconds,
-            "figures": figures,
-            "queues": [
-                {name: _finite(row[name]) for name in ("cluster_queue", "jobs", "finished", "wait_mean", "wait_p95")}
-                for row in result.queues.rows()
-            ],
+            "figures": _figures(result),
+            "queues": [{name: _finite(row[name]) for name in _OF_QUEUE} for row in result.queues.rows()],
             "series": self._series(result),
             "tree": self._tree,
             "warnings": list(result.warnings),
@@ -196,6 +190,14 @@ class Playground:
             found["rows"].append({"queue": queue, "cell": cell, **means})
             found["points"] = max(found["points"], len(rows))
         return found
+
+
+def _figures(result: Result) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "value": _finite(value), "text": figure_text(name, value)}
+        for name, value in result.kpis.rows()
+        if name.partition(" ")[0] in _SHOWN
+    ]
 
 
 def _since(begin: float) -> float:
@@ -229,19 +231,29 @@ def _knobs(cluster: Cluster) -> Iterator[Knob]:
     parents = {queue.name: queue.cohort_name for queue in cluster.cluster_queues}
     parents |= {cohort.name: cohort.parent_name for cohort in cluster.cohorts}
     for obj in objects:
-        kind = type(obj).__name__
-        for flavor, resource in _cells(obj):
-            unit, suffix = _unit(resource, totals[flavor, resource])
-            most = max(1, 2 * math.ceil(sum(totals[flavor, resource]) / unit))
+        for cell in _cells(obj):
             for field in _FIELDS if parents[obj.name] else _FIELDS[:1]:
-                path = f"{kind}/{obj.name}:quota[{flavor}/{resource}].{field}"
-                given = value_at(cluster.objects(), path)
-                value = None if given is None else Quantity(str(given)).quota(resource) / unit
-                yield Knob(path, obj.name, field, f"{flavor}/{resource}", value, most, 1, suffix)
+                yield _quota_knob(cluster, obj, field, cell, totals[cell])
         if fair and parents[obj.name]:
-            weight = 1.0 if obj.fair_sharing is None else float(Quantity(str(obj.fair_sharing.weight)))
-            path = f"{kind}/{obj.name}:fairSharing.weight"
-            yield Knob(path, obj.name, "weight", "", weight, max(_MOST_WEIGHT, 2 * weight), 0.1, "")
+            yield _weight_knob(obj)
+
+
+def _quota_knob(
+    cluster: Cluster, obj: ClusterQueue | Cohort, field: str, cell: tuple[str, str], amounts: list[int]
+) -> Knob:
+    """A quota or a limit; it goes up to twice what all together have."""
+    name, resource = "/".join(cell), cell[1]
+    unit, suffix = _unit(resource, amounts)
+    path = f"{type(obj).__name__}/{obj.name}:quota[{name}].{field}"
+    given = value_at(cluster.objects(), path)
+    value = None if given is None else Quantity(str(given)).quota(resource) / unit
+    return Knob(path, obj.name, field, name, value, max(1, 2 * math.ceil(sum(amounts) / unit)), 1, suffix)
+
+
+def _weight_knob(obj: ClusterQueue | Cohort) -> Knob:
+    weight = 1.0 if obj.fair_sharing is None else float(Quantity(str(obj.fair_sharing.weight)))
+    path = f"{type(obj).__name__}/{obj.name}:fairSharing.weight"
+    return Knob(path, obj.name, "weight", "", weight, max(_MOST_WEIGHT, 2 * weight), 0.1, "")
 
 
 def _cells(obj: ClusterQueue | Cohort) -> list[tuple[str, str]]:
@@ -274,13 +286,19 @@ def _unit(resource: str, amounts: list[int]) -> tuple[int, str]:
 # --- what is shown ---------------------------------------------------------------------------------------------------
 
 
+def _children(nodes: Sequence[Node]) -> dict[int, list[int]]:
+    """The rows of the nodes below each; those without a parent are below -1."""
+    found: dict[int, list[int]] = {}
+    for row, node in enumerate(nodes):
+        if node.exists:
+            found.setdefault(node.parent, []).append(row)
+    return found
+
+
 def _tree(cluster: Cluster) -> list[dict[str, Any]]:
     """The nodes of the forest from the roots down, each with the ClusterQueues below it."""
     nodes = nodes_of(Scheduler(cluster, now=0).engine)
-    below: dict[int, list[int]] = {}
-    for row, node in enumerate(nodes):
-        if node.exists:
-            below.setdefault(node.parent, []).append(row)
+    below = _children(nodes)
     found: list[dict[str, Any]] = []
 
     def visit(row: int, depth: int) -> list[str]:

@@ -147,9 +147,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _page(self) -> str:
         knobs = [knob._asdict() for knob in self.playground.knobs]
         # Within a script, the text of an object's name must not end it.
-        told = json.dumps(knobs).replace("<", "\\u003c")
+        text = json.dumps(knobs).replace("<", "\\u003c")
         page, style, script = map(part_of_view, ("page.html", "view.css", "view.js"))
-        return page.replace("__STYLE__", style).replace("__SCRIPT__", script).replace("__KNOBS__", told)
+        return page.replace("__STYLE__", style).replace("__SCRIPT__", script).replace("__KNOBS__", text)
 
     def version_string(self) -> str:
         """Tells nobody what serves it."""
