@@ -37,38 +37,25 @@ def is_resource(name: str) -> bool:
 def read_column(column: Column, notes: list[Note]) -> Any:
     """The values of a column of jobs, by its name; what is taken for something else is noted."""
     name = column.name
-    if name == "submit":
-        return _given(column, column.times())
     if name == "runtime":
         return _runtimes(column, notes)
     if name in SPANS:
         return column.spans()
-    if name == "pods":
-        return column.whole(1, missing=1)
-    if name == "min_pods":
-        return column.whole(1, missing=NEVER)
-    if name == "priority":
-        return column.whole(-(2**31), missing=0)
-    if name == "elastic":
-        return column.whole(0, missing=0, most=1) > 0
-    if name == "template":
-        return column.whole(-1, missing=-1)
-    if name == "queue":
-        return _queues(column)
-    if name in ("flavor", "name", "namespace"):
-        return _texts(column) if name == "name" else column.names()
-    if is_resource(name):
-        found, absent = column.amounts(name)
-        if absent:
-            notes.append((f"{name} is not said, and taken for none", absent))
-        return found
-    return column.kept()
+    if name in _READERS:
+        return _READERS[name](column)
+    return _amounts(column, notes) if is_resource(name) else column.kept()
 
 
-def _given(column: Column, found: NDArray[np.int64]) -> NDArray[np.int64]:
-    if (found < 0).any():
-        row = int((found < 0).argmax())
-        raise column.error(row, column.values[row], "it must be given")
+def _amounts(column: Column, notes: list[Note]) -> NDArray[np.int64]:
+    found, absent = column.amounts(column.name)
+    if absent:
+        notes.append((f"{column.name} is not said, and taken for none", absent))
+    return found
+
+
+def _submissions(column: Column) -> NDArray[np.int64]:
+    found = column.times()
+    column.refuse(found < 0, "it must be given")
     return found
 
 
@@ -97,10 +84,22 @@ def name_of_row(row: int) -> str:
 def _queues(column: Column) -> Categorical:
     """LocalQueues as namespace/name."""
     found = column.names()
-    if (found.codes < 0).any():
-        row = int((found.codes < 0).argmax())
-        raise column.error(row, None, "it must be given")
+    column.refuse(found.codes < 0, "it must be given")
     return Categorical(found.codes, [name if "/" in name else f"default/{name}" for name in found.names])
+
+
+_READERS: dict[str, Callable[[Column], Any]] = {
+    "submit": _submissions,
+    "queue": _queues,
+    "name": _texts,
+    "flavor": lambda column: column.names(),
+    "namespace": lambda column: column.names(),
+    "pods": lambda column: column.whole(1, missing=1),
+    "min_pods": lambda column: column.whole(1, missing=NEVER),
+    "priority": lambda column: column.whole(-(2**31), missing=0),
+    "elastic": lambda column: column.whole(0, missing=0, most=1) > 0,
+    "template": lambda column: column.whole(-1, missing=-1),
+}
 
 
 def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:

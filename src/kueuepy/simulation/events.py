@@ -14,6 +14,9 @@ from kueuepy.simulation.model import At, Delete, Edit, Evict, Finish, Priority
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
+
+    from kueuepy.manifest.text.reading import Item
 
 _WHEN = ("when", "every", "at", "times")
 _WHAT = ("edit", "apply", "delete", "finish", "evict", "priority")
@@ -39,16 +42,21 @@ def read_events(path: str | os.PathLike[str]) -> tuple[At, ...]:
         data = Path(path).read_bytes()
     except OSError as error:
         raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}") from None
-    found = []
+    found: list[At] = []
     for item in read(str(path), data, Limits(), strict=True):
-        entries = item.value if isinstance(item.value, list) else [item.value]
-        for place, entry in enumerate(entries):
-            where = item.where((place,) if isinstance(item.value, list) else ())
-            try:
-                found.append(_event(entry))
-            except KueueError as error:
-                raise InvalidSpecError(f"{where}: {error}") from None
+        found += _events(item)
     return tuple(found)
+
+
+def _events(item: Item) -> Iterator[At]:
+    """Those of a document."""
+    is_list = isinstance(item.value, list)
+    for place, entry in enumerate(item.value if is_list else [item.value]):
+        where = item.where((place,) if is_list else ())
+        try:
+            yield _event(entry)
+        except KueueError as error:
+            raise InvalidSpecError(f"{where}: {error}") from None
 
 
 def _event(entry: Any) -> At:

@@ -14,6 +14,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.simulation.catalogue import FIGURES, figure_text
 from kueuepy.simulation.windows import integrals, of_runs
+from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kueuepy.simulation.recorded import Recorded
+    from kueuepy.tables import Columns
 
 BOUND = 10.0
 """The least runtime of a bounded slowdown, in seconds."""
@@ -197,15 +199,10 @@ def hours(totals: dict[str, float]) -> dict[str, float]:
 def job_figures(result: Recorded, mask: NDArray[np.bool_], bound: float = BOUND) -> dict[str, Any]:
     """The figures that come from single jobs."""
     jobs = result.jobs
-    state = jobs["state"]
-    finished = mask & (state.codes == state.names.index("Finished"))
+    finished = mask & is_named(jobs["state"], "Finished")
     waited = np.sort(jobs["waited"][mask])
     first = jobs["first_wait"][mask]
     first = np.sort(first[~np.isnan(first)])
-    life, runtime = jobs["end"][finished] - jobs["submit"][finished], jobs["runtime"][finished]
-    whole = (runtime > 0) & (life > 0)
-    slow = np.sort(life[whole] / runtime[whole])
-    bounded = np.sort(np.maximum(1.0, life / np.maximum(runtime, bound)))
     return {
         "jobs": int(mask.sum()),
         "finished": int(finished.sum()),
@@ -214,14 +211,25 @@ def job_figures(result: Recorded, mask: NDArray[np.bool_], bound: float = BOUND)
         "longest_wait": float(waited[-1]) if len(waited) else 0.0,
         "first_wait_mean": mean(first),
         **{f"first_wait_p{p}": percentile(first, p) for p in (50, 95, 99)},
+        **_slowdowns(jobs, finished, bound),
+        "evictions": int(jobs["evictions"][mask].sum()),
+        "evictions_max": int(jobs["evictions"][mask].max(initial=0)),
+    }
+
+
+def _slowdowns(jobs: Columns, finished: NDArray[np.bool_], bound: float) -> dict[str, float | None]:
+    """How much longer finished jobs took than they ran, and which part of their time was of use."""
+    life, runtime = jobs["end"][finished] - jobs["submit"][finished], jobs["runtime"][finished]
+    whole = (runtime > 0) & (life > 0)
+    slow = np.sort(life[whole] / runtime[whole])
+    bounded = np.sort(np.maximum(1.0, life / np.maximum(runtime, bound)))
+    return {
         "slowdown": mean(slow),
         "slowdown_p95": percentile(slow, 95) if len(slow) else None,
         "bounded_slowdown": mean(bounded),
         "bounded_slowdown_p95": percentile(bounded, 95) if len(bounded) else None,
         "goodput": mean(jobs["held"][finished][whole] / life[whole]),
         "useful": mean(runtime[whole] / life[whole]),
-        "evictions": int(jobs["evictions"][mask].sum()),
-        "evictions_max": int(jobs["evictions"][mask].max(initial=0)),
     }
 
 
@@ -349,22 +357,21 @@ def interval(run: Recorded, name: str) -> tuple[float, float]:
     """The 95 % interval of a figure; see `Kpis.interval`."""
     field, _, cell = name.partition(" ")
     source = FIGURES[field].source if field in FIGURES else None
-    if source == "jobs":
-        batches = _batches_of_jobs(run, field)
-    elif source == "time":
-        edges = np.linspace(run.warmup, run.seconds, BATCHES + 1).tolist()
-        batches = [
-            value.get(cell, 0.0) if isinstance(value := getattr(kpis_of(run, low, high), field), dict) else value
-            for low, high in pairwise(edges)
-        ]
-    else:
+    if source not in ("jobs", "time"):
         allowed = ", ".join(name for name, figure in FIGURES.items() if figure.source in ("jobs", "time"))
         raise InvalidSpecError(f'interval: "{name}" is no figure that has batches; those are {allowed}')
+    batches = _batches_of_jobs(run, field) if source == "jobs" else _batches_of_time(run, field, cell)
     values = np.array([value for value in batches if value is not None], np.float64)
     if len(values) < BATCHES:
         raise InvalidSpecError(f'interval: "{name}": only {len(values)} of {BATCHES} batches have it')
     middle, wide = float(values.mean()), _T19 * float(values.std(ddof=1)) / math.sqrt(BATCHES)
     return middle - wide, middle + wide
+
+
+def _batches_of_time(run: Recorded, field: str, cell: str) -> list[float | None]:
+    edges = np.linspace(run.warmup, run.seconds, BATCHES + 1).tolist()
+    values = [getattr(kpis_of(run, low, high), field) for low, high in pairwise(edges)]
+    return [value.get(cell, 0.0) if isinstance(value, dict) else value for value in values]
 
 
 def _batches_of_jobs(run: Recorded, field: str) -> list[float | None]:

@@ -24,6 +24,7 @@ from kueuepy.simulation.recorded import (
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.series import sampled
 from kueuepy.tables import Categorical
+from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,13 +110,13 @@ def _job_columns(
     now, seconds = times
     submit = np.maximum(jobs["submit"] - start, 0) / SECOND
     runtime = np.where(jobs["runtime"] < 0, np.nan, jobs["runtime"] / SECOND)
-    runs_on = core["state"].codes == core["state"].names.index("Running")
+    runs_on = is_named(core["state"], "Running")
     held = core["held"] + np.where(runs_on, seconds - now, 0.0)
     ended = ~np.isnan(core["end"])
     life = np.where(ended, core["end"], seconds) - submit
     # Differences of whole nanoseconds: a rounding of the seconds must not show.
     waited = np.round(np.maximum(life - held, 0) * SECOND) / SECOND
-    done = ended & (core["state"].codes == core["state"].names.index("Finished"))
+    done = ended & is_named(core["state"], "Finished")
     with np.errstate(divide="ignore", invalid="ignore"):
         slowdown = np.where(done & (runtime > 0), life / runtime, np.nan)
         bounded = np.where(done, np.maximum(1.0, life / np.maximum(runtime, BOUND)), np.nan)

@@ -9,8 +9,11 @@ import numpy as np
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.figures import evenness, hours, job_figures, unit
 from kueuepy.tables import Categorical, Columns
+from kueuepy.tables.columns import categorical, is_named
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from kueuepy.simulation.recorded import Recorded
@@ -20,27 +23,31 @@ _HOUR = 3600
 
 def by_queue(result: Recorded) -> Columns:
     """The figures of jobs by ClusterQueue, and what the queue used, borrowed and lost, in hours by cell."""
-    queues = result.jobs["cluster_queue"]
-    names = sorted({*result.totals["queues"], *queues.names})
+    names = sorted({*result.totals["queues"], *result.jobs["cluster_queue"].names})
+    return _table("cluster_queue", names, [_of_queue(result, name) for name in names])
+
+
+def _of_queue(result: Recorded, name: str) -> dict[str, Any]:
+    mask = is_named(result.jobs["cluster_queue"], name)
+    totals = result.totals["queues"].get(name, {"waits": 0.0, "most_waiting": 0, "cells": {}})
     seconds = max(result.seconds - result.warmup, 0.0)
-    rows = []
-    for name in names:
-        mask = queues.codes == queues.names.index(name) if name in queues.names else np.zeros(len(queues), bool)
-        totals = result.totals["queues"].get(name, {"waits": 0.0, "most_waiting": 0, "cells": {}})
-        row: dict[str, Any] = job_figures(result, mask & np.asarray(result.jobs["counted"]))
-        row["waiting_mean"] = totals["waits"] / 1e9 / seconds if seconds else 0.0
-        row["waiting_max"] = totals["most_waiting"]
-        for cell, (used, nominal, borrowed, _) in totals["cells"].items():
-            row[f"used_hours {cell}"] = _hours(cell, used)
-            row[f"borrowed_hours {cell}"] = _hours(cell, borrowed)
-            row[f"utilisation {cell}"] = used / nominal if nominal else np.nan
-        for victim, _, _, _, lost in result.totals["evictions"]:
-            if victim == name:
-                for cell, total in lost.items():
-                    key = f"lost_hours {cell}"
-                    row[key] = row.get(key, 0.0) + _hours(cell, total)
-        rows.append(row)
-    return _table("cluster_queue", names, rows)
+    row: dict[str, Any] = job_figures(result, mask & np.asarray(result.jobs["counted"]))
+    row["waiting_mean"] = totals["waits"] / 1e9 / seconds if seconds else 0.0
+    row["waiting_max"] = totals["most_waiting"]
+    for cell, (used, nominal, borrowed, _) in totals["cells"].items():
+        row[f"used_hours {cell}"] = _hours(cell, used)
+        row[f"borrowed_hours {cell}"] = _hours(cell, borrowed)
+        row[f"utilisation {cell}"] = used / nominal if nominal else np.nan
+    return row | _lost_hours(result, name)
+
+
+def _lost_hours(result: Recorded, victim: str) -> dict[str, float]:
+    """By cell, what a ClusterQueue lost by evictions."""
+    found: dict[str, float] = {}
+    for name, _, _, _, lost in result.totals["evictions"]:
+        for cell, total in lost.items() if name == victim else ():
+            found[f"lost_hours {cell}"] = found.get(f"lost_hours {cell}", 0.0) + _hours(cell, total)
+    return found
 
 
 def _hours(cell: str, total: float) -> float:
@@ -57,22 +64,25 @@ def by_column(result: Recorded, column: str, start: float | None = None, end: fl
     }
     counted = np.array(result.jobs["counted"])
     if start is not None or end is not None:
-        counted &= (result.jobs["submit"] >= (start or 0.0)) & (
-            result.jobs["submit"] < (np.inf if end is None else end)
-        )
+        submit = result.jobs["submit"]
+        counted &= (submit >= (start or 0.0)) & (submit < (np.inf if end is None else end))
     rows, names = [], []
     for code, name in enumerate(values.names):
         mask = counted & (values.codes == code)
-        if not mask.any():
-            continue
-        row = job_figures(result, mask)
-        for resource, amount in amounts.items():
-            for kind in ("held", "lost", "overhead"):
-                told = "used" if kind == "held" else kind
-                row[f"{told}_hours {resource}"] = _sum(amount, result.jobs[kind], mask)
-        rows.append(row)
-        names.append(name)
+        if mask.any():
+            rows.append(job_figures(result, mask) | _hours_of(result, amounts, mask))
+            names.append(name)
     return _table(column, names, rows)
+
+
+def _hours_of(result: Recorded, amounts: Mapping[str, NDArray[Any]], mask: NDArray[np.bool_]) -> dict[str, float]:
+    """What these jobs used, lost and spent on overhead of each resource."""
+    kinds = {"used": "held", "lost": "lost", "overhead": "overhead"}
+    return {
+        f"{name}_hours {resource}": _sum(amount, result.jobs[kind], mask)
+        for resource, amount in amounts.items()
+        for name, kind in kinds.items()
+    }
 
 
 def _names(result: Recorded, column: str) -> Categorical:
@@ -127,9 +137,7 @@ def preemptions(result: Recorded) -> Columns:
     cells = dict.fromkeys(cell for row in rows for cell in row["lost"])
     columns: dict[str, Any] = {}
     for name in ("victim", "preemptor", "rule"):
-        known: dict[str, int] = {}
-        codes = [known.setdefault(row[name], len(known)) if row[name] else -1 for row in rows]
-        columns[name] = Categorical(np.array(codes, np.int32), list(known))
+        columns[name] = categorical([row[name] or None for row in rows])
     columns["count"] = np.array([row["count"] for row in rows], np.int64)
     columns |= {f"lost_hours {cell}": np.array([row["lost"].get(cell, 0.0) for row in rows]) for cell in cells}
     return Columns(columns)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from kueuepy.simulation.series import series_of
-from kueuepy.tables import Categorical, Columns
+from kueuepy.tables import Columns
+from kueuepy.tables.columns import categorical
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,13 +97,11 @@ def history_of(result: Recorded) -> HistoryTable:
         rows += [(time, key, value) for time, value in _changes(consumed["seconds"][places], values)]
     rows.sort(key=lambda row: row[:2])
 
-    def names(place: int) -> Categorical:
-        known: dict[str, int] = {}
-        codes = [known.setdefault(key[place], len(known)) for _, key, _ in rows]
-        return Categorical(np.array(codes, dtype=np.int32), list(known))
-
     columns: dict[str, Any] = {"seconds": np.array([at for at, _, _ in rows], dtype=np.float64)}
-    columns |= {name: names(place) for place, name in enumerate(("kind", "name", "fact", "cell"))}
+    columns |= {
+        name: categorical(key[place] for _, key, _ in rows)
+        for place, name in enumerate(("kind", "name", "fact", "cell"))
+    }
     return HistoryTable({**columns, "value": np.array([value for *_, value in rows], dtype=np.float64)})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import count
+from itertools import accumulate, chain, count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +12,11 @@ from kueuepy.errors import DuplicateError, InvalidSpecError, about
 from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.columns import NEVER, SPANS
+from kueuepy.simulation.columns import NEVER, SPANS, Note
 from kueuepy.simulation.read import arrow_columns, row_columns
 from kueuepy.simulation.values import is_missing
 from kueuepy.tables import Categorical
+from kueuepy.tables.columns import categorical
 
 if TYPE_CHECKING:
     from kueuepy.session.submission import JobContext
@@ -42,12 +43,14 @@ def jobs_of(items: Any, around: JobContext | None = None) -> JobColumns:
     if hasattr(items, "__arrow_c_stream__") and not isinstance(items, Mapping):
         return JobColumns(arrow_columns(items))
     if isinstance(items, str | bytes):
-        raise InvalidSpecError(
-            f"jobs: {items!r} is no job; read files with Jobs.read, or kueuepy.load and give its jobs"
-        )
+        raise _no_job(items)
     if isinstance(items, Mapping | Workload) or not isinstance(items, Iterable):
         items = [items]
     return concat(_tables(list(items), around or _nowhere()))
+
+
+def _no_job(item: Any) -> InvalidSpecError:
+    return InvalidSpecError(f"jobs: {item!r} is no job; read files with Jobs.read, or kueuepy.load and give its jobs")
 
 
 def _is_frame(item: Any) -> bool:
@@ -101,9 +104,7 @@ def _of_workloads(item: Any, around: JobContext) -> JobColumns:
     if isinstance(item, Submission):
         item, duration = item.workload, item.duration
     if isinstance(item, str | bytes):
-        raise InvalidSpecError(
-            f"jobs: {item!r} is no job; read files with Jobs.read, or kueuepy.load and give its jobs"
-        )
+        raise _no_job(item)
     workloads = [workload for workload, *_ in submissions([item], around)]
     return of_workloads(workloads, [duration] * len(workloads))
 
@@ -125,36 +126,39 @@ def of_manifests(manifests: Any, runtime: Any) -> JobColumns:
         return found
     if isinstance(runtime, Mapping):
         given = [runtime.get(found.name_of(row)) for row in range(len(found))]
-        told = found.assign(runtime=[NEVER if time is None else time for time in given])["runtime"]
-        return found._changed(runtime=np.where(told < 0, found["runtime"], told))  # noqa: SLF001 - of one room
+        known = found.assign(runtime=[NEVER if time is None else time for time in given])["runtime"]
+        return found._changed(runtime=np.where(known < 0, found["runtime"], known))  # noqa: SLF001 - of one room
     return found.assign(runtime=runtime)
 
 
 def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None]) -> JobColumns:
     """The table of Workloads as they are, each with its runtime in nanoseconds; `None` never ends."""
     templates = tuple(workloads)
-    for workload in templates:
-        if (workload.creation_timestamp or 0) > LONGEST:
-            after = (workload.creation_timestamp or 0) // SECOND
-            raise InvalidSpecError(
-                f'Workload "{workload.key}": comes {after} s after 1970; it must be {LATEST} at most'
-            )
-    known: dict[str, int] = {}
+    created = [_created(workload) for workload in templates]
     names = np.empty(len(templates), object)
     names[:] = [workload.name for workload in templates]
-    queues = [known.setdefault(f"{w.namespace}/{w.queue_name}", len(known)) for w in templates]
     found = JobColumns({"queue": [], "submit": [], "runtime": []})
     return found._with(  # noqa: SLF001 - of one room
         {
             "name": names,
-            "queue": Categorical(np.array(queues, np.int32), list(known)),
-            "submit": np.array([w.creation_timestamp or 0 for w in templates], np.int64),
+            "queue": categorical(f"{workload.namespace}/{workload.queue_name}" for workload in templates),
+            "submit": np.array(created, np.int64),
             "runtime": np.array([NEVER if time is None else time for time in durations], np.int64),
             "priority": np.array([w.priority or 0 for w in templates], np.int64),
             "template": np.arange(len(templates), dtype=np.int64),
         },
         templates=templates,
     )
+
+
+def _created(workload: Workload) -> int:
+    """When it comes, in nanoseconds since the epoch."""
+    at = workload.creation_timestamp or 0
+    if at > LONGEST:
+        raise InvalidSpecError(
+            f'Workload "{workload.key}": comes {at // SECOND} s after 1970; it must be {LATEST} at most'
+        )
+    return at
 
 
 def concat(tables: Sequence[JobColumns]) -> JobColumns:
@@ -166,47 +170,55 @@ def concat(tables: Sequence[JobColumns]) -> JobColumns:
         return JobColumns({"queue": [], "submit": [], "runtime": []})
     names = dict.fromkeys(name for table in tables for name in table.names)
     first = tables[0]
-    shifts = np.cumsum([0, *(len(table.templates) for table in tables)])
+    shifts = list(accumulate((len(table.templates) for table in tables[:-1]), initial=0))
     columns = {name: _joined(name, tables, shifts) for name in names}
-    notes: dict[str, int] = {}
-    for table in tables:
-        for what, rows in table.notes:
-            notes[what] = notes.get(what, 0) + rows
     return first._with(  # noqa: SLF001 - of one room
         columns,
-        notes=tuple(notes.items()),
+        notes=_added(table.notes for table in tables),
         templates=tuple(workload for table in tables for workload in table.templates),
         quota_events=tuple(event for table in tables for event in table.quota_events),
     )
 
 
-def _joined(name: str, tables: Sequence[JobColumns], shifts: Any) -> Any:
-    sample = next(table[name] for table in tables if name in table.names)
+def _added(notes: Iterable[Iterable[Note]]) -> tuple[Note, ...]:
+    """The notes of several tables, each once with all its rows."""
+    found: dict[str, int] = {}
+    for what, rows in chain.from_iterable(notes):
+        found[what] = found.get(what, 0) + rows
+    return tuple(found.items())
+
+
+def _joined(name: str, tables: Sequence[JobColumns], shifts: Sequence[int]) -> Any:
+    """One column of all tables; the templates of each are counted from its shift on."""
     if name == "name":
         found = np.empty(sum(map(len, tables)), object)
         found[:] = [table.name_of(row) for table in tables for row in range(len(table))]
         return found
-    if isinstance(sample, Categorical):
-        known: dict[str, int] = {}
-        parts = []
-        for table in tables:
-            column = table[name] if name in table.names else Categorical(np.full(len(table), -1, np.int32), [])
-            if not isinstance(column, Categorical):
-                raise InvalidSpecError(f'jobs: column "{name}" holds numbers in one table and texts in another')
-            codes = np.array([*(known.setdefault(text, len(known)) for text in column.names), -1], np.int32)
-            parts.append(codes[column.codes])
-        return Categorical(np.concatenate(parts), list(known))
-    parts = []
-    for place, table in enumerate(tables):
-        if name not in table.names:
-            default = _ABSENT.get(name, np.nan if sample.dtype.kind == "f" else 0)
-            parts.append(np.full(len(table), default, sample.dtype))
-        elif isinstance(table[name], Categorical):
-            raise InvalidSpecError(f'jobs: column "{name}" holds numbers in one table and texts in another')
-        else:
-            shift = int(shifts[place]) if name == "template" else 0
-            parts.append(np.where(table[name] >= 0, table[name] + shift, -1) if shift else table[name])
+    columns = [table[name] if name in table.names else None for table in tables]
+    sample = next(column for column in columns if column is not None)
+    is_text = isinstance(sample, Categorical)
+    if any(column is not None and isinstance(column, Categorical) != is_text for column in columns):
+        raise InvalidSpecError(f'jobs: column "{name}" holds numbers in one table and texts in another')
+    if is_text:
+        return _joined_texts(columns, tables)
+    absent = _ABSENT.get(name, np.nan if sample.dtype.kind == "f" else 0)
+    parts = [
+        np.full(len(table), absent, sample.dtype) if column is None else column
+        for column, table in zip(columns, tables, strict=True)
+    ]
+    if name == "template":
+        parts = [np.where(part >= 0, part + shift, -1) for part, shift in zip(parts, shifts, strict=True)]
     return np.concatenate(parts)
+
+
+def _joined_texts(columns: Sequence[Categorical | None], tables: Sequence[JobColumns]) -> Categorical:
+    known: dict[str, int] = {}
+    parts = []
+    for column, table in zip(columns, tables, strict=True):
+        names, codes = ([], np.full(len(table), -1)) if column is None else (column.names, column.codes)
+        own = np.array([*(known.setdefault(text, len(known)) for text in names), -1], np.int32)
+        parts.append(own[codes])
+    return Categorical(np.concatenate(parts), list(known))
 
 
 def check_names(table: JobColumns) -> None:

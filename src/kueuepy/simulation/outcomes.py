@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import numpy as np
 
 from kueuepy.simulation.history import HistoryTable, Move, history_of
 from kueuepy.simulation.series import pieces
+from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
@@ -196,7 +196,7 @@ class Run:
         means = self._means()
         found = {}
         for name, usage in engine.usage().items():
-            rows = queue.codes == queue.names.index(name) if name in queue.names else np.zeros(len(queue), bool)
+            rows = is_named(queue, name)
             waited = jobs["waited"][rows]
             mean, share, peak = means.get(name, ({}, None, 0.0))
             found[name] = QueueOutcome(

@@ -33,10 +33,20 @@ class Column:
         self.name, self._where = name, where
         self.values: Any = raw(values)
 
-    def error(self, row: int, told: object, allowed: str) -> InvalidSpecError:
+    def error(self, row: int, value: object, allowed: str) -> InvalidSpecError:
         """What is wrong with one row."""
-        shown = told.item() if isinstance(told, np.generic) else told
+        shown = value.item() if isinstance(value, np.generic) else value
         return InvalidSpecError(f'{self._where(row)}, column "{self.name}": {shown!r}; {allowed}')
+
+    def refuse(self, bad: NDArray[np.bool_], allowed: str) -> None:
+        """Finds the first row of those that are not allowed.
+
+        Raises:
+            InvalidSpecError: There is one.
+        """
+        if bad.any():
+            row = int(bad.argmax())
+            raise self.error(row, self.values[row], allowed)
 
     def spans(self, *, never: bool = False) -> Ints:
         """Time spans in nanoseconds; numbers are seconds, a missing one is -1, and with `never` -1 is as well.
@@ -57,7 +67,7 @@ class Column:
 
     def _times(self, parse: Callable[[Any], int | None], allowed: str, *, never: bool = False) -> Ints:
         values: Any = self.values
-        if isinstance(values, Categorical) or values.dtype.kind in "OUS":
+        if _is_text(values):
             found = _by_text(values) if (dates := _dates(values)) is None else dates
             if found is None:
                 return self._each(parse, allowed, -1)
@@ -68,21 +78,13 @@ class Column:
             absent = np.isnat(values)
             exact = values.astype(f"{values.dtype.kind}8[ns]").view(np.int64)
         else:
-            absent = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
-            if never:
-                absent |= values == -1
+            absent = _is_nan(values) | (never & (values == -1))
             exact = self._nanoseconds(np.where(absent, 0, values), allowed)
-        bad = ~absent & (exact < -1 if never else exact < 0)
-        if bad.any():
-            row = int(bad.argmax())
-            raise self.error(row, self.values[row], allowed)
+        self.refuse(~absent & (exact < (-1 if never else 0)), allowed)
         return np.asarray(np.where(absent, -1, exact), np.int64)
 
     def _nanoseconds(self, seconds: NDArray[Any], allowed: str) -> Ints:
-        outside = ~(np.abs(seconds) <= LONGEST // SECOND)
-        if outside.any():
-            row = int(outside.argmax())
-            raise self.error(row, self.values[row], allowed)
+        self.refuse(~(np.abs(seconds) <= LONGEST // SECOND), allowed)
         if seconds.dtype.kind in "iub":
             return np.asarray(seconds.astype(np.int64) * SECOND)
         whole = np.floor(seconds)
@@ -120,7 +122,7 @@ class Column:
 
     def _numbers(self, allowed: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         values = self.values
-        if isinstance(values, Categorical) or values.dtype.kind in "OUS":
+        if _is_text(values):
             found = _by_text(values)
             if found is None:
                 rows = (i for i in range(len(values)) if not is_missing(values[i]) and not _is_number(values[i]))
@@ -129,8 +131,7 @@ class Column:
             values = found
         if values.dtype.kind not in "iufb":
             raise self.error(0, values[0], allowed)
-        absent = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
-        return values, absent
+        return values, _is_nan(values)
 
     def amounts(self, resource: str) -> tuple[Ints, int]:
         """What each pod asks for, thousandths for cpu, and how many rows do not say; these ask for nothing.
@@ -138,24 +139,24 @@ class Column:
         Raises:
             InvalidSpecError: A value is no quantity, is negative, or is a part of what cannot be divided.
         """
-        values = self.values
-        text = isinstance(values, Categorical) or values.dtype.kind in "OUS"
-        numbers = _by_text(values) if text else values
+        numbers = _by_text(self.values) if _is_text(self.values) else self.values
         if numbers is None or numbers.dtype.kind not in "iufb":
-            parse = Quantities(resource)
-            found = self._each(parse, f"it must be a quantity of {resource} of 0 or more, such as {parse.example}", 0)
-            return found, sum(1 for i in range(len(values)) if is_missing(values[i]))
-        absent = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), bool)
+            return self._quantities(resource)
+        absent = _is_nan(numbers)
         given = np.where(absent, 0, numbers)
         with np.errstate(over="ignore"):  # what is infinite then is refused
             exact = np.ceil(np.round(given * 1000, 6)) if resource == "cpu" else given
         divided = (exact != np.floor(exact)) & (resource != "memory")
         bad = (given < 0) | divided | ~(np.abs(exact) < LONGEST)
-        if bad.any():
-            row = int(bad.argmax())
-            negative = given[row] < 0
-            raise self.error(row, values[row], "it must be 0 or more" if negative else "it must be a whole number")
+        negative = bad.any() and given[bad.argmax()] < 0
+        self.refuse(bad, "it must be 0 or more" if negative else "it must be a whole number")
         return np.ceil(exact).astype(np.int64), int(absent.sum())
+
+    def _quantities(self, resource: str) -> tuple[Ints, int]:
+        """The same of texts such as `4Gi`."""
+        parse = Quantities(resource)
+        found = self._each(parse, f"it must be a quantity of {resource} of 0 or more, such as {parse.example}", 0)
+        return found, sum(1 for row in range(len(found)) if is_missing(self.values[row]))
 
     def names(self) -> Categorical:
         """Texts, coded in the order in which they come; a missing one has the code -1."""
@@ -210,15 +211,19 @@ def raw(values: Any) -> NDArray[Any] | Categorical:
         return Categorical(codes.to_numpy().astype(np.int32), names)
     if hasattr(values, "dt") and getattr(values.dt, "tz", None) is not None:
         values = values.dt.tz_convert("UTC").dt.tz_localize(None)
-    absent = values.isna() if hasattr(values, "isna") else None
+    absent = values.isna() if hasattr(values, "isna") else False
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     found = values if isinstance(values, np.ndarray) else _array(values)
     if found.dtype.kind == "U":
         return found.astype(object)
-    if found.dtype.kind == "O" and absent is not None and np.any(absent):
-        found = np.array(found, object)
-        found[np.asarray(absent, bool)] = None  # pandas' NA is neither equal to itself nor not
+    return _without(found, np.asarray(absent, bool)) if found.dtype.kind == "O" and np.any(absent) else found
+
+
+def _without(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:
+    """The values, those that are absent as `None`: pandas' NA is neither equal to itself nor not."""
+    found = np.array(values, object)
+    found[absent] = None
     return found
 
 
@@ -237,6 +242,14 @@ def is_missing(value: Any) -> bool:
     if isinstance(value, Decimal):
         return value.is_nan()
     return value is None or (isinstance(value, str) and not value) or bool(value != value)  # noqa: PLR0124
+
+
+def _is_text(values: Any) -> bool:
+    return isinstance(values, Categorical) or values.dtype.kind in "OUS"
+
+
+def _is_nan(values: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
 
 
 def _is_hashable(value: Any) -> bool:
@@ -331,11 +344,7 @@ def _span_of_text(text: str) -> int | None:
 def parse_moment(value: Any) -> int | None:
     """Nanoseconds of a moment: RFC 3339, ISO 8601 without zone (taken as UTC), a datetime, a number of seconds."""
     if isinstance(value, datetime):
-        nanoseconds = getattr(value, "value", None)
-        if isinstance(nanoseconds, int):
-            return nanoseconds
-        aware = value if value.tzinfo else value.replace(tzinfo=timezone.utc)
-        return (aware - _EPOCH) // timedelta(microseconds=1) * 1000
+        return _since_epoch(value)
     if isinstance(value, date):
         return parse_moment(datetime(value.year, value.month, value.day, tzinfo=timezone.utc))
     if isinstance(value, np.datetime64):
@@ -362,3 +371,11 @@ def span(where: str, value: Any) -> int:
     if found is None or found < 0:
         raise InvalidSpecError(f"{where}: {value!r}; it must be a number of seconds of 0 or more, or such as 90s or 2d")
     return found
+
+
+def _since_epoch(value: datetime) -> int:
+    nanoseconds = getattr(value, "value", None)  # pandas keeps nanoseconds there
+    if isinstance(nanoseconds, int):
+        return nanoseconds
+    aware = value if value.tzinfo else value.replace(tzinfo=timezone.utc)
+    return (aware - _EPOCH) // timedelta(microseconds=1) * 1000

@@ -11,6 +11,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.simulation.columns import is_resource
 from kueuepy.tables import Categorical, Columns
+from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +39,7 @@ class Waiter(msgspec.Struct, frozen=True):
 
 def longest_waiting(run: Recorded, most: int) -> list[int]:
     """The rows of the jobs that wait at the end, those first that have waited for longest."""
-    state = run.jobs["state"]
-    rows = np.flatnonzero(state.codes == state.names.index("Waiting"))
+    rows = np.flatnonzero(is_named(run.jobs["state"], "Waiting"))
     found: list[int] = rows[np.lexsort((rows, -run.jobs["waited"][rows]))][:most].tolist()
     return found
 
@@ -110,11 +110,10 @@ def _waits(run: Recorded) -> Iterator[tuple[float, bool, int]]:
     """When jobs begin and stop to wait, in order; of one moment, stops first."""
     if not len(run.runs):
         raise StateError("smallest_waiting: needs the runs; record them with Record(runs=True)")
-    runs = run.runs
-    state = run.jobs["state"]
-    came = np.flatnonzero(state.codes != state.names.index("ToCome"))
-    evicted = np.isin(runs["outcome"].codes, [runs["outcome"].names.index(name) for name in ("Preempted", "Evicted")])
-    gone = np.flatnonzero(state.codes == state.names.index("Deactivated"))
+    runs, state, outcome = run.runs, run.jobs["state"], run.runs["outcome"]
+    came = np.flatnonzero(~is_named(state, "ToCome"))
+    evicted = is_named(outcome, "Preempted") | is_named(outcome, "Evicted")
+    gone = np.flatnonzero(is_named(state, "Deactivated"))
     again = evicted & ~(np.isin(runs["job"], gone) & (runs["end"] == run.jobs["end"][runs["job"]]))
     at = np.concatenate([run.jobs["submit"][came], runs["end"][again], runs["reserved"], run.jobs["end"][gone]])
     begins = np.zeros(len(at), bool)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kueuepy.simulation.columns import is_resource
+from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
     from kueuepy.simulation.figures import Kpis
@@ -32,7 +33,7 @@ def warnings_of(result: Recorded, kpis: Kpis) -> tuple[str, ...]:
 
 def _hopeless(result: Recorded) -> list[str]:
     reason = result.jobs["reason"]
-    waits = result.jobs["state"].codes == result.jobs["state"].names.index("Waiting")
+    waits = is_named(result.jobs["state"], "Waiting")
     codes = [code for code, name in enumerate(reason.names) if name in _HOPELESS]
     rows = np.flatnonzero(np.isin(reason.codes, codes) & waits)
     if not len(rows):

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_NO_CODE = -2  # that no row has
+
+
 class Categorical:
     """A column of names: a code for each row, and the names by code; code -1 is none."""
 
@@ -43,6 +46,12 @@ def categorical(values: Iterable[str | None]) -> Categorical:
     known: dict[str, int] = {}
     codes = [-1 if value is None else known.setdefault(value, len(known)) for value in values]
     return Categorical(np.array(codes, np.int32), list(known))
+
+
+def is_named(column: Categorical, name: str) -> NDArray[np.bool_]:
+    """Which rows have this name; none where no row could have it."""
+    found: NDArray[np.bool_] = column.codes == (list(column.names).index(name) if name in column.names else _NO_CODE)
+    return found
 
 
 Column = Any  # an array, a Categorical, or a list of texts

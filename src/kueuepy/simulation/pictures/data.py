@@ -11,6 +11,7 @@ from kueuepy.simulation.pictures.names import amounts_of, cell_of, colours, time
 from kueuepy.simulation.pictures.shown import Layer, Line, Lines, Mark, Stack
 from kueuepy.simulation.series import series_of
 from kueuepy.simulation.windows import of_cohorts
+from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +85,7 @@ def _happenings(run: Recorded, kind: str, edges: NDArray[Any]) -> tuple[NDArray[
     kinds = run.decisions["kind"] if len(run.decisions) else None
     if kinds is None or kind not in kinds.names:
         return np.zeros(0), np.zeros(0)
-    at = run.decisions["seconds"][kinds.codes == kinds.names.index(kind)]
+    at = run.decisions["seconds"][is_named(kinds, kind)]
     counts, _ = np.histogram(at, edges)
     there = counts > 0
     return ((edges[:-1] + edges[1:]) / 2)[there], counts[there] / max(1, counts.max(initial=0))

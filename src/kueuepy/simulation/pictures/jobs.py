@@ -13,6 +13,7 @@ from kueuepy.simulation.figures import unit
 from kueuepy.simulation.groups import preemptions as evictions_of
 from kueuepy.simulation.pictures.names import colours, groups, time_unit, told
 from kueuepy.simulation.pictures.shown import ALL, MOST_NAMES, Bar, Bars, Line, Lines, Matrix
+from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +37,7 @@ def waits(run: Recorded, by: str = "queue") -> Lines:
     longest = float(waited[counted].max(initial=0.0))
     lines = [_distribution("all", ALL, waited[counted])]
     for name, place in names.items():
-        own = waited[counted & (values.codes == values.names.index(name))]
+        own = waited[counted & is_named(values, name)]
         if len(own):
             lines.append(_distribution(name, place, own))
     rest = counted & ~np.isin(values.codes, [values.names.index(name) for name in names])
