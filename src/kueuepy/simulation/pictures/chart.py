@@ -14,7 +14,7 @@ from kueuepy.simulation.pictures.shown import MOST_NAMES, Bars, Lines, Matrix, S
 from kueuepy.tables import Columns
 
 if TYPE_CHECKING:
-    from kueuepy.simulation.pictures.shown import Shown
+    from kueuepy.simulation.pictures.shown import Bar, Shown
     from kueuepy.simulation.recorded import Recorded
 
 _ROWS = 5_000
@@ -139,8 +139,8 @@ def _lines(shown: Lines) -> Any:
         columns["name"] += [line.name] * len(line.x)
     x = altair.X("x:Q", title=shown.x, scale=altair.Scale(type="log" if shown.log_x else "linear", nice=False))
     if shown.ticks:
-        told = " : ".join(f"datum.value == {at:g} ? '{text}'" for at, text in shown.ticks)
-        x = x.axis(values=[at for at, _ in shown.ticks], labelExpr=f"{told} : ''")
+        labels = " : ".join(f"datum.value == {at:g} ? '{text}'" for at, text in shown.ticks)
+        x = x.axis(values=[at for at, _ in shown.ticks], labelExpr=f"{labels} : ''")
     y = altair.Y("y:Q", title=shown.y, scale=altair.Scale(type="log" if shown.log_y else "linear"))
     look: dict[str, Any] = {"interpolate": "step-after"} if shown.steps else {}
     base = _base(columns, shown.title).mark_line(point=shown.points, **look)
@@ -159,16 +159,19 @@ def _lines(shown: Lines) -> Any:
     return found
 
 
+def _pieces(bar: Bar) -> list[tuple[float, float, int, str, str, str]]:
+    """A run, or what of it is kept and what an eviction has lost."""
+    ends = [(bar.begin, bar.lost_from, "kept"), (bar.lost_from, bar.end, "lost")]
+    ends = ends if bar.cut else [(bar.begin, bar.end, "kept")]
+    return [(begin, end, bar.lane, bar.queue, bar.name, kind) for begin, end, kind in ends]
+
+
 @chart.register
 def _bars(shown: Bars) -> Any:
     altair = _altair()
     names = ("from", "to", "lane", "name", "job", "kind")
-    columns: dict[str, list[Any]] = {name: [] for name in names}
-    for bar in shown.bars:
-        pieces = [(bar.begin, bar.lost_from, "kept"), (bar.lost_from, bar.end, "lost")] if bar.cut else []
-        for begin, end, kind in pieces or [(bar.begin, bar.end, "kept")]:
-            for name, value in zip(names, (begin, end, bar.lane, bar.queue, bar.name, kind), strict=True):
-                columns[name].append(value)
+    rows = [row for bar in shown.bars for row in _pieces(bar)]
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
     paler = altair.Scale(domain=["kept", "lost"], range=[1.0, _PALE])
     return (
         _base(columns, shown.title)
@@ -199,9 +202,9 @@ def _matrix(shown: Matrix) -> Any:
     )
     where = {"x": altair.X("preemptor:N"), "y": altair.Y("victim:N")}
     colour = altair.Color("evictions:Q", scale=altair.Scale(scheme="cividis"))
-    told = ["victim:N", "preemptor:N", "evictions:Q", "hours lost:Q"]
+    tooltip = ["victim:N", "preemptor:N", "evictions:Q", "hours lost:Q"]
     top = float(shown.counts.max(initial=0.0))
     ink = altair.condition(f"datum.evictions > {top * 0.6:g}", altair.value("black"), altair.value("white"))
-    return base.mark_rect().encode(**where, color=colour, tooltip=told) + base.mark_text().encode(
+    return base.mark_rect().encode(**where, color=colour, tooltip=tooltip) + base.mark_text().encode(
         **where, text="evictions:Q", color=ink
     )

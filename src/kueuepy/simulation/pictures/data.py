@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors import StateError
-from kueuepy.simulation.pictures.names import amounts_of, cell_of, colours, time_unit, told
+from kueuepy.simulation.pictures.names import amounts_of, cell_of, colours, shown_as, time_unit
 from kueuepy.simulation.pictures.shown import Layer, Line, Lines, Mark, Stack
 from kueuepy.simulation.series import series_of
 from kueuepy.simulation.windows import of_cohorts
@@ -35,13 +35,13 @@ def usage(run: Recorded, cell: str | None = None, pieces: int = PIECES) -> Stack
     own: dict[str, Any] = {}
     borrowed: dict[str, Any] = {}
     for queue, places in rows.items():
-        name, _ = told(queue, names)
+        name, _ = shown_as(queue, names)
         used, over, mine = (_means(run, places, fact, edges) / size for fact in ("used", "borrowed", "nominal"))
         own[name] = own.get(name, 0.0) + used - over
         borrowed[name] = borrowed.get(name, 0.0) + over
         nominal += mine
     x, second = time_unit(run.seconds)
-    layers = tuple(Layer(name, told(name, names)[1], own[name], borrowed[name]) for name in _ordered(own, names))
+    layers = tuple(Layer(name, shown_as(name, names)[1], own[name], borrowed[name]) for name in _ordered(own, names))
     return Stack(f"usage of {cell}", _axis(x), unit, edges / second, layers, nominal + of_cohorts(run, cell) / size)
 
 
@@ -52,11 +52,11 @@ def queue(run: Recorded, pieces: int = PIECES) -> Stack:
     names = colours(run)
     waiting: dict[str, Any] = {}
     for name, places in rows.items():
-        shown, _ = told(name, names)
+        shown, _ = shown_as(name, names)
         waiting[shown] = waiting.get(shown, 0.0) + _means(run, places, "waiting", edges)
     x, second = time_unit(run.seconds)
     nothing = np.zeros(len(edges) - 1)
-    layers = tuple(Layer(name, told(name, names)[1], waiting[name], nothing) for name in _ordered(waiting, names))
+    layers = tuple(Layer(name, shown_as(name, names)[1], waiting[name], nothing) for name in _ordered(waiting, names))
     return Stack("jobs that wait", _axis(x), "jobs", edges / second, layers)
 
 

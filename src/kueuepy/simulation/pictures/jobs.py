@@ -11,7 +11,7 @@ from kueuepy.errors import StateError
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.figures import unit
 from kueuepy.simulation.groups import preemptions as evictions_of
-from kueuepy.simulation.pictures.names import colours, groups, time_unit, told
+from kueuepy.simulation.pictures.names import colours, groups, shown_as, time_unit
 from kueuepy.simulation.pictures.shown import ALL, MOST_NAMES, Bar, Bars, Line, Lines, Matrix
 from kueuepy.tables.columns import is_named
 
@@ -42,7 +42,7 @@ def waits(run: Recorded, by: str = "queue") -> Lines:
             lines.append(_distribution(name, place, own))
     rest = counted & ~np.isin(values.codes, [values.names.index(name) for name in names])
     if rest.any():
-        lines.append(_distribution(*told("others", names), waited[rest]))
+        lines.append(_distribution(*shown_as("others", names), waited[rest]))
     ticks = tuple((at, text) for at, text in _TICKS if at <= max(longest, _LEAST) * 2)
     return Lines("waits", "waited", "part of the jobs", tuple(lines), log_x=True, steps=True, ticks=ticks)
 
@@ -61,20 +61,7 @@ def gantt(run: Recorded, flavor: str | None = None, jobs: int = 200, start: floa
     if not len(run.runs):
         raise StateError("picture: needs the runs; record them with Record(runs=True)")
     runs, names = run.runs, colours(run)
-    chosen = runs["reserved"] >= start
-    if flavor is not None:
-        flavors = runs["flavors"]
-        codes = [code for code, name in enumerate(flavors.names) if flavor in name.split(",")]
-        chosen &= np.isin(flavors.codes, codes)
-    rows = np.flatnonzero(chosen)
-    rows = rows[np.lexsort((rows, runs["reserved"][rows]))]
-    first: dict[int, None] = {}
-    kept = []
-    for row, job in zip(rows.tolist(), runs["job"][rows].tolist(), strict=True):
-        if len(first) == jobs and job not in first:
-            break
-        first[job] = None
-        kept.append(row)
+    kept = _first_runs(run, flavor, jobs, start)
     ends = np.where(np.isnan(runs["end"]), run.seconds, runs["end"])
     span = float(ends[kept].max(initial=0.0) - start) if kept else 0.0
     x, second = time_unit(span)
@@ -82,12 +69,31 @@ def gantt(run: Recorded, flavor: str | None = None, jobs: int = 200, start: floa
     bars = []
     for row, lane in zip(kept, _lanes(runs["reserved"][kept], ends[kept]), strict=True):
         job, end = int(runs["job"][row]), float(ends[row])
-        queue, place = told(queues[job] or "", names)
+        queue, place = shown_as(queues[job] or "", names)
         cut = runs["outcome"][row] in ("Preempted", "Evicted")
         begin, lost = float(runs["reserved"][row]), float(runs["lost"][row])
         bars.append(Bar(lane, begin / second, end / second, (end - lost) / second, cut, run.name_of(job), queue, place))
-    title = f"the first {len(first)} jobs that got quota" + (f" on {flavor}" if flavor is not None else "")
+    number = len(set(runs["job"][kept].tolist()))
+    title = f"the first {number} jobs that got quota" + (f" on {flavor}" if flavor is not None else "")
     return Bars(title, f"{x} after the first submission", tuple(bars))
+
+
+def _first_runs(run: Recorded, flavor: str | None, jobs: int, start: float) -> list[int]:
+    """The rows of the runs of so many jobs, in the order in which they began."""
+    runs = run.runs
+    chosen = runs["reserved"] >= start
+    if flavor is not None:
+        flavors = runs["flavors"]
+        codes = [code for code, name in enumerate(flavors.names) if flavor in name.split(",")]
+        chosen &= np.isin(flavors.codes, codes)
+    rows = np.flatnonzero(chosen)
+    rows = rows[np.lexsort((rows, runs["reserved"][rows]))]
+    first: set[int] = set()
+    for place, job in enumerate(runs["job"][rows].tolist()):
+        if len(first) == jobs and job not in first:
+            return list(rows[:place].tolist())
+        first.add(job)
+    return list(rows.tolist())
 
 
 def _lanes(begin: NDArray[np.float64], end: NDArray[np.float64]) -> list[int]:
@@ -114,17 +120,17 @@ def preemptions(run: Recorded) -> Matrix:
         found = totals.setdefault(pair, [0.0, 0.0])
         found[0] += float(table["count"][row])
         found[1] += float(sum(table[cell][row] for cell in cells[:1]))
-    rows = _most([victim for victim, _ in totals], totals, 0)
-    columns = _most([preemptor for _, preemptor in totals], totals, 1)
+    rows, columns = (_most([pair[side] for pair in totals], totals, side) for side in (0, 1))
     counts, hours = np.zeros((len(rows), len(columns))), np.zeros((len(rows), len(columns)))
     for (victim, preemptor), (count, lost) in totals.items():
-        place = (
-            rows.index(victim if victim in rows else "others"),
-            columns.index(preemptor if preemptor in columns else "others"),
-        )
+        place = _place(victim, rows), _place(preemptor, columns)
         counts[place] += count
         hours[place] += lost
     return Matrix("evictions: victim and preemptor", tuple(rows), tuple(columns), counts, hours)
+
+
+def _place(name: str, names: list[str]) -> int:
+    return names.index(name if name in names else "others")
 
 
 def _most(names: list[str], totals: dict[tuple[str, str], list[float]], side: int) -> list[str]:
@@ -138,17 +144,19 @@ def _most(names: list[str], totals: dict[tuple[str, str], list[float]], side: in
     return [*sorted(order[: MOST_NAMES - 1]), "others"]
 
 
+def _asked(run: Recorded, resource: str | None) -> NDArray[np.float64]:
+    """How much of a resource, or how many pods, each job asks for."""
+    pods: NDArray[np.float64] = run.jobs["pods"]
+    return pods * run.jobs[resource] / unit(f"/{resource}") if resource else pods * 1.0
+
+
 def slowdown_by_size(run: Recorded, resource: str | None = None) -> Lines:
     """The bounded slowdown of jobs by what they ask for, in powers of two: of the middle one, and of 95 of 100."""
     names = [name for name in run.jobs.names if is_resource(name)]
     resource = resource or next((name for name in names if "/" in name), names[0] if names else None)
     slow = run.jobs["bounded_slowdown"]
     counted = np.asarray(run.jobs["counted"]) & ~np.isnan(slow)
-    amount = (
-        run.jobs["pods"] * run.jobs[resource] / unit(f"/{resource}")
-        if resource
-        else run.jobs["pods"].astype(np.float64)
-    )
+    amount = _asked(run, resource)
     power = np.ceil(np.log2(np.maximum(amount, 1.0))).astype(np.int64)
     sizes = np.unique(power[counted])
     lines = []

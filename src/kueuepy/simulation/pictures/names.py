@@ -57,7 +57,7 @@ def _largest(names: Categorical, weight: Any) -> dict[str, int]:
     return {names.names[code]: place for place, code in enumerate(order[:most])}
 
 
-def told(name: str, places: dict[str, int]) -> tuple[str, int]:
+def shown_as(name: str, places: dict[str, int]) -> tuple[str, int]:
     """The name under which something is shown, and the place of its colour."""
     return (name, places[name]) if name in places else ("others", OTHERS)
 
@@ -73,19 +73,24 @@ def cell_of(run: Recorded, cell: str | None) -> str:
     Raises:
         InvalidSpecError: There is none of the name, or several.
     """
-    nominal = run.totals["nominal"]
-    used: dict[str, float] = dict.fromkeys(nominal, 0.0)
-    for queue in run.totals["queues"].values():
-        for name, (total, *_) in queue["cells"].items():
-            used[name] = used.get(name, 0.0) + total
+    used = _used(run)
     if cell is None:
         if not used:
             raise InvalidSpecError("picture: there is no quota of any resource")
-        return max(used, key=lambda name: used[name] / nominal[name] if nominal.get(name) else 0.0)
+        return max(used, key=lambda name: used[name] / nominal if (nominal := run.totals["nominal"].get(name)) else 0.0)
     found = [name for name in used if name == cell or name.partition("/")[2] == cell or name.partition("/")[0] == cell]
     if cell in found or len(found) == 1:
         return cell if cell in found else found[0]
     raise InvalidSpecError(f'picture: cell: "{cell}"; it must be one of {", ".join(used)}')
+
+
+def _used(run: Recorded) -> dict[str, float]:
+    """By cell, what all ClusterQueues used."""
+    found: dict[str, float] = dict.fromkeys(run.totals["nominal"], 0.0)
+    for queue in run.totals["queues"].values():
+        for name, (total, *_) in queue["cells"].items():
+            found[name] = found.get(name, 0.0) + total
+    return found
 
 
 def amounts_of(cell: str) -> tuple[str, float]:

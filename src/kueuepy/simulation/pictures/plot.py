@@ -13,7 +13,7 @@ from kueuepy.simulation.pictures import data, jobs
 from kueuepy.simulation.pictures.shown import ALL, Bars, Lines, Matrix, Stack, colour_of
 
 if TYPE_CHECKING:
-    from kueuepy.simulation.pictures.shown import Shown
+    from kueuepy.simulation.pictures.shown import Bar, Line, Shown
     from kueuepy.simulation.recorded import Recorded
 
 _HATCH = "////"
@@ -155,27 +155,13 @@ def _legend(ax: Any) -> None:
 @_draw.register
 def _lines(shown: Lines, ax: Any) -> None:
     for line in shown.lines:
-        style: dict[str, Any] = {"color": _ink(), "linewidth": 2.4} if line.colour == ALL else {
-            "color": colour_of(line.colour), "linewidth": 1.3,
-            "linestyle": "-" if line.colour < _MANY else "--",
-        }  # fmt: skip
+        style = _style(line)
         if shown.points:
             ax.plot(line.x, line.y, marker="o", label=line.name, **style)
         else:
             ax.step(line.x, line.y, where="post", label=line.name, **style)
-    if shown.log_x:
-        ax.set_xscale("log", base=2 if shown.points else 10)
-    if shown.log_y:
-        ax.set_yscale("log")
-    else:
-        ax.set_ylim(bottom=0)
+    _scale(shown, ax)
     _name(ax, shown.x, shown.y)
-    if shown.ticks:
-        ax.set_xticks([at for at, _ in shown.ticks], [text for _, text in shown.ticks], minor=False)
-        ax.set_xticks([], minor=True)
-    for axis, is_log in ((ax.xaxis, shown.points), (ax.yaxis, shown.log_y)):
-        if is_log:
-            axis.set_major_formatter("{x:g}")
     for mark in shown.marks:
         low, high, colour = _MARKS[mark.name]
         ax.vlines(
@@ -183,6 +169,44 @@ def _lines(shown: Lines, ax: Any) -> None:
             linewidth=1.0, label=mark.name,
         )  # fmt: skip
     _legend(ax)
+
+
+def _style(line: Line) -> dict[str, Any]:
+    if line.colour == ALL:
+        return {"color": _ink(), "linewidth": 2.4}
+    return {"color": colour_of(line.colour), "linewidth": 1.3, "linestyle": "-" if line.colour < _MANY else "--"}
+
+
+def _scale(shown: Lines, ax: Any) -> None:
+    """Axes that are logarithmic or not, and their ticks."""
+    if shown.log_x:
+        ax.set_xscale("log", base=2 if shown.points else 10)
+    if shown.log_y:
+        ax.set_yscale("log")
+    else:
+        ax.set_ylim(bottom=0)
+    if shown.ticks:
+        ax.set_xticks([at for at, _ in shown.ticks], [text for _, text in shown.ticks], minor=False)
+        ax.set_xticks([], minor=True)
+    for axis, is_log in ((ax.xaxis, shown.points), (ax.yaxis, shown.log_y)):
+        if is_log:
+            axis.set_major_formatter("{x:g}")
+
+
+def _draw_evicted(bars: list[Bar], ax: Any) -> None:
+    """What was lost is hatched, and the ends are marked."""
+    if not bars:
+        return
+    paper = ax.get_facecolor()
+    ax.barh(
+        [bar.lane for bar in bars], [bar.end - bar.lost_from for bar in bars], left=[bar.lost_from for bar in bars],
+        height=0.9, color="none", edgecolor=paper, hatch=_HATCH, linewidth=0.0,
+    )  # fmt: skip
+    ax.vlines(
+        [bar.end for bar in bars], [bar.lane - 0.45 for bar in bars], [bar.lane + 0.45 for bar in bars],
+        color=_ink(), linewidth=1.6, label="evicted",
+    )  # fmt: skip
+    ax.barh([0], [0], color="#8a8f98", hatch=_HATCH, edgecolor=paper, linewidth=0, label="lost")
 
 
 @_draw.register
@@ -194,17 +218,7 @@ def _bars(shown: Bars, ax: Any) -> None:
             [bar.lane for bar in mine], [bar.end - bar.begin for bar in mine], left=[bar.begin for bar in mine],
             height=0.9, color=colour_of(place), edgecolor=paper, linewidth=0.3, label=queue,
         )  # fmt: skip
-    cut = [bar for bar in shown.bars if bar.cut]
-    if cut:
-        ax.barh(
-            [bar.lane for bar in cut], [bar.end - bar.lost_from for bar in cut], left=[bar.lost_from for bar in cut],
-            height=0.9, color="none", edgecolor=paper, hatch=_HATCH, linewidth=0.0,
-        )  # fmt: skip
-        ax.vlines(
-            [bar.end for bar in cut], [bar.lane - 0.45 for bar in cut], [bar.lane + 0.45 for bar in cut],
-            color=_ink(), linewidth=1.6, label="evicted",
-        )  # fmt: skip
-        ax.barh([0], [0], color="#8a8f98", hatch=_HATCH, edgecolor=paper, linewidth=0, label="lost")
+    _draw_evicted([bar for bar in shown.bars if bar.cut], ax)
     ax.set_ylim(-0.6, max(shown.lanes, 1) - 0.4)
     ax.invert_yaxis()
     _name(ax, shown.x, "lane")

@@ -12,7 +12,19 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.simulation.picture import Picture
 from kueuepy.simulation.pictures import data, jobs
-from kueuepy.simulation.pictures.shown import ALL, Bars, Lines, Matrix, Shown, Stack, colour_of, corners
+from kueuepy.simulation.pictures.shown import (
+    ALL,
+    Bar,
+    Bars,
+    Line,
+    Lines,
+    Mark,
+    Matrix,
+    Shown,
+    Stack,
+    colour_of,
+    corners,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -180,8 +192,8 @@ def _stack(shown: Stack) -> tuple[str, _Legend]:
                 patterns.append(_hatched(layer.colour + 1, colour))
             up, down = np.repeat(frame.down(above), 2), np.repeat(frame.down(below), 2)
             points = _points(np.append(x, x[::-1]), np.append(up, down[::-1]))
-            told = f"{layer.name}{', borrowed' * hatch}"
-            body.append(f'<polygon fill="{fill}" points="{points}"><title>{escape(told)}</title></polygon>')
+            title = escape(f"{layer.name}{', borrowed' * hatch}")
+            body.append(f'<polygon fill="{fill}" points="{points}"><title>{title}</title></polygon>')
             below = above
         legend.append((layer.name, colour, "box"))
     if shown.has_borrowed:
@@ -214,29 +226,34 @@ def _lines(shown: Lines) -> tuple[str, _Legend]:
     top = float(ys.max(initial=0.0)) * (1.3 if shown.log_y else 1.05) or 1.0
     bottom = float(ys.min()) / 1.3 if shown.log_y and len(ys) else 0.0
     frame = _Frame((low, high), (bottom, top), (shown.log_x, shown.log_y))
-    body, legend = [], []
-    for line in lines:
-        x, y = corners(line) if shown.steps else (line.x, line.y)
-        colour = "currentColor" if line.colour == ALL else colour_of(line.colour)
-        look = "dash" if line.colour >= _DASHED else "line"
-        dashed = ' stroke-dasharray="5 3"' if look == "dash" else ""
-        width = 2.6 if line.colour == ALL else 1.6
-        points = _points(frame.right(x), frame.down(y))
-        body.append(
-            f'<polyline fill="none" stroke="{colour}" stroke-width="{width}"{dashed} points="{points}">'
-            f"<title>{escape(line.name)}</title></polyline>"
-        )
-        legend.append((line.name, colour, look))
-    for mark in shown.marks:
-        first, last, colour = _MARKS[mark.name]
-        ends = (_TOP + _HEIGHT * (1 - first), _TOP + _HEIGHT * (1 - last))
-        path = "".join(f"M{at:g} {ends[0]:g}V{ends[1]:g}" for at in frame.right(mark.x).tolist())
-        body.append(f'<path d="{path}" stroke="{colour}" stroke-width="1.2"/>')
-        legend.append((mark.name, colour, "line"))
+    body = [_line(line, frame, steps=shown.steps) for line in lines] + [_mark(mark, frame) for mark in shown.marks]
+    legend = [(line.name, _ink(line), "dash" if line.colour >= _DASHED else "line") for line in lines]
+    legend += [(mark.name, _MARKS[mark.name][2], "line") for mark in shown.marks]
     inside = [tick for tick in shown.ticks if low <= tick[0] <= high]
     if shown.points:
         inside = [(at, f"{at:g}") for at in np.unique(xs).tolist()]
     return "".join(body) + frame.axes(shown.x, shown.y, inside), legend
+
+
+def _ink(line: Line) -> str:
+    return "currentColor" if line.colour == ALL else colour_of(line.colour)
+
+
+def _line(line: Line, frame: _Frame, *, steps: bool) -> str:
+    x, y = corners(line) if steps else (line.x, line.y)
+    dashed = ' stroke-dasharray="5 3"' if line.colour >= _DASHED else ""
+    width = 2.6 if line.colour == ALL else 1.6
+    return (
+        f'<polyline fill="none" stroke="{_ink(line)}" stroke-width="{width}"{dashed} '
+        f'points="{_points(frame.right(x), frame.down(y))}"><title>{escape(line.name)}</title></polyline>'
+    )
+
+
+def _mark(mark: Mark, frame: _Frame) -> str:
+    first, last, colour = _MARKS[mark.name]
+    ends = (_TOP + _HEIGHT * (1 - first), _TOP + _HEIGHT * (1 - last))
+    path = "".join(f"M{at:g} {ends[0]:g}V{ends[1]:g}" for at in frame.right(mark.x).tolist())
+    return f'<path d="{path}" stroke="{colour}" stroke-width="1.2"/>'
 
 
 @_draw.register
@@ -246,16 +263,7 @@ def _bars(shown: Bars) -> tuple[str, _Legend]:
     lanes = max(shown.lanes, 1)
     frame = _Frame((low, high), (float(lanes), 0.0))
     height = _HEIGHT / lanes
-    body = []
-    for bar in shown.bars:
-        x, end, lost = (float(frame.right(at)) for at in (bar.begin, bar.end, bar.lost_from))
-        y, colour = _TOP + bar.lane * height, colour_of(bar.colour)
-        size = f'y="{y:.1f}" height="{max(height * 0.9, 0.8):.1f}"'
-        wide = f'x="{x:g}" width="{max(end - x, 0.6):.1f}"'
-        body.append(f'<rect {wide} {size} fill="{colour}"><title>{escape(bar.name)}</title></rect>')
-        if bar.cut:
-            body.append(f'<rect x="{lost:g}" width="{max(end - lost, 0.6):.1f}" {size} fill="url(#h0)"/>')
-            body.append(f'<path d="M{end:g} {y:.1f}v{height:.1f}" stroke="currentColor" stroke-width="1.6"/>')
+    body = [_bar(bar, frame, height) for bar in shown.bars]
     legend = [(queue, colour_of(place), "box") for queue, place in shown.queues.items()]
     pattern = (
         '<defs><pattern id="h0" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
@@ -266,11 +274,23 @@ def _bars(shown: Bars) -> tuple[str, _Legend]:
     return pattern + "".join(body) + frame.axes(shown.x, "lane"), legend
 
 
+def _bar(bar: Bar, frame: _Frame, height: float) -> str:
+    """A run in its lane; of one that was evicted what was lost is hatched, and its end is marked."""
+    x, end, lost = (float(frame.right(at)) for at in (bar.begin, bar.end, bar.lost_from))
+    y, colour = _TOP + bar.lane * height, colour_of(bar.colour)
+    size = f'y="{y:.1f}" height="{max(height * 0.9, 0.8):.1f}"'
+    wide = f'x="{x:g}" width="{max(end - x, 0.6):.1f}"'
+    whole = f'<rect {wide} {size} fill="{colour}"><title>{escape(bar.name)}</title></rect>'
+    if not bar.cut:
+        return whole
+    hatched = f'<rect x="{lost:g}" width="{max(end - lost, 0.6):.1f}" {size} fill="url(#h0)"/>'
+    return f'{whole}{hatched}<path d="M{end:g} {y:.1f}v{height:.1f}" stroke="currentColor" stroke-width="1.6"/>'
+
+
 @_draw.register
 def _matrix(shown: Matrix) -> tuple[str, _Legend]:
     if not shown.rows:
         return f'<text x="{_LEFT}" y="{_TOP + 20}">nobody was evicted</text>', []
-    most = float(shown.counts.max()) or 1.0
     left, top = _LEFT + 60, _TOP + 24
     wide = (_WIDTH + _LEGEND - 80) / max(len(shown.columns), 4)
     high = (_HEIGHT - 10) / max(len(shown.rows), 4)
@@ -281,18 +301,24 @@ def _matrix(shown: Matrix) -> tuple[str, _Legend]:
     for row, name in enumerate(shown.rows):
         y = top + (row + 0.5) * high
         body.append(f'<text x="{left - 6}" y="{y + 4:g}" text-anchor="end">{escape(_short(name, 120))}</text>')
-        for column in range(len(shown.columns)):
-            part = float(shown.counts[row, column]) / most
-            x = left + column * wide
-            ink = ' fill="#fff"' if part > _DARK else ""
-            count, lost = shown.text(row, column) or "0", float(shown.hours[row, column])
-            told = f"{name} by {shown.columns[column]}: {count}, {lost:.4g} h lost"
-            body.append(
-                f'<rect x="{x:g}" y="{y - high / 2:g}" width="{wide - 1:g}" height="{high - 1:g}" fill="#0072b2" '
-                f'fill-opacity="{0.06 + 0.84 * part:.2f}"><title>{escape(told)}</title></rect>'
-                f'<text x="{x + wide / 2:g}" y="{y + 4:g}" text-anchor="middle"{ink}>{shown.text(row, column)}</text>'
-            )
+        body += [
+            _cell(shown, (row, column), (left + column * wide, y), (wide, high)) for column in range(len(shown.columns))
+        ]
     return "".join(body), []
+
+
+def _cell(shown: Matrix, place: tuple[int, int], at: tuple[float, float], size: tuple[float, float]) -> str:
+    """How often one evicted another, in a field as dark as it was often."""
+    (row, column), (x, y), (wide, high) = place, at, size
+    part = float(shown.counts[place]) / (float(shown.counts.max()) or 1.0)
+    ink = ' fill="#fff"' if part > _DARK else ""
+    text, lost = shown.text(row, column), float(shown.hours[place])
+    title = f"{shown.rows[row]} by {shown.columns[column]}: {text or '0'}, {lost:.4g} h lost"
+    return (
+        f'<rect x="{x:g}" y="{y - high / 2:g}" width="{wide - 1:g}" height="{high - 1:g}" fill="#0072b2" '
+        f'fill-opacity="{0.06 + 0.84 * part:.2f}"><title>{escape(title)}</title></rect>'
+        f'<text x="{x + wide / 2:g}" y="{y + 4:g}" text-anchor="middle"{ink}>{text}</text>'
+    )
 
 
 def _short(name: str, width: float) -> str:
