@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from kueuepy.simulation.figures import unit
 from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
 
     from kueuepy.cluster import Cluster
     from kueuepy.objects import ClusterQueue, Cohort
@@ -91,27 +94,28 @@ def describe(jobs: JobColumns, cluster: Cluster | None = None) -> Columns:
 def check(jobs: JobColumns, cluster: Cluster) -> tuple[str, ...]:
     """What will go wrong: queues that are not there, jobs larger than a queue could ever hold, loads over 1."""
     there = {local.key: local.cluster_queue for local in cluster.local_queues}
+    return (*_absent(jobs, there), *_too_large(jobs, cluster, there), *_overloads(jobs, cluster, there))
+
+
+def _absent(jobs: JobColumns, there: Mapping[str, str]) -> Iterator[str]:
     queue = jobs["queue"]
     counts = np.bincount(queue.codes, minlength=len(queue.names))
-    found = [
-        f"{counts[code]} jobs name the LocalQueue {name}, which is not there"
-        for code, name in enumerate(queue.names)
-        if counts[code] and name not in there
-    ]
-    most = _potential(cluster)
-    pods = jobs.column("pods", 1)
-    fewest = jobs.column("min_pods", -1)
+    for name, count in zip(queue.names, counts.tolist(), strict=True):
+        if count and name not in there:
+            yield f"{count} jobs name the LocalQueue {name}, which is not there"
+
+
+def _too_large(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> Iterator[str]:
+    most, queue = _potential(cluster), jobs["queue"]
+    pods, fewest = jobs.column("pods", 1), jobs.column("min_pods", -1)
     pods = np.where(fewest > 0, fewest, pods)
     for code, name in enumerate(queue.names):
-        mask = queue.codes == code
-        own = most.get(there.get(name, ""), {})
         for resource in jobs.resources if name in there else ():
-            asked = (jobs[resource] * pods)[mask]
-            large = int((asked > own.get(resource, 0)).sum())
+            limit = most.get(there[name], {}).get(resource, 0)
+            large = int(((jobs[resource] * pods)[queue.codes == code] > limit).sum())
             if large:
-                limit = own.get(resource, 0) / unit(resource)
-                found.append(f"{large} jobs of {name} ask for more {resource} than it could ever hold, {limit:g}")
-    return (*found, *_overloads(jobs, cluster, there))
+                held = f"{limit / unit(resource):g}"
+                yield f"{large} jobs of {name} ask for more {resource} than it could ever hold, {held}"
 
 
 def _potential(cluster: Cluster) -> dict[str, dict[str, int]]:
@@ -127,25 +131,31 @@ def _potential(cluster: Cluster) -> dict[str, dict[str, int]]:
     return found
 
 
-def _overloads(jobs: JobColumns, cluster: Cluster, there: dict[str, str]) -> list[str]:
+def _overloads(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> list[str]:
     tree_of = trees_of(cluster)
-    asked: dict[tuple[str, str], float] = {}
-    for name, own in loads(jobs).items():
-        for resource, mean in own.items():
-            key = (tree_of.get(there.get(name, ""), ""), resource)
-            asked[key] = asked.get(key, 0.0) + mean
-    above = {cohort.name: cohort.parent_name for cohort in cluster.cohorts}
-    quota: dict[tuple[str, str], float] = {}
-    of_nodes = [(tree_of[name], amounts) for name, amounts in nominal_of(cluster).items()]
-    of_nodes += [(_root(name, above) or name, amounts) for name, amounts in _nominal(cluster.cohorts).items()]
-    for tree, amounts in of_nodes:
-        for resource, amount in amounts.items():
-            quota[tree, resource] = quota.get((tree, resource), 0.0) + amount
+    asked = _by_tree((tree_of.get(there.get(name, ""), ""), own) for name, own in loads(jobs).items())
+    quota = _quota_by_tree(cluster, tree_of)
     return [
         f"{tree}: a load of {mean / quota[tree, resource]:.2f} on {resource}: waits grow with the length of the run"
         for (tree, resource), mean in asked.items()
         if quota.get((tree, resource)) and mean > quota[tree, resource]
     ]
+
+
+def _quota_by_tree(cluster: Cluster, tree_of: Mapping[str, str]) -> dict[tuple[str, str], float]:
+    above = {cohort.name: cohort.parent_name for cohort in cluster.cohorts}
+    of_queues = ((tree_of[name], amounts) for name, amounts in nominal_of(cluster).items())
+    of_cohorts = ((_root(name, above) or name, amounts) for name, amounts in _nominal(cluster.cohorts).items())
+    return _by_tree(chain(of_queues, of_cohorts))
+
+
+def _by_tree(amounts: Iterable[tuple[str, Mapping[str, float]]]) -> dict[tuple[str, str], float]:
+    """By tree and resource, the sum of amounts of its nodes or jobs."""
+    found: dict[tuple[str, str], float] = {}
+    for tree, own in amounts:
+        for resource, amount in own.items():
+            found[tree, resource] = found.get((tree, resource), 0.0) + amount
+    return found
 
 
 @checked
@@ -166,23 +176,24 @@ def cluster_of(
     from kueuepy.cluster import Cluster  # noqa: PLC0415 - only on use
     from kueuepy.objects import ClusterQueue, LocalQueue, ResourceFlavor  # noqa: PLC0415
 
-    mean = loads(jobs)
-    queue = jobs["queue"]
-    pods = jobs.column("pods", 1)
+    mean, queue = loads(jobs), jobs["queue"]
     objects: list[Any] = [ResourceFlavor(flavor)]
     for code, key in enumerate(queue.names):
         mask = queue.codes == code
-        if not mask.any():
-            continue
-        quotas = {}
-        for resource in jobs.resources:
-            largest = int((jobs[resource] * pods)[mask].max())
-            wanted = headroom * mean[key][resource]
-            size = unit(resource)
-            amount = max(-(-largest // size), math.ceil(round(wanted / size, 9)))
-            if amount:
-                quotas[resource] = amount
-        namespace, _, name = key.partition("/")
-        objects.append(ClusterQueue.of(name, {flavor: quotas}, cohort_name=cohort, **options))
-        objects.append(LocalQueue(name, namespace=namespace, cluster_queue=name))
+        if mask.any():
+            namespace, _, name = key.partition("/")
+            wanted = {resource: headroom * load for resource, load in mean[key].items()}
+            quotas = {flavor: _quotas(jobs, mask, wanted)}
+            objects.append(ClusterQueue.of(name, quotas, cohort_name=cohort, **options))
+            objects.append(LocalQueue(name, namespace=namespace, cluster_queue=name))
     return Cluster(objects)
+
+
+def _quotas(jobs: JobColumns, mask: NDArray[np.bool_], wanted: Mapping[str, float]) -> dict[str, int]:
+    """What the largest of these jobs needs, or more if more is wanted, in units that people count."""
+    pods, found = jobs.column("pods", 1), {}
+    for resource in jobs.resources:
+        size = unit(resource)
+        largest = int((jobs[resource] * pods)[mask].max())
+        found[resource] = max(-(-largest // size), math.ceil(round(wanted[resource] / size, 9)))
+    return {resource: amount for resource, amount in found.items() if amount}

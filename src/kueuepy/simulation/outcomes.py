@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 
 from kueuepy.simulation.history import HistoryTable, Move, history_of
 from kueuepy.simulation.series import pieces
@@ -129,30 +130,39 @@ class Run:
     def jobs(self) -> dict[str, JobOutcome]:
         """The outcome of each job, by key; Workloads and jobs of the cluster itself are among them."""
         jobs, runs = self.result.jobs, self.result.runs
-        last: dict[int, int] = {}
-        lost: dict[int, dict[str, float]] = {}
-        for run, (row, outcome) in enumerate(zip(runs["job"].tolist(), runs["outcome"].codes.tolist(), strict=True)):
-            if row not in last or runs["run"][run] > runs["run"][last[row]]:
-                last[row] = run
-            if runs["outcome"].names[outcome] in ("Preempted", "Evicted"):
-                self._add_lost(lost.setdefault(row, {}), run)
-        columns = {name: jobs[name] for name in ("waited", "evictions", "submit", "end")}
+        last, lost = self._last_runs(), self._lost()
         state, reason, queue = jobs["state"], jobs["reason"], jobs["cluster_queue"]
+        waited, evictions, submit, end = (jobs[name] for name in ("waited", "evictions", "submit", "end"))
         found = {}
         for row, key in enumerate(self.keys):
-            run_ = last.get(row)
-            told = reason[row] if state[row] in (_WAITING, _DEACTIVATED) else ""
+            run = last.get(row)
             found[key] = JobOutcome(
                 queue[row] or "",
-                None if run_ is None else float(runs["reserved"][run_]),
-                {} if run_ is None else self._assigned[int(runs["assignment"][run_])],
-                float(columns["waited"][row]),
-                int(columns["evictions"][row]),
-                told or "",
-                float(columns["submit"][row]),
-                float(columns["end"][row]) if state[row] == "Finished" else None,
+                None if run is None else float(runs["reserved"][run]),
+                {} if run is None else self._assigned[int(runs["assignment"][run])],
+                float(waited[row]),
+                int(evictions[row]),
+                (reason[row] or "") if state[row] in (_WAITING, _DEACTIVATED) else "",
+                float(submit[row]),
+                float(end[row]) if state[row] == "Finished" else None,
                 lost.get(row, {}),
             )
+        return found
+
+    def _last_runs(self) -> dict[int, int]:
+        """By row of a job, that of its last run."""
+        runs, found = self.result.runs, dict[int, int]()
+        for run, row in enumerate(runs["job"].tolist()):
+            if row not in found or runs["run"][run] > runs["run"][found[row]]:
+                found[row] = run
+        return found
+
+    def _lost(self) -> dict[int, dict[str, float]]:
+        """By row of a job that was evicted, what was lost by cell."""
+        runs, found = self.result.runs, dict[int, dict[str, float]]()
+        evicted = is_named(runs["outcome"], "Preempted") | is_named(runs["outcome"], "Evicted")
+        for run in np.flatnonzero(evicted).tolist():
+            self._add_lost(found.setdefault(int(runs["job"][run]), {}), run)
         return found
 
     def _add_lost(self, lost: dict[str, float], run: int) -> None:
@@ -164,26 +174,17 @@ class Run:
     @cached_property
     def moves(self) -> tuple[Move, ...]:
         """Who got quota and who was evicted, in order."""
-        decisions, runs = self.result.decisions, self.result.runs
-        given = {
-            (job, at): self._assigned[code]
-            for job, at, code in zip(
-                runs["job"].tolist(), runs["reserved"].tolist(), runs["assignment"].tolist(), strict=True
-            )
-        }
-        found = []
-        for row in range(len(decisions)):
-            kind = decisions["kind"][row]
-            job, at = int(decisions["job"][row]), float(decisions["seconds"][row])
-            queue = decisions["cluster_queue"][row] or ""
+        runs = self.result.runs
+        admissions = zip(runs["job"].tolist(), runs["reserved"].tolist(), runs["assignment"].tolist(), strict=True)
+        given = {(job, at): self._assigned[code] for job, at, code in admissions}
+        decisions, keys, found = self.result.decisions, self.keys, []
+        names = ("kind", "job", "seconds", "cluster_queue", "preemptor", "reason", "rule")
+        for kind, job, at, queue, by, why, rule in zip(*(decisions[name] for name in names), strict=True):
             if kind == "QuotaReserved":
-                found.append(Move(at, self.keys[job], queue, kind, given.get((job, at), {})))
+                found.append(Move(float(at), keys[job], queue or "", kind, given.get((job, at), {})))
             elif kind in ("Evicted", _DEACTIVATED):
-                by = int(decisions["preemptor"][row])
-                why, rule = decisions["reason"][row] or "", decisions["rule"][row] or ""
-                found.append(
-                    Move(at, self.keys[job], queue, "Evicted", {}, why, rule, self.keys[by] if by >= 0 else "")
-                )
+                preemptor = keys[by] if by >= 0 else ""
+                found.append(Move(float(at), keys[job], queue or "", "Evicted", {}, why or "", rule or "", preemptor))
         return tuple(found)
 
     @cached_property

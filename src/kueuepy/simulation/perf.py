@@ -158,11 +158,15 @@ def read_profile(path: str) -> Profile:
         profile = msgspec.convert(document, Profile, strict=False)
     except msgspec.ValidationError as error:
         raise InvalidSpecError(f"{path}: {error}; a profile is a generator file of Kueue's performance test") from None
+    _check(profile, path)
+    return profile
+
+
+def _check(profile: Profile, path: str) -> None:
     if (profile.topology is None) != (profile.resource_flavor is None):
         raise InvalidSpecError(f"{path}: topology and resourceFlavor: there must be both or neither")
     if (size := _size(profile)) > _MOST_WORKLOADS:
         raise InvalidSpecError(f"{path}: makes {size:,} queues and workloads; at most {_MOST_WORKLOADS:,}")
-    return profile
 
 
 def _size(profile: Profile) -> int:
@@ -199,9 +203,12 @@ class Load:
             self._add_topology(profile.topology, profile.resource_flavor)
         for cohorts in profile.cohorts:
             for cohort in range(cohorts.count):
-                for queues in cohorts.queues_sets:
-                    for queue in range(queues.count):
-                        self._add_queue(f"{cohorts.class_name}-{cohort}", f"{queues.class_name}-{queue}", queues)
+                self._add_cohort(f"{cohorts.class_name}-{cohort}", cohorts.queues_sets)
+
+    def _add_cohort(self, name: str, sets: tuple[QueuesSet, ...]) -> None:
+        for queues in sets:
+            for queue in range(queues.count):
+                self._add_queue(name, f"{queues.class_name}-{queue}", queues)
 
     def _add_topology(self, topology: TopologyShape, flavor: FlavorShape) -> None:
         *upper, lowest = topology.levels
@@ -224,17 +231,11 @@ class Load:
     def _add_queue(self, cohort: str, suffix: str, queues: QueuesSet) -> None:
         name = f"{cohort}-{suffix}"
         quota = ResourceQuota("cpu", queues.nominal_quota, queues.borrowing_limit)
+        group = ResourceGroup(("cpu",), (FlavorQuotas(self._flavor, (quota,)),))
         preemption = Preemption(
             reclaim_within_cohort=queues.reclaim_within_cohort, within_cluster_queue=queues.within_cluster_queue
         )
-        self.engine.apply(
-            ClusterQueue(
-                name,
-                cohort_name=cohort,
-                resource_groups=(ResourceGroup(("cpu",), (FlavorQuotas(self._flavor, (quota,)),)),),
-                preemption=preemption,
-            )
-        )
+        self.engine.apply(ClusterQueue(name, cohort_name=cohort, resource_groups=(group,), preemption=preemption))
         self.engine.apply(LocalQueue(name, cluster_queue=name))
         for workloads in queues.workloads_sets:
             for template in workloads.workloads:
@@ -242,18 +243,10 @@ class Load:
         self._queues += 1
 
     def _add_arrivals(self, queue: str, workloads: WorkloadsSet, template: WorkloadTemplate) -> None:
-        if template not in self._pod_sets:
-            self._pod_sets[template] = PodSet.of(
-                "main",
-                template.pod_count,
-                requests={"cpu": template.request},
-                topology_request=template.topology_request,
-            )
         prototype = len(self.prototypes)
         self.classes.append(template.class_name)
-        self.prototypes.append(
-            Workload("prototype", queue_name=queue, priority=template.priority, pod_sets=(self._pod_sets[template],))
-        )
+        pod_sets = (self._pod_set(template),)
+        self.prototypes.append(Workload("prototype", queue_name=queue, priority=template.priority, pod_sets=pod_sets))
         first = workloads.creation_interval_ms * _MILLISECOND
         at = range(first, first * (workloads.count + 1), first) if first else [0] * workloads.count
         self._at += at
@@ -261,6 +254,15 @@ class Load:
         self._created += [time + self._queues * _MICROSECOND for time in at]
         self._shape += [prototype] * workloads.count
         self._runtime += [template.runtime_ms * _MILLISECOND] * workloads.count
+
+    def _pod_set(self, template: WorkloadTemplate) -> PodSet:
+        """One object for all workloads of a template: the core takes them as equals by it."""
+        if template not in self._pod_sets:
+            requests = {"cpu": template.request}
+            self._pod_sets[template] = PodSet.of(
+                "main", template.pod_count, requests=requests, topology_request=template.topology_request
+            )
+        return self._pod_sets[template]
 
     @property
     def size(self) -> int:

@@ -132,21 +132,21 @@ class Prepared:
         check_names(table)
         known = [key for key in self.base.keys() if self._lives(key)]  # noqa: SIM118 - a Scheduler is no mapping
         self._known: dict[int, str] = {}
-        if known:
-            names = {
-                f"{str(table['queue'][row]).partition('/')[0]}/{table.name_of(row)}": row for row in range(len(table))
-            }
-            self._known = {names[key]: key for key in known if key in names}
-            others = [key for key in known if key not in names]
-            workloads = [self.base.workload(key) for key in others]
-            if workloads:
-                self._known |= {len(table) + place: key for place, key in enumerate(others)}
-                table = concat([table, of_workloads(workloads, [None] * len(workloads))])
-        if self._known:
-            submit = np.array(table["submit"])
-            submit[list(self._known)] = np.minimum(submit[list(self._known)], self.base.engine.now)
-            table = table.moved_to(submit)
-        return table
+        if not known:
+            return table
+        table = self._with_known(table, known)
+        submit = np.array(table["submit"])
+        submit[list(self._known)] = np.minimum(submit[list(self._known)], self.base.engine.now)
+        return table.moved_to(submit)
+
+    def _with_known(self, table: JobColumns, known: list[str]) -> JobColumns:
+        """With the workloads of these keys, of which some may be among the jobs."""
+        rows = {f"{str(table['queue'][row]).partition('/')[0]}/{table.name_of(row)}": row for row in range(len(table))}
+        others = [key for key in known if key not in rows]
+        self._known = {rows[key]: key for key in known if key in rows}
+        self._known |= {len(table) + place: key for place, key in enumerate(others)}
+        workloads = [self.base.workload(key) for key in others]
+        return concat([table, of_workloads(workloads, [None] * len(workloads))]) if others else table
 
     def _lives(self, key: str) -> bool:
         finished = self.base.engine.condition(self.base.id_of(key), "Finished")
@@ -158,12 +158,14 @@ class Prepared:
         absent = [code for code, name in enumerate(queue.names) if name not in there]
         lost = np.isin(queue.codes, absent)
         self.notes: tuple[tuple[str, int], ...] = table.notes
-        if not lost.any() or self.settings.missing == "wait":
-            if lost.any():
-                self.notes = (*self.notes, ("wait for a LocalQueue that is not there", int(lost.sum())))
+        if not lost.any():
+            return table
+        number = int(lost.sum())
+        if self.settings.missing == "wait":
+            self.notes = (*self.notes, ("wait for a LocalQueue that is not there", number))
             return table
         if self.settings.missing == "skip":
-            self.notes = (*self.notes, ("left out: their LocalQueue is not there", int(lost.sum())))
+            self.notes = (*self.notes, ("left out: their LocalQueue is not there", number))
             return table.where(~lost)
         counts = np.bincount(queue.codes[lost], minlength=len(queue.names))
         named = [f"{queue.names[code]} ({counts[code]} jobs)" for code in absent if counts[code]]
@@ -171,7 +173,7 @@ class Prepared:
         hint = f'; did you mean "{close}"?' if close else ""
         more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         raise NotFoundError(
-            f"jobs: {int(lost.sum())} of {len(table)} name LocalQueues that are not in the cluster: "
+            f"jobs: {number} of {len(table)} name LocalQueues that are not in the cluster: "
             f'{", ".join(named[:_NAMED])}{more}{hint}; missing="skip" leaves them out'
         )
 

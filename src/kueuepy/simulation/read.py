@@ -252,6 +252,13 @@ def _by_name(source: Source, columns: Mapping[str, Any], names: Mapping[str, str
     return (kept := table.keep(table.given(*present), "without queue, submit or runtime")).jobs(kept.columns)
 
 
+def _check_widths(source: Source, rows: list[list[str]]) -> None:
+    """Finds a line that has more or fewer cells than the first; an empty one is no row."""
+    for number, row in enumerate(rows, 1):
+        if row and len(row) != len(rows[0]):
+            raise InvalidSpecError(f"{source.path}:{number}: has {len(row)} cells; the first line names {len(rows[0])}")
+
+
 def _csv_columns(source: Source) -> dict[str, Any]:
     text = source.text()
     try:
@@ -264,14 +271,9 @@ def _csv_columns(source: Source) -> dict[str, Any]:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InvalidSpecError(f'{source.path}:1: column "{twice}" is there twice')
-    body = rows[1:]
-    if any(len(row) != len(names) for row in body):
-        body = [row for row in body if row]
-        for number, row in enumerate(rows[1:], 2):
-            if row and len(row) != len(names):
-                raise InvalidSpecError(
-                    f"{source.path}:{number}: has {len(row)} cells; the first line names {len(names)}"
-                )
+    if any(len(row) != len(names) for row in rows):
+        _check_widths(source, rows)
+    body = [row for row in rows[1:] if row]
     return {name: _texts(column) for name, column in zip(names, zip(*body, strict=True), strict=True)} or {
         name: _texts(()) for name in names
     }
@@ -346,18 +348,21 @@ def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
         StateError: The file cannot be written.
         UnsupportedError: pyarrow is not installed.
     """
-    pyarrow, parquet = _pyarrow("pyarrow"), _pyarrow("pyarrow.parquet")
     table = jobs.to_arrow()
     for place, name in enumerate(table.column_names):
-        column = jobs[name]
-        if name == "submit":
-            table = table.set_column(place, name, pyarrow.array(column.view("M8[ns]")))
-        elif name in SPANS:
-            absent = None if name == "runtime" else column < 0
-            table = table.set_column(place, name, pyarrow.array(column.view("m8[ns]"), mask=absent))
-        elif name == "cpu":
-            table = table.set_column(place, name, pyarrow.array(column / 1000))
-    _written(parquet, table, path)
+        if name in ("submit", "cpu", *SPANS):
+            table = table.set_column(place, name, _arrow(name, jobs[name]))
+    _written(_pyarrow("pyarrow.parquet"), table, path)
+
+
+def _arrow(name: str, column: NDArray[Any]) -> Any:
+    """A column of times, spans or cores as people's tables have it."""
+    array = _pyarrow("pyarrow").array
+    if name == "cpu":
+        return array(column / 1000)
+    if name == "submit":
+        return array(column.view("M8[ns]"))
+    return array(column.view("m8[ns]"), mask=None if name == "runtime" else column < 0)
 
 
 def _pyarrow(module: str) -> Any:

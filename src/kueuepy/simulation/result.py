@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -170,22 +170,13 @@ class Result(Recorded):
         if self._run is None:
             return tuple(msgspec.convert(waiter, Waiter) for waiter in self._waiting)
         rows = longest_waiting(self, _LONGEST)
-        scheduler = self.scheduler if rows else None
-        found = []
-        for row in rows:
-            key = f"{str(self.jobs['queue'][row]).partition('/')[0]}/{self.name_of(row)}"
-            explanation = "" if scheduler is None else str(scheduler.explain(key))
-            jobs = self.jobs
-            found.append(
-                Waiter(
-                    self.name_of(row),
-                    jobs["cluster_queue"][row] or "",
-                    float(jobs["waited"][row]),
-                    jobs["reason"][row] or "",
-                    explanation,
-                )
-            )
-        return tuple(found)
+        return tuple(map(partial(self._waiter, self.scheduler), rows)) if rows else ()
+
+    def _waiter(self, scheduler: Scheduler, row: int) -> Waiter:
+        jobs, name = self.jobs, self.name_of(row)
+        explanation = str(scheduler.explain(f"{str(jobs['queue'][row]).partition('/')[0]}/{name}"))
+        queue, reason = jobs["cluster_queue"][row] or "", jobs["reason"][row] or ""
+        return Waiter(name, queue, float(jobs["waited"][row]), reason, explanation)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -376,15 +367,10 @@ def load_result(directory: str | os.PathLike[str]) -> Result:
         InvalidSpecError: There is none, or it is damaged.
         UnsupportedError: pyarrow is not installed.
     """
-    from kueuepy.simulation.read import Source, read_table  # noqa: PLC0415 - only on use
+    from kueuepy.simulation.read import read_table  # noqa: PLC0415 - only on use
 
     folder = Path(directory)
-    try:
-        facts = json.loads(Source(folder / "result.json").text())
-    except json.JSONDecodeError as error:
-        raise InvalidSpecError(f"{folder}: result.json: {error}") from None
-    if not isinstance(facts, dict) or facts.get("format") != _FORMAT:
-        raise InvalidSpecError(f"{folder}: result.json is of no result; save one with Result.save")
+    facts = _facts(folder)
     kinds = (JobTable, RunsTable, DecisionsTable, UsageTable, ConsumedTable, CyclesTable, IdleTable, BlockedTable)
     tables = {name: kind(read_table(folder / f"{name}.parquet")) for name, kind in zip(TABLES, kinds, strict=True)}
     loops = tuple(msgspec.convert(loop, PreemptionLoop) for loop in facts["loops"])
@@ -392,3 +378,16 @@ def load_result(directory: str | os.PathLike[str]) -> Result:
     if found.fingerprint != facts["fingerprint"]:
         raise InvalidSpecError(f"{folder}: is damaged: its fingerprint does not match")
     return found
+
+
+def _facts(folder: Path) -> dict[str, Any]:
+    """What is in `result.json`: all that is in no table."""
+    from kueuepy.simulation.read import Source  # noqa: PLC0415 - only on use
+
+    try:
+        facts = json.loads(Source(folder / "result.json").text())
+    except json.JSONDecodeError as error:
+        raise InvalidSpecError(f"{folder}: result.json: {error}") from None
+    if not isinstance(facts, dict) or facts.get("format") != _FORMAT:
+        raise InvalidSpecError(f"{folder}: result.json is of no result; save one with Result.save")
+    return facts

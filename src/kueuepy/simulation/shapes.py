@@ -36,16 +36,7 @@ def shapes_of(
     Raises:
         InvalidSpecError: A shape is no valid Workload, or names a flavor that no label tells from others.
     """
-    columns = _columns(jobs)
-    codes = np.zeros(len(jobs), np.int64)
-    size = 1
-    for column in columns.values():
-        own, count = _codes(column)
-        if count > 1:
-            codes, size = codes * count + own, size * count
-            if size > _SMALL:
-                codes, size = _dense(codes)
-    codes, size = _dense(codes)
+    codes, size = _of_rows(jobs)
     first = np.full(size, len(jobs), np.int64)
     np.minimum.at(first, codes, np.arange(len(jobs)))
     labels = {flavor.name: flavor.node_labels for flavor in flavors}
@@ -58,6 +49,18 @@ def _columns(jobs: JobColumns) -> dict[str, Any]:
     names = ("queue", "priority", "pods", "min_pods", "flavor", "limit", "template", *jobs.resources)
     found = {name: jobs[name] for name in names if name in jobs.names}
     return {name: c.codes if isinstance(c, Categorical) else c for name, c in found.items()}
+
+
+def _of_rows(jobs: JobColumns) -> tuple[NDArray[np.int64], int]:
+    """The number of the shape of each row, and how many there are."""
+    codes, size = np.zeros(len(jobs), np.int64), 1
+    for column in _columns(jobs).values():
+        own, count = _codes(column)
+        if count > 1:
+            codes, size = codes * count + own, size * count
+            if size > _SMALL:
+                codes, size = _dense(codes)
+    return _dense(codes)
 
 
 def _codes(column: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
@@ -86,16 +89,21 @@ class _Reader:
         self._jobs, self._labels, self._gates, self._resources = jobs, labels, gates, jobs.resources
         self._pod_sets: dict[tuple[Any, ...], PodSet] = {}
 
+    def _of_pods(self, row: int) -> tuple[Any, ...]:
+        """What makes the pods of a row: how many, the fewest, what each asks for, and labels of nodes."""
+        jobs = self._jobs
+        requests = tuple((name, amount) for name in self._resources if (amount := int(jobs[name][row])))
+        fewest = _value(jobs, "min_pods", row, NEVER)
+        flavor = jobs["flavor"][row] if "flavor" in jobs.names else None
+        selector = None if flavor is None else tuple(_selector(str(flavor), row, self._labels).items())
+        return _value(jobs, "pods", row, 1), None if fewest == NEVER else fewest, requests, selector
+
     def shape(self, row: int) -> Workload:
         jobs = self._jobs
         template = int(jobs["template"][row]) if "template" in jobs.names else -1
         if template >= 0:
             return msgspec.structs.replace(jobs.templates[template], status=None)
-        requests = tuple((name, amount) for name in self._resources if (amount := int(jobs[name][row])))
-        fewest = _value(jobs, "min_pods", row, NEVER)
-        flavor = jobs["flavor"][row] if "flavor" in jobs.names else None
-        selector = None if flavor is None else tuple(_selector(str(flavor), row, self._labels).items())
-        of_pods = (_value(jobs, "pods", row, 1), None if fewest == NEVER else fewest, requests, selector)
+        of_pods = self._of_pods(row)
         # A name of one's own may be none; the shape of other jobs can be that of an earlier run.
         name = jobs.name_of(row) if "name" in jobs.names else name_of_row(0)
         facts = (_value(jobs, "priority", row, 0), _value(jobs, "limit", row, NEVER))
