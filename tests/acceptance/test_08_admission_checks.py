@@ -395,7 +395,7 @@ def test_AC_08_a_function_that_sends_everybody_back_at_once_is_a_loop(stage):
     story.submit("q", name="w")
     settled = story.settle()
 
-    assert str(settled.loop) == "endless retry: every 1 cycles the same of default/w"
+    assert str(settled.loop) == "endless retry: every 1 cycle the same of default/w"
     assert not settled.finished
 
 

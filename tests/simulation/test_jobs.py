@@ -101,12 +101,23 @@ def test_windows_and_loads():
     assert len(jobs.thin(0.5, seed=1)) in range(5)
 
 
+@pytest.mark.parametrize(("number", "count", "does"), [(1, "1 job", "names"), (2, "2 jobs", "name")])
+def test_one_job_is_no_plural(number, count, does):
+    jobs = kq.Jobs({"queue": ["a"] * number, "submit": [0] * number, "runtime": [150] * number})
+    assert repr(jobs) == f"<Jobs: {count} of 1 queue in 0 days>"
+    assert jobs.check(kq.Cluster()) == (f"{count} {does} the LocalQueue default/a, which is not there",)
+    with pytest.raises(
+        kq.NotFoundError, match=rf"jobs: {number} of {number} {does} LocalQueues .* default/a \({count}\)"
+    ):
+        kq.simulate(kq.Cluster(), jobs)
+
+
 def test_a_first_configuration_and_what_will_go_wrong():
     jobs = kq.Jobs({"queue": ["a", "b"], "submit": [0, 100], "runtime": [150, 10], "gpu": [2, 16]})
     cluster = kq.cluster_of(jobs, headroom=1.0)
     assert [q.resource_groups[0].flavors[0].resources[0].nominal_quota for q in cluster.cluster_queues] == [3, 16]
     small = cluster.edit(f"ClusterQueue/b:quota[default/{GPU}].nominalQuota", 1)
-    assert "ask for more" in " ".join(kq.Jobs.of(jobs).check(small))
+    assert kq.Jobs.of(jobs).check(small)[0].startswith(f"1 job of default/b asks for more {GPU}")
     assert jobs.describe(cluster)[f"load {GPU}"].tolist() == [1.0, 0.1]
 
 

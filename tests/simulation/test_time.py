@@ -178,7 +178,10 @@ def test_what_is_wrong_is_told(one):
     assert kq.simulate(one, [row, {**row, "queue": "z"}], missing="skip").kpis.jobs == 1
     with pytest.raises(kq.DuplicateError, match='"default/a": two jobs have this name'):
         kq.simulate(one, [{**row, "name": "a"}] * 2)
-    assert "can never be admitted" in kq.simulate(one, [{**row, "gpu": 3}]).warnings[0]
+    hopeless = kq.simulate(one, [{**row, "gpu": 3}])
+    assert hopeless.warnings[0].startswith("1 job can never be admitted: j0000000 (")
+    assert hopeless.warnings[-1] == "1 of 1 job had not finished at the end"
+    assert "<Result: 0 of 1 job finished in 0 s; " in repr(hopeless)
 
 
 def rows(*jobs):

@@ -7,7 +7,8 @@ import typer
 from rich.text import Text
 
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Namespace, Objects, examples, read
-from kueuepy.cli.output import ANSWER_IS_NO, SEVERITY_STYLES, WRONG_INPUT, counted, fail, print_json, problem_data, say
+from kueuepy.cli.output import ANSWER_IS_NO, SEVERITY_STYLES, WRONG_INPUT, fail, print_json, problem_data, say
+from kueuepy.errors.words import counted, verb
 from kueuepy.lint import SEVERITIES, Finding, Findings, lint
 from kueuepy.manifest import Manifest, ManifestError
 
@@ -68,7 +69,9 @@ def _report(manifest: Manifest, findings: Findings) -> None:
     counts = Counter(finding.severity for finding in findings)
     found = ", ".join(counted(counts[severity], severity) for severity in SEVERITIES if counts[severity])
     versions = f" of {', '.join(sorted(manifest.versions))}" if manifest.versions else ""
-    say(f"{_count(manifest)} objects{versions} are valid; {found or 'nothing to remark'}", style="bold")
+    count = _count(manifest)
+    valid = f"{counted(count, 'object')}{versions} {verb(count, 'are')} valid"
+    say(f"{valid}; {found or 'nothing to remark'}", style="bold")
 
 
 def _count(manifest: Manifest) -> int:

@@ -9,8 +9,9 @@ import typer
 from kueuepy._core import Quantity
 from kueuepy.cli.describe import jobs_of
 from kueuepy.cli.options import ExitCode, Json, KueueVersion, Lenient, examples, read
-from kueuepy.cli.output import ANSWER_IS_NO, as_data, counted, print_json, progress, say, writing
+from kueuepy.cli.output import ANSWER_IS_NO, as_data, print_json, progress, say, writing
 from kueuepy.cluster import Cluster
+from kueuepy.errors.words import counted, verb
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.comparison import compare as compare_policies
 from kueuepy.simulation.outcomes import QueueOutcome
@@ -59,7 +60,7 @@ def compare(
         say(str(found))
         if decisions:
             say(
-                f"{counted(len(found.decisions), 'decision')} differ"
+                f"{counted(len(found.decisions), 'decision')} {verb(len(found.decisions), 'differ')}"
                 if found.decisions
                 else "all decisions are the same"
             )

@@ -13,6 +13,7 @@ from kueuepy.cluster import Cluster
 from kueuepy.decisions import Admitted, Decision, Preempting
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import suggestion
+from kueuepy.errors.words import counted
 from kueuepy.jobs.places import jobs_placed
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rules.unmodelled import not_modelled
@@ -66,7 +67,7 @@ def start(
         if has_end:
             notes.append(f"{name}: duration: does not count here; kueuepy compare runs jobs to their end")
     if settle:
-        with progress(f"deciding about {len(scheduler.keys())} workloads"):
+        with progress(f"deciding about {counted(len(scheduler.keys()), 'workload')}"):
             scheduler.settle()
     return Started(scheduler, tuple(notes))
 

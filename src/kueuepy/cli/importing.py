@@ -7,8 +7,9 @@ import msgspec
 import typer
 
 from kueuepy.cli.options import Json, KueueVersion, Rows, examples, paths
-from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, say, table, writing
+from kueuepy.cli.output import ANSWER_IS_NO, print_json, say, table, writing
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.words import counted
 from kueuepy.importer import import_cluster
 from kueuepy.importer.pods import rules_of
 from kueuepy.manifest import Limits

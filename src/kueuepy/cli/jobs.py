@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from kueuepy.cli.options import Json, examples, read
-from kueuepy.cli.output import counted, print_json, progress, say, table, writing
+from kueuepy.cli.output import print_json, progress, say, table, writing
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.words import counted
 from kueuepy.simulation.table import Jobs
 from kueuepy.simulation.text import span_text
 
@@ -40,7 +41,7 @@ def _read(path: str, kind: str, given: list[str] | None) -> Jobs:
 
 def _notes(found: Jobs) -> None:
     for what, rows in found.notes:
-        say(f"note: {rows} rows: {what}", style="cyan", stderr=True)
+        say(f"note: {counted(rows, 'row')}: {what}", style="cyan", stderr=True)
 
 
 @app.command("describe", short_help="What is in it, queue by queue?")

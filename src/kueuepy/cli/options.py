@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kueuepy.cli.output import counted, progress
+from kueuepy.cli.output import progress
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.words import counted
 from kueuepy.manifest import Manifest, load
 
 if TYPE_CHECKING:

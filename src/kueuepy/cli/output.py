@@ -122,12 +122,3 @@ def writing(path: str | Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "cycle"), counted(2, "cycle")
-    ('1 cycle', '2 cycles')
-    """
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -7,9 +7,10 @@ import typer
 
 from kueuepy.cli.logs import Format, Window, read_jobs
 from kueuepy.cli.options import KueueVersion, Lenient, examples, read
-from kueuepy.cli.output import counted, say
+from kueuepy.cli.output import say
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.words import counted, plural
 from kueuepy.play import Playground, Server
 
 EXAMPLES = examples(
@@ -42,7 +43,7 @@ def play(
         server = Server(playground, port)
     except OSError as error:
         raise InvalidSpecError(f"--port {port}: cannot be listened on: {error.strerror}") from None
-    say(f"{counted(len(playground.knobs), 'slider')}, {len(table):,} jobs: {server.url}")
+    say(f"{counted(len(playground.knobs), 'slider')}, {len(table):,} {plural(len(table), 'job')}: {server.url}")
     if browser:
         webbrowser.open(server.url)
     try:

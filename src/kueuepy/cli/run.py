@@ -8,10 +8,11 @@ import typer
 from kueuepy._core import Quantity
 from kueuepy.cli.describe import describe, plain, rows_table, start
 from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, Rows, examples
-from kueuepy.cli.output import counted, print_json, progress, say
+from kueuepy.cli.output import print_json, progress, say
 from kueuepy.decisions import Pending
 from kueuepy.engine.cycle import Settled
 from kueuepy.engine.workloads import conditions_of, status_of
+from kueuepy.errors.words import counted, verb
 from kueuepy.scheduler import Scheduler
 
 EXAMPLES = examples(
@@ -40,7 +41,7 @@ def run(
     found = start(files, lenient=lenient, version=kueue_version, namespace=namespace, settle=False)
     scheduler = found.scheduler
     found.tell()
-    with progress(f"deciding about {len(scheduler.keys())} workloads"):
+    with progress(f"deciding about {counted(len(scheduler.keys()), 'workload')}"):
         settled = scheduler.settle(max_cycles=cycles)
     waiting = list(_waiting(scheduler))
     if json:
@@ -105,13 +106,9 @@ def _summary(settled: Settled, waiting: int) -> None:
     reserved, preempted = len(settled.admitted) - admitted, len(settled.preempted)
     events = [counted(admitted, "admission"), counted(preempted, "preemption")]
     if reserved:
-        events.insert(1, f"{counted(reserved, 'quota reservation')} that {_wait(reserved)} for admission checks")
+        events.insert(1, f"{counted(reserved, 'quota reservation')} that {verb(reserved, 'wait')} for admission checks")
     say(f"{counted(len(settled), 'cycle')}: {', '.join(events)}, {counted(waiting, 'workload')} waiting", style="bold")
     for loop in settled.loops:
         say(str(loop), style="bold red")
     if not settled.loops and not settled.finished:
         say("more would happen in further cycles", style="yellow")
-
-
-def _wait(number: int) -> str:
-    return "waits" if number == 1 else "wait"

@@ -14,6 +14,7 @@ from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, examples, 
 from kueuepy.cli.output import ANSWER_IS_NO, fail, print_json, say, table, writing
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.words import plural
 from kueuepy.exploration.gate import gate as hold
 from kueuepy.exploration.gate import read_promises
 from kueuepy.simulation.catalogue import figure_text, shown
@@ -146,7 +147,7 @@ def _progress(total: int) -> Iterator[Callable[[Progress], None] | None]:
         return
 
     def show(progress: Progress) -> None:
-        done = f"{progress.done:,} of {total:,} jobs done after {span_text(progress.now)}"
+        done = f"{progress.done:,} of {total:,} {plural(total, 'job')} done after {span_text(progress.now)}"
         sys.stderr.write(f"\r{done}, {progress.waiting:,} wait or run\x1b[K")
         sys.stderr.flush()
 
@@ -196,7 +197,8 @@ def tell_result(found: Result) -> None:
     used = [name for name in queues.names if name.startswith("utilisation ")]
     lines = [[_text(name, row[name]) for name in (*_QUEUE, *used)] for row in queues.rows()]
     table("", (*_QUEUE, *used), lines)
-    ran = f"{found.stats['admissions']:,} admissions in {found.stats['cycles']:,} cycles"
+    admissions, cycles = found.stats["admissions"], found.stats["cycles"]
+    ran = f"{admissions:,} {plural(admissions, 'admission')} in {cycles:,} {plural(cycles, 'cycle')}"
     say(f"{span_text(found.seconds)} of virtual time: {ran}", style="bold")
 
 

@@ -7,9 +7,10 @@ import typer
 
 from kueuepy.cli.describe import jobs_of, rows_table
 from kueuepy.cli.options import ExitCode, Files, Json, Lenient, Rows, examples, paths
-from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say
+from kueuepy.cli.output import ANSWER_IS_NO, print_json, progress, say
 from kueuepy.cluster import Cluster
 from kueuepy.errors.problems import ManifestError
+from kueuepy.errors.words import counted
 from kueuepy.manifest import Manifest, load
 from kueuepy.objects import Configuration
 from kueuepy.profiles import DEFAULTS, release_of

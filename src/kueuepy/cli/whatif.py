@@ -7,10 +7,11 @@ import typer
 
 from kueuepy.cli.describe import describe, ended, jobs_of, plain, rows_table, start
 from kueuepy.cli.options import AsIs, ExitCode, Files, Json, KueueVersion, Lenient, Namespace, Rows, examples, read
-from kueuepy.cli.output import ANSWER_IS_NO, counted, print_json, progress, say
+from kueuepy.cli.output import ANSWER_IS_NO, print_json, progress, say
 from kueuepy.cluster.cluster import of_release
 from kueuepy.decisions import Admitted, Preempting
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.words import counted
 from kueuepy.jobs import Submission
 from kueuepy.manifest import Manifest
 from kueuepy.scheduler import Scheduler

@@ -10,6 +10,7 @@ import msgspec
 from kueuepy.cluster.names import check_names
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.words import counted
 from kueuepy.manifest import Limits, Manifest, Note, check
 from kueuepy.manifest import dump as dump_manifest
 from kueuepy.manifest import load as load_manifest
@@ -312,7 +313,7 @@ class Cluster:
     def __repr__(self) -> str:
         """How many objects of which kind."""
         counts = {kind.__name__: len(getattr(self._manifest, name)) for kind, name in FIELD_OF.items()}
-        inside = ", ".join(f"{count} {_plural(name, count)}" for name, count in counts.items() if count)
+        inside = ", ".join(counted(count, name) for name, count in counts.items() if count)
         return f"<Cluster: {inside or 'empty'}>"
 
     _repr_html_ = repr_html
@@ -321,17 +322,6 @@ class Cluster:
 def _unchecked(declared: Manifest) -> Cluster:
     """The Cluster of a manifest whose names have been looked up, or were not to be."""
     return Cluster.from_manifest(declared, names=False)
-
-
-def _plural(name: str, count: int) -> str:
-    """The name of a kind, for one or for several.
-
-    >>> _plural("Topology", 1), _plural("Topology", 2), _plural("RuntimeClass", 2), _plural("Cohort", 2)
-    ('Topology', 'Topologies', 'RuntimeClasses', 'Cohorts')
-    """
-    if count == 1:
-        return name
-    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}{'es' if name.endswith('s') else 's'}"
 
 
 def of_release(configuration: Configuration, version: str) -> Configuration:

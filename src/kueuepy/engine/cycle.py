@@ -10,6 +10,7 @@ import msgspec
 from kueuepy.decisions import Admitted, Decision, Pending, Preempting
 from kueuepy.engine.decided import NotModelled, from_record
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.words import counted
 from kueuepy.notebook import repr_html
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class Loop(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         """The loop in one sentence."""
         what = "preemption" if any(cycle.evicted_count for cycle in self.cycles) else "retry"
-        return f"endless {what}: every {self.period} cycles the same of {', '.join(self.workloads)}"
+        return f"endless {what}: every {counted(self.period, 'cycle')} the same of {', '.join(self.workloads)}"
 
 
 @checked_methods
@@ -205,7 +206,6 @@ class Settled(Sequence[Cycle]):
         evicted = sum(cycle.evicted_count for cycle in self._cycles)
         loops = "".join(f"; {loop}" for loop in self.loops)
         state = loops or ("" if self.finished else "; not finished")
-        cycles = "1 cycle" if len(self) == 1 else f"{len(self)} cycles"
-        return f"<Settled: {cycles}, {admitted} admitted, {evicted} preempted{state}>"
+        return f"<Settled: {counted(len(self), 'cycle')}, {admitted} admitted, {evicted} preempted{state}>"
 
     _repr_html_ = repr_html

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kueuepy.errors.words import counted
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kueuepy.engine.places import DomainView, Exclusion, PlaceFactsView
 
 _MOST_TOLD = 8  # domains
-
-
-def pods(count: int) -> str:
-    """So many pods."""
-    return "1 pod" if count == 1 else f"{count} pods"
 
 
 def is_missing(facts: PlaceFactsView | None) -> bool:
@@ -25,7 +22,7 @@ def is_missing(facts: PlaceFactsView | None) -> bool:
 def asked(facts: PlaceFactsView) -> str:
     """What is asked of the topology."""
     leader = ", and their leader beside them," if facts["has_leader"] else ""
-    text = f"{pods(facts['count'])}{leader} {_where(facts)}"
+    text = f"{counted(facts['count'], 'pod')}{leader} {_where(facts)}"
     if facts["slice_size"] > 1:
         text += f", in slices of {facts['slice_size']} within one {facts['slice_level']} each"
     return text
@@ -63,7 +60,7 @@ def _even(facts: PlaceFactsView) -> str:
 
 def domain(facts: DomainView, of: PlaceFactsView) -> str:
     """How many pods one domain would hold, and what is in the way on its nodes."""
-    text = f"{'/'.join(facts['values'])}: holds {facts['pods']} of {pods(of['count'])}"
+    text = f"{'/'.join(facts['values'])}: holds {facts['pods']} of {counted(of['count'], 'pod')}"
     if facts["pods_if_empty"] > facts["pods"]:
         text += f", {facts['pods_if_empty']} if no other workload was there"
     return text + (f"; {excluded(facts['excluded'], facts['nodes'])}" if facts["excluded"] else "")
@@ -104,12 +101,12 @@ def remedy(facts: PlaceFactsView) -> str:
     missing = facts["count"] - facts["largest"]
     ways = [f"{_either(facts['sufficient_alone'])} left"] if facts["sufficient_alone"] else []
     if missing <= 0:
-        ways.append(f"a node with room for the leader and {pods(facts['count'])} came to {where}")
+        ways.append(f"a node with room for the leader and {counted(facts['count'], 'pod')} came to {where}")
     elif facts["most_on_a_node"]:
         count = -(-missing // facts["most_on_a_node"])
         room = facts["most_on_a_node"] if count > 1 else missing
         new = "a node" if count == 1 else f"{count} nodes"
-        ways.append(f"{new} with room for {pods(room)}{' each' if count > 1 else ''} came to {where}")
+        ways.append(f"{new} with room for {counted(room, 'pod')}{' each' if count > 1 else ''} came to {where}")
     else:
         ways.append(f"nodes came to {where} of which each has room for a pod; now none has, even if it was empty")
     return ", or ".join(ways)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kueuepy._core import Quantity
 from kueuepy.engine.facts import Shortage, less, number
+from kueuepy.errors.words import counted
 from kueuepy.explain import placewords
 
 if TYPE_CHECKING:
@@ -102,8 +103,7 @@ def no_preemption(facts: CellView, *, fair: bool) -> str:
 def pod_set(facts: PodSetView) -> str:
     """A pod set, and what it asks for in all."""
     asked = ", ".join(f"{name} {amount(name, value)}" for name, value in sorted(facts["requests"].items()))
-    pods = "1 pod" if facts["count"] == 1 else f"{facts['count']} pods"
-    return f"pod set {facts['name']}, {pods}: {asked}"
+    return f"pod set {facts['name']}, {counted(facts['count'], 'pod')}: {asked}"
 
 
 def is_impossible(facts: CellView) -> bool:
@@ -213,7 +213,8 @@ def fewer_pods(facts: PodSetView, least: int) -> str:
         f"{name} {amount(name, None if value is None else value // facts['count'] * least)}"
         for name, value in sorted(facts["requests"].items())
     )
-    return f"not even {least} of the {facts['count']} pods of pod set {facts['name']}, its minCount, fit: {asked}"
+    pods = f"{counted(facts['count'], 'pod')} of pod set {facts['name']}"
+    return f"not even {least} of the {pods}, its minCount, fit: {asked}"
 
 
 def considered(count: int) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.words import counted, verb
 from kueuepy.exploration.estimate import Eta, eta
 from kueuepy.exploration.statistics import wilson
 from kueuepy.notebook import Sheet, repr_html
@@ -174,9 +175,8 @@ class _Round:
         there = (submit >= known_until) & (submit < end) & (self._wait > _LEAST)
         self._rows = np.flatnonzero(there)
         if len(self._rows) < 10:  # noqa: PLR2004
-            raise InvalidSpecError(
-                f"calibrate: {len(self._rows)} jobs wait a minute or longer in a part of the log; there must be ten"
-            )
+            count = f"{counted(len(self._rows), 'job')} {verb(len(self._rows), 'wait')} a minute or longer"
+            raise InvalidSpecError(f"calibrate: {count} in a part of the log; there must be ten")
 
     def some(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """A random sample of `n` rows of the jobs that wait, sorted."""

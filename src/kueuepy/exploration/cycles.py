@@ -10,6 +10,7 @@ import numpy as np
 from kueuepy.engine.nodes import nodes_of, roots
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.words import plural
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.figures import percentile
@@ -74,7 +75,7 @@ class CycleCost(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         """The answer in lines."""
         rows = self.at().rows()
-        lines = [f"{len(self.cycles):,} cycles with heads"]
+        lines = [f"{len(self.cycles):,} {plural(len(self.cycles), 'cycle')} with heads"]
         for name in _COUNTS:
             half, many, most = (f"{row[name]:,.0f}" for row in rows)
             lines.append(f"{name}: {half} (half of the cycles), {many} (95 of 100), {most} at most")

@@ -12,6 +12,7 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.words import counted
 from kueuepy.exploration.measure import promises
 from kueuepy.exploration.policy import applied
 from kueuepy.exploration.runs import result_under
@@ -292,7 +293,9 @@ class Sweep:
         """Warnings first, then how many policies there are."""
         lines = [f"warning: {text}" for text in self.warnings]
         seeds = f" x {len(self.seeds)} seeds" if len(self.seeds) > 1 else ""
-        lines.append(f"<Sweep: {len(self.policies)} policies{seeds}, {len(self.policies) - len(self.errors)} valid>")
+        lines.append(
+            f"<Sweep: {counted(len(self.policies), 'policy')}{seeds}, {len(self.policies) - len(self.errors)} valid>"
+        )
         return "\n".join(lines)
 
     def sheets(self) -> tuple[Sheet, ...]:

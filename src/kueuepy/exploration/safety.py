@@ -12,6 +12,7 @@ from kueuepy.engine.nodes import roots
 from kueuepy.engine.tables import quota_table
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.words import counted, verb
 from kueuepy.exploration.trial import HIGH, LOW, MOST_CYCLES, asking, available, cells_of, queue_named, row_of, unit_of
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.scheduler import Scheduler
@@ -63,13 +64,17 @@ class Safety(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         """The answer, and what it rests on, a line each."""
+        number = len(self.steps)
         head = {
             "safe": "no submission can evict its workloads",
-            "unsafe": f"{len(self.steps)} submissions evict {', '.join(self.steps[-1].evicted) if self.steps else ''}",
+            "unsafe": f"{counted(number, 'submission')} {verb(number, 'evict')} {', '.join(self._evicted())}",
             "unknown": f"no proof, and {self.trials} series of submissions evict none of its workloads",
         }[self.verdict]
         lines = [f"ClusterQueue {self.cluster_queue}: {self.verdict}: {head}", *(f"- {text}" for text in self.because)]
         return "\n".join([*lines, *(f"not modelled: {text}" for text in self.not_modelled)])
+
+    def _evicted(self) -> tuple[str, ...]:
+        return self.steps[-1].evicted if self.steps else ()
 
     def sheets(self) -> tuple[Sheet, ...]:
         """The answer, then the submissions."""

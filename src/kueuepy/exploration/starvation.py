@@ -10,6 +10,7 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.words import counted, verb
 from kueuepy.exploration.runs import NOTHING
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
@@ -47,6 +48,11 @@ class Starved(NamedTuple):
     overtaken: int
 
 
+def _starves(job: Starved) -> str:
+    later = f"{counted(job.overtaken, 'job')} that came later {verb(job.overtaken, 'have')} started"
+    return f"{job.name} of {job.queue} starves: {later}"
+
+
 class Starvation(msgspec.Struct, frozen=True):
     """Who starves where the same jobs come in every period; a value.
 
@@ -75,15 +81,12 @@ class Starvation(msgspec.Struct, frozen=True):
         """The answer in lines."""
         if self.cycle is None:
             why = "ever more jobs wait, the load is too high" if self.growing else "give more periods"
-            lines = [f"no proof: in {self.periods} periods no state came again; {why}"]
+            lines = [f"no proof: in {counted(self.periods, 'period')} no state came again; {why}"]
             lines += [f"still waits after {span_text(one.waited)}: {one.name}" for one in self.suspects]
         else:
             first, length = self.cycle
-            lines = [
-                f"{one.name} of {one.queue} starves: {one.overtaken} jobs that came later have started"
-                for one in self.starved
-            ] or ["nobody starves"]
-            ago = f"{length} period{'s' if length > 1 else ''} before; its jobs wait {span_text(self.bound)} at most"
+            lines = [_starves(one) for one in self.starved] or ["nobody starves"]
+            ago = f"{counted(length, 'period')} before; its jobs wait {span_text(self.bound)} at most"
             lines.append(f"from period {first} on, all goes on as {ago}")
         return "\n".join([*lines, *(f"not modelled: {text}" for text in self.not_modelled)])
 

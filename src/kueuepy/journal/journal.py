@@ -14,6 +14,7 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.words import counted
 from kueuepy.journal import file, reading
 from kueuepy.journal.lock import Guard, Lock, resolved
 from kueuepy.journal.rows import decision_rows
@@ -231,7 +232,7 @@ class Journal:
 
     def __repr__(self) -> str:
         """Where it is, what it survives, and how it is."""
-        state = f"read only: {self._failure}" if self._failure else f"{self.calls} calls since the snapshot"
+        state = f"read only: {self._failure}" if self._failure else f"{counted(self.calls, 'call')} since the snapshot"
         return f"<Journal {self.path}: survives loss of {self.durability}; {state}>"
 
     # Inside.

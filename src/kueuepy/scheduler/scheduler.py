@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.words import counted
 from kueuepy.notebook import repr_html
 from kueuepy.objects import Object, Workload
 from kueuepy.scheduler.questions import SchedulerQuestions
@@ -323,7 +324,7 @@ class Scheduler(SchedulerQuestions):
 
     def __repr__(self) -> str:
         """Its time, and how many workloads there are."""
-        return f"<Scheduler at {self.now:g} s: {len(self.state.store.workloads)} workloads>"
+        return f"<Scheduler at {self.now:g} s: {counted(len(self.state.store.workloads), 'workload')}>"
 
     _repr_html_ = repr_html
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.words import counted
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.columns import ALIASES, check_columns, is_resource, name_of_row, read_column
@@ -150,7 +151,9 @@ class JobColumns(Columns):
             if isinstance(given, str | bytes) or not hasattr(given, "__len__"):
                 given = [given] * len(self)
             if len(given) != len(self):
-                raise InvalidSpecError(f'jobs: column "{name}" has {len(given)} rows; it must have {len(self)}')
+                raise InvalidSpecError(
+                    f'jobs: column "{name}" has {counted(len(given), "row")}; it must have {len(self)}'
+                )
             final = ALIASES.get(name, name)
             found[final] = read_column(Column(final, given, lambda row: f"jobs row {row}"), said)
         check_columns(found, lambda row: f"jobs row {row}")
@@ -242,7 +245,7 @@ class JobColumns(Columns):
         try:
             found = np.arange(len(self))[np.asarray(rows if len(rows) else np.empty(0, np.intp))]
         except (IndexError, TypeError, ValueError) as error:
-            wanted = f"a mask of {len(self)} rows, or numbers of rows from 0 to {len(self) - 1}"
+            wanted = f"a mask of {counted(len(self), 'row')}, or numbers of rows from 0 to {len(self) - 1}"
             raise InvalidSpecError(f"Jobs.{method}: is {rows!r}; it must be {wanted}: {error}") from None
         return np.atleast_1d(found)
 
@@ -263,8 +266,10 @@ class JobColumns(Columns):
     def __repr__(self) -> str:
         """How many there are, and for how long."""
         queues = len(np.unique(self["queue"].codes)) if len(self) else 0
-        left = "".join(f"; {rows} rows: {what}" for what, rows in self.notes)
-        return f"<Jobs: {len(self)} jobs of {queues} queues in {self.span / 86400:.3g} days{left}>"
+        left = "".join(f"; {counted(rows, 'row')}: {what}" for what, rows in self.notes)
+        return (
+            f"<Jobs: {counted(len(self), 'job')} of {counted(queues, 'queue')} in {self.span / 86400:.3g} days{left}>"
+        )
 
 
 def renamed(columns: Mapping[str, Any], names: Mapping[str, str] | None) -> dict[str, Any]:

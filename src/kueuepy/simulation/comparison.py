@@ -11,6 +11,7 @@ import msgspec
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.words import counted, verb
 from kueuepy.explain.words import amount, share_text
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.simulation.catalogue import figure_text, shown
@@ -219,7 +220,9 @@ class Comparison:
         """Warnings, all policies queue by queue, and the first of the jobs that fare otherwise."""
         lines = [*self._warnings(), *_aligned([_HEADER, *self.rows()])]
         changes = self.changes
-        lines.append(f"{len(changes)} of {len(self.before.jobs)} jobs fare otherwise")
+        lines.append(
+            f"{len(changes)} of {counted(len(self.before.jobs), 'job')} {verb(len(changes), 'fare')} otherwise"
+        )
         lines += [f"  {c.workload}: {_job(c.before)} → {_job(c.after)}" for c in changes[:_SHOWN]]
         if len(changes) > _SHOWN:
             lines.append(f"  and {len(changes) - _SHOWN} more: see .changes")

@@ -11,6 +11,7 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.words import counted, verb
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.simulation.catalogue import FIGURES, figure_text
 from kueuepy.simulation.windows import integrals, of_runs
@@ -375,10 +376,11 @@ def _batches_of_time(run: Recorded, field: str, cell: str) -> list[float | None]
 
 
 def _batches_of_jobs(run: Recorded, field: str) -> list[float | None]:
-    counted = np.flatnonzero(run.jobs["counted"])
-    if len(counted) < BATCHES:
-        raise InvalidSpecError(f'interval: "{field}": {len(counted)} jobs count; there must be {BATCHES} or more')
-    order = counted[np.argsort(run.jobs["submit"][counted], kind="stable")]
+    rows = np.flatnonzero(run.jobs["counted"])
+    if len(rows) < BATCHES:
+        count = f"{counted(len(rows), 'job')} {verb(len(rows), 'count')}"
+        raise InvalidSpecError(f'interval: "{field}": {count}; there must be {BATCHES} or more')
+    order = rows[np.argsort(run.jobs["submit"][rows], kind="stable")]
     found = []
     for rows in np.array_split(order, BATCHES):
         mask = np.zeros(len(run.jobs), bool)

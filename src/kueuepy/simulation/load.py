@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.words import counted, verb
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import unit
 from kueuepy.tables import Categorical, Columns
@@ -102,7 +103,7 @@ def _absent(jobs: JobColumns, there: Mapping[str, str]) -> Iterator[str]:
     counts = np.bincount(queue.codes, minlength=len(queue.names))
     for name, count in zip(queue.names, counts.tolist(), strict=True):
         if count and name not in there:
-            yield f"{count} jobs name the LocalQueue {name}, which is not there"
+            yield f"{counted(count, 'job')} {verb(count, 'name')} the LocalQueue {name}, which is not there"
 
 
 def _too_large(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> Iterator[str]:
@@ -114,8 +115,8 @@ def _too_large(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> 
             limit = most.get(there[name], {}).get(resource, 0)
             large = int(((jobs[resource] * pods)[queue.codes == code] > limit).sum())
             if large:
-                held = f"{limit / unit(resource):g}"
-                yield f"{large} jobs of {name} ask for more {resource} than it could ever hold, {held}"
+                asking = f"{counted(large, 'job')} of {name} {verb(large, 'ask')}"
+                yield f"{asking} for more {resource} than it could ever hold, {limit / unit(resource):g}"
 
 
 def _potential(cluster: Cluster) -> dict[str, dict[str, int]]:

@@ -11,6 +11,7 @@ from kueuepy._core import VirtualRun
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import nearest
+from kueuepy.errors.words import counted, verb
 from kueuepy.manifest import check
 from kueuepy.objects import LocalQueue, Object, ResourceFlavor, Workload
 from kueuepy.objects.times import LONGEST
@@ -168,12 +169,12 @@ class Prepared:
             self.notes = (*self.notes, ("left out: their LocalQueue is not there", number))
             return table.where(~lost)
         counts = np.bincount(queue.codes[lost], minlength=len(queue.names))
-        named = [f"{queue.names[code]} ({counts[code]} jobs)" for code in absent if counts[code]]
+        named = [f"{queue.names[code]} ({counted(counts[code], 'job')})" for code in absent if counts[code]]
         close = nearest(queue.names[absent[0]], there)
         hint = f'; did you mean "{close}"?' if close else ""
         more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         raise NotFoundError(
-            f"jobs: {number} of {len(table)} name LocalQueues that are not in the cluster: "
+            f"jobs: {number} of {len(table)} {verb(number, 'name')} LocalQueues that are not in the cluster: "
             f'{", ".join(named[:_NAMED])}{more}{hint}; missing="skip" leaves them out'
         )
 

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
+from kueuepy.errors.words import counted
 from kueuepy.simulation.base import JobColumns, renamed
 from kueuepy.simulation.columns import ALIASES, SPANS
 from kueuepy.simulation.values import Column, is_missing, raw
@@ -256,7 +257,9 @@ def _check_widths(source: Source, rows: list[list[str]]) -> None:
     """Finds a line that has more or fewer cells than the first; an empty one is no row."""
     for number, row in enumerate(rows, 1):
         if row and len(row) != len(rows[0]):
-            raise InvalidSpecError(f"{source.path}:{number}: has {len(row)} cells; the first line names {len(rows[0])}")
+            raise InvalidSpecError(
+                f"{source.path}:{number}: has {counted(len(row), 'cell')}; the first line names {len(rows[0])}"
+            )
 
 
 def _csv_columns(source: Source) -> dict[str, Any]:

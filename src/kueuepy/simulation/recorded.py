@@ -8,6 +8,7 @@ import msgspec
 
 from kueuepy.errors import NotFoundError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.words import counted
 from kueuepy.tables import Columns
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class PreemptionLoop(msgspec.Struct, frozen=True):
         more = len(self.workloads) - _NAMED
         names = ", ".join(self.workloads[:_NAMED]) + (f" and {more} more" if more > 0 else "")
         times = f", {self.times} times" if self.times > 1 else ""
-        return f"endless preemption at {self.at:g} s{times}: every {self.period} cycles the same of {names}"
+        return f"endless preemption at {self.at:g} s{times}: every {counted(self.period, 'cycle')} the same of {names}"
 
 
 class JobTable(Columns):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import KueueError, StateError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.words import counted, verb
 from kueuepy.simulation.catalogue import figure_text, unit_of
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.text import span_text
@@ -118,7 +119,7 @@ def compared(found: Comparison) -> str:
         _warnings(f"{name}: {text}" for name, result in found.results.items() for text in result.warnings),
         _section("Figures side by side", _table(("figure", *names), found.figures())),
         _section(
-            f"What changes first ({len(found.decisions)} decisions differ)",
+            f"What changes first ({counted(len(found.decisions), 'decision')} {verb(len(found.decisions), 'differ')})",
             _table(("when", "job", first, last), moves) if moves else "<p>All decisions are the same.</p>",
         ),
         _section(

@@ -14,6 +14,7 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.words import counted
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import BOUND, Kpis, kpis_of
@@ -310,12 +311,10 @@ class Result(Recorded):
     def __repr__(self) -> str:
         """Warnings first, then what came of it in numbers."""
         kpis = self.kpis
-        lines = [f"warning: {text}" for text in self.warnings]
-        lines.append(
-            f"<Result: {kpis.finished} of {kpis.jobs} jobs finished in {span_text(self.seconds)}; "
-            f"wait {span_text(kpis.wait_mean)} on average, {span_text(kpis.wait_p95)} p95; {kpis.evictions} evictions>"
-        )
-        return "\n".join(lines)
+        finished = f"{kpis.finished} of {counted(kpis.jobs, 'job')} finished in {span_text(self.seconds)}"
+        wait = f"wait {span_text(kpis.wait_mean)} on average, {span_text(kpis.wait_p95)} p95"
+        numbers = f"<Result: {finished}; {wait}; {counted(kpis.evictions, 'eviction')}>"
+        return "\n".join([*(f"warning: {text}" for text in self.warnings), numbers])
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Warnings first, then the figures."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kueuepy.errors.words import counted
 from kueuepy.simulation.columns import is_resource
 from kueuepy.tables.columns import is_named
 
@@ -27,7 +28,11 @@ def warnings_of(result: Recorded, kpis: Kpis) -> tuple[str, ...]:
         *_loads(result),
         *_unfinished(kpis),
         *_short_warmup(result, kpis),
-        *(f"{rows} jobs: {what}" for what, rows in result.notes if what.startswith(("left out", "wait for"))),
+        *(
+            f"{counted(rows, 'job')}: {what}"
+            for what, rows in result.notes
+            if what.startswith(("left out", "wait for"))
+        ),
     )
 
 
@@ -40,7 +45,7 @@ def _hopeless(result: Recorded) -> list[str]:
         return []
     named = ", ".join(f"{result.name_of(int(row))} ({reason[int(row)]})" for row in rows[:_NAMED])
     more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
-    return [f"{len(rows)} jobs can never be admitted: {named}{more}"]
+    return [f"{counted(len(rows), 'job')} can never be admitted: {named}{more}"]
 
 
 def _loads(result: Recorded) -> list[str]:
@@ -86,7 +91,7 @@ def _loads(result: Recorded) -> list[str]:
 def _unfinished(kpis: Kpis) -> list[str]:
     if not kpis.jobs or kpis.finished >= (1 - _UNFINISHED) * kpis.jobs:
         return []
-    return [f"{kpis.jobs - kpis.finished} of {kpis.jobs} jobs had not finished at the end"]
+    return [f"{kpis.jobs - kpis.finished} of {counted(kpis.jobs, 'job')} had not finished at the end"]
 
 
 def _short_warmup(result: Recorded, kpis: Kpis) -> list[str]:

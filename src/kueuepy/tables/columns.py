@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kueuepy._core import arrow_stream
 from kueuepy.errors import NotFoundError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.words import counted
 from kueuepy.notebook import Sheet, repr_html
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ class Columns:
 
     def __repr__(self) -> str:
         """How large it is."""
-        return f"<{type(self).__name__}: {len(self)} rows of {', '.join(self._columns)}>"
+        return f"<{type(self).__name__}: {counted(len(self), 'row')} of {', '.join(self._columns)}>"
 
     def sheets(self) -> tuple[Sheet]:
         """The first rows."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from kueuepy._core import Quantity
+from kueuepy.errors.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -185,7 +186,7 @@ class _Pen:
         for index, name in enumerate(self._named):
             amount, pods = amounts.pop(name, (0, 0))
             if amount:
-                yield index, amount, f"{name}: {pods} pods, {Quantity.format(self._resource, amount)}"
+                yield index, amount, f"{name}: {counted(pods, 'pod')}, {Quantity.format(self._resource, amount)}"
         other = sum(amount for amount, _ in amounts.values())
         if other:
             yield OTHER, other, ", ".join(amounts)

@@ -12,6 +12,13 @@ def test_check_of_what_is_right_exits_with_0(kueuepy, lint_examples):
     assert ran == (0, "2 objects of v1beta2 are valid; nothing to remark\n", "")
 
 
+def test_check_of_one_object_says_so(kueuepy, tmp_path):
+    path = tmp_path / "flavor.yaml"
+    path.write_text(kq.dump(kq.Cluster(kq.ResourceFlavor("f"))), encoding="utf-8")
+
+    assert kueuepy("check", path).out.startswith("1 object of v1beta2 is valid; ")
+
+
 def test_check_finds_what_surprises_and_exits_with_3(kueuepy, lint_examples):
     path = lint_examples / "L1" / "surprising.yaml"
     ran = kueuepy("check", path)

@@ -71,4 +71,4 @@ def test_jobs_may_be_manifests(kueuepy, arguments, job):
     ran = kueuepy(*arguments[:5], "--jobs", path)
 
     assert ran.code == 0
-    assert "0 of 1 jobs fare otherwise" in ran.out
+    assert "0 of 1 job fare otherwise" in ran.out

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kueuepy.engine.places import PlaceFactsView
+from kueuepy.errors.words import counted, verb
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
 from kueuepy.objects import ClusterQueue, Node, PodSet, ResourceFlavor, Workload
@@ -60,9 +61,9 @@ def no_domain_holds_it(context: LintContext) -> Iterator[Hit]:
                 yield Hit(
                     workload,
                     ("spec", "podSets", position, "topologyRequest"),
-                    f"asks for {pod_set.count} pods {_place_text(place)}, and even without any workload at most {most} "
-                    f"of them {'has' if most == 1 else 'have'} a place in {place['topology']}; ask for fewer pods, for "
-                    "less a pod, or for a wider level",
+                    f"asks for {counted(pod_set.count, 'pod')} {_place_text(place)}, and even without any workload at "
+                    f"most {most} of them {verb(most, 'have')} a place in {place['topology']}; ask for fewer pods, "
+                    "for less a pod, or for a wider level",
                 )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kueuepy.errors import StateError
+from kueuepy.errors.words import counted
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.figures import unit
 from kueuepy.simulation.groups import preemptions as evictions_of
@@ -74,7 +75,7 @@ def gantt(run: Recorded, flavor: str | None = None, jobs: int = 200, start: floa
         begin, lost = float(runs["reserved"][row]), float(runs["lost"][row])
         bars.append(Bar(lane, begin / second, end / second, (end - lost) / second, cut, run.name_of(job), queue, place))
     number = len(set(runs["job"][kept].tolist()))
-    title = f"the first {number} jobs that got quota" + (f" on {flavor}" if flavor is not None else "")
+    title = f"the first {counted(number, 'job')} that got quota" + (f" on {flavor}" if flavor is not None else "")
     return Bars(title, f"{x} after the first submission", tuple(bars))
 
 

@@ -1,0 +1,34 @@
+"""The nouns and verbs of messages that count things."""
+
+from __future__ import annotations
+
+_OF_ONE = {"have": "has", "are": "is"}
+
+
+def plural(count: int, noun: str) -> str:
+    """The noun of so many things.
+
+    >>> plural(1, "Topology"), plural(2, "Topology"), plural(2, "RuntimeClass"), plural(0, "job")
+    ('Topology', 'Topologies', 'RuntimeClasses', 'jobs')
+    """
+    if count == 1:
+        return noun
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'es' if noun.endswith('s') else 's'}"
+
+
+def verb(count: int, does: str) -> str:
+    """What so many things do.
+
+    >>> verb(1, "wait"), verb(2, "wait"), verb(1, "have"), verb(1, "are")
+    ('waits', 'wait', 'has', 'is')
+    """
+    return does if count != 1 else _OF_ONE.get(does, f"{does}s")
+
+
+def counted(count: int, noun: str) -> str:
+    """So many things.
+
+    >>> counted(1, "cycle"), counted(2_000, "policy")
+    ('1 cycle', '2000 policies')
+    """
+    return f"{count} {plural(count, noun)}"
