@@ -5,7 +5,6 @@ import math
 import re
 from collections.abc import Callable
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -16,7 +15,8 @@ from kueuepy.cli.logs import Format, Map, Window, pair, read_jobs
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Rows, examples, read
 from kueuepy.cli.output import ANSWER_IS_NO, print_json, progress, say, table, writing
 from kueuepy.cluster import Cluster, dump
-from kueuepy.errors import InvalidSpecError, UnsupportedError
+from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.libraries import imported
 from kueuepy.exploration.grid import Sweep
 from kueuepy.exploration.plan import plan as make_plan
 from kueuepy.exploration.space import Uniform, sample
@@ -195,10 +195,7 @@ def _workers(address: str | None) -> "Iterator[Any]":
     if address is None:
         yield None
         return
-    try:
-        distributed = import_module("distributed")
-    except ImportError:
-        raise UnsupportedError('--dask: distributed is not installed; pip install "kueuepy[dask]"') from None
+    distributed = imported("distributed", "--dask", '"kueuepy[dask]"')
     try:
         with progress(f"connecting to {address}"):
             client = distributed.Client(address, timeout=10)

@@ -8,6 +8,7 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.words import counted
 from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.exploration.sweep import setup_of
 from kueuepy.notebook import Sheet, repr_html
@@ -70,10 +71,8 @@ class Delays:
     def __repr__(self) -> str:
         """Whose jobs cost the others most."""
         worst = int(self.total_hours.argmax())
-        return (
-            f"<Delays by {self.by}: {len(self.groups)} groups; {self.groups[worst]} costs the others most, "
-            f"{self.total_hours[worst]:.4g} hours of waiting>"
-        )
+        most = f"{self.groups[worst]} costs the others most, {self.total_hours[worst]:.4g} hours of waiting"
+        return f"<Delays by {self.by}: {counted(len(self.groups), 'group')}; {most}>"
 
     def sheets(self) -> tuple[Sheet, ...]:
         """The matrix."""

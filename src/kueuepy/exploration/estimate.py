@@ -10,6 +10,7 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.words import counted
 from kueuepy.exploration.remaining import Living, Runtimes
 from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.exploration.statistics import wilson
@@ -106,10 +107,8 @@ class Risk(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         """The answer in a sentence."""
         by = ", ".join(f"{rule} {part:.0%}" for rule, part in self.rules.items())
-        return (
-            f"{self.workload}: evicted within {span_text(self.within)} in {self.probability:.0%} of {self.futures} "
-            f"futures ({self.low:.0%} to {self.high:.0%}){f': {by}' if by else ''}"
-        )
+        often = f"{self.probability:.0%} of {counted(self.futures, 'future')} ({self.low:.0%} to {self.high:.0%})"
+        return f"{self.workload}: evicted within {span_text(self.within)} in {often}{f': {by}' if by else ''}"
 
     def sheets(self) -> tuple[Sheet]:
         """The answer, then the rules."""

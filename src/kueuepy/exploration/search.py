@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from kueuepy.errors import InvalidSpecError, UnsupportedError
+from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.libraries import imported
 from kueuepy.exploration.grid import Sweep
 from kueuepy.exploration.measure import promise
 from kueuepy.exploration.space import Space, Uniform, sample
@@ -120,13 +120,7 @@ class _Study:
     """Optuna's study of a space."""
 
     def __init__(self, space: Space, seed: int, largest: bool) -> None:  # noqa: FBT001
-        try:
-            optuna = import_module("optuna")
-        except ImportError as error:
-            raise UnsupportedError(
-                'search: optuna is not installed, which "tpe" needs; install it with: pip install optuna, '
-                'or search with sampler="random"'
-            ) from error
+        optuna = imported("optuna", 'search: sampler "tpe"', 'optuna, or search with sampler="random"')
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self._fail = optuna.trial.TrialState.FAIL
         self._space = space

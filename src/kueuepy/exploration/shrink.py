@@ -19,12 +19,14 @@ from kueuepy.simulation.figures import percentile
 from kueuepy.simulation.model import Edit as FieldEdit
 from kueuepy.simulation.model import moment
 from kueuepy.simulation.simulate import Simulation
+from kueuepy.simulation.sums import sums
 from kueuepy.simulation.text import span_text
 from kueuepy.tables import Categorical, Columns
 from kueuepy.whatif import Edit, edited, who_must_leave
 
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -179,14 +181,14 @@ def shrink(
 
 def _held(scheduler: Scheduler, keys: tuple[str, ...]) -> Amounts:
     """What workloads hold, by `flavor/resource`."""
-    found: Amounts = {}
-    for key in keys:
-        admission = admission_of(scheduler.engine, scheduler.id_of(key))
-        for pod_set in admission.pod_sets if admission is not None else ():
-            for resource, (flavor, amount) in pod_set.resources.items():
-                cell = f"{flavor}/{resource}"
-                found[cell] = found.get(cell, 0) + amount
-    return found
+    return sums(item for key in keys for item in _amounts(scheduler, key))
+
+
+def _amounts(scheduler: Scheduler, key: str) -> Iterator[tuple[str, int]]:
+    admission = admission_of(scheduler.engine, scheduler.id_of(key))
+    for pod_set in admission.pod_sets if admission is not None else ():
+        for resource, (flavor, amount) in pod_set.resources.items():
+            yield f"{flavor}/{resource}", amount
 
 
 def _curve(found: list[list[tuple[float, Amounts]]], above: Amounts, last: float) -> Columns:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError, UnsupportedError
+from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked, checked_fields, checked_methods
+from kueuepy.errors.libraries import imported
 from kueuepy.simulation.distributions import draws
 
 if TYPE_CHECKING:
@@ -120,13 +120,7 @@ def _is_list(values: Any) -> bool:
 
 
 def _sobol(dimensions: int, n: int) -> NDArray[np.float64]:
-    try:
-        qmc = import_module("scipy.stats.qmc")
-    except ImportError as error:
-        raise UnsupportedError(
-            'sample: scipy is not installed, which "sobol" needs; install it with: pip install scipy, '
-            'or sample with how="random"'
-        ) from error
+    qmc = imported("scipy.stats.qmc", 'sample: how "sobol"', 'scipy, or sample with how="random"')
     # A power of two, of which the sequence is balanced; scipy warns of others.
     points: NDArray[np.float64] = qmc.Sobol(dimensions, scramble=False).random_base2(math.ceil(math.log2(n)))
     return points[:n]

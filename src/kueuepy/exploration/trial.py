@@ -6,6 +6,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from kueuepy._core import Quantity
+from kueuepy.engine.nodes import nodes_of
 from kueuepy.engine.tables import UNLIMITED, quota_table, usage_table
 from kueuepy.engine.workloads import NO_CONDITION, conditions_of
 from kueuepy.errors import NotFoundError
@@ -43,11 +44,8 @@ def cells_of(queue: ClusterQueue) -> list[tuple[str, str]]:
 
 def row_of(scheduler: Scheduler, name: str) -> int:
     """The row of a ClusterQueue in the engine's tables."""
-    return next(
-        row
-        for row, node in enumerate(quota_table(scheduler.engine).nodes)
-        if node.name == name and node.kind == "ClusterQueue" and node.exists
-    )
+    nodes = nodes_of(scheduler.engine)
+    return next(row for row, node in enumerate(nodes) if node.exists and node[:2] == (name, "ClusterQueue"))
 
 
 def available(scheduler: Scheduler, queue: str, cell: tuple[str, str]) -> int:

@@ -131,12 +131,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     __hash__ = None  # type: ignore[assignment]
 
     def _contents(self) -> tuple[object, ...]:
-        return (
-            *map(tuple, (getattr(self, name) for name in FIELD_OF.values())),
-            self.configuration,
-            self.jobs,
-            self.others,
-        )
+        declared = (tuple(getattr(self, name)) for name in FIELD_OF.values())
+        return (*declared, self.configuration, self.jobs, self.others)
 
 
 FIELD_OF: dict[type[Object], str] = {

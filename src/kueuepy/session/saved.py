@@ -118,11 +118,9 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> SchedulerState:
 @checked
 def is_saved(path: str | os.PathLike[str]) -> bool:
     """Whether a file begins as one that `save` has written; whether it is whole is not asked."""
-    try:
-        with Path(path).open("rb") as file:
-            return FORMAT.encode() in file.read(1 + 2 + len(FORMAT))
-    except OSError:
-        return False
+    with suppress(OSError), Path(path).open("rb") as file:
+        return FORMAT.encode() in file.read(1 + 2 + len(FORMAT))
+    return False
 
 
 def save(session: Session, path: str | os.PathLike[str]) -> None:

@@ -267,9 +267,8 @@ class JobColumns(Columns):
         """How many there are, and for how long."""
         queues = len(np.unique(self["queue"].codes)) if len(self) else 0
         left = "".join(f"; {counted(rows, 'row')}: {what}" for what, rows in self.notes)
-        return (
-            f"<Jobs: {counted(len(self), 'job')} of {counted(queues, 'queue')} in {self.span / 86400:.3g} days{left}>"
-        )
+        number = f"{counted(len(self), 'job')} of {counted(queues, 'queue')}"
+        return f"<Jobs: {number} in {self.span / 86400:.3g} days{left}>"
 
 
 def renamed(columns: Mapping[str, Any], names: Mapping[str, str] | None) -> dict[str, Any]:

@@ -61,9 +61,8 @@ def _submissions(column: Column) -> NDArray[np.int64]:
 
 def _runtimes(column: Column, notes: list[Note]) -> NDArray[Any]:
     found = column.spans(never=True)
-    values = column.values
     never = np.flatnonzero(found < 0).tolist()
-    if absent := sum(is_missing(values[row]) for row in never):
+    if absent := sum(is_missing(column.values[row]) for row in never):
         notes.append(("runtime is not said, and taken for never", absent))
     return found
 

@@ -14,6 +14,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted, verb
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.simulation.catalogue import FIGURES, figure_text
+from kueuepy.simulation.sums import sums
 from kueuepy.simulation.windows import integrals, of_runs
 from kueuepy.tables.columns import is_named
 
@@ -299,29 +300,27 @@ def kpis_of(
 
 def _of_run(run: Recorded) -> dict[str, Any]:
     """What was lost in the whole run, and preemptions by rule, as the core has kept them."""
-    rules: dict[str, int] = {}
-    for _, _, rule, count, _ in run.totals["evictions"]:
-        if rule:
-            rules[rule] = rules.get(rule, 0) + count
+    rules = sums((rule, count) for _, _, rule, count, _ in run.totals["evictions"] if rule)
     return {"lost": run.totals["lost"], "overhead": run.totals["overhead"], "rules": rules}
 
 
 def _totals(run: Recorded) -> dict[str, Any]:
     """The integrals of the whole run, as the core has kept them."""
     core = run.totals
-    found: dict[str, Any] = {"nominal": core["nominal"], "used": {}, "borrowed": {}, "idle": {}, "lent": {}}
+    cells = [(name, *row) for name, queue in core["queues"].items() for row in queue["cells"].items()]
     by_queue: dict[str, dict[str, float]] = {}
-    for name, queue in core["queues"].items():
-        for cell, (used, _, borrowed, _) in queue["cells"].items():
-            found["used"][cell] = found["used"].get(cell, 0.0) + used
-            found["borrowed"][cell] = found["borrowed"].get(cell, 0.0) + borrowed
-            by_queue.setdefault(name, {})[cell] = used
-    for _, cell, idle, lent in core["trees"]:
-        found["idle"][cell] = found["idle"].get(cell, 0.0) + idle
-        found["lent"][cell] = found["lent"].get(cell, 0.0) + lent
-    names = ("waits", "most_waiting", "borrowing")
-    sums = {name: sum(queue[name] for queue in core["queues"].values()) for name in ("blocked", "somebody_waits")}
-    return {**found, **{name: core[name] for name in names}, **sums, "by_queue": by_queue}
+    for name, cell, (used, *_) in cells:
+        by_queue.setdefault(name, {})[cell] = used
+    return {
+        "nominal": core["nominal"],
+        "used": sums((cell, used) for _, cell, (used, *_) in cells),
+        "borrowed": sums((cell, borrowed) for _, cell, (_, _, borrowed, _) in cells),
+        "idle": sums((cell, idle) for _, cell, idle, _ in core["trees"]),
+        "lent": sums((cell, lent) for _, cell, _, lent in core["trees"]),
+        **{name: core[name] for name in ("waits", "most_waiting", "borrowing")},
+        **{name: sum(queue[name] for queue in core["queues"].values()) for name in ("blocked", "somebody_waits")},
+        "by_queue": by_queue,
+    }
 
 
 def jain(run: Recorded, used: dict[str, dict[str, float]], nominal: dict[str, float], mask: Any) -> float | None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.figures import evenness, hours, job_figures, unit
+from kueuepy.simulation.sums import sums
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import categorical, is_named
 
@@ -43,11 +44,8 @@ def _of_queue(result: Recorded, name: str) -> dict[str, Any]:
 
 def _lost_hours(result: Recorded, victim: str) -> dict[str, float]:
     """By cell, what a ClusterQueue lost by evictions."""
-    found: dict[str, float] = {}
-    for name, _, _, _, lost in result.totals["evictions"]:
-        for cell, total in lost.items() if name == victim else ():
-            found[f"lost_hours {cell}"] = found.get(f"lost_hours {cell}", 0.0) + _hours(cell, total)
-    return found
+    evictions = (lost for name, _, _, _, lost in result.totals["evictions"] if name == victim)
+    return sums((f"lost_hours {cell}", _hours(cell, total)) for lost in evictions for cell, total in lost.items())
 
 
 def _hours(cell: str, total: float) -> float:
@@ -97,10 +95,7 @@ def jain_by(result: Recorded, column: str) -> float | None:
     """Jain's index over the values of a column: of the dominant part of all quota that their jobs held."""
     values = _names(result, column)
     counted = np.asarray(result.jobs["counted"]) & (values.codes >= 0)
-    nominal: dict[str, float] = {}
-    for cell, total in result.totals["nominal"].items():
-        resource = cell.partition("/")[2]
-        nominal[resource] = nominal.get(resource, 0.0) + total
+    nominal = sums((cell.partition("/")[2], total) for cell, total in result.totals["nominal"].items())
     parts = np.zeros(len(values.names))
     for resource in (name for name in result.jobs.names if is_resource(name)):
         if nominal.get(resource):

@@ -12,8 +12,9 @@ from kueuepy.errors import DuplicateError, InvalidSpecError, about
 from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.columns import NEVER, SPANS, Note
+from kueuepy.simulation.columns import NEVER, SPANS
 from kueuepy.simulation.read import arrow_columns, row_columns
+from kueuepy.simulation.sums import sums
 from kueuepy.simulation.values import is_missing
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import categorical
@@ -174,18 +175,10 @@ def concat(tables: Sequence[JobColumns]) -> JobColumns:
     columns = {name: _joined(name, tables, shifts) for name in names}
     return first._with(  # noqa: SLF001 - of one room
         columns,
-        notes=_added(table.notes for table in tables),
+        notes=tuple(sums(chain.from_iterable(table.notes for table in tables)).items()),
         templates=tuple(workload for table in tables for workload in table.templates),
         quota_events=tuple(event for table in tables for event in table.quota_events),
     )
-
-
-def _added(notes: Iterable[Iterable[Note]]) -> tuple[Note, ...]:
-    """The notes of several tables, each once with all its rows."""
-    found: dict[str, int] = {}
-    for what, rows in chain.from_iterable(notes):
-        found[what] = found.get(what, 0) + rows
-    return tuple(found.items())
 
 
 def _joined(name: str, tables: Sequence[JobColumns], shifts: Sequence[int]) -> Any:

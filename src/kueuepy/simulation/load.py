@@ -12,6 +12,7 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted, verb
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import unit
+from kueuepy.simulation.sums import sums
 from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
@@ -46,16 +47,15 @@ def nominal_of(cluster: Cluster) -> dict[str, dict[str, int]]:
 
 
 def _nominal(nodes: Iterable[ClusterQueue | Cohort]) -> dict[str, dict[str, int]]:
+    return {node.name: sums(_quotas_of(node)) for node in nodes}
+
+
+def _quotas_of(node: ClusterQueue | Cohort) -> Iterator[tuple[str, int]]:
     from kueuepy._core import Quantity  # noqa: PLC0415 - only on use
 
-    found: dict[str, dict[str, int]] = {}
-    for node in nodes:
-        own = found.setdefault(node.name, {})
-        for group in node.resource_groups:
-            for flavor in group.flavors:
-                for quota in flavor.resources:
-                    own[quota.name] = own.get(quota.name, 0) + Quantity(quota.nominal_quota).quota(quota.name)
-    return found
+    for group in node.resource_groups:
+        for flavor in group.flavors:
+            yield from ((q.name, Quantity(q.nominal_quota).quota(q.name)) for q in flavor.resources)
 
 
 def trees_of(cluster: Cluster) -> dict[str, str]:
@@ -152,11 +152,7 @@ def _quota_by_tree(cluster: Cluster, tree_of: Mapping[str, str]) -> dict[tuple[s
 
 def _by_tree(amounts: Iterable[tuple[str, Mapping[str, float]]]) -> dict[tuple[str, str], float]:
     """By tree and resource, the sum of amounts of its nodes or jobs."""
-    found: dict[tuple[str, str], float] = {}
-    for tree, own in amounts:
-        for resource, amount in own.items():
-            found[tree, resource] = found.get((tree, resource), 0.0) + amount
-    return found
+    return sums(((tree, resource), amount) for tree, own in amounts for resource, amount in own.items())
 
 
 @checked

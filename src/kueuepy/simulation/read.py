@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
+from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import counted
 from kueuepy.simulation.base import JobColumns, renamed
 from kueuepy.simulation.columns import ALIASES, SPANS
@@ -369,10 +370,7 @@ def _arrow(name: str, column: NDArray[Any]) -> Any:
 
 
 def _pyarrow(module: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise UnsupportedError(f"jobs: {module.partition('.')[0]} is not installed; pip install pyarrow") from error
+    return imported(module, "jobs", "pyarrow")
 
 
 def _written(parquet: Any, table: Any, path: str | os.PathLike[str]) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from kueuepy.errors import StateError
 from kueuepy.simulation.series import pieces, series_of
+from kueuepy.simulation.sums import sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,9 +38,9 @@ def integrals(run: Recorded, low: float, high: float) -> dict[str, Any]:
     found: dict[str, Any] = {name: {} for name in ("nominal", "used", "borrowed")}
     by_queue: dict[str, dict[str, float]] = {}
     for queue, cell, rows, lengths in pieces(run.usage, low, high, run.seconds):
-        for name, sums in found.items():
+        for name, totals in found.items():
             total = float((run.usage[name][rows] * lengths).sum()) * _NANO
-            sums[cell] = sums.get(cell, 0.0) + total
+            totals[cell] = totals.get(cell, 0.0) + total
             if name == "used":
                 by_queue.setdefault(queue, {})[cell] = total
     for cell in found["nominal"]:
@@ -121,12 +122,11 @@ def _lent(run: Recorded, low: float, high: float) -> dict[str, float]:
 
 def _idle(run: Recorded, low: float, high: float) -> dict[str, float]:
     """By cell, what was free in all trees of cohorts as far as somebody asked for it."""
-    found: dict[str, float] = {}
     table = run.idle
-    for _, cell, rows in series_of(table, ("tree", "cell")):
-        total = _integral((table["seconds"][rows], table["idle"][rows]), low, high) * _NANO
-        found[cell] = found.get(cell, 0.0) + total
-    return found
+    series = (
+        (cell, table["seconds"][rows], table["idle"][rows]) for _, cell, rows in series_of(table, ("tree", "cell"))
+    )
+    return sums((cell, _integral((at, values), low, high) * _NANO) for cell, at, values in series)
 
 
 def _blocked(run: Recorded, low: float, high: float) -> dict[str, float]:

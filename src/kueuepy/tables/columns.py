@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import arrow_stream
-from kueuepy.errors import NotFoundError, UnsupportedError
+from kueuepy.errors import NotFoundError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import counted
 from kueuepy.notebook import Sheet, repr_html
 
@@ -104,7 +105,7 @@ class Columns:
         Raises:
             UnsupportedError: pandas is not installed.
         """
-        pandas = _optional("pandas")
+        pandas = imported("pandas", "table", "pandas")
         return pandas.DataFrame({name: _for_pandas(pandas, c) for name, c in self._columns.items()})
 
     def to_polars(self) -> Any:
@@ -113,7 +114,7 @@ class Columns:
         Raises:
             UnsupportedError: polars is not installed.
         """
-        return _optional("polars").DataFrame({name: _texts(c) for name, c in self._columns.items()})
+        return imported("polars", "table", "polars").DataFrame({name: _texts(c) for name, c in self._columns.items()})
 
     def to_arrow(self) -> Any:
         """A table of pyarrow; columns of numbers are not copied.
@@ -121,7 +122,7 @@ class Columns:
         Raises:
             UnsupportedError: pyarrow is not installed.
         """
-        pyarrow = _optional("pyarrow")
+        pyarrow = imported("pyarrow", "table", "pyarrow")
         return pyarrow.table({name: _for_arrow(pyarrow, column) for name, column in self._columns.items()})
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -177,12 +178,3 @@ def _for_arrow(pyarrow: Any, column: Column) -> Any:
         codes = pyarrow.array(column.codes, mask=column.codes < 0)
         return pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(list(column.names)))
     return pyarrow.array(column)
-
-
-def _optional(module: str) -> Any:
-    from importlib import import_module  # noqa: PLC0415 - only on use
-
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise UnsupportedError(f"table: {module} is not installed; install it with: pip install {module}") from error

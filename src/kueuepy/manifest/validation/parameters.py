@@ -57,11 +57,9 @@ def review_parameters(doc: dict[str, Any], review: Review) -> None:
 
 def _plain(value: Any) -> Any:
     """The value without nulls, which count as absent."""
-    return (
-        {name: _plain(inner) for name, inner in value.items() if inner is not None}
-        if isinstance(value, dict)
-        else value
-    )
+    if not isinstance(value, dict):
+        return value
+    return {name: _plain(inner) for name, inner in value.items() if inner is not None}
 
 
 def _review_provisioning(spec: dict[str, Any], review: Review) -> None:

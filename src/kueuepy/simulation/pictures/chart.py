@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import singledispatch
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy.errors import UnsupportedError
+from kueuepy.errors.libraries import imported
 from kueuepy.simulation.pictures import data, jobs
 from kueuepy.simulation.pictures.shown import MOST_NAMES, Bars, Lines, Matrix, Stack, colour_of
 from kueuepy.tables import Columns
@@ -24,10 +23,7 @@ _WIDTH, _HEIGHT = 560, 260
 
 
 def _altair() -> Any:
-    try:
-        return import_module("altair")
-    except ImportError as error:
-        raise UnsupportedError('chart: altair is not installed; pip install "kueuepy[plot]"') from error
+    return imported("altair", "chart", '"kueuepy[plot]"')
 
 
 class Charts:
@@ -82,11 +78,9 @@ def chart(shown: Shown) -> Any:
 
 def _base(columns: dict[str, Any], title: str) -> Any:
     """A chart on these columns, which go to it as Arrow where pyarrow is there."""
+    arrays = {name: values if isinstance(values, list) else np.asarray(values) for name, values in columns.items()}
     altair = _altair()
-    rows = Columns(
-        {name: values if isinstance(values, list) else np.asarray(values) for name, values in columns.items()}
-    )
-    return altair.Chart(altair.Data(values=rows.rows()), title=title, width=_WIDTH, height=_HEIGHT)
+    return altair.Chart(altair.Data(values=Columns(arrays).rows()), title=title, width=_WIDTH, height=_HEIGHT)
 
 
 def _colours(altair: Any, names: dict[str, int]) -> Any:

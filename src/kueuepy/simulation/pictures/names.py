@@ -9,6 +9,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.pictures.shown import MOST_NAMES, OTHERS
+from kueuepy.simulation.sums import sums
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
@@ -23,8 +24,7 @@ def colours(run: Recorded) -> dict[str, int]:
 
     What jobs ask for does not depend on the policy, so that a queue has one colour under all of them.
     """
-    queues = run.jobs["cluster_queue"]
-    return _largest(queues, work(run))
+    return _largest(run.jobs["cluster_queue"], work(run))
 
 
 def groups(run: Recorded, by: str) -> tuple[Categorical, dict[str, int]]:
@@ -86,11 +86,8 @@ def cell_of(run: Recorded, cell: str | None) -> str:
 
 def _used(run: Recorded) -> dict[str, float]:
     """By cell, what all ClusterQueues used."""
-    found: dict[str, float] = dict.fromkeys(run.totals["nominal"], 0.0)
-    for queue in run.totals["queues"].values():
-        for name, (total, *_) in queue["cells"].items():
-            found[name] = found.get(name, 0.0) + total
-    return found
+    cells = [item for queue in run.totals["queues"].values() for item in queue["cells"].items()]
+    return dict.fromkeys(run.totals["nominal"], 0.0) | sums((cell, used) for cell, (used, *_) in cells)
 
 
 def amounts_of(cell: str) -> tuple[str, float]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import singledispatch
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy.errors import UnsupportedError
+from kueuepy.errors.libraries import imported
 from kueuepy.simulation.pictures import data, jobs
 from kueuepy.simulation.pictures.shown import ALL, Bars, Lines, Matrix, Stack, colour_of
 
@@ -23,10 +22,7 @@ _MARKS = {"admissions": (0.0, 0.03, "#009e73"), "evictions": (0.96, 1.0, "#d55e0
 
 
 def _pyplot() -> Any:
-    try:
-        return import_module("matplotlib.pyplot")
-    except ImportError as error:
-        raise UnsupportedError('plot: matplotlib is not installed; pip install "kueuepy[plot]"') from error
+    return imported("matplotlib.pyplot", "plot", '"kueuepy[plot]"')
 
 
 class Plots:
