@@ -115,9 +115,8 @@ class Cycle(Sequence[Decision]):
         """What was decided, in numbers."""
         if self.idle:
             return "<Cycle: idle>"
-        return (
-            f"<Cycle: {self.admitted_count} admitted, {len(self.preempting)} preempting, {len(self.pending)} pending>"
-        )
+        preempting, pending = len(self.preempting), len(self.pending)
+        return f"<Cycle: {self.admitted_count} admitted, {preempting} preempting, {pending} pending>"
 
     _repr_html_ = repr_html
 
@@ -204,8 +203,7 @@ class Settled(Sequence[Cycle]):
         """What came of it, in numbers."""
         admitted = sum(cycle.admitted_count for cycle in self._cycles)
         evicted = sum(cycle.evicted_count for cycle in self._cycles)
-        loops = "".join(f"; {loop}" for loop in self.loops)
-        state = loops or ("" if self.finished else "; not finished")
+        state = "".join(f"; {loop}" for loop in self.loops) or ("" if self.finished else "; not finished")
         return f"<Settled: {counted(len(self), 'cycle')}, {admitted} admitted, {evicted} preempted{state}>"
 
     _repr_html_ = repr_html

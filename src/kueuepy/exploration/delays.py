@@ -14,6 +14,7 @@ from kueuepy.exploration.sweep import setup_of
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.tables import Categorical, Columns
+from kueuepy.tables.columns import categorical
 
 if TYPE_CHECKING:
     import threading
@@ -65,7 +66,7 @@ class Delays:
         names = [*self.groups, "all others"]
         columns = {name: np.append(self.matrix[:, place], self.alone[place]) for place, name in enumerate(self.groups)}
         total = np.append(self.total_hours, np.nan)
-        first = Categorical(np.arange(len(names), dtype=np.int32), names)
+        first = categorical(names)
         return Columns({"left_out": first, **columns, "total_hours": total})
 
     def __repr__(self) -> str:

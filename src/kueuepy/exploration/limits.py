@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import partial
 from math import gcd
 from typing import TYPE_CHECKING, Any
@@ -209,11 +210,7 @@ def _ensured(alone: Cluster, name: str, cell: Cell) -> int:
 
 def _largest(holds: Callable[[int], bool], most: int) -> int:
     """The largest number up to `most` of which it holds, where it holds of all below as well; 0 holds always."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle - 1)
-    return low
+    return bisect_left(range(1, most + 1), 1, key=lambda number: int(not holds(number)))
 
 
 def _nearest_first(scheduler: Scheduler, name: str) -> list[str]:

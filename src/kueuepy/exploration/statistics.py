@@ -98,7 +98,5 @@ def estimate(values: NDArray[np.float64]) -> Estimate:
 def paired(first: NDArray[np.float64], second: NDArray[np.float64]) -> PairedDifference:
     """The differences of two policies' figures by seed."""
     difference = second - first
-    found = estimate(difference)
-    return PairedDifference(
-        found.mean, found.low, found.high, found.n, int((difference > 0).sum()), int((difference < 0).sum())
-    )
+    found, larger, smaller = estimate(difference), int((difference > 0).sum()), int((difference < 0).sum())
+    return PairedDifference(found.mean, found.low, found.high, found.n, larger, smaller)

@@ -55,9 +55,8 @@ class Storage:
 
     def known(self, tasks: Sequence[Task]) -> dict[int, Row]:
         """The rows that are there already, by place."""
-        with self._naming_the_file("is no file of a sweep"):
-            with closing(self._open()) as file:
-                rows = dict(file.execute("SELECT key, row FROM runs"))
+        with self._naming_the_file("is no file of a sweep"), closing(self._open()) as file:
+            rows = dict(file.execute("SELECT key, row FROM runs"))
             found = {task.place: rows.get(self._key(task)) for task in tasks}
             return {place: _row(text) for place, text in found.items() if text is not None}
 

@@ -60,12 +60,7 @@ def check_metadata(job: Checked) -> None:
     metadata = job.root.section("metadata")
     _check_subdomain(job, "labels", keys.QUEUE_NAME)
     if prebuilt_workload_name(job):
-        field = "annotations" if job.annotations.get(keys.PREBUILT_WORKLOAD_NAME) else "labels"
-        if not job.takes_prebuilt:
-            raise metadata.section(field).error(
-                keys.PREBUILT_WORKLOAD_NAME, f"is not supported for {job.kind}; leave it out"
-            )
-        _check_subdomain(job, field, keys.PREBUILT_WORKLOAD_NAME)
+        _check_prebuilt(job)
     seconds = job.labels.get(keys.MAX_EXEC_TIME_SECONDS)
     if seconds is not None and not 0 < _number(seconds) < 2**63:
         raise metadata.section("labels").error(
@@ -77,6 +72,15 @@ def check_metadata(job: Checked) -> None:
         )
     if job.gate("AdmissionGatedBy"):
         _check_gates(job)
+
+
+def _check_prebuilt(job: Checked) -> None:
+    """Checks that the kind takes a Workload that is there already, and the name of that."""
+    field = "annotations" if job.annotations.get(keys.PREBUILT_WORKLOAD_NAME) else "labels"
+    if not job.takes_prebuilt:
+        at = job.root.section("metadata").section(field)
+        raise at.error(keys.PREBUILT_WORKLOAD_NAME, f"is not supported for {job.kind}; leave it out")
+    _check_subdomain(job, field, keys.PREBUILT_WORKLOAD_NAME)
 
 
 def prebuilt_workload_name(job: Checked) -> str:

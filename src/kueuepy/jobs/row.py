@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
@@ -14,13 +14,12 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import suggestion
 from kueuepy.objects import SECOND, PodSet, Workload
 from kueuepy.objects.base import is_finite
-from kueuepy.objects.times import parse_duration, parse_time
+from kueuepy.objects.times import datetime_ns, parse_duration, parse_time, timedelta_ns
 
 _RESOURCES = {"cpu": "cpu", "memory": "memory", "mem": "memory"}
 _COLUMNS = ("name", "namespace", "queue", "pods", "min_pods", "priority", "submit", "duration", "gpu", *_RESOURCES)
 _SECONDS = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?([eE]\+?[0-9]{1,2})?", re.ASCII)
 _LONGEST = (2**63 - 1) // SECOND
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 class Submission(NamedTuple):
@@ -155,18 +154,19 @@ def _time(where: str, values: Mapping[str, Any], column: str) -> int | None:
     value = values.get(column)
     if value is None:
         return None
-    if isinstance(value, datetime | timedelta):
-        nanoseconds = getattr(value, "value", None)  # pandas keeps nanoseconds there
-        if isinstance(nanoseconds, int):
-            return nanoseconds
-        span = (
-            value - (_EPOCH if value.tzinfo else _EPOCH.replace(tzinfo=None)) if isinstance(value, datetime) else value
-        )
-        return span // timedelta(microseconds=1) * 1000
+    if isinstance(value, datetime):
+        return datetime_ns(value)
+    if isinstance(value, timedelta):
+        return timedelta_ns(value)
     if isinstance(value, str):
         read = {"submit": parse_time, "duration": parse_duration}[column](value)
         if read is not None and read >= 0:
             return read
+    return _of_seconds(where, column, value)
+
+
+def _of_seconds(where: str, column: str, value: Any) -> int:
+    """A number of seconds in nanoseconds, exactly as its digits say."""
     seconds = Fraction(value) if isinstance(value, str) and _SECONDS.fullmatch(value) else value
     if not _is_number(seconds) or seconds < 0:
         example = "2024-05-01T12:00:00Z" if column == "submit" else "1h30m"

@@ -48,11 +48,7 @@ def inject(template: Section, info: PodSetInfo) -> None:
     Raises:
         InvalidSpecError: The template already has another value for a label, annotation or node selector.
     """
-    if keys.WORKLOAD_SLICE_NAME in info.annotations and (metadata := template.find("metadata")):
-        annotations = metadata.texts("annotations")
-        for key in (keys.WORKLOAD_SLICE_NAME, keys.WORKLOAD):
-            if key in info.annotations and key in annotations:
-                metadata.section("annotations").data.pop(key)
+    _drop_slice_names(template, info)
     if info.annotations or info.labels:
         metadata = template.ensure("metadata")
         merge_texts(metadata, "annotations", info.annotations)
@@ -62,6 +58,16 @@ def inject(template: Section, info: PodSetInfo) -> None:
     merge_tolerations(spec, info.tolerations)
     for gate in info.scheduling_gates:
         add_gate(spec, gate)
+
+
+def _drop_slice_names(template: Section, info: PodSetInfo) -> None:
+    """Drops the names of the Workload and of its slice, where other ones come."""
+    metadata = template.find("metadata")
+    if keys.WORKLOAD_SLICE_NAME in info.annotations and metadata:
+        annotations = metadata.texts("annotations")
+        for key in (keys.WORKLOAD_SLICE_NAME, keys.WORKLOAD):
+            if key in info.annotations and key in annotations:
+                metadata.section("annotations").data.pop(key)
 
 
 def merge_texts(owner: Section, key: str, added: Mapping[str, str]) -> None:
@@ -92,8 +98,7 @@ def merge_tolerations(spec: Section, added: tuple[Document, ...]) -> None:
 
 def restore(template: Section, original: Document) -> None:
     """Gives a pod template back the fields that `inject` changes, from the template of the Workload's pod set."""
-    metadata = original.get("metadata", {})
-    _restore_fields(template.ensure("metadata").data, metadata, METADATA_FIELDS)
+    _restore_fields(template.ensure("metadata").data, original.get("metadata", {}), METADATA_FIELDS)
     if not template.data["metadata"] and "metadata" not in original:
         del template.data["metadata"]
     _restore_fields(template.ensure("spec").data, original.get("spec", {}), SPEC_FIELDS)

@@ -101,17 +101,20 @@ def parse_layers(metadata: Section) -> list[Document]:
     """
     annotations = metadata.section("annotations")
     text = annotations.text(keys.SLICE_CONSTRAINTS)
-    try:
-        layers = json.loads(text)
-    except ValueError:
-        layers = None
+    layers = _json(text)
     if not isinstance(layers, list) or not all(map(_is_layer, layers)):
-        raise annotations.error(
-            keys.SLICE_CONSTRAINTS, f"is {text!r}; it must be a JSON list of objects with a topology and a size"
-        )
+        what = f"is {text!r}; it must be a JSON list of objects with a topology and a size"
+        raise annotations.error(keys.SLICE_CONSTRAINTS, what)
     if not 1 <= len(layers) <= _MAX_LAYERS:
         raise annotations.error(keys.SLICE_CONSTRAINTS, f"has {len(layers)} layers; it must have 1 to {_MAX_LAYERS}")
     return layers
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def _slices(metadata: Section, annotations: dict[str, str], *, multi_layer: bool) -> Document:

@@ -83,13 +83,17 @@ def check_groups(owner: str, pod_sets: tuple[PodSet, ...]) -> None:
             groups.setdefault(name, []).append(pod_set)
     for name, members in groups.items():
         where = f'{owner}: {keys.POD_SET_GROUP_NAME} "{name}" of {", ".join(member.name for member in members)}'
-        if len(members) != _GROUP_SIZE:
-            raise InvalidSpecError(f"{where}: has {len(members)} pod sets; a group must have exactly {_GROUP_SIZE}")
-        if all(member.count != 1 for member in members):
-            raise InvalidSpecError(f"{where}: has several pods in each; at least one of them must have 1 pod")
-        first, second = (member.topology_request or {} for member in members)
-        if any(first.get(key) != second.get(key) for key in ("required", "preferred")):
-            raise InvalidSpecError(f"{where}: asks for different topologies; its pod sets must ask for the same")
+        _check_group(where, members)
+
+
+def _check_group(where: str, members: list[PodSet]) -> None:
+    if len(members) != _GROUP_SIZE:
+        raise InvalidSpecError(f"{where}: has {len(members)} pod sets; a group must have exactly {_GROUP_SIZE}")
+    if all(member.count != 1 for member in members):
+        raise InvalidSpecError(f"{where}: has several pods in each; at least one of them must have 1 pod")
+    first, second = (member.topology_request or {} for member in members)
+    if any(first.get(key) != second.get(key) for key in ("required", "preferred")):
+        raise InvalidSpecError(f"{where}: asks for different topologies; its pod sets must ask for the same")
 
 
 def is_label_name(text: str) -> bool:

@@ -76,13 +76,7 @@ def create(path: Path, at: int, state: bytes, lock: str) -> None:
     Raises:
         StateError: It cannot be written, or a log is there without its file.
     """
-    for suffix in ("-wal", "-journal"):
-        with suppress(OSError):
-            if Path(f"{path}{suffix}").stat().st_size:
-                raise StateError(
-                    f"{path}: is not there, but {path}{suffix} is: the log of a file that was removed; put the "
-                    "file back, or remove the log"
-                )
+    _check_no_log(path)
     with _placed(path) as draft, closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.executescript(
             f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; BEGIN; {_SCHEMA} COMMIT;"
@@ -91,6 +85,14 @@ def create(path: Path, at: int, state: bytes, lock: str) -> None:
         row = (secrets.token_hex(8), lock, crc32(state))
         connection.execute("INSERT INTO writer VALUES (?, '', ?, 0, ?)", row)
         connection.execute("PRAGMA journal_mode = WAL")
+
+
+def _check_no_log(path: Path) -> None:
+    for log in (Path(f"{path}-wal"), Path(f"{path}-journal")):
+        with suppress(OSError):
+            if log.stat().st_size:
+                what = f"{path}: is not there, but {log} is: the log of a file that was removed"
+                raise StateError(f"{what}; put the file back, or remove the log")
 
 
 def backup(journal: Path, path: Path) -> None:

@@ -178,8 +178,7 @@ class Journal:
             state = to_bytes(scheduler)
             with self._writing() as connection:
                 connection.execute("DELETE FROM snapshot")
-                row = (self._number, scheduler.engine.now, state)
-                connection.execute("INSERT INTO snapshot VALUES (?, ?, ?)", row)
+                connection.execute("INSERT INTO snapshot VALUES (?, ?, ?)", (self._number, scheduler.engine.now, state))
                 connection.execute("DELETE FROM calls")
                 connection.execute("DELETE FROM decisions")
             self._snapshot, self._decision, self._checksum = self._number, 0, crc32(state)

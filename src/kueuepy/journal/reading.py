@@ -142,14 +142,16 @@ class Reading:
         self.end = self.end._replace(
             before=" ".join(dict.fromkeys([self.end.token, *(token or self.end.before).split()]))
         )
-        row = connection.execute("SELECT call, at, state FROM snapshot ORDER BY call DESC LIMIT 1").fetchone()
+        self._read_snapshot()
+
+    def _read_snapshot(self) -> None:
+        row = self._connection.execute("SELECT call, at, state FROM snapshot ORDER BY call DESC LIMIT 1").fetchone()
         if row is None:
             raise self._damaged("it has no snapshot")
         self._expect(row, (int, int, bytes))
         self.last: int = row[0]
         self.state: bytes = row[2]
-        self.checksum = crc32(self.state)
-        self.decision = 0
+        self.checksum, self.decision = crc32(self.state), 0
 
     def calls(self) -> Iterator[tuple[str, list[DecisionRow]]]:
         """Each call after the snapshot as JSON, with its decisions.

@@ -76,6 +76,19 @@ def nanoseconds(value: Any, where: str) -> int:
     return found
 
 
+def datetime_ns(moment: datetime) -> int:
+    """Nanoseconds since the Unix epoch of a datetime; one without a time zone is in UTC."""
+    exact = getattr(moment, "value", None)  # pandas keeps nanoseconds there
+    since = moment - (_EPOCH if moment.tzinfo else _EPOCH.replace(tzinfo=None))
+    return exact if isinstance(exact, int) else since // timedelta(microseconds=1) * 1000
+
+
+def timedelta_ns(span: timedelta) -> int:
+    """Nanoseconds of a timedelta."""
+    exact = getattr(span, "value", None)  # pandas keeps nanoseconds there
+    return exact if isinstance(exact, int) else span // timedelta(microseconds=1) * 1000
+
+
 def _usual_time(text: str) -> int | None:
     """The same of a text with its signs where Kubernetes writes them."""
     try:

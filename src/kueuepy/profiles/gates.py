@@ -161,5 +161,4 @@ def effective(release: Release, settings: Mapping[str, bool]) -> dict[str, bool]
 
     A gate that the release does not have yet is off: it then decides as the present does without it.
     """
-    known = DEFAULTS[release]
-    return {**dict.fromkeys(DEFAULTS[RELEASES[-1]], False), **known, **settings}
+    return {**dict.fromkeys(DEFAULTS[RELEASES[-1]], False), **DEFAULTS[release], **settings}

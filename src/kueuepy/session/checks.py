@@ -137,10 +137,7 @@ def answer(check: Check, request: CheckRequest) -> CheckAnswer | None:
     Raises:
         InvalidSpecError: There is no such state.
     """
-    review = getattr(check, "review", None)
-    answered = check(request.workload) if review is None and callable(check) else review(request)  # type: ignore[misc]
-    if isinstance(answered, str):
-        answered = CheckAnswer(answered)  # type: ignore[arg-type]
+    answered = _answered(check, request)
     if answered is None:
         return None
     if not isinstance(answered, CheckAnswer) or answered.state not in _STATES:
@@ -151,6 +148,13 @@ def answer(check: Check, request: CheckRequest) -> CheckAnswer | None:
     state = request.state
     news = answered.state != "Pending" or answered.message not in (None, state.message)
     return answered if news else None
+
+
+def _answered(check: Check, request: CheckRequest) -> Any:
+    """What the check says as it is: of a text the CheckAnswer with this state."""
+    review = getattr(check, "review", None)
+    said = check(request.workload) if review is None and callable(check) else review(request)  # type: ignore[misc]
+    return CheckAnswer(said) if isinstance(said, str) else said  # type: ignore[arg-type]
 
 
 def check_updates(workload: Workload, name: str, state: CheckState, updates: tuple[Mapping[str, Any], ...]) -> None:

@@ -38,25 +38,27 @@ class _Envelope(msgspec.Struct, array_like=True, frozen=True):
     payload: bytes
 
 
-class _Saved(msgspec.Struct, frozen=True):
+class _Whole(msgspec.Struct, frozen=True):
+    """What is read at once."""
+
     engine: bytes
     configuration: Configuration
     count: int
     related: tuple[dict[str, Any], ...]
     objects: list[tuple[str, msgspec.Raw]]
+
+
+class _Saved(_Whole, frozen=True):
+    """All of a Scheduler."""
+
     workloads: list[Workload]
     jobs: dict[str, dict[str, Any]]
     admitted: list[Admitted]
 
 
-class _Read(msgspec.Struct, frozen=True):
+class _Read(_Whole, frozen=True):
     """The same, of which there may be much piece by piece: each is made apart, so that Ctrl-C is heard in between."""
 
-    engine: bytes
-    configuration: Configuration
-    count: int
-    related: tuple[dict[str, Any], ...]
-    objects: list[tuple[str, msgspec.Raw]]
     workloads: list[msgspec.Raw]
     jobs: dict[str, msgspec.Raw]
     admitted: list[msgspec.Raw]
@@ -97,6 +99,17 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> SchedulerState:
         InvalidSpecError: They are not what `to_bytes` gives, or are damaged.
         UnsupportedError: A later version of kueuepy has written them.
     """
+    payload = _payload(data, name)
+    try:
+        saved = msgspec.msgpack.decode(payload, type=ready(_Read))
+        store = _store(saved)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InvalidSpecError(f"{name}: is damaged: {error}") from None
+    return SchedulerState(Engine.load(saved.engine), saved.configuration, saved.related, store, saved.count)
+
+
+def _payload(data: bytes, name: str) -> bytes:
+    """What is in the envelope, if it is whole and of this version."""
     try:
         envelope = msgspec.msgpack.decode(data, type=ready(_Envelope))
     except (msgspec.DecodeError, RecursionError):
@@ -107,12 +120,7 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> SchedulerState:
         raise UnsupportedError(f"{name}: has version {envelope.version}; this release reads version {VERSION}")
     if hashlib.sha256(envelope.payload).digest() != envelope.sha256:
         raise InvalidSpecError(f"{name}: is damaged; its checksum does not match")
-    try:
-        saved = msgspec.msgpack.decode(envelope.payload, type=ready(_Read))
-        store = _store(saved)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise InvalidSpecError(f"{name}: is damaged: {error}") from None
-    return SchedulerState(Engine.load(saved.engine), saved.configuration, saved.related, store, saved.count)
+    return envelope.payload
 
 
 @checked
@@ -138,16 +146,21 @@ def save(session: Session, path: str | os.PathLike[str]) -> None:
     data = to_bytes(session)
     try:
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600  # jobs hold secrets
-        with os.fdopen(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, mode), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        _write(draft, mode, data)
         draft.replace(target)
     except OSError as error:
         raise StateError(f"{target}: cannot be written: {error.strerror}") from error
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def _write(path: Path, mode: int, data: bytes) -> None:
+    """Writes a file; it is on the disk when this returns."""
+    with os.fdopen(os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, mode), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def load(path: str | os.PathLike[str]) -> SchedulerState:

@@ -88,14 +88,18 @@ def _with_pods_together(items: Iterable[Any]) -> Iterator[Any]:
         yield {"apiVersion": "v1", "kind": "List", "items": pods} if len(pods) > 1 else pods[0]
 
 
+def _row(item: Mapping[str, Any], around: JobContext) -> Workload:
+    from kueuepy.jobs import from_row  # noqa: PLC0415 - only rows need it
+
+    workload = from_row(item).workload
+    if item.get("gpu") is not None:
+        _expect_clear_gpu(workload, around)
+    return workload
+
+
 def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[SubmittedWorkload]:
     if "kind" not in item and "apiVersion" not in item:
-        from kueuepy.jobs import from_row  # noqa: PLC0415 - only rows need it
-
-        workload = from_row(item).workload
-        if item.get("gpu") is not None:
-            _expect_clear_gpu(workload, around)
-        yield SubmittedWorkload(workload)
+        yield SubmittedWorkload(_row(item, around))
     elif item.get("kind") == "Workload":
         found = from_dict(item)
         assert isinstance(found, Workload)

@@ -178,16 +178,14 @@ class JobColumns(Columns):
         if not 0 < factor < LONGEST:
             raise InvalidSpecError(f"scale_load: {factor!r}; it must be more than 0")
         first = self["submit"].min() if len(self) else 0
-        gaps = (self["submit"] - first).astype(np.float64) / factor
-        return self.moved_to(first + np.round(gaps).astype(np.int64))
+        return self.moved_to(first + np.round((self["submit"] - first) / factor).astype(np.int64))
 
     def scale_runtime(self, factor: float) -> Self:
         """The runtimes multiplied by the factor; jobs that never end stay so."""
         if not 0 < factor < LONGEST:
             raise InvalidSpecError(f"scale_runtime: {factor!r}; it must be more than 0, and at most {LONGEST}")
         runtime = self["runtime"]
-        scaled = np.where(runtime < 0, runtime, np.round(runtime * factor).astype(np.int64))
-        return self._changed(runtime=scaled)
+        return self._changed(runtime=np.where(runtime < 0, runtime, np.round(runtime * factor).astype(np.int64)))
 
     def thin(self, p: float, seed: int = 0) -> Self:
         """Each job with probability p, by a draw of its own."""

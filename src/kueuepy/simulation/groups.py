@@ -112,11 +112,10 @@ def _sum(amount: NDArray[Any], seconds: NDArray[Any], mask: NDArray[np.bool_]) -
 
 def _table(key: str, names: list[str], rows: list[dict[str, Any]]) -> Columns:
     found = dict.fromkeys(name for row in rows for name in row)
-    first = Categorical(np.arange(len(names), dtype=np.int32), names)
     columns = {
         name: np.array([np.nan if row.get(name) is None else row[name] for row in rows], _type(name)) for name in found
     }
-    return Columns({key: first, **columns})
+    return Columns({key: categorical(names), **columns})
 
 
 def _type(name: str) -> Any:

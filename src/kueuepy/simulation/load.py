@@ -13,7 +13,8 @@ from kueuepy.errors.words import counted, verb
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import unit
 from kueuepy.simulation.sums import sums
-from kueuepy.tables import Categorical, Columns
+from kueuepy.tables import Columns
+from kueuepy.tables.columns import categorical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -76,7 +77,7 @@ def describe(jobs: JobColumns, cluster: Cluster | None = None) -> Columns:
     queue = jobs["queue"]
     counts = np.bincount(queue.codes, minlength=len(queue.names))
     columns: dict[str, Any] = {
-        "queue": Categorical(np.arange(len(queue.names), dtype=np.int32), queue.names),
+        "queue": categorical(queue.names),
         "jobs": counts.astype(np.int64),
         "part": counts / max(1, len(jobs)),
     }

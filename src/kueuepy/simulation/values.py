@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from kueuepy._core import Quantity
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.objects import SECOND
-from kueuepy.objects.times import LONGEST, parse_duration, parse_time
+from kueuepy.objects.times import LONGEST, datetime_ns, parse_duration, parse_time, timedelta_ns
 from kueuepy.tables import Categorical
 
 Ints = NDArray[np.int64]
 Where = Callable[[int], str]
 """The place of a row, for errors: `jobs row 17 (jobs.csv:19)`."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _DATE = len("2017-10-09 07:01:55")
 _DAY_UNITS = {"d": 86400, "w": 604800}
 
@@ -313,8 +312,7 @@ def parse_span(value: Any) -> int | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, timedelta):
-        nanoseconds = getattr(value, "value", None)  # pandas keeps nanoseconds there
-        return nanoseconds if isinstance(nanoseconds, int) else value // timedelta(microseconds=1) * 1000
+        return timedelta_ns(value)
     if isinstance(value, np.timedelta64):
         return int(value.astype("m8[ns]").astype(np.int64))
     if isinstance(value, int | np.integer):
@@ -344,7 +342,7 @@ def _span_of_text(text: str) -> int | None:
 def parse_moment(value: Any) -> int | None:
     """Nanoseconds of a moment: RFC 3339, ISO 8601 without zone (taken as UTC), a datetime, a number of seconds."""
     if isinstance(value, datetime):
-        return _since_epoch(value)
+        return datetime_ns(value)
     if isinstance(value, date):
         return parse_moment(datetime(value.year, value.month, value.day, tzinfo=timezone.utc))
     if isinstance(value, np.datetime64):
@@ -371,11 +369,3 @@ def span(where: str, value: Any) -> int:
     if found is None or found < 0:
         raise InvalidSpecError(f"{where}: {value!r}; it must be a number of seconds of 0 or more, or such as 90s or 2d")
     return found
-
-
-def _since_epoch(value: datetime) -> int:
-    nanoseconds = getattr(value, "value", None)  # pandas keeps nanoseconds there
-    if isinstance(nanoseconds, int):
-        return nanoseconds
-    aware = value if value.tzinfo else value.replace(tzinfo=timezone.utc)
-    return (aware - _EPOCH) // timedelta(microseconds=1) * 1000

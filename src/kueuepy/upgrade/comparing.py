@@ -157,9 +157,8 @@ def _without(cluster: Cluster, first: Release, second: Release) -> Iterator[tupl
 def _gates(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, bool]]:
     """The gates that decide something and that the second release has otherwise, with their state there."""
     old, new = effective(first, {}), effective(second, {})
-    own = cluster.configuration.feature_gates
     for name in sorted(EFFECTIVE_GATES):
-        if old.get(name) != new.get(name) and name not in own:
+        if old.get(name) != new.get(name) and name not in cluster.configuration.feature_gates:
             yield name, new.get(name, False)
 
 

@@ -75,15 +75,20 @@ def pod_template(component: Section, path: str) -> Document:
     metadata = found.get("metadata") or {}
     kept = {key: dict(metadata[key]) for key in ("labels", "annotations") if metadata.get(key)}
     result: Document = {"metadata": kept} if kept else {}
-    result["spec"] = {
+    result["spec"] = _spec(spec)
+    return result
+
+
+def _spec(spec: Document) -> Document:
+    """What Kueue looks at in the spec of pods."""
+    found = {
         **{key: _containers(spec[key]) for key in ("initContainers", "containers") if spec.get(key)},
         **{key: copy.deepcopy(spec[key]) for key in _SPEC_FIELDS if key in spec},
         **{key: copy.deepcopy(spec.get(key, default)) for key, default in _SPEC_DEFAULTS.items()},
     }
     # A grace period that is written is lost on the way; only the default comes through.
-    if "terminationGracePeriodSeconds" not in spec:
-        result["spec"]["terminationGracePeriodSeconds"] = _GRACE_PERIOD
-    return result
+    grace = {} if "terminationGracePeriodSeconds" in spec else {"terminationGracePeriodSeconds": _GRACE_PERIOD}
+    return found | grace
 
 
 def _containers(containers: list[Document]) -> list[Document]:
@@ -147,9 +152,8 @@ def _of_jobset(spec: Section) -> Iterator[ComponentPodSet]:
 
 
 def _of_pytorch(spec: Section) -> Iterator[ComponentPodSet]:
-    specs = spec.section("pytorchReplicaSpecs")
     for name in ("Master", "Worker"):
-        replica = specs.find(name)
+        replica = spec.section("pytorchReplicaSpecs").find(name)
         if replica is not None and "template" in replica.data:
             path = f"template.spec.pytorchReplicaSpecs.{name}.template"
             yield ComponentPodSet(path, replica.count("replicas", 1), PodIndex(keys.REPLICA_INDEX))

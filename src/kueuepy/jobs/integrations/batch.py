@@ -72,12 +72,7 @@ class BatchJob(BaseJob):
             if self.is_elastic:
                 raise at.error(keys.JOB_MIN_PARALLELISM, "is given for an elastic Job; use one or the other")
         if self.has_equal_completions and at is not None:
-            if spec.text("completionMode", "NonIndexed") == "NonIndexed":
-                raise at.error(
-                    keys.JOB_COMPLETIONS_EQUAL_PARALLELISM, "is true for a NonIndexed Job; it must be Indexed"
-                )
-            if spec.count("parallelism", 1) != spec.count("completions", 1):
-                raise spec.error("completions", "differs from parallelism; the annotation says that they are equal")
+            _check_equal_completions(spec, at)
         template = self.slots(self.root)[0].metadata
         for key in (keys.REQUIRED_TOPOLOGY, keys.PREFERRED_TOPOLOGY):
             if self.is_elastic and key in template.texts("annotations"):
@@ -177,3 +172,13 @@ class CronJob(ParentJob):
     def queue_name(self) -> str:
         """The queue of the Jobs that it makes."""
         return self.jobs()[0].queue_name()
+
+
+def _check_equal_completions(spec: Section, annotations: Section) -> None:
+    """Checks that a Job that is annotated so has as many completions as pods at once."""
+    if spec.text("completionMode", "NonIndexed") == "NonIndexed":
+        raise annotations.error(
+            keys.JOB_COMPLETIONS_EQUAL_PARALLELISM, "is true for a NonIndexed Job; it must be Indexed"
+        )
+    if spec.count("parallelism", 1) != spec.count("completions", 1):
+        raise spec.error("completions", "differs from parallelism; the annotation says that they are equal")

@@ -30,9 +30,8 @@ class KubeflowJob(BaseJob):
 
     def slots(self, root: Section) -> Sequence[Slot]:
         """The templates of the types of replicas that the job has."""
-        index = PodIndex(keys.REPLICA_INDEX)
         return [
-            Slot(name, replica.count("replicas", 1), replica.section("template"), index=index)
+            Slot(name, replica.count("replicas", 1), replica.section("template"), index=PodIndex(keys.REPLICA_INDEX))
             for name, replica in self.replicas(root).items()
         ]
 

@@ -76,19 +76,20 @@ class LeaderWorkerSet(ParentJob):
         Start them with the infos of the replica's Workload.
         """
         slots = self.slots(self._section(self.suspended()))
-        leader_name = f"{self.name}-{self.index}"
         size = sum(slot.count for slot in slots)
-        items: list[Document] = []
-        for slot in slots:
-            for _ in range(slot.count):
-                number = len(items)
-                labels = {_NAME: self.name, _GROUP_INDEX: str(self.index), keys.LWS_WORKER_INDEX: str(number)}
-                annotations = {keys.POD_GROUP_TOTAL_COUNT: str(size), keys.ROLE_HASH: slot.name}
-                if number:
-                    annotations[_LEADER_NAME] = leader_name
-                name = f"{leader_name}-{number}" if number else leader_name
-                items.append(group_pod(slot.template, name, self, labels=labels, annotations=annotations))
+        each = (slot for slot in slots for _ in range(slot.count))
+        items = [self._pod(slot, number, size) for number, slot in enumerate(each)]
         return {"apiVersion": "v1", "kind": "List", "items": items}
+
+    def _pod(self, slot: Slot, number: int, size: int) -> Document:
+        """A pod of the replica; the first one leads it."""
+        leader_name = f"{self.name}-{self.index}"
+        labels = {_NAME: self.name, _GROUP_INDEX: str(self.index), keys.LWS_WORKER_INDEX: str(number)}
+        annotations = {keys.POD_GROUP_TOTAL_COUNT: str(size), keys.ROLE_HASH: slot.name}
+        if number:
+            annotations[_LEADER_NAME] = leader_name
+        name = f"{leader_name}-{number}" if number else leader_name
+        return group_pod(slot.template, name, self, labels=labels, annotations=annotations)
 
     def on_suspended(self, root: Section) -> None:
         """Passes on to its pods their queue, their priority, that they are held back, and where they are numbered."""

@@ -73,21 +73,12 @@ class RayKind(BaseJob):
         """Refuses, of a managed job, autoscaling without slices, too many groups, and a group named like the head."""
         if self.is_managed:
             spec = self.root.walk(self.cluster_path)
-            groups = spec.sections("workerGroupSpecs")
             if spec.flag("enableInTreeAutoscaling") and not self.is_elastic:
                 raise spec.error(
                     "enableInTreeAutoscaling",
                     f'is true; a job that Kueue manages may do so only with the annotation {keys.ELASTIC_JOB}: "true"',
                 )
-            if len(groups) + 1 > MAX_POD_SETS:
-                raise spec.error(
-                    "workerGroupSpecs", f"has {len(groups)} groups; it must have at most {MAX_POD_SETS - 1}"
-                )
-            for group in groups:
-                if group.text("groupName") == HEAD:
-                    raise group.error(
-                        "groupName", 'is "head", which is reserved for the head group; it must be another'
-                    )
+            _check_groups(spec)
         super().validate()
 
     @property
@@ -99,17 +90,18 @@ class RayKind(BaseJob):
         """Whether the cluster keeps its state in Redis, which is cleaned up in the end."""
         return self.annotations.get(_FAULT_TOLERANCE, "").lower() == "true" or "gcsFaultToleranceOptions" in spec.data
 
-    def _live_counts(self, spec: Section) -> dict[str, int]:
-        """The sizes of the groups that Ray has scaled, read from the live RayCluster among the related objects.
+    def _cluster_name(self) -> str:
+        """The name of the live RayCluster, as the status has it."""
+        status: Section | None = self.root
+        for key in (self.cluster_name_path or "").split("."):
+            status = status and status.find(key)
+        return status.text("rayClusterName") if status else ""
 
-        Source: `pkg/controller/jobs/raycluster/common.go:UpdatePodSets`.
-        """
+    def _live_counts(self, spec: Section) -> dict[str, int]:
+        """The sizes of the groups that Ray has scaled (`pkg/controller/jobs/raycluster/common.go:UpdatePodSets`)."""
         if not (self.cluster_name_path and self.is_elastic and spec.flag("enableInTreeAutoscaling")):
             return {}
-        status: Section | None = self.root
-        for key in self.cluster_name_path.split("."):
-            status = status and status.find(key)
-        name = status.text("rayClusterName") if status else ""
+        name = self._cluster_name()
         live = next((c for manifest in self.related if (c := self._live_cluster(manifest, name))), None)
         if live is None:
             return {}
@@ -158,3 +150,12 @@ class RayService(RayKind):
     def pods_ready(self) -> bool:
         """Whether the service is ready."""
         return self.condition("Ready") is not None
+
+
+def _check_groups(spec: Section) -> None:
+    groups = spec.sections("workerGroupSpecs")
+    if len(groups) + 1 > MAX_POD_SETS:
+        raise spec.error("workerGroupSpecs", f"has {len(groups)} groups; it must have at most {MAX_POD_SETS - 1}")
+    for group in groups:
+        if group.text("groupName") == HEAD:
+            raise group.error("groupName", 'is "head", which is reserved for the head group; it must be another')

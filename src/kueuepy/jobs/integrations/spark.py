@@ -69,16 +69,7 @@ class SparkApplication(BaseJob):
         spec = root.section("spec")
         common = spec.data.pop("nodeSelector", None)
         for role, info in zip(_ROLES, infos, strict=True):
-            own = spec.section(role)
-            if common is not None:
-                own.data["nodeSelector"] = dict(common)
-            merge_texts(own, "annotations", info.annotations)
-            merge_texts(own, "labels", info.labels)
-            merge_texts(own, "nodeSelector", info.node_selector)
-            merge_tolerations(own, info.tolerations)
-            own.data.setdefault("template", empty_template(role))
-            for gate in info.scheduling_gates:
-                add_gate(own.section("template").ensure("spec"), gate)
+            _give(spec.section(role), role, info, common)
         self._set_suspend(root, value=False)
         return root.data
 
@@ -128,3 +119,16 @@ class SparkApplication(BaseJob):
     def _own_texts(self, own: Section, metadata: Document, key: str) -> dict[str, str]:
         """Of the labels or annotations of a role those that it had, without those that only its template has."""
         return {name: value for name, value in own.texts(key).items() if metadata.get(key, {}).get(name) == value}
+
+
+def _give(own: Section, role: str, info: PodSetInfo, common: Document | None) -> None:
+    """Writes into the fields of a role what it was given, beside a node selector of all roles."""
+    if common is not None:
+        own.data["nodeSelector"] = dict(common)
+    merge_texts(own, "annotations", info.annotations)
+    merge_texts(own, "labels", info.labels)
+    merge_texts(own, "nodeSelector", info.node_selector)
+    merge_tolerations(own, info.tolerations)
+    own.data.setdefault("template", empty_template(role))
+    for gate in info.scheduling_gates:
+        add_gate(own.section("template").ensure("spec"), gate)

@@ -6,6 +6,7 @@ Mirrors, of Kubeflow Trainer v2.3.0, `pkg/runtime/core/trainingruntime.go:newRun
 """
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 from kueuepy.jobs.fields import Document, Section
@@ -99,21 +100,29 @@ def _fill(job: Section, job_spec: Section, policy: Section | None, trainer: Sect
     is_launching_node = mpi is not None and mpi.flag("runLauncherAsNode") and job.text("name") == _NODE
     if ancestor == _TRAINER or ancestor in _INITIALIZERS:
         job.data["replicas"] = 1
+    initializer = job_spec.find("initializer")
+    source = initializer and initializer.find(_INITIALIZERS.get(ancestor, ""))
     for container in job.walk("template.spec.template.spec").sections("containers"):
         name = container.text("name")
         if trainer is not None and name == _NODE and (ancestor == _TRAINER or is_launching_node):
             fields = ("image", "command", "args") if ancestor == _TRAINER else ()
-            container.data.update({key: copy.deepcopy(trainer.data[key]) for key in fields if key in trainer.data})
-            if policy is not None and "resourcesPerNode" in trainer.data:
-                resources = merged(container.data.get("resources", {}), trainer.data["resourcesPerNode"])
-                container.data["resources"] = resources
-            _set_env(container, trainer.data)
-        initializer = job_spec.find("initializer")
-        source = initializer and initializer.find(_INITIALIZERS.get(ancestor, ""))
+            _fill_node(container, fields, trainer, has_policy=policy is not None)
         if source is not None and name == ancestor:
-            uri = {"name": "STORAGE_URI", "value": source.text("storageUri")}
-            _set_env(container, {"env": [uri]} if "storageUri" in source.data else {})
-            _set_env(container, source.data)
+            _fill_initializer(container, source)
+
+
+def _fill_node(container: Section, fields: Sequence[str], trainer: Section, *, has_policy: bool) -> None:
+    container.data.update({key: copy.deepcopy(trainer.data[key]) for key in fields if key in trainer.data})
+    if has_policy and "resourcesPerNode" in trainer.data:
+        resources = merged(container.data.get("resources", {}), trainer.data["resourcesPerNode"])
+        container.data["resources"] = resources
+    _set_env(container, trainer.data)
+
+
+def _fill_initializer(container: Section, source: Section) -> None:
+    uri = {"name": "STORAGE_URI", "value": source.text("storageUri")}
+    _set_env(container, {"env": [uri]} if "storageUri" in source.data else {})
+    _set_env(container, source.data)
 
 
 def _set_env(container: Section, source: Document) -> None:

@@ -51,15 +51,19 @@ class TrainJob(BaseJob):
         if reference.text("apiGroup", _GROUP) != _GROUP or kind not in (_NAMESPACED, _CLUSTER_WIDE):
             raise reference.error("kind", f'is "{kind}"; it must be {_CLUSTER_WIDE} or {_NAMESPACED} of {_GROUP}')
         for manifest in self.related:
-            metadata = manifest.get("metadata")
-            if not isinstance(metadata, dict):
-                continue
-            namespace = metadata.get("namespace", "default") if kind == _NAMESPACED else self.namespace
-            if (manifest.get("kind"), metadata.get("name"), namespace) == (kind, name, self.namespace):
+            if self._is_named(manifest, kind, name):
                 return Section(f'{kind} "{name}"', "", without_nulls(manifest))
         raise NotFoundError(
             f'{self.owner}: spec.runtimeRef: "{name}" names no {kind}; its manifest must be among the related objects'
         )
+
+    def _is_named(self, manifest: Document, kind: str, name: str) -> bool:
+        """Whether a manifest is that of a runtime that has this name for the job."""
+        metadata = manifest.get("metadata")
+        if not isinstance(metadata, dict):
+            return False
+        namespace = metadata.get("namespace", "default") if kind == _NAMESPACED else self.namespace
+        return (manifest.get("kind"), metadata.get("name"), namespace) == (kind, name, self.namespace)
 
     def on_suspended(self, root: Section) -> None:
         """Adds the entry that takes what the job is given."""

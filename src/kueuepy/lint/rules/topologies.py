@@ -135,9 +135,8 @@ def no_pods(context: LintContext) -> Iterator[Hit]:
 
 def _mixture(context: LintContext, queue: ClusterQueue) -> tuple[list[str], list[str]]:
     """The flavors of a queue with and without a topology."""
-    named = [
-        quotas.name for group in queue.resource_groups for quotas in group.flavors if quotas.name in context.flavors
-    ]
+    quotas = (one for group in queue.resource_groups for one in group.flavors)
+    named = [one.name for one in quotas if one.name in context.flavors]
     placing = [name for name in named if context.flavors[name].topology_name is not None]
     return placing, [name for name in named if name not in placing]
 

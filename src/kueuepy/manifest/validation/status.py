@@ -121,8 +121,7 @@ def _review_check(workload: Workload, check: AdmissionCheckState, path: Path, re
     review.length(check.message, _MAX_MESSAGE, (*path, "message"))
     review.int32(check.requeue_after_seconds, (*path, "requeueAfterSeconds"), least=0)
     review.int32(check.retry_count, (*path, "retryCount"), least=0)
-    known = [pod_set.name for pod_set in workload.pod_sets]
-    review_updates(check.pod_set_updates, known, (*path, "podSetUpdates"), review)
+    review_updates(check.pod_set_updates, [one.name for one in workload.pod_sets], (*path, "podSetUpdates"), review)
 
 
 def review_updates(updates: Iterable[Mapping[str, Any]], known: Sequence[str], path: Path, review: Review) -> None:
