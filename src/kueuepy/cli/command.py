@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
 import msgspec
 
@@ -51,11 +52,14 @@ def _perf(args: argparse.Namespace) -> int:
         sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
         return 0
     for name, value in result.items():
-        text = f"{value:.3f}" if isinstance(value, float) else value
-        if isinstance(value, dict):
-            text = ", ".join(f"{kind} {wait:,}" for kind, wait in value.items())
-        sys.stdout.write(f"{name:>20}  {text}\n")
+        sys.stdout.write(f"{name:>20}  {_text(value)}\n")
     return 0
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{kind} {wait:,}" for kind, wait in value.items())
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -2,9 +2,10 @@
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
 from kueuepy.jobs import Submission, from_row
@@ -51,10 +52,7 @@ def _read(name: str, namespace: str) -> Iterator[tuple[str, Submission]]:
                     raise InvalidSpecError(f'{name}:1: "{column}" names two columns; name each column once')
             for cells in reader:
                 place = f"{name}:{reader.line_num}"
-                if None in cells:
-                    raise InvalidSpecError(f"{place}: has more cells than there are columns")
-                if None in cells.values():
-                    raise InvalidSpecError(f"{place}: has fewer cells than there are columns; leave cells empty")
+                _check(place, cells)
                 values = {column: _value(cell) for column, cell in cells.items() if cell}
                 try:
                     yield place, from_row(values, namespace=namespace)
@@ -64,6 +62,13 @@ def _read(name: str, namespace: str) -> Iterator[tuple[str, Submission]]:
         raise NotFoundError(f"{name}: cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise InvalidSpecError(f"{name}: is no CSV file in UTF-8: {error}") from None
+
+
+def _check(place: str, cells: Mapping[Any, Any]) -> None:
+    if None in cells:
+        raise InvalidSpecError(f"{place}: has more cells than there are columns")
+    if None in cells.values():
+        raise InvalidSpecError(f"{place}: has fewer cells than there are columns; leave cells empty")
 
 
 def _value(cell: str) -> int | str:

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
         CellView,
         FactsView,
         FlavorView,
+        NodeView,
         PodSetView,
     )
-    from kueuepy.engine.workloads import ConditionView, StatusView
+    from kueuepy.engine.workloads import CheckView, ConditionView, StatusView
     from kueuepy.explain.cause import Cause
 
 _MOST_NAMED = 5  # workloads each of which would make room
@@ -99,14 +100,7 @@ def _cell(cell: CellView, *, fair: bool) -> Cause:
 
 
 def _shortage(cell: CellView, *, fair: bool) -> list[Cause]:
-    causes = [
-        _cause(
-            "node",
-            words.node(node, cell, binds=node["name"] == cell["where"]),
-            {**node, "binds": node["name"] == cell["where"]},
-        )
-        for node in cell["path"]
-    ]
+    causes = [_node(node, cell) for node in cell["path"]]
     causes += [
         _cause("holder", words.holder(holder, cell["resource"]), holder)
         for holder in cell["quota_users"]
@@ -119,6 +113,11 @@ def _shortage(cell: CellView, *, fair: bool) -> list[Cause]:
         text = words.sufficient_alone(named, more=len(cell["sufficient_alone"]) > _MOST_NAMED)
         causes.append(_cause("one would do", text, {"workloads": named}))
     return causes
+
+
+def _node(node: NodeView, cell: CellView) -> Cause:
+    binds = node["name"] == cell["where"]
+    return _cause("node", words.node(node, cell, binds=binds), {**node, "binds": binds})
 
 
 def _is_barred(cell: CellView) -> bool:
@@ -187,12 +186,15 @@ def holding_causes(facts: FactsView, decided: Admitted | None, status: StatusVie
             for attempt in decided.attempts
             if attempt.flavor not in taken
         ]
-    for check in status.checks:
-        text = words.check(check.name, check.state, check.message)
-        causes.append(_cause("check", text, {"name": check.name, "state": check.state}))
+    causes += map(_check, status.checks)
     if fair:
         causes += shares(facts)
     return tuple(causes)
+
+
+def _check(check: CheckView) -> Cause:
+    text = words.check(check.name, check.state, check.message)
+    return _cause("check", text, {"name": check.name, "state": check.state})
 
 
 def _held(cell: CellView) -> Cause:

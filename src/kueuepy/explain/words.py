@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from kueuepy.decisions import FlavorAttempt
     from kueuepy.engine.facts import (
+        Amount,
         CandidateView,
         CellView,
         ComparisonView,
@@ -140,12 +141,15 @@ def node(facts: NodeView, of: CellView, *, binds: bool = False) -> str:
         parts.append(f"borrowingLimit {text('borrowing_limit')}")
     if facts["lending_limit"] is not None:
         parts.append(f"lendingLimit {text('lending_limit')}, so {text('guaranteed')} for itself")
-    free = facts["available"]
-    over = number(free) < 0
-    parts.append(f"{amount(resource, less(0, free) if over else free)} {'too much' if over else 'left'}")
+    parts.append(_left(resource, facts["available"]))
     limit = "its borrowingLimit" if of["limit"] == "borrowingLimit" else "its quota"
     counts = f"  ← {limit} is what counts" if binds else ""
     return f"{facts['kind']} {facts['name']}: {', '.join(parts)}{counts}"
+
+
+def _left(resource: str, free: Amount) -> str:
+    over = number(free) < 0
+    return f"{amount(resource, less(0, free) if over else free)} {'too much' if over else 'left'}"
 
 
 def holder(facts: QuotaUserView, resource: str) -> str:

@@ -100,9 +100,9 @@ class QuotaLimits(msgspec.Struct, frozen=True):
 
     def sheets(self) -> tuple[Sheet, ...]:
         """What is ensured and promised, and the limits."""
+        lending = self.lending or {}
         rows = [
-            (name, amount, self.promised.get(name, ""), (self.lending or {}).get(name, ""))
-            for name, amount in self.ensured.items()
+            (name, amount, self.promised.get(name, ""), lending.get(name, "")) for name, amount in self.ensured.items()
         ]
         return (Sheet(("ClusterQueue", f"ensured of {self.cell}", "promised", "lendingLimit"), rows),)
 

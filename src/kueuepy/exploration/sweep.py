@@ -145,9 +145,8 @@ def setup_of(cluster: Cluster, jobs: Any, settings: Mapping[str, Any]) -> Setup:
 def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
     found = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     if not found or len(set(found)) < len(found) or min(found) < 0:
-        raise InvalidSpecError(
-            f"sweep: seeds {seeds!r}; it must be a number of 1 or more, or different seeds of 0 or more"
-        )
+        wanted = "a number of 1 or more, or different seeds of 0 or more"
+        raise InvalidSpecError(f"sweep: seeds {seeds!r}; it must be {wanted}")
     return found
 
 

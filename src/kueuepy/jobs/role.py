@@ -74,10 +74,16 @@ def role_hash(spec: Document) -> str:
     }
     if spec.get("resources") is not None:
         shape["resources"] = _resources(spec["resources"].get("requests"))
-    text = json.dumps({"spec": _sorted(shape)}, separators=(",", ":"), ensure_ascii=False)
+    text = _json({"spec": _sorted(shape)})
+    return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
+
+
+def _json(value: Document) -> str:
+    """JSON as Go writes it."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     for character, escaped in _HTML.items():
         text = text.replace(character, escaped)
-    return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
+    return text
 
 
 def _containers(containers: list[Document] | None) -> list[Document] | None:

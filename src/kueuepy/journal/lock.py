@@ -44,11 +44,10 @@ def resolved(path: str | os.PathLike[str]) -> Path:
 
 def identity(path: str | os.PathLike[str]) -> Identity | None:
     """Which file has this name; none if there is no such file."""
-    try:
+    with suppress(OSError):
         found = os.stat(path)  # noqa: PTH116 - with each commit, and faster
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+        return found.st_dev, found.st_ino
+    return None
 
 
 class Lock:

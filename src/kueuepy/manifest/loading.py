@@ -203,6 +203,12 @@ class _Loader:
         if len(self._problems) >= _ENOUGH:
             raise ManifestError(self._problems)
 
+    def _note_annotations(self, *, is_old: bool) -> None:
+        """Notes what names a queue in the way of the first releases."""
+        counts = "counts beside objects of v1alpha2; since v0.3" if is_old else "does not count; since v0.3"
+        text = f"metadata.annotations[{QUEUE_NAME}]: {counts} a label of that key names the queue"
+        self._notes += [Note(item, _ANNOTATION, f"{name}: {text}") for item, name in self._annotated]
+
     def manifest(self) -> Manifest:
         """All of it, after the rules have been checked."""
         configuration = self._review()
@@ -212,9 +218,7 @@ class _Loader:
         is_old = bool(self._versions.intersection(OLD_VERSIONS))
         if is_old:
             jobs = [with_queue_label(job) for job in jobs]
-        counts = "counts beside objects of v1alpha2; since v0.3" if is_old else "does not count; since v0.3"
-        text = f"metadata.annotations[{QUEUE_NAME}]: {counts} a label of that key names the queue"
-        self._notes += [Note(item, _ANNOTATION, f"{name}: {text}") for item, name in self._annotated]
+        self._note_annotations(is_old=is_old)
         return Manifest(
             **group(obj for obj, _ in self._objects.values()),
             configuration=configuration,

@@ -66,6 +66,9 @@ def gauges(scheduler: Scheduler) -> Iterator[Series]:
             yield series
 
 
+_OF_QUOTA = ("resource_reservation", "resource_usage", "nominal_quota", "borrowing_limit", "lending_limit")
+
+
 class _Gauges:
     """The gauges of one moment."""
 
@@ -123,8 +126,7 @@ class _Gauges:
         for flavor, resources in view.holdings:
             for resource, *amounts in resources:
                 of = {"cohort": view.cohort, "cluster_queue": view.name, "flavor": flavor, "resource": resource}
-                names = ("resource_reservation", "resource_usage", "nominal_quota", "borrowing_limit", "lending_limit")
-                for name, amount in zip(names, amounts, strict=True):
+                for name, amount in zip(_OF_QUOTA, amounts, strict=True):
                     self._set(f"cluster_queue_{name}", _units(resource, amount), **of)
 
     def _cohort(self, view: CohortView) -> None:

@@ -151,11 +151,9 @@ class Run:
 
     def _last_runs(self) -> dict[int, int]:
         """By row of a job, that of its last run."""
-        runs, found = self.result.runs, dict[int, int]()
-        for run, row in enumerate(runs["job"].tolist()):
-            if row not in found or runs["run"][run] > runs["run"][found[row]]:
-                found[row] = run
-        return found
+        runs = self.result.runs
+        order = np.argsort(runs["run"], kind="stable")
+        return dict(zip(runs["job"][order].tolist(), order.tolist(), strict=True))
 
     def _lost(self) -> dict[int, dict[str, float]]:
         """By row of a job that was evicted, what was lost by cell."""

@@ -24,6 +24,8 @@ from kueuepy.simulation.values import span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from numpy.typing import NDArray
+
     from kueuepy.cluster import Cluster
     from kueuepy.simulation.base import JobColumns
 
@@ -306,6 +308,13 @@ class Prepared:
             self.core.plan(step)
         self._later.append((now, "apply", thing))
 
+    def _renumber(self, places: NDArray[np.int64]) -> None:
+        """Changes of jobs go with their jobs, which have moved to these places."""
+        self.options["changes"] = [
+            (at, what, int(places[thing]) if isinstance(thing, int) else thing, value)
+            for at, what, thing, value in self.options["changes"]
+        ]
+
     def submit(self, given: Any) -> None:
         """Takes in more jobs; those whose submission is over come now."""
         now, old = self.now, len(self.jobs)
@@ -323,11 +332,7 @@ class Prepared:
         before, self.order = self.order, np.concatenate([self.order[:came], rest])
         place = np.argsort(self.order, kind="stable")
         self.core.extend(self.shapes, self._columns(), place[before].tolist())
-        moved = place[before]
-        self.options["changes"] = [
-            (at, what, int(moved[thing]) if isinstance(thing, int) else thing, value)
-            for at, what, thing, value in self.options["changes"]
-        ]
+        self._renumber(place[before])
         self._later.append((now, "submit", given))
 
 

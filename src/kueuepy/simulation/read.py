@@ -258,9 +258,8 @@ def _check_widths(source: Source, rows: list[list[str]]) -> None:
     """Finds a line that has more or fewer cells than the first; an empty one is no row."""
     for number, row in enumerate(rows, 1):
         if row and len(row) != len(rows[0]):
-            raise InvalidSpecError(
-                f"{source.path}:{number}: has {counted(len(row), 'cell')}; the first line names {len(rows[0])}"
-            )
+            what = f"has {counted(len(row), 'cell')}; the first line names {len(rows[0])}"
+            raise InvalidSpecError(f"{source.path}:{number}: {what}")
 
 
 def _csv_columns(source: Source) -> dict[str, Any]:

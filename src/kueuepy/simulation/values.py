@@ -87,8 +87,7 @@ class Column:
         if seconds.dtype.kind in "iub":
             return np.asarray(seconds.astype(np.int64) * SECOND)
         whole = np.floor(seconds)
-        exact: Ints = whole.astype(np.int64) * SECOND + np.round((seconds - whole) * SECOND).astype(np.int64)
-        return exact
+        return np.asarray(whole.astype(np.int64) * SECOND + np.round((seconds - whole) * SECOND).astype(np.int64))
 
     def _each(self, parse: Callable[[Any], int | None], allowed: str, missing: int) -> Ints:
         known: dict[Any, int] = {}

@@ -63,10 +63,8 @@ def integrals(run: Recorded, low: float, high: float) -> dict[str, Any]:
 def _series(run: Recorded, name: str) -> list[tuple[str, str, Any, Any]]:
     """By queue and cell, the moments at which a value is another, and the values."""
     table = run.usage
-    return [
-        (queue, cell, table["seconds"][rows], table[name][rows].astype(np.float64))
-        for queue, cell, rows in series_of(table)
-    ]
+    times, values = table["seconds"], table[name].astype(np.float64)
+    return [(queue, cell, times[rows], values[rows]) for queue, cell, rows in series_of(table)]
 
 
 def _firsts(run: Recorded, name: str) -> dict[str, _Steps]:

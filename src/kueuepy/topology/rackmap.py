@@ -17,7 +17,7 @@ from kueuepy.topology.rack import Rack, Use
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kueuepy.engine.places import TreeView
     from kueuepy.objects import QuantityText, ResourceFlavor
@@ -52,6 +52,12 @@ class RackMap:
         """All domains, each before those in it, in the order of their values."""
         return tuple(sorted(self._by_row, key=lambda rack: rack.values))
 
+    def _path(self, row: int) -> Iterator[int]:
+        """A domain and those that it is in, up to the root."""
+        while row >= 0:
+            yield row
+            row = self._tree.domains[row][1]
+
     @cached_property
     def _by_row(self) -> list[Rack]:
         tree = self._tree
@@ -62,18 +68,15 @@ class RackMap:
         nodes = [0] * len(tree.domains)
         uses: list[dict[str, tuple[int, Counter[str]]]] = [{} for _ in tree.domains]
         for leaf, row in enumerate(tree.leaves):
-            while row >= 0:
-                nodes[row] += 1
+            for domain in self._path(row):
+                nodes[domain] += 1
                 for table, amounts in enumerate((tree.capacity, tree.free, tree.used)):
-                    sums[row][table].update(dict(zip(tree.resources, amounts[leaf], strict=True)))
-                row = tree.domains[row][1]  # noqa: PLW2901 - up to the root
+                    sums[domain][table].update(dict(zip(tree.resources, amounts[leaf], strict=True)))
         for leaf, workload, pods, each in tree.uses:
-            row = tree.leaves[leaf]
-            while row >= 0:
-                count, taken = uses[row].get(workload, (0, Counter[str]()))
+            for domain in self._path(tree.leaves[leaf]):
+                count, taken = uses[domain].get(workload, (0, Counter[str]()))
                 taken.update({resource: amount * pods for resource, amount in each.items()})
-                uses[row][workload] = (count + pods, taken)
-                row = tree.domains[row][1]
+                uses[domain][workload] = (count + pods, taken)
         return [
             self._rack(self.levels[level], values[row], nodes[row], sums[row], uses[row])
             for row, (level, _, _) in enumerate(tree.domains)

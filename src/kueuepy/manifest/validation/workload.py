@@ -34,15 +34,19 @@ def review_workload(workload: Workload, review: Review) -> None:
     review.int32(workload.priority, ("spec", "priority"))
     _review_class_ref(workload, review)
     review.int32(workload.maximum_execution_time_seconds, ("spec", "maximumExecutionTimeSeconds"), least=1)
+    _review_preemption_gates(workload, review)
+    review_gated_by(workload, review)
+    _review_boost(workload, review)
+    if workload.status is not None:
+        review_status(workload, workload.status, review)
+
+
+def _review_preemption_gates(workload: Workload, review: Review) -> None:
     gates = ("spec", "preemptionGates")
     review.at_most(workload.preemption_gates, _MAX_GATES, gates)
     review.unique(workload.preemption_gates, gates, "name")
     for position, gate in enumerate(workload.preemption_gates):
         review.length(gate, _MAX_GATE_NAME, (*gates, position, "name"), least=1)
-    review_gated_by(workload, review)
-    _review_boost(workload, review)
-    if workload.status is not None:
-        review_status(workload, workload.status, review)
 
 
 def is_elastic(workload: Workload, review: Review) -> bool:

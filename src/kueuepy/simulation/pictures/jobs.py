@@ -50,8 +50,7 @@ def waits(run: Recorded, by: str = "queue") -> Lines:
 
 def _distribution(name: str, place: int, waited: NDArray[np.float64]) -> Line:
     ordered = np.sort(waited)
-    part = np.linspace(0.0, 1.0, _POINTS + 1)[1:]
-    rows = np.ceil(part * len(ordered)).astype(np.int64) - 1
+    rows = np.ceil(np.linspace(0.0, 1.0, _POINTS + 1)[1:] * len(ordered)).astype(np.int64) - 1
     x = np.maximum(ordered[rows], _LEAST)
     last = np.append(x[1:] > x[:-1], [True])
     return Line(name, place, x[last], ((rows + 1) / len(ordered))[last])
