@@ -78,9 +78,8 @@ def _events(settled: Settled) -> Iterator[tuple[Any, ...]]:
 def _waiting(scheduler: Scheduler) -> Iterator[str]:
     """Everybody who is neither admitted nor finished."""
     for key in scheduler.keys():  # noqa: SIM118 - no dict
-        found = scheduler.engine.find(key)
-        held = {name for name, condition in conditions_of(scheduler.engine, found).items() if condition.is_true}
-        if not held & {"Admitted", "Finished"}:
+        conditions = conditions_of(scheduler.engine, scheduler.engine.find(key))
+        if not any(name in conditions and conditions[name].is_true for name in ("Admitted", "Finished")):
             yield key
 
 

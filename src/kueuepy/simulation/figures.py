@@ -263,10 +263,7 @@ def kpis_of(
     utilisation = {cell: used.get(cell, 0.0) / all_ if all_ > 0 else 0.0 for cell, all_ in nominal.items()}
     dominant = max(utilisation, key=lambda cell: utilisation[cell], default="")
     wasted = lost.get(dominant, 0.0) + overhead.get(dominant, 0.0)
-    ends = jobs["end"][~np.isnan(jobs["end"])]
     used_hours = hours(used)
-    promised = jobs["first_wait"][mask & jobs["promised"]]
-    promised = np.sort(promised[~np.isnan(promised)])
     found = Kpis(
         **of_jobs,
         seconds=seconds,
@@ -275,7 +272,7 @@ def kpis_of(
         lost_hours=hours(lost),
         overhead_hours=hours(overhead),
         wasted=wasted / used[dominant] if used.get(dominant) else 0.0,
-        makespan=float(ends.max() - jobs["submit"].min()) if len(ends) else 0.0,
+        makespan=_makespan(jobs),
         throughput=of_jobs["finished"] / seconds * _HOUR if seconds else 0.0,
         waiting_mean=totals["waits"] / _NANO / seconds if seconds else 0.0,
         waiting_max=totals["most_waiting"],
@@ -284,18 +281,32 @@ def kpis_of(
         lent_hours=hours(totals["lent"]),
         borrowing_time=totals["borrowing"] / _NANO / seconds if seconds else 0.0,
         idle_while_waiting=hours(totals["idle"]),
-        promise_p95=percentile(promised, 95) if len(promised) else None,
+        promise_p95=_promise(jobs, mask),
         jain=jain(run, totals["by_queue"], nominal, mask),
         blocked_share=totals["blocked"] / totals["somebody_waits"] if totals["somebody_waits"] else None,
         preemptions=part["rules"],
         loops=len(run.loops),
         starved=_starved(run, mask),
-        cost=None
-        if prices is None
-        else sum(h * prices.get(cell.partition("/")[0], 0.0) for cell, h in used_hours.items()),
+        cost=None if prices is None else _cost(used_hours, prices),
     )
     found.__dict__["run"] = run
     return found
+
+
+def _makespan(jobs: Columns) -> float:
+    ends = jobs["end"][~np.isnan(jobs["end"])]
+    return float(ends.max() - jobs["submit"].min()) if len(ends) else 0.0
+
+
+def _promise(jobs: Columns, mask: NDArray[np.bool_]) -> float | None:
+    """The first wait of 95 of 100 of the jobs that were promised quota."""
+    waits = jobs["first_wait"][mask & jobs["promised"]]
+    waits = np.sort(waits[~np.isnan(waits)])
+    return percentile(waits, 95) if len(waits) else None
+
+
+def _cost(used_hours: Mapping[str, float], prices: Mapping[str, float]) -> float:
+    return sum(amount * prices.get(cell.partition("/")[0], 0.0) for cell, amount in used_hours.items())
 
 
 def _of_run(run: Recorded) -> dict[str, Any]:

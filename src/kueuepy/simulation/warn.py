@@ -11,6 +11,8 @@ from kueuepy.simulation.columns import is_resource
 from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kueuepy.simulation.figures import Kpis
     from kueuepy.simulation.recorded import Recorded
 
@@ -48,6 +50,14 @@ def _hopeless(result: Recorded) -> list[str]:
     return [f"{counted(len(rows), 'job')} can never be admitted: {named}{more}"]
 
 
+def _trees(result: Recorded, queues: Iterable[str]) -> dict[str, list[str]]:
+    """The ClusterQueues of each tree of cohorts."""
+    found: dict[str, list[str]] = {}
+    for name in queues:
+        found.setdefault(result.trees.get(name, name), []).append(name)
+    return found
+
+
 def _loads(result: Recorded) -> list[str]:
     """Where more comes than quota could ever run: waits grow with the length of the run there.
 
@@ -59,9 +69,7 @@ def _loads(result: Recorded) -> list[str]:
     if len(jobs) < _ENOUGH or span < _LONG * float(runtime.mean()):
         return []
     queues = jobs["cluster_queue"]
-    trees: dict[str, list[str]] = {}
-    for name in queues.names:
-        trees.setdefault(result.trees.get(name, name), []).append(name)
+    trees = _trees(result, queues.names)
     places = {name: place for place, names in enumerate(trees.values()) for name in names}
     tree_of = np.array([*(places[name] for name in queues.names), len(trees)])[queues.codes]
     resources = [name for name in jobs.names if is_resource(name)]
