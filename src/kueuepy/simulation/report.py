@@ -194,8 +194,8 @@ def _figures(result: Result) -> str:
         except KueueError:
             between = ""
         rows.append((name, (value, figure_text(name, value)), between))
-    told = "<p>The interval is that of 95 %, by means over 20 batches of the run.</p>"
-    return told + _table(("figure", "value", "interval"), rows)
+    caption = "<p>The interval is that of 95 %, by means over 20 batches of the run.</p>"
+    return caption + _table(("figure", "value", "interval"), rows)
 
 
 def _pictures(result: Result, *names: Any) -> str:
