@@ -119,7 +119,7 @@ def wheel(session: nox.Session) -> None:
     own = "--config-setting=cmake.define.CMAKE_DISABLE_FIND_PACKAGE_absl=ON"
     session.run("python", "-m", "build", own, "--outdir", str(dist / "raw"), str(ROOT))
     (raw,) = (dist / "raw").glob("*.whl")
-    session.run("auditwheel", "repair", "--wheel-dir", str(dist), str(raw))
+    session.run("auditwheel", "repair", "-z", "9", "--wheel-dir", str(dist), str(raw))
     (repaired,) = dist.glob("*.whl")
     session.run("check-wheel-contents", str(repaired))
     size = repaired.stat().st_size

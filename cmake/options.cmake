@@ -14,8 +14,9 @@ if(KUEUE_SANITIZE)
   target_link_options(kueue_options INTERFACE -fsanitize=${KUEUE_SANITIZE})
 endif()
 
-# Of what is not where the time goes: small, as a wheel is downloaded often.
+# Of what is not where the time goes: small, as a wheel is downloaded often; or somewhat smaller.
 set(KUEUE_SMALL $<$<CONFIG:Release,RelWithDebInfo>:-Os>)
+set(KUEUE_SMALLER $<$<CONFIG:Release,RelWithDebInfo>:-O2>)
 
 # An extension module of Python. What calls the core and is called from Python is not where the time goes: it is compiled
 # small, without link-time optimization, and what nobody calls is left out of it. Nothing of the libraries in it can be
