@@ -75,11 +75,11 @@ def test_Q_08_no_selector_admits_nobody(stage):
 
 
 @pytest.mark.parametrize("event", ["finish in the cohort", "edit of the queue"])
-def test_Q_09_the_parked_return_when_something_changes(stage, event):
+def test_Q_09_the_inadmissible_return_when_something_changes(stage, event):
     story = stage(DEFAULT, _queue("a", 5, cohort_name="c"), _queue("b", 5, cohort_name="c"))
     story.submit("b", 1, {"cpu": 5}, name="sibling")
     story.settle()
-    story.submit("a", 1, {"cpu": 6}, name="parked")
+    story.submit("a", 1, {"cpu": 6}, name="waiting")
     story.settle()
     assert story.running() == ["sibling"]
 
@@ -88,7 +88,7 @@ def test_Q_09_the_parked_return_when_something_changes(stage, event):
     else:
         story.scheduler.finish("sibling")
     story.settle()
-    assert "parked" in story.running()
+    assert "waiting" in story.running()
 
 
 def test_Q_10_a_preemptor_is_queued_again_at_once(stage):
@@ -152,7 +152,7 @@ def test_Q_23_only_heads_are_judged_one_of_each_queue(stage):
     judged = [[decision.workload for decision in story.scheduler.cycle()] for _ in range(2)]
 
     assert judged == [["default/a-0000", "default/b-0000"], ["default/b-0001"]]
-    assert story.scheduler.workload("a-0001").status.conditions == ()  # parked with its equal, and never judged
+    assert story.scheduler.workload("a-0001").status.conditions == ()  # inadmissible with its equal, and never judged
 
 
 def test_Q_25_equals_are_told_apart_by_their_uid(stage):

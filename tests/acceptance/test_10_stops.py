@@ -154,7 +154,7 @@ def test_WL_11_60_seconds_and_40_more_of_100_then_deactivated(stage):
     )
 
 
-def test_WL_11_who_ran_out_of_time_stays_parked_when_it_is_active_again(stage):
+def test_WL_11_who_ran_out_of_time_stays_inadmissible_when_it_is_active_again(stage):
     story = stage(DEFAULT, queue(1))
     story.submit("q", name="w", maximum_execution_time_seconds=10)
     story.settle()

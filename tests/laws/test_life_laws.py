@@ -23,18 +23,18 @@ few = settings(phases=[Phase.generate])
 def states(lives: Lives) -> dict[str, list[str]]:
     """Every state that each workload is in, each by a test of its own."""
     queues = lives.scheduler.engine.queues().values()
-    heap = {key for waiting, parked in queues for key in set(waiting) - set(parked)}
-    parked = {key for _, parked in queues for key in parked}
-    return {key: _states(lives, key, is_queued=key in heap, is_parked=key in parked) for key in lives.keys()}  # noqa: SIM118 - no dict
+    heap = {key for waiting, inadmissible in queues for key in set(waiting) - set(inadmissible)}
+    inadmissible = {key for _, inadmissible in queues for key in inadmissible}
+    return {key: _states(lives, key, is_queued=key in heap, is_inadmissible=key in inadmissible) for key in lives.keys()}  # noqa: SIM118 - no dict
 
 
-def _states(lives: Lives, key: str, *, is_queued: bool, is_parked: bool) -> list[str]:
+def _states(lives: Lives, key: str, *, is_queued: bool, is_inadmissible: bool) -> list[str]:
     workload, engine = lives.scheduler.workload(key), lives.scheduler.engine
     finished, holds, evicted, admitted = (
         lives.says(key, name) for name in ("Finished", "QuotaReserved", "Evicted", "Admitted")
     )
     gated, is_active = bool(workload.annotations), workload.active
-    nowhere = is_active and not (finished or holds or gated or is_queued or is_parked)
+    nowhere = is_active and not (finished or holds or gated or is_queued or is_inadmissible)
     backs_off = (engine.status_details(engine.find(key))["requeue_at"] or 0) > engine.now
     suspended = lives.locals[workload.queue_name].stop_policy != "None"
     found = {
@@ -45,7 +45,7 @@ def _states(lives: Lives, key: str, *, is_queued: bool, is_parked: bool) -> list
         "Deactivated": not is_active and not holds and not finished,
         "Gated": gated and is_active and not holds and not finished,
         "Queued": is_queued,
-        "Parked": is_parked,
+        "Inadmissible": is_inadmissible,
         "Backoff": nowhere and backs_off,
         "Suspended": nowhere and not backs_off and suspended,
     }
@@ -167,7 +167,7 @@ def awaited(lives: Lives) -> dict[str, str]:
     """What has to happen before each workload goes on, when nothing else changes any more."""
     now = sole_states(lives)
     queues = lives.scheduler.engine.queues().values()
-    heads = {next((key for key in waiting if key not in parked), None) for waiting, parked in queues}
+    heads = {next((key for key in waiting if key not in inadmissible), None) for waiting, inadmissible in queues}
     waits = lives.scheduler.configuration.wait_for_pods_ready
     # A cycle may stand still at a workload that is not ready yet, and the scheduler with it; its heads stay queued.
     blocks = waits is not None and waits.block_admission
@@ -210,7 +210,7 @@ def _awaited(lives: Lives, key: str, state: str) -> str:
             return "the LocalQueue goes on"
     if queue.stop_policy != "None":
         return "the ClusterQueue goes on"
-    if state == "Parked" and backs_off:
+    if state == "Inadmissible" and backs_off:
         return "time"
     if requeued is not None and not requeued[0]:
         if requeued[1].startswith("DeactivatedDueTo"):
@@ -219,7 +219,7 @@ def _awaited(lives: Lives, key: str, state: str) -> str:
         return "its checks say more"
     elif why in ("WaitingForQuota", "WaitingForPreemptedWorkloads", ""):
         return "quota"
-    elif state == "Parked" and why == "PendingEvaluation":
+    elif state == "Inadmissible" and why == "PendingEvaluation":
         # A check said Retry when its turn came; that it says more does not bring it back into the queue by itself
         # (`pkg/cache/queue/cluster_queue.go:PushOrUpdate`).
         return "its ClusterQueue changes"
@@ -285,7 +285,7 @@ def test_the_stories_hold_every_state_and_every_event():
             named |= set(awaited(lives).values())
     assert seen == {
         *("Finished", "Stopping", "Admitted", "Reserved", "Deactivated", "Gated"),
-        *("Queued", "Parked", "Backoff", "Suspended"),
+        *("Queued", "Inadmissible", "Backoff", "Suspended"),
     }
     assert named - {"its ClusterQueue changes"} == {
         *(ENDS, FOR_GOOD, *PASSIVE, "time", "its pods are gone", "its job is done", "its checks say more"),

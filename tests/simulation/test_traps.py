@@ -11,7 +11,7 @@ import kueuepy as kq
 from .conftest import GPU, cluster, queue
 
 
-def test_a_head_that_is_parked_uncovers_who_fits():
+def test_a_head_that_becomes_inadmissible_uncovers_who_fits():
     """Nominal 4, a job of 3 runs, jobs of 2 and 1 arrive: the 1 starts at once, not when the 3 ends."""
     rows = [(0, 100, 3), (1, 10, 2), (1, 10, 1)]
     jobs = [{"queue": "q", "submit": at, "runtime": run, "gpu": gpus} for at, run, gpus in rows]

@@ -137,8 +137,8 @@ def test_a_deleted_cluster_queue_lends_its_quota_until_its_last_workload_has_lef
     assert made.check() == []
 
 
-def parked(*objects):
-    """An engine in which `waits` is parked after a cycle of its own, and what a cycle after a change admits."""
+def after_a_change(*objects):
+    """An engine in which `waits` is inadmissible after a cycle of its own, and what a cycle after a change admits."""
     made = engine([*objects, LocalQueue("q", cluster_queue="q"), Workload("waits", queue_name="q", pod_sets=PODS)])
     made.settle()
     assert made.cycle()[1] == 0
@@ -161,9 +161,9 @@ def test_a_namespace_wakes_by_its_labels_not_when_it_is_created():
     """`pkg/controller/core/clusterqueue_controller.go:cqNamespaceHandler`."""
     own = LabelSelector({"team": "a"})
     queue = ClusterQueue.of("q", {"f": {"cpu": 4}}, namespace_selector=own)
-    late = parked(ResourceFlavor("f"), queue)
+    late = after_a_change(ResourceFlavor("f"), queue)
     assert late(Namespace("default", labels={"team": "a"})) == "asleep"
-    known = parked(ResourceFlavor("f"), queue, Namespace("default"))
+    known = after_a_change(ResourceFlavor("f"), queue, Namespace("default"))
     assert known(Namespace("default", labels={"room": "b"})) == "asleep"
     assert known(Namespace("default", labels={"team": "a"})) == "admitted"
 
@@ -171,7 +171,7 @@ def test_a_namespace_wakes_by_its_labels_not_when_it_is_created():
 def test_a_flavor_wakes_only_by_what_pods_are_matched_with():
     """`pkg/controller/core/resourceflavor_controller.go:flavorSchedulingFieldsChanged`."""
     tainted = ResourceFlavor("f", node_taints=(Taint("gpu", "", "NoSchedule"),))
-    after = parked(Namespace("default"), tainted, ClusterQueue.of("q", {"f": {"cpu": 4}}))
+    after = after_a_change(Namespace("default"), tainted, ClusterQueue.of("q", {"f": {"cpu": 4}}))
     assert after(tainted) == "asleep"
     assert after(msgspec.structs.replace(tainted, node_labels={"zone": "a"})) == "woken"
     assert after(ResourceFlavor("f")) == "admitted"

@@ -173,7 +173,7 @@ class Compaction {
     WalkIds(renumbering_, state.events);
     WalkIds(renumbering_, state.second_passes);
     WalkIds(renumbering_, state.topology.pods);
-    state.topology.made = TopologyShortCuts();
+    state.topology.made = TopologyCaches();
     renumbering_.Keys(IdKind::kNode, state.to_requeue);
     for (EquivalenceClass& cls : state.classes) WalkIds(renumbering_, cls);
     RenumberCaches(state.caches);

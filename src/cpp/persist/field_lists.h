@@ -164,10 +164,10 @@ class FieldLists {
 #undef KUEUE_RECORD
 
   // Caches, which are not saved. Saved states know both by their first names.
-  static std::string NameOf(const TopologyShortCuts&) { return "TopologyShortCuts"; }
-  static const char* FieldsOf(const TopologyShortCuts&) { return ""; }
+  static std::string NameOf(const TopologyCaches&) { return "TopologyShortCuts"; }
+  static const char* FieldsOf(const TopologyCaches&) { return ""; }
   template <typename Use>
-  static void Visit(const TopologyShortCuts&, Use use) {
+  static void Visit(const TopologyCaches&, Use use) {
     use();
   }
   // Caches, which are not saved.

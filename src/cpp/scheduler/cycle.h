@@ -41,9 +41,9 @@ struct CycleResult {
   int admitted = 0;   // workloads that got quota
   int evicted = 0;    // workloads newly evicted
   int heads = 0;
-  bool parked = false;    // a head made room for those behind it
-  bool scanning = false;  // a head goes on with other flavors in the next cycle
-  bool moved = false;     // something else changed: a bucket, or the progress of a scan
+  bool made_inadmissible = false;  // a head, which makes room for those behind it
+  bool scanning = false;           // a head goes on with other flavors in the next cycle
+  bool moved = false;              // something else changed: a bucket, or the progress of a scan
   std::vector<WorkloadId> admitted_workloads, evicted_workloads;
 };
 

@@ -148,7 +148,7 @@ void Cycle::FinishEntry(Entry& entry) {
   }
   const bool had_progress = workload.progress != nullptr;
   const bool is_active = Requeue(live_, entry.workload, entry.requeue_reason, entry.quota_reserved_reason);
-  result_.parked = result_.parked || !is_active;
+  result_.made_inadmissible = result_.made_inadmissible || !is_active;
   result_.scanning = result_.scanning || (is_active && had_progress);
   const Reason reason =
       live_.config.gates.unadmitted_workloads_observability ? entry.quota_reserved_reason : Reason::kPending;

@@ -126,7 +126,7 @@ bool Simulation::FollowsCycle(const CycleResult& result) {
     return true;
   }
   if (options_.as_performance_test) return false;
-  if (result.parked || acted_) return true;
+  if (result.made_inadmissible || acted_) return true;
   return (result.scanning || !engine_.state().to_requeue.empty()) && ++idle_cycles_ < kLongestScan;
 }
 

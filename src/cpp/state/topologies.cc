@@ -46,7 +46,7 @@ PlacementGates PlacementGatesOf(const State& state) {
 
 void RebuildTopologies(State& state) {
   Topologies& all = state.topology;
-  TopologyShortCuts& made = all.made;
+  TopologyCaches& made = all.made;
   made.stale = false;
   made.capacity.Clear();
   made.of_class.clear();
@@ -143,7 +143,7 @@ std::vector<PodDemand>& DemandsOf(State& state, ClassId cls) {
 }
 
 int32_t DemandId(State& state, const NodeDemand& demand) {
-  TopologyShortCuts& made = state.topology.made;
+  TopologyCaches& made = state.topology.made;
   const int32_t id = made.demands.Intern(demand.Key());
   if (id == static_cast<int32_t>(made.demand_of_id.size())) made.demand_of_id.push_back(demand);
   return id;

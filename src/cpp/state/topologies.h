@@ -44,7 +44,7 @@ struct PodDemand {
 };
 
 // Rebuilt where it is missing; not saved.
-struct TopologyShortCuts {
+struct TopologyCaches {
   TopologyCapacity capacity;
   Interner demands;                                               // texts of node demands
   Interner requests, pods;                                        // and of what PodDemand has numbers for
@@ -60,7 +60,7 @@ struct Topologies {
   Interner domains;
   std::set<std::pair<Time, std::string>> freed;  // when, and on which node, foreign pods made room
   std::map<std::string, Time> waiting;           // nodes that are not ready, and when that will be too long
-  TopologyShortCuts made;
+  TopologyCaches made;
 };
 
 // Brings the trees and their usage up to date with nodes, pods, flavors and who holds quota.
