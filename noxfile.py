@@ -128,7 +128,7 @@ def wheel(session: nox.Session) -> None:
         session.error(f"{repaired.name} has {size:,} bytes; at most {LARGEST_WHEEL:,} are allowed")
     session.run("python", "-m", "venv", str(fresh))
     groups = nox.project.dependency_groups(PYPROJECT, "test", "beside")
-    alone = {"PATH": str(fresh / "bin"), "CC": "false", "CXX": "false"}
+    alone = {"PATH": str(fresh / "bin"), "PYTHONPATH": "", "CC": "false", "CXX": "false"}
     python = str(fresh / "bin" / "python")
     install = ("-m", "pip", "install", "--quiet", "--only-binary", ":all:")
     session.run(python, *install, f"{repaired}[all]", *groups, env=alone, external=True)
