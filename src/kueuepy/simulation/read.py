@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -15,10 +13,10 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.libraries import imported
-from kueuepy.errors.words import counted
 from kueuepy.simulation.base import JobColumns, renamed
+from kueuepy.simulation.cells import csv_columns
 from kueuepy.simulation.columns import ALIASES, SPANS
-from kueuepy.simulation.values import Column, is_missing, raw
+from kueuepy.simulation.values import Column, missing_of, raw
 from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
@@ -74,7 +72,7 @@ class Source:
             InvalidSpecError: The file cannot be read, or a line has more or fewer cells than the first.
         """
         if self._csv is None:
-            self._csv = _csv_columns(self)
+            self._csv = csv_columns(self.text(), str(self.path))
         return dict(self._csv)
 
     def bytes(self) -> bytes:
@@ -172,7 +170,7 @@ class Table:
             if isinstance(values, Categorical):
                 found &= values.codes >= 0
             elif values.dtype.kind == "O":
-                found &= np.fromiter((not is_missing(v) for v in values.tolist()), bool, len(values))
+                found &= ~missing_of(values.tolist())
             elif values.dtype.kind in "fmM":
                 found &= values == values  # noqa: PLR0124 - NaN and NaT are not
         return found
@@ -252,40 +250,6 @@ def _by_name(source: Source, columns: Mapping[str, Any], names: Mapping[str, str
     table = Table(source, {ALIASES.get(name, name): values for name, values in renamed(columns, names).items()})
     present = [name for name in _NEEDED if table.has(name)]
     return (kept := table.keep(table.given(*present), "without queue, submit or runtime")).jobs(kept.columns)
-
-
-def _check_widths(source: Source, rows: list[list[str]]) -> None:
-    """Finds a line that has more or fewer cells than the first; an empty one is no row."""
-    for number, row in enumerate(rows, 1):
-        if row and len(row) != len(rows[0]):
-            what = f"has {counted(len(row), 'cell')}; the first line names {len(rows[0])}"
-            raise InvalidSpecError(f"{source.path}:{number}: {what}")
-
-
-def _csv_columns(source: Source) -> dict[str, Any]:
-    text = source.text()
-    try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
-    except csv.Error as error:
-        raise InvalidSpecError(f"{source.path}: {error}") from None
-    if not rows:
-        raise InvalidSpecError(f"{source.path}: is empty; its first line must name the columns")
-    names = [name.strip() for name in rows[0]]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidSpecError(f'{source.path}:1: column "{twice}" is there twice')
-    if any(len(row) != len(names) for row in rows):
-        _check_widths(source, rows)
-    body = [row for row in rows[1:] if row]
-    return {name: _texts(column) for name, column in zip(names, zip(*body, strict=True), strict=True)} or {
-        name: _texts(()) for name in names
-    }
-
-
-def _texts(values: tuple[str, ...]) -> NDArray[Any]:
-    found = np.empty(len(values), object)
-    found[:] = values
-    return found
 
 
 def _jsonl_columns(source: Source) -> dict[str, Any]:

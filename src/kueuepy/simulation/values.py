@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -242,6 +243,13 @@ def is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value) or bool(value != value)  # noqa: PLR0124
 
 
+def missing_of(values: list[Any]) -> NDArray[np.bool_]:
+    """By cell, whether it is empty."""
+    if set(map(type, values)) == {str}:
+        return ~np.fromiter(map(bool, values), bool, len(values))
+    return np.fromiter(map(is_missing, values), bool, len(values))
+
+
 def _is_text(values: Any) -> bool:
     return isinstance(values, Categorical) or values.dtype.kind in "OUS"
 
@@ -275,18 +283,21 @@ def _is_number(value: Any) -> bool:
 
 
 def _by_text(values: Any) -> NDArray[Any] | None:
-    """Texts that are all numbers, or empty, as numbers; `None` where one is not."""
+    """Texts that are all numbers, or empty, and numbers among them, as numbers; `None` where one is none."""
     if isinstance(values, Categorical):
         return None
     listed = values.tolist()
-    try:
-        return np.array(list(map(int, listed)), np.int64)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    try:
-        return np.array([float("nan") if value is None or value == "" else float(value) for value in listed])
-    except (TypeError, ValueError, OverflowError):
-        return None
+    readers: list[tuple[Callable[[Any], float], Any]] = [(float, float), (_or_nan, float)]
+    if set(map(type, listed)) <= {str, int}:  # of what is no text, int() would only keep the whole part
+        readers.insert(0, (int, np.int64))
+    for read, kind in readers:
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            return np.array(list(map(read, listed)), kind)
+    return None
+
+
+def _or_nan(value: Any) -> float:
+    return float("nan") if value is None or value == "" else float(value)
 
 
 def _dates(values: Any) -> NDArray[Any] | None:

@@ -1,0 +1,66 @@
+"""CSV into columns of texts."""
+
+from __future__ import annotations
+
+import csv
+import io
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+
+def csv_columns(text: str, path: str) -> dict[str, Any]:
+    """The columns of a CSV by the names in its first line, as texts; empty lines are no rows.
+
+    Raises:
+        InvalidSpecError: There is no first line, it names a column twice, or a line has more or fewer cells. It names
+            file and line.
+    """
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    names = [name.strip() for name in next(_pieces(path, rows, 1), [[]])[0]]
+    if not names:
+        raise InvalidSpecError(f"{path}: is empty; its first line must name the columns")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidSpecError(f'{path}:1: column "{twice}" is there twice')
+    columns: list[list[str]] = [[] for _ in names]
+    first = 2
+    for piece in _pieces(path, rows, 10_000):
+        if set(map(len, piece)) != {len(names)}:
+            _check_widths(path, piece, first, len(names))
+        for column, cells in zip(columns, zip(*filter(None, piece), strict=True), strict=False):
+            column.extend(cells)
+        first += len(piece)
+    return dict(zip(names, map(_texts, columns), strict=True))
+
+
+def _pieces(path: str, rows: Iterator[list[str]], size: int) -> Iterator[list[list[str]]]:
+    """Rows of a CSV, so many at a time: many small lists at once are slow to have."""
+    try:
+        while piece := list(islice(rows, size)):
+            yield piece
+    except csv.Error as error:
+        raise InvalidSpecError(f"{path}: {error}") from None
+
+
+def _check_widths(path: str, rows: list[list[str]], first: int, width: int) -> None:
+    """Finds a line that has more or fewer cells than the first; an empty one is no row."""
+    for number, row in enumerate(rows, first):
+        if row and len(row) != width:
+            what = f"has {counted(len(row), 'cell')}; the first line names {width}"
+            raise InvalidSpecError(f"{path}:{number}: {what}")
+
+
+def _texts(values: list[str]) -> NDArray[Any]:
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found
