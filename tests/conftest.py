@@ -32,6 +32,14 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.fixture(autouse=True)
+def close_figures():
+    """Matplotlib warns of more than 20 open figures, which tests in one process come to."""
+    yield
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+        pyplot.close("all")
+
+
 @pytest.fixture
 def own_kinds(monkeypatch):
     """The kinds of jobs that a test registers are forgotten after it."""

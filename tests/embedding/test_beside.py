@@ -19,8 +19,13 @@ assert len(scheduler.settle().admitted) == 3
 OTHERS = {
     "grpc": """
 import grpc
-with grpc.insecure_channel("localhost:1") as channel:
-    assert not channel.unary_unary("/a/b").future(b"").done()
+from concurrent.futures import ThreadPoolExecutor
+server = grpc.server(ThreadPoolExecutor(1))
+port = server.add_insecure_port("127.0.0.1:0")
+server.start()
+with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+    grpc.channel_ready_future(channel).result(timeout=60)
+server.stop(None).wait()
 """,
     "pyarrow": """
 import pyarrow, pyarrow.compute
