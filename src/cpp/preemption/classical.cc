@@ -207,16 +207,33 @@ class ClassicalSearch {
 
   std::vector<Target> Attempt(bool borrow) {
     const Trial trial(state_);
+    const bool from_tree = tree_ != nullptr && OffersAny(borrow);
     std::vector<Target> targets;
     for (bool evicted : {true, false}) {
       for (List list : {kHierarchical, kPriority, kSame}) {
-        const bool found = tree_ != nullptr && list == tree_list_
-                               ? TakeFromTree(evicted, borrow, targets)
-                               : TakeFrom(Lists(list, evicted), borrow, targets);
+        const bool is_tree = tree_ != nullptr && list == tree_list_;
+        if (is_tree && !from_tree) continue;
+        const bool found = is_tree ? TakeFromTree(evicted, borrow, targets)
+                                   : TakeFrom(Lists(list, evicted), borrow, targets);
         if (found) return targets;
       }
     }
     return {};
+  }
+
+  // Whether any entry of the tree's list could be taken. As others leave, no more of them can.
+  bool OffersAny(bool borrow) const {
+    const Preemption& rules = queue_.spec.preemption;
+    const bool by_priority = borrow && tree_list_ == kPriority;
+    if (by_priority && !rules.borrow_within_cohort) return false;
+    const auto may_leave = [&](WorkloadId id) {
+      return IsCandidate(id, rules.reclaim_within_cohort) &&
+             (!by_priority || VariantOf(state_.At(id)) != Variant::kWithoutBorrowing);
+    };
+    return std::any_of(tree_->exceeding.begin(), tree_->exceeding.end(), [&](NodeId queue) {
+      const std::vector<WorkloadId>& workloads = state_.Queue(queue).workloads;
+      return queue != query_.queue && std::any_of(workloads.begin(), workloads.end(), may_leave);
+    });
   }
 
   bool TakeFrom(CandidateList& candidates, bool borrow, std::vector<Target>& targets) {
