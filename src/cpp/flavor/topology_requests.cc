@@ -116,7 +116,7 @@ TopologyDemands Placer::DemandsOf(Assignment& assignment, NodeId queue_id, Workl
 int32_t Placer::DemandIdFor(const TopologyDemand& demand, WorkloadId id,
                             std::shared_ptr<const PlacementFailure>& failure) {
   const Workload& workload = state_.At(id);
-  PodDemand& pod = kueue::DemandsOf(state_, workload.cls)[static_cast<size_t>(demand.pod_set)];
+  ClassDemands& demands = NumberedDemandsOf(state_, workload.cls);
   const std::string& name = state_.Class(workload.cls).pod_sets[static_cast<size_t>(demand.pod_set)].name;
   std::vector<const PodSetUpdate*> updates;
   for (const WorkloadCheck& check : workload.Status().checks) {
@@ -126,10 +126,10 @@ int32_t Placer::DemandIdFor(const TopologyDemand& demand, WorkloadId id,
     }
   }
   if (updates.empty()) {
-    const auto known = pod.ids.find(demand.flavor);
-    if (known != pod.ids.end()) return known->second;
+    const ClassDemands::Number* const known = demands.Find(demand.pod_set, demand.flavor);
+    if (known != nullptr) return known->number;
   }
-  NodeDemand node = pod.node;
+  NodeDemand node = (*demands.pod_sets)[static_cast<size_t>(demand.pod_set)].node;
   std::map<std::string, std::string> labels, annotations;
   for (const PodSetUpdate* update : updates) {
     std::string error = MergeLabels(update->annotations, "annotations", annotations);
@@ -152,7 +152,7 @@ int32_t Placer::DemandIdFor(const TopologyDemand& demand, WorkloadId id,
   const std::vector<Toleration>& of_flavor = state_.Flavor(demand.flavor)->tolerations;
   node.tolerations.insert(node.tolerations.end(), of_flavor.begin(), of_flavor.end());
   const int32_t number = DemandId(state_, node);
-  if (updates.empty()) pod.ids[demand.flavor] = number;
+  if (updates.empty()) demands.numbers.push_back({demand.pod_set, demand.flavor, number});
   return number;
 }
 

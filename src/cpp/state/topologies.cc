@@ -101,20 +101,25 @@ PodAmounts PodRequestsOf(State& state, const PodTemplate& adjusted) {
   return amounts;
 }
 
-std::vector<PodDemand>& DemandsOf(State& state, ClassId cls) {
+const std::vector<PodDemand>& DemandsOf(State& state, ClassId cls) {
+  return *NumberedDemandsOf(state, cls).pod_sets;
+}
+
+ClassDemands& NumberedDemandsOf(State& state, ClassId cls) {
   auto& of_class = state.topology.made.of_class;
   if (of_class.size() <= static_cast<size_t>(cls)) of_class.resize(static_cast<size_t>(cls) + 1);
-  auto& demands = of_class[static_cast<size_t>(cls)];
+  ClassDemands& numbered = of_class[static_cast<size_t>(cls)];
   const EquivalenceClass& known = state.Class(cls);
   // A number may be used again for another class.
   const auto same = [](const PodSetSpec& pod_set, const PodDemand& demand) {
     return pod_set.pod_template == demand.of;
   };
-  if (demands != nullptr && known.adjusted.empty() &&
-      std::equal(known.pod_sets.begin(), known.pod_sets.end(), demands->begin(), demands->end(), same)) {
-    return *demands;
+  if (numbered.pod_sets != nullptr && known.adjusted.empty() &&
+      std::equal(known.pod_sets.begin(), known.pod_sets.end(), numbered.pod_sets->begin(),
+                 numbered.pod_sets->end(), same)) {
+    return numbered;
   }
-  demands = std::make_shared<std::vector<PodDemand>>();
+  auto demands = std::make_shared<std::vector<PodDemand>>();
   for (size_t i = 0; i < known.pod_sets.size(); ++i) {
     const PodTemplate& written = *known.pod_sets[i].pod_template;
     const PodTemplate adjusted =
@@ -139,7 +144,8 @@ std::vector<PodDemand>& DemandsOf(State& state, ClassId cls) {
     demand.request_number = all.made.requests.Intern(TextOf(known.pod_sets[i].topology.get()));
     demand.pod_number = all.made.pods.Intern(TextOf(demand.with_pods));
   }
-  return *demands;
+  numbered = {std::move(demands), {}};
+  return numbered;
 }
 
 int32_t DemandId(State& state, const NodeDemand& demand) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "topology/capacity.h"
 #include "topology/eligibility.h"
 #include "topology/parameters.h"
@@ -38,18 +39,35 @@ struct PodDemand {
   PodAmounts requests;                    // by name of the resource
   PodAmounts with_pods;                   // the same, with one of `pods`
   NodeDemand node;                        // but for tolerations of the flavor, and what checks add
-  std::map<FlavorId, int32_t> ids;  // the number that stands for `node` in a flavor; see Topologies::demands
   // The numbers that stand for the pod set's request, and for `with_pods`.
   int32_t request_number = kNoId, pod_number = kNoId;
+};
+
+// What the pods of a class ask. Copies of a state share the demands, and each numbers texts for itself.
+struct ClassDemands {
+  struct Number {
+    int pod_set;
+    FlavorId flavor;
+    int32_t number;
+  };
+  std::shared_ptr<const std::vector<PodDemand>> pod_sets;
+  absl::InlinedVector<Number, 1> numbers;  // that stand for what pods ask of a node in a flavor
+
+  const Number* Find(int pod_set, FlavorId flavor) const {
+    for (const Number& known : numbers) {
+      if (known.pod_set == pod_set && known.flavor == flavor) return &known;
+    }
+    return nullptr;
+  }
 };
 
 // Rebuilt where it is missing; not saved.
 struct TopologyCaches {
   TopologyCapacity capacity;
-  Interner demands;                                               // texts of node demands
-  Interner requests, pods;                                        // and of what PodDemand has numbers for
-  std::vector<NodeDemand> demand_of_id;                           // by their numbers
-  std::vector<std::shared_ptr<std::vector<PodDemand>>> of_class;  // by class, by pod set
+  Interner demands;                      // texts of node demands
+  Interner requests, pods;               // and of what PodDemand has numbers for
+  std::vector<NodeDemand> demand_of_id;  // by their numbers
+  std::vector<ClassDemands> of_class;    // by class
   bool stale = true;
 };
 
@@ -65,8 +83,9 @@ struct Topologies {
 
 // Brings the trees and their usage up to date with nodes, pods, flavors and who holds quota.
 void RebuildTopologies(State& state);
-// The demands of a class's pods.
-std::vector<PodDemand>& DemandsOf(State& state, ClassId cls);
+// The demands of a class's pods, by pod set; and with the numbers that the state has given to them.
+const std::vector<PodDemand>& DemandsOf(State& state, ClassId cls);
+ClassDemands& NumberedDemandsOf(State& state, ClassId cls);
 // The requests of one pod of the template, by name of the resource.
 PodAmounts PodRequestsOf(State& state, const PodTemplate& adjusted);
 // The number of a demand, by its text.

@@ -136,6 +136,37 @@ def test_a_fork_keeps_its_own_nodes(scheduler):
     assert scheduler.largest_count(job("probe", 1, kq.required("rack"))) == 8
 
 
+@pytest.mark.parametrize("others", [(), ({"kubernetes.io/hostname": "nowhere"},)], ids=["", "with another"])
+def test_what_a_fork_learns_of_pods_is_its_own(others):
+    """A node's demands are numbered as they come, by each fork for itself."""
+    old, new = (
+        kq.ResourceFlavor(name, node_labels={"gpu": name}, tolerations=tolerations, topology_name="racks")
+        for name, tolerations in (("old", ()), ("new", (kq.objects.Toleration("aging", operator="Exists"),)))
+    )
+    nodes = [
+        kq.nodes(RACKS, (1, 1, 1), labels={"gpu": name}, capacity={"nvidia.com/gpu": 4}, prefix=name)
+        for name in ("old", "new")
+    ]
+    queue = kq.ClusterQueue.of("vision", {name: {"nvidia.com/gpu": 8} for name in ("old", "new")})
+    scheduler = kq.Scheduler(kq.Cluster(RACKS, old, new, queue, nodes))
+    scheduler.submit(job("first", 1, kq.required("rack"), gpus=4))
+    scheduler.settle()
+    one, another = scheduler.fork(), scheduler.fork()
+    second = job("second", 1, kq.required("rack"), gpus=4)
+    one.submit(second)
+    one.settle()
+    for number, selector in enumerate(others):
+        pods = kq.PodSet.of(
+            requests={"nvidia.com/gpu": 1}, node_selector=selector, topology_request=kq.required("rack")
+        )
+        another.submit(kq.Workload(f"other-{number}", queue_name="vision", pod_sets=(pods,)))
+        another.settle()
+    another.submit(second)
+    another.settle()
+
+    assert places(one, "second") == places(another, "second") == {"newb1-r1-h1": 1}
+
+
 def test_a_saved_scheduler_goes_on_with_its_nodes_and_places(scheduler, tmp_path):
     scheduler.apply(kq.Pod.of("agent", "b1-r1-h1", requests={"nvidia.com/gpu": 1}))
     scheduler.submit(job("train", 5, kq.required("rack")))
