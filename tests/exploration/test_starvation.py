@@ -92,3 +92,17 @@ def test_with_too_much_load_there_is_no_proof_and_it_is_said():
 def test_what_has_no_period_is_refused(rows, options, error):
     with pytest.raises(kq.InvalidSpecError, match=error):
         kq.starvation(cluster_of(), rows, **options)
+
+
+def test_jobs_of_one_name_in_two_namespaces_are_two():
+    queue = kq.ClusterQueue.of("q", {"f": {"cpu": 4}})
+    locals_ = [kq.LocalQueue("l", namespace=name, cluster_queue="q") for name in ("a", "b")]
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), queue, locals_)
+    rows = [{"queue": "a/l", "submit": 5, "runtime": 10, "cpu": 1}]
+    long, short = ({"queue": "a/l", "submit": 1, "runtime": 300, "cpu": 3}, {"queue": "b/l", "submit": 2, "cpu": 3})
+    answers = [
+        kq.starvation(cluster, rows, [{"name": one, **long}, {"name": two, **short, "runtime": 17}], period=20)
+        for one, two in (("w", "w"), ("v", "w"), ("period-0-0", "once-0"))
+    ]
+
+    assert [(found.starved, found.cycle) for found in answers] == [((), answers[0].cycle)] * 3

@@ -273,3 +273,17 @@ def test_the_first_jobs_of_each_generator_stay_what_they_are():
     assert list(zip(jobs["submit"] // 10**6, jobs["runtime"] // SECOND, jobs["pods"], strict=True)) == [
         (at // 10**6, runtime, size) for at, runtime, size in FIRST_OF_LUBLIN
     ]
+
+
+def test_a_queue_without_a_namespace_is_of_the_default_one():
+    jobs = kq.Jobs.of([{"queue": name, "submit": 0, "runtime": 1, "cpu": 1} for name in ("a", "default/a", "b/c")])
+    assert list(jobs["queue"].names) == ["default/a", "b/c"]
+    assert jobs["queue"].codes.tolist() == [0, 0, 1]
+    assert len(kq.simulate(kq.cluster_of(jobs), jobs).jobs["queue"]) == 3
+
+
+def test_pandas_na_in_a_row_is_missing():
+    pandas = pytest.importorskip("pandas")
+    row = {"queue": "a", "submit": 0, "runtime": 1}
+    jobs = kq.Jobs.of([{**row, "cpu": pandas.NA}, {**row, "cpu": 1}])
+    assert jobs["cpu"].tolist() == [0, 1000]

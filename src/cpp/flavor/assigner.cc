@@ -119,7 +119,7 @@ void FlavorAssigner::Rescale(PodSetAssignment& result, int64_t before) {
 }
 
 void FlavorAssigner::Assign(Assignment& assignment, const std::vector<int64_t>* counts) {
-  if (!assignment.pod_sets.empty()) assignment = Assignment();
+  if (!assignment.pod_sets.empty() || !assignment.usage.empty()) assignment = Assignment();
   bool complete = true;
   if (class_.pod_sets.size() == 1) {
     complete = AssignGroup(Group{0}, counts, assignment);

@@ -88,7 +88,7 @@ class Cycle {
   bool Refuses(Entry& entry);
   void GetAssignments(Entry& entry, const NominationMapping* pinned);
   // Whether nothing but its class tells the entry from others, so that they are answered alike.
-  bool IsOrdinary(const Entry& entry) const;
+  bool IsToldByClass(const Entry& entry) const;
   // Answers as the queue has answered the class before, where that still holds; whether it does.
   bool Recall(Entry& entry) const;
   // Keeps the answer, where it is a refusal that rests on objects and usage alone.

@@ -77,8 +77,8 @@ bool Cycle::IsProgressOutdated(const Workload& workload, NodeId queue) const {
 void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   Workload& workload = state_.At(entry.workload);
   if (workload.progress && IsProgressOutdated(workload, entry.queue)) workload.progress = nullptr;
-  const bool is_ordinary = pinned == nullptr && IsOrdinary(entry);
-  if (is_ordinary && Recall(entry)) return;
+  const bool is_told_by_class = pinned == nullptr && IsToldByClass(entry);
+  if (is_told_by_class && Recall(entry)) return;
   FlavorAssigner assigner(state_, preemptor_, preemptor_.placer(),
                           {entry.queue, entry.workload, entry.replaced, pinned});
   assigner.Assign(entry.assignment);
@@ -92,19 +92,20 @@ void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
   entry.message = entry.assignment.Facts(workload.cls, reserved == nullptr ? nullptr : reserved->message);
   SetProgress(entry);
-  if (is_ordinary) KeepRefusal(entry);
+  if (is_told_by_class) KeepRefusal(entry);
 }
 
-bool Cycle::IsOrdinary(const Entry& entry) const {
-  return recalls_ && entry.second_pass == 0 && entry.replaced == kNoId &&
-         state_.At(entry.workload).progress == nullptr;
+bool Cycle::IsToldByClass(const Entry& entry) const {
+  const Workload& workload = state_.At(entry.workload);
+  return recalls_ && entry.second_pass == 0 && entry.replaced == kNoId && workload.progress == nullptr &&
+         workload.admission == nullptr;
 }
 
 bool Cycle::Recall(Entry& entry) const {
   const KnownRefusal* const known =
       state_.caches.refusals.Find(state_.quota, entry.queue, state_.At(entry.workload).cls);
   if (known == nullptr) return false;
-  entry.assignment.mode = known->awaits_quota ? Mode::kPreempt : Mode::kNoFit;
+  entry.assignment.mode = known->has_no_candidates ? Mode::kPreempt : Mode::kNoFit;
   entry.assignment.no_fit_reason = known->no_fit_reason;
   entry.assignment.borrowing = known->borrowing;
   entry.assignment.usage = known->usage;
@@ -136,7 +137,7 @@ void Cycle::KeepRefusal(const Entry& entry) {
   for (const PodSetAssignment& pod_set : assignment.pod_sets) {
     for (const auto& [resource, amount] : pod_set.requests) AddRead(resource, entry.queue, refusal);
   }
-  refusal.awaits_quota = assignment.mode == Mode::kPreempt;
+  refusal.has_no_candidates = assignment.mode == Mode::kPreempt;
   refusal.no_fit_reason = assignment.no_fit_reason;
   refusal.borrowing = assignment.borrowing;
   refusal.usage = assignment.usage;

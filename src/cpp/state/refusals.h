@@ -19,7 +19,7 @@ struct KnownRefusal {
   absl::InlinedVector<FlavorResourceId, 2> read;
   absl::InlinedVector<Amount, 4> seen;  // by flavor resource read, from the queue up
 
-  bool awaits_quota = false;  // the mode is Preempt, with nobody to preempt; otherwise NoFit
+  bool has_no_candidates = false;  // the mode is Preempt, with nobody to preempt; otherwise NoFit
   Reason no_fit_reason = Reason::kEmpty;
   int borrowing = 0;
   absl::InlinedVector<FlavorResourceAmount, 2> usage;  // that would be charged
@@ -39,7 +39,7 @@ class KnownRefusals {
   }
   KnownRefusals& operator=(KnownRefusals&&) = default;
 
-  // Nothing holds any more: objects, or the numbers of classes, are others.
+  // Nothing holds any more: an object changed, or classes were renumbered.
   void Forget() { known_.clear(); }
 
   // The answer that the queue would give again; nullptr where none is known to hold.
@@ -52,7 +52,7 @@ class KnownRefusals {
   void Keep(const Quota& quota, NodeId queue, ClassId cls, KnownRefusal refusal) {
     if (known_.size() >= kMost) known_.clear();
     refusal.seen.clear();
-    ForEach(quota, queue, refusal, [&](Amount usage) {
+    ForEachUsage(quota, queue, refusal, [&](Amount usage) {
       refusal.seen.push_back(usage);
       return true;
     });
@@ -60,7 +60,7 @@ class KnownRefusals {
   }
 
  private:
-  static constexpr size_t kMost = 4096;  // about a megabyte
+  static constexpr size_t kMost = 4096;  // entries; in an ordinary cluster about a megabyte
 
   static uint64_t Key(NodeId queue, ClassId cls) {
     return static_cast<uint64_t>(queue) << 32 | static_cast<uint32_t>(cls);
@@ -68,7 +68,7 @@ class KnownRefusals {
 
   // Gives what the answer rests on to `use`, in order, until that is false; whether it never was.
   template <typename Use>
-  static bool ForEach(const Quota& quota, NodeId queue, const KnownRefusal& refusal, Use use) {
+  static bool ForEachUsage(const Quota& quota, NodeId queue, const KnownRefusal& refusal, Use use) {
     for (FlavorResourceId fr : refusal.read) {
       for (NodeId node = queue; node != kNoId; node = quota.forest().Parent(node)) {
         if (!use(quota.Usage(node, fr))) return false;
@@ -79,7 +79,7 @@ class KnownRefusals {
 
   static bool Holds(const Quota& quota, NodeId queue, const KnownRefusal& refusal) {
     const Amount* seen = refusal.seen.data();
-    return ForEach(quota, queue, refusal, [&](Amount usage) { return usage == *seen++; });
+    return ForEachUsage(quota, queue, refusal, [&](Amount usage) { return usage == *seen++; });
   }
 
   absl::flat_hash_map<uint64_t, KnownRefusal> known_;

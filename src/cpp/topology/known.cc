@@ -19,9 +19,9 @@ std::shared_ptr<const TopologyAssignment> AssignmentOn(const TopologyTree& tree,
 namespace {
 
 KnownPlacements::Known& KnownFor(FlavorCapacity& capacity, const PlacementQuery& query) {
-  constexpr size_t kMost = 4096;
+  constexpr size_t kMostKnown = 4096;
   std::unique_ptr<KnownPlacements>& known = capacity.cache.placements;
-  if (known == nullptr || known->by_key.size() > kMost) known = std::make_unique<KnownPlacements>();
+  if (known == nullptr || known->by_key.size() > kMostKnown) known = std::make_unique<KnownPlacements>();
   const KnownPlacements::Key key{query.request_number, query.pod_number,      query.leader_number,
                                  query.demand,         query.count,           query.as_if_empty,
                                  query.implied,        query.forgets_affinity};

@@ -239,7 +239,7 @@ Choices Descent::DistributeBelow(const Choice& parent, int32_t unit) const {
   AddChildren(parent.domain, children);
   OrderedChoices list(std::move(children), Order(false));
   const int32_t pods = parent.counts.pods, leaders = parent.counts.leaders;
-  if (unit == 1) return Distribute(std::move(list), pods, leaders, unit, Metric::kPods);
+  if (unit <= 1) return Distribute(std::move(list), pods, leaders, unit, Metric::kPods);
   list.SortAll();
   for (size_t i = 0; i < list.size(); ++i) {
     Counts& counts = list.Raw(i).counts;

@@ -138,7 +138,7 @@ def starvation(
     table, single = (given if isinstance(given, Jobs) else Jobs.of(given) for given in (jobs, once or ()))
     _check(cluster, table, length, periods, settings)
     names = _names(single)
-    parts = [single.assign(name=names)] if len(single) else []
+    parts = [single.assign(name=[f"once-{row}" for row in range(len(single))])] if len(single) else []
     for number in range(periods):
         texts = np.array([f"period-{number}-{row}" for row in range(len(table))], object)
         parts.append(table.moved_to(table["submit"] + number * length).assign(name=texts))
@@ -146,7 +146,7 @@ def starvation(
     origin = int(whole["submit"].min())
     bare = cluster.without(*cluster.workloads) if cluster.workloads else cluster
     run = Simulation(bare, whole, record=NOTHING, **settings)
-    order = _places(run.jobs, names.tolist())
+    order = _places(run.jobs, names)
     seen: dict[Hashable, int] = {}
     counts = []
     for number in range(1, periods):
@@ -177,35 +177,39 @@ def _check(cluster: Cluster, table: Jobs, length: int, periods: int, settings: d
         raise InvalidSpecError("starvation: with admission fair sharing the past decides, too, which is not looked at")
 
 
-def _names(single: Jobs) -> Any:
+def _names(single: Jobs) -> list[str]:
     given = single["name"] if "name" in single.names else [None] * len(single)
-    return np.array([name or f"once-{row}" for row, name in enumerate(given)], object)
+    return [name or f"once-{row}" for row, name in enumerate(given)]
 
 
 class _Place(NamedTuple):
-    """Which job a row is: of a period, or `None` for one that comes once; its name, and its number among its like."""
+    """Which job a row is: of a period, or `None` for one that comes once; its name, that of its Workload, its number.
+
+    Names are the user's, and may be there twice, in two namespaces; Workloads have names of their own here.
+    """
 
     period: int | None
     name: str
+    workload: str
     number: int
 
 
 def _places(jobs: Any, once: list[str]) -> list[_Place]:
-    known = {name: row for row, name in enumerate(once)}
     found = []
-    for name in jobs["name"]:
-        if name in known:
-            found.append(_Place(None, name, known[name]))
+    for workload in jobs["name"]:
+        kind, *numbers = workload.split("-")
+        row = int(numbers[-1])
+        if kind == "once":
+            found.append(_Place(None, once[row], workload, row))
         else:
-            _, period, row = name.split("-")
-            found.append(_Place(int(period), name, int(row)))
+            found.append(_Place(int(numbers[0]), workload, workload, row))
     return found
 
 
 def _state(run: Simulation, order: list[_Place], number: int) -> Hashable:
     """All that decides what follows, seen from this boundary."""
     scheduler, table = run.scheduler, run.scheduler.queues
-    rows = {place.name: row for row, place in enumerate(order)}
+    rows = {place.workload: row for row, place in enumerate(order)}
     by_key = {key: rows[name] for key in scheduler.keys() if (name := scheduler.workload(key).name) in rows}  # noqa: SIM118
     waiting = tuple(
         (table["cluster_queue"][at], _relative(order[by_key[key]], number), bool(table["inadmissible"][at]))

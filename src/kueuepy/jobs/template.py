@@ -62,8 +62,7 @@ def inject(template: Section, info: PodSetInfo) -> None:
 
 def _drop_slice_names(template: Section, info: PodSetInfo) -> None:
     """Drops the names of the Workload and of its slice, where other ones come."""
-    metadata = template.find("metadata")
-    if keys.WORKLOAD_SLICE_NAME in info.annotations and metadata:
+    if keys.WORKLOAD_SLICE_NAME in info.annotations and (metadata := template.find("metadata")):
         annotations = metadata.texts("annotations")
         for key in (keys.WORKLOAD_SLICE_NAME, keys.WORKLOAD):
             if key in info.annotations and key in annotations:

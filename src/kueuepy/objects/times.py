@@ -79,8 +79,10 @@ def nanoseconds(value: Any, where: str) -> int:
 def datetime_ns(moment: datetime) -> int:
     """Nanoseconds since the Unix epoch of a datetime; one without a time zone is in UTC."""
     exact = getattr(moment, "value", None)  # pandas keeps nanoseconds there
+    if isinstance(exact, int):
+        return exact
     since = moment - (_EPOCH if moment.tzinfo else _EPOCH.replace(tzinfo=None))
-    return exact if isinstance(exact, int) else since // timedelta(microseconds=1) * 1000
+    return since // timedelta(microseconds=1) * 1000
 
 
 def timedelta_ns(span: timedelta) -> int:

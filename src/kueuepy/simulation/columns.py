@@ -81,10 +81,13 @@ def name_of_row(row: int) -> str:
 
 
 def _queues(column: Column) -> Categorical:
-    """LocalQueues as namespace/name."""
+    """LocalQueues as namespace/name; `a` is `default/a`."""
     found = column.names()
     column.refuse(found.codes < 0, "it must be given")
-    return Categorical(found.codes, [name if "/" in name else f"default/{name}" for name in found.names])
+    whole = [name if "/" in name else f"default/{name}" for name in found.names]
+    names = list(dict.fromkeys(whole))
+    code_of = {name: code for code, name in enumerate(names)}
+    return Categorical(np.array([code_of[name] for name in whole], np.int32)[found.codes], names)
 
 
 _READERS: dict[str, Callable[[Column], Any]] = {

@@ -315,11 +315,12 @@ def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
         StateError: The file cannot be written.
         UnsupportedError: pyarrow is not installed.
     """
+    parquet = _pyarrow("pyarrow.parquet")
     table = jobs.to_arrow()
     for place, name in enumerate(table.column_names):
         if name in ("submit", "cpu", *SPANS):
             table = table.set_column(place, name, _arrow(name, jobs[name]))
-    _written(_pyarrow("pyarrow.parquet"), table, path)
+    _written(parquet, table, path)
 
 
 def _arrow(name: str, column: NDArray[Any]) -> Any:

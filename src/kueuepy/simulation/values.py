@@ -240,7 +240,12 @@ def is_missing(value: Any) -> bool:
     """Whether a cell is empty: nothing, no text, or not equal to itself as NaN and NaT are not."""
     if isinstance(value, Decimal):
         return value.is_nan()
-    return value is None or (isinstance(value, str) and not value) or bool(value != value)  # noqa: PLR0124
+    if value is None or (isinstance(value, str) and not value):
+        return True
+    try:
+        return bool(value != value)  # noqa: PLR0124
+    except TypeError:  # of pandas' NA, which is neither
+        return True
 
 
 def missing_of(values: list[Any]) -> NDArray[np.bool_]:

@@ -164,3 +164,11 @@ def test_a_live_cluster_that_is_not_there_changes_nothing(example):
     assert to_workload(manifest).pod_sets[1].count == 2
     manifest["status"] = {"activeServiceStatus": {"rayClusterName": "gone"}}
     assert to_workload(manifest, related=[example("raycluster"), {"kind": "ConfigMap"}]).pod_sets[1].count == 2
+
+
+@pytest.mark.parametrize("groups", ["x", [3], {}])
+def test_groups_that_are_none_are_told_before_autoscaling(example, groups):
+    manifest = example("raycluster")
+    manifest["spec"] |= {"enableInTreeAutoscaling": True, "workerGroupSpecs": groups}
+    with pytest.raises(InvalidSpecError, match="workerGroupSpecs"):
+        to_workload(manifest)

@@ -73,12 +73,13 @@ class RayKind(BaseJob):
         """Refuses, of a managed job, autoscaling without slices, too many groups, and a group named like the head."""
         if self.is_managed:
             spec = self.root.walk(self.cluster_path)
+            groups = spec.sections("workerGroupSpecs")
             if spec.flag("enableInTreeAutoscaling") and not self.is_elastic:
                 raise spec.error(
                     "enableInTreeAutoscaling",
                     f'is true; a job that Kueue manages may do so only with the annotation {keys.ELASTIC_JOB}: "true"',
                 )
-            _check_groups(spec)
+            _check_groups(spec, groups)
         super().validate()
 
     @property
@@ -152,8 +153,7 @@ class RayService(RayKind):
         return self.condition("Ready") is not None
 
 
-def _check_groups(spec: Section) -> None:
-    groups = spec.sections("workerGroupSpecs")
+def _check_groups(spec: Section, groups: Sequence[Section]) -> None:
     if len(groups) + 1 > MAX_POD_SETS:
         raise spec.error("workerGroupSpecs", f"has {len(groups)} groups; it must have at most {MAX_POD_SETS - 1}")
     for group in groups:

@@ -100,13 +100,13 @@ def _fill(job: Section, job_spec: Section, policy: Section | None, trainer: Sect
     is_launching_node = mpi is not None and mpi.flag("runLauncherAsNode") and job.text("name") == _NODE
     if ancestor == _TRAINER or ancestor in _INITIALIZERS:
         job.data["replicas"] = 1
-    initializer = job_spec.find("initializer")
-    source = initializer and initializer.find(_INITIALIZERS.get(ancestor, ""))
     for container in job.walk("template.spec.template.spec").sections("containers"):
         name = container.text("name")
         if trainer is not None and name == _NODE and (ancestor == _TRAINER or is_launching_node):
             fields = ("image", "command", "args") if ancestor == _TRAINER else ()
             _fill_node(container, fields, trainer, has_policy=policy is not None)
+        initializer = job_spec.find("initializer")
+        source = initializer and initializer.find(_INITIALIZERS.get(ancestor, ""))
         if source is not None and name == ancestor:
             _fill_initializer(container, source)
 
