@@ -25,9 +25,8 @@ def states(lives: Lives) -> dict[str, list[str]]:
     queues = lives.scheduler.engine.queues().values()
     heap = {key for waiting, inadmissible in queues for key in set(waiting) - set(inadmissible)}
     inadmissible = {key for _, inadmissible in queues for key in inadmissible}
-    return {
-        key: _states(lives, key, is_queued=key in heap, is_inadmissible=key in inadmissible) for key in lives.keys()
-    }  # noqa: SIM118 - no dict
+    known = lives.keys()
+    return {key: _states(lives, key, is_queued=key in heap, is_inadmissible=key in inadmissible) for key in known}
 
 
 def _states(lives: Lives, key: str, *, is_queued: bool, is_inadmissible: bool) -> list[str]:
