@@ -87,10 +87,7 @@ void FlavorAssigner::Prepare(int pod_set, const std::vector<int64_t>* counts,
     result.count = (*counts)[static_cast<size_t>(pod_set)];
     if (again) Rescale(result, before);
   }
-  if (result.flavors.empty()) {
-    const bool is_scaled = totals.count != 0 && totals.count != result.count;
-    result.requests = is_scaled ? Scaled(totals, result.count) : totals.requests;
-  }
+  if (result.flavors.empty()) result.requests = Scaled(totals, result.count);
   if (queue_.covers_pods) SetRequest(state_, result.requests, state_.pods, result.count, false);
 }
 

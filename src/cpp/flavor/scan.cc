@@ -60,11 +60,10 @@ namespace {
 
 // Adds the flavors chosen of a resource group to those of others; without any, the others don't count either.
 // Whether there are any.
-bool Join(const absl::InlinedVector<FlavorChoice, 2>& chosen, absl::InlinedVector<FlavorChoice, 2>& flavors) {
-  if (chosen.empty()) flavors.clear();
+bool Join(const absl::InlinedVector<FlavorChoice, 2>& chosen, PodSetAssignment& found) {
+  if (chosen.empty()) found.flavors.clear();
   for (const FlavorChoice& choice : chosen) {
-    const auto is_of_it = [&](const FlavorChoice& other) { return other.resource == choice.resource; };
-    if (std::none_of(flavors.begin(), flavors.end(), is_of_it)) flavors.push_back(choice);
+    if (found.Find(choice.resource) == nullptr) found.flavors.push_back(choice);
   }
   return !chosen.empty();
 }
@@ -120,7 +119,7 @@ bool FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests
   if (best.mode == PreemptionMode::kFit)
     found.refusals.erase(found.refusals.begin() + refused, found.refusals.end());
   if (chosen.empty()) found.refusals.erase(found.refusals.begin(), found.refusals.begin() + refused);
-  return Join(chosen, found.flavors);
+  return Join(chosen, found);
 }
 
 GranularMode FlavorAssigner::TryFlavor(const Group& group, const Requests& requests, const Amounts& assumed,

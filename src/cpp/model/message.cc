@@ -1,6 +1,7 @@
 #include "model/message.h"
 
 namespace kueue {
+
 bool operator==(const Refusal& a, const Refusal& b) {
   return a.kind == b.kind && a.flavor == b.flavor && a.resource == b.resource && a.first == b.first &&
          a.second == b.second && a.third == b.third && a.text == b.text &&

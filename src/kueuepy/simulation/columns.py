@@ -11,6 +11,7 @@ from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.simulation.values import is_missing
 from kueuepy.tables import Categorical
+from kueuepy.tables.columns import categorical
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,10 +85,8 @@ def _queues(column: Column) -> Categorical:
     """LocalQueues as namespace/name; `a` is `default/a`."""
     found = column.names()
     column.refuse(found.codes < 0, "it must be given")
-    whole = [name if "/" in name else f"default/{name}" for name in found.names]
-    names = list(dict.fromkeys(whole))
-    code_of = {name: code for code, name in enumerate(names)}
-    return Categorical(np.array([code_of[name] for name in whole], np.int32)[found.codes], names)
+    whole = categorical(name if "/" in name else f"default/{name}" for name in found.names)
+    return Categorical(whole.codes[found.codes], whole.names)
 
 
 _READERS: dict[str, Callable[[Column], Any]] = {
