@@ -132,6 +132,10 @@ class Engine:
         """
     def set_pods_ready(self, id: int, ready: bool) -> None:
         """The pods of a workload's job are ready, or not."""
+    def set_job_stop(self, id: int, at: int) -> None:
+        """Set when the pods of a workload's job end after an eviction; until then it keeps its quota."""
+    def set_preemptor(self, id: int) -> None:
+        """Make a pending workload the one that its queue tries first, because it waits for preempted workloads."""
     def set_reclaimable(self, id: int, reclaimable: Mapping[str, int]) -> None:
         """So many pods of each pod set no longer need their quota."""
     def set_stop_delay(self, delay: int) -> None:

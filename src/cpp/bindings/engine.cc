@@ -223,6 +223,14 @@ void SetPodsReady(SharedEngine& shared, Serial serial, bool ready) {
   WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) { engine.SetPodsReady(id, ready); });
 }
 
+void SetJobStop(SharedEngine& shared, Serial serial, Time at) {
+  WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) { engine.SetJobStop(id, at); });
+}
+
+void SetPreemptor(SharedEngine& shared, Serial serial) {
+  WithWorkload(shared, serial, [](Engine& engine, WorkloadId id) { engine.SetPreemptor(id); });
+}
+
 void SetReclaimable(SharedEngine& shared, Serial serial, std::map<std::string, int64_t> reclaimable) {
   WithWorkload(shared, serial,
                [&](Engine& engine, WorkloadId id) { engine.SetReclaimable(id, std::move(reclaimable)); });
@@ -291,6 +299,8 @@ void BindWorkloads(BoundEngine& bound) {
           py::arg("id"), py::arg("check"), py::arg("state"), py::arg("message") = py::none(),
           py::arg("requeue_after_seconds") = py::none(), py::arg("pod_set_updates") = py::none())
       .def("set_pods_ready", &SetPodsReady, py::arg("id"), py::arg("ready"))
+      .def("set_job_stop", &SetJobStop, py::arg("id"), py::arg("at"))
+      .def("set_preemptor", &SetPreemptor, py::arg("id"))
       .def("set_reclaimable", &SetReclaimable, py::arg("id"), py::arg("reclaimable"));
 }
 

@@ -231,6 +231,19 @@ void Engine::SetCheckState(WorkloadId id, const std::string& name, CheckState ch
   AfterWrite(state_, id);
 }
 
+void Engine::SetJobStop(WorkloadId id, Time at) {
+  state_.EditStatus(state_.At(id)).job_stops_at = at;
+  state_.MarkDirty(id);
+}
+
+void Engine::SetPreemptor(WorkloadId id) {
+  const Workload& workload = state_.At(id);
+  if (workload.queued == kNoId) return;
+  ClusterQueue& queue = state_.Queue(workload.queued);
+  queue.pending.preemptor = id;
+  queue.pending.sticky = queue.spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO;
+}
+
 void Engine::SetPodsReady(WorkloadId id, bool ready) {
   state_.EditStatus(state_.At(id)).pods_ready = ready;
   state_.MarkDirty(id);

@@ -101,6 +101,11 @@ class Engine {
                      std::optional<int64_t> requeue_after_seconds = std::nullopt,
                      std::optional<PodSetUpdates> pod_set_updates = std::nullopt);
   void SetPodsReady(WorkloadId id, bool ready);
+  // The pods of its job end at this time if it is evicted; until then it keeps its quota.
+  void SetJobStop(WorkloadId id, Time at);
+  // It is the workload that its queue tries first, because it waits for workloads that it has preempted. Kueue
+  // keeps this in memory only. Nothing happens to a workload that is in no queue.
+  void SetPreemptor(WorkloadId id);
   void SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclaimable);
 
   // Lets the controllers run until nothing changes.

@@ -111,7 +111,7 @@ class FieldLists {
   KUEUE_RECORD(WorkloadCheck, check, state, message, transition, requeue_after_seconds, retry_count,
                pod_set_updates, updates)
   KUEUE_RECORD(StatusDetails, checks, requeue_count, requeue_at, past_execution_seconds, reclaimable,
-               pods_ready, unhealthy_nodes)
+               pods_ready, unhealthy_nodes, job_stops_at)
   KUEUE_RECORD(Workload, serial, name, uid, spec, local_queue, cls, priority, created, queue_time, conditions,
                admission, charged, charged_place, usage, queued, place, owned_by_single_pod, deleted,
                evaluated, dirty_place, progress, status, topology_usage)

@@ -15,7 +15,7 @@ from kueuepy.manifest.kinds import KINDS, KUEUE
 from kueuepy.manifest.leniency import complete_quotas
 from kueuepy.manifest.manifest import Manifest, Note, group
 from kueuepy.manifest.text.limits import Limits
-from kueuepy.manifest.text.reading import Item
+from kueuepy.manifest.text.reading import Item, read
 from kueuepy.manifest.text.sources import Source, items
 from kueuepy.manifest.validation import called, review_object
 from kueuepy.manifest.validation.configuration import review_configuration
@@ -73,6 +73,10 @@ def load(
         for item in items(source, limits, strict=strict):
             loader.take(item)
         return loader.manifest()
+
+
+_MANAGER_FILE = "controller_manager_config.yaml"
+"""The key under which the ConfigMap `kueue-manager-config` has the Configuration of Kueue's manager."""
 
 
 def _is_word(value: Any) -> bool:
@@ -141,8 +145,20 @@ class _Loader:
             known = [name for known_group, name in KINDS if known_group == KUEUE]
             findings.odd(("kind",), f'"{kind}" is no kind of {KUEUE}; {suggestion(str(kind), known)}', "skipped")
             self._collect(findings, item, object_name(doc))
-        else:
+        elif not self._take_manager(item, doc):
             self._notes.append(Note(item, (), f"{object_name(doc)}: does not bear on admission; skipped"))
+
+    def _take_manager(self, item: Item, doc: dict[str, Any]) -> bool:
+        """Read the Configuration in the ConfigMap of Kueue's manager; return whether the object is that ConfigMap."""
+        data = doc.get("data")
+        text = data.get(_MANAGER_FILE) if doc.get("kind") == "ConfigMap" and isinstance(data, dict) else None
+        if not isinstance(text, str) or CONFIG_GROUP not in text:
+            return False
+        name = f"{item.where(('data', _MANAGER_FILE))}: {object_name(doc)}: data[{_MANAGER_FILE}]"
+        for part in read(name, text.encode("utf-8", "surrogatepass"), Limits(), strict=self._strict):
+            if isinstance(part.value, dict) and split_api_version(part.value)[0] == CONFIG_GROUP:
+                self.take(part)
+        return True
 
     def _take_configuration(self, item: Item, doc: dict[str, Any]) -> None:
         findings = Findings(strict=self._strict)
