@@ -138,6 +138,12 @@ class Engine:
         """Make a pending workload the one that its queue tries first, because it waits for preempted workloads."""
     def set_reclaimable(self, id: int, reclaimable: Mapping[str, int]) -> None:
         """So many pods of each pod set no longer need their quota."""
+    def hold_retries(self, hold: bool) -> None:
+        """Choose whether notified trees wait for `retry`, instead of being retried by the next cycle."""
+    def notified_trees(self) -> list[str]:
+        """Return the trees of cohorts whose inadmissible workloads are to be retried."""
+    def retry(self, trees: set[str]) -> None:
+        """Return the inadmissible workloads of these trees, if they were notified, to their queues."""
     def set_stop_delay(self, delay: int) -> None:
         """For how long, in nanoseconds, the job of an evicted workload takes to stop."""
     def set_now(self, now: int) -> None:

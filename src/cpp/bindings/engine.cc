@@ -267,6 +267,18 @@ std::vector<std::string> ProblemsOf(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) { return Check(engine.state()); });
 }
 
+void HoldRetries(SharedEngine& shared, bool hold) {
+  shared.Change([hold](Engine& engine) { engine.HoldRetries(hold); });
+}
+
+std::vector<std::string> NotifiedTrees(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) { return engine.NotifiedTrees(); });
+}
+
+void Retry(SharedEngine& shared, const std::set<std::string>& trees) {
+  shared.Change([&](Engine& engine) { engine.Retry(trees); });
+}
+
 using BoundEngine = py::class_<SharedEngine>;
 
 // Objects and time.
@@ -307,6 +319,9 @@ void BindWorkloads(BoundEngine& bound) {
 // What runs, and what it comes to.
 void BindRuns(BoundEngine& bound) {
   bound.def("settle", &Settle)
+      .def("hold_retries", &HoldRetries, py::arg("hold"))
+      .def("notified_trees", &NotifiedTrees)
+      .def("retry", &Retry, py::arg("trees"))
       .def_property_readonly("is_blocked", &IsBlocked)
       .def("cycle", &RunCycle)
       .def("find", &FindWorkload, py::arg("key"))
