@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Kind: TypeAlias = Literal["admission", "preemption", "replacement", "domains"]
-"""`admission`: a workload gets quota. `preemption`: a workload is preempted. `replacement`: pods of an admitted workload
-are placed on other nodes. `domains`: the topology domains of an admission."""
+"""`admission`: a workload gets quota. `preemption`: a workload is preempted. `replacement`: pods of an admitted
+workload are placed on other nodes. `domains`: the topology domains of an admission."""
 
 
 class JudgedDecision(msgspec.Struct, frozen=True):

@@ -63,7 +63,7 @@ class Follower:
         """Start with an empty cluster under the Configuration among these objects, if there is one."""
         manifest = load(list(configuration), strict=False)
         scheduler = Scheduler(Cluster.from_manifest(manifest, names=False), now=0, stopping=_UNTIL_RECORDED)
-        scheduler.engine.hold_retries(True)
+        scheduler.engine.hold_retries(hold=True)
         return cls(scheduler)
 
     def fork(self) -> Follower:
@@ -94,7 +94,7 @@ class Follower:
         self.scheduler.engine.retry(ready)
 
     def apply(self, change: Change) -> bool:
-        """Let a change happen, except for a decision of Kueue's scheduler; return whether it may matter to decisions."""
+        """Let a change happen unless it is a decision of Kueue's scheduler; return whether decisions may change."""
         try:
             return self._workload(change) if change.kind == "Workload" else self._object(change)
         except KueueError as error:

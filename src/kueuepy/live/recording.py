@@ -102,6 +102,7 @@ def changes(events: Iterable[Mapping[str, Any]]) -> list[Change]:
     """
     written = sorted(events, key=lambda event: int(event["object"]["metadata"]["resourceVersion"]))
     known: dict[tuple[str, str], dict[str, Any]] = {}
+    seen: set[tuple[str, str, int]] = set()
     found: list[Change] = []
     time = 0
     for event in written:
@@ -112,10 +113,13 @@ def changes(events: Iterable[Mapping[str, Any]]) -> list[Change]:
         time = max(time, _received(event) or 0)
         old = known.get((kind, key))
         revision = int(metadata["resourceVersion"])
-        if old is not None and int(old["metadata"]["resourceVersion"]) == revision and event["type"] != "DELETED":
+        if (kind, key, revision) in seen:
             continue
+        seen.add((kind, key, revision))
         deleted = event["type"] == "DELETED"
-        found.append(Change(revision, time, kind, key, obj if deleted and old is None else old, None if deleted else obj))
+        found.append(
+            Change(revision, time, kind, key, obj if deleted and old is None else old, None if deleted else obj)
+        )
         if deleted:
             known.pop((kind, key), None)
         else:

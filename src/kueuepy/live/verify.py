@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-
-import msgspec
 
 from kueuepy.decisions import Admitted, Preempting
 from kueuepy.errors.arguments import checked
 from kueuepy.live.agreement import Agreement, Difference, JudgedDecision
 from kueuepy.live.following import CONFIGURATION, Follower
-from kueuepy.live.recording import Change, Conditions, assignments, read_events
-from kueuepy.manifest import load
-from kueuepy.objects import SECOND
+from kueuepy.live.recorded import RecordedDecision, placed_pods, recorded_decisions
+from kueuepy.live.recording import Change, read_events
 from kueuepy.session.time import Duration, duration_ns
 
 if TYPE_CHECKING:
@@ -24,34 +20,12 @@ if TYPE_CHECKING:
     from kueuepy.decisions import Decision
     from kueuepy.live.agreement import Kind
 
-_PREEMPTOR = re.compile(r"\(UID: ([^,)]*)")
 _MOST_CYCLES = 1000
 _CHECKPOINTS = 64
+_BETWEEN = 8
 _MANAGER = "kueue-manager-config"
 Progress: TypeAlias = "Callable[[int, int], None]"
 _Outcome: TypeAlias = Literal["", "same", "moment", "different"]
-
-
-class _Recorded(msgspec.Struct, eq=False):
-    """A decision of the cluster's scheduler.
-
-    Attributes:
-        number: Its place among the recorded decisions.
-        index: The place of the change that wrote it.
-        time: When that change was received, in nanoseconds.
-        kind: What was decided.
-        workload: The workload that was admitted, preempted or placed anew.
-        queue: The workload that was decided about: the preemptor of a preemption, else the workload itself.
-        assigned: By pod set, the number of pods and the flavor of each resource.
-    """
-
-    number: int
-    index: int
-    time: int
-    kind: Kind
-    workload: str
-    head: str
-    assigned: dict[str, tuple[int | None, dict[str, str]]] = {}
 
 
 class _Run:
@@ -75,9 +49,9 @@ def verify(
     """Compare each decision that a cluster's scheduler made with the decision of kueuepy in the same state.
 
     A Scheduler follows the recording in the order of its writes. Everything but the decisions of Kueue's scheduler
-    happens to it as recorded: submissions, changes of objects, ends of jobs, answers of checks, evictions by others, the
-    end of evicted pods. The Scheduler decides by itself. After each recorded decision it is put into the recorded state if
-    the two differ, so that each decision is judged by itself.
+    happens to it as recorded: submissions, changes of objects, ends of jobs, answers of checks, evictions by others,
+    the end of evicted pods. The Scheduler decides by itself. If a recorded decision differs, the Scheduler is put into
+    the recorded state, so that each decision is judged by itself.
 
     Kueue decides some time before it writes a decision. Within `latency`, a recorded decision therefore also agrees if
     kueuepy makes it at another moment, or if inadmissible workloads are retried at another moment; such decisions are
@@ -103,14 +77,16 @@ class _Verifier:
         relevant = [change for change in changes if change.kind == "Workload" or change.kind in CONFIGURATION]
         self._changes = relevant
         self._latency = latency
-        manager = [change.new for change in changes if change.kind == "ConfigMap" and change.key.endswith(f"/{_MANAGER}")]
+        manager = [
+            change.new for change in changes if change.kind == "ConfigMap" and change.key.endswith(f"/{_MANAGER}")
+        ]
         self._run = _Run(Follower.start([found for found in manager if found is not None][-1:]))
         self._uids = {
             change.manifest["metadata"].get("uid"): change.key for change in relevant if change.kind == "Workload"
         }
-        self._recorded = list(_recorded(relevant, self._uids))
-        self._at: dict[int, list[_Recorded]] = defaultdict(list)
-        self._of: dict[tuple[Kind, str], deque[_Recorded]] = defaultdict(deque)
+        self._recorded = list(recorded_decisions(relevant, self._uids))
+        self._at: dict[int, list[RecordedDecision]] = defaultdict(list)
+        self._of: dict[tuple[Kind, str], deque[RecordedDecision]] = defaultdict(deque)
         for decision in self._recorded:
             self._at[decision.index].append(decision)
             self._of[decision.kind, decision.workload].append(decision)
@@ -119,6 +95,7 @@ class _Verifier:
         self._differences: list[Difference] = []
         self._corrected: set[int] = set()
         self._doubted: dict[tuple[Kind, str], tuple[int, Decision]] = {}
+        self._reported: set[tuple[Kind, str]] = set()
         self._checkpoints: deque[tuple[int, _Run]] = deque(maxlen=_CHECKPOINTS)
 
     def run(self, progress: Progress | None) -> Agreement:
@@ -146,15 +123,18 @@ class _Verifier:
         follower.tick(time)
 
     def _step(self, run: _Run, index: int) -> None:
-        matters = run.follower.apply(self._changes[index])
-        if matters or self._doubted:
+        if self._apply(run, index) or self._doubted:
             self._decide(run, index + 1)
-        run.follower.notice()
 
-    def _decide(self, run: _Run, index: int) -> None:
+    def _apply(self, run: _Run, index: int) -> bool:
+        matters = run.follower.apply(self._changes[index])
+        run.follower.notice()
+        return matters
+
+    def _decide(self, run: _Run, index: int, most: int = _MOST_CYCLES) -> None:
         """Run cycles for as long as the recording has their decisions soon; `index` is that of the next change."""
         ahead = None
-        for _ in range(_MOST_CYCLES):
+        for _ in range(most):
             before = run.follower.fork()
             cycle = run.follower.scheduler.cycle()
             if cycle.idle:
@@ -173,65 +153,73 @@ class _Verifier:
             ahead = cycle.ahead if not found else None
         run.follower.notice()
 
-    def _expected(self, run: _Run, index: int, kind: Kind, key: str, decision: Decision) -> _Recorded | None:
+    def _expected(self, run: _Run, index: int, kind: Kind, key: str, decision: Decision) -> RecordedDecision | None:
         """The recorded decision that is written soon and is the same; `None` if there is none."""
         for known in self._of.get((kind, key), ()):
             if known.index >= index and known.number not in run.made:
                 soon = known.time - run.follower.now <= self._latency
-                return known if soon and self._same(known, decision) else None
+                return known if soon and known.is_same(decision) and known.is_placed(decision) else None
         return None
-
-    def _same(self, known: _Recorded, decision: Decision) -> bool:
-        if known.head != decision.workload:
-            return False
-        if not isinstance(decision, Admitted):
-            return True
-        assigned = {one.name: (one.count, dict(one.flavors)) for one in decision.pod_sets}
-        return all(
-            name in assigned and flavors == assigned[name][1] and count in (None, assigned[name][0])
-            for name, (count, flavors) in known.assigned.items()
-        )
 
     # Judging.
 
-    def _judge(self, decision: _Recorded) -> None:
+    def _judge(self, decision: RecordedDecision) -> None:
         outcome: _Outcome = "same"
-        if decision.number not in self._run.made:
-            outcome = self._at_another_moment(decision)
+        there = True
+        if decision.number not in self._run.made and not self._repeats(decision):
+            before = self._run.follower.fork()
+            outcome, there = self._at_another_moment(decision)
+            if outcome == "different":
+                self._differences.append(self._difference(before, decision))
+            elif not there:
+                self._differences.append(self._misplaced(before, decision))
+        if any(decision.domains):
+            self._domains[there] += 1
         self._outcomes[decision.number] = outcome
         self._doubted.pop((decision.kind, decision.workload), None)
-        if outcome == "different":
-            self._differences.append(self._difference(decision))
-        has_domains = decision.kind == "preemption" or self._has_domains(decision)
-        if outcome == "different" or not has_domains:
-            self._correct(self._run, decision)
+        self._reported.discard((decision.kind, decision.workload))
 
-    def _correct(self, run: _Run, decision: _Recorded) -> None:
+    def _correct(self, run: _Run, decision: RecordedDecision) -> None:
         """Put the workload of a decision into its recorded state."""
         run.made |= {decision.number}
         self._corrected.add(decision.number)
         run.follower.set_to(self._written(decision))
 
-    def _written(self, decision: _Recorded) -> dict[str, Any]:
+    def _written(self, decision: RecordedDecision) -> dict[str, Any]:
         manifest = self._changes[decision.index].new
         assert manifest is not None, "a decision is written to a Workload"
         return manifest
 
-    def _at_another_moment(self, decision: _Recorded) -> _Outcome:
-        """Look for a moment within the latency at which kueuepy makes the decision, and go on from there."""
+    def _repeats(self, decision: RecordedDecision) -> bool:
+        """Whether a workload is already preempted here: a write that overtakes another one is repeated by Kueue."""
+        return decision.kind == "preemption" and _has(self._run.follower, decision.workload, "Evicted")
+
+    def _at_another_moment(self, decision: RecordedDecision) -> tuple[_Outcome, bool]:
+        """Look for a moment within the latency at which kueuepy makes the decision, and go on from there.
+
+        Returns:
+            The outcome, and whether the pods are placed in the same domains.
+        """
+        elsewhere: _Outcome = "different"
         for position, run in enumerate(self._moments(decision)):
-            made, other = self._makes(run, decision)
-            if not made:
-                continue
-            if other:  # it decides more in that cycle than the cluster did: only this decision counts
+            outcome: _Outcome = "same" if position == 0 else "moment"
+            found = None if decision.number in run.made else self._makes(run, decision)
+            if decision.number not in run.made:
+                if found is None:
+                    continue
+                if not decision.is_placed(found[0]):
+                    elsewhere = outcome if elsewhere == "different" else elsewhere
+                    continue
+            if found is not None and found[1]:  # it decides more than the cluster in that cycle
                 self._correct(self._run, decision)
             else:
                 run.made |= {decision.number}
                 self._run = run
-            return "same" if position == 0 else "moment"
-        return "different"
+            return outcome, True
+        self._correct(self._run, decision)
+        return elsewhere, elsewhere == "different" and not any(decision.domains)
 
-    def _moments(self, decision: _Recorded) -> Iterator[_Run]:
+    def _moments(self, decision: RecordedDecision) -> Iterator[_Run]:
         """Runs that have the same inputs up to the decision, and differ in the moments of cycles and retries."""
         yield self._run.fork()
         early = self._run.fork()
@@ -243,67 +231,65 @@ class _Verifier:
             run = checkpoint.fork()
             run.follower.retry()
             self._decide(run, index)
-            for later in range(index, decision.index):
-                self._wait(run, self._changes[later].time, later)
-                for known in self._at.get(later, ()):
-                    if known.number not in run.made or known.number in self._corrected:
-                        self._correct(run, known)
-                self._step(run, later)
+            self._follow(run, index, decision.index, self._step)
             yield run
+            # Changes may also come between the cycles in which several heads are tried one after the other.
+            for cycles in range(_BETWEEN):
+                run = checkpoint.fork()
+                run.follower.retry()
+                self._decide(run, index, most=cycles)
+                self._follow(run, index, decision.index, self._apply)
+                yield run
 
-    def _makes(self, run: _Run, decision: _Recorded) -> tuple[bool, bool]:
-        """Whether a run makes a decision in its next cycles, and whether it then decides more than the cluster."""
-        if decision.number in run.made:
-            return True, False
+    def _follow(self, run: _Run, start: int, end: int, step: Callable[[_Run, int], object]) -> None:
+        """Let the changes from `start` to before `end` happen to a run, with the recorded decisions among them."""
+        for index in range(start, end):
+            self._wait(run, self._changes[index].time, index)
+            for known in self._at.get(index, ()):
+                if known.number not in run.made or known.number in self._corrected:
+                    self._correct(run, known)
+            step(run, index)
+
+    def _makes(self, run: _Run, decision: RecordedDecision) -> tuple[Decision, bool] | None:
+        """Return how a run makes a decision in its next cycles, and whether it then decides more than the cluster."""
         ahead = None
         for _ in range(_MOST_CYCLES):
             before = run.follower.fork()
             cycle = run.follower.scheduler.cycle()
             if cycle.idle:
-                return False, False
-            made, other = False, False
+                return None
+            made, other = None, False
             found = list(_decided(before, cycle))
             for kind, key, one in found:
-                if (kind, key) == (decision.kind, decision.workload) and self._same(decision, one):
-                    made = True
+                if (kind, key) == (decision.kind, decision.workload) and decision.is_same(one):
+                    made = one
                 elif known := self._expected(run, decision.index, kind, key, one):
                     run.made |= {known.number}
                 else:
                     other = True
-            if made or other:
-                run.follower.notice()
+            run.follower.notice()
+            if made is not None:
                 return made, other
-            if not found and cycle.ahead == ahead:
-                return False, False
+            if other or (not found and cycle.ahead == ahead):
+                return None
             ahead = cycle.ahead if not found else None
-        return False, False
-
-    def _has_domains(self, decision: _Recorded) -> bool:
-        """Whether the workload has the recorded topology domains here; counted where the recording has any."""
-        manifest = self._written(decision)
-        if not any(one.get("topologyAssignment") for one in assignments(manifest)):
-            return True
-        (recorded,) = load(manifest, strict=False).workloads
-        here = self._run.follower.scheduler.workload(decision.workload).status
-        same = _domains(recorded.status) == _domains(here)
-        self._domains[same] += 1
-        if not same and self._outcomes[decision.number] != "different":
-            change = self._changes[decision.index]
-            where = f"recorded: {_domains(recorded.status)}; here: {_domains(here)}"
-            self._differences.append(Difference(change.time, "domains", decision.workload, where, "other domains"))
-        return same
+        return None
 
     # What differs.
 
-    def _difference(self, decision: _Recorded) -> Difference:
-        follower = self._run.follower.fork()
-        cycle = follower.scheduler.cycle()
-        here = next((one for one in cycle if one.workload == decision.head), None)
+    def _difference(self, before: Follower, decision: RecordedDecision) -> Difference:
+        here = next((one for one in before.fork().scheduler.cycle() if one.workload == decision.head), None)
         what = "kueuepy does not consider it here" if here is None else _in_words(here)
         cause = "a moment that no object shows" if decision.workload in self._recent(decision) else "unknown"
         return Difference(decision.time, decision.kind, decision.workload, what, cause)
 
-    def _recent(self, decision: _Recorded) -> set[str]:
+    def _misplaced(self, before: Follower, decision: RecordedDecision) -> Difference:
+        here = next((one for one in before.fork().scheduler.cycle() if one.workload == decision.workload), None)
+        placed = placed_pods(here.pod_sets) if isinstance(here, Admitted) else "at another moment"
+        what = f"recorded: {decision.domains}; here: {placed}"
+        return Difference(decision.time, "domains", decision.workload, what, "other domains")
+
+    def _recent(self, decision: RecordedDecision) -> set[str]:
         """The workloads whose own changes were written shortly before the decision."""
         return {
             change.key
@@ -312,14 +298,20 @@ class _Verifier:
         }
 
     def _report_doubts(self, index: int) -> None:
-        """Report decisions of kueuepy that the cluster did not make within the latency, once each."""
+        """Report decisions that kueuepy makes and the cluster does not within the latency.
+
+        Each is reported once for as long as the cluster decides nothing of its kind about the workload.
+        """
         now = self._changes[index].time
         for (kind, key), (time, decision) in list(self._doubted.items()):
             if now - time <= self._latency:
                 continue
             del self._doubted[kind, key]
+            if (kind, key) in self._reported:
+                continue
             again = self._run.follower.fork()
             if any(one[:2] == (kind, key) for one in _decided(self._run.follower, again.scheduler.cycle())):
+                self._reported.add((kind, key))
                 what = f"only kueuepy decides this: {_in_words(decision)}"
                 self._differences.append(Difference(time, kind, key, what, "only here"))
 
@@ -331,63 +323,34 @@ class _Verifier:
         return Agreement(rows, self._differences, dict(self._domains), tuple(self._run.follower.notes))
 
 
-def _recorded(changes: Sequence[Change], uids: dict[Any, str]) -> Iterator[_Recorded]:
-    """The decisions of the scheduler in a recording: quota reserved, preemptions, pods placed on other nodes."""
-    number = 0
-    for index, change in enumerate(changes):
-        if change.kind != "Workload" or change.new is None or change.old is None:
-            continue
-        before, after = Conditions(change.old), Conditions(change.new)
-        found: list[tuple[Kind, str]] = []
-        if after.true("QuotaReserved"):
-            if not before.true("QuotaReserved"):
-                found.append(("admission", change.key))
-            elif _placed(change.old) != _placed(change.new):
-                found.append(("replacement", change.key))
-        if after.true("Evicted") and not before.true("Evicted") and after.reason("Evicted") == "Preempted":
-            by = _PREEMPTOR.search(after["Evicted"].get("message", ""))
-            found.append(("preemption", uids.get(by[1], "") if by else ""))
-        for kind, head in found:
-            yield _Recorded(number, index, change.time, kind, change.key, head, _assigned(change.new))
-            number += 1
-
-
-def _assigned(manifest: dict[str, Any]) -> dict[str, tuple[int | None, dict[str, str]]]:
-    return {one["name"]: (one.get("count"), dict(one.get("flavors") or {})) for one in assignments(manifest)}
-
-
-def _placed(manifest: dict[str, Any]) -> list[Any]:
-    return [one.get("topologyAssignment") for one in assignments(manifest)]
-
-
-def _domains(status: Any) -> list[Any]:
-    """The topology domains of each pod set, with their number of pods."""
-    if status is None or status.admission is None:
-        return []
-    placed = [one.topology_assignment for one in status.admission.pod_set_assignments]
-    return [None if one is None else [(domain.values, domain.count) for domain in one.domains] for one in placed]
-
-
 def _decided(before: Follower, cycle: Iterable[Decision]) -> Iterator[tuple[Kind, str, Decision]]:
     """The decisions of a cycle that change something, each with the workload that it changes."""
-    engine = before.scheduler.engine
-
-    def has(key: str, condition: str) -> bool:
-        found = engine.condition(engine.find(key), condition)
-        return found is not None and bool(found[0])
-
     for decision in cycle:
         if isinstance(decision, Admitted):
-            yield "replacement" if has(decision.workload, "QuotaReserved") else "admission", decision.workload, decision
+            yield (
+                "replacement" if _has(before, decision.workload, "QuotaReserved") else "admission",
+                decision.workload,
+                decision,
+            )
         elif isinstance(decision, Preempting):
             for target in decision.targets:
-                if not has(target.workload, "Evicted"):
+                if not _has(before, target.workload, "Evicted"):
                     yield "preemption", target.workload, decision
+
+
+def _has(follower: Follower, key: str, condition: str) -> bool:
+    """Whether a condition of a workload is True."""
+    engine = follower.scheduler.engine
+    place = engine.find(key)
+    found = engine.condition(place, condition) if place >= 0 else None
+    return found is not None and bool(found[0])
 
 
 def _in_words(decision: Decision) -> str:
     if isinstance(decision, Admitted):
-        return f"admitted on {', '.join(sorted({flavor for one in decision.pod_sets for flavor in one.flavors.values()}))}"
+        return (
+            f"admitted on {', '.join(sorted({flavor for one in decision.pod_sets for flavor in one.flavors.values()}))}"
+        )
     if isinstance(decision, Preempting):
         return f"preempts {', '.join(target.workload for target in decision.targets)}"
     return f"pending: {decision.reason}: {decision.message}"
