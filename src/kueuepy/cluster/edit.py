@@ -23,6 +23,13 @@ _PATH = re.compile(r"(?P<kind>\w+)(?:/(?P<name>[^:]+))?:(?P<field>.+)", re.DOTAL
 _STEP = re.compile(r"\.?(?P<field>\w+)(?P<selector>\[[^\]]*\])?")
 _CONFIGURATION = "Configuration"
 _QUOTA = "quota"
+_KINDS: dict[str, Any] = {
+    "fair_sharing": FairSharingConfig,
+    "wait_for_pods_ready": WaitForPodsReady,
+    "admission_fair_sharing": AdmissionFairSharing,
+    "resources": Resources,
+}
+"""The parts of a Configuration that have fields of their own."""
 
 
 def edited(
@@ -229,20 +236,21 @@ def _configured(configuration: Configuration, path: str, field: str, value: Any)
     if last not in fields:
         raise NotFoundError(f'edit: "{path}": {_near("field of Configuration", last, set(fields))}')
     default = getattr(Configuration(), fields[last])
+    if fields[last] in _KINDS and isinstance(value, dict):
+        made: Any = _KINDS[fields[last]]()
+        for name, inner in value.items():
+            made = _inner(made, fields[last], path, name, inner)
+        value = made
     return msgspec.structs.replace(configuration, **{fields[last]: default if value is None else value})
 
 
 def _inner(before: Any, first: str, path: str, last: str, value: Any) -> Any:
     """A part of the Configuration with another value: of the one that is there, or of a new one."""
-    kinds = {
-        "fair_sharing": FairSharingConfig,
-        "wait_for_pods_ready": WaitForPodsReady,
-        "admission_fair_sharing": AdmissionFairSharing,
-        "resources": Resources,
-    }
     if first == "feature_gates":
         return {**(before or {}), last: value}
-    kind = kinds[first]
+    kind = _KINDS.get(first)
+    if kind is None:
+        raise InvalidSpecError(f'edit: "{path}": {_camel(first)} has no field of its own')
     names = {_camel(name): name for name in kind.__struct_fields__}
     if last not in names:
         raise NotFoundError(f'edit: "{path}": {_near(f"field of {first}", last, set(names))}')

@@ -266,7 +266,9 @@ class Scheduler(SchedulerQuestions):
         """What would be decided otherwise after edits, both sides settled; nothing changes here.
 
         Args:
-            edits: Objects to apply, a Configuration, or functions that change the Scheduler which they are given.
+            edits: Objects to apply; manifests as dicts, of which only the fields that they have are changed; values by
+                path, such as `{"ClusterQueue/team-a:quota[h100/nvidia.com/gpu].nominalQuota": 16}`; a Configuration; or
+                functions that change the Scheduler which they are given.
         """
         from kueuepy.whatif import difference  # noqa: PLC0415 - only on use
 
