@@ -271,6 +271,8 @@ class Cluster:
             path: `Kind/name:field.field[selector]`, with the fields of the manifest's `spec`; `Kind/*` are all of a
                 kind, `Kind/{a,b}` two of them. `quota[flavor/resource]` finds the resource group; a selector is a place
                 or a name. `Configuration:field` is of the installation's policies.
+                A cohort that is only named is declared by an edit. A Cohort gets a quota of any flavor and resource of
+                which a queue has one.
             value: The value.
 
         Raises:
