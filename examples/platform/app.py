@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from kueuepy.journal import OnChange
+
 _STATUS = (
     (NotFoundError, 404),
     (DuplicateError, 409),
@@ -50,12 +53,19 @@ class Platform:
     """The service's routes, on one Scheduler."""
 
     def __init__(
-        self, journal: Journal, cluster: kq.Cluster, hosts: Sequence[str] = ("localhost", "127.0.0.1")
+        self,
+        journal: Journal,
+        cluster: kq.Cluster,
+        hosts: Sequence[str] = ("localhost", "127.0.0.1"),
+        on_change: OnChange = "error",
     ) -> None:
-        """Comes back to what was acknowledged, or starts from the cluster; it is called by one of the names `hosts`."""
+        """Comes back to what was acknowledged, or starts from the cluster; it is called by one of the names `hosts`.
+
+        A journal that holds other objects than the cluster is an error, unless `on_change` is `apply` or `keep`.
+        """
         self._journal = journal
         self._hosts = hosts
-        scheduler = journal.scheduler(cluster, now=time.time())
+        scheduler = journal.scheduler(cluster, now=time.time(), on_change=on_change)
         self._watch = Watch(scheduler)
         self._desk = Desk(journal, scheduler)
 
@@ -75,6 +85,7 @@ class Platform:
                 Route(f"{workload}/explain", self.explain),
                 Route("/clusterqueues/{queue}/pendingworkloads", self.pending),
                 Route("/namespaces/{namespace}/localqueues/{queue}/pendingworkloads", self.pending),
+                Route("/objects", self.change, methods=["PATCH"]),
                 Route("/metrics", self.metrics),
                 Route("/healthz", self.health),
             ],
@@ -116,6 +127,16 @@ class Platform:
         cut = {name: int(page.get(name, 0)) for name in ("limit", "offset")}
         found = await self._ask(lambda scheduler: pending_workloads(scheduler, **whose, **cut))
         return JSONResponse(found.manifest())
+
+    async def change(self, request: Request) -> Response:
+        """Fields of queues, cohorts and flavors, such as a quota, merged as `kubectl apply` does."""
+        body = await _json(request)
+        manifests = body if isinstance(body, list) else [body]
+        kinds = {manifest.get("kind") if isinstance(manifest, dict) else None for manifest in manifests}
+        if not kinds <= {"ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "AdmissionCheck"}:
+            raise HTTPException(422, "must be manifests of queues, cohorts, flavors or admission checks")
+        await self._ask(lambda scheduler: scheduler.patch(*manifests), long=len(manifests) > _LONG)
+        return Response(status_code=204)
 
     async def metrics(self, _: Request) -> Response:
         """Everything under the names that Kueue's dashboards know."""
@@ -199,9 +220,18 @@ def main() -> None:
     parser.add_argument(
         "--name", action="append", default=["localhost", "127.0.0.1"], help="one more name of this host"
     )
+    parser.add_argument(
+        "--on-change",
+        choices=("error", "apply", "keep"),
+        default="error",
+        help="what to do if the journal holds other objects than the cluster (default: error)",
+    )
     given = parser.parse_args()
     with Journal(given.journal) as journal:
-        platform = Platform(journal, kq.load(given.cluster), given.name)
+        try:
+            platform = Platform(journal, kq.load(given.cluster), given.name, given.on_change)
+        except KueueError as error:
+            sys.exit(f"error: {error}")
         uvicorn.run(platform.app(), host="127.0.0.1", port=given.port, log_level="warning")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, overload
 
@@ -11,25 +11,31 @@ import msgspec
 
 from kueuepy._core import Answers as CoreAnswers
 from kueuepy._core import Engine, Question
+from kueuepy.cluster.edit import edited_all
+from kueuepy.cluster.patch import patched
 from kueuepy.decisions import Decision, Pending
 from kueuepy.engine.decided import from_record
 from kueuepy.engine.workloads import NO_CONDITION, admission_of, conditions_of
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.problems import shown
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import Configuration, Object, Workload
 from kueuepy.session.workloads import valid_submissions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from typing_extensions import Self
 
+    from kueuepy.cluster import Cluster
     from kueuepy.engine.facts import DecisionRecord
     from kueuepy.session.state import SchedulerState
 
-Edit: TypeAlias = "Object | Configuration | Callable[[Any], object]"
-"""An object to apply, a Configuration to run under, or a function that changes the Scheduler which it is given."""
+Edit: TypeAlias = "Object | Configuration | Mapping[str, Any] | Callable[[Any], object]"
+"""An object to apply, a Configuration to run under, or a function that changes the Scheduler which it is given.
+
+A mapping with a `kind` is a manifest with the fields to change, which is merged as `kubectl apply` does; any other
+mapping has values by path, as `Cluster.edit_all` takes them.
+"""
 
 
 # --- a workload ------------------------------------------------------------------------------------------------------
@@ -198,6 +204,17 @@ class Runs(Protocol):
     def engine(self) -> Engine:
         """The engine."""
 
+    @property
+    def cluster(self) -> Cluster:
+        """The declared objects, without Workloads."""
+
+    @property
+    def configuration(self) -> Configuration:
+        """The policies."""
+
+    def workload(self, key: str) -> Workload:
+        """The Workload of a key."""
+
     def fork(self) -> Self:
         """One with the same state."""
 
@@ -304,11 +321,33 @@ def edited(scheduler: R, edit: Edit) -> R:
         return scheduler.under(edit)
     if isinstance(edit, Object):
         scheduler.apply(edit)
+    elif isinstance(edit, Mapping):
+        return _edited_by(scheduler, edit)
     elif callable(edit):
         edit(scheduler)
     else:
-        raise InvalidSpecError(f"whatif: {edit!r} is no edit; give an object, a Configuration or a function")
+        raise InvalidSpecError(
+            f"whatif: {shown(edit)} is no edit; it must be an object, a Configuration, a manifest of the fields to "
+            "change, values by path, or a function"
+        )
     return scheduler
+
+
+def _edited_by(scheduler: R, edit: Mapping[str, Any]) -> R:
+    """Return the Scheduler after a partial manifest, or after values by path."""
+    objects = objects_of(scheduler)
+    if "kind" in edit:
+        scheduler.apply(patched(objects, edit).object)
+        return scheduler
+    changed, configuration = edited_all(objects, scheduler.configuration, edit)
+    found = scheduler.under(configuration) if configuration else scheduler
+    found.apply(*changed)
+    return found
+
+
+def objects_of(scheduler: Runs) -> list[Object]:
+    """Return the declared objects, and the Workloads with the status that they have now."""
+    return [*scheduler.cluster.objects(), *map(scheduler.workload, scheduler.keys())]
 
 
 @checked

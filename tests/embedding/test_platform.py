@@ -32,12 +32,12 @@ PLATFORM = Path(__file__).parents[2] / "examples" / "platform"
 
 
 @contextmanager
-def platform(journal, largest_file=None):
+def platform(journal, largest_file=None, cluster=PLATFORM / "cluster.yaml", options=()):
     """A running service; how to call it, and its process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, PLATFORM / "app.py", PLATFORM / "cluster.yaml", journal, "--port", str(port)]
+    command = [sys.executable, PLATFORM / "app.py", cluster, journal, "--port", str(port), *options]
     process = subprocess.Popen(command)  # noqa: S603 - our own example
     if largest_file is not None:
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))
@@ -273,3 +273,36 @@ def test_when_the_disk_is_full_it_answers_questions_only(tmp_path):
     with platform(tmp_path / "j.db") as (call, _):
         assert conditions(call, known) == before
         assert call("POST", f"/workloads/{known}/finish")[0] == 204
+
+
+def test_a_quota_changes_while_it_runs_and_at_a_restart(tmp_path):
+    journal, cluster = tmp_path / "journal", tmp_path / "cluster.yaml"
+    cluster.write_text((PLATFORM / "cluster.yaml").read_text())
+    large = {"name": "large", "namespace": "lab", "queue": "training", "cpu": 200}
+
+    def quota(cpu):
+        flavors = [{"name": "default", "resources": [{"name": "cpu", "nominalQuota": cpu}]}]
+        spec = {"resourceGroups": [{"flavors": flavors}]}
+        return {"kind": "ClusterQueue", "metadata": {"name": "research"}, "spec": spec}
+
+    def admitted(call):
+        _, found = call("GET", "/workloads/lab/large")
+        return any(c["type"] == "Admitted" and c["status"] == "True" for c in found["status"]["conditions"])
+
+    with platform(journal, cluster=cluster) as (call, _):
+        assert call("POST", "/jobs", large)[0] == 201
+        assert not admitted(call)
+        assert call("PATCH", "/objects", quota(-1))[0] == 422
+        assert call("PATCH", "/objects", large)[0] == 422
+        assert call("PATCH", "/objects", quota(400))[0] == 204
+        assert admitted(call)
+    command = [sys.executable, PLATFORM / "app.py", cluster, journal, "--port", "0"]
+    refused = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+    assert refused.returncode == 1
+    assert 'ClusterQueue "research"' in refused.stderr
+    for choice, wanted in (("keep", "400"), ("apply", "64")):
+        with platform(journal, cluster=cluster, options=("--on-change", choice)):
+            pass
+        with Journal(journal) as kept:
+            queue = kept.scheduler().cluster.get(kq.ClusterQueue, "research")
+            assert str(queue.resource_groups[0].flavors[0].resources[0].nominal_quota) == wanted

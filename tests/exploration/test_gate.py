@@ -1,9 +1,12 @@
 """Promises in a file, held against a run."""
 
+import re
+
 import pytest
 
 import kueuepy as kq
 from exploration.conftest import RECLAIM, arrivals
+from kueuepy.exploration.gate import Gate, Verdict, read_promises
 
 
 @pytest.fixture
@@ -55,7 +58,7 @@ def test_a_promise_of_which_no_job_counts_is_not_kept(result):
         ("- \0\n", "is no YAML"),
         ("", "must be a list"),
         ("[]\n", "must be a list"),
-        ("- wait_p95 <= nan\n", "yaml:1: .*'nan'; it must be a number"),
+        ("- wait_p95 <= nan\n", 'yaml:1: .*"nan"; it must be a number'),
     ],
 )
 def test_what_is_no_list_of_promises_is_refused_with_its_line(result, tmp_path, text, message):
@@ -76,3 +79,33 @@ def test_no_promise_is_none_that_is_kept(result):
 def test_a_file_that_is_not_there_is_said(result, tmp_path):
     with pytest.raises(kq.InvalidSpecError, match="cannot be read"):
         kq.gate(result, tmp_path / "nothing.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- ? [promise, why]\n  : loops == 0\n", "has a key that is no text; it must have promise"),
+        ("- ? {a: b}\n  : loops == 0\n- loops == 0\n", "has a key that is no text"),
+        ("- promise: loops == 0\n  why: [a, b]\n", "why is no text"),
+        ("- promise: loops == 0\n  promise: loops == 1\n", "each field once"),
+        ("- {}\n", "has no field; it must have promise"),
+        ("- [loops == 0]\n", "is no text"),
+        ("- " + "[" * 100_000, "nested too deeply|is no YAML"),
+    ],
+)
+def test_what_a_file_cannot_hold_is_refused_with_its_line(tmp_path, text, message):
+    path = written(tmp_path, text)
+    with pytest.raises(kq.InvalidSpecError, match=message) as found:
+        read_promises(path)
+    assert str(found.value).startswith(str(path))
+
+
+@pytest.mark.parametrize("sign", ["`", "``", "|", "\\", "\\|", "\n", ""])
+def test_markdown_escapes_what_a_file_says(sign):
+    text = f"wait_mean(user={sign}<img src=x onerror=alert(1)>) <= 3"
+    table = Gate([Verdict(text, 3.0, passed=False, why=f"{sign}<script>alert(1)</script> a|b")]).to_markdown()
+    header, _, row = table.splitlines()
+    rest = re.sub(r"`[^`]*`", "", row)  # in a code span nothing is HTML
+    assert "<img" not in rest
+    assert "<script" not in row
+    assert len(re.findall(r"(?<!\\)\|", row)) == len(re.findall(r"\|", header)) == 5

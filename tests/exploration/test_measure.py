@@ -4,7 +4,7 @@ import pytest
 
 import kueuepy as kq
 from exploration.conftest import CELL, GPU, RECLAIM, arrivals
-from kueuepy.exploration.measure import measure, number, promise
+from kueuepy.exploration.measure import measure, number, promise, promises
 
 
 @pytest.fixture
@@ -102,3 +102,37 @@ def test_a_figure_by_resource_needs_one_where_there_are_two():
 def test_a_number_is_read_as_people_write_it():
     assert number("1h30m", "") == 5400
     assert number("80%", "") == 0.8
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "wait_mean" + " " * 400_000 + "?",
+        "wait_mean[" + " " * 400_000 + "]",
+        "wait_mean[a" + " " * 400_000 + "b] <= 3",
+        "(" * 400_000,
+        "wait_mean[" + "a and " * 60_000 + "]",
+        "wait_mean <= 3" + " " * 400_000 + "and ?",
+        "wait_mean <= 3" + " and [" * 60_000,
+    ],
+    ids=["blanks", "no condition", "blanks in a condition", "brackets", "conditions", "promises", "open brackets"],
+)
+@pytest.mark.parametrize("read", [promise, promises])
+def test_a_long_text_is_refused_in_linear_time(read, text):
+    """A grammar that backtracks needs hours for these; the limit of this test is that of the run of all tests."""
+    with pytest.raises(kq.KueueError) as found:
+        read(text)
+    assert len(str(found.value)) < 2000
+
+
+def test_blanks_and_brackets_separate_the_parts_of_a_promise():
+    (one, other) = promises(
+        " wait_p95 ( team-a , team-b ) [ user == x-and-y and priority>=3,a!=b ]<=  30 m and loops==0"
+    )
+    assert one.measure.group == ("team-a", "team-b")
+    assert [(c.column, c.op, c.value) for c in one.measure.conditions] == [
+        ("user", "==", "x-and-y"),
+        ("priority", ">=", "3"),
+        ("a", "!=", "b"),
+    ]
+    assert (one.op, one.value, other.op, other.value) == ("<=", 1800, "==", 0)

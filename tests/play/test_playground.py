@@ -2,7 +2,10 @@
 
 import http.client
 import json
+import socket
+import struct
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,10 +13,14 @@ import pytest
 import kueuepy as kq
 from kueuepy import play
 from kueuepy.play import Playground, Server, answers
+from kueuepy.play import server as server_module
+from kueuepy.simulation.pictures.names import colours
+from kueuepy.simulation.pictures.shown import colour_of
 
 LOGS = Path(__file__).parents[2] / "examples" / "logs"
 WEEK = Path(__file__).parents[2] / "examples" / "week"
-CELL = "h100/nvidia.com/gpu"
+GPU = "nvidia.com/gpu"
+CELL = f"h100/{GPU}"
 
 
 def path_of(queue, field, cell=CELL):
@@ -153,6 +160,31 @@ def test_only_sliders_change_anything(playground, values):
         playground.answer(values)
 
 
+def test_values_of_a_slider_are_taken_exactly():
+    quotas = {"f": {"cpu": 4, "memory": "64Gi", GPU: 8}}
+    played = Playground(kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", quotas)), [])
+    cpu, memory, gpu = (path_of("q", "nominalQuota", f"f/{name}") for name in ("cpu", "memory", GPU))
+
+    def quota(path, value):
+        resources = played.cluster({path: value}).cluster_queues[0].resource_groups[0].flavors[0].resources
+        return {f"f/{one.name}": str(one.nominal_quota) for one in resources}[path.partition("[")[2].partition("]")[0]]
+
+    assert [kq.Quantity(quota(cpu, value)) for value in (2.7, 0.5, 0.001, 3.0)] == [
+        kq.Quantity(text) for text in ("2700m", "500m", "1m", "3")
+    ]
+    assert kq.Quantity(quota(memory, 1.5)) == kq.Quantity("1536Mi")
+    for path, value in ((cpu, 0.0005), (gpu, 2.5)):
+        with pytest.raises(kq.InvalidSpecError, match="Kueue counts"):
+            played.cluster({path: value})
+
+
+def test_colours_are_those_of_the_report_and_stay_when_a_slider_moves(week, playground):
+    wanted = {name: colour_of(place) for name, place in colours(kq.simulate(*week)).items()}
+    for values in CHANGES:
+        tree = playground.answer(values)["tree"]
+        assert {node["name"]: node["colour"] for node in tree if node["kind"] == "ClusterQueue"} == wanted
+
+
 # --- the server
 
 
@@ -231,6 +263,55 @@ def test_what_is_no_question_is_refused(server, body):
 def test_too_long_a_question_is_refused(server):
     assert asked(server, "POST", "answer", "x", Content_Length=str(10**9))[0] == 413
     assert asked(server, "POST", "answer", "x", Content_Length="-1")[0] == 413
+
+
+@pytest.mark.parametrize("length", ["9" * 5000, "0" * 5000 + "1", "1e3", "0x1", "", " ", "+1"])
+def test_a_length_that_is_no_number_is_refused_without_a_traceback(server, capfd, length):
+    assert asked(server, "POST", "answer", "x", Content_Length=length)[0] in (400, 413)
+    assert capfd.readouterr() == ("", "")
+
+
+def threads():
+    return sum(thread.name.startswith("Thread") and thread.is_alive() for thread in threading.enumerate())
+
+
+def test_connections_without_the_token_are_bounded_and_do_not_keep_its_user_out(playground):
+    before = threads()
+    strangers = []
+    with Server(playground) as serving:
+        for _ in range(5 * server_module._MOST):
+            strangers.append(socket.create_connection(("127.0.0.1", serving.port)))
+            strangers[-1].sendall(b"GET / HT")
+        assert asked(serving)[0] == 200
+        assert threads() - before <= server_module._MOST
+    for stranger in strangers:
+        stranger.close()
+
+
+def test_a_connection_with_the_token_is_not_replaced(playground, monkeypatch):
+    monkeypatch.setattr(server_module, "_MOST", 2)
+    monkeypatch.setattr(server_module, "_ROOM", 0.05)
+    with Server(playground) as serving:
+        _, _, _, token, _ = serving.url.split("/")
+        users = [http.client.HTTPConnection("127.0.0.1", serving.port, timeout=30) for _ in range(2)]
+        for user in users:
+            user.request("GET", f"/{token}/")
+            assert user.getresponse().read()
+        with pytest.raises((OSError, http.client.HTTPException)):
+            asked(serving)
+        for user in users:
+            user.request("GET", f"/{token}/")
+            assert user.getresponse().read()
+            user.close()
+
+
+def test_who_goes_away_early_leaves_no_traceback(server, capfd):
+    for sent in (b"", b"GET", b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n"):
+        with socket.create_connection(("127.0.0.1", server.port)) as stranger:
+            stranger.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # ends by a reset
+            stranger.sendall(sent)
+    assert asked(server)[0] == 200
+    assert capfd.readouterr().err == ""
 
 
 def test_it_listens_on_loopback_alone_and_ends(playground):

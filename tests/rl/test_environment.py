@@ -140,3 +140,45 @@ def test_moving_quota_to_those_who_wait_beats_doing_nothing():
     assert proportional > 0.7 * nothing
     climbed = rl.play(made(), rl.HillClimber(1), seed=0)
     assert sum(climbed.values.values()) == 12
+
+
+def test_days_that_are_named_differ(week):
+    env = rl.QuotaEnv(*week, interval="6h", episode="1d")
+    starts, rewards = [], []
+    for day in range(4, 7):
+        played = rl.play(env, rl.DoNothing(), start=f"{day}d")
+        starts.append(env.start)
+        rewards.append(played.reward)
+    assert starts == [4 * 86400, 5 * 86400, 6 * 86400]
+    assert len(set(rewards)) == 3
+
+
+def test_an_environment_is_made_without_arguments():
+    env = gymnasium.make("kueuepy/Quota-v0")
+    assert env.observation_space.contains(env.reset(seed=3)[0])
+    assert env.step(env.action_space.sample())[0].shape == env.observation_space.shape
+    assert len(env.unwrapped.paths) == 3
+    many = gymnasium.make_vec("kueuepy/Quota-v0", 2)
+    assert (many.reset(seed=3)[0][0] == env.reset(seed=3)[0]).all()
+
+
+def test_without_paths_all_nominal_quotas_are_edited(week):
+    assert rl.QuotaEnv(*week).paths == rl.vector(1, *week).paths
+    assert len(rl.QuotaEnv(*week).paths) == 3
+    assert rl.QuotaEnv(*week, choose={"ClusterQueue/*:stopPolicy": ["None", "Hold"]}).numbers == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"quotas": ["x"]}, 'QuotaEnv: "quotas" is no argument; did you mean "edit"'),
+        ({"intervall": "1h"}, 'did you mean "interval"'),
+        ({"seed": 3}, "those of the episode"),
+    ],
+)
+def test_a_wrong_argument_is_named(week, options, message):
+    for make in (rl.QuotaEnv, lambda *args, **more: rl.vector(2, *args, **more)):
+        with pytest.raises(kq.InvalidSpecError, match=message):
+            make(*week, **options)
+    with pytest.raises(kq.InvalidSpecError, match="given together"):
+        rl.QuotaEnv(week[0])

@@ -67,7 +67,23 @@ def test_the_command_takes_the_first_releases_too(tmp_path, capsys):
     assert main(["upgrade", LENDING, "--jobs", str(path), "--from", "v0.6", "--to", "v0.19", "--exit-code"]) == 3
     told = capsys.readouterr().out
     assert "all_quota_is_lent" in told
-    assert main(["upgrade", LENDING, "--jobs", str(path), "--from", "v0.6", "--to", "v0.6"]) == 1
+    assert main(["upgrade", LENDING, "--jobs", str(path), "--from", "v0.6", "--to", "latest"]) == 1
+
+
+@pytest.mark.parametrize("minor", range(1, 15))
+def test_every_release_without_a_profile_may_be_named_on_both_sides(tmp_path, capsys, minor):
+    path = tmp_path / "jobs.csv"
+    path.write_text("name,queue,cpu,duration\n" + "".join(f"a-{n},team-a-cq,1,60\n" for n in range(21)))
+    for before, after in ((f"v0.{minor}", "v0.14"), (f"v0.{minor}.1", "v0.20-devel"), ("v0.15", f"v0.{minor}")):
+        code = main(["upgrade", LENDING, "--jobs", str(path), "--from", before, "--to", after, "--exit-code"])
+        told = capsys.readouterr().out
+        assert code == (3 if minor < 9 else 0)
+        assert ("all_quota_is_lent" in told) == (minor < 9)
+
+
+def test_what_is_older_than_the_first_release_is_refused(capsys):
+    assert main(["upgrade", LENDING, "--jobs", LENDING, "--from", "v0.0", "--to", "v0.19"]) == 1
+    assert "has no profile" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("version", ["", "latest", 6])

@@ -19,7 +19,7 @@ from kueuepy.lint.context import LintContext
 from kueuepy.lint.rules.unmodelled import not_modelled
 from kueuepy.lint.rules.workloads import left_alone
 from kueuepy.manifest import Manifest
-from kueuepy.objects import Workload
+from kueuepy.objects import LocalQueue, Workload
 from kueuepy.persist import is_saved
 from kueuepy.scheduler import Scheduler
 from kueuepy.whatif import Outcome
@@ -64,8 +64,9 @@ def start(
         with rows_of(name, namespace=namespace) as rows:
             scheduler.submit(*(row.workload for row in rows))
             has_end = any(row.duration is not None for row in rows)
+            notes += rows.notes
         if has_end:
-            notes.append(f"{name}: duration: does not count here; kueuepy compare runs jobs to their end")
+            notes.append(f"{name}: duration: does not count here; kueuepy simulate runs jobs to their end")
     if settle:
         with progress(f"deciding about {counted(len(scheduler.keys()), 'workload')}"):
             scheduler.settle()
@@ -109,7 +110,10 @@ def jobs_of(names: Iterable[str], *, namespace: str = "default") -> Iterator[lis
         for name in names:
             tables = tables_in(name)
             for table_name in tables:
-                items += placed_all.enter_context(rows_of(table_name, namespace=namespace))
+                rows = placed_all.enter_context(rows_of(table_name, namespace=namespace))
+                for note in rows.notes:
+                    say(f"note: {note}", stderr=True)
+                items += rows
             if name not in tables:
                 manifest = read([name], lenient=False, namespace=namespace)
                 placed_all.enter_context(jobs_placed(manifest))
@@ -120,21 +124,34 @@ def jobs_of(names: Iterable[str], *, namespace: str = "default") -> Iterator[lis
 def find(scheduler: Scheduler, name: str) -> str:
     """The key of the workload that is meant: by its key, its name, or the name of its job or what that was made from.
 
+    Before the name may stand its namespace, its LocalQueue or its ClusterQueue, with a slash.
+
     Raises:
         NotFoundError: None is, or several are.
     """
     keys = scheduler.keys()
-    made = re.compile(rf"[a-z]+-{re.escape(name)}(\d{{5}})?-[0-9a-f]{{5}}")
+    where, slash, last = name.rpartition("/")
+    inside = [key for key in keys if not slash or where in _places(scheduler, key)]
+    made = re.compile(rf"[a-z]+-{re.escape(last)}(\d{{5}})?-[0-9a-f]{{5}}")
     for found in (
         [key for key in keys if key == name],
-        [key for key in keys if key.partition("/")[2] == name],
-        [key for key in keys if made.fullmatch(key.partition("/")[2])],
+        [key for key in inside if key.partition("/")[2] == last],
+        [key for key in inside if made.fullmatch(key.partition("/")[2])],
     ):
         if len(found) == 1:
             return found[0]
         if found:
             raise NotFoundError(f'"{name}" may be {", ".join(found)}; give one of these')
     raise NotFoundError(f'"{name}" names no workload; {suggestion(name, keys)}')
+
+
+def _places(scheduler: Scheduler, key: str) -> set[str]:
+    """Return what may stand before a workload's name: its namespace, its LocalQueue and its ClusterQueue."""
+    namespace = key.partition("/")[0]
+    local = scheduler.workload(key).queue_name
+    known = scheduler.state.store.objects.of(LocalQueue)
+    leads = {queue.cluster_queue for queue in known if (queue.namespace, queue.name) == (namespace, local)}
+    return {namespace, local, f"{namespace}/{local}", *leads}
 
 
 def flavors(decision: Admitted) -> str:

@@ -15,7 +15,9 @@ EXAMPLES = examples(
 
 
 def explain(
-    workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help="Its name, namespace/name, or its job's name.")],
+    workload: Annotated[
+        str, typer.Argument(metavar="WORKLOAD", help="Its name or its job's; namespace/name or queue/name.")
+    ],
     files: Files,
     *,
     as_is: AsIs = False,

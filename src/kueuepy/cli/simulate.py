@@ -14,6 +14,7 @@ from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, examples, 
 from kueuepy.cli.output import ANSWER_IS_NO, fail, print_json, say, table, writing
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import plural
 from kueuepy.exploration.gate import gate as hold
 from kueuepy.exploration.gate import read_promises
@@ -104,6 +105,8 @@ def simulate(
 
     Exits with 3 if a promise of --gate does not hold, or preemption goes round and --on-loop is raise.
     """
+    if out is not None:
+        imported("pyarrow.parquet", "--out", '"kueuepy[arrow]"')  # before the run, not after it
     promises = None if gate is None else read_promises(gate)
     pictures = [pair("--picture", given, NAMES) for given in picture or ()]
     cluster = Cluster.from_manifest(read(files, lenient=lenient, version=kueue_version), names=not lenient)

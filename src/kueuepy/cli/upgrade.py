@@ -16,7 +16,7 @@ from kueuepy.objects import Configuration
 from kueuepy.profiles import DEFAULTS, release_of
 from kueuepy.upgrade import OLDEST, Upgrade, compare_versions, is_early
 
-_FROM = "The release that decides now: v0.17; or one of the first, v0.1 to v0.14."
+_FROM = "The release that decides now: v0.1 to v0.20-devel."
 EXAMPLES = examples(
     "kueuepy upgrade examples/seeds/002/two-teams.yaml --jobs examples/seeds/002/jobs.csv --from v0.17 --to v0.19",
 )
@@ -32,7 +32,9 @@ def upgrade(
         str,
         typer.Option("--from", metavar="VERSION", help=_FROM),
     ],
-    after: Annotated[str, typer.Option("--to", metavar="VERSION", help="The release that would decide: v0.19.")],
+    after: Annotated[
+        str, typer.Option("--to", metavar="VERSION", help="The release that would decide: v0.1 to v0.20-devel.")
+    ],
     rows: Rows = 40,
     exit_code: ExitCode = False,
     lenient: Lenient = False,
@@ -41,7 +43,8 @@ def upgrade(
     """Run the same jobs under two releases of Kueue: the decisions that differ, and the rule that makes each differ.
 
     Also what of the files the second release refuses or reads otherwise, and the feature gates that came, went or got
-    another default. Jobs run as kueuepy compare runs them.
+    another default. Jobs run as kueuepy compare runs them. Releases before v0.15 have no profile of their own: they
+    decide as v0.15 does, but for the rules that are known to have ended before.
     """
     manifest = load(paths(files), strict=not lenient, version=_profile(before))
     read = reading_changes(manifest, files, before, after, lenient=lenient)
@@ -58,14 +61,15 @@ def upgrade(
 def reading_changes(manifest: Manifest, files: list[str], before: str, after: str, *, lenient: bool) -> list[str]:
     """What of the files another release refuses, or takes for something else, a line each."""
     own = manifest.configuration or Configuration(version=release_of(_profile(before)).name)
-    known = DEFAULTS[release_of(after)]
+    then_by = release_of(_profile(after))
+    known = DEFAULTS[then_by]
     changed = [
-        f"Configuration: featureGates.{name}: {release_of(after)} has no such gate, and refuses it"
+        f"Configuration: featureGates.{name}: {then_by} has no such gate, and refuses it"
         for name in own.feature_gates
         if name not in known
     ]
     try:
-        then = load(paths(files), strict=not lenient, version=after).configuration
+        then = load(paths(files), strict=not lenient, version=then_by.name).configuration
     except ManifestError as error:
         others = (f"{where}: {what}" for where, what in error.problems if "featureGates" not in what.path)
         return [*changed, *others]

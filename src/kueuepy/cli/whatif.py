@@ -1,27 +1,36 @@
 """`kueuepy whatif`: questions about jobs that are not there, and changes that nobody has made."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import yaml
 
 from kueuepy.cli.describe import describe, ended, jobs_of, plain, rows_table, start
-from kueuepy.cli.options import AsIs, ExitCode, Files, Json, KueueVersion, Lenient, Namespace, Rows, examples, read
+from kueuepy.cli.logs import pair
+from kueuepy.cli.options import AsIs, ExitCode, Files, Json, KueueVersion, Lenient, Namespace, Rows, examples, paths
 from kueuepy.cli.output import ANSWER_IS_NO, print_json, progress, say
 from kueuepy.cluster.cluster import of_release
+from kueuepy.cluster.patch import Patched, named_by, patched
 from kueuepy.decisions import Admitted, Preempting
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.words import counted
 from kueuepy.jobs import Submission
-from kueuepy.manifest import Manifest
+from kueuepy.manifest import check, load
+from kueuepy.manifest.convert import object_name
+from kueuepy.manifest.places import at_place, placed
+from kueuepy.manifest.text.reading import Item
 from kueuepy.scheduler import Scheduler
-from kueuepy.whatif import Edit, who_must_leave
+from kueuepy.whatif import Edit, objects_of, who_must_leave
 
 EXAMPLES = examples(
     "kueuepy whatif examples/seeds/002/two-teams.yaml --job examples/seeds/002/train.yaml",
     "kueuepy whatif examples/seeds/002/two-teams.yaml --job examples/seeds/002/train.yaml --largest",
     "kueuepy whatif examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv "
     "--edit examples/seeds/002/two-teams-reclaim.yaml --exit-code",
+    "kueuepy whatif examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv "
+    "--set 'ClusterQueue/team-a:quota[default-flavor/cpu].nominalQuota=16'",
 )
 
 
@@ -39,7 +48,19 @@ def whatif(
         bool, typer.Option("--preempting", help="With --job: it also counts if others must be preempted first.")
     ] = False,
     edit: Annotated[
-        Path | None, typer.Option("--edit", metavar="FILE", help="Objects, changed or new: what would be decided then?")
+        Path | None,
+        typer.Option(
+            "--edit",
+            metavar="FILE",
+            help="Objects with the fields to change, merged as kubectl apply does.",
+        ),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="With --edit: replace whole objects, as kubectl replace does.")
+    ] = False,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="A field, as ClusterQueue/a:stopPolicy=Hold; repeatable."),
     ] = None,
     exit_code: ExitCode = False,
     as_is: AsIs = False,
@@ -51,13 +72,21 @@ def whatif(
 ) -> None:
     """Ask whether a job would be admitted now, where and at whose cost; or what a change of any object would change.
 
-    With --job the exit code is 3 if the job would have to wait.
+    With --job the exit code is 3 if the job would have to wait. The fields that the objects of --edit do not have stay
+    as they are, and null removes a field; notes name both. --set takes the paths of kueuepy sweep --over.
     """
-    if (job is None) == (edit is None):
-        raise typer.BadParameter("give either --job or --edit")
+    changes = edit is not None or bool(sets)
+    if (job is None) != changes:
+        raise typer.BadParameter("give either --job, or --edit or --set")
+    if replace and edit is None:
+        raise typer.BadParameter("needs --edit", param_hint="'--replace'")
     scheduler = start(files, lenient=lenient, version=kueue_version, namespace=namespace, settle=not as_is).tell()
-    if edit is not None:
-        edits = read([str(edit)], lenient=lenient, namespace=namespace)
+    if job is None:
+        edits: list[Edit] = []
+        if edit is not None:
+            edits = _edits(scheduler, str(edit), replace=replace, lenient=lenient, namespace=namespace)
+        if sets:
+            edits.append(dict(_value(text) for text in sets))
         _edit(scheduler, edits, rows=rows, exit_code=exit_code, json=json)
         return
     ask = _largest if largest else _try
@@ -91,9 +120,65 @@ def _largest(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: 
         raise typer.Exit(ANSWER_IS_NO)
 
 
-def _edit(scheduler: Scheduler, edits: Manifest, *, rows: int, exit_code: bool, json: bool) -> None:
-    policy = edits.configuration and of_release(edits.configuration, scheduler.configuration.version)
-    changed: list[Edit] = [*edits.objects(), *([policy] if policy else [])]
+def _edits(scheduler: Scheduler, file: str, *, replace: bool, lenient: bool, namespace: str) -> list[Edit]:
+    """Return the objects of a file as they would be applied, and print which fields of the present ones it lacks.
+
+    Raises:
+        KueueError: The file cannot be read, or an object would not be valid.
+    """
+    there = objects_of(scheduler)
+    partial: list[tuple[Item, dict[str, Any]]] = []
+
+    def pick(item: Item) -> bool:
+        if named_by(there, item.value, namespace) is None:
+            return False
+        partial.append((item, item.value))
+        return True
+
+    manifest = load(paths([file]), strict=not lenient, namespace=namespace, pick=pick)
+    if not partial and manifest.is_empty:
+        raise InvalidSpecError(f"{file}: nothing to read; there must be at least one object")
+    if manifest.jobs:
+        say(f"note: {file}: jobs in it do not count here; --job asks about jobs", stderr=True)
+    made: dict[tuple[str, str], Edit] = {}
+    for item, doc in partial:
+        with placed(_at(item)):
+            found = patched(there, doc, replace=replace, namespace=namespace)
+            check(found.object, feature_gates=scheduler.configuration.gates)
+        _say_absent(item.where(), object_name(doc), found, replace=replace)
+        key = (type(found.object).__name__, found.object.key)
+        if key in made:
+            raise InvalidSpecError(f"{item.where()}: {object_name(doc)}: is given twice; give each object once")
+        made[key] = found.object
+    policy = manifest.configuration and of_release(manifest.configuration, scheduler.configuration.version)
+    return [*made.values(), *manifest.objects(), *([policy] if policy else [])]
+
+
+def _at(item: Item) -> Callable[[KueueError], KueueError]:
+    """Return what puts the place of an object before each line of an error."""
+    return lambda error: at_place(error, item.where())
+
+
+def _say_absent(where: str, name: str, found: Patched, *, replace: bool) -> None:
+    for verb, fields, other in (
+        ("keeps", found.kept, "null removes a field, --replace all that the file does not have"),
+        ("removes", found.removed, "without --replace they stay" if replace else ""),
+    ):
+        if fields:
+            hint = f"; {other}" if other else ""
+            say(f"note: {where}: {name}: {verb} {', '.join(fields)}{hint}", stderr=True)
+
+
+def _value(text: str) -> tuple[str, Any]:
+    """Return path and value of a text such as `ClusterQueue/a:stopPolicy=Hold`; the value is YAML."""
+    path, value = pair("--set", text)
+    try:
+        return path, yaml.safe_load(value)
+    except yaml.YAMLError:
+        return path, value
+
+
+def _edit(scheduler: Scheduler, changed: list[Edit], *, rows: int, exit_code: bool, json: bool) -> None:
     with progress("deciding with and without the change"):
         difference = scheduler.whatif(*changed)
         leaving = who_must_leave(scheduler, *changed)

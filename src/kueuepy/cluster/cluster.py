@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from kueuepy.cluster.given import complete, flat
 from kueuepy.cluster.names import check_names
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
@@ -38,6 +38,7 @@ from kueuepy.profiles import release_of
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from kueuepy.manifest.text.sources import Source
 
@@ -88,10 +89,10 @@ class Cluster:
         """
         if version is not None:
             configuration = of_release(configuration or Configuration(), version)
-        flat = list(_flat(objects))
-        for obj in (*flat, *((configuration,) if configuration else ())):
+        given = list(flat(objects))
+        for obj in (*given, *((configuration,) if configuration else ())):
             check(obj)
-        declared = Manifest.of(*flat, configuration=configuration)
+        declared = Manifest.of(*given, configuration=configuration)
         self._hold(msgspec.structs.replace(declared, jobs=tuple(map(dict, jobs))), names=names)
 
     @classmethod
@@ -102,11 +103,11 @@ class Cluster:
         return cluster
 
     def _hold(self, declared: Manifest, *, names: bool) -> None:
-        complete = _complete(declared)
+        whole = complete(declared)
         if names:
-            check_names(complete)
+            check_names(whole)
         object.__setattr__(self, "_declared", declared)
-        object.__setattr__(self, "_manifest", complete)
+        object.__setattr__(self, "_manifest", whole)
 
     def __reduce__(self) -> tuple[Callable[[Manifest], Cluster], tuple[Manifest]]:
         """What was declared: from it a copy, or a pickle in another process, completes itself again."""
@@ -270,6 +271,8 @@ class Cluster:
             path: `Kind/name:field.field[selector]`, with the fields of the manifest's `spec`; `Kind/*` are all of a
                 kind, `Kind/{a,b}` two of them. `quota[flavor/resource]` finds the resource group; a selector is a place
                 or a name. `Configuration:field` is of the installation's policies.
+                A cohort that is only named is declared by an edit. A Cohort gets a quota of any flavor and resource of
+                which a queue has one.
             value: The value.
 
         Raises:
@@ -287,6 +290,29 @@ class Cluster:
 
         changed, configuration = edited_all(self.objects(), self.configuration, values)
         return self._replaced(changed, configuration, names=True) if changed or configuration else self
+
+    def patch(self, *manifests: Mapping[str, Any]) -> Cluster:
+        """Return the Cluster in which objects have the fields of partial manifests, merged as `kubectl apply` does.
+
+        >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("a", {"h100": {"cpu": 9}}, cohort_name="all"))
+        >>> hold = {"kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": {"stopPolicy": "Hold"}}
+        >>> cluster.patch(hold).cluster_queues[0].cohort_name
+        'all'
+
+        Args:
+            manifests: Each has `kind`, `metadata.name` and the fields to change; `None` removes a field. Lists whose
+                items have a name are merged by it.
+
+        Raises:
+            NotFoundError: An object names one that is not there.
+            InvalidSpecError: An object would not be valid.
+        """
+        from kueuepy.cluster.patch import patched  # noqa: PLC0415 - only on use
+
+        found = self
+        for manifest in manifests:
+            found = found.replace(patched(found.objects(), manifest).object)
+        return found
 
     def _with(self, objects: list[Object], configuration: Configuration | None, *, names: bool) -> Cluster:
         if configuration is not None:
@@ -367,24 +393,3 @@ def dump(cluster: Cluster, path: str | os.PathLike[str] | None = None) -> str:
     if not isinstance(cluster, Cluster):
         raise InvalidSpecError(f"dump: {cluster!r} is no Cluster; make one of objects: Cluster(*objects)")
     return dump_manifest(cluster.written, path)
-
-
-def _flat(objects: Iterable[Object | Iterable[Object]]) -> Iterator[Object]:
-    for obj in objects:
-        if isinstance(obj, Object):
-            yield obj
-        elif isinstance(obj, Iterable) and not isinstance(obj, str | bytes | Mapping):
-            yield from _flat(obj)
-        else:
-            raise InvalidSpecError(f"Cluster: {obj!r} is no object; use kueuepy.load for manifests")
-
-
-def _complete(declared: Manifest) -> Manifest:
-    """The manifest with the LocalQueues and Namespaces that nobody had to write."""
-    queues = declared.local_queues or tuple(
-        LocalQueue(queue.name, cluster_queue=queue.name) for queue in declared.cluster_queues
-    )
-    names = dict.fromkeys(("default", *(queue.namespace for queue in queues)))
-    known = {namespace.name for namespace in declared.namespaces}
-    added = (Namespace(name) for name in names if name not in known)
-    return msgspec.structs.replace(declared, local_queues=queues, namespaces=(*declared.namespaces, *added))

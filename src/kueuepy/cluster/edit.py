@@ -13,16 +13,32 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import nearest
 from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.manifest.validation import check_read
-from kueuepy.objects import AdmissionFairSharing, Configuration, FairSharingConfig, Object, Resources, WaitForPodsReady
+from kueuepy.objects import (
+    AdmissionFairSharing,
+    ClusterQueue,
+    Cohort,
+    Configuration,
+    FairSharingConfig,
+    Object,
+    Resources,
+    WaitForPodsReady,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 _PATH = re.compile(r"(?P<kind>\w+)(?:/(?P<name>[^:]+))?:(?P<field>.+)", re.DOTALL)
 _STEP = re.compile(r"\.?(?P<field>\w+)(?P<selector>\[[^\]]*\])?")
 _CONFIGURATION = "Configuration"
 _QUOTA = "quota"
+_KINDS: dict[str, Any] = {
+    "fair_sharing": FairSharingConfig,
+    "wait_for_pods_ready": WaitForPodsReady,
+    "admission_fair_sharing": AdmissionFairSharing,
+    "resources": Resources,
+}
+"""The parts of a Configuration that have fields of their own."""
 
 
 def edited(
@@ -34,7 +50,9 @@ def edited(
         raise InvalidSpecError(f'edit: "{path}"; it must be such as ClusterQueue/team-a:preemption.withinClusterQueue')
     if found["kind"] == _CONFIGURATION:
         return [], _configured(configuration, path, found["field"], value)
-    return [_changed(obj, path, found["field"], value) for obj in _named(list(objects), path, found)], None
+    there = list(objects)
+    chosen = _named(there, path, found)
+    return [_changed(obj, path, found["field"], value, _cells(there, obj)) for obj in chosen], None
 
 
 def edited_all(
@@ -50,8 +68,10 @@ def edited_all(
             configuration = changed or configuration
             continue
         for obj in _named(there, path, found):
+            if not any(obj is one for one in there):
+                there.append(obj)
             doc = docs.setdefault(id(obj), to_dict(obj))
-            _set(doc.setdefault("spec", {}), path, found["field"], value)
+            _set(doc.setdefault("spec", {}), path, found["field"], value, _cells(there, obj))
     made = [_read(obj, docs[id(obj)], values) for obj in there if id(obj) in docs]
     for obj in made:
         check_read(obj)
@@ -106,9 +126,21 @@ def value_at(objects: Iterable[Object], path: str) -> Any:
     return here
 
 
+def _implied(objects: Sequence[Object]) -> list[Object]:
+    """Return the cohorts that only queues or other cohorts name, as they exist: without quotas of their own."""
+    queues = [obj.cohort_name for obj in objects if isinstance(obj, ClusterQueue)]
+    cohorts = [obj for obj in objects if isinstance(obj, Cohort)]
+    named = dict.fromkeys([*queues, *(cohort.parent_name for cohort in cohorts)])
+    declared = {cohort.name for cohort in cohorts}
+    return [Cohort(name) for name in named if name and name not in declared]
+
+
 def _named(objects: list[Object], path: str, found: re.Match[str]) -> list[Object]:
     there = [obj for obj in objects if type(obj).__name__ == found["kind"]]
     kinds = {type(obj).__name__ for obj in objects}
+    if found["kind"] == Cohort.__name__:
+        there += _implied(objects)
+        kinds |= {Cohort.__name__} if there else set()
     if found["kind"] not in kinds:
         raise NotFoundError(f'edit: "{path}": {_near("kind in the cluster", found["kind"], kinds)}')
     chosen = _matching(there, found["name"])
@@ -138,10 +170,18 @@ def _near(what: str, name: str, known: set[str]) -> str:
     return f'"{name}" names no {what}' + (f'; did you mean "{close}"?' if close else "")
 
 
-def _changed(obj: Object, path: str, field: str, value: Any) -> Object:
+def _cells(objects: Iterable[Object], obj: Object) -> frozenset[tuple[str, str]]:
+    """Return the flavors and resources of which a Cohort can be given a quota: those of which any queue has one."""
+    if not isinstance(obj, Cohort):
+        return frozenset()
+    groups = (group for one in objects if isinstance(one, ClusterQueue | Cohort) for group in one.resource_groups)
+    return frozenset((row.name, quota.name) for group in groups for row in group.flavors for quota in row.resources)
+
+
+def _changed(obj: Object, path: str, field: str, value: Any, cells: frozenset[tuple[str, str]] = frozenset()) -> Object:
     """The object with another value, validated as a manifest is."""
     doc = to_dict(obj)
-    _set(doc.setdefault("spec", {}), path, field, value)
+    _set(doc.setdefault("spec", {}), path, field, value, cells)
     try:
         return from_dict(doc)
     except InvalidSpecError as error:
@@ -161,10 +201,15 @@ def _steps(path: str, field: str) -> list[tuple[str, str | None]]:
     return found
 
 
-def _set(spec: dict[str, Any], path: str, field: str, value: Any) -> None:
+def _set(
+    spec: dict[str, Any], path: str, field: str, value: Any, cells: frozenset[tuple[str, str]] = frozenset()
+) -> None:
     steps = _steps(path, field)
     here: Any = spec
     if steps[0][0] == _QUOTA and steps[0][1] is not None:
+        flavor, _, resource = steps[0][1].partition("/")
+        if (flavor, resource) in cells:
+            _cover(spec, flavor, resource)
         here = _quota(spec, path, steps[0][1])
         steps = steps[1:] or [("nominalQuota", None)]
     *way, (last, selector) = steps
@@ -214,6 +259,24 @@ def _quota(spec: dict[str, Any], path: str, cell: str) -> dict[str, Any]:
     raise NotFoundError(f'edit: "{path}": {_near("quota", cell, known)}')
 
 
+def _cover(spec: dict[str, Any], flavor: str, resource: str) -> None:
+    """Add a quota of 0 to a spec that has none of a flavor and resource; the API wants one of each in its group."""
+    groups = [{**group, "flavors": list(group["flavors"])} for group in spec.get("resourceGroups", ())]
+    chosen = next((g for g in groups if resource in g["coveredResources"]), None)
+    chosen = chosen or next((g for g in groups if flavor in (row["name"] for row in g["flavors"])), None)
+    if chosen is None:
+        chosen = {"coveredResources": [], "flavors": []}
+        groups.append(chosen)
+    covered = list(dict.fromkeys([*chosen["coveredResources"], resource]))
+    if flavor not in (row["name"] for row in chosen["flavors"]):
+        chosen["flavors"].append({"name": flavor, "resources": []})
+    chosen["coveredResources"] = covered
+    for row in chosen["flavors"]:
+        known = {quota["name"]: quota for quota in row["resources"]}
+        row["resources"] = [known.get(name, {"name": name, "nominalQuota": 0}) for name in covered]
+    spec["resourceGroups"] = groups
+
+
 def _configured(configuration: Configuration, path: str, field: str, value: Any) -> Configuration:
     """The Configuration with another value; `None` is the default of a field."""
     fields = {_camel(name): name for name in Configuration.__struct_fields__}
@@ -229,20 +292,21 @@ def _configured(configuration: Configuration, path: str, field: str, value: Any)
     if last not in fields:
         raise NotFoundError(f'edit: "{path}": {_near("field of Configuration", last, set(fields))}')
     default = getattr(Configuration(), fields[last])
+    if fields[last] in _KINDS and isinstance(value, dict):
+        made: Any = _KINDS[fields[last]]()
+        for name, inner in value.items():
+            made = _inner(made, fields[last], path, name, inner)
+        value = made
     return msgspec.structs.replace(configuration, **{fields[last]: default if value is None else value})
 
 
 def _inner(before: Any, first: str, path: str, last: str, value: Any) -> Any:
     """A part of the Configuration with another value: of the one that is there, or of a new one."""
-    kinds = {
-        "fair_sharing": FairSharingConfig,
-        "wait_for_pods_ready": WaitForPodsReady,
-        "admission_fair_sharing": AdmissionFairSharing,
-        "resources": Resources,
-    }
     if first == "feature_gates":
         return {**(before or {}), last: value}
-    kind = kinds[first]
+    kind = _KINDS.get(first)
+    if kind is None:
+        raise InvalidSpecError(f'edit: "{path}": {_camel(first)} has no field of its own')
     names = {_camel(name): name for name in kind.__struct_fields__}
     if last not in names:
         raise NotFoundError(f'edit: "{path}": {_near(f"field of {first}", last, set(names))}')

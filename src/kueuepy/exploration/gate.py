@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -95,8 +96,8 @@ class Gate(Sequence[Verdict]):
         rows = ["| promise | is | kept | |", "| --- | --- | --- | --- |"]
         for v in sorted(self._verdicts, key=lambda verdict: verdict.passed):
             value = "no job counts" if v.value is None else f"{v.value:.6g}"
-            cells = (f"`{v.line}`", value, "yes" if v.passed else "**no**", v.why)
-            rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+            cells = (_as_code(v.line), value, "yes" if v.passed else "**no**", _as_cell(v.why))
+            rows.append(f"| {' | '.join(cells)} |")
         return "\n".join(rows)
 
     def sheets(self) -> tuple[Sheet]:
@@ -105,6 +106,19 @@ class Gate(Sequence[Verdict]):
         return (Sheet(("promise", "is", "kept", "why"), rows),)
 
     _repr_html_ = repr_html
+
+
+def _as_cell(text: str) -> str:
+    """Return a text as one cell of a Markdown table, in which it is neither HTML nor the end of the cell."""
+    return html.escape(" ".join(text.split())).replace("|", "&#124;")
+
+
+def _as_code(text: str) -> str:
+    """Return a text as code in a cell; a text that could end a code span has references for all that is special."""
+    line = " ".join(text.split())
+    if not set(line) & set("`|\\"):
+        return f"`{line}`"
+    return f"<code>{''.join(one if one.isalnum() or one == ' ' else f'&#{ord(one)};' for one in line)}</code>"
 
 
 class Written(NamedTuple):
@@ -178,20 +192,31 @@ def _document(path: str | PathLike[str]) -> yaml.Node | None:
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         raise InvalidSpecError(f"{path}{line}: is no YAML: {error.problem}") from None
-    except yaml.YAMLError as error:
-        raise InvalidSpecError(f"{path}: is no YAML: {error}") from None
+    except (yaml.YAMLError, RecursionError) as error:
+        what = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise InvalidSpecError(f"{path}: is no YAML: {what}") from None
+
+
+def _fields(place: str, node: yaml.MappingNode) -> dict[str, yaml.Node]:
+    """Return `promise` and `why` of a mapping, if it has nothing else."""
+    names = [key.value if isinstance(key, yaml.ScalarNode) else "a key that is no text" for key, _ in node.value]
+    fields = dict(zip(names, (value for _, value in node.value), strict=True))
+    if set(fields) - {"promise", "why"} or "promise" not in fields:
+        found = ", ".join(map(str, fields)) or "no field"
+        raise InvalidSpecError(f"{place}: has {found}; it must have promise, and may have why")
+    if len(fields) < len(names):
+        raise InvalidSpecError(f"{place}: has {', '.join(names)}; it must have each field once")
+    if "why" in fields and not isinstance(fields["why"], yaml.ScalarNode):
+        raise InvalidSpecError(f"{place}: why is no text; it must be one")
+    return fields
 
 
 def _written(path: str, node: yaml.Node) -> Written:
     place = f"{path}:{node.start_mark.line + 1}"
     why = ""
     if isinstance(node, yaml.MappingNode):
-        fields = {key.value: value for key, value in node.value}
-        if set(fields) - {"promise", "why"} or "promise" not in fields:
-            raise InvalidSpecError(
-                f"{place}: has {', '.join(map(str, fields))}; it must have promise, and may have why"
-            )
-        why = str(fields["why"].value) if "why" in fields else ""
+        fields = _fields(place, node)
+        why = fields["why"].value if "why" in fields else ""
         node = fields["promise"]
     if not isinstance(node, yaml.ScalarNode):
         raise InvalidSpecError(f"{place}: is no text; it must be such as wait_p95(team-a) <= 30m")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import operator
 import re
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import msgspec
 import numpy as np
 
 from kueuepy.decisions.kinds import PreemptionReason
 from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.problems import nearest
+from kueuepy.errors.problems import nearest, shown
 from kueuepy.objects import SECOND
 from kueuepy.simulation.catalogue import FIGURES, unit_of
 from kueuepy.simulation.figures import Kpis, job_figures, percentile
@@ -26,13 +26,10 @@ if TYPE_CHECKING:
 
     from kueuepy.simulation.result import Result
 
-_TEXT = re.compile(
-    r"\s*(?P<figure>\w+)\s*(?:\((?P<group>[^()]*)\))?\s*(?:\[(?P<filter>[^\[\]]*)\])?\s*"
-    r"(?:(?P<op><=|>=|==|!=|<|>)\s*(?P<value>\S.*?))?\s*",
-    re.DOTALL,
-)
-_CONDITION = re.compile(r"\s*(?P<column>[^<>=!]+?)\s*(?P<op><=|>=|==|!=|<|>)\s*(?P<value>\S.*?)\s*", re.DOTALL)
-_AND = re.compile(r"\s+and\s+|\s*,\s*")
+_WORD = re.compile(r"\w+")
+_SIGN = re.compile(r"[<>=!]")
+_OP = re.compile(r"<=|>=|==|!=|<|>")
+_AND = re.compile(r"(?<=\s)and(?=\s)")
 _PERCENTILE = re.compile(r"(first_)?wait_p(\d{1,2}|100)")
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
@@ -178,7 +175,7 @@ class _Parts(msgspec.Struct, frozen=True):
 def _near(what: str, name: str, known: set[str]) -> str:
     close = nearest(name, known)
     hint = f'did you mean "{close}"?' if close else f"there are {', '.join(sorted(known))}"
-    return f'"{name}" names no {what}; {hint}'
+    return f"{shown(name)} names no {what}; {hint}"
 
 
 def _is_of_jobs(figure: str) -> bool:
@@ -252,25 +249,71 @@ def number(text: str, where: str, figure: str = "wait_mean") -> float:
     hours = unit_of(figure) == "hours"
     if found is None or not (hours or unit_of(figure) == "span" or _PERCENTILE.fullmatch(figure)):
         allowed = "a number, a percentage, or a time such as 30m" if found is None else "a number: it is no time"
-        raise InvalidSpecError(f"{where}: {text!r}; it must be {allowed}")
+        raise InvalidSpecError(f"{where}: {shown(text)}; it must be {allowed}")
     return found / SECOND / (_HOUR if hours else 1)
 
 
-def _parsed(text: str) -> tuple[Measure, re.Match[str]]:
-    found = _TEXT.fullmatch(text)
+# Texts come from files of other people: each step below reads its part of the text once, from left to right.
+
+
+class _Written(NamedTuple):
+    """The parts of a text such as `figure(group)[filter] op value`; `None` for a part that is absent."""
+
+    figure: str
+    group: str | None
+    filter: str | None
+    comparison: tuple[str, str] | None
+
+
+def _split(text: str) -> _Written | None:
+    """Return the parts of a text, or `None` if it does not have the form."""
+    rest = text.strip()
+    word = _WORD.match(rest)
+    if word is None:
+        return None
+    rest = rest[word.end() :].lstrip()
+    inner: list[str | None] = []
+    for opening, closing in ("()", "[]"):
+        inside = None
+        if rest.startswith(opening):
+            inside, closed, rest = rest[1:].partition(closing)
+            rest = rest.lstrip()
+            if not closed or opening in inside:
+                return None
+        inner.append(inside)
+    comparison = _comparison(rest) if rest else None
+    return None if rest and comparison is None else _Written(word[0], inner[0], inner[1], comparison)
+
+
+def _comparison(text: str) -> tuple[str, str] | None:
+    """Return the operator at the start of a text and the value after it, or `None` if one of them is absent."""
+    found = _OP.match(text)
+    value = text[found.end() :].strip() if found else ""
+    return (found[0], value) if found and value else None
+
+
+def _conditions(text: str, inside: str) -> tuple[Condition, ...]:
+    """Return the conditions between brackets, which `and` or a comma separates."""
+    made = []
+    for part in (one.strip() for clause in inside.split(",") for one in _AND.split(clause)):
+        sign = _SIGN.search(part)
+        column = part[: sign.start()].strip() if sign else ""
+        comparison = _comparison(part[sign.start() :]) if sign else None
+        if not column or comparison is None:
+            raise InvalidSpecError(f"{shown(text)}: [{shown(part)[1:-1]}]; it must be such as [priority >= 100]")
+        made.append(Condition(column, *comparison))
+    return tuple(made)
+
+
+def _parsed(text: str) -> tuple[Measure, tuple[str, str] | None]:
+    """Return the figure of a text, and the operator and value after it, if there are any."""
+    found = _split(text)
     if found is None:
-        raise InvalidSpecError(f'"{text}": no figure; it must be such as wait_p95(team-a)[priority >= 100] <= 30m')
-    group = tuple(part.strip() for part in (found["group"] or "").split(",") if part.strip())
-    conditions = []
-    for part in _AND.split(found["filter"]) if found["filter"] else ():
-        inner = _CONDITION.fullmatch(part)
-        if inner is None:
-            raise InvalidSpecError(f'"{text}": [{part}]; it must be such as [priority >= 100]')
-        conditions.append(Condition(inner["column"], inner["op"], inner["value"]))
-    figure = found["figure"]
-    if figure not in Kpis.__struct_fields__ and not _PERCENTILE.fullmatch(figure):
-        raise NotFoundError(f'"{text}": {_near("figure", figure, set(Kpis.__struct_fields__))}')
-    return Measure(figure, group, tuple(conditions)), found
+        raise InvalidSpecError(f"{shown(text)}: no figure; it must be such as wait_p95(team-a)[priority >= 100] <= 30m")
+    if found.figure not in Kpis.__struct_fields__ and not _PERCENTILE.fullmatch(found.figure):
+        raise NotFoundError(f"{shown(text)}: {_near('figure', found.figure, set(Kpis.__struct_fields__))}")
+    group = tuple(part.strip() for part in (found.group or "").split(",") if part.strip())
+    return Measure(found.figure, group, _conditions(text, found.filter) if found.filter else ()), found.comparison
 
 
 def measure(text: str) -> Measure:
@@ -283,9 +326,9 @@ def measure(text: str) -> Measure:
         InvalidSpecError: It is none.
         NotFoundError: There is no figure of this name.
     """
-    found, match = _parsed(text)
-    if match["op"] is not None:
-        raise InvalidSpecError(f'"{text}": a figure alone is asked for here, without {match["op"]} {match["value"]}')
+    found, comparison = _parsed(text)
+    if comparison is not None:
+        raise InvalidSpecError(f"{shown(text)}: a figure alone is asked for here, without {' '.join(comparison)}")
     return found
 
 
@@ -299,12 +342,21 @@ def promise(text: str) -> Promise:
         InvalidSpecError: It is none.
         NotFoundError: There is no figure of this name.
     """
-    found, match = _parsed(text)
-    if match["op"] is None:
-        raise InvalidSpecError(f'"{text}": nothing is promised; it must be such as {found} <= 30m')
-    return Promise(found, match["op"], number(match["value"], f'"{text}"', found.figure), text.strip())
+    found, comparison = _parsed(text)
+    if comparison is None:
+        raise InvalidSpecError(f"{shown(text)}: nothing is promised; it must be such as {found} <= 30m")
+    op, value = comparison
+    return Promise(found, op, number(value, shown(text), found.figure), text.strip())
 
 
 def promises(text: str) -> tuple[Promise, ...]:
-    """Promises joined by `and`, as `evictions <= 200 and jain > 0.8`."""
-    return tuple(promise(part) for part in re.split(r"\s+and\s+(?![^\[]*\])", text))
+    """Return the promises of a text in which `and` joins them, such as `evictions <= 200 and jain > 0.8`."""
+    parts, begin, depth, read = [], 0, 0, 0
+    for found in _AND.finditer(text):
+        between = text[read : found.start()]
+        depth += between.count("[") - between.count("]")
+        read = found.end()
+        if depth <= 0:  # an `and` within brackets joins conditions
+            parts.append(text[begin : found.start()])
+            begin = read
+    return tuple(promise(part) for part in (*parts, text[begin:]))

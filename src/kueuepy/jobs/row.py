@@ -17,7 +17,8 @@ from kueuepy.objects.base import is_finite
 from kueuepy.objects.times import datetime_ns, parse_duration, parse_time, timedelta_ns
 
 _RESOURCES = {"cpu": "cpu", "memory": "memory", "mem": "memory"}
-_COLUMNS = ("name", "namespace", "queue", "pods", "min_pods", "priority", "submit", "duration", "gpu", *_RESOURCES)
+COLUMNS = ("name", "namespace", "queue", "pods", "min_pods", "priority", "submit", "duration", "gpu", *_RESOURCES)
+_ALIASES = {"runtime": "duration", "local_queue": "queue"}
 _SECONDS = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?([eE]\+?[0-9]{1,2})?", re.ASCII)
 _LONGEST = (2**63 - 1) // SECOND
 
@@ -49,10 +50,11 @@ def from_row(
 
     Args:
         row: The values by column; one that is missing (`None`, or NaN where it is no amount) counts as absent. The
-            columns are `name`, `namespace`, `queue`, `pods` (1), `min_pods` (partial admission), `priority` (0), what
-            each pod asks for in `cpu`, `memory` or `mem` (as a quantity, a plain number is of bytes), `gpu` and any
-            resource with a `/` in its name, where whole devices are counted; and `submit` and `duration`, in seconds,
-            as text (`2024-05-01T12:00:00Z`, `1h30m`) or as values of datetime or pandas.
+            columns are `name`, `namespace`, `queue` (a LocalQueue, or `namespace/name`), `pods` (1), `min_pods`
+            (partial admission), `priority` (0), what each pod asks for in `cpu`, `memory` or `mem` (as a quantity, a
+            plain number is of bytes), `gpu` and any resource with a `/` in its name, where whole devices are counted;
+            and `submit` and `duration` (also called `runtime`), in seconds, as text (`2024-05-01T12:00:00Z`, `1h30m`)
+            or as values of datetime or pandas.
         gpu_resource: The resource that `gpu` counts.
         ignore: Columns that say nothing of the Workload.
         namespace: Where the job is if the row does not say.
@@ -61,11 +63,20 @@ def from_row(
         InvalidSpecError: A column is unknown, or a value is none for its column.
     """
     _expect_amounts(row, ignore)
-    values = {str(key): value for key, value in row.items() if not _is_missing(value) and key not in ignore}
+    values = {
+        _ALIASES.get(str(key), str(key)): value
+        for key, value in row.items()
+        if not _is_missing(value) and key not in ignore
+    }
     where = f'row "{values.get("name", "")}"'
+    space, slash, queue = str(values.get("queue", "")).partition("/")
+    if slash:
+        if values.setdefault("namespace", space) != space:
+            raise InvalidSpecError(f"{where}: queue: is {values['queue']}; it must be in {values['namespace']}")
+        values["queue"] = queue
     for column in values:
-        if column not in _COLUMNS and "/" not in column:
-            raise InvalidSpecError(f'{where}: "{column}" is no column; {suggestion(column, _COLUMNS)}; or ignore it')
+        if column not in COLUMNS and "/" not in column:
+            raise InvalidSpecError(f'{where}: "{column}" is no column; {suggestion(column, COLUMNS)}; or ignore it')
     if "name" not in values:
         raise InvalidSpecError(f"{where}: name: is missing; it must be given")
     requests = {

@@ -16,6 +16,7 @@ from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
 from kueuepy.journal import file, reading
+from kueuepy.journal.declared import reconcile
 from kueuepy.journal.lock import Guard, Lock, resolved
 from kueuepy.journal.rows import decision_rows
 from kueuepy.journal.scheduler import JournaledScheduler
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from kueuepy.cluster import Cluster
     from kueuepy.engine.cycle import Cycle
+    from kueuepy.journal.declared import OnChange
     from kueuepy.journal.file import DecisionRow, Durability
     from kueuepy.session.calls import Call
     from kueuepy.session.state import SchedulerState
@@ -96,16 +98,27 @@ class Journal:
         self._copying = Mutex()
         self._number = self._decision = self._checksum = self._snapshot = 0
 
-    def scheduler(self, cluster: Cluster | Scheduler | None = None, *, now: Moment | None = None) -> JournaledScheduler:
+    def scheduler(
+        self,
+        cluster: Cluster | Scheduler | None = None,
+        *,
+        now: Moment | None = None,
+        on_change: OnChange = "error",
+    ) -> JournaledScheduler:
         """The Scheduler as it was when the last call returned; a new one if the file is new.
 
         Args:
             cluster: What a new one starts from: a cluster, or a Scheduler as it is, such as one that was imported. If
-                the file is not new, it only counts what it holds.
+                the file is not new, the declared objects of the cluster are compared with those of the file;
+                Workloads and jobs of the cluster do not count then.
             now: The time at the start of a new one from a cluster.
+            on_change: What happens if these objects differ: `error` raises a StateError that names them, `apply`
+                creates, changes and removes objects until the file has those of the cluster, and `keep` goes on with
+                those of the file.
 
         Raises:
-            StateError: The file is new and no cluster is given, or this release decides otherwise than is written.
+            StateError: The file is new and no cluster is given, this release decides otherwise than is written, or the
+                cluster differs from the file.
             InvalidSpecError: The file is damaged; it is left as it is.
             UnsupportedError: A later version has written it.
         """
@@ -118,7 +131,11 @@ class Journal:
                     fresh = cluster if isinstance(cluster, Scheduler) else Scheduler(cluster, now=now)
                     assert self._held is not None
                     file.create(self.path, fresh.engine.now, to_bytes(fresh), self._held.name)
+                    self._scheduler = self._recover()
+                    return self._scheduler
                 self._scheduler = self._recover()
+            with self.group():
+                reconcile(self.path, self._scheduler, cluster, on_change)
             return self._scheduler
 
     @property

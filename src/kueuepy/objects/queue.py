@@ -133,11 +133,20 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
             InvalidSpecError: A table is none, flavors of one table have quotas for other resources, or a field is
                 unknown.
         """
-        known = set(cls.__struct_fields__) - {"name", "resource_groups"}  # which the other arguments say
-        for field in fields:
-            if field not in known:
-                raise InvalidSpecError(f'ClusterQueue.of: "{field}" is no field; {suggestion(field, known)}')
-        return cls(name, resource_groups=tuple(map(ResourceGroup.of, quotas)), **fields)
+        return cls(name, resource_groups=tuple(map(ResourceGroup.of, quotas)), **other_fields(cls, fields))
+
+
+def other_fields(cls: type[Object], fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an object beside its name and quotas, if they are fields.
+
+    Raises:
+        InvalidSpecError: One is not.
+    """
+    known = set(cls.__struct_fields__) - {"name", "resource_groups"}  # which the other arguments say
+    for field in fields:
+        if field not in known:
+            raise InvalidSpecError(f'{cls.__name__}.of: "{field}" is no field; {suggestion(field, known)}')
+    return fields
 
 
 class LocalQueueStatus(Value, frozen=True, kw_only=True):

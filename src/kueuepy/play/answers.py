@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ from kueuepy.exploration.sweep import setup_of
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.catalogue import figure_text
 from kueuepy.simulation.model import Record
+from kueuepy.simulation.pictures.names import colours
+from kueuepy.simulation.pictures.shown import OTHERS, colour_of
 from kueuepy.simulation.series import resample, series_of
 from kueuepy.simulation.simulate import Simulation
 
@@ -92,6 +95,7 @@ class Playground:
         self._by_path = {knob.path: knob for knob in self.knobs}
         self._tree = _tree(cluster)  # no slider moves anybody in it
         self._seconds = 0.0  # that the last whole run took
+        self._colours: dict[str, int] | None = None  # of the first whole run: colours stay when sliders move
         self._going: tuple[dict[str, Value], Simulation] | None = None
 
     def cluster(self, values: Mapping[str, Value]) -> Cluster:
@@ -152,7 +156,8 @@ class Playground:
             self._going = asked, run
             result = run.result()
             series = self._series(result)
-            return {"more": True, "seconds": run.now, "series": series, "tree": self._tree, "ms": _since(begin)}
+            tree = self._coloured(result)
+            return {"more": True, "seconds": run.now, "series": series, "tree": tree, "ms": _since(begin)}
         run.run(progress=False)
         return self._whole(run.close(), begin)
 
@@ -165,16 +170,23 @@ class Playground:
 
     def _whole(self, result: Result, begin: float) -> dict[str, Any]:
         self._seconds = result.seconds
+        if self._colours is None:
+            self._colours = colours(result)
         return {
             "more": False,
             "seconds": result.seconds,
             "figures": _figures(result),
             "queues": [{name: _finite(row[name]) for name in _OF_QUEUE} for row in result.queues.rows()],
             "series": self._series(result),
-            "tree": self._tree,
+            "tree": self._coloured(result),
             "warnings": list(result.warnings),
             "ms": _since(begin),
         }
+
+    def _coloured(self, result: Result) -> list[dict[str, Any]]:
+        """The tree with the colour of each ClusterQueue, which is that of the pictures and the report of a result."""
+        places = colours(result) if self._colours is None else self._colours
+        return [{**node, "colour": colour_of(places.get(node["name"], OTHERS))} for node in self._tree]
 
     def _series(self, result: Result) -> dict[str, Any]:
         """What each ClusterQueue uses of each cell, and how many wait there: means over steps of time.
@@ -218,7 +230,25 @@ def _written(knob: Knob, value: Value) -> Any:
         raise InvalidSpecError(f'play: "{knob.path}": {value!r}; it must be a number from 0 to {knob.most:g}')
     if knob.what == "weight":
         return f"{value:g}"
-    return f"{round(value)}{knob.suffix}" if knob.suffix else round(value)
+    return _amount(knob, value)
+
+
+def _amount(knob: Knob, value: float) -> int | str:
+    """Return the quantity of a slider's value, such as `2.7` of cpu or `1.5Gi` of memory.
+
+    Raises:
+        InvalidSpecError: The value is finer than what Kueue counts, such as half a GPU.
+    """
+    if value == int(value):
+        return f"{int(value)}{knob.suffix}" if knob.suffix else int(value)
+    resource = knob.cell.partition("/")[2]
+    # A slider of memory may stand at 1.1Gi, which is no whole number of bytes: Kueue rounds that up.
+    exact = f"{Decimal(repr(float(value))):f}{knob.suffix}"
+    scaled = Decimal(repr(float(value))) * _units(resource)[knob.suffix]
+    if scaled != int(scaled) and knob.suffix not in ("Gi", "Mi"):
+        finest = "milli" if resource == "cpu" else "whole "
+        raise InvalidSpecError(f'play: "{knob.path}": {value!r}; Kueue counts {finest}units of {resource}')
+    return exact
 
 
 # --- what can be changed ---------------------------------------------------------------------------------------------
@@ -275,12 +305,14 @@ def _totals(objects: Iterable[ClusterQueue | Cohort]) -> dict[tuple[str, str], l
 
 def _unit(resource: str, amounts: list[int]) -> tuple[int, str]:
     """The largest unit of which all amounts are multiples, in the engine's, and its suffix in a manifest."""
-    known: list[tuple[int, str]] = [(1, "")]
-    if resource == "cpu":
-        known = [(1000, ""), (1, "m")]
-    elif not all(amount < _MIB for amount in amounts):
-        known = [(_GIB, "Gi"), (_MIB, "Mi"), (1, "")]
+    large = any(amount >= _MIB for amount in amounts)
+    known = [(unit, suffix) for suffix, unit in _units(resource).items() if large or suffix not in ("Gi", "Mi")]
     return next((unit, suffix) for unit, suffix in known if not any(amount % unit for amount in amounts))
+
+
+def _units(resource: str) -> dict[str, int]:
+    """The units of a resource by suffix, in the engine's, the largest first."""
+    return {"": 1000, "m": 1} if resource == "cpu" else {"Gi": _GIB, "Mi": _MIB, "": 1}
 
 
 # --- what is shown ---------------------------------------------------------------------------------------------------

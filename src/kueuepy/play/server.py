@@ -5,7 +5,10 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import socket
+import sys
 import threading
+from contextlib import suppress
 from functools import cached_property
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,8 +23,67 @@ if TYPE_CHECKING:
 
 _HOST = "127.0.0.1"
 _LONGEST = 256 * 1024
+_DIGITS = len(str(_LONGEST))
 _IDLE = 60
+_STRANGER_IDLE = 10
+"""Seconds that a connection may be silent before it has shown the token."""
+_MOST = 32
+"""Connections at once, each with its thread; a browser opens up to six."""
+_ROOM = 1.0
+"""Seconds that a new connection waits for the end of one that it replaces."""
 _LATER = "__NONCE__"
+
+
+class _Connections(ThreadingHTTPServer):
+    """A server with at most `_MOST` connections at once.
+
+    Where all are taken, a new connection replaces the oldest one that has not shown the token, and is refused if there
+    is none. Otherwise any process of this machine could start threads without limit, or keep the page from its user.
+    """
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, *args: Any) -> None:
+        self._known: dict[Any, bool] = {}  # by connection, in the order in which they began: has it shown the token?
+        self._changed = threading.Condition()
+        super().__init__(*args)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._changed:
+            if len(self._known) >= _MOST:
+                self._end_a_stranger()
+                self._changed.wait_for(lambda: len(self._known) < _MOST, _ROOM)
+            has_room = len(self._known) < _MOST
+            if has_room:
+                self._known[request] = False
+        if has_room:
+            super().process_request(request, client_address)
+        else:
+            super().shutdown_request(request)
+
+    def _end_a_stranger(self) -> None:
+        stranger = next((one for one, known in self._known.items() if not known), None)
+        if stranger is not None:
+            with suppress(OSError):
+                stranger.shutdown(socket.SHUT_RDWR)  # its thread reads the end of the stream, and ends
+
+    def has_token(self, request: Any) -> None:
+        """Keeps a connection, which has shown the token, from being replaced."""
+        with self._changed:
+            if request in self._known:
+                self._known[request] = True
+
+    def shutdown_request(self, request: Any) -> None:
+        super().shutdown_request(request)
+        with self._changed:
+            self._known.pop(request, None)
+            self._changed.notify_all()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Prints a traceback, unless the other side has only gone away."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
 
 class Server:
@@ -39,8 +101,7 @@ class Server:
         """
         self._token = secrets.token_urlsafe(24)
         handler = type("Handler", (_Handler,), {"playground": playground, "token": self._token})
-        self._server = ThreadingHTTPServer((_HOST, port), handler)
-        self._server.daemon_threads = True
+        self._server = _Connections((_HOST, port), handler)
         self._thread: threading.Thread | None = None
 
     @property
@@ -86,7 +147,8 @@ class _Handler(BaseHTTPRequestHandler):
     playground: Playground
     token: str
     protocol_version = "HTTP/1.1"
-    timeout = _IDLE
+    timeout = _STRANGER_IDLE
+    server: _Connections
     one_at_a_time = threading.Lock()
 
     def do_GET(self) -> None:
@@ -98,7 +160,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._may("/answer"):
             return
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > _LONGEST:
+        if not (length.isascii() and length.isdecimal() and len(length) <= _DIGITS) or int(length) > _LONGEST:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             return
         question = question_of(self.rfile.read(int(length)))
@@ -123,6 +185,8 @@ class _Handler(BaseHTTPRequestHandler):
         if not hmac.compare_digest(given, wanted):
             self._refuse(HTTPStatus.NOT_FOUND)
             return False
+        self.server.has_token(self.connection)
+        self.connection.settimeout(_IDLE)
         return True
 
     def _refuse(self, status: HTTPStatus) -> None:

@@ -3,7 +3,6 @@
 "use strict";
 
 function playground(root, knobs, ask) {
-  const colours = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999"];
   const now = {}, parts = {};
   let first = null, last = null, busy = false, again = false;
 
@@ -26,7 +25,7 @@ function playground(root, knobs, ask) {
     made.append(head, parts[name + "_rows"] = element("tbody"));
     return made;
   }
-  function told(knob, value) { return value === null ? "no limit" : +value.toFixed(2) + knob.suffix; }
+  function told(knob, value) { return value === null ? "" : +value.toFixed(2) + knob.suffix; }
 
   function slider(knob) {
     const row = element("div", undefined, {className: "knob"});
@@ -35,28 +34,30 @@ function playground(root, knobs, ask) {
     range.setAttribute("aria-label", `${knob.owner} ${knob.cell} ${label}`);
     range.dataset.path = knob.path;
     const shown = element("output");
-    const limit = element("input", undefined, {type: "checkbox", title: "limited"});
-    limit.setAttribute("aria-label", `${knob.owner} ${knob.cell} ${label} is limited`);
-    limit.hidden = knob.what === "nominalQuota" || knob.what === "weight";
+    const unlimited = element("input", undefined, {type: "checkbox"}), choice = element("label", undefined, {className: "choice"});
+    unlimited.setAttribute("aria-label", `${knob.owner} ${knob.cell} ${label}: no limit`);
+    choice.append(unlimited, "no limit");
+    choice.hidden = knob.what === "nominalQuota" || knob.what === "weight";
     const show = value => {
       shown.textContent = told(knob, value);
       row.classList.toggle("changed", value !== knob.value);
+      row.classList.toggle("unlimited", value === null);
     };
     const set = value => {
       now[knob.path] = value;
       show(value);
       change();
     };
-    range.addEventListener("input", () => { limit.checked = true; set(+range.value); });
-    limit.addEventListener("change", () => set(limit.checked ? +range.value : null));
+    range.addEventListener("input", () => { unlimited.checked = false; set(+range.value); });
+    unlimited.addEventListener("change", () => set(unlimited.checked ? null : +range.value));
     knob.set = value => {
       range.value = value === null ? 0 : value;
-      limit.checked = value !== null;
+      unlimited.checked = value === null;
       if (value === knob.value) delete now[knob.path]; else now[knob.path] = value;
       show(value);
     };
     knob.set(knob.value);
-    row.append(element("span", label), range, shown, limit);
+    row.append(element("span", label), range, shown, choice);
     return row;
   }
 
@@ -96,8 +97,8 @@ function playground(root, knobs, ask) {
     if (parts.cell.options.length !== cells.length) parts.cell.replaceChildren(...cells.map(name => element("option", name)));
     const cell = parts.cell.value || cells[0];
     const rows = last.series.rows.filter(row => row.cell === cell);
-    const queues = last.tree.filter(node => node.kind === "ClusterQueue").map(node => node.name).sort();
-    const colour = name => colours[queues.indexOf(name) % colours.length];
+    const known = Object.fromEntries(last.tree.filter(node => node.kind === "ClusterQueue").map(node => [node.name, node.colour]));
+    const colour = name => known[name];
     parts.time.max = last.series.all - 1;
     stack(rows, colour);
     tree(rows, colour);
@@ -137,6 +138,16 @@ function playground(root, knobs, ask) {
     const at = +parts.time.value;
     if (at >= 0) made.push(drawn("line", {x1: x(at + 0.5), x2: x(at + 0.5), y1: 10, y2: 10 + high, stroke: "currentColor"}));
     parts.usage.replaceChildren(...made);
+    const key = (kind, style, text) => {
+      const item = element("span"), sign = element("i", undefined, {className: kind});
+      Object.assign(sign.style, style);
+      item.append(sign, text);
+      return item;
+    };
+    parts.legend.replaceChildren(
+      ...rows.map(row => key("colour", {backgroundColor: colour(row.queue)}, row.queue)),
+      key("dashes", {}, "nominal quota of all"),
+    );
   }
 
   function amount(value) {
@@ -162,7 +173,13 @@ function playground(root, knobs, ask) {
     const most = Math.max(1, ...all.map(([, f]) => Math.max(f.used, f.nominal)));
     parts.tree_rows.replaceChildren(...all.map(([node, f]) => {
       const line = element("tr");
-      const name = element("td", "\u2003".repeat(node.depth) + node.name);
+      const name = element("td", "\u2003".repeat(node.depth));
+      if (node.kind === "ClusterQueue") {
+        const sign = element("i", undefined, {className: "colour"});
+        sign.style.backgroundColor = node.colour;
+        name.append(sign);
+      }
+      name.append(node.name);
       const bar = drawn("svg", {class: "bar", viewBox: "0 0 260 14"});
       let left = 0;
       for (const row of f.mine) {
@@ -204,18 +221,20 @@ function playground(root, knobs, ask) {
   of.append(part("cell", "select"));
   at.append(part("time", "input", {type: "range", min: -1, value: -1, step: 1}));
   moment.append(at, " ", part("when", "span"));
-  parts.usage = drawn("svg", {class: "usage", width: 760, height: 240, viewBox: "0 0 760 240", role: "img", "aria-label": "What each ClusterQueue uses over time, stacked"});
+  parts.usage = drawn("svg", {class: "usage", viewBox: "0 0 760 240", role: "img", "aria-label": "What each ClusterQueue uses over time, stacked"});
   part("error", "div").setAttribute("role", "alert");
   part("took", "span").setAttribute("role", "status");
   parts.time.setAttribute("aria-label", "time");
   right.append(
-    parts.error, of, " ", parts.took, parts.usage, moment,
-    table("tree", [["Cohort, ClusterQueue", ""], ["uses", "n"], ["nominal of queues", "n"], ["waiting", "n"], ["", ""]]),
+    parts.error, of, " ", parts.took, parts.usage, part("legend", "div"), moment,
+    table("tree", [["Cohort, ClusterQueue", ""], ["uses", "n"], ["nominal of queues", "n"], ["waiting", "n"], ["use, with a mark at nominal", ""]]),
     table("figures", [["figure", ""], ["now", "n"], ["as it was", "n"]]),
     part("warnings", "div"),
   );
+  const panes = element("div", undefined, {className: "panes"});
+  panes.append(left, right);
   root.classList.add("kueuepy-play");
-  root.replaceChildren(left, right);
+  root.replaceChildren(panes);
   parts.reset.addEventListener("click", () => { for (const knob of knobs) knob.set(knob.value); change(); });
   parts.cell.addEventListener("change", redraw);
   parts.time.addEventListener("input", redraw);

@@ -84,9 +84,16 @@ class Played(NamedTuple):
     values: dict[str, int]
 
 
-def play(env: QuotaEnv, agent: Baseline, seed: int = 0) -> Played:
-    """An episode of an environment with an agent."""
-    observation, info = env.reset(seed=seed)
+def play(env: QuotaEnv, agent: Baseline, seed: int = 0, *, start: Any = None) -> Played:
+    """An episode of an environment with an agent.
+
+    Args:
+        env: The environment.
+        agent: The agent.
+        seed: Chooses the day of a log at which the episode begins, by chance: two seeds may choose the same day.
+        start: Where in the log the episode begins, such as `3d`, instead.
+    """
+    observation, info = env.reset(seed=seed, options=None if start is None else {"start": start})
     total, reward, over = 0.0, None, False
     while not over:
         observation, reward, _, over, info = env.step(agent.act(env, observation, reward))

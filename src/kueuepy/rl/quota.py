@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 import numpy as np
 
+from kueuepy.rl.example import cluster_and_jobs, nominal_quotas
 from kueuepy.rl.stage import TERMS, Game, Stage
 
 if TYPE_CHECKING:
@@ -46,9 +47,9 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
 
     def __init__(
         self,
-        cluster: Cluster,
-        jobs: Jobs | Callable[[int], Any],
-        edit: Sequence[str] = (),
+        cluster: Cluster | None = None,
+        jobs: Jobs | Callable[[int], Any] | None = None,
+        edit: Sequence[str] | None = None,
         *,
         choose: Mapping[str, Sequence[Any]] | None = None,
         interval: Any = "10m",
@@ -62,10 +63,12 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         """Prepares the environment.
 
         Args:
-            cluster: The configuration at the start of each episode.
-            jobs: A log, of which an episode is a window that begins at a day that the seed chooses; or a function that
-                makes an episode's jobs from a seed.
-            edit: The paths of what is edited, as `Cluster.edit` takes them, each a whole number of one object.
+            cluster: The configuration at the start of each episode; without it, and without `jobs`, a small example of
+                three teams with 20 GPUs.
+            jobs: A log, of which an episode is a window that begins at a day that the seed chooses, or at `start` of
+                `reset`; or a function that makes an episode's jobs from a seed.
+            edit: The paths of what is edited, as `Cluster.edit` takes them, each a whole number of one object. Without
+                it, and without `choose`, these are all nominal quotas of ClusterQueues.
             choose: By path the values that a field may have, such as stop policies and strategies; of one object or,
                 as `ClusterQueue/*:queueingStrategy`, of several. What the cluster has must be one of them.
             interval: Between two actions.
@@ -82,6 +85,8 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             NotFoundError: A path names nothing.
             InvalidSpecError: It names no whole number, or an argument is not valid.
         """
+        cluster, jobs = cluster_and_jobs(cluster, jobs)
+        edit = nominal_quotas(cluster) if edit is None and not choose else edit or ()
         game = Game(cluster, jobs, edit, choose, interval, episode, step, bounds, conserve, reward)
         self._stage = Stage(1, game, settings)
         self.paths = (*self._stage.knobs.paths, *self._stage.knobs.choices)
@@ -94,6 +99,11 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
     def values(self) -> dict[str, int]:
         """What is edited, as it is now; of a choice the place of its value in the list."""
         return self._stage.knobs.by_path(self._stage.values[0].tolist())
+
+    @property
+    def start(self) -> float:
+        """Where in the log the episode begins, in seconds; or the seed of jobs that a function makes."""
+        return self._stage.starts[0]
 
     @property
     def numbers(self) -> dict[str, int]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from kueuepy._core import Fleet
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.problems import suggestion
 from kueuepy.objects import SECOND
 from kueuepy.rl.knobs import Knobs
 from kueuepy.scheduler import Scheduler
@@ -57,6 +58,7 @@ class Stage:
         queues: The names of the ClusterQueues, in the order of an observation.
         observations: A row a seat.
         facts: A row a seat: the terms of the reward, and what the interval began and ended with.
+        starts: By seat, where in the log the episode begins, in seconds; the seed of jobs that a function makes.
     """
 
     def __init__(self, size: int, game: Game, settings: Mapping[str, Any], threads: int = 1) -> None:
@@ -70,8 +72,7 @@ class Stage:
         self._settings: dict[str, Any] = {
             name: tuple(value) if name in ("events", "delays") else value for name, value in settings.items()
         }
-        if "record" in settings or "until" in settings or "seed" in settings:
-            raise InvalidSpecError("settings: record, until and seed are those of the episode")
+        _expect_settings(settings)
         self.knobs = Knobs(game.cluster, game.edit, game.choose or {}, game.bounds or {}, conserve=game.conserve)
         interval, self._episode = span("interval", game.interval), span("episode", game.episode)
         if not 0 < interval <= self._episode:
@@ -92,6 +93,7 @@ class Stage:
         self._fleet = Fleet(size, list(self.queues), options)
         self._base = Scheduler(game.cluster)
         self._runs: list[Prepared | None] = [None] * size
+        self.starts = [0.0] * size
         self.observations = np.zeros((size, self._fleet.width), np.float32)
         self.facts = np.zeros((size, self._fleet.facts))
 
@@ -142,14 +144,16 @@ class Stage:
         if callable(jobs):
             made = jobs(number)
             table = made if isinstance(made, Jobs) else Jobs.of(made)
+            start = float(number)
         else:
-            table = (jobs if isinstance(jobs, Jobs) else Jobs.of(jobs)).window(
-                *self._window(jobs, options.get("start"), random)
-            )
+            jobs = jobs if isinstance(jobs, Jobs) else Jobs.of(jobs)
+            start, end = self._window(jobs, options.get("start"), random)
+            table = jobs.window(start, end)
         settings = Settings(record=_NOTHING, seed=number, until=self._episode / SECOND, **self._settings)
         run = Prepared(self._game.cluster, table, settings, base=self._base)
         self._runs[seat] = run
         self._fleet.begin(seat, run.core, run.zero, self.knobs.start)
+        self.starts[seat] = start
 
     def _window(self, jobs: Jobs, start: Any, random: Callable[[], np.random.Generator]) -> tuple[float, float]:
         if start is None:
@@ -223,3 +227,21 @@ def _rows(given: Any, rows: int, wide: int) -> NDArray[Any]:
     if found.shape != (rows, wide) and (rows > 1 or found.shape != (wide,)):
         raise ValueError(given)
     return found.reshape(rows, wide)
+
+
+_GUESSES = {"quotas": "edit", "paths": "edit", "choices": "choose", "seed": "reset(seed=...)", "until": "episode"}
+
+
+def _expect_settings(settings: Mapping[str, Any]) -> None:
+    """Checks that all are settings of a run.
+
+    Raises:
+        InvalidSpecError: One is none, or is one of the episode.
+    """
+    if "record" in settings or "until" in settings or "seed" in settings:
+        raise InvalidSpecError("settings: record, until and seed are those of the episode")
+    known = {*Game._fields, *Settings.__struct_fields__}
+    for name in settings:
+        if name not in known:
+            hint = f'did you mean "{_GUESSES[name]}"?' if name in _GUESSES else suggestion(name, known)
+            raise InvalidSpecError(f'QuotaEnv: "{name}" is no argument; {hint}')

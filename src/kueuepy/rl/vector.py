@@ -13,6 +13,7 @@ from gymnasium.vector.utils import batch_space
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.exploration.runs import cores
+from kueuepy.rl.example import cluster_and_jobs, nominal_quotas
 from kueuepy.rl.stage import TERMS, Game, Stage
 
 if TYPE_CHECKING:
@@ -57,7 +58,11 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         if num_envs < 1 or (threads is not None and threads < 1):
             raise InvalidSpecError(f"{num_envs} environments on {threads} threads: each must be 1 or more")
         given = {name: options.pop(name) for name in Game._fields if name in options}
-        self._stage = Stage(num_envs, Game(*arguments, **given), options, threads or cores())
+        first = dict(zip(Game._fields, arguments, strict=False)) | given
+        cluster, jobs = cluster_and_jobs(first.pop("cluster", None), first.pop("jobs", None))
+        if first.get("edit") is None:
+            first["edit"] = () if first.get("choose") else nominal_quotas(cluster)
+        self._stage = Stage(num_envs, Game(cluster, jobs, **first), options, threads or cores())
         self.num_envs = num_envs
         self.paths = (*self._stage.knobs.paths, *self._stage.knobs.choices)
         self.queues = self._stage.queues

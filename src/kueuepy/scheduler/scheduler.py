@@ -113,6 +113,23 @@ class Scheduler(SchedulerQuestions):
         """
         objects.apply(self.session, declared)
 
+    def patch(self, *manifests: Mapping[str, Any]) -> None:
+        """Changes the fields that partial manifests have, as `kubectl apply` does; see `Cluster.patch`.
+
+        Args:
+            manifests: Each has `kind`, `metadata.name` and the fields to change; `None` removes a field. An object that
+                is not there is created, and must be complete.
+
+        Raises:
+            InvalidSpecError: An object, or the change of it, is not valid; then nothing changes.
+        """
+        from kueuepy.cluster.patch import patched  # noqa: PLC0415 - only on use
+        from kueuepy.whatif import objects_of  # noqa: PLC0415
+
+        with self.lock:
+            there = objects_of(self)
+            objects.apply(self.session, [patched(there, manifest).object for manifest in manifests])
+
     def remove(self, *declared: Object) -> None:
         """Deletes the objects of these kinds and names; either all of them, or none.
 
@@ -282,7 +299,9 @@ class Scheduler(SchedulerQuestions):
         """What would be decided otherwise after edits, both sides settled; nothing changes here.
 
         Args:
-            edits: Objects to apply, a Configuration, or functions that change the Scheduler which they are given.
+            edits: Objects to apply; manifests as dicts, of which only the fields that they have are changed; values by
+                path, such as `{"ClusterQueue/team-a:quota[h100/nvidia.com/gpu].nominalQuota": 16}`; a Configuration; or
+                functions that change the Scheduler which they are given.
         """
         from kueuepy.whatif import difference  # noqa: PLC0415 - only on use
 

@@ -334,7 +334,7 @@ def _arrow(name: str, column: NDArray[Any]) -> Any:
 
 
 def _pyarrow(module: str) -> Any:
-    return imported(module, "jobs", "pyarrow")
+    return imported(module, "Parquet and Arrow tables", '"kueuepy[arrow]"')
 
 
 def _written(parquet: Any, table: Any, path: str | os.PathLike[str]) -> None:

@@ -122,7 +122,7 @@ class Columns:
         Raises:
             UnsupportedError: pyarrow is not installed.
         """
-        pyarrow = imported("pyarrow", "table", "pyarrow")
+        pyarrow = imported("pyarrow", "table", '"kueuepy[arrow]"')
         return pyarrow.table({name: _for_arrow(pyarrow, column) for name, column in self._columns.items()})
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

@@ -46,7 +46,7 @@ class SchedulerMachine(RuleBasedStateMachine):
     scheduler: Scheduler
 
     def workload_lists(self, cluster: Cluster, prefix: str) -> SearchStrategy[list[Workload]]:
-        """What one submission brings: one to three workloads for any of the cluster's LocalQueues."""
+        """What one submission brings: one to three workloads for any of the cluster's LocalQueues (see `workloads`)."""
         return workloads(cluster, min_size=1, max_size=3, prefix=prefix)
 
     def settled(self) -> None:

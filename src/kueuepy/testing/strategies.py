@@ -29,13 +29,15 @@ from kueuepy.objects import (
     ResourceQuota,
     Workload,
 )
+from kueuepy.testing.amounts import Amount, amounts_of, other_quota, requests_in, requests_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from hypothesis.strategies import DrawFn, SearchStrategy
 
     from kueuepy.objects.queue import ReclaimWithinCohort, WithinClusterQueue
+    from kueuepy.testing.amounts import Requests
 
 QUEUES = ("queue-0", "queue-1", "queue-2", "queue-3")
 FLAVORS = ("flavor-0", "flavor-1")
@@ -137,8 +139,14 @@ def _weight(draw: DrawFn) -> FairSharing | None:
     return None if weight is None else FairSharing(weight)
 
 
-def _names(queues: Cluster | Iterable[str]) -> list[str]:
-    return [queue.name for queue in queues.local_queues] if isinstance(queues, Cluster) else list(queues)
+def _places(
+    queues: Cluster | Iterable[str], resources: Sequence[str]
+) -> list[tuple[LocalQueue, SearchStrategy[Requests]]]:
+    """Return the LocalQueues, each with what pods request there."""
+    if isinstance(queues, Cluster):
+        return [(queue, requests_of(queues, queue)) for queue in queues.local_queues]
+    asked = requests_in([Amount(name, 1000 if name == "cpu" else 1) for name in resources])
+    return [(LocalQueue(name, cluster_queue=name), asked) for name in queues]
 
 
 @st.composite
@@ -149,27 +157,39 @@ def workloads(
     min_size: int = 0,
     max_size: int = 8,
     requests: SearchStrategy[dict[str, int]] | None = None,
+    resources: Sequence[str] = RESOURCES,
     prefix: str = "workload",
 ) -> list[Workload]:
-    """Workloads for the LocalQueues of these names, or of this Cluster, in the namespace `default`.
+    """Workloads for the LocalQueues of a Cluster, or for LocalQueues of these names in the namespace `default`.
+
+    Of a Cluster, each pod requests what the ClusterQueue covers, in amounts of the size of the quotas. A property of a
+    Cluster must be tested with the Cluster, or with its `resources`: workloads that request what no queue covers wait
+    whatever the queues do.
 
     Args:
         draw: Given by Hypothesis.
-        queues: Where they are submitted.
+        queues: Where they are submitted: the Cluster, or names.
         min_size: The fewest workloads.
         max_size: The most workloads.
-        requests: What one pod asks for; some cpu and perhaps some memory by default.
+        requests: What one pod requests, instead.
+        resources: What one pod requests if only names are given: up to 8 of the first, and perhaps of the others.
         prefix: What their names begin with; a number follows.
     """
-    if requests is None:
-        requests = st.fixed_dictionaries({"cpu": st.integers(0, 6)}, optional={"memory": st.integers(0, 6)})
-    names = st.sampled_from(_names(queues))
+    places = st.sampled_from(_places(queues, resources))
     return [
-        _workload(draw, f"{prefix}-{i}", draw(names), requests) for i in range(draw(st.integers(min_size, max_size)))
+        _workload(draw, f"{prefix}-{i}", *draw(places), requests) for i in range(draw(st.integers(min_size, max_size)))
     ]
 
 
-def _workload(draw: DrawFn, name: str, queue: str, requests: SearchStrategy[dict[str, int]]) -> Workload:
+def _workload(
+    draw: DrawFn,
+    name: str,
+    queue: LocalQueue,
+    covered: SearchStrategy[Requests],
+    given: SearchStrategy[dict[str, int]] | None,
+) -> Workload:
+    requests: SearchStrategy[Any] = covered if given is None else given
+
     def pod_set(name: str, *, partial: bool) -> PodSet:
         count = draw(st.integers(1, 3))
         fewest = draw(st.none() | st.integers(1, count)) if partial else None
@@ -178,25 +198,36 @@ def _workload(draw: DrawFn, name: str, queue: str, requests: SearchStrategy[dict
     sets = [pod_set("main", partial=True)]
     if draw(st.sampled_from((False, False, False, True))):
         sets.append(pod_set("workers", partial=False))
-    return Workload(name, queue_name=queue, priority=draw(st.integers(-2, 2)), pod_sets=tuple(sets))
+    priority = draw(st.integers(-2, 2))
+    return Workload(name, namespace=queue.namespace, queue_name=queue.name, priority=priority, pod_sets=tuple(sets))
 
 
 @st.composite
 def jobs(
-    draw: DrawFn, queues: Cluster | Iterable[str] = QUEUES, *, min_size: int = 0, max_size: int = 8, prefix: str = "job"
+    draw: DrawFn,
+    queues: Cluster | Iterable[str] = QUEUES,
+    *,
+    min_size: int = 0,
+    max_size: int = 8,
+    resources: Sequence[str] = RESOURCES,
+    prefix: str = "job",
 ) -> list[dict[str, Any]]:
     """Manifests of `batch/v1` Jobs that name these LocalQueues (see `workloads`)."""
-    names = st.sampled_from(_names(queues))
+    places = st.sampled_from(_places(queues, resources))
     made = []
     for i in range(draw(st.integers(min_size, max_size))):
-        requests = {"cpu": str(draw(st.integers(1, 6))), "memory": f"{draw(st.integers(0, 6))}"}
-        container = {"name": "main", "image": "busybox", "resources": {"requests": requests}}
-        labels = {"kueue.x-k8s.io/queue-name": draw(names)}
+        queue, covered = draw(places)
+        requests = {name: str(amount) for name, amount in draw(covered).items()}
+        asked = {"requests": requests}
+        if devices := {name: amount for name, amount in requests.items() if "/" in name}:
+            asked["limits"] = devices  # the API server demands that both are equal
+        container = {"name": "main", "image": "busybox", "resources": asked}
+        labels = {"kueue.x-k8s.io/queue-name": queue.name}
         spec = {
             "parallelism": draw(st.integers(1, 3)),
             "template": {"spec": {"containers": [container], "restartPolicy": "Never"}},
         }
-        metadata = {"name": f"{prefix}-{i}", "namespace": "default", "labels": labels}
+        metadata = {"name": f"{prefix}-{i}", "namespace": queue.namespace, "labels": labels}
         made.append({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec})
     return made
 
@@ -209,12 +240,12 @@ def edits(draw: DrawFn, cluster: Cluster) -> ClusterQueue | Cohort | LocalQueue:
     obj = draw(st.sampled_from(objects))
     if isinstance(obj, LocalQueue):
         return _stopped(draw, obj)
+    amounts = amounts_of([*cluster.cluster_queues, *cluster.cohorts])
     if isinstance(obj, Cohort):
-        return msgspec.structs.replace(
-            obj, resource_groups=_scaled(draw, obj.resource_groups), fair_sharing=_weight(draw)
-        )
+        groups = _scaled(draw, obj.resource_groups, amounts)
+        return msgspec.structs.replace(obj, resource_groups=groups, fair_sharing=_weight(draw))
     changes: list[Callable[[ClusterQueue], ClusterQueue]] = [
-        lambda queue: msgspec.structs.replace(queue, resource_groups=_scaled(draw, queue.resource_groups)),
+        lambda queue: msgspec.structs.replace(queue, resource_groups=_scaled(draw, queue.resource_groups, amounts)),
         lambda queue: msgspec.structs.replace(queue, preemption=_preemption(draw)),
         lambda queue: msgspec.structs.replace(queue, fair_sharing=_weight(draw)),
         lambda queue: _stopped(draw, queue),
@@ -235,17 +266,15 @@ def _moved(draw: DrawFn, queue: ClusterQueue, cluster: Cluster) -> ClusterQueue:
     )
 
 
-def _scaled(draw: DrawFn, groups: Sequence[ResourceGroup]) -> Sequence[ResourceGroup]:
+def _scaled(draw: DrawFn, groups: Sequence[ResourceGroup], amounts: Mapping[str, Amount]) -> Sequence[ResourceGroup]:
     """The groups with other nominal quotas, not below the lending limits."""
-
-    def changed(quota: ResourceQuota) -> ResourceQuota:
-        least = int(quota.lending_limit or 0)
-        return msgspec.structs.replace(quota, nominal_quota=draw(st.integers(least, least + 12)))
-
     return tuple(
         ResourceGroup(
             group.covered_resources,
-            tuple(FlavorQuotas(row.name, tuple(map(changed, row.resources))) for row in group.flavors),
+            tuple(
+                FlavorQuotas(row.name, tuple(other_quota(draw, quota, amounts[quota.name]) for quota in row.resources))
+                for row in group.flavors
+            ),
         )
         for group in groups
     )

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from hypothesis import strategies as st
 
 from kueuepy.errors.arguments import checked
-from kueuepy.testing.strategies import QUEUES, workloads
+from kueuepy.testing.strategies import QUEUES, RESOURCES, workloads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from hypothesis.strategies import DrawFn
 
@@ -36,7 +36,12 @@ class Arrival(NamedTuple):
 
 @st.composite
 def traces(
-    draw: DrawFn, queues: Cluster | Iterable[str] = QUEUES, *, max_size: int = 12, duration: int = 600
+    draw: DrawFn,
+    queues: Cluster | Iterable[str] = QUEUES,
+    *,
+    max_size: int = 12,
+    duration: int = 600,
+    resources: Sequence[str] = RESOURCES,
 ) -> list[Arrival]:
     """Traces of workloads for these LocalQueues (see `workloads`), in the order of their arrival.
 
@@ -45,8 +50,9 @@ def traces(
         queues: Where they are submitted.
         max_size: The most workloads.
         duration: Until when they arrive, in seconds; each runs for at most as long.
+        resources: What pods request if only names of queues are given.
     """
-    made = draw(workloads(queues, max_size=max_size))
+    made = draw(workloads(queues, max_size=max_size, resources=resources))
     times = draw(st.lists(st.integers(0, duration), min_size=len(made), max_size=len(made)))
     return [
         Arrival(at, workload, draw(st.integers(1, duration))) for at, workload in zip(sorted(times), made, strict=True)

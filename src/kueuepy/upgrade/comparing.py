@@ -11,7 +11,7 @@ from kueuepy.cluster import Cluster
 from kueuepy.errors.arguments import checked
 from kueuepy.profiles import DEFAULTS, LOCKED, RULES, Release, Rule, effective, release_of
 from kueuepy.simulation.comparison import Comparison, compare
-from kueuepy.upgrade.early import OLDEST, EarlyRule, as_then, early_rules, is_early
+from kueuepy.upgrade.early import EARLY_RULES, OLDEST, EarlyRule, as_then, early_rules, is_early
 from kueuepy.visibility.fidelity import EFFECTIVE_GATES
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Upgrade(msgspec.Struct, frozen=True):
         rules: The rules that one of the two has, and not the other.
         gates: The feature gates that they do not have alike.
         comparison: Both runs, with what each queue got.
-        early: Of a first release that has no profile, such as v0.6, what it did otherwise than the oldest one with one.
+        early: The rules that ended before the oldest release with a profile, and that one of the two has alone.
     """
 
     before: str
@@ -97,27 +97,29 @@ def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: 
     Args:
         cluster: The queues and policies.
         jobs: The jobs, with durations.
-        before: The first release, such as `v0.17`; or one of the first ones of all, such as `v0.6` (`as_then`).
+        before: The first release, such as `v0.17`; or one without a profile, v0.1 to v0.14, which decides as the oldest
+            release with one, but for `EARLY_RULES` (`as_then`).
         after: The second.
 
     Raises:
         InvalidSpecError: A release has no profile, or a job cannot be read.
     """
-    early = early_rules(before) if is_early(before) else ()
-    first, second = release_of(OLDEST if early else before), release_of(after)
-    name = before if early else first.name
+    first, second = _release(before), _release(after)
+    name, later = (version if is_early(version) else _release(version).name for version in (before, after))
+    earlier, ended = (early_rules(version) if is_early(version) else () for version in (before, after))
+    early = tuple(rule for rule in EARLY_RULES if (rule in earlier) != (rule in ended))
     items = list(jobs)
-    then = as_then(cluster, before) if early else cluster
-    old, new = _under(then, first, {}), _under(cluster, second, {})
-    comparison = compare(old, new, items, names=(name, second.name))
+    then, wanted = (as_then(cluster, version) if is_early(version) else cluster for version in (before, after))
+    old, new = _under(then, first, {}), _under(wanted, second, {})
+    comparison = compare(old, new, items, names=(name, later))
     causes: dict[tuple[float, str], list[str]] = {}
     if comparison.decisions:
-        taken_back = ((rule.name, _under(as_then(cluster, before, left_out=[rule.name]), first, {})) for rule in early)
+        taken_back = ((rule.name, _under(_other(cluster, before, rule, earlier), first, {})) for rule in early)
         forwards = dict(chain(taken_back, _alone(then, first, second)))
         backwards = dict(_without(cluster, first, second))
         runs = compare({**forwards, **backwards}, items)
         for cause, run in runs.results.items():
-            base = name if cause in forwards else second.name
+            base = name if cause in forwards else later
             for change in Comparison({base: comparison[base], cause: run}).decisions:
                 causes.setdefault((change.seconds, change.workload), []).append(cause)
     changes = tuple(
@@ -125,7 +127,19 @@ def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: 
         for change in comparison.decisions
     )
     rules = tuple(rule for rule in RULES if rule.holds_in(first) != rule.holds_in(second))
-    return Upgrade(name, second.name, changes, rules, gate_changes(first, second), comparison, early)
+    return Upgrade(name, later, changes, rules, gate_changes(first, second), comparison, early)
+
+
+def _release(version: str) -> Release:
+    """Return the release with a profile as which a version decides."""
+    return release_of(OLDEST if is_early(version) else version)
+
+
+def _other(cluster: Cluster, version: str, rule: EarlyRule, there: tuple[EarlyRule, ...]) -> Cluster:
+    """Return the cluster as it was in a release, with one rule of the first releases the other way."""
+    if rule in there:
+        return as_then(cluster, version, left_out=[rule.name])
+    return as_then(cluster, version if is_early(version) else OLDEST, added=[rule.name])
 
 
 def gate_changes(before: Release, after: Release) -> tuple[GateChange, ...]:

@@ -143,11 +143,11 @@ def early_rules(version: str) -> tuple[EarlyRule, ...]:
 def is_early(version: object) -> bool:
     """Whether a version is of before the first one with a profile."""
     found = _VERSION.fullmatch(version) if isinstance(version, str) else None
-    return found is not None and int(found[1]) < RELEASES[0].minor
+    return found is not None and 1 <= int(found[1]) < RELEASES[0].minor
 
 
 @checked
-def as_then(cluster: Cluster, version: str, *, left_out: Collection[str] = ()) -> Cluster:
+def as_then(cluster: Cluster, version: str, *, left_out: Collection[str] = (), added: Collection[str] = ()) -> Cluster:
     """What the cluster meant in one of the first releases, to be decided as the oldest with a profile decides.
 
     >>> from kueuepy import load
@@ -159,12 +159,14 @@ def as_then(cluster: Cluster, version: str, *, left_out: Collection[str] = ()) -
         cluster: The queues and policies.
         version: The release, such as `v0.6`.
         left_out: Rules of then that are not to hold.
+        added: Rules of earlier releases that are to hold as well.
 
     Raises:
         InvalidSpecError: It names no release.
     """
     manifest = cluster.written
-    for rule in early_rules(version):
-        if rule.name not in left_out:
+    then = early_rules(version)
+    for rule in EARLY_RULES:
+        if (rule in then and rule.name not in left_out) or rule.name in added:
             manifest = _EDITS[rule.name](manifest)
     return Cluster.from_manifest(manifest, names=False)

@@ -69,3 +69,8 @@ def job(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def week():
+    return EXAMPLES / "week" / "teams.yaml"

@@ -1,6 +1,11 @@
 """`run` and `explain`."""
 
+import gzip
+
+import pytest
+
 import kueuepy as kq
+from kueuepy.cli.rows import rows_of
 
 
 def _two_teams(seeds, name="two-teams"):
@@ -136,3 +141,76 @@ def test_run_tells_of_preemption_that_never_ends(kueuepy, tmp_path):
     told = "endless preemption: every 2 cycles the same of default/borrower"
     assert kueuepy("run", path).out.splitlines()[-1] == told
     assert kueuepy("run", path, "--json").json["loops"] == [{"period": 2, "workloads": ["default/borrower"]}]
+
+
+ONE_TABLE = """\
+name,queue,submit,runtime,gpu,user,priority,limit
+bert,vision,2017-10-09 07:01:55,3600,1,al,5.0,7200
+,default/speech,2017-10-09 07:01:56,7200,2.0,bo,,
+gpt,robots,2017-10-09,90,1,,nan,
+"""
+
+
+@pytest.fixture(params=["jobs.csv", "jobs.csv.gz"])
+def table(request, tmp_path):
+    path = tmp_path / request.param
+    path.write_bytes(gzip.compress(ONE_TABLE.encode()) if request.param.endswith(".gz") else ONE_TABLE.encode())
+    return path
+
+
+def test_one_table_serves_run_whatif_and_simulate(kueuepy, week, table):
+    ran = kueuepy("run", week, table)
+    assert ran.code == 0
+    assert "user, limit: do not count here" in ran.err
+    asked = kueuepy("whatif", week, "--job", table)
+    simulated = kueuepy("simulate", week, "--jobs", table, "--json").json
+    assert simulated["figures"]["finished"] == 3
+    for name in ("bert", "j0000001", "gpt"):  # a job without a name is called as a simulation calls it
+        assert f"default/{name}  " in ran.out
+        assert f"default/{name}: admitted" in asked.out
+
+
+def test_a_table_gives_the_same_workloads_as_its_rows_in_python(table):
+    with rows_of(str(table)) as rows:
+        (bert, _, gpt) = (row.workload for row in rows)
+    jobs = kq.Jobs.read(table)
+    assert sorted(row.workload.creation_timestamp for row in rows) == jobs["submit"].tolist()
+    assert sorted(row.duration for row in rows) == sorted(jobs["runtime"].tolist())
+    assert (bert.priority, gpt.priority) == (5, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name,runtime,duration\na,1,2\n", '"duration" names two columns'),
+        ("name,gpuu\na,1\n", 'did you mean "gpu"'),
+        ("name,submit\na,soon\n", "jobs.csv:2: row \"a\": submit: is 'soon'"),
+        ("name,queue,namespace\na,x/q,y\n", "it must be in y"),
+    ],
+)
+def test_a_wrong_table_is_refused(kueuepy, week, tmp_path, text, message):
+    path = tmp_path / "jobs.csv"
+    path.write_text(text)
+    ran = kueuepy("run", week, path)
+    assert ran.code == 1
+    assert message in ran.err
+
+
+@pytest.mark.parametrize("name", ["train", "default/train", "team-a/train", "default/team-a/train", "team-a-lq/train"])
+def test_a_workload_may_be_named_with_its_namespace_or_queue(kueuepy, tmp_path, job, name):
+    """The LocalQueue is called team-a-lq, and leads to the ClusterQueue team-a."""
+    cluster = tmp_path / "cluster.yaml"
+    queue = kq.ClusterQueue.of("team-a", {"f": {"cpu": 4}})
+    local = kq.LocalQueue("team-a-lq", cluster_queue="team-a")
+    kq.dump(kq.Cluster(kq.ResourceFlavor("f"), queue, local), cluster)
+    ran = kueuepy("explain", name, cluster, job("train", queue="team-a-lq"))
+    if name == "default/team-a/train":
+        assert (ran.code, "names no workload" in ran.err) == (1, True)
+    else:
+        assert ran.out.startswith("default/job-train-")
+
+
+def test_a_name_in_another_queue_names_nothing(kueuepy, week, table):
+    assert kueuepy("explain", "vision/bert", week, table).out.startswith("default/bert is admitted")
+    assert kueuepy("explain", "default/vision/bert", week, table).out.startswith("default/bert is admitted")
+    assert '"speech/bert" names no workload' in kueuepy("explain", "speech/bert", week, table).err

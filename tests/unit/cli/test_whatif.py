@@ -102,3 +102,85 @@ def test_a_file_without_a_job_is_refused(kueuepy, teams):
 
     assert ran.code == 1
     assert "holds no job and no Workload" in ran.err
+
+
+QUOTA = "ClusterQueue/team-a:quota[default-flavor/cpu].nominalQuota"
+PARTIAL = """
+apiVersion: kueue.x-k8s.io/{version}
+kind: ClusterQueue
+metadata: {{name: team-a}}
+spec:
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{{name: default-flavor, resources: [{{name: cpu, nominalQuota: 16{more}}}]}}]
+"""
+
+
+def written(folder, more="", version="v1beta2"):
+    path = folder / "partial.yaml"
+    path.write_text(PARTIAL.format(more=more, version=version), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("version", ["v1beta1", "v1beta2"])
+def test_a_partial_object_is_merged_as_kubectl_apply_does(kueuepy, teams, rows, tmp_path, version):
+    ran = kueuepy("whatif", teams, rows, "--edit", written(tmp_path, version=version))
+    assert ran.out == kueuepy("whatif", teams, rows, "--set", f"{QUOTA}=16").out
+    assert "Misconfigured" not in ran.out
+    assert "partial.yaml:2: ClusterQueue" in ran.err
+    for kept in ("spec.cohortName", "spec.namespaceSelector", "[cpu].borrowingLimit", "resources[nvidia.com/gpu]"):
+        assert kept in ran.err
+    assert "removes spec" not in ran.err
+
+
+def test_what_an_edit_removes_is_noted(kueuepy, teams, rows, tmp_path):
+    ran = kueuepy("whatif", teams, rows, "--edit", written(tmp_path, ", borrowingLimit: null"))
+    assert "removes spec.resourceGroups[0].flavors[default-flavor].resources[cpu].borrowingLimit\n" in ran.err
+    ran = kueuepy("whatif", teams, rows, "--edit", written(tmp_path), "--replace")
+    assert "removes spec.resourceGroups" in ran.err
+    assert "spec.cohortName, spec.namespaceSelector; without --replace they stay" in ran.err
+    assert "Misconfigured" in ran.out
+
+
+def test_a_field_is_set_by_its_path(kueuepy, teams, rows, larger):
+    ran = kueuepy("whatif", teams, rows, "--set", f"{QUOTA}=16")
+    assert (ran.code, ran.out) == (0, kueuepy("whatif", teams, rows, "--edit", larger).out)
+    ran = kueuepy("whatif", teams, rows, "--set", f"{QUOTA}=16", "--set", f"{QUOTA}=8", "--exit-code")
+    assert (ran.code, ran.out) == (0, "nothing would change\n")
+    assert "Suspended" in kueuepy("whatif", teams, rows, "--set", "ClusterQueue/*:stopPolicy=Hold").out
+    assert kueuepy("whatif", teams, rows, "--set", "Configuration:fairSharing={}").code == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "message"),
+    [
+        ("ClusterQueue/team-x:stopPolicy=Hold", 1, 'did you mean "team-'),
+        ("ClusterQueue/team-a:stopPolicy=Hol", 1, "must be one of Hold"),
+        ("ClusterQueue/team-a:stopPolicy", 2, "NAME=VALUE"),
+        ("Configuration:fairSharing={x: 1}", 1, "names no field"),
+        ("Configuration:version.x=1", 1, "has no field of its own"),
+    ],
+)
+def test_a_wrong_path_is_refused(kueuepy, teams, given, code, message):
+    ran = kueuepy("whatif", teams, "--set", given)
+    assert ran.code == code
+    assert message in ran.err.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kind: ClusterQueue\nmetadata: {name: team-a}\nspec: {stopPolicy: Hol}\n", "must be one of Hold"),
+        ("kind: ClusterQueue\nmetadata: {name: team-a}\nspec: {stopPolice: Hold}\n", "stopPolice"),
+        ("kind: ClusterQueue\nmetadata: {name: team-a}\nspec: 3\n", "spec"),
+        ("kind: ClusterQueue\nmetadata: {name: team-a}\nspec: {$patch: drop}\n", "one of delete, replace, merge"),
+        ("kind: ClusterQueue\nmetadata: {name: team-a}\n---\n" * 2, "given twice"),
+    ],
+)
+def test_a_wrong_edit_is_refused_with_its_place(kueuepy, teams, tmp_path, text, message):
+    path = tmp_path / "edit.yaml"
+    path.write_text(text.replace("kind", "apiVersion: kueue.x-k8s.io/v1beta2\nkind"), encoding="utf-8")
+    ran = kueuepy("whatif", teams, "--edit", path)
+    assert ran.code == 1
+    assert f"error: {path}:" in ran.err
+    assert message in ran.err

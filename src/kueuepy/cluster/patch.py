@@ -1,0 +1,231 @@
+"""Partial objects: the fields that a patch names are changed, and all others stay.
+
+The merge is that of `kubectl apply` and `kubectl patch`. Mappings are merged field by field; `null` removes a field.
+Lists whose items have a name are merged by it, and resource groups by the resources that they cover. All other lists
+are replaced.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.problems import ManifestError, shown
+from kueuepy.manifest.convert import from_dict, object_name, split_api_version, to_dict
+from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.kinds import BY_CLASS
+from kueuepy.manifest.versions import to_v1beta2
+from kueuepy.objects import NamespacedObject, Object
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import TypeGuard
+
+_DIRECTIVE = "$patch"
+_GROUPS = "resourceGroups"
+_KEYS = ("name", "nodeLabel", "type")
+"""The fields by which items of lists are told apart, as the API's list types say."""
+
+
+class Patched(NamedTuple):
+    """An object after a patch.
+
+    Attributes:
+        object: The object.
+        kept: The paths that only the object before had, and that stay.
+        removed: The paths that only the object before had, and that are removed.
+    """
+
+    object: Object
+    kept: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+def named_by(objects: Iterable[Object], doc: Mapping[str, Any], namespace: str = "default") -> Object | None:
+    """Return the object that a manifest names, or `None` if it is not among the objects."""
+    metadata = doc.get("metadata")
+    if not isinstance(metadata, dict):
+        return None
+    name, given = metadata.get("name"), metadata.get("namespace") or namespace
+    for obj in objects:
+        kind = BY_CLASS[type(obj)]
+        is_kind = kind.name == doc.get("kind") and ("apiVersion" not in doc or split_api_version(doc)[0] == kind.group)
+        if is_kind and obj.name == name and (not isinstance(obj, NamespacedObject) or obj.namespace == given):
+            return obj
+    return None
+
+
+def patched(
+    objects: Iterable[Object], doc: Mapping[str, Any], *, replace: bool = False, namespace: str = "default"
+) -> Patched:
+    """Return the object that a manifest names, with the fields that the manifest has.
+
+    >>> from kueuepy.objects import ClusterQueue
+    >>> queue = ClusterQueue.of("a", {"f": {"cpu": 9}}, cohort_name="all")
+    >>> found = patched([queue], {"kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": {"stopPolicy": "Hold"}})
+    >>> found.object.cohort_name, found.object.stop_policy
+    ('all', 'Hold')
+    >>> found.kept
+    ('spec.resourceGroups', 'spec.cohortName', 'spec.namespaceSelector')
+
+    Args:
+        objects: The objects that are there.
+        doc: The manifest: `kind`, `metadata.name` and the fields to change. `$patch: delete` in an item of a list
+            removes the item, and `$patch: replace` in a mapping replaces the mapping. An object that is not there must
+            be complete.
+        replace: Whether the manifest replaces the whole object, as `kubectl replace` does.
+        namespace: The namespace of a manifest that names none.
+
+    Raises:
+        ManifestError: The result is not an object of the API.
+        InvalidSpecError: A `$patch` is unknown.
+    """
+    before = named_by(objects, doc, namespace)
+    if before is None:
+        return Patched(from_dict(_without_directives(_plain(doc))))
+    old, new = _plain(to_dict(before)), _current(before, doc)
+    if replace:
+        placed = {"metadata": {**doc["metadata"], "namespace": before.namespace}} if _is_placed(before) else {}
+        made = from_dict(_without_directives(_plain({**doc, **placed})))
+        return Patched(made, removed=tuple(_absent(_spec(old), _spec(_plain(to_dict(made))), "spec")))
+    made = from_dict(_merged(old, new, ()))
+    removed = tuple(_absent(_spec(old), _spec(_plain(to_dict(made))), "spec"))
+    kept = tuple(path for path in _absent(_spec(old), _spec(new), "spec") if path not in removed)
+    return Patched(made, kept, removed)
+
+
+def _is_placed(obj: Object) -> TypeGuard[NamespacedObject]:
+    return isinstance(obj, NamespacedObject)
+
+
+def _current(before: Object, doc: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a patch in the fields of v1beta2, without the status, which `kubectl apply` does not change."""
+    kind = BY_CLASS[type(before)]
+    group, version = split_api_version(doc) if "apiVersion" in doc else (kind.group, kind.version)
+    found = {name: _plain(value) for name, value in doc.items() if name != "status"}
+    if version != kind.version:
+        findings = Findings(strict=True)
+        found = to_v1beta2(group, version, found, findings)
+        if findings.problems:
+            raise ManifestError([(object_name(doc), problem) for problem in findings.problems])
+        found.pop("status", None)
+    spec = found.get("spec")
+    if kind.place and spec is not None and not isinstance(spec, dict):
+        raise InvalidSpecError(f"{object_name(doc)}: spec: is {shown(spec)}; it must be a mapping")
+    return {**found, "apiVersion": kind.api_version}
+
+
+def _spec(doc: Mapping[str, Any]) -> Any:
+    found = doc.get("spec")
+    return found if isinstance(found, dict) else {}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of which no part is shared with another, with lists for tuples."""
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _without_directives(value: Any) -> Any:
+    """Return a value without `$patch`, and without the items that it deletes."""
+    if isinstance(value, dict):
+        _expect_directive(value)
+        return {name: _without_directives(inner) for name, inner in value.items() if name != _DIRECTIVE}
+    if isinstance(value, list):
+        return [_without_directives(one) for one in value if not (isinstance(one, dict) and _deletes(one))]
+    return value
+
+
+def _expect_directive(value: Mapping[str, Any]) -> None:
+    if value.get(_DIRECTIVE, "replace") not in ("delete", "replace", "merge"):
+        raise InvalidSpecError(f"$patch: is {shown(value[_DIRECTIVE])}; it must be one of delete, replace, merge")
+
+
+def _deletes(item: Mapping[str, Any]) -> bool:
+    return item.get(_DIRECTIVE) == "delete"
+
+
+def _merged(old: Any, new: Any, path: tuple[str, ...]) -> Any:
+    if isinstance(old, dict) and isinstance(new, dict):
+        _expect_directive(new)
+        if new.get(_DIRECTIVE) == "replace":
+            return _without_directives(new)
+        found = dict(old)
+        for name, value in new.items():
+            if value is None or (isinstance(value, dict) and _deletes(value)):
+                found.pop(name, None)
+            elif name != _DIRECTIVE:
+                found[name] = _merged(old.get(name), value, (*path, name))
+        return found
+    if isinstance(old, list) and isinstance(new, list) and (pairs := _pairs(old, new, path)) is not None:
+        return _merged_lists(old, pairs, path)
+    if path[-1:] == ("coveredResources",) and isinstance(old, list) and isinstance(new, list):
+        return [*old, *(one for one in new if one not in old)]  # a set, in the API
+    return _without_directives(new)
+
+
+def _merged_lists(old: list[Any], pairs: list[tuple[int | None, Any]], path: tuple[str, ...]) -> list[Any]:
+    """Return the old items, merged with those of the patch that go with them, and then the new ones."""
+    found: dict[int, Any] = dict(enumerate(old))
+    for place, item in pairs:
+        if isinstance(item, dict) and _deletes(item):
+            found.pop(-1 if place is None else place, None)
+        elif place is None:
+            found[len(old) + len(found)] = _without_directives(item)
+        else:
+            found[place] = _merged(old[place], item, path)
+    return list(found.values())
+
+
+def _pairs(old: list[Any], new: list[Any], path: tuple[str, ...]) -> list[tuple[int | None, Any]] | None:
+    """Return, for each item of a patch, the place of the item that it changes; `None` if the list is replaced."""
+    if not all(isinstance(item, dict) for item in (*old, *new)):
+        return None
+    if path[-1:] == (_GROUPS,):
+        return [(_place_of_group(old, item), item) for item in new]
+    key = next((key for key in _KEYS if old and all(isinstance(item.get(key), str) for item in (*old, *new))), None)
+    if key is None:
+        return None
+    names = [item[key] for item in old]
+    if len(set(names)) < len(names):
+        return None
+    return [(names.index(item[key]) if item[key] in names else None, item) for item in new]
+
+
+def _place_of_group(groups: list[Any], item: Mapping[str, Any]) -> int | None:
+    """Return the place of the resource group with a resource or flavor of an item: each is in one group only."""
+    resources, flavors = set(_texts(item.get("coveredResources"))), set(_names(item.get("flavors")))
+    for place, group in enumerate(groups):
+        known = set(_texts(group.get("coveredResources")))
+        if resources & known or (not resources and flavors & set(_names(group.get("flavors")))):
+            return place
+    return None
+
+
+def _texts(value: Any) -> list[str]:
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+
+
+def _names(value: Any) -> list[str]:
+    items = value if isinstance(value, list) else []
+    return _texts([item.get("name") for item in items if isinstance(item, dict)])
+
+
+def _absent(old: Any, new: Any, path: str) -> Iterator[str]:
+    """Yield the paths of what only the old value has, the outermost of each."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name, value in old.items():
+            inner = f"{path}.{name}"
+            if name not in new or new[name] is None:
+                yield inner
+            else:
+                yield from _absent(value, new[name], inner)
+    elif isinstance(old, list) and isinstance(new, list):
+        pairs = _pairs(new, old, tuple(path.split(".")[-1:]))
+        for number, (place, item) in enumerate(pairs or ()):
+            label = item.get("name", number) if isinstance(item, dict) else number
+            if place is None:
+                yield f"{path}[{label}]"
+            else:
+                yield from _absent(item, new[place], f"{path}[{label}]")

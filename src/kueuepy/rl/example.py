@@ -1,0 +1,64 @@
+"""The environment that `gymnasium.make("kueuepy/Quota-v0")` makes without arguments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kueuepy._core import Quantity
+from kueuepy.cluster import Cluster
+from kueuepy.errors import InvalidSpecError
+from kueuepy.objects import ClusterQueue, Preemption, ResourceFlavor
+from kueuepy.simulation.table import Jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_TEAMS = {"robots": 4, "speech": 8, "vision": 8}
+_GPU = "nvidia.com/gpu"
+
+
+def cluster_and_jobs(cluster: Cluster | None, jobs: Any) -> tuple[Cluster, Any]:
+    """Return what is given, or the example.
+
+    Raises:
+        InvalidSpecError: One of the two is given without the other.
+    """
+    if (cluster is None) != (jobs is None):
+        raise InvalidSpecError("QuotaEnv: cluster and jobs must be given together, or neither for an example")
+    return (example_cluster(), example_jobs()) if cluster is None else (cluster, jobs)
+
+
+def nominal_quotas(cluster: Cluster) -> list[str]:
+    """Return the paths of all nominal quotas of ClusterQueues that are whole numbers."""
+    return [
+        f"ClusterQueue/{queue.name}:quota[{row.name}/{quota.name}].nominalQuota"
+        for queue in cluster.cluster_queues
+        for group in queue.resource_groups
+        for row in group.flavors
+        for quota in row.resources
+        if float(Quantity(str(quota.nominal_quota))).is_integer()
+    ]
+
+
+def example_cluster() -> Cluster:
+    """Return three teams with 20 GPUs in one cohort, which reclaim what they have lent."""
+    reclaim = Preemption(reclaim_within_cohort="Any")
+    queues = [
+        ClusterQueue.of(team, {"h100": {_GPU: gpus}}, cohort_name="all", preemption=reclaim)
+        for team, gpus in _TEAMS.items()
+    ]
+    return Cluster(ResourceFlavor("h100"), queues)
+
+
+def example_jobs() -> Callable[[int], Jobs]:
+    """Return a function that makes a day of jobs from a seed; the load of the teams differs from seed to seed."""
+
+    def jobs(seed: int) -> Jobs:
+        rates = [(2 + (seed * 7 + 3 * place) % 8) for place in range(len(_TEAMS))]
+        parts = [
+            Jobs.poisson(team, f"{rate}/h", "1h", {_GPU: 2}, days=1, seed=seed)
+            for team, rate in zip(_TEAMS, rates, strict=True)
+        ]
+        return Jobs.concat(parts).sort()
+
+    return jobs

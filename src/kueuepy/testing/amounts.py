@@ -1,0 +1,108 @@
+"""What pods request in random tests: the resources that their queue covers, in amounts that its quotas resolve."""
+
+from __future__ import annotations
+
+from functools import reduce
+from math import gcd
+from typing import TYPE_CHECKING
+
+import msgspec
+from hypothesis import strategies as st
+
+from kueuepy._core import Quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from hypothesis.strategies import DrawFn, SearchStrategy
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.objects import ClusterQueue, Cohort, LocalQueue, ResourceQuota
+
+_STEPS = 6
+"""The largest quota of a resource is at least this many units, if it can be divided into as many."""
+_MOST_STEPS = 24
+_MOST = 8
+"""The most units that a pod requests."""
+_PODS = "pods"
+"""The resource that counts pods themselves; none requests it."""
+
+Requests = dict[str, "int | str"]
+
+
+class Amount(msgspec.Struct, frozen=True):
+    """The unit in which the quotas of a resource are counted in a test.
+
+    Attributes:
+        resource: The resource.
+        unit: The unit, in thousandths of cpu, and in whole units of all else.
+        is_there: Whether any quota of it is more than 0.
+    """
+
+    resource: str
+    unit: int
+    is_there: bool = True
+
+    def of(self, steps: int) -> int | str:
+        """Return the quantity of some units, as a manifest has it."""
+        amount = steps * self.unit
+        if self.resource != "cpu":
+            return amount
+        return amount // 1000 if amount % 1000 == 0 else f"{amount}m"
+
+    def steps(self, quantity: str | int | None) -> int:
+        """Return the units of a quantity, rounded up."""
+        return 0 if quantity is None else -(-Quantity(str(quantity)).quota(self.resource) // self.unit)
+
+
+def amounts_of(objects: Iterable[ClusterQueue | Cohort]) -> dict[str, Amount]:
+    """Return the unit of each resource of which the objects have quotas.
+
+    The unit divides all quotas and limits if there are few enough units in them, so that quotas are met exactly.
+    """
+    found: dict[str, set[int]] = {}
+    for quota in _quotas(objects):
+        given = (quota.nominal_quota, quota.borrowing_limit, quota.lending_limit)
+        amounts = {Quantity(str(one)).quota(quota.name) for one in given if one is not None}
+        found.setdefault(quota.name, set()).update(amount for amount in amounts if amount > 0)
+    return {name: Amount(name, _unit(name, amounts), bool(amounts)) for name, amounts in found.items()}
+
+
+def _quotas(objects: Iterable[ClusterQueue | Cohort]) -> Iterable[ResourceQuota]:
+    rows = (row for obj in objects for group in obj.resource_groups for row in group.flavors)
+    return (quota for row in rows for quota in row.resources)
+
+
+def _unit(resource: str, amounts: set[int]) -> int:
+    whole = 1000 if resource == "cpu" else 1
+    if not amounts:
+        return whole
+    common, most = reduce(gcd, amounts), max(amounts)
+    if most // common > _MOST_STEPS:
+        return max(1, most // (2 * _STEPS))
+    wanted = -(-_STEPS * common // most)
+    parts = next((n for n in range(wanted, 2 * wanted + 1) if common % n == 0), min(wanted, common))
+    return max(1, common // parts)
+
+
+def requests_of(cluster: Cluster, queue: LocalQueue) -> SearchStrategy[Requests]:
+    """Return what a pod of a LocalQueue requests: some of each resource that the ClusterQueue covers, or none of it."""
+    amounts = amounts_of([*cluster.cluster_queues, *cluster.cohorts])
+    leads = [one for one in cluster.cluster_queues if one.name == queue.cluster_queue]
+    covered = [name for one in leads for group in one.resource_groups for name in group.covered_resources]
+    return requests_in([amounts.get(name, Amount(name, 1)) for name in covered if name != _PODS])
+
+
+def requests_in(amounts: Sequence[Amount]) -> SearchStrategy[Requests]:
+    """Return requests of these resources: of the first that is there always, and of the others perhaps."""
+    ordered = sorted(amounts, key=lambda one: not one.is_there)
+    drawn = {one.resource: st.integers(0, _MOST).map(one.of) for one in ordered}
+    first = dict(list(drawn.items())[:1])
+    return st.fixed_dictionaries(first, optional={name: one for name, one in drawn.items() if name not in first})
+
+
+def other_quota(draw: DrawFn, quota: ResourceQuota, amount: Amount) -> ResourceQuota:
+    """Return a quota with another nominal quota, which is not below the lending limit."""
+    least = amount.steps(quota.lending_limit)
+    nominal = amount.of(draw(st.integers(least, least + 2 * _STEPS)))
+    return msgspec.structs.replace(quota, nominal_quota=nominal)
