@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import checks, keys, naming, patch, topology_check
-from kueuepy.jobs.fields import Document, Section, with_text_quantities, without_nulls
+from kueuepy.jobs.fields import Document, Section, manifests, with_text_quantities, without_nulls
 from kueuepy.jobs.forms import check_pod_spec
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.template import PodSetInfo, add_gate, inject, restore, sanitized
@@ -101,7 +101,7 @@ class BaseJob:
         plain = without_nulls(manifest)
         self.manifest: Document = with_text_quantities(plain) if is_native else plain
         self.config = config
-        self.related = tuple(related)
+        self.related = manifests(related)
 
     @abstractmethod
     def slots(self, root: Section) -> Sequence[Slot]:
@@ -362,6 +362,8 @@ class BaseJob:
         section.data["suspend"] = value
 
     def _pod_set(self, slot: Slot) -> PodSet:
+        for texts in ("labels", "annotations"):
+            slot.metadata.texts(texts)  # raises an error if it is not a mapping of texts
         template = copy.deepcopy(slot.template.data)
         template.setdefault("spec", {})
         check_pod_spec(template["spec"], slot.template.owner, slot.template.at("spec"))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from kueuepy.errors import InvalidSpecError, NotFoundError, about
 from kueuepy.jobs.base import BaseJob
 from kueuepy.jobs.fields import Document
+from kueuepy.jobs.fields import manifests as given_manifests
 from kueuepy.jobs.forms import check_metadata
 from kueuepy.jobs.integrations.serving import Deployment
 from kueuepy.jobs.ownership import (
@@ -61,7 +62,7 @@ class JobCluster:
     ) -> "JobCluster":
         """Collect the objects."""
         defaults = frozenset(queue.namespace for queue in local_queues if queue.name == _DEFAULT_QUEUE)
-        return cls(config, tuple(classes), tuple(related), tuple(namespaces), defaults)
+        return cls(config, tuple(classes), given_manifests(related), tuple(namespaces), defaults)
 
     def defaulted(self, manifest: Document) -> Document:
         """Return a new job, or a list of them, with the queue and the priority class that it gets by default."""
@@ -82,7 +83,7 @@ class JobCluster:
 
     def why_unmanaged(self, manifest: Document) -> Unmanaged | None:
         """Return why a job gets no Workload; of a Deployment, why its pods get none."""
-        pod = self._pod_of(manifest) if manifest.get("kind") == "Deployment" else None
+        pod = self._pod_of(manifest)
         return why_unmanaged(
             manifest if pod is None else pod, config=self.config, owners=self.owners, namespaces=self.namespaces
         )
@@ -93,11 +94,11 @@ class JobCluster:
         Kueue's webhooks check a job also if it gets none.
         """
         why = self.why_unmanaged(manifest)
-        if why is not None or manifest.get("kind") == "Deployment":
+        pod = self._pod_of(manifest)
+        if why is not None or pod is not None:
             self._check_unmanaged(manifest)
         if why is not None:
             return []
-        pod = self._pod_of(manifest) if manifest.get("kind") == "Deployment" else None
         return [manifest] if pod is None else _replicas(manifest, pod, self.config)
 
     def _ancestor(self, manifest: Document) -> Document | None:
@@ -117,9 +118,14 @@ class JobCluster:
                 job.validate()
 
     def _pod_of(self, manifest: Document) -> Document | None:
-        """Return the first pod of a Deployment as Kueue's webhooks leave it but for its gates, with its owners."""
-        job = Deployment(manifest, config=self.config)
-        if not job.root.section("spec").count("replicas", 1):
+        """Return the first pod of a Deployment as Kueue's webhooks leave it but for its gates, with its owners.
+
+        Return `None` for other kinds, and for a Deployment without pods.
+        """
+        if manifest.get("kind") != "Deployment":
+            return None
+        job = adapter_for(manifest, config=self.config)
+        if not (isinstance(job, Deployment) and job.root.section("spec").count("replicas", 1)):
             return None
         is_suspended = should_suspend(manifest, config=self.config, owners=self.owners, namespaces=self.namespaces)
         template = Deployment(job.suspended(), config=self.config) if is_suspended else job
@@ -182,7 +188,7 @@ def created(manifest: Document, config: Configuration, *, queue_name_annotation:
         items = [created(item, config, queue_name_annotation=queue_name_annotation) for item in _items(manifest)]
         return manifest | {"items": items}
     if manifest.get("kind") == "CronJob":
-        manifest = adapter_for(manifest, config=config).jobs()[0].manifest
+        manifest = checked_manifest(adapter_for(manifest, config=config).jobs()[0].manifest)
     return with_queue_label(manifest) if queue_name_annotation else manifest
 
 
