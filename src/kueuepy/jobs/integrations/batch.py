@@ -7,11 +7,12 @@ import copy
 from collections.abc import Sequence
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import BaseJob, ParentJob, Slot
+from kueuepy.jobs.base import BaseJob, Slot
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.indexes import terminal_indexes
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.numbers import signed, wrapped
+from kueuepy.jobs.parent import ParentJob
 from kueuepy.jobs.template import PodSetInfo
 from kueuepy.jobs.topology import PodIndex, parse_bool
 from kueuepy.manifest.jobkinds import BUILT_IN

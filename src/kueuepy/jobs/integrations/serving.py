@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import ParentJob, Slot
+from kueuepy.jobs.base import Slot
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.pod import Pod
 from kueuepy.jobs.integrations.pod_group import PodGroup
 from kueuepy.jobs.job import Job
+from kueuepy.jobs.parent import ParentJob
 from kueuepy.jobs.topology import PodIndex
 from kueuepy.manifest.jobkinds import BUILT_IN
 
