@@ -10,6 +10,7 @@ from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
 from kueuepy.manifest.convert import generated_name, object_name, read_object, split_api_version
 from kueuepy.manifest.decoding import Findings, Validated
+from kueuepy.manifest.jobfields import unknown_fields
 from kueuepy.manifest.jobkinds import QUEUE_NAME, is_annotated, is_job, is_other, with_queue_label
 from kueuepy.manifest.kinds import KINDS, KUEUE
 from kueuepy.manifest.leniency import complete_quotas
@@ -128,6 +129,7 @@ class _Loader:
         if (api_group, kind) == (CONFIG_GROUP, "Configuration"):
             self._take_configuration(item, doc)
         elif is_job(doc, api_group):
+            self._review_job(item, doc)
             self._jobs.append(self._placed(doc))
             self._job_items.append(item)
             if is_annotated(doc):
@@ -159,6 +161,13 @@ class _Loader:
             if isinstance(part.value, dict) and split_api_version(part.value)[0] == CONFIG_GROUP:
                 self.take(part)
         return True
+
+    def _review_job(self, item: Item, doc: dict[str, Any]) -> None:
+        """Find the fields of a job that its kind does not have."""
+        findings = Findings(strict=self._strict)
+        for path, known in unknown_fields(doc):
+            findings.odd(path, f"unknown field; {suggestion(str(path[-1]), known)}", "left out")
+        self._collect(findings, item, object_name(doc))
 
     def _take_configuration(self, item: Item, doc: dict[str, Any]) -> None:
         findings = Findings(strict=self._strict)
