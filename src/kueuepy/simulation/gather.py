@@ -8,6 +8,7 @@ import numpy as np
 
 from kueuepy._core import Quantity
 from kueuepy.objects import SECOND
+from kueuepy.simulation.columns import RESERVED
 from kueuepy.simulation.figures import BOUND
 from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.recorded import (
@@ -27,7 +28,7 @@ from kueuepy.tables import Categorical
 from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from kueuepy.simulation.base import JobColumns
     from kueuepy.simulation.prepare import Prepared
@@ -152,6 +153,14 @@ def _job_columns(
         began = jobs["recorded_start"].view(np.int64)
         found["recorded_start"] = np.where(began < 0, np.nan, (began - start) / SECOND)
     for name in jobs.names:
-        if name not in (*_OWN, "template", "recorded_start"):
-            found[f"recorded_{name}" if name in found else name] = jobs[name]
+        if name not in (*_OWN, *RESERVED, "recorded_start"):
+            found[_free(name, found, jobs.names)] = jobs[name]
     return found
+
+
+def _free(name: str, found: Mapping[str, Any], given: Sequence[str]) -> str:
+    """Return the name of a column of a user: with `recorded_` before it where the table of jobs has the name itself."""
+    free = name
+    while free in found or (free != name and free in given):
+        free = f"recorded_{free}"
+    return free

@@ -115,7 +115,7 @@ def _table(key: str, names: list[str], rows: list[dict[str, Any]]) -> Columns:
     columns = {
         name: np.array([np.nan if row.get(name) is None else row[name] for row in rows], _type(name)) for name in found
     }
-    return Columns({key: categorical(names), **columns})
+    return Columns({"group" if key in columns else key: categorical(names), **columns})
 
 
 def _type(name: str) -> Any:

@@ -100,6 +100,17 @@ class Source:
         except UnicodeDecodeError as error:
             raise InvalidSpecError(f"{self.path}: is no text in UTF-8: {error.reason} at byte {error.start}") from None
 
+    def json(self, kind: Any, what: str) -> Any:
+        """Decode the file as JSON of a type.
+
+        Raises:
+            InvalidSpecError: The file cannot be read, or holds something else; `what` says what it must hold.
+        """
+        try:
+            return msgspec.json.decode(self.text(), type=kind)
+        except (msgspec.MsgspecError, RecursionError, ValueError) as error:
+            raise InvalidSpecError(f"{self.path}: {error}; it must be {what}") from None
+
     def beside(self, name: str) -> Source:
         """Another file of the same folder."""
         return Source(self.path.with_name(name))
@@ -254,11 +265,11 @@ def _by_name(source: Source, columns: Mapping[str, Any], names: Mapping[str, str
 
 def _jsonl_columns(source: Source) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
-    for number, line in enumerate(source.bytes().splitlines(), 1):
+    for number, line in enumerate(source.text().split("\n"), 1):
         if line.strip():
             try:
                 rows.append(msgspec.json.decode(line, type=dict[str, Any]))
-            except msgspec.DecodeError as error:
+            except (msgspec.MsgspecError, RecursionError, ValueError) as error:
                 raise InvalidSpecError(f"{source.path}:{number}: {error}; a line must be a JSON object") from None
     return row_columns(rows)
 
@@ -270,13 +281,13 @@ def row_columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _parquet_columns(source: Source) -> dict[str, Any]:
-    parquet = _pyarrow("pyarrow.parquet")
+    parquet, failures = _pyarrow("pyarrow.parquet"), _pyarrow("pyarrow").ArrowException
     try:
         return _from_pyarrow(parquet.read_table(source.path))
     except OSError as error:
         raise InvalidSpecError(f"{source.path}: cannot be read: {error}") from None
-    except ValueError as error:
-        raise InvalidSpecError(f"{source.path}: is no Parquet file: {error}") from None
+    except (ValueError, OverflowError, NotImplementedError, failures) as error:
+        raise InvalidSpecError(f"{source.path}: is not a Parquet file of a table: {error}") from None
 
 
 def arrow_columns(table: Any) -> dict[str, Any]:
@@ -296,11 +307,18 @@ def arrow_columns(table: Any) -> dict[str, Any]:
 
 def _from_pyarrow(table: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for name in table.column_names:
+    types = _pyarrow("pyarrow.types")
+    names = list(table.column_names)
+    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+        raise InvalidSpecError(f'jobs: column "{twice[0]}" is there twice; each must have its own name')
+    for name in names:
         column = table.column(name).combine_chunks()
         if hasattr(column, "chunks"):
-            column = column.chunk(0) if column.num_chunks else column.type.wrap_array([])
+            column = column.chunk(0) if column.num_chunks else _pyarrow("pyarrow").array([], column.type)
         if hasattr(column, "dictionary"):
+            if not _are_names(types, column.dictionary):
+                found[name] = column.dictionary_decode().to_numpy(zero_copy_only=False)
+                continue
             codes = column.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
             found[name] = Categorical(codes, column.dictionary.to_pylist())
         else:
@@ -308,17 +326,28 @@ def _from_pyarrow(table: Any) -> dict[str, Any]:
     return found
 
 
+def _are_names(types: Any, dictionary: Any) -> bool:
+    """Whether the values of a column with a dictionary are texts, each of which is there."""
+    kinds = ("is_string", "is_large_string", "is_string_view")
+    text = any(getattr(types, kind)(dictionary.type) for kind in kinds if hasattr(types, kind))
+    return bool(text and not dictionary.null_count)
+
+
 def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
     """Writes a table of jobs as `read` reads it: times as timestamps and durations, cpu in cores.
 
     Raises:
-        StateError: The file cannot be written.
+        StateError: The file cannot be written, or the jobs have Workloads of their own.
         UnsupportedError: pyarrow is not installed.
     """
+    if jobs.templates:
+        raise StateError(
+            f"{path}: cannot be written: the jobs have Workloads of their own, for which there are no columns"
+        )
     parquet = _pyarrow("pyarrow.parquet")
     table = jobs.to_arrow()
     for place, name in enumerate(table.column_names):
-        if name in ("submit", "cpu", *SPANS):
+        if name in ("submit", "recorded_start", "cpu", *SPANS):
             table = table.set_column(place, name, _arrow(name, jobs[name]))
     _written(parquet, table, path)
 
@@ -328,8 +357,8 @@ def _arrow(name: str, column: NDArray[Any]) -> Any:
     array = _pyarrow("pyarrow").array
     if name == "cpu":
         return array(column / 1000)
-    if name == "submit":
-        return array(column.view("M8[ns]"))
+    if name in ("submit", "recorded_start"):
+        return array(column.view("M8[ns]"), mask=column < 0)
     return array(column.view("m8[ns]"), mask=None if name == "runtime" else column < 0)
 
 

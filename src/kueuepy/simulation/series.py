@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.objects import SECOND
-from kueuepy.simulation.values import span
+from kueuepy.simulation.spans import span
 from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:

@@ -126,8 +126,7 @@ def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) 
 
 
 def _numbers(table: Table, name: str) -> NDArray[np.float64]:
-    found, absent = table.column(name)._numbers("it must be a number")  # noqa: SLF001 - of one room
-    return np.where(absent, 0.0, found)
+    return table.column(name).number()
 
 
 def _flavors(values: Any) -> Categorical | list[str | None]:
