@@ -297,10 +297,14 @@ py::dict FiguresOf(const Simulation& run) {
   const Figures& figures = run.figures();
   py::dict nominal;
   for (const auto& [cell, all] : figures.nominal()) nominal[py::str(CellName(state, cell))] = all.total();
-  return py::dict("queues"_a = ViewQueues(state, figures), "trees"_a = ViewTrees(state, figures),
-                  "evictions"_a = ViewEvictions(state, figures), "nominal"_a = nominal,
-                  "lost"_a = ByCell(state, figures.lost()), "overhead"_a = ByCell(state, figures.overhead()),
-                  "waits"_a = figures.waits().total(),
+  const SubmissionFigures& submissions = figures.submissions();
+  const py::dict submitted("until"_a = submissions.until < 0 ? -1 : submissions.until - run.start(),
+                           "used"_a = ByCell(state, submissions.used),
+                           "nominal"_a = ByCell(state, submissions.nominal));
+  return py::dict("submitted"_a = submitted, "queues"_a = ViewQueues(state, figures),
+                  "trees"_a = ViewTrees(state, figures), "evictions"_a = ViewEvictions(state, figures),
+                  "nominal"_a = nominal, "lost"_a = ByCell(state, figures.lost()),
+                  "overhead"_a = ByCell(state, figures.overhead()), "waits"_a = figures.waits().total(),
                   "most_waiting"_a = static_cast<int64_t>(figures.waits().most()),
                   "borrowing"_a = figures.borrowing().total());
 }

@@ -13,7 +13,7 @@ from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.words import plural
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.scheduler import Scheduler
-from kueuepy.simulation.figures import percentile
+from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Record
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.tables import Columns

@@ -16,7 +16,7 @@ from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.exploration.statistics import wilson
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
-from kueuepy.simulation.figures import percentile
+from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Record, moment
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.text import span_text

@@ -15,7 +15,7 @@ from kueuepy.exploration.remaining import Living, Runtimes
 from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
-from kueuepy.simulation.figures import percentile
+from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Edit as FieldEdit
 from kueuepy.simulation.model import moment
 from kueuepy.simulation.simulate import Simulation

@@ -9,8 +9,8 @@ import numpy as np
 from kueuepy._core import Quantity
 from kueuepy.objects import SECOND
 from kueuepy.simulation.columns import RESERVED
-from kueuepy.simulation.figures import BOUND
 from kueuepy.simulation.load import trees_of
+from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.recorded import (
     BlockedTable,
     ConsumedTable,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.simulation.columns import is_resource
-from kueuepy.simulation.figures import evenness, hours, job_figures, unit
+from kueuepy.simulation.figures import evenness, hours, unit
+from kueuepy.simulation.measures import job_figures
 from kueuepy.simulation.sums import sums
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import categorical, is_named

@@ -189,12 +189,15 @@ def _figures(result: Result) -> str:
     rows = []
     for name, value in result.kpis.rows():
         try:
-            low, high = result.kpis.interval(name)
-            between = f"{figure_text(name, low)} to {figure_text(name, high)}"
+            low, high, doubt = result.kpis._interval(name)  # noqa: SLF001 - of one room
+            between = f"{figure_text(name, low)} to {figure_text(name, high)}" + " (may be too narrow)" * bool(doubt)
         except KueueError:
             between = ""
         rows.append((name, (value, figure_text(name, value)), between))
-    caption = "<p>The interval is that of 95 %, by means over 20 batches of the run.</p>"
+    caption = (
+        "<p>The intervals are 95 % intervals from 32 batches of the run. Maxima and figures of too few jobs have none. "
+        "An interval may be too narrow where the run is short beside the time for which waits depend on each other.</p>"
+    )
     return caption + _table(("figure", "value", "interval"), rows)
 
 

@@ -17,8 +17,9 @@ from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.words import counted
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
-from kueuepy.simulation.figures import BOUND, Kpis, kpis_of
+from kueuepy.simulation.figures import Kpis, kpis_of
 from kueuepy.simulation.groups import by_column, by_queue, jain_by
+from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.model import moment
 from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.pictures.chart import Charts
