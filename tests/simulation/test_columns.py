@@ -121,3 +121,44 @@ def test_recorded_starts_are_written_and_read(tmp_path):
     table = jobs(recorded_start=["2024-05-01T00:00:10Z", None, "2024-05-01T00:00:00.5Z"])
     table.to_parquet(tmp_path / "jobs.parquet")
     assert kq.Jobs.read(tmp_path / "jobs.parquet")["recorded_start"].tolist() == table["recorded_start"].tolist()
+
+
+def test_a_column_of_names_is_sliced_compared_and_shown():
+    column = jobs(user=["x", None, "z"])["user"]
+    assert column[:2].tolist() == list(column[[0, 1]]) == ["x", None]
+    assert column[np.array([False, False, True])].tolist() == ["z"]
+    assert (column[0], column[-1], column[1]) == ("x", "z", None)
+    assert repr(column) == "<Categorical: 'x', None, 'z'>"
+    assert (column == "x").tolist() == [True, False, False]
+    assert (column != "x").tolist() == [False, True, True]
+    assert "0x" not in repr(jobs()["queue"])
+    with pytest.raises(kq.NotFoundError, match="9 names no rows; there are 3"):
+        column[9]
+
+
+def test_a_notebook_shows_twenty_jobs_in_readable_units():
+    days = [f"2024-05-0{1 + n % 9}T09:00:00Z" for n in range(50)]
+    table = kq.Jobs(
+        {
+            "queue": ["q"] * 50,
+            "submit": days,
+            "runtime": ["1h30m", -1] * 25,
+            "cpu": [1.5] * 50,
+            "memory": ["4Gi"] * 50,
+            "limit": ["2h", None] * 25,
+        }
+    )
+    html = table._repr_html_()
+    assert html.count("<tr>") <= 22
+    for text in (
+        "2024-05-01T09:00:00Z",
+        "1 h 30 min",
+        "never ends",
+        "1.5",
+        "cpu (cores per pod)",
+        "memory (GiB per pod)",
+    ):
+        assert text in html, text
+    assert "50 jobs; the first 20" in html
+    assert "0000000000" not in html
+    assert "2 min 5 s" in kq.Jobs({"queue": ["q"], "submit": [125], "runtime": [1]})._repr_html_()

@@ -17,6 +17,7 @@ from kueuepy.notebook import Sheet, repr_html
 from kueuepy.simulation.simulate import simulate
 from kueuepy.simulation.table import Jobs  # noqa: TC001 - help() shows fields
 from kueuepy.tables import Categorical, Columns
+from kueuepy.tables.framed import Framed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +35,7 @@ _OUTSIDE = (
 )
 
 
-class Calibration(msgspec.Struct, frozen=True):
+class Calibration(msgspec.Struct, Framed, frozen=True):
     """How often the true wait was within the 90 % interval of an estimate, of jobs that the fit had not seen.
 
     Attributes:
@@ -92,6 +93,10 @@ class Calibration(msgspec.Struct, frozen=True):
                 *(f"not modelled: {text}" for text in _OUTSIDE),
             ]
         )
+
+    def to_table(self) -> Columns:
+        """Return a row for each job that was looked at, as `jobs`."""
+        return self.jobs
 
     def sheets(self) -> tuple[Sheet, ...]:
         """The answer, then the jobs."""

@@ -32,7 +32,8 @@ class Estimate(msgspec.Struct, frozen=True):
 
     Attributes:
         mean: The mean.
-        low: Where its 95 % interval begins; NaN of fewer than two numbers.
+        low: Where its 95 % interval begins, never below 0; NaN of fewer than two numbers, and where all seeds give the
+            same.
         high: Where it ends.
         n: Of how many numbers it is.
     """
@@ -63,19 +64,26 @@ class PairedDifference(msgspec.Struct, frozen=True):
     smaller: int
 
 
-def estimate(values: NDArray[np.float64]) -> Estimate:
-    """The mean of what is there (NaN is not), and its 95 % interval by Student's t."""
+def estimate(values: NDArray[np.float64], *, drawn: bool = True, signed: bool = False) -> Estimate:
+    """Return the mean of the values that are not NaN, and its 95 % interval by Student's t.
+
+    Args:
+        values: A figure by seed.
+        drawn: Whether anything differs from seed to seed; without, there is no interval.
+        signed: Whether the values may be negative, as differences are. Otherwise no interval goes below 0.
+    """
     there = values[~np.isnan(values)]
     n = len(there)
     if not n:
         return Estimate(float("nan"), float("nan"), float("nan"), 0)
     mean = float(there.mean())
-    half = student(n - 1) * float(there.std(ddof=1)) / n**0.5 if n > 1 else float("nan")
-    return Estimate(mean, mean - half, mean + half, n)
+    half = student(n - 1) * float(there.std(ddof=1)) / n**0.5 if n > 1 and drawn else float("nan")
+    low = mean - half if signed or float(there.min()) < 0 else float(np.maximum(mean - half, 0.0))
+    return Estimate(mean, low, mean + half, n)
 
 
 def paired(first: NDArray[np.float64], second: NDArray[np.float64]) -> PairedDifference:
     """The differences of two policies' figures by seed."""
     difference = second - first
-    found, larger, smaller = estimate(difference), int((difference > 0).sum()), int((difference < 0).sum())
+    found, larger, smaller = estimate(difference, signed=True), int((difference > 0).sum()), int((difference < 0).sum())
     return PairedDifference(found.mean, found.low, found.high, found.n, larger, smaller)

@@ -13,6 +13,7 @@ from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.simulation.columns import ALIASES, CREATED, check_columns, is_resource, name_of_row, read_column
 from kueuepy.simulation.distributions import draws
+from kueuepy.simulation.glance import sheet_of
 from kueuepy.simulation.names import change_notes, change_table, cleaned, name_notes
 from kueuepy.simulation.spans import span
 from kueuepy.simulation.values import Column
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from kueuepy.notebook import Sheet
     from kueuepy.objects import Workload
     from kueuepy.simulation.columns import Note
     from kueuepy.simulation.distributions import Distribution
@@ -309,6 +311,10 @@ class JobColumns(Columns):
                 f"{LATEST}"
             )
         return self._changed(submit=submit)
+
+    def sheets(self) -> tuple[Sheet]:
+        """Return the first 20 rows, with times, cores and GiB as people read them."""
+        return (sheet_of(self),)
 
     def __repr__(self) -> str:
         """How many there are, and for how long."""

@@ -68,7 +68,7 @@ FIGURES: dict[str, Figure] = {
     "idle_while_waiting": Figure("hours", shown=("run",)),
     "promise_p95": Figure("span"),
     "jain": Figure(shown=_BOTH),
-    "blocked_share": Figure(),
+    "blocked_share": Figure("part"),
     "evictions": Figure(source="count", shown=_BOTH),
     "evictions_max": Figure(source="count"),
     "preemptions": Figure(),
@@ -88,6 +88,27 @@ def unit_of(name: str) -> Unit:
     """The unit of a figure, whose name may be followed by a cell; of a column of another name, a number."""
     figure = FIGURES.get(name.partition(" ")[0])
     return figure.unit if figure is not None else "number"
+
+
+_NUMBERS = {
+    "throughput": "jobs/h",
+    "waiting_mean": "jobs",
+    "waiting_max": "jobs",
+    "jobs": "jobs",
+    "finished": "jobs",
+    "starved": "jobs",
+    "evictions": "evictions",
+    "evictions_max": "evictions",
+    "preemptions": "evictions",
+    "blocked_share": "used / entitled",
+    "jain": "1/n to 1",
+}
+
+
+def unit_text(name: str) -> str:
+    """Return the unit of a figure in short: `s`, `fraction`, `h` of what is held, `jobs`, or nothing."""
+    known = {"span": "s", "part": "fraction", "hours": "h"}
+    return known.get(unit_of(name), _NUMBERS.get(name.partition(" ")[0], ""))
 
 
 def figure_text(name: str, value: float | None) -> str:

@@ -11,11 +11,12 @@ import numpy as np
 
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.notebook import Sheet, repr_html
-from kueuepy.simulation.catalogue import figure_text
+from kueuepy.simulation.catalogue import figure_text, unit_text
 from kueuepy.simulation.confidence import Scope, interval
 from kueuepy.simulation.measures import BOUND, job_figures, percentile
 from kueuepy.simulation.sums import sums
 from kueuepy.simulation.windows import integrals, of_runs
+from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,7 @@ _STARVED = 10
 
 
 @checked_methods
-class Kpis(msgspec.Struct, frozen=True, dict=True):
+class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
     """What came of a run, in figures; those of a resource are by `flavor/resource`, in hours of cores for cpu.
 
     Percentiles are by nearest rank: the smallest value that N of 100 do not exceed. Integrals go over the
@@ -81,8 +82,9 @@ class Kpis(msgspec.Struct, frozen=True, dict=True):
             "nominal is ensured" takes.
         jain: Jain's index of how evenly the ClusterQueues that had jobs got resources, from 1 (all alike) to 1 over
             their number (one got all); compared is a queue's dominant part of all quota over its weight.
-        blocked_share: Used over entitled of queues in which jobs wait, on average over time; entitled are nominal quota
-            and, by weight, a part of what the cohort has beside its queues' quotas.
+        blocked_share: Used over entitled of queues in which jobs wait, on average over time, as a fraction: 1.22 is
+            122 % of what the queue is entitled to. Entitled are nominal quota and, by weight, a part of what the cohort
+            has beside its queues' quotas.
         evictions: How many there were.
         evictions_max: Of one job, at most.
         preemptions: How many evictions were preemptions, by rule.
@@ -174,6 +176,11 @@ class Kpis(msgspec.Struct, frozen=True, dict=True):
             elif value is not None:
                 found.append((name, value))
         return found
+
+    def to_table(self) -> Columns:
+        """Return a row for each figure: `figure`, `cell`, `value` and `unit`."""
+        rows = [(*name.partition(" ")[::2], float(value), unit_text(name)) for name, value in self.rows()]
+        return table_of(("figure", "cell", "value", "unit"), rows)
 
     def __str__(self) -> str:
         """A line for each figure."""

@@ -46,13 +46,14 @@ def result_of(run: Prepared) -> Result:
     core = run.core
     core.close()
     stats = core.stats
-    start, now = stats["start"], max(0, stats["now"] - stats["start"]) / SECOND
+    start, now = stats["start"], max(0, stats["now"] - stats["start"])
     table = run.jobs
     warmup = run.options["warmup"] / SECOND
     until = run.options["until"]
-    seconds = max(now, (until - start) / SECOND) if until < 2**62 else now
+    last = max(now, until - start) if until < 2**62 else now
+    seconds = last / SECOND
     tables = {
-        "jobs": JobTable(_job_columns(table, columns_of(core.jobs()), start, (now, seconds), warmup)),
+        "jobs": JobTable(_job_columns(table, columns_of(core.jobs()), start, (now, last), warmup)),
         "runs": RunsTable(_run_columns(columns_of(core.runs()))),
         "decisions": DecisionsTable(columns_of(core.decisions())),
         "usage": _usage(UsageTable(columns_of(core.usage())), run.settings.record.step() / SECOND, seconds),
@@ -105,18 +106,19 @@ def _run_columns(core: dict[str, Any]) -> dict[str, Any]:
 
 
 def _job_columns(
-    jobs: JobColumns, core: dict[str, Any], start: int, times: tuple[float, float], warmup: float
+    jobs: JobColumns, core: dict[str, Any], start: int, times: tuple[int, int], warmup: float
 ) -> dict[str, Any]:
     """The table of jobs: what was given of each, and what became of it until the end; nothing happened since `now`."""
-    now, seconds = times
-    submit = np.maximum(jobs["submit"] - start, 0) / SECOND
+    now, last = times
+    # Differences of whole nanoseconds are exact: a job that never waited has waited for 0 s.
+    submit = np.maximum(jobs["submit"] - start, 0)
     runtime = np.where(jobs["runtime"] < 0, np.nan, jobs["runtime"] / SECOND)
-    runs_on = is_named(core["state"], "Running")
-    held = core["held"] + np.where(runs_on, seconds - now, 0.0)
-    ended = ~np.isnan(core["end"])
-    life = np.where(ended, core["end"], seconds) - submit
-    # Differences of whole nanoseconds: a rounding of the seconds must not show.
-    waited = np.round(np.maximum(life - held, 0) * SECOND) / SECOND
+    held = core["held"] + np.where(is_named(core["state"], "Running"), last - now, 0)
+    ended = core["end"] >= 0
+    life = np.where(ended, core["end"], last) - submit
+    waited = np.where(core["state"].codes == 0, 0, np.maximum(life - held, 0)) / SECOND
+    first_wait = np.where(core["first_start"] < 0, np.nan, (core["first_start"] - submit) / SECOND)
+    submit, held, life = submit / SECOND, held / SECOND, life / SECOND
     done = ended & is_named(core["state"], "Finished")
     with np.errstate(divide="ignore", invalid="ignore"):
         slowdown = np.where(done & (runtime > 0), life / runtime, np.nan)
@@ -130,11 +132,11 @@ def _job_columns(
         "priority": jobs.column("priority", 0).astype(np.int32),
         "pods": jobs.column("pods", 1).astype(np.int32),
         "submit": submit,
-        "first_start": core["first_start"],
-        "end": core["end"],
+        "first_start": np.where(core["first_start"] < 0, np.nan, core["first_start"] / SECOND),
+        "end": np.where(ended, core["end"] / SECOND, np.nan),
         "runtime": runtime,
-        "waited": np.where(core["state"].codes == 0, 0.0, waited),
-        "first_wait": np.round((core["first_start"] - submit) * SECOND) / SECOND,
+        "waited": waited,
+        "first_wait": first_wait,
         "held": held,
         "runs": core["runs"],
         "evictions": core["evictions"],

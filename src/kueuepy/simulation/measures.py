@@ -41,8 +41,8 @@ def job_values(result: Recorded, rows: Any, bound: float = BOUND) -> dict[str, N
     jobs = result.jobs
     first = jobs["first_wait"][rows]
     finished = np.asarray(is_named(jobs["state"], "Finished"))[rows]
-    submit, end, runtime, held = (jobs[name][rows][finished] for name in ("submit", "end", "runtime", "held"))
-    life = end - submit
+    waited, runtime, held = (jobs[name][rows][finished] for name in ("waited", "runtime", "held"))
+    life = waited + held  # which is exact where the difference of two moments is not
     whole = (runtime > 0) & (life > 0)
     return {
         "wait": jobs["waited"][rows],
