@@ -32,8 +32,8 @@ def busy(n, seed=1, servers=1, load=0.8, **options):
 @pytest.mark.parametrize("servers", [1, 4])
 def test_intervals_hold_the_truth_of_queueing_theory(servers):
     """A small version of `benchmarks/coverage.py`, whose 500 runs of 20,000 jobs must be from 92 to 98 %."""
-    for name, (held, below, above) in BENCHMARK.coverage(servers, jobs=5_000, runs=60).items():
-        assert 0.88 <= held <= 1, name
+    for name, (held, below, above) in BENCHMARK.coverage(servers, jobs=4_000, runs=100).items():
+        assert 0.86 <= held < 1, name
         assert max(below, above) <= 0.12, name
 
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import warnings
 
 import pytest
 
@@ -18,7 +19,9 @@ def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("result") / "run"
     rows = [{"queue": "q", "submit": 60 * n, "runtime": "1h", "gpu": 1, "priority": n} for n in range(5)]
     there = cluster(queue("q", 2, within_cluster_queue="LowerPriority"))
-    kq.simulate(there, [*rows, {"queue": "q", "submit": 0, "runtime": 5, "gpu": 9}]).save(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        kq.simulate(there, [*rows, {"queue": "q", "submit": 0, "runtime": 5, "gpu": 9}]).save(folder)
     return folder
 
 

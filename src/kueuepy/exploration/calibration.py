@@ -14,7 +14,7 @@ from kueuepy.errors.words import counted, verb
 from kueuepy.exploration.estimate import Eta, eta
 from kueuepy.exploration.statistics import wilson
 from kueuepy.notebook import Sheet, repr_html
-from kueuepy.simulation.simulate import simulate
+from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.table import Jobs  # noqa: TC001 - help() shows fields
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.framed import Framed
@@ -138,7 +138,9 @@ def calibrate(
     """
     if jobs < 1:
         raise InvalidSpecError(f"calibrate: jobs {jobs}; it must be 1 or more")
-    result = simulate(cluster, log, progress=False)
+    run = Simulation(cluster, log)
+    run.run()
+    result = run.result()
     half = log.span / 2
     rounds = []
     for number, (known_until, end) in enumerate(((half / 2, half), (half, math.inf))):

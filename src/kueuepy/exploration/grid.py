@@ -302,7 +302,7 @@ class Sweep(Framed):
         """
         from pathlib import Path  # noqa: PLC0415 - only on use
 
-        from kueuepy.simulation.read import write_table  # noqa: PLC0415 - only on use
+        from kueuepy.simulation.arrow import write_table  # noqa: PLC0415 - only on use
 
         write_table(self.frame, Path(path))
 

@@ -27,6 +27,8 @@ CREATED = "kueuepy:created"
 """The column of creation times that the reader of performance profiles makes; it orders queues in place of `submit`."""
 RESERVED = ("template", CREATED)
 """Names of columns that the package itself makes; a column of a user may not have them."""
+EPOCHAL = 10 * 365 * 86400 * SECOND
+"""A submission this long after 1970 is a date, an earlier one a time after the first job."""
 NATIVE = ("cpu", "memory", "ephemeral-storage")
 NEVER = -1
 """The runtime of a job that does not end, and a limit or model of a job that is not given."""

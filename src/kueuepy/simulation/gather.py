@@ -8,7 +8,7 @@ import numpy as np
 
 from kueuepy._core import Quantity
 from kueuepy.objects import SECOND
-from kueuepy.simulation.columns import RESERVED
+from kueuepy.simulation.columns import EPOCHAL, RESERVED
 from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.recorded import (
@@ -29,6 +29,8 @@ from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from kueuepy.simulation.base import JobColumns
     from kueuepy.simulation.prepare import Prepared
@@ -111,7 +113,7 @@ def _job_columns(
     """The table of jobs: what was given of each, and what became of it until the end; nothing happened since `now`."""
     now, last = times
     # Differences of whole nanoseconds are exact: a job that never waited has waited for 0 s.
-    submit = np.maximum(jobs["submit"] - start, 0)
+    submit_at = submit = np.maximum(jobs["submit"] - start, 0)
     runtime = np.where(jobs["runtime"] < 0, np.nan, jobs["runtime"] / SECOND)
     held = core["held"] + np.where(is_named(core["state"], "Running"), last - now, 0)
     ended = core["end"] >= 0
@@ -157,7 +159,15 @@ def _job_columns(
     for name in jobs.names:
         if name not in (*_OWN, *RESERVED, "recorded_start"):
             found[_free(name, found, jobs.names)] = jobs[name]
+    if start >= EPOCHAL:
+        moments = {"submit": submit_at, "first_start": core["first_start"], "end": core["end"]}
+        found |= {_free(f"{name}_time", found, ()): _times(at, start) for name, at in moments.items()}
     return found
+
+
+def _times(after: NDArray[np.int64], start: int) -> NDArray[Any]:
+    """Return moments after the start as times of the calendar, NaT for -1."""
+    return np.where(after < 0, np.iinfo(np.int64).min, after + start).view("M8[ns]")
 
 
 def _free(name: str, found: Mapping[str, Any], given: Sequence[str]) -> str:

@@ -10,15 +10,13 @@ from kueuepy.errors.words import counted
 from kueuepy.notebook import Sheet
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import format_time
-from kueuepy.simulation.columns import NEVER, SPANS
+from kueuepy.simulation.columns import EPOCHAL, NEVER, SPANS
 from kueuepy.simulation.text import span_text
 
 if TYPE_CHECKING:
     from kueuepy.tables import Columns
 
 _SHOWN = 20
-_EPOCHAL = 10 * 365 * 86400 * SECOND
-"""A submission this long after 1970 is a date, an earlier one a time after the first job."""
 _GIB = 2**30
 _UNITS = {"cpu": "cores", "memory": "GiB", "ephemeral-storage": "GiB"}
 
@@ -36,7 +34,7 @@ def _text(name: str, value: Any) -> Any:
         return ""
     if name in ("submit", "recorded_start"):
         at = int(value.astype("M8[ns]").astype(np.int64)) if isinstance(value, np.datetime64) else int(value)
-        return "" if at < 0 else format_time(at) if at >= _EPOCHAL else span_text(at / SECOND)
+        return "" if at < 0 else format_time(at) if at >= EPOCHAL else span_text(at / SECOND)
     if name in SPANS:
         never = "never ends" if name == "runtime" else ""
         return never if value == NEVER else span_text(value / SECOND)

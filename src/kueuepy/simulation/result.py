@@ -295,7 +295,7 @@ class Result(Recorded, Framed):
             StateError: They cannot be written.
             UnsupportedError: pyarrow is not installed.
         """
-        from kueuepy.simulation.read import write_table  # noqa: PLC0415 - only on use
+        from kueuepy.simulation.arrow import write_table  # noqa: PLC0415 - only on use
 
         folder = Path(directory)
         try:
@@ -384,7 +384,8 @@ def load_result(directory: str | os.PathLike[str]) -> Result:
         InvalidSpecError: There is none, or it is damaged.
         UnsupportedError: pyarrow is not installed.
     """
-    from kueuepy.simulation.read import Source, read_table  # noqa: PLC0415 - only on use
+    from kueuepy.simulation.arrow import read_table  # noqa: PLC0415 - only on use
+    from kueuepy.simulation.read import Source  # noqa: PLC0415 - only on use
 
     folder = Path(directory)
     facts: Any = read_facts(folder, Source(folder / "result.json").text())

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.simulation import generate, items, load, lublin
+from kueuepy.simulation.arrow import arrow_columns, write_parquet
 from kueuepy.simulation.base import JobColumns, renamed
-from kueuepy.simulation.read import arrow_columns, read, write_parquet
+from kueuepy.simulation.read import read
 
 if TYPE_CHECKING:
     import os

@@ -125,7 +125,8 @@ def _warmups(result: Recorded, kpis: Kpis) -> list[str]:
 def _is_long(result: Recorded) -> bool:
     """Whether jobs arrive over a time that is long beside one of them, so that there is a load."""
     span = float(result.jobs["submit"].max(initial=0.0))
-    return len(result.jobs) >= _ENOUGH and span >= _LONG * float(np.nan_to_num(result.jobs["runtime"]).mean())
+    enough = len(result.jobs) >= _ENOUGH
+    return enough and span >= _LONG * float(np.nan_to_num(result.jobs["runtime"]).mean())
 
 
 def _tail(result: Recorded, kpis: Kpis) -> list[str]:
@@ -145,8 +146,9 @@ def _tail(result: Recorded, kpis: Kpis) -> list[str]:
 def _unsettled(result: Recorded, kpis: Kpis) -> list[str]:
     """Find a mean wait that is long beside the time in which jobs arrive."""
     span = float(result.jobs["submit"].max(initial=0.0)) - result.warmup
-    runtime = float(np.nan_to_num(result.jobs["runtime"]).mean())
-    if not _is_long(result) or kpis.wait_mean < max(_WAIT * span, runtime):
+    if not _is_long(result) or span <= 0:
+        return []
+    if kpis.wait_mean < max(_WAIT * span, float(np.nan_to_num(result.jobs["runtime"]).mean())):
         return []
     text = (
         f"the mean wait, {span_text(kpis.wait_mean)}, is {kpis.wait_mean / span:.0%} of the time in which jobs arrive"

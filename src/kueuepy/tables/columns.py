@@ -180,6 +180,9 @@ _SHOWN = 201  # one more than a notebook shows, so that it is seen to be cut
 
 
 def _plain(value: Any) -> Any:
+    """Return a cell as Python and JSON have it; a date as text, since NumPy's are numbers."""
+    if getattr(getattr(value, "dtype", None), "kind", "") == "M":
+        return None if value != value else f"{value.astype('M8[us]').item().isoformat()}Z"  # noqa: PLR0124 - NaT
     return value.item() if hasattr(value, "item") else value
 
 
