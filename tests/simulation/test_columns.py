@@ -33,6 +33,9 @@ def test_a_recorded_start_is_a_time():
     result = kq.simulate(cluster(queue("q", 1)), jobs(recorded_start=["10s", None, 250]))
     assert result.jobs["recorded_start"].tolist() == pytest.approx([10, float("nan"), 250], nan_ok=True)
     assert result.compare_recorded()["recorded_wait"].tolist() == [10, 250]
+    unknown = np.array([10 * 10**9, -1, 0]).view("M8[ns]")
+    assert jobs(recorded_start=unknown)["recorded_start"].tolist() == [10 * 10**9, -1, 0]
+    assert jobs(recorded_start=[10, -1, 0])["recorded_start"].tolist() == [10 * 10**9, -1, 0]
 
 
 @pytest.mark.parametrize(

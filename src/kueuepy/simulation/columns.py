@@ -126,7 +126,7 @@ _READERS: dict[str, Callable[[Column], Any]] = {
     "min_pods": lambda column: column.whole(1, missing=NEVER),
     "priority": lambda column: column.whole(-(2**31), missing=0),
     "elastic": lambda column: column.whole(0, missing=0, most=1) > 0,
-    "recorded_start": lambda column: column.times(),
+    "recorded_start": lambda column: column.times(unknown=True),
 }
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _HOUR = 3600
 _NANO = 1e9
-_FRACTIONS = ("goodput", "useful")
+_FRACTIONS = ("goodput", "useful", "utilisation", "submission_utilisation")
 
 
 class Scope(NamedTuple):
@@ -65,7 +65,7 @@ def interval(scope: Scope, name: str, value: Any) -> Interval:
         low, high, doubt = _of_jobs(scope, field) if source == "jobs" else _of_time(scope, field, cell, value)
     except InvalidSpecError as error:
         raise InvalidSpecError(f'interval: "{name}": {error}') from None
-    # The value is inside, whatever rounding does; no figure is below 0, and no fraction of a lifetime above 1.
+    # The value is inside, whatever rounding does; no figure is below 0, and no fraction above 1.
     high = min(high, max(1.0, value)) if field in _FRACTIONS else high
     return Interval(min(max(low, 0.0), value), max(high, value), doubt)
 

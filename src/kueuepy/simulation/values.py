@@ -65,17 +65,17 @@ class Column:
         allowed = "it must be a number of seconds of 0 or more, or such as 1h30m or 01:30:00"
         return self._times(parse_span, allowed + "; -1 never ends" * never, never=never)
 
-    def times(self) -> Ints:
+    def times(self, *, unknown: bool = False) -> Ints:
         """Times in nanoseconds since the epoch, or since the first job; numbers are seconds, a missing one is -1.
 
-        Where some timestamps have a time zone and others have none, a note says that the others are read as UTC.
+        With `unknown`, -1 is missing as well, as in logs of the Standard Workload Format. Where some timestamps have a
+        time zone and others have none, a note says that the others are read as UTC.
 
         Raises:
             InvalidSpecError: A value is not a time, is negative, or is too large.
         """
-        found = self._times(
-            parse_moment, "it must be a number of seconds of 0 or more, or such as 2024-05-01T12:00:00Z"
-        )
+        allowed = "it must be a number of seconds of 0 or more, or such as 2024-05-01T12:00:00Z"
+        found = self._times(parse_moment, allowed, never=unknown)
         if _is_text(self.values):
             self._note_zones()
         return found
