@@ -13,8 +13,10 @@ from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.exploration.sweep import setup_of
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.simulation.simulate import Simulation
+from kueuepy.simulation.text import span_text
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import categorical
+from kueuepy.tables.framed import Framed
 
 if TYPE_CHECKING:
     import threading
@@ -30,7 +32,7 @@ _MOST = 1000
 
 
 @checked_methods
-class Delays:
+class Delays(Framed):
     """Who delays whom; a value. Waits are all time without quota, in seconds, on average over a group's jobs.
 
     Attributes:
@@ -69,6 +71,10 @@ class Delays:
         first = categorical(names)
         return Columns({"left_out": first, **columns, "total_hours": total})
 
+    def to_table(self) -> Columns:
+        """Return `frame`."""
+        return self.frame
+
     def __repr__(self) -> str:
         """Whose jobs cost the others most."""
         worst = int(self.total_hours.argmax())
@@ -76,10 +82,21 @@ class Delays:
         return f"<Delays by {self.by}: {counted(len(self.groups), 'group')}; {most}>"
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """The matrix."""
-        return self.frame.sheets()
+        """Show the matrix in readable units: how much longer the jobs of a column wait because of a row."""
+        names = self.frame.names
+        rows = [[_shown(name, row[name]) for name in names] for row in self.frame.rows()]
+        head = [name if name in ("left_out", "total_hours") else f"wait of {name}" for name in names]
+        return (Sheet(head, rows, "added wait per job on average; total_hours is summed over the jobs of others"),)
 
     _repr_html_ = repr_html
+
+
+def _shown(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if value != value:  # noqa: PLR0124 - NaN
+        return ""
+    return f"{value:,.4g} h" if name == "total_hours" else span_text(value)
 
 
 @checked

@@ -11,10 +11,11 @@ import numpy as np
 from kueuepy.errors import DuplicateError, InvalidSpecError, about
 from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import LATEST, LONGEST
+from kueuepy.simulation.arrow import arrow_columns
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER, SPANS
 from kueuepy.simulation.lifetimes import lifetime_of
-from kueuepy.simulation.read import arrow_columns, row_columns
+from kueuepy.simulation.read import row_columns
 from kueuepy.simulation.sums import sums
 from kueuepy.simulation.values import is_missing
 from kueuepy.tables import Categorical
