@@ -11,6 +11,7 @@ from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest.decoding import Findings, decode
 from kueuepy.manifest.fields import TIME
 from kueuepy.manifest.kinds import BY_CLASS, KINDS, KUEUE, Body, Kind
+from kueuepy.manifest.schema.structure import structured
 from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
 from kueuepy.objects import Object
 from kueuepy.objects.times import format_time
@@ -32,6 +33,21 @@ _OTHER_METADATA = frozenset(
     )
 )
 _ENVELOPE = frozenset(("apiVersion", "kind", "metadata", "status"))
+
+
+def in_v1beta2(group: str, version: str, doc: Body, findings: Findings, *, is_new: bool) -> Body | None:
+    """The object in the shape of v1beta2, or `None` with the reasons among the findings.
+
+    It is held to the schema of the version in which it is written; of the versions that are gone, to that of v1beta2.
+    """
+    if group == KUEUE and version not in OLD_VERSIONS:
+        doc = structured(str(doc.get("kind")), version, doc, findings, is_new=is_new)
+        if findings.problems:
+            return None
+    body = to_v1beta2(group, version, doc, findings)
+    if version in OLD_VERSIONS and not findings.problems:
+        body = structured(str(body.get("kind")), KINDS[KUEUE, "Workload"].version, body, findings, is_new=is_new)
+    return None if findings.problems else body
 
 
 def read_object(kind: Kind, doc: Body, findings: Findings) -> Object | None:
@@ -151,11 +167,13 @@ def from_dict(doc: Mapping[str, Any]) -> Object:
     """
     group, version = split_api_version(doc)
     findings = Findings()
-    body = to_v1beta2(group, version, dict(doc), findings)
-    kind = KINDS.get((group, str(body.get("kind"))))
-    if kind is None:
+    if (group, str(doc.get("kind"))) not in KINDS and (group, version in OLD_VERSIONS) != (KUEUE, True):
         raise UnsupportedError(f"{doc.get('kind')} of {group or 'core'}: no record keeps this kind")
-    found = None if findings.problems else read_object(kind, body, findings)
+    body = in_v1beta2(group, version, dict(doc), findings, is_new=False)
+    kind = None if body is None else KINDS.get((group, str(body.get("kind"))))
+    if body is not None and kind is None:
+        raise UnsupportedError(f"{doc.get('kind')} of {group or 'core'}: no record keeps this kind")
+    found = None if body is None or kind is None else read_object(kind, body, findings)
     if found is None:
         where = object_name(doc)
         raise ManifestError([(where, problem) for problem in findings.problems])

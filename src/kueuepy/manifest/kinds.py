@@ -110,7 +110,8 @@ def _check_body(doc: Body) -> Body:
 
 def _check_spread(body: Body) -> Body:
     active = body.pop("active", True)
-    return {"spec": body} if active else {"spec": body, "status": _condition("Active", true=False)}
+    spec = {"spec": body} if body else {}
+    return spec if active else {**spec, "status": _condition("Active", true=False)}
 
 
 _NO_CONDITION = {"type": "MemoryPressure", "status": "False"}

@@ -8,7 +8,7 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
-from kueuepy.manifest.convert import generated_name, object_name, read_object, split_api_version
+from kueuepy.manifest.convert import generated_name, in_v1beta2, object_name, read_object, split_api_version
 from kueuepy.manifest.decoding import Findings, Validated
 from kueuepy.manifest.jobkinds import QUEUE_NAME, is_annotated, is_job, is_other, with_queue_label
 from kueuepy.manifest.kinds import KINDS, KUEUE
@@ -17,17 +17,16 @@ from kueuepy.manifest.manifest import Manifest, Note, group
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item
 from kueuepy.manifest.text.sources import Source, items
-from kueuepy.manifest.validation import called, review_object
+from kueuepy.manifest.validation import called, review_names, review_object
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.parameters import review_parameters
 from kueuepy.manifest.validation.review import Review
-from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
+from kueuepy.manifest.versions import OLD_VERSIONS, with_usage
 from kueuepy.objects import Configuration, Object
 from kueuepy.profiles import DEVELOPMENT, Release, release_of
 
 _ANNOTATION = ("metadata", "annotations", QUEUE_NAME)
 _ENOUGH = 50
-_CURRENT = "v1beta2"
 _DEFAULT_LIMITS = Limits()
 Pick: TypeAlias = Callable[[Item], bool]
 """Is shown every object; those for which it is true it keeps to itself."""
@@ -131,10 +130,8 @@ class _Loader:
         elif (api_group, kind) in KINDS or ((api_group, kind) == (KUEUE, "Queue") and version in OLD_VERSIONS):
             self._read(item, doc, api_group, version)
         elif is_other(str(kind), api_group):
-            if api_group == KUEUE and version == _CURRENT:
-                review = Review(strict=self._strict)
-                review_parameters(doc, review)
-                self._collect(review, item, object_name(doc))
+            if api_group == KUEUE:
+                doc = self._parameters(item, doc, version)
             self._others.append(doc if str(kind).startswith("Cluster") else self._placed(doc))
         elif api_group == KUEUE:
             findings = Findings(strict=self._strict)
@@ -143,6 +140,16 @@ class _Loader:
             self._collect(findings, item, object_name(doc))
         else:
             self._notes.append(Note(item, (), f"{object_name(doc)}: does not bear on admission; skipped"))
+
+    def _parameters(self, item: Item, doc: dict[str, Any], version: str) -> dict[str, Any]:
+        """An object that configures admission checks, held to its rules."""
+        review = Review(strict=self._strict)
+        named = self._named(item, doc)
+        found = review_parameters(version, named, review)
+        if not review.problems:
+            review_names(found.get("metadata", {}), review)
+        self._collect(review, item, object_name(doc))
+        return found
 
     def _take_configuration(self, item: Item, doc: dict[str, Any]) -> None:
         findings = Findings(strict=self._strict)
@@ -156,9 +163,11 @@ class _Loader:
 
     def _read(self, item: Item, doc: dict[str, Any], api_group: str, version: str) -> None:
         findings = Findings(strict=self._strict, validated=self._validated)
-        body = to_v1beta2(api_group, version, self._named(item, doc), findings)
-        kind = KINDS[api_group, str(body["kind"])]
-        obj = read_object(kind, self._placed(body) if kind.namespaced else body, findings)
+        obj: Object | None = None
+        body = in_v1beta2(api_group, version, self._named(item, doc), findings, is_new=True)
+        if body is not None:
+            kind = KINDS[api_group, str(body["kind"])]
+            obj = read_object(kind, self._placed(body) if kind.namespaced else body, findings)
         if obj is not None and not self._strict:
             obj = complete_quotas(obj, findings)
         self._collect(findings, item, object_name(doc))

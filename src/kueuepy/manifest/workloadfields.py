@@ -5,51 +5,23 @@ from typing import Any
 from kueuepy.errors.problems import Path
 from kueuepy.manifest import placements
 from kueuepy.manifest.decoding import Findings, hold
-from kueuepy.manifest.fields import NAMES, FieldForm, TopologyRequest, read_time
+from kueuepy.manifest.fields import NAMES, FieldForm, read_time
 from kueuepy.manifest.podtemplate import PodTemplate
 from kueuepy.objects.times import format_time
 
 _PLACE = "topologyAssignment"
-_SHOWN_ONLY = frozenset(
-    ("resourceRequests", "schedulingStats", "nominatedClusterNames", "clusterName", "preemptionGates")
-)
+_SHOWN_ONLY = frozenset(("resourceRequests", "schedulingStats", "preemptionGates"))
 
 
-def _read_pod_sets(raw: Any, path: Path, findings: Findings) -> Any:
-    """The pod sets, their templates and topology requests held against their shapes."""
-    if not isinstance(raw, list):
-        return raw
-    if not raw:
-        findings.problem(path, "is empty; list at least one pod set")
-    return [_read_pod_set(pod_set, (*path, position), findings) for position, pod_set in enumerate(raw)]
-
-
-def _read_pod_set(raw: Any, path: Path, findings: Findings) -> Any:
-    if not isinstance(raw, dict):
-        return raw
-    template, request = raw.get("template"), raw.get("topologyRequest")
-    if template is None:
-        findings.problem((*path, "template"), "is required", "Required")
-    held = template and _held_template(template, path, findings)
-    held_request = request and hold(TopologyRequest, request, (*path, "topologyRequest"), findings)
-    if held is template and held_request is request:
-        return raw
-    return {**raw, "template": held or {}, "topologyRequest": held_request}
+def _read_pod_sets(raw: Any, _: Path, __: Findings) -> Any:
+    """The pod sets, which a record keeps as they are written."""
+    return raw
 
 
 def _read_pod_spec(raw: Any, path: Path, findings: Findings) -> Any:
     """A pod's spec, held against its shape."""
     held = hold(PodTemplate, {"spec": raw}, path[:-1], findings)
     return held and held["spec"]
-
-
-def _held_template(template: Any, path: Path, findings: Findings) -> Any:
-    if template in findings.validated:
-        return template
-    held = hold(PodTemplate, template, (*path, "template"), findings)
-    if held is template:
-        findings.validated.add(template)
-    return held
 
 
 def _read_status(raw: Any, path: Path, findings: Findings) -> Any:

@@ -37,23 +37,28 @@ from kueuepy.objects import (
 )
 from kueuepy.objects.readable import Fault, fault_of
 
-__all__ = ["check", "check_read", "review_object", "validate", "validate_update"]
+__all__ = ["check", "check_read", "review_names", "review_object", "validate", "validate_update"]
+
+
+def _no_rules(_: Object, __: Review) -> None:
+    """Of these kinds, an API server looks at the schema alone."""
+
 
 _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
     ResourceFlavor: flavor.review_flavor,
     ClusterQueue: queue.review_cluster_queue,
     Cohort: queue.review_cohort,
-    LocalQueue: queue.review_local_queue,
+    LocalQueue: _no_rules,
     Workload: workload.review_workload,
-    AdmissionCheck: other.review_check,
+    AdmissionCheck: _no_rules,
     Topology: other.review_topology,
-    WorkloadPriorityClass: other.review_workload_priority_class,
+    WorkloadPriorityClass: _no_rules,
     PriorityClass: other.review_priority_class,
     LimitRange: other.review_limit_range,
     RuntimeClass: other.review_runtime_class,
     Node: other.review_node,
     Pod: other.review_pod,
-    Namespace: lambda _, __: None,
+    Namespace: _no_rules,
 }
 
 
@@ -137,6 +142,16 @@ def _review_metadata(obj: Object, review: Review) -> None:
         review.label(obj.namespace, ("metadata", "namespace"))
     review.labels(obj.labels, ("metadata", "labels"))
     review.annotations(obj.annotations, ("metadata", "annotations"))
+
+
+def review_names(metadata: dict[str, Any], review: Review) -> None:
+    """The rules of name, labels and annotations of an object without a namespace that has no record."""
+    if not metadata.get("name"):
+        review.problem(("metadata", "name"), "is required", "Required")
+    else:
+        review.subdomain(metadata["name"], ("metadata", "name"))
+    review.labels(metadata.get("labels") or {}, ("metadata", "labels"))
+    review.annotations(metadata.get("annotations") or {}, ("metadata", "annotations"))
 
 
 def _has_its_types(obj: Object, review: Review) -> bool:

@@ -11,19 +11,20 @@ from typing import Any
 from kueuepy._core import Quantity
 from kueuepy.errors.problems import Path, shown
 from kueuepy.manifest.decoding import Findings, Validated
+from kueuepy.manifest.formats import (
+    DNS_LABEL,
+    LABEL_LENGTH,
+    SUBDOMAIN_LENGTH,
+    is_label_key,
+    is_label_value,
+    is_subdomain,
+)
 from kueuepy.manifest.gates import enabled
 from kueuepy.objects import QuantityText
 
-_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_WORD = r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
-DNS_LABEL = re.compile(_LABEL)
-DNS_SUBDOMAIN = re.compile(rf"{_LABEL}(\.{_LABEL})*")
-_LABEL_WORD = re.compile(_WORD)
 _NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
 _QUANTITY = re.compile(rf"[+-]?{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?{_NUMBER}))?")
 _INT32 = 2**31
-_SUBDOMAIN_LENGTH = 253
-_LABEL_LENGTH = 63
 _REMEMBERED = 4096  # names and amounts that were looked at; those of workloads that came and went leave nothing
 _ANNOTATIONS_BYTES = 256 * 1024
 ZERO = Quantity("0")
@@ -95,16 +96,16 @@ class Review(Findings):
         """A name or a reference to one is a DNS subdomain; `None` is none."""
         if name is not None and not is_subdomain(name):
             detail = (
-                f"is {shown(name)}; it must be a DNS subdomain: at most {_SUBDOMAIN_LENGTH} of a-z, 0-9, - and ., "
+                f"is {shown(name)}; it must be a DNS subdomain: at most {SUBDOMAIN_LENGTH} of a-z, 0-9, - and ., "
                 "with a letter or digit at each end"
             )
             self.odd(path, detail, "taken as it is", "Invalid")
 
     def label(self, name: str, path: Path) -> None:
         """A name is a DNS label."""
-        if not (len(name) <= _LABEL_LENGTH and DNS_LABEL.fullmatch(name)):
+        if not (len(name) <= LABEL_LENGTH and DNS_LABEL.fullmatch(name)):
             detail = (
-                f"is {shown(name)}; it must be a DNS label: at most {_LABEL_LENGTH} of a-z, 0-9 and -, "
+                f"is {shown(name)}; it must be a DNS label: at most {LABEL_LENGTH} of a-z, 0-9 and -, "
                 "with a letter or digit at each end"
             )
             self.odd(path, detail, "taken as it is", "Invalid")
@@ -114,7 +115,7 @@ class Review(Findings):
         if not is_label_key(key):
             self.problem(
                 path,
-                f"is {shown(key)}; it must be a label key: at most {_LABEL_LENGTH} letters, digits, -, _ and ., "
+                f"is {shown(key)}; it must be a label key: at most {LABEL_LENGTH} letters, digits, -, _ and ., "
                 "if need be after a DNS subdomain and /",
             )
 
@@ -123,7 +124,7 @@ class Review(Findings):
         if not is_label_value(value):
             self.problem(
                 path,
-                f"is {shown(value)}; it must be a label value: at most {_LABEL_LENGTH} letters, digits, -, _ and ., "
+                f"is {shown(value)}; it must be a label value: at most {LABEL_LENGTH} letters, digits, -, _ and ., "
                 "with a letter or digit at each end",
             )
 
@@ -194,24 +195,3 @@ def parse_lenient(value: QuantityText) -> Quantity | str:
         return Quantity(str(value))
     except ValueError as error:
         return str(error)
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def is_subdomain(name: str) -> bool:
-    """Whether a text is a DNS subdomain."""
-    return len(name) <= _SUBDOMAIN_LENGTH and bool(DNS_SUBDOMAIN.fullmatch(name))
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def is_label_key(key: str) -> bool:
-    """Whether a text can be a label's key."""
-    prefix, slash, word = key.rpartition("/")
-    if slash and not is_subdomain(prefix):
-        return False
-    return len(word) <= _LABEL_LENGTH and bool(_LABEL_WORD.fullmatch(word))
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def is_label_value(value: str) -> bool:
-    """Whether a text can be a label's value."""
-    return value == "" or (len(value) <= _LABEL_LENGTH and bool(_LABEL_WORD.fullmatch(value)))
