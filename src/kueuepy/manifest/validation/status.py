@@ -8,6 +8,7 @@ from typing import Any
 
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.formats import is_label_key
+from kueuepy.manifest.validation.elastic import is_elastic
 from kueuepy.manifest.validation.review import Review, parse_quantity
 from kueuepy.objects import (
     Admission,
@@ -62,10 +63,17 @@ def _review_assignment(assignment: PodSetAssignment, path: Path, review: Review,
 def _review_reclaimable(workload: Workload, status: WorkloadStatus, review: Review) -> None:
     path = ("status", "reclaimablePods")
     counts = {pod_set.name: pod_set.count for pod_set in workload.pod_sets}
+    admitted = _scaled_counts(status) if is_elastic(workload, review) else {}
     for position, pods in enumerate(status.reclaimable_pods):
         review.one_of(pods.name, counts, (*path, position, "name"))
-        if pods.count > counts.get(pods.name, pods.count):
+        if pods.count > max(counts.get(pods.name, pods.count), admitted.get(pods.name, 0)):
             review.problem((*path, position, "count"), f"is {pods.count}; it must be at most {counts[pods.name]}")
+
+
+def _scaled_counts(status: WorkloadStatus) -> dict[str, int]:
+    """The pods admitted for each pod set, of which an elastic job that was scaled down may still reclaim some."""
+    assignments = status.admission.pod_set_assignments if status.admission else ()
+    return {one.name: one.count for one in assignments if one.count is not None}
 
 
 def review_updates(updates: Iterable[Mapping[str, Any]], known: Sequence[str], path: Path, review: Review) -> None:

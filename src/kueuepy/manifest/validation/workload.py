@@ -6,6 +6,7 @@ Source: `pkg/webhooks/workload_webhook.go:ValidateWorkload`, `apis/kueue/v1beta2
 import re
 
 from kueuepy.manifest.formats import DNS_SUBDOMAIN
+from kueuepy.manifest.validation.elastic import is_elastic
 from kueuepy.manifest.validation.podset import review_pod_set
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.validation.status import review_status
@@ -14,7 +15,6 @@ from kueuepy.objects import Workload
 _POD_SETS = ("spec", "podSets")
 _MAX_GATE_NAME = 63
 _KINDS = {"kueue.x-k8s.io": "WorkloadPriorityClass", "scheduling.k8s.io": "PriorityClass"}
-_ELASTIC = "kueue.x-k8s.io/elastic-job"
 _BOOST = "kueue.x-k8s.io/priority-boost"
 _GATED_BY = "kueue.x-k8s.io/admission-gated-by"
 _SIGNED = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
@@ -32,11 +32,6 @@ def review_workload(workload: Workload, review: Review) -> None:
     _review_boost(workload, review)
     if workload.status is not None:
         review_status(workload, workload.status, review)
-
-
-def is_elastic(workload: Workload, review: Review) -> bool:
-    """Whether the Workload is a slice of an elastic job, which may be scaled while it runs."""
-    return review.enabled("ElasticJobsViaWorkloadSlices") and workload.annotations.get(_ELASTIC) == "true"
 
 
 def _review_min_counts(workload: Workload, review: Review) -> None:
