@@ -56,8 +56,9 @@ def read_object(kind: Kind, doc: Body, findings: Findings) -> Object | None:
     flat = _metadata(kind, doc, findings)
     if body is None or flat is None:
         return None
-    for name in _METADATA_FIELDS.intersection(body):
-        findings.odd(("spec", name), f"unknown field; {name} belongs to metadata", "left out")
+    if kind.group != KUEUE:
+        for name in _METADATA_FIELDS.intersection(body):
+            findings.odd(("spec", name), f"unknown field; {name} belongs to metadata", "left out")
     place = (kind.place,) if kind.place else ()
     for name, value in body.items():
         written = kind.forms.get(name)
@@ -85,16 +86,8 @@ def _body(kind: Kind, doc: Body, findings: Findings) -> Body | None:
         body = {name: value for name, value in doc.items() if name not in _ENVELOPE}
     else:
         body = dict(spec or {})
-    if "status" in body:
-        findings.odd(("spec", "status"), "unknown field; status stands beside spec", "left out")
-        del body["status"]
     if "status" in kind.forms and doc.get("status") is not None:
         body["status"] = doc["status"]
-    if kind.place and kind.group == KUEUE:
-        for name in doc:
-            if name not in _ENVELOPE and name != kind.place:
-                known = ("metadata", "spec", "status")
-                findings.odd((str(name),), f"unknown field; {suggestion(str(name), known)}", "left out")
     return body
 
 
@@ -104,6 +97,12 @@ def _metadata(kind: Kind, doc: Body, findings: Findings) -> Body | None:
         findings.problem(("metadata", "name"), "is required", "Required")
         return None
     flat: Body = {}
+    if kind.group == KUEUE:  # of which the schema has all fields
+        flat = {name: metadata[name] for name in (*_METADATA, *kind.metadata) if name in metadata}
+        for name in _TIMES:
+            if name in metadata:
+                flat[name] = TIME.read(metadata[name], ("metadata", name), findings)
+        return _placed(kind, flat)
     for name, value in metadata.items():
         if name in _METADATA or name in kind.metadata:
             if value is not None:
@@ -114,6 +113,11 @@ def _metadata(kind: Kind, doc: Body, findings: Findings) -> Body | None:
         elif name not in _OTHER_METADATA:
             known = _METADATA_FIELDS | _OTHER_METADATA
             findings.odd(("metadata", str(name)), f"unknown field; {suggestion(str(name), known)}", "left out")
+    return _placed(kind, flat)
+
+
+def _placed(kind: Kind, flat: Body) -> Body:
+    """The metadata without a namespace that says nothing."""
     if not flat.get("name"):
         flat.pop("name", None)
     if (not kind.namespaced and "namespace" in flat) or flat.get("namespace") == "":

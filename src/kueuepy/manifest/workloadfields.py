@@ -26,37 +26,33 @@ def _read_pod_spec(raw: Any, path: Path, findings: Findings) -> Any:
 
 def _read_status(raw: Any, path: Path, findings: Findings) -> Any:
     """The parts of the status that a record has, with times as integers."""
-    if not isinstance(raw, dict):
-        return raw
-    status = {name: value for name, value in raw.items() if name not in _SHOWN_ONLY and value is not None}
+    status = {name: value for name, value in raw.items() if name not in _SHOWN_ONLY}
     for name in ("conditions", "admissionChecks"):
-        if isinstance(items := status.get(name), list):
+        if items := status.get(name):
             status[name] = [_read_state(item, (*path, name, i), findings) for i, item in enumerate(items)]
-    if isinstance(requeue := status.get("requeueState"), dict) and requeue.get("requeueAt") is not None:
+    if "requeueAt" in (requeue := status.get("requeueState", {})):
         at = read_time(requeue["requeueAt"], (*path, "requeueState", "requeueAt"), findings)
         status["requeueState"] = {**requeue, "requeueAt": at}
     if "unhealthyNodes" in status:
         status["unhealthyNodes"] = NAMES.read(status["unhealthyNodes"], (*path, "unhealthyNodes"), findings)
-    status = {**status, **_read_admission(status.get("admission"), (*path, "admission"), findings)}
+    if "admission" in status:
+        status["admission"] = _read_admission(status["admission"], (*path, "admission"), findings)
     return status or None
 
 
 def _read_state(raw: Any, path: Path, findings: Findings) -> Any:
     """A condition or the state of a check, with its time as an integer."""
-    if not isinstance(raw, dict):
-        return raw
-    state = {name: value for name, value in raw.items() if name != "observedGeneration" and value is not None}
-    if "lastTransitionTime" in state:
-        time = read_time(state["lastTransitionTime"], (*path, "lastTransitionTime"), findings)
-        state["lastTransitionTime"] = time or 0
+    state = {**raw}
+    state.pop("observedGeneration", None)
+    state["lastTransitionTime"] = read_time(raw["lastTransitionTime"], (*path, "lastTransitionTime"), findings) or 0
     return state
 
 
-def _read_admission(admission: Any, path: Path, findings: Findings) -> dict[str, Any]:
-    """The admission, with the domains of topology assignments out of their slices; empty if there are none."""
-    assignments = admission.get("podSetAssignments") if isinstance(admission, dict) else None
-    if not isinstance(assignments, list) or not any(map(_is_placed, assignments)):
-        return {}
+def _read_admission(admission: Any, path: Path, findings: Findings) -> Any:
+    """The admission, with the domains of topology assignments out of their slices."""
+    assignments = admission.get("podSetAssignments", ())
+    if not any(map(_is_placed, assignments)):
+        return admission
     read = [
         {
             **one,
@@ -66,7 +62,7 @@ def _read_admission(admission: Any, path: Path, findings: Findings) -> dict[str,
         else one
         for position, one in enumerate(assignments)
     ]
-    return {"admission": {**admission, "podSetAssignments": read}}
+    return {**admission, "podSetAssignments": read}
 
 
 def _is_placed(assignment: Any) -> bool:

@@ -1,18 +1,27 @@
-"""Schemas as msgspec's types, which accept what is valid at full speed; what they refuse is examined field by field."""
+"""Schemas as msgspec's types, which accept what is valid at full speed; what they refuse is examined field by field.
+
+Formats of texts are checked beside msgspec, which takes more than a microsecond for a pattern: texts that were found
+to be of a form are remembered, since the same names and amounts occur in many objects.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from kueuepy.manifest.schema.table import Schema
 from kueuepy.objects.ready import ready
 
-_TIME = r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ\Z"
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kueuepy.manifest.schema.table import Schema
+
+_TIME = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ", re.ASCII)
 """The form in which Kubernetes writes times; others, and days that few months have, are examined."""
+_REMEMBERED = 4096
 
 
 @cache
@@ -22,11 +31,9 @@ def type_of(schema: Schema) -> Any:
         case "object" if schema.properties:
             return _struct(schema)
         case "object":
-            inner = type_of(schema.items) if schema.items else Any
-            return _limited(dict[str, inner], min_length=schema.min_items, max_length=schema.max_items)
+            return _limited(dict[str, _inner(schema)], min_length=schema.min_items, max_length=schema.max_items)
         case "array":
-            inner = type_of(schema.items) if schema.items else Any
-            return _limited(list[inner], min_length=schema.min_items, max_length=schema.max_items)
+            return _limited(list[_inner(schema)], min_length=schema.min_items, max_length=schema.max_items)  # type: ignore[misc]
         case "integer":
             least, most = schema.range
             return _limited(int, ge=least, le=most)
@@ -35,15 +42,14 @@ def type_of(schema: Schema) -> Any:
         case "any":
             return Any
         case "integer or string":
-            return _limited(int, ge=-(2**63), le=2**63 - 1) | _text(schema)
-    return _text(schema)
-
-
-def _text(schema: Schema) -> Any:
+            return _limited(int, ge=-(2**63), le=2**63 - 1) | str
     if schema.enum:
         return Literal[schema.enum]
-    pattern = _TIME if schema.format == "date-time" else schema.regex or None
-    return _limited(str, pattern=pattern, min_length=schema.min_length, max_length=schema.max_length)
+    return _limited(str, min_length=schema.min_length, max_length=schema.max_length)
+
+
+def _inner(schema: Schema) -> Any:
+    return type_of(schema.items) if schema.items else Any
 
 
 def _limited(kind: Any, **limits: Any) -> Any:
@@ -60,31 +66,83 @@ def _struct(schema: Schema) -> type[msgspec.Struct]:
         default = msgspec.field(name=name) if is_required else msgspec.field(name=name, default=value)
         fields.append((f"f{position}", kind if is_required else kind | msgspec.UnsetType, default))
     fields.sort(key=lambda field: field[2].default is not msgspec.NODEFAULT)
-    hook = _distinct(schema)
+    hook = _hook(schema)
     namespace = {"__post_init__": hook} if hook else None
     return msgspec.defstruct("Compiled", fields, namespace=namespace, forbid_unknown_fields=True, gc=False)
 
 
-def _distinct(schema: Schema) -> Callable[[Any], None] | None:
-    """What refuses an object with a list in which an item occurs twice; none if it has no such lists."""
-    lists: list[tuple[str, tuple[str, ...]]] = []
+def _hook(schema: Schema) -> Callable[[Any], None] | None:
+    """What refuses an object for what msgspec does not see in its fields; none if there is nothing of that."""
+    checks: list[tuple[str, Callable[[Any], bool]]] = []
     for position, inner in enumerate(schema.properties.values()):
-        if inner.type == "array" and (inner.keys or inner.is_set) and inner.items is not None:
-            names = list(inner.items.properties)
-            lists.append((f"f{position}", tuple(f"f{names.index(key)}" for key in inner.keys)))
-    if not lists:
+        if (check := _check(inner)) is not None:
+            checks.append((f"f{position}", check))
+    if not checks:
         return None
 
-    def __post_init__(self: Any) -> None:
-        for field, keys in lists:
-            items = getattr(self, field)
-            if items is msgspec.UNSET or len(items) < 2:  # noqa: PLR2004 - one item is no other's double
-                continue
-            found = {tuple(getattr(item, key) for key in keys) for item in items} if keys else set(items)
-            if len(found) < len(items):
+    def hook(self: Any) -> None:
+        for field, check in checks:
+            value = getattr(self, field)
+            if value is not msgspec.UNSET and not check(value):
                 raise ValueError(field)
 
-    return __post_init__
+    return hook
+
+
+def _check(schema: Schema) -> Callable[[Any], bool] | None:
+    """What tells whether the texts in a field have their form, and the items of a list differ; none if any value does.
+
+    The fields of objects inside are checked by their own types.
+    """
+    if schema.type in ("string", "integer or string"):
+        return _form(schema)
+    form = _form(schema.items) if schema.items else None
+    if schema.type == "object":
+        return None if form is None or schema.properties else lambda value: all(map(form, value.values()))
+    if schema.type != "array":
+        return None
+    distinct = _distinct(schema) if schema.keys or schema.is_set else None
+    if form is None:
+        return distinct
+    if distinct is None:
+        return lambda value: all(map(form, value))
+    return lambda value: all(map(form, value)) and distinct(value)
+
+
+def _form(schema: Schema) -> Callable[[Any], bool] | None:
+    """What tells whether a text has the form of its schema; none if every text has."""
+    if schema.format == "date-time":
+        return lambda value: _TIME.fullmatch(value) is not None
+    if not schema.pattern or schema.enum:
+        return None
+    search, known = schema.compiled.search, set[str]()
+
+    def has_form(value: Any) -> bool:
+        if value in known or isinstance(value, int):
+            return True
+        if search(value) is None:
+            return False
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        known.add(value)
+        return True
+
+    return has_form
+
+
+def _distinct(schema: Schema) -> Callable[[Any], bool]:
+    """What tells whether the items of a list differ."""
+    if schema.is_set:
+        return lambda items: len(items) < 2 or len(set(items)) == len(items)  # noqa: PLR2004 - one item has no double
+    names = list(schema.items.properties) if schema.items else []
+    fields = [f"f{names.index(key)}" for key in schema.keys]
+
+    def are_distinct(items: Any) -> bool:
+        if len(items) < 2:  # noqa: PLR2004 - likewise
+            return True
+        return len({tuple([getattr(item, field) for field in fields]) for item in items}) == len(items)
+
+    return are_distinct
 
 
 def is_valid(schema: Schema, value: Any) -> bool:
