@@ -73,7 +73,7 @@ def _struct(schema: Schema) -> type[msgspec.Struct]:
 
 def _hook(schema: Schema) -> Callable[[Any], None] | None:
     """What refuses an object for what msgspec does not see in its fields; none if there is nothing of that."""
-    checks: list[tuple[str, Callable[[Any], bool]]] = []
+    checks: list[tuple[str, Callable[[Any], object]]] = []
     for position, inner in enumerate(schema.properties.values()):
         if (check := _check(inner)) is not None:
             checks.append((f"f{position}", check))
@@ -89,7 +89,7 @@ def _hook(schema: Schema) -> Callable[[Any], None] | None:
     return hook
 
 
-def _check(schema: Schema) -> Callable[[Any], bool] | None:
+def _check(schema: Schema) -> Callable[[Any], object] | None:
     """What tells whether the texts in a field have their form, and the items of a list differ; none if any value does.
 
     The fields of objects inside are checked by their own types.
@@ -109,10 +109,10 @@ def _check(schema: Schema) -> Callable[[Any], bool] | None:
     return lambda value: all(map(form, value)) and distinct(value)
 
 
-def _form(schema: Schema) -> Callable[[Any], bool] | None:
+def _form(schema: Schema) -> Callable[[Any], object] | None:
     """What tells whether a text has the form of its schema; none if every text has."""
     if schema.format == "date-time":
-        return lambda value: _TIME.fullmatch(value) is not None
+        return _TIME.fullmatch
     if not schema.pattern or schema.enum:
         return None
     search, known = schema.compiled.search, set[str]()

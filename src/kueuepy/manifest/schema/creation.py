@@ -28,10 +28,10 @@ _OPTIONAL_TEXTS = {
 """Texts that v1beta1's types leave out where they are empty."""
 
 
-def as_created(kind: str, version: str, doc: Doc) -> Doc:
-    """The object as the webhook returns it; the object itself where the webhook changes nothing that is checked."""
+def as_created(version: str, doc: Doc) -> Doc:
+    """The ClusterQueue as the webhook returns it; the object itself where that changes nothing that is checked."""
     spec = doc.get("spec")
-    if kind != "ClusterQueue" or not isinstance(spec, dict) or _is_finalized(doc.get("metadata")):
+    if not isinstance(spec, dict) or _is_finalized(doc.get("metadata")):
         return doc
     spec = _at(spec, ("resourceGroups", "*", "flavors", "*", "resources", "*"), _quota)
     spec = _at(spec, ("fairSharing",), lambda sharing: _amounts(sharing, ("weight",)))
@@ -121,16 +121,14 @@ def _without_empty(part: Any, names: tuple[str, ...]) -> Any:
     return {name: value for name, value in part.items() if name not in names or value != ""}
 
 
-def zero_times(kind: str, doc: Doc) -> list[tuple[str | int, ...]]:
+def zero_times(doc: Doc) -> list[tuple[str | int, ...]]:
     """The times that the webhook of ResourceFlavors writes back as null, which the schema refuses."""
-    spec, metadata = doc.get("spec"), doc.get("metadata")
-    taints = spec.get("nodeTaints") if isinstance(spec, dict) else None
-    if kind != "ResourceFlavor" or not isinstance(taints, list) or _is_finalized(metadata):
+    if _is_finalized(doc.get("metadata")):
         return []
     return [
         ("spec", "nodeTaints", position, "timeAdded")
-        for position, taint in enumerate(taints)
-        if isinstance(taint, dict) and taint.get("timeAdded") == _ZERO_TIME
+        for position, taint in enumerate(doc.get("spec", {}).get("nodeTaints", ()))
+        if taint.get("timeAdded") == _ZERO_TIME
     ]
 
 

@@ -18,8 +18,10 @@ _OWNER_FIELDS = ("apiVersion", "kind", "name", "uid")
 _MANAGED = ("metadata", "managedFields")
 
 
-def review_metadata(metadata: dict[str, Any], findings: Findings) -> None:
+def review_metadata(metadata: dict[str, Any] | None, findings: Findings) -> None:
     """The rules of what the metadata says beside name, labels and annotations."""
+    if not metadata:
+        return
     if finalizers := metadata.get("finalizers"):
         for position, name in enumerate(finalizers):
             if not is_label_key(name):
@@ -30,10 +32,9 @@ def review_metadata(metadata: dict[str, Any], findings: Findings) -> None:
     if owners := metadata.get("ownerReferences"):
         for position, owner in enumerate(owners):
             _review_owner(owner, position, findings)
-        controllers = sum(owner.get("controller") is True for owner in owners)
-        if controllers > 1:
+        if len(owners) > 1 and (controllers := sum(owner.get("controller") is True for owner in owners)) > 1:
             findings.problem(_OWNERS, f"names {controllers} controllers; at most one may be the controller")
-    for position, entry in enumerate(metadata.get("managedFields") or ()):
+    for position, entry in enumerate(metadata.get("managedFields", ())):
         if entry.get("operation") not in ("Apply", "Update"):
             detail = f"{shown(entry.get('operation'))} is not supported; it must be one of Apply, Update"
             findings.problem((*_MANAGED, position, "operation"), detail, "NotSupported")
@@ -44,12 +45,12 @@ def review_metadata(metadata: dict[str, Any], findings: Findings) -> None:
 
 def _review_owner(owner: dict[str, Any], position: int, findings: Findings) -> None:
     """The rules of one owner. Kubernetes names the whole list, without the position."""
-    for field in _OWNER_FIELDS:
-        if not owner.get(field):
-            findings.problem(_OWNERS, f"item {position} has no {field}; it is required", "Required")
-    version = owner.get("apiVersion") or ""
+    version, kind = owner.get("apiVersion", ""), owner.get("kind")
+    if not (version and kind and owner.get("name") and owner.get("uid")):
+        missing = " and no ".join(field for field in _OWNER_FIELDS if not owner.get(field))
+        findings.problem(_OWNERS, f"item {position} has no {missing}", "Required")
     if version.count("/") > 1:
         detail = f"item {position} has apiVersion {shown(version)}; it must be a group, / and a version"
         findings.problem(_OWNERS, detail)
-    if (version, owner.get("kind")) == ("v1", "Event"):
+    if kind == "Event" and version == "v1":
         findings.problem(_OWNERS, f"item {position} is an Event; it must not own other objects")

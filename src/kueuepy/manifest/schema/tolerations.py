@@ -12,6 +12,8 @@ from kueuepy.errors.problems import shown
 from kueuepy.manifest.formats import LABEL_LENGTH, is_label_key
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kueuepy.errors.problems import Path
     from kueuepy.manifest.decoding import Findings
 
@@ -19,18 +21,8 @@ _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _OPERATORS = ("Equal", "Exists")
 
 
-def review_all_tolerations(kind: str, doc: dict[str, Any], findings: Findings) -> None:
-    """The rules of all tolerations of an object that is valid by its schema."""
-    if kind == "ResourceFlavor":
-        _review(doc.get("spec", {}).get("tolerations", ()), ("spec", "tolerations"), findings)
-    elif kind == "Workload":
-        for position, check in enumerate(doc.get("status", {}).get("admissionChecks", ())):
-            for index, update in enumerate(check.get("podSetUpdates", ())):
-                path = ("status", "admissionChecks", position, "podSetUpdates", index, "tolerations")
-                _review(update.get("tolerations", ()), path, findings)
-
-
-def _review(tolerations: list[dict[str, Any]], path: Path, findings: Findings) -> None:
+def review_tolerations(tolerations: Iterable[dict[str, Any]], path: Path, findings: Findings) -> None:
+    """The rules of a list of tolerations that is valid by its schema."""
     for position, toleration in enumerate(tolerations):
         place = (*path, position)
         operator, effect, key = (toleration.get(name) for name in ("operator", "effect", "key"))
