@@ -104,6 +104,19 @@ def _selector_spread(body: Body) -> Body:
     return {"spec": {**body, "namespaceSelector": selector} if selector is not None else body}
 
 
+_INACTIVE = {
+    "conditions": [
+        {
+            "type": "Active",
+            "status": "False",
+            "reason": "Inactive",
+            "message": "",
+            "lastTransitionTime": "1970-01-01T00:00:00Z",
+        }
+    ]
+}
+
+
 def _check_body(doc: Body) -> Body:
     return {**_part(doc, "spec"), "active": _is_true(doc, "Active", unknown=True)}
 
@@ -111,7 +124,7 @@ def _check_body(doc: Body) -> Body:
 def _check_spread(body: Body) -> Body:
     active = body.pop("active", True)
     spec = {"spec": body} if body else {}
-    return spec if active else {**spec, "status": _condition("Active", true=False)}
+    return spec if active else {**spec, "status": _INACTIVE}
 
 
 _NO_CONDITION = {"type": "MemoryPressure", "status": "False"}

@@ -1,7 +1,8 @@
 """load: all that files, texts and parsed objects hold, as a Manifest."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from operator import itemgetter
+from typing import Any, NoReturn, TypeAlias
 
 from kueuepy.errors import DuplicateError
 from kueuepy.errors.arguments import checked
@@ -93,7 +94,9 @@ class _Loader:
         self._annotated: list[tuple[Item, str]] = []
         self._others: list[dict[str, Any]] = []
         self._notes: list[Note] = []
-        self._problems: list[tuple[str, Problem]] = []
+        self._problems: list[tuple[int, str, Problem]] = []
+        self._position = 0
+        self._positions: dict[tuple[str, str], int] = {}
         self._versions: set[str] = set()
         self._generated = 0
         self._validated = Validated()
@@ -101,6 +104,7 @@ class _Loader:
     def take(self, item: Item) -> None:
         """Adds a document: an object, or a list of them."""
         doc = item.value
+        self._position += 1
         if not isinstance(doc, dict):
             self._fail(item, Problem((), "Invalid", "is not a mapping; an object has apiVersion, kind and metadata"))
         elif str(doc.get("kind")).endswith("List") and isinstance(doc.get("items") or [], list):
@@ -179,6 +183,7 @@ class _Loader:
         if place in self._objects:
             self._twice(called(obj), item, self._objects.pop(place)[1])
         self._objects[place] = (obj, item)
+        self._positions[place] = self._position
 
     def _placed(self, doc: dict[str, Any]) -> dict[str, Any]:
         """The object in the namespace of those that name none, if it names none."""
@@ -208,9 +213,14 @@ class _Loader:
         self._notes += [Note(item, note.path, f"{name}: {note}") for note in findings.notes]
 
     def _fail(self, item: Item, problem: Problem, name: str = "document") -> None:
-        self._problems.append((f"{item.where(problem.path)}: {name}", problem))
+        self._problems.append((self._position, f"{item.where(problem.path)}: {name}", problem))
         if len(self._problems) >= _ENOUGH:
-            raise ManifestError(self._problems)
+            self._raise()
+
+    def _raise(self) -> NoReturn:
+        """Raises the error of all problems, in the order of the objects."""
+        ordered = sorted(self._problems, key=itemgetter(0))
+        raise ManifestError([(where, problem) for _, where, problem in ordered])
 
     def _note_annotations(self, *, is_old: bool) -> None:
         """Notes what names a queue in the way of the first releases."""
@@ -222,7 +232,7 @@ class _Loader:
         """All of it, after the rules have been checked."""
         configuration = self._review()
         if self._problems:
-            raise ManifestError(self._problems)
+            self._raise()
         jobs = self._jobs
         is_old = bool(self._versions.intersection(OLD_VERSIONS))
         if is_old:
@@ -250,9 +260,10 @@ class _Loader:
             configuration = Configuration(version=self._release.name)
         gates = configuration.gates if configuration and not self._problems else {}
         validated = Validated()
-        for obj, item in self._objects.values():
+        for place, (obj, item) in self._objects.items():
             review = Review(strict=self._strict, gates=gates, validated=validated)
             review_object(obj, review)
             if review.problems or review.notes:
+                self._position = self._positions[place]
                 self._collect(review, item, called(obj))
         return configuration

@@ -7,9 +7,11 @@ from kueuepy.manifest import placements
 from kueuepy.manifest.decoding import Findings, hold
 from kueuepy.manifest.fields import NAMES, FieldForm, read_time
 from kueuepy.manifest.podtemplate import PodTemplate
+from kueuepy.manifest.schema.table import METADATA
 from kueuepy.objects.times import format_time
 
 _PLACE = "topologyAssignment"
+_TEMPLATE_METADATA = {"annotations", "finalizers", "labels", "name", "namespace"}
 _SHOWN_ONLY = frozenset(("resourceRequests", "schedulingStats", "preemptionGates"))
 
 
@@ -94,12 +96,37 @@ def _write_status(status: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write_state(state: dict[str, Any]) -> dict[str, Any]:
-    return {**state, "lastTransitionTime": format_time(state.get("lastTransitionTime", 0))}
+    return {"message": "", **state, "lastTransitionTime": format_time(state.get("lastTransitionTime", 0))}
 
 
 def _write_pod_sets(pod_sets: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The pod sets with all that the API requires, and their names and counts, for readers."""
-    return [{"name": "main", "count": 1, "template": {}, **pod_set} for pod_set in pod_sets]
+    return [
+        {"name": "main", "count": 1, **pod_set, "template": _complete(pod_set.get("template", {}))}
+        for pod_set in pod_sets
+    ]
+
+
+def _complete(template: dict[str, Any]) -> dict[str, Any]:
+    """The template with a list of containers, each with a name, which the API requires, and no metadata it has not."""
+    metadata = template.get("metadata")
+    if isinstance(metadata, dict) and not metadata.keys() <= _TEMPLATE_METADATA:
+        kept = {name: value for name, value in metadata.items() if name not in METADATA.properties}
+        known = {name: value for name, value in metadata.items() if name in _TEMPLATE_METADATA}
+        template = {**template, "metadata": {**kept, **known}}
+    spec = template.get("spec")
+    if not isinstance(spec, dict):
+        return template
+    containers = spec.get("containers")
+    if containers is None:
+        return {**template, "spec": {**spec, "containers": []}}
+    if not isinstance(containers, list | tuple) or all("name" in c for c in containers if isinstance(c, dict)):
+        return template
+    named = [
+        {"name": f"container-{position}", **container} if isinstance(container, dict) else container
+        for position, container in enumerate(containers)
+    ]
+    return {**template, "spec": {**spec, "containers": named}}
 
 
 _USAGE = ("fairSharing", "admissionFairSharingStatus", "consumedResources")

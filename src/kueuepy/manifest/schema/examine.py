@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.errors.problems import shown, suggestion
+from kueuepy.manifest.schema.table import METADATA
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,14 +68,22 @@ def _object(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
             return value
         known = schema.properties.get(name)
         if known is None:
-            detail = f"unknown field; {suggestion(str(name), schema.properties)}"
-            findings.odd((*path, str(name)), detail, "left out")
+            findings.odd((*path, str(name)), f"unknown field; {_hint(schema, str(name), path)}", "left out")
         elif inner is not None:
             clean[name] = examine(known, inner, (*path, name), findings)
     for name in schema.required:
         if name not in clean and schema.properties[name].default is msgspec.UNSET:
             findings.problem((*path, name), "is required", "Required")
     return clean
+
+
+def _hint(schema: Schema, name: str, path: Path) -> str:
+    """What may be meant by an unknown field."""
+    if path == ("spec",) and name == "status":
+        return "status stands beside spec"
+    if path == ("spec",) and name in METADATA.properties:
+        return f"{name} belongs to metadata"
+    return suggestion(name, schema.properties)
 
 
 def _mapping(schema: Schema, value: dict[str, Any], path: Path, findings: Findings) -> Any:
@@ -159,8 +168,9 @@ def _string(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
         return value
     if schema.format == "date-time" and not is_time(value):
         findings.problem(path, f"is {shown(value)}; it must be a time such as 2026-01-31T12:00:00Z")
-    _length(schema, value, path, findings)
-    if schema.pattern and not schema.compiled.search(value):
+    if not schema.pattern or schema.compiled.search(value):
+        _length(schema, value, path, findings)
+    else:
         detail = f"is {shown(value)}; it must be {_form(schema.pattern)}"
         if schema.pattern in _NAMES:
             findings.odd(path, detail, "taken as it is", "Invalid")
@@ -285,4 +295,5 @@ _BY_TYPE: dict[str, Callable[[Schema, Any, Path, Findings], Any]] = {
     "integer": _integer,
     "boolean": _boolean,
     "integer or string": _integer_or_string,
+    "any": lambda _, value, __, ___: value,
 }

@@ -106,8 +106,13 @@ def schema_of(kind: str, version: str) -> Schema | None:
     number = _table()["kinds"].get(kind, {}).get(version)
     if number is None:
         return None
-    found = _numbered(number)
-    return msgspec.structs.replace(found, properties={**found.properties, "metadata": METADATA})
+    found = _with(_numbered(number), "metadata", METADATA)
+    status = found.properties.get("status")
+    if status is None or kind == "Workload":
+        return found
+    read = _READ_STATUS.get(kind, ())
+    free = {name: inner if name in read else _ANY for name, inner in status.properties.items()}
+    return _with(found, "status", msgspec.structs.replace(status, properties=free, required=()) if read else _ANY)
 
 
 @cache
@@ -118,7 +123,7 @@ def template_of(kind: str, version: str) -> tuple[Schema, Schema] | None:
     pod_sets = spec.properties.get("podSets") if spec else None
     if found is None or spec is None or pod_sets is None or pod_sets.items is None:
         return None
-    free = _with(pod_sets.items, "template", Schema(type="any"))
+    free = _with(pod_sets.items, "template", _ANY)
     sets = msgspec.structs.replace(pod_sets, items=free)
     return _with(found, "spec", _with(spec, "podSets", sets)), pod_sets.items.properties["template"]
 
@@ -131,6 +136,9 @@ def _text_fields(names: str) -> dict[str, Schema]:
     return dict.fromkeys(names.split(), _TEXT)
 
 
+_ANY = Schema(type="any")
+_READ_STATUS = {"LocalQueue": ("fairSharing",)}
+"""What is read of the status of other kinds than Workload. An API server drops their status on creation, unread."""
 _TEXT = Schema(type="string")
 _FLAG = Schema(type="boolean")
 _INTEGER = Schema(type="integer", format="int64")

@@ -35,16 +35,23 @@ class Review(Findings):
 
     Attributes:
         gates: Feature gates that differ from their defaults.
+        is_update: Whether a change is reviewed, not an object by itself.
     """
 
-    __slots__ = ("gates",)
+    __slots__ = ("gates", "is_update")
 
     def __init__(
-        self, *, strict: bool = True, gates: Mapping[str, bool] | None = None, validated: Validated | None = None
+        self,
+        *,
+        strict: bool = True,
+        gates: Mapping[str, bool] | None = None,
+        validated: Validated | None = None,
+        is_update: bool = False,
     ) -> None:
         """Starts without findings; lenient reviews note names of a wrong form, and refuse nothing for them."""
         super().__init__(strict=strict, validated=validated)
         self.gates = gates or {}
+        self.is_update = is_update
 
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on."""

@@ -63,7 +63,7 @@ def _review_assignment(assignment: PodSetAssignment, path: Path, review: Review,
 def _review_reclaimable(workload: Workload, status: WorkloadStatus, review: Review) -> None:
     path = ("status", "reclaimablePods")
     counts = {pod_set.name: pod_set.count for pod_set in workload.pod_sets}
-    admitted = _scaled_counts(status) if is_elastic(workload, review) else {}
+    admitted = _scaled_counts(status) if is_elastic(workload, review) and not review.is_update else {}
     for position, pods in enumerate(status.reclaimable_pods):
         review.one_of(pods.name, counts, (*path, position, "name"))
         if pods.count > max(counts.get(pods.name, pods.count), admitted.get(pods.name, 0)):

@@ -15,10 +15,6 @@ _CLASSES = {
 }
 _MODES = ("NoAdmissionFairSharing", "UsageBasedAdmissionFairSharing")
 _DELAYS = ("Pending", "Ready")
-_NEWER = {
-    "ClusterQueue": {"cohortName": "cohort", "concurrentAdmissionPolicy": ""},
-    "Workload": {"priorityClassRef": "priorityClassName", "preemptionGates": ""},
-}
 
 
 def convert(doc: Doc, findings: Findings) -> Doc:
@@ -27,7 +23,6 @@ def convert(doc: Doc, findings: Findings) -> Doc:
     if not isinstance(spec, dict):
         return doc
     kind = str(doc.get("kind"))
-    spec = _without_newer(kind, spec, findings)
     if kind == "ClusterQueue":
         return {**doc, "spec": _cluster_queue(spec)}
     if kind == "Workload":
@@ -35,15 +30,6 @@ def convert(doc: Doc, findings: Findings) -> Doc:
     if kind == "AdmissionCheck":
         spec = {name: value for name, value in spec.items() if name != "retryDelayMinutes"}
     return {**doc, "spec": spec}
-
-
-def _without_newer(kind: str, spec: Doc, findings: Findings) -> Doc:
-    """The spec without the fields that only v1beta2 has."""
-    newer = _NEWER.get(kind, {})
-    for name in spec.keys() & newer.keys():
-        hint = f'; its name there is "{newer[name]}"' if newer[name] else ""
-        findings.odd(("spec", name), f"unknown field in v1beta1{hint}", "left out")
-    return {name: value for name, value in spec.items() if name not in newer}
 
 
 def _cluster_queue(spec: Doc) -> Doc:
