@@ -129,6 +129,7 @@ def _complete(template: dict[str, Any]) -> dict[str, Any]:
     return {**template, "spec": {**spec, "containers": named}}
 
 
+_NEVER = "1970-01-01T00:00:00Z"
 _USAGE = ("fairSharing", "admissionFairSharingStatus", "consumedResources")
 
 
@@ -145,10 +146,10 @@ def _read_local_queue_status(raw: Any, path: Path, findings: Findings) -> Any:
 
 
 def _write_local_queue_status(status: dict[str, Any] | None) -> dict[str, Any] | None:
-    written: Any = (status or {}).get("consumedResources")
-    for step in reversed(_USAGE):
-        written = {step: written}
-    return written if status else None
+    if not status:
+        return None
+    usage = {"consumedResources": status["consumedResources"], "lastUpdate": _NEVER}
+    return {"fairSharing": {"admissionFairSharingStatus": usage, "weightedShare": 0}}
 
 
 LOCAL_QUEUE_STATUS = FieldForm(_read_local_queue_status, _write_local_queue_status)

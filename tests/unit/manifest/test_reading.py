@@ -395,8 +395,8 @@ def test_problems_name_file_line_object_and_field(tmp_path: Path):
     assert str(error.value).splitlines() == [
         f'{path}:15: ClusterQueue "vision": {group}[1].nominalQouta: unknown field; did you mean "nominalQuota"?',
         (
-            f'{path}:21: LocalQueue "team-a/jobs": spec.clusterQueue: is "Vision"; it must be a DNS subdomain: at most 253 '
-            "of a-z, 0-9, - and ., with a letter or digit at each end"
+            f'{path}:21: LocalQueue "team-a/jobs": spec.clusterQueue: is "Vision"; it must be a DNS subdomain: '
+            "at most 253 of a-z, 0-9, - and ., with a letter or digit at each end"
         ),
         (
             f'{path}:22: LocalQueue "team-a/jobs": spec.stopPolicy: "Stop" is not supported; it must be one of '

@@ -261,7 +261,7 @@ def _integer_or_string(schema: Schema, value: Any, path: Path, findings: Finding
             findings.odd(path, f"is {number}, beyond 64 bits; write it in quotes", "read as if it were", "Invalid")
             return str(number)
         return number
-    if not isinstance(value, float):
+    if not isinstance(value, float) or not math.isfinite(value):
         return _wrong_type(schema, value, path, findings)
     findings.odd(path, f"is {value}, a fraction without quotes; write it in quotes", "read as if it were", "Invalid")
     return str(value)

@@ -39,23 +39,23 @@ _ABSENT = (None, "", [], {})
 
 def same_pod_sets(one: list[Any], other: list[Any]) -> list[bool]:
     """Of each pair of pod sets in the form of v1beta2, whether they mean the same."""
-    schema = _within("Workload", "spec", "podSets").items
-    assert schema is not None
-    return [_plain(schema, a) == _plain(schema, b) for a, b in zip(one, other, strict=True)]
+    before, after = (plain("Workload", part, "spec", "podSets") for part in (one, other))
+    return [a == b for a, b in zip(before, after, strict=True)]
 
 
 def same_status(field: str, one: Any, other: Any) -> bool:
     """Whether two values of a field of a Workload's status mean the same."""
-    schema = _within("Workload", "status", field)
-    return bool(_plain(schema, one) == _plain(schema, other))
+    before, after = (plain("Workload", part, "status", field) for part in (one, other))
+    return bool(before == after)
 
 
-def _within(kind: str, *path: str) -> Schema:
-    found = schema_of(kind, "v1beta2")
-    assert found is not None
+def plain(kind: str, value: Any, *path: str) -> Any:
+    """An object of v1beta2, or what it has at a path, without what stands for absent, and with quantities in one form."""
+    schema = schema_of(kind, "v1beta2")
+    assert schema is not None
     for step in path:
-        found = found.properties[step]
-    return found
+        schema = schema.properties[step]
+    return _plain(schema, value)
 
 
 def _plain(schema: Schema | None, value: Any) -> Any:
@@ -78,7 +78,8 @@ def _is_absent(schema: Schema, name: str, value: Any) -> bool:
         return value is None
     if value in _ABSENT and not isinstance(value, bool):
         return True
-    return bool(value == known.default or (name in _ZEROES and not value))
+    default = str(known.default) if known.type == "integer or string" else known.default
+    return bool(value == default or (name in _ZEROES and not value))
 
 
 def _amount(value: int | str) -> str:
