@@ -1,4 +1,4 @@
-"""Recorded answers of an API server with Kueue's CRDs and webhooks: which objects it accepts, and how it stores them."""
+"""Recorded answers of an API server with Kueue's CRDs and webhooks: the objects that it accepts, and as what."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def answer(case: dict[str, Any]) -> tuple[Any, list[str]]:
 
 def steps(field: str) -> tuple[str, ...]:
     """The steps of a path. Items of lists, which Kueue names by position or key, count as their list."""
-    items = re.sub(r"\[\d+\]|(?<=reclaimablePods)\[[^\]]*\]", "", field.replace('"', ""))
+    items = re.sub(r"\[\d+\]|(?<=reclaimablePods)(\[[^\]]*\]|\.main)", "", field.replace('"', ""))
     return tuple(step for step in re.split(r"[.\[\]]", items) if step)
 
 

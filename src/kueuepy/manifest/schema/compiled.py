@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
+from kueuepy.manifest.formats import fault_of_quantity
 from kueuepy.objects.ready import ready
 
 if TYPE_CHECKING:
@@ -31,9 +32,11 @@ def type_of(schema: Schema) -> Any:
         case "object" if schema.properties:
             return _struct(schema)
         case "object":
-            return _limited(dict[str, _inner(schema)], min_length=schema.min_items, max_length=schema.max_items)
+            inner = type_of(schema.items) if schema.items else Any
+            return _limited(dict[str, inner], min_length=schema.min_items, max_length=schema.max_items)  # type: ignore[valid-type]
         case "array":
-            return _limited(list[_inner(schema)], min_length=schema.min_items, max_length=schema.max_items)  # type: ignore[misc]
+            inner = type_of(schema.items) if schema.items else Any
+            return _limited(list[inner], min_length=schema.min_items, max_length=schema.max_items)  # type: ignore[valid-type]
         case "integer":
             least, most = schema.range
             return _limited(int, ge=least, le=most)
@@ -46,10 +49,6 @@ def type_of(schema: Schema) -> Any:
     if schema.enum:
         return Literal[schema.enum]
     return _limited(str, min_length=schema.min_length, max_length=schema.max_length)
-
-
-def _inner(schema: Schema) -> Any:
-    return type_of(schema.items) if schema.items else Any
 
 
 def _limited(kind: Any, **limits: Any) -> Any:
@@ -116,11 +115,12 @@ def _form(schema: Schema) -> Callable[[Any], object] | None:
     if not schema.pattern or schema.enum:
         return None
     search, known = schema.compiled.search, set[str]()
+    is_quantity = schema.type == "integer or string"
 
     def has_form(value: Any) -> bool:
         if value in known or isinstance(value, int):
             return True
-        if search(value) is None:
+        if search(value) is None or (is_quantity and fault_of_quantity(value)):
             return False
         if len(known) >= _REMEMBERED:
             known.clear()

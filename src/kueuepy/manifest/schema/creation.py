@@ -9,9 +9,11 @@ Source: `pkg/webhooks/clusterqueue_webhook.go:Default`, `apis/kueue/v1beta1/clus
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Quantity
+from kueuepy.manifest.formats import QUANTITY, fault_of_quantity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,19 +93,15 @@ def _written(amount: str | float) -> Any:
     if isinstance(amount, float):
         return str(amount) if math.isfinite(amount) else amount
     text = str(amount).strip()
-    if text.strip("+-.") and text == amount:
-        return amount
-    try:
-        quantity = Quantity(text)
-    except ValueError:
-        return amount
-    return str(quantity) if not text.strip("+-.") else text
+    if QUANTITY.fullmatch(text) or isinstance(amount, int):
+        return text
+    return amount if fault_of_quantity(text) else str(Quantity(text))
 
 
 def _converted(spec: Doc) -> Doc:
     """The spec of v1beta1, converted to v1beta2 and back."""
     for path, names in _OPTIONAL_TEXTS.items():
-        spec = _at(spec, path, lambda part, names=names: _without_empty(part, names))
+        spec = _at(spec, path, partial(_without_empty, names))
     scope = spec.get("admissionScope")
     if isinstance(scope, dict) and scope.get("admissionMode") is None:
         spec = {**spec, "admissionScope": {**scope, "admissionMode": ""}}
@@ -115,7 +113,7 @@ def _converted(spec: Doc) -> Doc:
     return spec
 
 
-def _without_empty(part: Any, names: tuple[str, ...]) -> Any:
+def _without_empty(names: tuple[str, ...], part: Any) -> Any:
     if not isinstance(part, dict) or not any(part.get(name) == "" for name in names):
         return part
     return {name: value for name, value in part.items() if name not in names or value != ""}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.errors.problems import shown, suggestion
+from kueuepy.manifest.formats import fault_of_quantity
 from kueuepy.manifest.schema.table import METADATA
 
 if TYPE_CHECKING:
@@ -254,6 +255,8 @@ def _integer_or_string(schema: Schema, value: Any, path: Path, findings: Finding
     if isinstance(value, str):
         if schema.pattern and not schema.compiled.search(value):
             findings.problem(path, f"is {shown(value)}; it must be {_QUANTITY}")
+        elif schema.pattern and (fault := fault_of_quantity(value)):
+            findings.problem(path, fault)
         return value
     number = _whole(value)
     if number is not None:

@@ -34,7 +34,7 @@ _ZEROES = frozenset(
     ]
 )
 """Fields in which Go does not tell zero from absent."""
-_ABSENT = (None, "", [], {})
+_ABSENT: tuple[Any, ...] = (None, "", [], {})
 
 
 def same_pod_sets(one: list[Any], other: list[Any]) -> list[bool]:
@@ -50,7 +50,7 @@ def same_status(field: str, one: Any, other: Any) -> bool:
 
 
 def plain(kind: str, value: Any, *path: str) -> Any:
-    """An object of v1beta2, or what it has at a path, without what stands for absent, and with quantities in one form."""
+    """An object of v1beta2, or a part of it, without what stands for absent, and with quantities in one form."""
     schema = schema_of(kind, "v1beta2")
     assert schema is not None
     for step in path:

@@ -177,8 +177,9 @@ def _has_its_types(obj: Object, review: Review) -> bool:
 def _read_again(kind: Kind, doc: dict[str, Any], review: Review) -> Object | None:
     """The record of a written record, which is held to the schema of its kind.
 
-    A record may leave out what an API server requires and no decision depends on: the reason of a condition, and fields
-    of containers. A template may have the metadata of any object, such as that of the job it was copied from.
+    A record may leave out what an API server requires and no decision depends on: the reason of a condition, fields of
+    containers, and the version and UID of an owner. A template may have the metadata of any object, such as that of
+    the job from which it was copied.
     """
     if kind.group == KUEUE:
         doc = structured(kind.name, kind.version, doc, review)
@@ -193,7 +194,8 @@ def _may_be_absent(problem: Problem) -> bool:
     in_template = path[:2] == ("spec", "podSets") and "template" in path
     in_condition = path[:2] == ("status", "conditions") and path[-1:] == ("reason",)
     in_metadata = in_template and path[4:5] == ("metadata",) and path[5:] in _METADATA_FIELDS
-    return in_metadata if problem.kind == "Unknown" else problem.kind == "Required" and (in_template or in_condition)
+    is_known = in_template or in_condition or path == ("metadata", "ownerReferences")
+    return in_metadata if problem.kind == "Unknown" else problem.kind == "Required" and is_known
 
 
 _METADATA_FIELDS = {(name,) for name in METADATA.properties}

@@ -5,8 +5,10 @@ Source: `apis/kueue/v1beta2/multikueue_types.go`.
 
 from typing import Any
 
+from kueuepy.errors.problems import shown
 from kueuepy.manifest.decoding import Findings
 from kueuepy.manifest.schema.structure import structured
+from kueuepy.manifest.schema.table import schema_of
 
 PROVISIONING = "ProvisioningRequestConfig"
 
@@ -14,6 +16,9 @@ PROVISIONING = "ProvisioningRequestConfig"
 def review_parameters(version: str, doc: dict[str, Any], findings: Findings) -> dict[str, Any]:
     """The object without nulls; what is wrong with it is among the findings."""
     kind = str(doc.get("kind"))
+    if schema_of(kind, version) is None:
+        findings.problem(("apiVersion",), f"is of version {shown(version)}; it must be v1beta1 or v1beta2")
+        return doc
     doc = structured(kind, version, doc, findings)
     if findings.problems:
         return doc

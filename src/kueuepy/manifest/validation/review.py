@@ -3,7 +3,6 @@
 Source: `k8s.io/apimachinery/pkg/util/validation` and the patterns of Kueue's CRDs.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sized
 from functools import lru_cache
 from typing import Any
@@ -14,6 +13,7 @@ from kueuepy.manifest.decoding import Findings, Validated
 from kueuepy.manifest.formats import (
     DNS_LABEL,
     LABEL_LENGTH,
+    QUANTITY,
     SUBDOMAIN_LENGTH,
     is_label_key,
     is_label_value,
@@ -22,8 +22,6 @@ from kueuepy.manifest.formats import (
 from kueuepy.manifest.gates import enabled
 from kueuepy.objects import QuantityText
 
-_NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
-_QUANTITY = re.compile(rf"[+-]?{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?{_NUMBER}))?")
 _INT32 = 2**31
 _REMEMBERED = 4096  # names and amounts that were looked at; those of workloads that came and went leave nothing
 _ANNOTATIONS_BYTES = 256 * 1024
@@ -148,7 +146,7 @@ class Review(Findings):
             return
         for key in annotations:
             self.label_key(key.lower(), (*path, key))
-        size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
+        size = sum(_bytes(key) + _bytes(value) for key, value in annotations.items())
         if size > _ANNOTATIONS_BYTES:
             self.problem(path, f"has {size} bytes; at most {_ANNOTATIONS_BYTES} are allowed", "TooMany")
 
@@ -175,6 +173,11 @@ class Review(Findings):
         return found
 
 
+def _bytes(text: str) -> int:
+    """The length of a text in UTF-8; a lone surrogate, which has no form there, counts as three bytes."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
 _NO_QUANTITY = "is {}; it must be a quantity: an integer, or a text such as 500m or 64Gi"
 
 
@@ -191,7 +194,7 @@ def parse_quantity(value: QuantityText) -> Quantity | str:
     if isinstance(value, bool):
         return _NO_QUANTITY.format(value)
     text = str(value)
-    if isinstance(value, str) and not _QUANTITY.fullmatch(text):
+    if isinstance(value, str) and not QUANTITY.fullmatch(text):
         return f"is {shown(value)}; it must be a quantity: a number, then one of n u m k M G T P E Ki Mi Gi Ti Pi Ei"
     return parse_lenient(text)
 
