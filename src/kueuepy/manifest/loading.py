@@ -1,14 +1,15 @@
 """load: all that files, texts and parsed objects hold, as a Manifest."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from operator import itemgetter
+from typing import Any, NoReturn, TypeAlias
 
 from kueuepy.errors import DuplicateError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
-from kueuepy.manifest.convert import generated_name, object_name, read_object, split_api_version
+from kueuepy.manifest.convert import generated_name, in_v1beta2, object_name, read_object, split_api_version
 from kueuepy.manifest.decoding import Findings, Validated
 from kueuepy.manifest.jobfields import unknown_fields
 from kueuepy.manifest.jobkinds import QUEUE_NAME, is_annotated, is_job, is_other, with_queue_label
@@ -18,17 +19,16 @@ from kueuepy.manifest.manifest import Manifest, Note, group
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item, read
 from kueuepy.manifest.text.sources import Source, items
-from kueuepy.manifest.validation import called, review_object
+from kueuepy.manifest.validation import called, review_names, review_object
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.parameters import review_parameters
 from kueuepy.manifest.validation.review import Review
-from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
+from kueuepy.manifest.versions import OLD_VERSIONS, with_usage
 from kueuepy.objects import Configuration, Object
 from kueuepy.profiles import DEVELOPMENT, Release, release_of
 
 _ANNOTATION = ("metadata", "annotations", QUEUE_NAME)
 _ENOUGH = 50
-_CURRENT = "v1beta2"
 _DEFAULT_LIMITS = Limits()
 Pick: TypeAlias = Callable[[Item], bool]
 """Is shown every object; those for which it is true it keeps to itself."""
@@ -99,7 +99,9 @@ class _Loader:
         self._annotated: list[tuple[Item, str]] = []
         self._others: list[dict[str, Any]] = []
         self._notes: list[Note] = []
-        self._problems: list[tuple[str, Problem]] = []
+        self._problems: list[tuple[int, str, Problem]] = []
+        self._position = 0
+        self._positions: dict[tuple[str, str], int] = {}
         self._versions: set[str] = set()
         self._generated = 0
         self._validated = Validated()
@@ -107,6 +109,7 @@ class _Loader:
     def take(self, item: Item) -> None:
         """Adds a document: an object, or a list of them."""
         doc = item.value
+        self._position += 1
         if not isinstance(doc, dict):
             self._fail(item, Problem((), "Invalid", "is not a mapping; an object has apiVersion, kind and metadata"))
         elif str(doc.get("kind")).endswith("List") and isinstance(doc.get("items") or [], list):
@@ -137,10 +140,8 @@ class _Loader:
         elif (api_group, kind) in KINDS or ((api_group, kind) == (KUEUE, "Queue") and version in OLD_VERSIONS):
             self._read(item, doc, api_group, version)
         elif is_other(str(kind), api_group):
-            if api_group == KUEUE and version == _CURRENT:
-                review = Review(strict=self._strict)
-                review_parameters(doc, review)
-                self._collect(review, item, object_name(doc))
+            if api_group == KUEUE:
+                doc = self._parameters(item, doc, version)
             self._others.append(doc if str(kind).startswith("Cluster") else self._placed(doc))
         elif api_group == KUEUE:
             findings = Findings(strict=self._strict)
@@ -169,6 +170,16 @@ class _Loader:
             findings.odd(path, f"unknown field; {suggestion(str(path[-1]), known)}", "left out")
         self._collect(findings, item, object_name(doc))
 
+    def _parameters(self, item: Item, doc: dict[str, Any], version: str) -> dict[str, Any]:
+        """An object that configures admission checks, held to its rules."""
+        review = Review(strict=self._strict)
+        named = self._named(item, doc)
+        found = review_parameters(version, named, review)
+        if not review.problems:
+            review_names(found.get("metadata", {}), review)
+        self._collect(review, item, object_name(doc))
+        return found
+
     def _take_configuration(self, item: Item, doc: dict[str, Any]) -> None:
         findings = Findings(strict=self._strict)
         found = read_configuration(doc, findings, self._release)
@@ -181,9 +192,11 @@ class _Loader:
 
     def _read(self, item: Item, doc: dict[str, Any], api_group: str, version: str) -> None:
         findings = Findings(strict=self._strict, validated=self._validated)
-        body = to_v1beta2(api_group, version, self._named(item, doc), findings)
-        kind = KINDS[api_group, str(body["kind"])]
-        obj = read_object(kind, self._placed(body) if kind.namespaced else body, findings)
+        obj: Object | None = None
+        body = in_v1beta2(api_group, version, self._named(item, doc), findings, is_new=True)
+        if body is not None:
+            kind = KINDS[api_group, str(body["kind"])]
+            obj = read_object(kind, self._placed(body) if kind.namespaced else body, findings)
         if obj is not None and not self._strict:
             obj = complete_quotas(obj, findings)
         self._collect(findings, item, object_name(doc))
@@ -195,6 +208,7 @@ class _Loader:
         if place in self._objects:
             self._twice(called(obj), item, self._objects.pop(place)[1])
         self._objects[place] = (obj, item)
+        self._positions[place] = self._position
 
     def _placed(self, doc: dict[str, Any]) -> dict[str, Any]:
         """The object in the namespace of those that name none, if it names none."""
@@ -224,9 +238,14 @@ class _Loader:
         self._notes += [Note(item, note.path, f"{name}: {note}") for note in findings.notes]
 
     def _fail(self, item: Item, problem: Problem, name: str = "document") -> None:
-        self._problems.append((f"{item.where(problem.path)}: {name}", problem))
+        self._problems.append((self._position, f"{item.where(problem.path)}: {name}", problem))
         if len(self._problems) >= _ENOUGH:
-            raise ManifestError(self._problems)
+            self._raise()
+
+    def _raise(self) -> NoReturn:
+        """Raises the error of all problems, in the order of the objects."""
+        ordered = sorted(self._problems, key=itemgetter(0))
+        raise ManifestError([(where, problem) for _, where, problem in ordered])
 
     def _note_annotations(self, *, is_old: bool) -> None:
         """Notes what names a queue in the way of the first releases."""
@@ -238,7 +257,7 @@ class _Loader:
         """All of it, after the rules have been checked."""
         configuration = self._review()
         if self._problems:
-            raise ManifestError(self._problems)
+            self._raise()
         jobs = self._jobs
         is_old = bool(self._versions.intersection(OLD_VERSIONS))
         if is_old:
@@ -266,9 +285,10 @@ class _Loader:
             configuration = Configuration(version=self._release.name)
         gates = configuration.gates if configuration and not self._problems else {}
         validated = Validated()
-        for obj, item in self._objects.values():
+        for place, (obj, item) in self._objects.items():
             review = Review(strict=self._strict, gates=gates, validated=validated)
             review_object(obj, review)
             if review.problems or review.notes:
+                self._position = self._positions[place]
                 self._collect(review, item, called(obj))
         return configuration
