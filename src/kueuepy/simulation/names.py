@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy.manifest.validation.review import is_subdomain
+from kueuepy.manifest.formats import is_subdomain
 from kueuepy.simulation.sums import sums
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import categorical
