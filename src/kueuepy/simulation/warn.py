@@ -23,6 +23,9 @@ _HOPELESS = ("ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured")
 _ENOUGH, _LONG = 100, 5
 _TAIL, _APART = 0.1, 0.02
 """Fractions: of the run after the last submission, and between two figures of utilisation, that are worth a warning."""
+AFTER_LAST = "after the last submission"
+"""Words of the warning about the time after the last submission, which a comparison leaves out: it does not show the
+utilisation of the whole run."""
 _WAIT = 0.05
 """A mean wait of this fraction of the time in which jobs arrive is worth a warning."""
 
@@ -139,7 +142,7 @@ def _tail(result: Recorded, kpis: Kpis) -> list[str]:
     cell, (while_, whole) = max(apart.items(), key=lambda item: item[1][0] - item[1][1], default=("", (0.0, 0.0)))
     if while_ - whole < _APART:
         return []
-    text = f"the run ends {span_text(tail)} after the last submission: utilisation {cell} includes that time and is"
+    text = f"the run ends {span_text(tail)} {AFTER_LAST}: utilisation {cell} includes that time and is"
     return [f"{text} {whole:.1%}; submission_utilisation, until the last submission, is {while_:.1%}"]
 
 
