@@ -26,8 +26,14 @@ _TAIL, _APART = 0.1, 0.02
 AFTER_LAST = "after the last submission"
 """Words of the warning about the time after the last submission, which a comparison leaves out: it does not show the
 utilisation of the whole run."""
+_MEAN_WAIT = "the mean wait"
 _WAIT = 0.05
 """A mean wait of this fraction of the time in which jobs arrive is worth a warning."""
+
+
+def is_about_figures(text: str) -> bool:
+    """Return whether a warning only says how to read a figure; a result shows it, but `simulate` does not emit it."""
+    return AFTER_LAST in text or text.startswith(_MEAN_WAIT)
 
 
 def warnings_of(result: Recorded, kpis: Kpis) -> tuple[str, ...]:
@@ -153,7 +159,5 @@ def _unsettled(result: Recorded, kpis: Kpis) -> list[str]:
         return []
     if kpis.wait_mean < max(_WAIT * span, float(np.nan_to_num(result.jobs["runtime"]).mean())):
         return []
-    text = (
-        f"the mean wait, {span_text(kpis.wait_mean)}, is {kpis.wait_mean / span:.0%} of the time in which jobs arrive"
-    )
+    text = f"{_MEAN_WAIT}, {span_text(kpis.wait_mean)}, is {kpis.wait_mean / span:.0%} of the time in which jobs arrive"
     return [f"{text}, {span_text(span)}: it depends on the length of the log and on the quotas more than on the policy"]
