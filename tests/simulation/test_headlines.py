@@ -89,6 +89,14 @@ def test_a_long_time_after_the_last_submission_is_told():
     assert not warned("after the last submission", kq.simulate(cluster(queue("q", 2)), stream(400)))
 
 
+def test_how_to_read_a_figure_is_shown_and_not_emitted():
+    with pytest.warns(UserWarning, match="waits grow") as caught:
+        result = kq.simulate(cluster(queue("q", 1)), stream(400, gap=6.0))
+    assert warned("the mean wait", result)
+    assert "warning: the mean wait" in repr(result)
+    assert not any("the mean wait" in str(one.message) for one in caught)
+
+
 def test_a_mean_wait_that_is_long_beside_the_log_is_told():
     assert warned("the mean wait", kq.simulate(cluster(queue("q", 1)), stream(400, gap=6.0)))
     assert not warned("the mean wait", kq.simulate(cluster(queue("q", 2)), stream(400)))
@@ -162,8 +170,10 @@ def test_figures_are_one_tidy_table(three):
 def test_results_are_joined_in_a_report(three, tmp_path):
     kq.report({"two": three["2 GPUs"], "four": three["4 GPUs"]}, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
-    for part in ("Figures side by side", "Who waits longer under four than under two", "Differences, job by job"):
+    for part in ("Figures side by side", "Who waits longer under four", "Differences, job by job", "95 % interval"):
         assert part in text
+    kq.report(three, tmp_path / "report.html")
+    assert "Who waits longer under 4 GPUs than under 2 GPUs" in (tmp_path / "report.html").read_text()
     kq.report({"one": three["2 GPUs"]}, tmp_path / "report.html")
     with pytest.raises(kq.InvalidSpecError, match="no result"):
         kq.report({}, tmp_path / "report.html")

@@ -298,6 +298,8 @@ def test_what_64_bits_do_not_hold_is_refused_from_frames_and_parquet(tmp_path):
     )
     with pytest.raises(kq.InvalidSpecError, match="2262-04-11"):
         kq.Jobs.from_frame(frame)
+    with pytest.raises(kq.InvalidSpecError, match="2262-04-11"):
+        kq.Jobs({"queue": ["a"], "submit": [pandas.Timestamp("2600-01-01")], "runtime": [1]})
     for name, values in {
         "submit": pyarrow.array([230_000], pyarrow.date32()),
         "cpu": pyarrow.array([2**63], pyarrow.uint64()),

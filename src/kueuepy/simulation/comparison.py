@@ -19,6 +19,7 @@ from kueuepy.simulation.history import Fact, Move
 from kueuepy.simulation.outcomes import JobOutcome, QueueOutcome, Run
 from kueuepy.simulation.pairs import differences
 from kueuepy.simulation.simulate import Simulation
+from kueuepy.simulation.warn import AFTER_LAST
 from kueuepy.tables import Columns
 from kueuepy.tables.framed import joined
 
@@ -35,8 +36,8 @@ _HEADER = (
     "policy",
     "admitted",
     "mean usage",
-    "mean share",
-    "peak share",
+    "mean share (‰)",
+    "peak share (‰)",
     "mean wait",
     "longest",
     "evictions",
@@ -245,7 +246,8 @@ class Comparison:
         return steps(title, panels, max(run.seconds for run in self._runs.values()))
 
     def _warnings(self) -> list[str]:
-        return [f"{name}: {text}" for name, result in self.results.items() for text in result.warnings]
+        every = [(name, text) for name, result in self.results.items() for text in result.warnings]
+        return [f"{name}: {text}" for name, text in every if AFTER_LAST not in text]
 
     def __str__(self) -> str:
         """Warnings, all policies queue by queue, and the first of the jobs that fare otherwise."""

@@ -56,7 +56,7 @@ def _invalid(column: str, values: Any) -> NDArray[np.bool_]:
 
 def _are_plain(names: list[str]) -> bool:
     """Return whether all names are surely valid, by a look at all characters at once."""
-    text = np.frombuffer(("\0".join(names) + "\0").encode(), np.uint8)
+    text = np.frombuffer(("\0".join(names) + "\0").encode("utf-8", "surrogatepass"), np.uint8)
     if not _ALLOWED[text].all() or max(map(len, names), default=1) > _LENGTH:
         return False
     inner = _INNER[text]

@@ -56,7 +56,8 @@ class QueueOutcome(msgspec.Struct, frozen=True):
         admitted: How many of them got quota at least once.
         usage: What it uses at the end, by `flavor/resource`; thousandths for cpu.
         mean_usage: What it used on average over the run; at the end, if the run took no time.
-        share: Its weighted dominant resource share at the end.
+        share: Its weighted dominant resource share at the end, as in Kueue's status: what it borrows, in thousandths
+            (‰) of what its cohort could lend, over its weight.
         mean_share: Its share on average over the run; at the end, if the run took no time.
         peak_share: The largest share that it had.
         waited: For how many seconds its jobs waited on average.

@@ -122,14 +122,13 @@ def compared(found: Comparison) -> str:
     moved = counted(len(found.decisions), "decision")
     parts = [
         _warnings(f"{name}: {text}" for name, result in found.results.items() for text in result.warnings),
-        _section("Figures side by side", _table(("figure", *names), found.figures())),
-        _section("Differences, job by job", _differences(found)) if len(names) > 1 else "",
+        _section("Figures side by side", _table(("figure", *names), found.figures()) + _differences(found)),
         _section(
             f"What changes first{_against(names)} ({moved} {verb(len(found.decisions), 'differ')})",
             _table(("when", "job", first, last), moves) if moves else "<p>All decisions are the same.</p>",
         ),
         _section(
-            f"Who waits longer under {last} than under {first}",
+            f"Who waits longer under {last}{f' than under {first}' if len(names) > _TWO else ''}",
             _table(("job", f"waited, {first}", f"waited, {last}"), hurt) if hurt else "<p>Nobody.</p>",
         ),
     ]
@@ -145,6 +144,8 @@ def _against(names: Sequence[str]) -> str:
 
 def _differences(found: Comparison) -> str:
     rows = []
+    if len(found.names) < _TWO:
+        return ""
     try:
         table = found.differences()
     except KueueError as error:
@@ -156,7 +157,7 @@ def _differences(found: Comparison) -> str:
         between = "" if row["low"] != row["low"] else f"{low} to {high}"
         rows.append((row["policy"], row["figure"], row["jobs"], first, second, apart, between))
     head = ("policy", "figure", "jobs", f"under {found.names[0]}", "under the policy", "difference", "95 % interval")
-    caption = "<p>The mean of the differences of the same job under two policies; few jobs have no interval.</p>"
+    caption = "<p>Differences, job by job: the mean over the jobs. Fewer than 640 jobs have no interval.</p>"
     return caption + _table(head, rows)
 
 

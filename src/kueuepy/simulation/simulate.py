@@ -14,6 +14,7 @@ from kueuepy.simulation.model import Clock, Record, RunModel, Settings
 from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.progress import Progress, Teller
+from kueuepy.simulation.warn import is_about_figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -259,7 +260,8 @@ def simulate(
     result = run.close()
     result.wall["cpu_s"] = time.process_time() - begin
     for text in result.warnings:
-        warnings.warn(text, stacklevel=2)
+        if not is_about_figures(text):
+            warnings.warn(text, stacklevel=2)
     return result
 
 

@@ -108,7 +108,7 @@ def parse_moment(value: Any) -> int | None:
     """
     try:
         if isinstance(value, datetime):
-            return datetime_ns(value)
+            return _datetime_ns(value)
         if isinstance(value, date):
             return datetime_ns(datetime(value.year, value.month, value.day, tzinfo=timezone.utc))
         if isinstance(value, np.datetime64):
@@ -123,6 +123,14 @@ def parse_moment(value: Any) -> int | None:
     except (OverflowError, ValueError):  # neither a time of the calendar nor one of pandas' range
         pass
     return parse_span(value)
+
+
+def _datetime_ns(value: datetime) -> int:
+    """Return the nanoseconds of a datetime; of a Timestamp of pandas beyond 64 bits, those of its day."""
+    try:
+        return datetime_ns(value)
+    except OverflowError:
+        return (date(value.year, value.month, value.day) - date(1970, 1, 1)).days * 86400 * SECOND
 
 
 def is_naive(value: Any) -> bool | None:

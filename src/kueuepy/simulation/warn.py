@@ -23,8 +23,17 @@ _HOPELESS = ("ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured")
 _ENOUGH, _LONG = 100, 5
 _TAIL, _APART = 0.1, 0.02
 """Fractions: of the run after the last submission, and between two figures of utilisation, that are worth a warning."""
+AFTER_LAST = "after the last submission"
+"""Words of the warning about the time after the last submission, which a comparison leaves out: it does not show the
+utilisation of the whole run."""
+_MEAN_WAIT = "the mean wait"
 _WAIT = 0.05
 """A mean wait of this fraction of the time in which jobs arrive is worth a warning."""
+
+
+def is_about_figures(text: str) -> bool:
+    """Return whether a warning only says how to read a figure; a result shows it, but `simulate` does not emit it."""
+    return AFTER_LAST in text or text.startswith(_MEAN_WAIT)
 
 
 def warnings_of(result: Recorded, kpis: Kpis) -> tuple[str, ...]:
@@ -139,7 +148,7 @@ def _tail(result: Recorded, kpis: Kpis) -> list[str]:
     cell, (while_, whole) = max(apart.items(), key=lambda item: item[1][0] - item[1][1], default=("", (0.0, 0.0)))
     if while_ - whole < _APART:
         return []
-    text = f"the run ends {span_text(tail)} after the last submission: utilisation {cell} includes that time and is"
+    text = f"the run ends {span_text(tail)} {AFTER_LAST}: utilisation {cell} includes that time and is"
     return [f"{text} {whole:.1%}; submission_utilisation, until the last submission, is {while_:.1%}"]
 
 
@@ -150,7 +159,5 @@ def _unsettled(result: Recorded, kpis: Kpis) -> list[str]:
         return []
     if kpis.wait_mean < max(_WAIT * span, float(np.nan_to_num(result.jobs["runtime"]).mean())):
         return []
-    text = (
-        f"the mean wait, {span_text(kpis.wait_mean)}, is {kpis.wait_mean / span:.0%} of the time in which jobs arrive"
-    )
+    text = f"{_MEAN_WAIT}, {span_text(kpis.wait_mean)}, is {kpis.wait_mean / span:.0%} of the time in which jobs arrive"
     return [f"{text}, {span_text(span)}: it depends on the length of the log and on the quotas more than on the policy"]

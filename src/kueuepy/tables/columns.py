@@ -42,7 +42,7 @@ class Categorical:
             codes = self.codes[row]
         except (IndexError, TypeError, ValueError) as error:
             raise NotFoundError(f"column: {row!r} names no rows; there are {len(self)}: {error}") from None
-        if getattr(codes, "ndim", 0):
+        if codes.ndim:
             return Categorical(codes, self.names)
         return self.names[codes] if codes >= 0 else None
 
