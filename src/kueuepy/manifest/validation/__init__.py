@@ -4,7 +4,7 @@ No rule looks beyond one object: a ClusterQueue may name a flavor, a check or a 
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -113,14 +113,30 @@ def _raise(obj: Object | Configuration, problems: list[Problem]) -> None:
 
 
 @checked
-def validate_update(old: Object, new: Object, *, feature_gates: Mapping[str, bool] | None = None) -> list[Problem]:
-    """What is wrong with a change of an object, its new state included."""
+def validate_update(
+    old: Object,
+    new: Object,
+    *,
+    feature_gates: Mapping[str, bool] | None = None,
+    version: Literal["v1beta1", "v1beta2"] = "v1beta2",
+) -> list[Problem]:
+    """Return what is wrong with a change of an object, its new state included.
+
+    Args:
+        old: The object before the change.
+        new: The object after the change.
+        feature_gates: Feature gates that differ from their defaults.
+        version: The version of Kueue's API in which the change is sent. In v1beta1, the levels of a Topology never
+            change; in v1beta2, they may while `kubernetes.io/hostname` is the lowest.
+    """
     review = Review(gates=feature_gates, is_update=True)
     if type(old) is not type(new) or old.key != new.key:
         review.problem(("metadata", "name"), f"changes from {old.key} to {new.key}; it must stay the same object")
     elif _has_its_types(new, review):
         _review_metadata(new, review)
         update.review_update(old, new, review, _RULES[type(new)])
+        if version == "v1beta1":
+            update.review_old_levels(old, new, review)
     return review.problems
 
 
