@@ -194,8 +194,8 @@ def _read_again(kind: Kind, doc: dict[str, Any], review: Review) -> Object | Non
     """The record of a written record, which is held to the schema of its kind.
 
     A record may leave out what an API server requires and no decision depends on: the reason of a condition, fields of
-    containers, and the version and UID of an owner. A template may have the metadata of any object, such as that of
-    the job from which it was copied.
+    containers, and the version and UID of an owner. Its containers may have equal names, and a template may have the
+    metadata of any object, such as that of the job from which it was copied.
     """
     if kind.group == KUEUE:
         doc = structured(kind.name, kind.version, doc, review)
@@ -211,6 +211,8 @@ def _may_be_absent(problem: Problem) -> bool:
     in_condition = path[:2] == ("status", "conditions") and path[-1:] == ("reason",)
     in_metadata = in_template and path[4:5] == ("metadata",) and path[5:] in _METADATA_FIELDS
     is_known = in_template or in_condition or path == ("metadata", "ownerReferences")
+    if problem.kind == "Duplicate":
+        return in_template
     return in_metadata if problem.kind == "Unknown" else problem.kind == "Required" and is_known
 
 
