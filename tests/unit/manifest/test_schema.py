@@ -201,3 +201,15 @@ def test_the_table_keeps_each_schema_once(tmp_path: Any):
             {"type": "object", "properties": {"spec": 1}},
         ],
     }
+
+
+def test_the_zero_time_is_no_time():
+    raw = {**workload(), "status": {"requeueState": {"count": 1, "requeueAt": "0001-01-01T00:00:00Z"}}}
+    raw["metadata"]["creationTimestamp"] = "0001-01-01T00:00:00Z"
+    (found,) = load(raw).workloads
+    assert found.creation_timestamp is None
+    assert found.status is not None
+    assert found.status.requeue_state is not None
+    assert found.status.requeue_state.requeue_at is None
+    zero = {"type": "A", "status": "True", "reason": "r", "message": "", "lastTransitionTime": "0001-01-01T00:00:00Z"}
+    assert fields({**workload(), "status": {"conditions": [zero]}}) == ["status.conditions[0].lastTransitionTime"]
