@@ -61,7 +61,7 @@ words = st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,6}[A-Za-z0-9])?", fullmatch
 keys = st.one_of(words, st.builds("{}/{}".format, names, words))
 labels = st.dictionaries(keys, words | st.just(""), max_size=3)
 amounts = st.one_of(
-    st.integers(0, 2**64 - 1), st.from_regex(r"[0-9]{1,6}(\.[0-9]{1,3})?(m|k|M|Gi|Ti|e3)?", fullmatch=True)
+    st.integers(0, 2**63 - 1), st.from_regex(r"[0-9]{1,6}(\.[0-9]{1,3})?(m|k|M|Gi|Ti|e3)?", fullmatch=True)
 )
 times = st.none() | st.integers(-(10**18), 4 * 10**18)
 texts = st.text(st.characters(codec="utf-8"), max_size=20)

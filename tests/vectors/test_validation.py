@@ -33,7 +33,7 @@ def created(text: bytes) -> tuple[Any, list[str]]:
     return (found[0], []) if found else (None, [""])
 
 
-def changed(old: dict[str, Any], new: dict[str, Any]) -> tuple[Any, list[str]]:
+def changed(old: dict[str, Any], new: dict[str, Any], version: str) -> tuple[Any, list[str]]:
     """The new state of an object, or the fields that are wrong."""
     before, wrong = created(msgspec.json.encode(old))
     assert not wrong, "the state before is not valid"
@@ -41,13 +41,13 @@ def changed(old: dict[str, Any], new: dict[str, Any]) -> tuple[Any, list[str]]:
         after = from_dict(new)
     except ManifestError as error:
         return None, [problem.field for _, problem in error.problems]
-    wrong = [problem.field for problem in validate_update(before, after)]
+    wrong = [problem.field for problem in validate_update(before, after, version=version)]
     return (None, wrong) if wrong else (after, [])
 
 
 def answer(case: dict[str, Any]) -> tuple[Any, list[str]]:
     if "old" in case and case["kind"] not in WITHOUT_RECORD:
-        return changed(case["old"], case["object"])
+        return changed(case["old"], case["object"], case["version"])
     text = case.get("yaml") or case.get("text")
     return created(text.encode() if text else msgspec.json.encode(case["object"]))
 

@@ -160,7 +160,7 @@ def split_api_version(doc: Mapping[str, Any]) -> tuple[str, str]:
 def from_dict(doc: Mapping[str, Any]) -> Object:
     """The record of an object in Kubernetes' JSON form, of any of Kueue's API versions.
 
-    Types and known fields are checked, the rules of `validate` are not.
+    Types and known fields are checked; formats, lengths and the rules of `validate` are not.
 
     >>> from_dict({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "org"}}).name
     'org'
@@ -170,7 +170,7 @@ def from_dict(doc: Mapping[str, Any]) -> Object:
         UnsupportedError: No record keeps this kind.
     """
     group, version = split_api_version(doc)
-    findings = Findings()
+    findings = Findings(formats=False)
     if (group, str(doc.get("kind"))) not in KINDS and (group, version in OLD_VERSIONS) != (KUEUE, True):
         raise UnsupportedError(f"{doc.get('kind')} of {group or 'core'}: no record keeps this kind")
     body = in_v1beta2(group, version, dict(doc), findings, is_new=False)

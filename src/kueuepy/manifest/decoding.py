@@ -42,16 +42,18 @@ class Findings:
 
     Attributes:
         strict: Whether an unknown field is a problem, not just a note.
+        formats: Whether patterns, lengths and counts are checked, not just fields and their types.
         problems: What is wrong.
         notes: What was passed over or put right.
         validated: Values in which nothing was found, and that many objects may have.
     """
 
-    __slots__ = ("notes", "problems", "strict", "validated")
+    __slots__ = ("formats", "notes", "problems", "strict", "validated")
 
-    def __init__(self, *, strict: bool = True, validated: Validated | None = None) -> None:
+    def __init__(self, *, strict: bool = True, formats: bool = True, validated: Validated | None = None) -> None:
         """Starts without findings."""
         self.strict = strict
+        self.formats = formats
         self.validated = Validated() if validated is None else validated
         self.problems: list[Problem] = []
         self.notes: list[Problem] = []

@@ -10,7 +10,7 @@ import msgspec
 
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.decoding import Findings, decode, hold
-from kueuepy.manifest.shapes import many, optional, shape
+from kueuepy.manifest.shapes import optional, shape
 from kueuepy.objects.times import LATEST, LONGEST, format_time, parse_time
 
 Read = Callable[[Any, Path, Findings], Any]
@@ -37,21 +37,6 @@ _Parameters = shape("Parameters", apiGroup=str, kind=str, name=str)
 _Constraints = shape("Constraints", lastAcceptableFlavorName=str)
 _Migration = shape("Migration", mode=str, constraints=optional(_Constraints))
 _ConcurrentAdmission = shape("ConcurrentAdmissionPolicy", migration=_Migration)
-_TopologyConstraint = shape("TopologyConstraint", topology=str, size=int)
-TopologyRequest = shape(
-    "TopologyRequest",
-    required=str | None,
-    preferred=str | None,
-    unconstrained=bool | None,
-    podIndexLabel=str | None,
-    subGroupIndexLabel=str | None,
-    subGroupCount=int | None,
-    podSetGroupName=str | None,
-    podSetSliceRequiredTopology=str | None,
-    podSetSliceSize=int | None,
-    podsetSliceRequiredTopologyConstraints=many(_TopologyConstraint),
-)
-"""The shape of a pod set's `topologyRequest`."""
 
 
 def wrapped(field: str) -> FieldForm:
@@ -90,8 +75,13 @@ def kept(kind: Any) -> FieldForm:
     return FieldForm(lambda raw, path, findings: hold(kind, raw, path, findings), lambda raw: raw)
 
 
+ZERO_TIME = "0001-01-01T00:00:00Z"
+
+
 def read_time(raw: Any, path: Path, findings: Findings) -> int | None:
-    """Nanoseconds since the Unix epoch."""
+    """Nanoseconds since the Unix epoch; `None` for Go's zero time, which stands for no time."""
+    if raw == ZERO_TIME:
+        return None
     time = parse_time(raw) if isinstance(raw, str) else None
     if time is None:
         findings.problem(path, f'is "{raw}"; it must be a time such as 2026-01-31T12:00:00Z')

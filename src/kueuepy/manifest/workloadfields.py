@@ -5,7 +5,7 @@ from typing import Any
 from kueuepy.errors.problems import Path
 from kueuepy.manifest import placements
 from kueuepy.manifest.decoding import Findings, hold
-from kueuepy.manifest.fields import NAMES, FieldForm, read_time
+from kueuepy.manifest.fields import NAMES, ZERO_TIME, FieldForm, read_time
 from kueuepy.manifest.podtemplate import PodTemplate
 from kueuepy.manifest.schema.table import METADATA
 from kueuepy.objects.times import format_time
@@ -32,6 +32,9 @@ def _read_status(raw: Any, path: Path, findings: Findings) -> Any:
     for name in ("conditions", "admissionChecks"):
         if items := status.get(name):
             status[name] = [_read_state(item, (*path, name, i), findings) for i, item in enumerate(items)]
+    for position, condition in enumerate(raw.get("conditions", ())):
+        if condition["lastTransitionTime"] == ZERO_TIME:
+            findings.problem((*path, "conditions", position, "lastTransitionTime"), "is the zero time", "Required")
     if "requeueAt" in (requeue := status.get("requeueState", {})):
         at = read_time(requeue["requeueAt"], (*path, "requeueState", "requeueAt"), findings)
         status["requeueState"] = {**requeue, "requeueAt": at}

@@ -20,7 +20,7 @@ _EFFECTIVE = """
     TASReplaceNodeDueToNotReadyOverFixedTime TASReplaceNodeOnNodeTaints TASReplaceNodeOnPodTermination
     TASRespectNodeAffinityPreferred TopologyAwareScheduling UnadmittedWorkloadsExplicitStatus
     UnadmittedWorkloadsObservability WorkloadIdentifierAnnotations WorkloadPriorityClassDefaulting
-    WorkloadValidateResourcesAreNonNegative WorkloadValidationForPodSetMetadata
+    TASValidateWorkloadSliceSize WorkloadValidateResourcesAreNonNegative WorkloadValidationForPodSetMetadata
 """
 EFFECTIVE_GATES = frozenset(_EFFECTIVE.split())
 """The feature gates that change something here; the others are known by name."""

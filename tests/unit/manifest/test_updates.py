@@ -55,6 +55,14 @@ def status_of(workload: Workload, **fields: Any) -> WorkloadStatus:
 TAINTED = ResourceFlavor("f", node_labels={"a": "b"}, node_taints=[Taint("k", "", "NoSchedule")], topology_name="t")
 
 
+def test_levels_above_the_hostname_may_change_in_v1beta2_alone():
+    old, new = (Topology("t", levels=[*levels, HOST]) for levels in (("rack",), ("block", "rack")))
+    assert validate_update(old, new) == []
+    assert [str(problem) for problem in validate_update(old, new, version="v1beta1")] == [
+        "spec.levels: cannot be changed"
+    ]
+
+
 @pytest.mark.parametrize(
     ("old", "fields"),
     [

@@ -112,12 +112,14 @@ def _array(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
     if items is not None:
         clean = [examine(items, inner, (*path, position), findings) for position, inner in enumerate(value)]
     _count(schema, clean, path, findings)
-    if schema.keys or schema.is_set:
+    if findings.formats and (schema.keys or schema.is_set):
         _once(schema, clean, path, findings)
     return clean
 
 
 def _count(schema: Schema, value: Any, path: Path, findings: Findings) -> None:
+    if not findings.formats:
+        return
     if schema.max_items is not None and len(value) > schema.max_items:
         findings.problem(path, f"has {len(value)} items; at most {schema.max_items} are allowed", "TooMany")
     if schema.min_items is not None and len(value) < schema.min_items:
@@ -155,6 +157,11 @@ def _defaulted(schema: Schema, item: dict[str, Any], name: str) -> Any:
 
 
 def _string(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
+    if schema.enum:
+        if value not in schema.enum:
+            allowed = ", ".join(word for word in schema.enum if word)
+            findings.problem(path, f"{shown(value)} is not supported; it must be one of {allowed}", "NotSupported")
+        return value
     if not isinstance(value, str):
         detail = f"is {named(value)}; it must be a text"
         if value is None or isinstance(value, dict | list | tuple):
@@ -162,13 +169,10 @@ def _string(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
             return value
         findings.odd(path, f"{detail}: put it in quotes", "read as if it were", "Invalid")
         value = str(value).lower() if isinstance(value, bool) else str(value)
-    if schema.enum:
-        if value not in schema.enum:
-            allowed = ", ".join(word for word in schema.enum if word)
-            findings.problem(path, f"{shown(value)} is not supported; it must be one of {allowed}", "NotSupported")
-        return value
     if schema.format == "date-time" and not is_time(value):
         findings.problem(path, f"is {shown(value)}; it must be a time such as 2026-01-31T12:00:00Z")
+    if not findings.formats:
+        return value
     if not schema.pattern or schema.compiled.search(value):
         _length(schema, value, path, findings)
     else:

@@ -4,7 +4,7 @@ No rule looks beyond one object: a ClusterQueue may name a flavor, a check or a 
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -113,14 +113,30 @@ def _raise(obj: Object | Configuration, problems: list[Problem]) -> None:
 
 
 @checked
-def validate_update(old: Object, new: Object, *, feature_gates: Mapping[str, bool] | None = None) -> list[Problem]:
-    """What is wrong with a change of an object, its new state included."""
+def validate_update(
+    old: Object,
+    new: Object,
+    *,
+    feature_gates: Mapping[str, bool] | None = None,
+    version: Literal["v1beta1", "v1beta2"] = "v1beta2",
+) -> list[Problem]:
+    """Return what is wrong with a change of an object, its new state included.
+
+    Args:
+        old: The object before the change.
+        new: The object after the change.
+        feature_gates: Feature gates that differ from their defaults.
+        version: The version of Kueue's API in which the change is sent. In v1beta1, the levels of a Topology never
+            change; in v1beta2, they may while `kubernetes.io/hostname` is the lowest.
+    """
     review = Review(gates=feature_gates, is_update=True)
     if type(old) is not type(new) or old.key != new.key:
         review.problem(("metadata", "name"), f"changes from {old.key} to {new.key}; it must stay the same object")
     elif _has_its_types(new, review):
         _review_metadata(new, review)
         update.review_update(old, new, review, _RULES[type(new)])
+        if version == "v1beta1":
+            update.review_old_levels(old, new, review)
     return review.problems
 
 
@@ -178,8 +194,8 @@ def _read_again(kind: Kind, doc: dict[str, Any], review: Review) -> Object | Non
     """The record of a written record, which is held to the schema of its kind.
 
     A record may leave out what an API server requires and no decision depends on: the reason of a condition, fields of
-    containers, and the version and UID of an owner. A template may have the metadata of any object, such as that of
-    the job from which it was copied.
+    containers, and the version and UID of an owner. Its containers may have equal names, and a template may have the
+    metadata of any object, such as that of the job from which it was copied.
     """
     if kind.group == KUEUE:
         doc = structured(kind.name, kind.version, doc, review)
@@ -195,6 +211,8 @@ def _may_be_absent(problem: Problem) -> bool:
     in_condition = path[:2] == ("status", "conditions") and path[-1:] == ("reason",)
     in_metadata = in_template and path[4:5] == ("metadata",) and path[5:] in _METADATA_FIELDS
     is_known = in_template or in_condition or path == ("metadata", "ownerReferences")
+    if problem.kind == "Duplicate":
+        return in_template
     return in_metadata if problem.kind == "Unknown" else problem.kind == "Required" and is_known
 
 

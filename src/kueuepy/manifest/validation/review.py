@@ -60,12 +60,6 @@ class Review(Findings):
         if len(items) > limit:
             self.problem(path, f"has {len(items)} items; at most {limit} are allowed", "TooMany")
 
-    def some(self, items: Sized, limit: int, path: Path) -> None:
-        """A list has at least one item, and no more than so many."""
-        if not len(items):
-            self.problem(path, "is empty; it must have at least one item", "Required")
-        self.at_most(items, limit, path)
-
     def unique(self, names: Iterable[str], path: Path, field: str = "") -> None:
         """No two items of a list have the same name."""
         listed = tuple(names)
@@ -77,11 +71,6 @@ class Review(Findings):
                 place = (*path, position, field) if field else (*path, position)
                 self.problem(place, f"{shown(name)} occurs twice; each may occur once", "Duplicate")
             seen.add(name)
-
-    def length(self, text: str, limit: int, path: Path, least: int = 0) -> None:
-        """A text has so many characters."""
-        if not least <= len(text) <= limit:
-            self.problem(path, f"has {len(text)} characters; {least} to {limit} are allowed")
 
     def int32(self, value: int | None, path: Path, least: int = -_INT32) -> None:
         """A number is at least so large, and fits in 32 bits."""

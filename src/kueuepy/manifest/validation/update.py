@@ -55,6 +55,15 @@ def review_update(old: Object, new: Object, review: Review, rules: Callable[[Any
     rules(new, review)
 
 
+def review_old_levels(old: Object, new: Object, review: Review) -> None:
+    """The rule of v1beta1 that the levels of a Topology stay, which v1beta2 does not have for all."""
+    path = ("spec", "levels")
+    if not (isinstance(old, Topology) and isinstance(new, Topology) and old.levels and new.levels):
+        return
+    if not any(problem.path == path for problem in review.problems):
+        _same(old.levels, new.levels, path, review)
+
+
 def _same(old: object, new: object, path: Path, review: Review) -> None:
     if old != new:
         review.problem(path, "cannot be changed", "Invalid")
