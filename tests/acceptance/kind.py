@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import kueuepy as kq
 from job_manifests import CLUSTER, example
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 MEBI = 2**20
 _WITHOUT_TOPOLOGY = {gate: False for gate in kq.fidelity().feature_gates if gate.startswith(("TAS", "Topology"))}
@@ -34,7 +36,7 @@ class Shown(NamedTuple):
 def show(name: str, *, stops: bool = True, topology: bool = True, keeps: Collection[str] = ()) -> Shown:
     """Submit an example, start it, and stop it again, which deletes pods and restores all else.
 
-    The fields that start with a path of `keeps` stay as they are while the job runs, but for what was added to place it.
+    Fields whose path starts with one of `keeps` stay as starting the job left them, but for what places its pods.
     Without topologies, what asks for one is placed anywhere, and pods don't tell their Workload.
     """
     manifest, related = example(name)
