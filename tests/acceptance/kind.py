@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import kueuepy as kq
 from job_manifests import CLUSTER, example
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 MEBI = 2**20
 _WITHOUT_TOPOLOGY = {gate: False for gate in kq.fidelity().feature_gates if gate.startswith(("TAS", "Topology"))}
@@ -30,9 +33,10 @@ class Shown(NamedTuple):
     workloads: tuple[kq.Workload, ...]
 
 
-def show(name: str, *, stops: bool = True, topology: bool = True) -> Shown:
-    """Submits an example, starts it, and stops it again, after which it is as it was; pods are deleted instead.
+def show(name: str, *, stops: bool = True, topology: bool = True, keeps: Collection[str] = ()) -> Shown:
+    """Submit an example, start it, and stop it again, which deletes pods and restores all else.
 
+    Fields whose path starts with one of `keeps` stay as starting the job left them, but for what places its pods.
     Without topologies, what asks for one is placed anywhere, and pods don't tell their Workload.
     """
     manifest, related = example(name)
@@ -49,7 +53,11 @@ def show(name: str, *, stops: bool = True, topology: bool = True) -> Shown:
         changes = changed(held, started)
         stop = scheduler.stop_patch(keys[0])
         assert (stop is not None) is stops
-        assert stop is None or kq.jobs.apply_patch(started, stop) == held
+        left = {} if stop is None else changed(held, kq.jobs.apply_patch(started, stop))
+        assert left == {
+            path: value for path, value in changes.items() if path.startswith(tuple(keeps)) and path in left
+        }
+        assert not keeps or left
     places = _taken_out(changes, workloads[0], topology=topology)
     pod_sets = {pod_set.name: (pod_set.count, _requests(pod_set)) for pod_set in workloads[0].pod_sets}
     return Shown(pod_sets, _totals(scheduler), places, changes, workloads)

@@ -88,7 +88,7 @@ def test_IN_05_the_autoscaler_counts_in_the_head():
 
 def test_IN_06_a_ray_job_also_has_its_submitter():
     """`pkg/controller/jobs/rayjob/rayjob_controller.go:PodSets,RunWithPodSetsInfo`."""
-    shown = show("rayjob")
+    shown = show("rayjob", keeps=["spec.submitterPodTemplate.spec."])
     assert shown.pod_sets == {
         "head": (1, {"cpu": "2", "memory": "4Gi"}),
         "small": (2, {"cpu": "4"}),
@@ -255,7 +255,7 @@ def test_IN_10_a_spark_application_is_a_driver_and_executors():
     """`pkg/controller/jobs/sparkapplication/sparkapplication_controller.go:PodSets,RunWithPodSetsInfo`,
     `pkg/controller/jobs/sparkapplication/sparkapplication_podset.go`.
     """
-    shown = show("sparkapplication")
+    shown = show("sparkapplication", keeps=["spec.driver.template.", "spec.executor.template."])
     assert shown.pod_sets == {
         "driver": (1, {"cpu": "500m", "memory": "1Gi"}),
         "executor": (3, {"cpu": "2", "memory": "4Gi"}),
