@@ -70,13 +70,22 @@ def load(
     """
     loader = _Loader(strict=strict, pick=pick, namespace=namespace, release=release_of(version or DEVELOPMENT))
     with collector.at_rest():
-        for item in items(source, limits, strict=strict):
-            loader.take(item)
+        try:
+            for item in items(source, limits, strict=strict):
+                loader.take(item)
+        except ManifestError as error:
+            loader.failed(error)
         return loader.manifest()
 
 
 def _is_word(value: Any) -> bool:
     return isinstance(value, str) and value != ""
+
+
+def _repeated(text: str) -> tuple[str, Problem]:
+    """Return a duplicate as a problem among others."""
+    where, _, detail = text.rpartition(": ")
+    return where, Problem((), "Duplicate", detail)
 
 
 class _Loader:
@@ -95,9 +104,14 @@ class _Loader:
         self._others: list[dict[str, Any]] = []
         self._notes: list[Note] = []
         self._problems: list[tuple[str, Problem]] = []
+        self._duplicates: list[str] = []
         self._versions: set[str] = set()
         self._generated = 0
         self._validated = Validated()
+
+    def failed(self, error: ManifestError) -> None:
+        """Adds what cannot be read at all."""
+        self._problems += [problem for problem in error.problems if problem not in self._problems]
 
     def take(self, item: Item) -> None:
         """Adds a document: an object, or a list of them."""
@@ -190,7 +204,10 @@ class _Loader:
 
     def _twice(self, name: str, item: Item, first: Item) -> None:
         if self._strict:
-            raise DuplicateError(f"{item.where()}: {name}: is given at {first.where()} already; give each object once")
+            self._duplicates.append(
+                f"{item.where()}: {name}: is given at {first.where()} already; give each object once"
+            )
+            return
         self._notes.append(Note(item, (), f"{name}: replaces that of {first.where()}"))
 
     def _collect(self, findings: Findings, item: Item, name: str) -> None:
@@ -213,7 +230,9 @@ class _Loader:
         """All of it, after the rules have been checked."""
         configuration = self._review()
         if self._problems:
-            raise ManifestError(self._problems)
+            raise ManifestError([*self._problems, *map(_repeated, self._duplicates)])
+        if self._duplicates:
+            raise DuplicateError("\n".join(self._duplicates))
         jobs = self._jobs
         is_old = bool(self._versions.intersection(OLD_VERSIONS))
         if is_old:
@@ -226,9 +245,15 @@ class _Loader:
             others=tuple(self._others),
             notes=tuple(self._notes),
             versions=frozenset(self._versions),
-            origins={place: item for place, (_, item) in self._objects.items()},
+            origins=self._origins(),
             job_origins=tuple(self._job_items),
         )
+
+    def _origins(self) -> dict[tuple[str, str], Item]:
+        found = {place: item for place, (_, item) in self._objects.items()}
+        if self._configuration:
+            found["Configuration", ""] = self._configuration[2]
+        return found
 
     def _review(self) -> Configuration | None:
         configuration = None
