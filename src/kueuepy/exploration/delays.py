@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.guesses import guessed
 from kueuepy.errors.words import counted
 from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.exploration.sweep import setup_of
-from kueuepy.notebook import Sheet, repr_html
+from kueuepy.notebook import Sheet, repr_html, repr_text
 from kueuepy.simulation.simulate import Simulation
+from kueuepy.simulation.text import span_text
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import categorical
 
@@ -29,6 +32,7 @@ _MOST = 1000
 """So many groups at most: each is a run of its own, and one more alone."""
 
 
+@guessed(to_pandas="frame.to_pandas()", to_polars="frame.to_polars()", table="frame", rows="frame.rows()")
 @checked_methods
 class Delays:
     """Who delays whom; a value. Waits are all time without quota, in seconds, on average over a group's jobs.
@@ -75,11 +79,30 @@ class Delays:
         most = f"{self.groups[worst]} costs the others most, {self.total_hours[worst]:.4g} hours of waiting"
         return f"<Delays by {self.by}: {counted(len(self.groups), 'group')}; {most}>"
 
+    def __str__(self) -> str:
+        """The group that costs the others most, and the matrix, with units."""
+        return f"{repr(self)[1:-1]}\n{repr_text(self.sheets())}"
+
     def sheets(self) -> tuple[Sheet, ...]:
-        """The matrix."""
-        return self.frame.sheets()
+        """The matrix, with units."""
+        rows = [
+            (
+                row["left_out"],
+                *(_span(row[name]) for name in self.groups),
+                "" if math.isnan(row["total_hours"]) else f"{row['total_hours']:,.4g} h",
+            )
+            for row in self.frame.rows()
+        ]
+        header = ("left out", *(f"longer wait of {name}" for name in self.groups), "in all")
+        return (Sheet(header, rows),)
 
     _repr_html_ = repr_html
+
+
+def _span(seconds: float) -> str:
+    if math.isnan(seconds):
+        return ""
+    return span_text(seconds) if seconds >= 0 else f"-{span_text(-seconds)}"
 
 
 @checked

@@ -12,12 +12,14 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.guesses import guessed
 from kueuepy.errors.words import counted
 from kueuepy.exploration.measure import promises
 from kueuepy.exploration.policy import applied
 from kueuepy.exploration.runs import result_under
 from kueuepy.exploration.statistics import Estimate, PairedDifference, estimate, paired
-from kueuepy.notebook import Sheet, repr_html
+from kueuepy.notebook import Sheet, repr_html, repr_text
+from kueuepy.simulation.catalogue import figure_text
 from kueuepy.simulation.model import Record
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical, Columns
@@ -51,6 +53,7 @@ class Chosen(msgspec.Struct, frozen=True):
     figures: dict[str, float]
 
 
+@guessed(tried="frame", to_pandas="frame.to_pandas()", to_polars="frame.to_polars()", table="frame")
 @checked_methods
 class Sweep:
     """What came of many policies; a value.
@@ -301,9 +304,32 @@ class Sweep:
     def sheets(self) -> tuple[Sheet, ...]:
         """Warnings first, then the first policies with their means."""
         warned = [Sheet(("to know before",), [(text,) for text in self.warnings])] if self.warnings else []
-        return (*warned, *self.means.sheets())
+        paths = list(dict.fromkeys(path for policy in self.policies for path in policy))
+        shown = [name for name in self.figures if name.partition(" ")[0] in _FIRST or "(" in name]
+        shown.sort(key=lambda name: "wait" not in name)  # waits first
+        errors = ["error"] if self.errors else []
+        rows = [
+            (
+                row["policy"],
+                *(row[path] for path in paths),
+                *(figure_text(name.partition("(")[0], row[name]) for name in shown),
+                *(row["error"] or "" for _ in errors),
+            )
+            for row in self.means.rows(_ROWS)
+        ]
+        return (*warned, Sheet(("policy", *paths, *shown, *errors), rows))
+
+    def __str__(self) -> str:
+        """The number of policies, and the first ones with the figures that a notebook shows; `means` has all."""
+        *_, sheet = self.sheets()
+        return f"{self!r}\n{repr_text([sheet])}"
 
     _repr_html_ = repr_html
+
+
+_FIRST = ("wait_mean", "wait_p95", "longest_wait", "utilisation", "evictions", "lost_hours", "jain")
+"""The figures that a table of policies shows; `means` and `frame` have all."""
+_ROWS = 201  # one more than a notebook shows, so that it is seen to be cut
 
 
 def _text(value: Any) -> str | None:

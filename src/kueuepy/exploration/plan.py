@@ -9,10 +9,12 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.guesses import guessed
 from kueuepy.exploration.measure import promise
 from kueuepy.exploration.statistics import estimate
 from kueuepy.exploration.sweep import sweep
-from kueuepy.notebook import Sheet, repr_html
+from kueuepy.notebook import Sheet, repr_html, repr_text
+from kueuepy.simulation.catalogue import figure_text
 from kueuepy.tables import Columns
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ _AT_ONCE = 3
 """How many values are tried in a round of a search: the same on any number of cores."""
 
 
+@guessed(tried="curve", frame="curve", table="curve", to_pandas="curve.to_pandas()", best="value")
 @checked_methods
 class Plan:
     """The least value with which a promise is kept, and what was tried; a value.
@@ -47,6 +50,7 @@ class Plan:
         """Takes the figures by seed of each value that was tried, of so many."""
         self._cluster = cluster
         self.target, self.vary = target.text, vary
+        self._figure, self._measure = target.measure.figure, str(target.measure)
         self._tried = dict(sorted(tried.items()))
         self._passed = {value: all(map(target.holds, seeds)) for value, seeds in self._tried.items()}
         good = [value for value, passed in self._passed.items() if passed]
@@ -93,9 +97,24 @@ class Plan:
         answer = f"no value keeps {self.target}" if self.value is None else f"{self.value} keeps {self.target}"
         return f"<Plan: {self.vary}: {answer}; {tried}{odd}>"
 
+    def __str__(self) -> str:
+        """The answer, and the values that were tried, with units."""
+        return f"{repr(self)[1:-1]}\n{repr_text([self.sheets()[1]])}"
+
     def sheets(self) -> tuple[Sheet, ...]:
-        """The answer, then the curve."""
-        return (Sheet((self.target,), [(repr(self)[7:-1],)]), *self.curve.sheets())
+        """The answer, then the values that were tried, with units."""
+        figure = self._figure
+        rows = [
+            (
+                f"{row['value']:g}",
+                figure_text(figure, row["mean"]),
+                "" if math.isnan(row["low"]) else " to ".join(figure_text(figure, row[end]) for end in ("low", "high")),
+                "yes" if row["passed"] else "no",
+            )
+            for row in self.curve.rows()
+        ]
+        header = (self.vary.rpartition(".")[2], self._measure, "95 % interval", "kept")
+        return (Sheet((self.target,), [(repr(self)[7:-1],)]), Sheet(header, rows))
 
     _repr_html_ = repr_html
 

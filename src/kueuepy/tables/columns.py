@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_FEW = 6
 _NO_CODE = -2  # that no row has
 
 
@@ -31,10 +32,18 @@ class Categorical:
         self.codes = codes
         self.names = names
 
-    def __getitem__(self, row: int) -> Any:
-        """The name in a row."""
+    def __getitem__(self, row: Any) -> Any:
+        """Return the name in a row; of a slice, a mask or several rows a column of names."""
+        if isinstance(row, slice | list) or bool(getattr(row, "ndim", None)):
+            return Categorical(self.codes[row], self.names)
         code = int(self.codes[row])
         return self.names[code] if code >= 0 else None
+
+    def __repr__(self) -> str:
+        """Return the first names, and how many rows and names there are."""
+        first = ", ".join(str(self[row]) for row in range(min(len(self), _FEW)))
+        more = ", …" if len(self) > _FEW else ""
+        return f"<Categorical: {counted(len(self), 'row')} of {counted(len(self.names), 'name')}: {first}{more}>"
 
     def __len__(self) -> int:
         """How many rows there are."""
