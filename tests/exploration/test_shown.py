@@ -104,3 +104,22 @@ def test_a_prepared_question_may_be_asked_with_others(teams):
     assert found[0] == scheduler.try_admit(prepared)
     with pytest.raises(kq.InvalidSpecError, match="is one Question; give a list"):
         scheduler.try_admit_many(prepared)
+
+
+def test_parallel_lines_have_a_key_and_ranges(sweep):
+    pytest.importorskip("matplotlib")
+    ax = sweep.plot.parallel("wait_mean", "lost_hours")
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    wanted = "lost_hours h100/nvidia.com/gpu [h]"
+    assert texts == [f"policies with the least {wanted}", f"policies with the largest {wanted}"]
+    path, wait, _ = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert path == f"{RECLAIM}\nNever, Any"
+    assert re.fullmatch(r"wait_mean \[s\]\n\d+.* to \d+.*", wait)
+
+
+def test_slowdowns_say_of_how_many_jobs_and_shares_and_runs_what_they_count(teams):
+    pytest.importorskip("matplotlib")
+    result = kq.simulate(teams, arrivals(1))
+    assert "(number of jobs: 1: 80)" in result.plot.slowdown_by_size().get_xlabel()
+    assert "thousandths" in result.plot.shares().get_ylabel()
+    assert result.plot.gantt().get_ylabel() == "concurrent runs"

@@ -152,8 +152,15 @@ class SweepPlots:
         scaled = np.array([_scaled(column) for column in columns])
         for place in range(len(self._grid.policies)):
             ax.plot(range(len(names)), scaled[:, place], alpha=0.5, color=_shade(scaled[-1, place]))
-        ax.set_xticks(range(len(names)), names, rotation=20, ha="right")
+        from matplotlib.lines import Line2D  # noqa: PLC0415 - only on use
+
+        words = [(0.0, "least"), (1.0, "largest")]
+        last = _labelled(names[-1])
+        keys = [Line2D([], [], color=_shade(part), label=f"policies with the {word} {last}") for part, word in words]
+        ticks = [f"{_labelled(name)}\n{_range(self._column(name))}" for name in names]
+        ax.set_xticks(range(len(names)), ticks, rotation=20, ha="right")
         ax.set_yticks([0, 1], ["least", "largest"])
+        ax.legend(handles=keys)
         return ax
 
     def _column(self, name: str) -> Any:
@@ -205,6 +212,13 @@ def _mean_by_cell(values: Any, labels: Sequence[Sequence[str]], sides: Sequence[
             if there := [value for value in own if not np.isnan(value)]:
                 found[row, column] = np.mean(there)
     return found
+
+
+def _range(column: Any) -> str:
+    """Return the least and the largest value of a column, or its texts in the order in which they are drawn."""
+    if isinstance(column, Categorical):
+        return ", ".join(map(str, column.names))
+    return f"{np.nanmin(column):.4g} to {np.nanmax(column):.4g}"
 
 
 def _scaled(values: Any) -> Any:
