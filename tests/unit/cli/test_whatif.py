@@ -184,3 +184,13 @@ def test_a_wrong_edit_is_refused_with_its_place(kueuepy, teams, tmp_path, text, 
     assert ran.code == 1
     assert f"error: {path}:" in ran.err
     assert message in ran.err
+
+
+def test_an_edit_without_an_object_of_kueue_is_refused(kueuepy, teams, tmp_path, job):
+    path = tmp_path / "map.yaml"
+    path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
+    for file in (path, job()):
+        ran = kueuepy("whatif", teams, "--edit", file)
+        assert ran.code == 1
+        assert "holds no object that decides anything" in ran.err
+    assert "--job asks about jobs" in ran.err
