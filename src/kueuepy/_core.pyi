@@ -132,8 +132,18 @@ class Engine:
         """
     def set_pods_ready(self, id: int, ready: bool) -> None:
         """The pods of a workload's job are ready, or not."""
+    def set_job_stop(self, id: int, at: int) -> None:
+        """Set when the pods of a workload's job end after an eviction; until then it keeps its quota."""
+    def set_preemptor(self, id: int) -> None:
+        """Make a pending workload the one that its queue tries first, because it waits for preempted workloads."""
     def set_reclaimable(self, id: int, reclaimable: Mapping[str, int]) -> None:
         """So many pods of each pod set no longer need their quota."""
+    def hold_retries(self, hold: bool) -> None:
+        """Choose whether notified trees wait for `retry`, instead of being retried by the next cycle."""
+    def notified_trees(self) -> list[str]:
+        """Return the trees of cohorts whose inadmissible workloads are to be retried."""
+    def retry(self, trees: set[str]) -> None:
+        """Return the inadmissible workloads of these trees, if they were notified, to their queues."""
     def set_stop_delay(self, delay: int) -> None:
         """For how long, in nanoseconds, the job of an evicted workload takes to stop."""
     def set_now(self, now: int) -> None:
@@ -315,7 +325,10 @@ class VirtualRun:
     @property
     def stats(self) -> dict[str, Any]: ...
     def jobs(self) -> dict[str, Any]:
-        """Columns by name: arrays, or codes with their names. Those of a run lie in its memory."""
+        """Columns by name: arrays, or codes with their names. Those of a run lie in its memory.
+
+        `first_start`, `end` and `held` are nanoseconds, the moments after the start; -1: never.
+        """
     def runs(self) -> dict[str, Any]: ...
     def decisions(self) -> dict[str, Any]: ...
     def usage(self) -> dict[str, Any]: ...

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from kueuepy.exploration.statistics import estimate, student
+from kueuepy.exploration.statistics import estimate
+from kueuepy.simulation.student import student
 
 
 @pytest.mark.parametrize("degrees", [*range(1, 31), 31, 50, 200, 10_000])

@@ -371,3 +371,42 @@ def test_teams_are_not_changed_by_a_sweep(teams):
     kq.sweep(teams, arrivals(0), GRID)
     assert kq.dump(teams) == before
     assert teams == kq.Cluster(kq.ResourceFlavor("h100"), team("team-a", 4), team("team-b", 4))
+
+
+def test_a_storage_tells_all_values_of_a_distribution_apart(teams, tmp_path):
+    file = tmp_path / "rows"
+    times = np.full(2000, 600.0)
+    other = times.copy()
+    other[1000] = 90_000.0
+    jobs = arrivals(0)
+
+    def waits(values, **options):
+        delay = kq.Startup("h100", kq.Empirical(values))
+        grid = kq.sweep(teams, jobs, {NOMINAL: [4]}, delays=[delay], **options)
+        return grid.rows[0]["figures"]["wait_mean"]
+
+    late = np.full(2000, 40_000.0)
+    assert waits(times, storage=file) == waits(times)
+    assert waits(late, storage=file) == waits(late) != waits(times)
+    assert waits(other, storage=file) == waits(other)
+    with sqlite3.connect(file) as kept:
+        assert kept.execute("SELECT COUNT(*) FROM runs").fetchone() == (3,)
+    kept.close()
+
+
+@pytest.mark.parametrize("change", ["REPLACE(row, '\"jobs\": ', '\"jobs\": 1')", "'5'", "5", "NULL", "x'ff'"])
+def test_an_edited_row_of_a_storage_is_refused(change, teams, tmp_path):
+    file = tmp_path / "rows"
+    kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
+    with sqlite3.connect(file) as kept:
+        kept.execute(f"UPDATE runs SET row = {change}")  # noqa: S608 - of this test
+    kept.close()
+    with pytest.raises(kq.InvalidSpecError, match="is no row that a sweep wrote"):
+        kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
+
+
+def test_policies_of_arrays_are_stored(teams, tmp_path):
+    policies = [{"jobs:scale_load": np.float64(2.0)}]
+    grid = kq.sweep(teams, arrivals(0), policies, storage=tmp_path / "rows")
+    assert grid.rows[0]["error"] is None
+    assert kq.sweep(teams, arrivals(0), policies, storage=tmp_path / "rows").rows == grid.rows

@@ -125,27 +125,6 @@ def test_quota_of_a_cohort_counts_in_a_window_too():
     assert result.kpis.utilisation[CELL] == result.figures(0, 60).utilisation[CELL] == 0.5
 
 
-def test_an_interval_is_that_of_the_means_of_twenty_batches():
-    rng = np.random.Generator(np.random.PCG64(1))
-    submit = np.cumsum(rng.exponential(10.0, 2000))
-    jobs = {"queue": ["q"] * 2000, "submit": submit, "runtime": rng.exponential(8.0, 2000), GPU: [1] * 2000}
-    result = kq.simulate(cluster(queue("q", 1)), kq.Jobs(jobs))
-    low, high = result.kpis.interval("wait_mean")
-    assert low < result.kpis.wait_mean < high
-    means = result.jobs["waited"].reshape(20, 100).mean(axis=1)
-    assert (low + high) / 2 == pytest.approx(means.mean())
-    assert (high - low) / 2 == pytest.approx(2.093024 * means.std(ddof=1) / np.sqrt(20), rel=1e-6)
-    low, high = result.kpis.interval(f"utilisation {CELL}")
-    assert low < result.kpis.utilisation[CELL] < high
-    with pytest.raises(kq.InvalidSpecError, match="no figure that has batches"):
-        result.kpis.interval("makespan")
-
-
-def test_an_interval_needs_jobs(evicting):
-    with pytest.raises(kq.InvalidSpecError, match="3 jobs count; there must be 20"):
-        kq.simulate(*evicting).kpis.interval("wait_p95")
-
-
 def test_jain_over_users():
     rows = [{"queue": "q", "submit": 0, "runtime": run, "gpu": 1, "user": user} for user, run in (("a", 30), ("b", 10))]
     result = kq.simulate(cluster(queue("q", 2)), rows)

@@ -111,8 +111,8 @@ def test_what_is_not_said_is_noted():
     jobs = pandas(runtime=[10, np.nan, None], gpu=[1, np.nan, 1])
     assert jobs["runtime"].tolist() == [10 * SECOND, -1, -1]
     assert jobs.notes == (
-        ("runtime is not said, and taken for never", 2),
-        ("nvidia.com/gpu is not said, and taken for none", 1),
+        ("runtime is missing; treated as infinite", 2),
+        ("nvidia.com/gpu is missing; treated as 0", 1),
     )
 
 

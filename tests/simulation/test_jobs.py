@@ -77,7 +77,7 @@ def test_frames_of_pandas_and_polars_and_parquet_agree(tmp_path):
 
 def test_missing_amounts_are_told():
     jobs = kq.Jobs({"queue": ["a", "a"], "submit": [0, 0], "runtime": [1, -1], "gpu": [1, float("nan")]})
-    assert jobs.notes == (("nvidia.com/gpu is not said, and taken for none", 1),)
+    assert jobs.notes == (("runtime is -1; the job never ends", 1), ("nvidia.com/gpu is missing; treated as 0", 1))
     assert jobs["runtime"].tolist() == [10**9, -1]
 
 

@@ -77,7 +77,8 @@ def test_usage_that_saturates_while_victims_are_sought_is_not_restored(config, l
 
 def test_the_usage_history_of_a_local_queue_is_where_a_restarted_kueue_goes_on():
     """Fault 34: pkg/controller/core/localqueue_controller.go:initializeAfsIfNeeded seeds the ledger from the status."""
-    history = {"fairSharing": {"admissionFairSharingStatus": {"consumedResources": {"cpu": "5"}}}}
+    usage = {"consumedResources": {"cpu": "5"}, "lastUpdate": "2026-01-01T00:00:00Z"}
+    history = {"fairSharing": {"admissionFairSharingStatus": usage, "weightedShare": 0}}
     objects = [
         namespace(),
         flavor(),
@@ -94,7 +95,8 @@ def test_the_usage_history_of_a_local_queue_is_where_a_restarted_kueue_goes_on()
 
 @pytest.mark.parametrize("version", ["v0.16", "v0.17"])
 def test_before_v0_17_the_history_was_not_read(version):
-    history = {"fairSharing": {"admissionFairSharingStatus": {"consumedResources": {"cpu": "5"}}}}
+    usage = {"consumedResources": {"cpu": "5"}, "lastUpdate": "2026-01-01T00:00:00Z"}
+    history = {"fairSharing": {"admissionFairSharingStatus": usage, "weightedShare": 0}}
     objects = [namespace(), flavor(), queue(), {**local_queue(), "status": history}]
     config = {"admissionFairSharing": {"usageHalfLifeTime": "10m"}, "version": version}
     [result] = run({"settle": True}, objects=objects, **config)

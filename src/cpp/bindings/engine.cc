@@ -223,6 +223,14 @@ void SetPodsReady(SharedEngine& shared, Serial serial, bool ready) {
   WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) { engine.SetPodsReady(id, ready); });
 }
 
+void SetJobStop(SharedEngine& shared, Serial serial, Time at) {
+  WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) { engine.SetJobStop(id, at); });
+}
+
+void SetPreemptor(SharedEngine& shared, Serial serial) {
+  WithWorkload(shared, serial, [](Engine& engine, WorkloadId id) { engine.SetPreemptor(id); });
+}
+
 void SetReclaimable(SharedEngine& shared, Serial serial, std::map<std::string, int64_t> reclaimable) {
   WithWorkload(shared, serial,
                [&](Engine& engine, WorkloadId id) { engine.SetReclaimable(id, std::move(reclaimable)); });
@@ -259,6 +267,18 @@ std::vector<std::string> ProblemsOf(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) { return Check(engine.state()); });
 }
 
+void HoldRetries(SharedEngine& shared, bool hold) {
+  shared.Change([hold](Engine& engine) { engine.HoldRetries(hold); });
+}
+
+std::vector<std::string> NotifiedTrees(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) { return engine.NotifiedTrees(); });
+}
+
+void Retry(SharedEngine& shared, const std::set<std::string>& trees) {
+  shared.Change([&](Engine& engine) { engine.Retry(trees); });
+}
+
 using BoundEngine = py::class_<SharedEngine>;
 
 // Objects and time.
@@ -291,12 +311,17 @@ void BindWorkloads(BoundEngine& bound) {
           py::arg("id"), py::arg("check"), py::arg("state"), py::arg("message") = py::none(),
           py::arg("requeue_after_seconds") = py::none(), py::arg("pod_set_updates") = py::none())
       .def("set_pods_ready", &SetPodsReady, py::arg("id"), py::arg("ready"))
+      .def("set_job_stop", &SetJobStop, py::arg("id"), py::arg("at"))
+      .def("set_preemptor", &SetPreemptor, py::arg("id"))
       .def("set_reclaimable", &SetReclaimable, py::arg("id"), py::arg("reclaimable"));
 }
 
 // What runs, and what it comes to.
 void BindRuns(BoundEngine& bound) {
   bound.def("settle", &Settle)
+      .def("hold_retries", &HoldRetries, py::arg("hold"))
+      .def("notified_trees", &NotifiedTrees)
+      .def("retry", &Retry, py::arg("trees"))
       .def_property_readonly("is_blocked", &IsBlocked)
       .def("cycle", &RunCycle)
       .def("find", &FindWorkload, py::arg("key"))

@@ -1,7 +1,6 @@
 #include "bindings/run_tables.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -79,9 +78,8 @@ py::list Words(Text... text) {
   return words;
 }
 
-double Seconds(const Simulation& run, Time at) {
-  return at < 0 ? std::nan("") : static_cast<double>(at - run.start()) / 1e9;
-}
+// Nanoseconds after the start; -1: never. Differences of them are exact, which those of seconds are not.
+int64_t After(const Simulation& run, Time at) { return at < 0 ? -1 : at - run.start(); }
 
 // Why a job waits: Kueue's reason of QuotaReserved; or why it was deactivated. 0: neither.
 int32_t ReasonOf(const State& state, const Job& job) {
@@ -110,10 +108,9 @@ class JobTable {
         promised_(size) {}
 
   void Write(size_t row, const Simulation& run, const Job& job) {
-    first_start_[row] = Seconds(run, job.first_start);
-    end_[row] = Seconds(run, job.end);
-    const Time now_held = job.held + (job.reserved >= 0 ? run.now() - job.reserved : 0);
-    held_[row] = static_cast<double>(now_held) / 1e9;
+    first_start_[row] = After(run, job.first_start);
+    end_[row] = After(run, job.end);
+    held_[row] = job.held + (job.reserved >= 0 ? run.now() - job.reserved : 0);
     lost_[row] = static_cast<double>(job.lost) / 1e9;
     overhead_[row] = static_cast<double>(job.overhead) / 1e9;
     flavor_[row] = job.flavor;
@@ -144,7 +141,8 @@ class JobTable {
   }
 
  private:
-  std::vector<double> first_start_, end_, held_, lost_, overhead_;
+  std::vector<int64_t> first_start_, end_, held_;  // nanoseconds
+  std::vector<double> lost_, overhead_;
   std::vector<int32_t> queue_, flavor_, status_, evictions_, runs_, reason_;
   std::vector<uint8_t> borrowed_, promised_;
 };
@@ -297,10 +295,14 @@ py::dict FiguresOf(const Simulation& run) {
   const Figures& figures = run.figures();
   py::dict nominal;
   for (const auto& [cell, all] : figures.nominal()) nominal[py::str(CellName(state, cell))] = all.total();
-  return py::dict("queues"_a = ViewQueues(state, figures), "trees"_a = ViewTrees(state, figures),
-                  "evictions"_a = ViewEvictions(state, figures), "nominal"_a = nominal,
-                  "lost"_a = ByCell(state, figures.lost()), "overhead"_a = ByCell(state, figures.overhead()),
-                  "waits"_a = figures.waits().total(),
+  const SubmissionFigures& submissions = figures.submissions();
+  const py::dict submitted("until"_a = submissions.until < 0 ? -1 : submissions.until - run.start(),
+                           "used"_a = ByCell(state, submissions.used),
+                           "nominal"_a = ByCell(state, submissions.nominal));
+  return py::dict("submitted"_a = submitted, "queues"_a = ViewQueues(state, figures),
+                  "trees"_a = ViewTrees(state, figures), "evictions"_a = ViewEvictions(state, figures),
+                  "nominal"_a = nominal, "lost"_a = ByCell(state, figures.lost()),
+                  "overhead"_a = ByCell(state, figures.overhead()), "waits"_a = figures.waits().total(),
                   "most_waiting"_a = static_cast<int64_t>(figures.waits().most()),
                   "borrowing"_a = figures.borrowing().total());
 }
@@ -322,7 +324,8 @@ py::list AssignedOf(const Simulation& run) {
 py::list LoopsOf(const Simulation& run) {
   py::list found;
   for (const Loop& loop : run.loops()) {
-    found.append(py::make_tuple(Seconds(run, loop.at), loop.period, loop.times, loop.jobs));
+    found.append(
+        py::make_tuple(static_cast<double>(After(run, loop.at)) / 1e9, loop.period, loop.times, loop.jobs));
   }
   return found;
 }

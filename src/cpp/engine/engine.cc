@@ -231,6 +231,19 @@ void Engine::SetCheckState(WorkloadId id, const std::string& name, CheckState ch
   AfterWrite(state_, id);
 }
 
+void Engine::SetJobStop(WorkloadId id, Time at) {
+  state_.EditStatus(state_.At(id)).job_stops_at = at;
+  state_.MarkDirty(id);
+}
+
+void Engine::SetPreemptor(WorkloadId id) {
+  const Workload& workload = state_.At(id);
+  if (workload.queued == kNoId) return;
+  ClusterQueue& queue = state_.Queue(workload.queued);
+  queue.pending.preemptor = id;
+  queue.pending.sticky = queue.spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO;
+}
+
 void Engine::SetPodsReady(WorkloadId id, bool ready) {
   state_.EditStatus(state_.At(id)).pods_ready = ready;
   state_.MarkDirty(id);
@@ -258,6 +271,11 @@ void Engine::Settle() {
 
 namespace {
 
+std::string TreeName(const State& state, NodeId root) {
+  const bool is_queue = state.forest().IsClusterQueue(root);
+  return absl::StrCat(is_queue ? "ClusterQueue " : "Cohort ", state.forest().Name(root));
+}
+
 // What the cycle places in the state that it started from is written to the one of now: domains have the same
 // numbers in both. The former has known no domain that the latter doesn't, but may name some when its trees
 // are rebuilt.
@@ -281,7 +299,7 @@ bool Engine::HasNoHead() const {
 CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
   state_.RemoveDeleted();
   NoticeFreedNodes(state_);
-  RequeueNotified(state_);
+  if (!state_.holds_retries) RequeueNotified(state_);
   CycleResult result;
   ReleaseWaitingCycle(state_);
   if (HasNoHead()) {
@@ -297,6 +315,23 @@ CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
   }
   if (state_.config.admission_fair_sharing) Sample(state_);
   return result;
+}
+
+std::vector<std::string> Engine::NotifiedTrees() const {
+  std::vector<std::string> names;
+  for (NodeId root : state_.to_requeue) names.push_back(TreeName(state_, root));
+  return names;
+}
+
+void Engine::Retry(const std::set<std::string>& trees) {
+  std::set<NodeId> later;
+  for (auto root = state_.to_requeue.begin(); root != state_.to_requeue.end();) {
+    const bool now = trees.count(TreeName(state_, *root)) > 0;
+    if (!now) later.insert(*root);
+    root = now ? std::next(root) : state_.to_requeue.erase(root);
+  }
+  RequeueNotified(state_);
+  state_.to_requeue.insert(later.begin(), later.end());
 }
 
 void Engine::ReleaseEvictedNow(const std::vector<WorkloadId>& evicted) {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,6 +102,11 @@ class Engine {
                      std::optional<int64_t> requeue_after_seconds = std::nullopt,
                      std::optional<PodSetUpdates> pod_set_updates = std::nullopt);
   void SetPodsReady(WorkloadId id, bool ready);
+  // The pods of its job end at this time if it is evicted; until then it keeps its quota.
+  void SetJobStop(WorkloadId id, Time at);
+  // It is the workload that its queue tries first, because it waits for workloads that it has preempted. Kueue
+  // keeps this in memory only. Nothing happens to a workload that is in no queue.
+  void SetPreemptor(WorkloadId id);
   void SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclaimable);
 
   // Lets the controllers run until nothing changes.
@@ -110,6 +116,14 @@ class Engine {
   CycleResult RunCycle(std::vector<Entry>* keep = nullptr);
   // What a cycle would answer for this workload alone: it may be pending or not yet in any queue.
   Entry TryAdmit(WorkloadId id);
+  // Whether cycles leave notified trees alone, so that only Retry works them off. Kueue collects notifications
+  // for a second (pkg/cache/queue/inadmissible_workloads.go); without this they take effect with the next cycle.
+  void HoldRetries(bool hold) { state_.holds_retries = hold; }
+  // The trees in which inadmissible workloads are to be retried: "Cohort NAME", or "ClusterQueue NAME" of one
+  // without a cohort.
+  std::vector<std::string> NotifiedTrees() const;
+  // Returns the inadmissible workloads of these trees to their queues, as far as the trees were notified.
+  void Retry(const std::set<std::string>& trees);
   // Puts evicted workloads that still hold quota back into their queues, as a settle would.
   void ReleaseEvictedNow(const std::vector<WorkloadId>& evicted);
 

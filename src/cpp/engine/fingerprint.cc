@@ -87,6 +87,7 @@ void AddStatus(const State& state, const StatusDetails& status, Mixer& mixer) {
   mixer.Add(status.requeue_count.value_or(-1));
   mixer.Add(status.requeue_at.value_or(-1));
   mixer.Add(status.past_execution_seconds.value_or(-1));
+  mixer.Add(status.job_stops_at.value_or(-1));
   for (const WorkloadCheck& check : status.checks) {
     mixer.Add(state.check_names.Name(check.check));
     mixer.Add(static_cast<int32_t>(check.state));

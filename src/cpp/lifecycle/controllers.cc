@@ -83,6 +83,7 @@ void ReleaseEvicted(State& state, WorkloadId id) {
   const Reason reason =
       state.config.gates.unadmitted_workloads_observability ? Reason::kPendingEvaluation : Reason::kPending;
   UnsetQuotaReservation(state, id, reason, evicted.message);
+  if (workload.Status().job_stops_at) state.EditStatus(workload).job_stops_at.reset();
   ReturnToPending(state, id);
 }
 
@@ -167,6 +168,12 @@ bool SyncPodsReady(State& state, WorkloadId id) {
   return true;
 }
 
+// Whether the pods of an evicted workload's job have ended.
+bool HasJobStopped(const State& state, const Workload& workload) {
+  if (const std::optional<Time>& stops_at = workload.Status().job_stops_at) return *stops_at <= state.now;
+  return state.now - workload.Find(ConditionType::kEvicted)->transition >= state.stop_delay;
+}
+
 }  // namespace
 
 bool ReconcileJob(State& state, WorkloadId id) {
@@ -177,7 +184,7 @@ bool ReconcileJob(State& state, WorkloadId id) {
   if (workload.Status().pods_ready)
     state.EditStatus(workload).pods_ready = false;  // a stopped job's pods are gone
   if (!workload.HasQuotaReservation()) return false;
-  if (state.now - workload.Find(ConditionType::kEvicted)->transition < state.stop_delay) return false;
+  if (!HasJobStopped(state, workload)) return false;
   RemovePodsOf(state, workload);
   ReleaseEvicted(state, id);
   return true;

@@ -134,6 +134,7 @@ struct StatusDetails {
   std::map<std::string, int64_t> reclaimable;  // pods by pod set
   bool pods_ready = false;                     // as the job's pods are, reported at the next settle
   std::vector<std::string> unhealthy_nodes;    // that have pods of its topology assignment
+  std::optional<Time> job_stops_at;  // of an evicted workload; absent: State::stop_delay after its eviction
 };
 
 inline const StatusDetails kNoStatusDetails;

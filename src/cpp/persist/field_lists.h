@@ -111,7 +111,7 @@ class FieldLists {
   KUEUE_RECORD(WorkloadCheck, check, state, message, transition, requeue_after_seconds, retry_count,
                pod_set_updates, updates)
   KUEUE_RECORD(StatusDetails, checks, requeue_count, requeue_at, past_execution_seconds, reclaimable,
-               pods_ready, unhealthy_nodes)
+               pods_ready, unhealthy_nodes, job_stops_at)
   KUEUE_RECORD(Workload, serial, name, uid, spec, local_queue, cls, priority, created, queue_time, conditions,
                admission, charged, charged_place, usage, queued, place, owned_by_single_pod, deleted,
                evaluated, dirty_place, progress, status, topology_usage)
@@ -159,7 +159,7 @@ class FieldLists {
                check_names, reasons, resource_order, cpu, pods, flavor_resource_ids, flavor_resources, quota,
                queues, cohorts, flavors, local_queues, namespaces, checks, topology, runtime_classes, ledger,
                ledger_usage, workloads, workload_of_key, classes, class_of_key, caches, stale, requoted,
-               changed_nodes, only_added, added_queues, to_requeue, scheduling_cycle, successful_cycles,
+               changed_nodes, only_added, added_queues, to_requeue, holds_retries, scheduling_cycle, successful_cycles,
                waiting, stop_delay, now, record_events, events, followed, second_passes, deleted, dirty)
 #undef KUEUE_RECORD
 

@@ -183,6 +183,14 @@ void Figures::Rebuild(const State& state) {
   }
 }
 
+void Figures::EndSubmissions(Time now) {
+  submissions_ = SubmissionFigures{now, {}, {}};
+  for (const QueueFigures& figures : queues_) {
+    for (const auto& [cell, use] : figures.cells) submissions_.used[cell] += use.used.TotalAt(now, from_);
+  }
+  for (const auto& [cell, nominal] : nominal_) submissions_.nominal[cell] = nominal.TotalAt(now, from_);
+}
+
 void Figures::Close(Time now) {
   for (QueueFigures& figures : queues_) {
     for (Integral* integral : {&figures.waits, &figures.blocked, &figures.somebody_waits}) {

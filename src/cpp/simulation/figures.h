@@ -31,6 +31,11 @@ class Integral {
   }
   double value() const { return value_; }
   double total() const { return total_; }
+  // The total if the value holds until then.
+  double TotalAt(Time now, Time from) const {
+    const Time since = last_ > from ? last_ : from;
+    return now > since ? total_ + value_ * static_cast<double>(now - since) : total_;
+  }
   // The largest value that held for any time; none below 0 counts.
   double most() const { return most_; }
 
@@ -69,6 +74,12 @@ struct TreeFigures {
   bool touched = false;
 };
 
+// What was used, and all nominal quota, until the last submission; amounts times nanoseconds.
+struct SubmissionFigures {
+  Time until = -1;  // -1: jobs are yet to arrive
+  std::map<FlavorResourceId, double> used, nominal;
+};
+
 struct EvictionFigures {
   int64_t count = 0;
   std::map<FlavorResourceId, double> lost;  // amount times nanoseconds
@@ -91,6 +102,8 @@ class Figures {
   void EndMoment(Time now, Recorder& recorder);
   // Looks again at what each queue and tree has: quotas have changed.
   void Rebuild(const State& state);
+  // No job arrives after this time.
+  void EndSubmissions(Time now);
   // Brings all integrals to this time.
   void Close(Time now);
 
@@ -103,6 +116,7 @@ class Figures {
   const Integral& borrowing() const { return borrowing_; }
   // All nominal quota, of queues and Cohorts.
   const std::map<FlavorResourceId, Integral>& nominal() const { return nominal_; }
+  const SubmissionFigures& submissions() const { return submissions_; }
   const std::map<FlavorResourceId, double>& lost() const { return lost_; }
   const std::map<FlavorResourceId, double>& overhead() const { return overhead_; }
 
@@ -121,6 +135,7 @@ class Figures {
   std::map<std::tuple<NodeId, NodeId, int32_t>, EvictionFigures> evictions_;
   std::map<FlavorResourceId, Integral> nominal_;
   std::map<FlavorResourceId, double> lost_, overhead_;
+  SubmissionFigures submissions_;
   Integral waits_;      // how many wait anywhere
   Integral borrowing_;  // 1 while any queue borrows
   int64_t waiting_ = 0;

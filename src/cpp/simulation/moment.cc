@@ -71,11 +71,13 @@ bool Simulation::Begin(Time until) {
     }
   };
   take(/*before_arrivals=*/true);
+  const size_t arrived = next_;
   for (; next_ < jobs_.size() && columns_->submit[next_] <= at; ++next_) {
     const bool known = !columns_->known.empty() && columns_->known[next_] != 0;
     if (!known) Arrive(static_cast<int32_t>(next_));
     --work_;
   }
+  if (next_ > arrived && next_ == jobs_.size()) figures_.EndSubmissions(at);
   take(/*before_arrivals=*/false);
   return true;
 }

@@ -260,6 +260,7 @@ struct State {
   bool only_added = false;            // that call does no more to the trees than to add a ClusterQueue
   std::vector<NodeId> added_queues;   // such calls of before that are not worked off, each by its queue
   std::set<NodeId> to_requeue;        // roots (or lone queues) whose inadmissible workloads are to be retried
+  bool holds_retries = false;         // to_requeue is worked off by Engine::Retry alone, not by each cycle
   int64_t scheduling_cycle = 0;
   int64_t successful_cycles = 0;  // of those, in which some workload got quota
   WaitingCycle waiting;

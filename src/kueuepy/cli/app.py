@@ -18,6 +18,7 @@ from kueuepy.cli import (
     simulate,
     sweep,
     upgrade,
+    verify,
     whatif,
 )
 from kueuepy.cli.command import PLAIN_COMMANDS
@@ -66,6 +67,7 @@ app.command("whatif", short_help="Would a job be admitted? What would a change d
 app.command("import", short_help="What does a live cluster's dump come to?", epilog=importing.EXAMPLES)(
     importing.import_
 )
+app.command("verify", short_help="Compare decisions with a recorded cluster.", epilog=verify.EXAMPLES)(verify.verify)
 app.command("upgrade", short_help="What would another release of Kueue decide?", epilog=upgrade.EXAMPLES)(
     upgrade.upgrade
 )

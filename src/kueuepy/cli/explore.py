@@ -15,7 +15,7 @@ from kueuepy.exploration.delays import delays as delays_between
 from kueuepy.exploration.estimate import eta as when_admitted
 from kueuepy.exploration.estimate import risk as risk_of_eviction
 from kueuepy.simulation.load import cluster_of as make_cluster
-from kueuepy.simulation.values import parse_span
+from kueuepy.simulation.spans import parse_span
 
 CLUSTER_OF_EXAMPLES = examples(
     "kueuepy cluster-of examples/logs/philly.csv.gz --flavor p100 --output cluster.yaml",

@@ -17,7 +17,7 @@ from kueuepy.jobs.row import COLUMNS
 from kueuepy.manifest.places import at_place, placed
 from kueuepy.objects import SECOND
 from kueuepy.simulation.columns import SPANS, name_of_row
-from kueuepy.simulation.values import parse_moment, parse_span
+from kueuepy.simulation.spans import parse_moment, parse_span
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}(?:\.0{1,9})?")
 _SUFFIXES = (".csv", ".csv.gz")

@@ -14,9 +14,10 @@ from kueuepy.errors.words import counted, verb
 from kueuepy.exploration.estimate import Eta, eta
 from kueuepy.exploration.statistics import wilson
 from kueuepy.notebook import Sheet, repr_html
-from kueuepy.simulation.simulate import simulate
+from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.table import Jobs  # noqa: TC001 - help() shows fields
 from kueuepy.tables import Categorical, Columns
+from kueuepy.tables.framed import Framed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +35,7 @@ _OUTSIDE = (
 )
 
 
-class Calibration(msgspec.Struct, frozen=True):
+class Calibration(msgspec.Struct, Framed, frozen=True):
     """How often the true wait was within the 90 % interval of an estimate, of jobs that the fit had not seen.
 
     Attributes:
@@ -93,6 +94,10 @@ class Calibration(msgspec.Struct, frozen=True):
             ]
         )
 
+    def to_table(self) -> Columns:
+        """Return a row for each job that was looked at, as `jobs`."""
+        return self.jobs
+
     def sheets(self) -> tuple[Sheet, ...]:
         """The answer, then the jobs."""
         rows = [(text,) for text in str(self).splitlines()]
@@ -133,7 +138,9 @@ def calibrate(
     """
     if jobs < 1:
         raise InvalidSpecError(f"calibrate: jobs {jobs}; it must be 1 or more")
-    result = simulate(cluster, log, progress=False)
+    run = Simulation(cluster, log)
+    run.run()
+    result = run.result()
     half = log.span / 2
     rounds = []
     for number, (known_until, end) in enumerate(((half / 2, half), (half, math.inf))):

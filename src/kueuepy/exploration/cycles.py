@@ -13,10 +13,11 @@ from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.words import plural
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.scheduler import Scheduler
-from kueuepy.simulation.figures import percentile
+from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Record
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.tables import Columns
+from kueuepy.tables.framed import Framed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +37,7 @@ _OUTSIDE = (
 
 
 @checked_methods
-class CycleCost(msgspec.Struct, frozen=True):
+class CycleCost(msgspec.Struct, Framed, frozen=True):
     """What the cycles of a run had to look at; a value.
 
     Attributes:
@@ -80,6 +81,10 @@ class CycleCost(msgspec.Struct, frozen=True):
             half, many, most = (f"{row[name]:,.0f}" for row in rows)
             lines.append(f"{name}: {half} (half of the cycles), {many} (95 of 100), {most} at most")
         return "\n".join([*lines, *(f"not modelled: {text}" for text in self.not_modelled)])
+
+    def to_table(self) -> Columns:
+        """Return a row for each cycle that had heads, as `cycles`."""
+        return self.cycles
 
     def sheets(self) -> tuple[Sheet, ...]:
         """The percentiles."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.text import span_text
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import categorical
+from kueuepy.tables.framed import Framed
 
 if TYPE_CHECKING:
     import threading
@@ -32,9 +32,9 @@ _MOST = 1000
 """So many groups at most: each is a run of its own, and one more alone."""
 
 
-@guessed(to_pandas="frame.to_pandas()", to_polars="frame.to_polars()", table="frame", rows="frame.rows()")
+@guessed(table="frame", matrix_frame="frame")
 @checked_methods
-class Delays:
+class Delays(Framed):
     """Who delays whom; a value. Waits are all time without quota, in seconds, on average over a group's jobs.
 
     Attributes:
@@ -73,6 +73,10 @@ class Delays:
         first = categorical(names)
         return Columns({"left_out": first, **columns, "total_hours": total})
 
+    def to_table(self) -> Columns:
+        """Return `frame`."""
+        return self.frame
+
     def __repr__(self) -> str:
         """Whose jobs cost the others most."""
         worst = int(self.total_hours.argmax())
@@ -84,25 +88,23 @@ class Delays:
         return f"{repr(self)[1:-1]}\n{repr_text(self.sheets())}"
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """The matrix, with units."""
-        rows = [
-            (
-                row["left_out"],
-                *(_span(row[name]) for name in self.groups),
-                "" if math.isnan(row["total_hours"]) else f"{row['total_hours']:,.4g} h",
-            )
-            for row in self.frame.rows()
-        ]
-        header = ("left out", *(f"longer wait of {name}" for name in self.groups), "in all")
-        return (Sheet(header, rows),)
+        """Show the matrix in readable units: how much longer the jobs of a column wait because of a row."""
+        names = self.frame.names
+        rows = [[_shown(name, row[name]) for name in names] for row in self.frame.rows()]
+        head = [name if name in ("left_out", "total_hours") else f"wait of {name}" for name in names]
+        return (Sheet(head, rows, "added wait per job on average; total_hours is summed over the jobs of others"),)
 
     _repr_html_ = repr_html
 
 
-def _span(seconds: float) -> str:
-    if math.isnan(seconds):
+def _shown(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if value != value:  # noqa: PLR0124 - NaN
         return ""
-    return span_text(seconds) if seconds >= 0 else f"-{span_text(-seconds)}"
+    if name == "total_hours":
+        return f"{value:,.4g} h"
+    return span_text(value) if value >= 0 else f"-{span_text(-value)}"
 
 
 @checked

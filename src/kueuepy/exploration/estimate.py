@@ -16,10 +16,11 @@ from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.exploration.statistics import wilson
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
-from kueuepy.simulation.figures import percentile
+from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Record, moment
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.text import span_text
+from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
     import threading
@@ -28,13 +29,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kueuepy.scheduler import Scheduler
+    from kueuepy.tables import Columns
 
 _FIRST_LOOK = 3600 * SECOND
 _RUNNING = 2
 _PERCENTS = (5, 10, 50, 90, 95)
+_MEDIAN = 50
+_CLOSED = "assumes that no job arrives meanwhile: pass future= for a range, or calibrate on a log"
 
 
-class Eta(msgspec.Struct, frozen=True):
+class Eta(msgspec.Struct, Framed, frozen=True):
     """When a workload gets quota, in seconds from now.
 
     Attributes:
@@ -47,6 +51,8 @@ class Eta(msgspec.Struct, frozen=True):
         seconds: Of each future, in order of seeds; infinite where not before the horizon.
         horizon: How far was looked.
         coverage: Of a log, the part of true waits that was within such 90 % intervals; `None` if that was not measured.
+        closed: Whether no job was assumed to arrive meanwhile, as where no `future` is given. Every percentile is then
+            too early, and the range between them too narrow, on a cluster to which others submit.
     """
 
     workload: str
@@ -58,6 +64,7 @@ class Eta(msgspec.Struct, frozen=True):
     seconds: tuple[float, ...]
     horizon: float
     coverage: float | None = None
+    closed: bool = False
 
     def by(self, when: Any) -> float:
         """The part of the futures in which it has quota so long from now."""
@@ -68,22 +75,32 @@ class Eta(msgspec.Struct, frozen=True):
         """The answer in a sentence."""
         late = sum(map(math.isinf, self.seconds))
         more = f"; not within {span_text(self.horizon)} in {late} of {len(self.seconds)}" if late else ""
-        return (
-            f"{self.workload}: quota in {span_text(self.p50)} (half of the futures), "
-            f"{span_text(self.p10)} to {span_text(self.p90)} (80 of 100){more}{self._trust()}"
-        )
+        half = f"{self.workload}: quota in {span_text(self.p50)} (half of the futures)"
+        if self._is_vague:
+            return f"{half}{more}; {_CLOSED}"
+        return f"{half}, {span_text(self.p10)} to {span_text(self.p90)} (80 of 100){more}{self._trust()}"
+
+    @property
+    def _is_vague(self) -> bool:
+        """Whether the range of the futures says too little about the true wait to be printed."""
+        return self.closed and self.coverage is None and self.p95 > 0
+
+    def to_table(self) -> Columns:
+        """Return a row for each future: its number, and after how many `seconds` the workload gets quota."""
+        return table_of(("future", "seconds"), enumerate(map(float, self.seconds)))
 
     def _trust(self) -> str:
         return "" if self.coverage is None else f"; of a log, {self.coverage:.0%} were within their 90 % interval"
 
     def sheets(self) -> tuple[Sheet]:
         """The answer, then the percentiles."""
-        return (Sheet(("of 100 futures", "quota in"), [(p, span_text(getattr(self, f"p{p}"))) for p in _PERCENTS]),)
+        rows = [(p, span_text(getattr(self, f"p{p}"))) for p in _PERCENTS if p == _MEDIAN or not self._is_vague]
+        return (Sheet(("of 100 futures", "quota in"), rows, _CLOSED if self._is_vague else ""),)
 
     _repr_html_ = repr_html
 
 
-class Risk(msgspec.Struct, frozen=True):
+class Risk(msgspec.Struct, Framed, frozen=True):
     """How likely it is that a workload is evicted.
 
     Attributes:
@@ -94,6 +111,8 @@ class Risk(msgspec.Struct, frozen=True):
         rules: By rule or reason the part of the futures in which it does it first.
         futures: How many were looked at.
         within: So many seconds from now.
+        closed: Whether no job was assumed to arrive meanwhile, as where no `future` is given: then nobody that arrives
+            preempts the workload.
     """
 
     workload: str
@@ -103,12 +122,18 @@ class Risk(msgspec.Struct, frozen=True):
     rules: dict[str, float]
     futures: int
     within: float
+    closed: bool = False
+
+    def to_table(self) -> Columns:
+        """Return a row for each rule that evicts the workload first: `rule` and its `probability`."""
+        return table_of(("rule", "probability"), self.rules.items())
 
     def __str__(self) -> str:
         """The answer in a sentence."""
         by = ", ".join(f"{rule} {part:.0%}" for rule, part in self.rules.items())
         often = f"{self.probability:.0%} of {counted(self.futures, 'future')} ({self.low:.0%} to {self.high:.0%})"
-        return f"{self.workload}: evicted within {span_text(self.within)} in {often}{f': {by}' if by else ''}"
+        assumed = "; assumes that no job arrives meanwhile" if self.closed else ""
+        return f"{self.workload}: evicted within {span_text(self.within)} in {often}{f': {by}' if by else ''}{assumed}"
 
     def sheets(self) -> tuple[Sheet]:
         """The answer, then the rules."""
@@ -172,7 +197,7 @@ def eta(
         runtimes: What is known of runtimes: a distribution or a time for all; by LocalQueue one for each, `""` for all
             others; or a log, a `Jobs`, from which they are drawn by queue.
         future: Jobs that come meanwhile, or a function that makes them from a seed; `submit` counts from now. Without
-            them nobody overtakes, and what is told is too early.
+            them no job overtakes, the answer is too early, and the result prints no range: it says what it assumes.
         n: How many futures.
         seed: Of the first.
         horizon: How far is looked.
@@ -189,7 +214,7 @@ def eta(
     futures = _Futures(scheduler, workload, runtimes, future, settings)
     end = moment("eta: horizon", horizon)
     if futures.living.has_quota(futures.key):
-        return _eta_of(futures.key, [0.0] * n, end)
+        return _eta_of(futures.key, [0.0] * n, end, closed=future is None)
 
     def look(number: int, stop: threading.Event) -> float:
         run, until = futures.run(number, NOTHING), min(_FIRST_LOOK, end)
@@ -204,13 +229,13 @@ def eta(
         return math.inf
 
     seconds = in_order(look, range(seed, seed + n), threads)
-    return _eta_of(futures.key, seconds, end)
+    return _eta_of(futures.key, seconds, end, closed=future is None)
 
 
-def _eta_of(key: str, seconds: Sequence[float], end: int) -> Eta:
+def _eta_of(key: str, seconds: Sequence[float], end: int, *, closed: bool) -> Eta:
     ordered = np.sort(seconds)
     p5, p10, p50, p90, p95 = (percentile(ordered, percent) for percent in _PERCENTS)
-    return Eta(key, p5, p10, p50, p90, p95, tuple(seconds), end / SECOND)
+    return Eta(key, p5, p10, p50, p90, p95, tuple(seconds), end / SECOND, closed=closed)
 
 
 @checked
@@ -258,7 +283,7 @@ def risk(
     found = [rule for rule in in_order(look, range(seed, seed + total), threads) if rule is not None]
     low, high = wilson(len(found), total) if total > 1 else (float(len(found)), float(len(found)))
     rules = {rule: found.count(rule) / total for rule in sorted(set(found))}
-    return Risk(futures.key, len(found) / total, low, high, rules, total, end / SECOND)
+    return Risk(futures.key, len(found) / total, low, high, rules, total, end / SECOND, closed=future is None)
 
 
 def _first_eviction(decisions: Any, row: int) -> str | None:

@@ -14,11 +14,13 @@ from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.exploration.measure import Promise, promise
 from kueuepy.notebook import Sheet, repr_html
+from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kueuepy.simulation.result import Result
+    from kueuepy.tables import Columns
 
 
 class Verdict(NamedTuple):
@@ -47,7 +49,7 @@ class Verdict(NamedTuple):
 
 
 @checked_methods
-class Gate(Sequence[Verdict]):
+class Gate(Sequence[Verdict], Framed):
     """The verdicts on all promises, in their order."""
 
     __slots__ = ("_verdicts",)
@@ -99,6 +101,10 @@ class Gate(Sequence[Verdict]):
             cells = (_as_code(v.line), value, "yes" if v.passed else "**no**", _as_cell(v.why))
             rows.append(f"| {' | '.join(cells)} |")
         return "\n".join(rows)
+
+    def to_table(self) -> Columns:
+        """Return a row for each promise: `line`, `value`, `passed`, `place` and `why`."""
+        return table_of(Verdict._fields, self._verdicts)
 
     def sheets(self) -> tuple[Sheet]:
         """A row a promise."""

@@ -19,11 +19,12 @@ from kueuepy.exploration.policy import applied
 from kueuepy.exploration.runs import result_under
 from kueuepy.exploration.statistics import Estimate, PairedDifference, estimate, paired
 from kueuepy.notebook import Sheet, repr_html, repr_text
-from kueuepy.simulation.catalogue import figure_text
+from kueuepy.simulation.catalogue import FIGURES, figure_text, shown
 from kueuepy.simulation.model import Record
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import categorical
+from kueuepy.tables.framed import Framed
 
 if TYPE_CHECKING:
     import os
@@ -37,6 +38,16 @@ if TYPE_CHECKING:
     from kueuepy.exploration.policy import Setup
     from kueuepy.exploration.runs import Row
     from kueuepy.simulation.result import Result
+
+
+ALIKE = (
+    "all seeds give the same: nothing is drawn; give jobs as a function of the seed, as "
+    "lambda seed: jobs.shuffle_days(seed)"
+)
+"""The warning that several seeds say no more than one."""
+_MANY = 10
+"""The best of this many policies on one seed is worth a warning."""
+_SHOWN = 201  # one more than a notebook shows
 
 
 class Chosen(msgspec.Struct, frozen=True):
@@ -53,9 +64,9 @@ class Chosen(msgspec.Struct, frozen=True):
     figures: dict[str, float]
 
 
-@guessed(tried="frame", to_pandas="frame.to_pandas()", to_polars="frame.to_polars()", table="frame")
+@guessed(tried="frame", table="frame")
 @checked_methods
-class Sweep:
+class Sweep(Framed):
     """What came of many policies; a value.
 
     Attributes:
@@ -135,15 +146,27 @@ class Sweep:
     def warnings(self) -> tuple[str, ...]:
         """What to know before one trusts a figure."""
         found = []
-        if len(self.seeds) > 1 and isinstance(self.setup.jobs, Jobs) and not self.setup.settings.delays:
+        if len(self.seeds) > 1 and not self.is_drawn:
+            found.append(ALIKE)
+        if len(self.policies) >= _MANY and len(self.seeds) == 1:
             found.append(
-                "all seeds give the same: nothing is drawn; give jobs as a function of the seed, as "
-                "lambda seed: jobs.shuffle_days(seed)"
+                f"the best of {len(self.policies)} policies on one seed is partly lucky: compare the first few again "
+                "with other seeds"
             )
         if self.errors:
             place, text = next(iter(self.errors.items()))
             found.append(f"{len(self.errors)} of {len(self.policies)} policies are not valid; policy {place}: {text}")
         return tuple(found)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether anything differs from seed to seed: jobs of a function, thinned jobs, or random delays."""
+        thinned = any("jobs:thin" in policy for policy in self.policies)
+        return thinned or not isinstance(self.setup.jobs, Jobs) or bool(self.setup.settings.delays)
+
+    def to_table(self) -> Columns:
+        """Return `frame`: a row for each run."""
+        return self.frame
 
     # What it says.
 
@@ -164,7 +187,7 @@ class Sweep:
 
     def interval(self, policy: int, figure: str) -> Estimate:
         """The mean of a figure under a policy over its seeds, and its 95 % interval by Student's t."""
-        return estimate(self._values(figure)[self._place(policy)])
+        return estimate(self._values(figure)[self._place(policy)], drawn=self.is_drawn)
 
     def difference(self, a: int, b: int, figure: str) -> PairedDifference:
         """How much larger a figure is under policy b than under policy a, seed by seed.
@@ -281,7 +304,7 @@ class Sweep:
         """
         from pathlib import Path  # noqa: PLC0415 - only on use
 
-        from kueuepy.simulation.read import write_table  # noqa: PLC0415 - only on use
+        from kueuepy.simulation.arrow import write_table  # noqa: PLC0415 - only on use
 
         write_table(self.frame, Path(path))
 
@@ -302,22 +325,18 @@ class Sweep:
         return "\n".join(lines)
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """Warnings first, then the first policies with their means."""
+        """Warnings first, then the first policies: their values, and the means of the figures to look at first."""
         warned = [Sheet(("to know before",), [(text,) for text in self.warnings])] if self.warnings else []
-        paths = list(dict.fromkeys(path for policy in self.policies for path in policy))
-        shown = [name for name in self.figures if name.partition(" ")[0] in _FIRST or "(" in name]
-        shown.sort(key=lambda name: "wait" not in name)  # waits first
-        errors = ["error"] if self.errors else []
-        rows = [
-            (
-                row["policy"],
-                *(row[path] for path in paths),
-                *(figure_text(name.partition("(")[0], row[name]) for name in shown),
-                *(row["error"] or "" for _ in errors),
-            )
-            for row in self.means.rows(_ROWS)
+        first = [
+            name
+            for name in self.figures
+            if name.partition(" ")[0] in shown("policies") or name.partition(" ")[0] not in FIGURES
         ]
-        return (*warned, Sheet(("policy", *paths, *shown, *errors), rows))
+        first.sort(key=lambda name: "wait" not in name)  # waits first
+        names = ["policy", *self._paths(), *first, *(["error"] if self.errors else [])]
+        rows = [[_cell(name, row[name]) for name in names] for row in self.means.rows(_SHOWN)]
+        note = "means over seeds; .means has all figures" if len(self.seeds) > 1 else ".means has all figures"
+        return (*warned, Sheet(names, rows, note))
 
     def __str__(self) -> str:
         """The number of policies, and the first ones with the figures that a notebook shows; `means` has all."""
@@ -327,9 +346,12 @@ class Sweep:
     _repr_html_ = repr_html
 
 
-_FIRST = ("wait_mean", "wait_p95", "longest_wait", "utilisation", "evictions", "lost_hours", "jain")
-"""The figures that a table of policies shows; `means` and `frame` have all."""
-_ROWS = 201  # one more than a notebook shows, so that it is seen to be cut
+def _cell(name: str, value: Any) -> Any:
+    """Return a cell of a sheet: a figure in readable units, anything else as it is."""
+    figure = name.partition("(")[0].partition("[")[0]
+    if isinstance(value, float) and (figure.partition(" ")[0] in FIGURES or figure != name):
+        return figure_text("wait_p95" if "wait_p" in figure else figure, value)  # any percentile of waits is a time
+    return "" if value is None else value
 
 
 def _text(value: Any) -> str | None:

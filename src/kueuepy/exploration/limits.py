@@ -18,6 +18,7 @@ from kueuepy.exploration.trial import HIGH, LOW, MOST_CYCLES, asking, available,
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import FlavorQuotas, LabelSelector, ResourceFlavor, ResourceGroup
 from kueuepy.scheduler import Scheduler
+from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
     from kueuepy.engine.tables import QuotaTable
     from kueuepy.objects import ClusterQueue, Cohort
+    from kueuepy.tables import Columns
 
 Cell = tuple[str, str]
 _OUTSIDE = (
@@ -35,7 +37,7 @@ _OUTSIDE = (
 
 
 @checked_methods
-class QuotaLimits(msgspec.Struct, frozen=True):
+class QuotaLimits(msgspec.Struct, Framed, frozen=True):
     """What is ensured of one flavor and resource, and limits that keep promises; a value.
 
     Amounts are written as in Kubernetes.
@@ -97,6 +99,12 @@ class QuotaLimits(msgspec.Struct, frozen=True):
         if self.borrowing is None:
             return "keeps no promise"
         return f"{self.borrowing} for all ClusterQueues of the trees does it, too"
+
+    def to_table(self) -> Columns:
+        """Return a row for each ClusterQueue: `ensured`, `promised` and `lending`; amounts are Kubernetes' texts."""
+        lending = self.lending or {}
+        rows = [(name, own, self.promised.get(name), lending.get(name)) for name, own in self.ensured.items()]
+        return table_of(("cluster_queue", "ensured", "promised", "lending"), rows)
 
     def sheets(self) -> tuple[Sheet, ...]:
         """What is ensured and promised, and the limits."""

@@ -10,12 +10,14 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.guesses import guessed
+from kueuepy.exploration.grid import ALIKE
 from kueuepy.exploration.measure import promise
 from kueuepy.exploration.statistics import estimate
 from kueuepy.exploration.sweep import sweep
 from kueuepy.notebook import Sheet, repr_html, repr_text
 from kueuepy.simulation.catalogue import figure_text
 from kueuepy.tables import Columns
+from kueuepy.tables.framed import Framed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -31,9 +33,9 @@ _AT_ONCE = 3
 """How many values are tried in a round of a search: the same on any number of cores."""
 
 
-@guessed(tried="curve", frame="curve", table="curve", to_pandas="curve.to_pandas()", best="value")
+@guessed(table="curve", best="value")
 @checked_methods
-class Plan:
+class Plan(Framed):
     """The least value with which a promise is kept, and what was tried; a value.
 
     Attributes:
@@ -44,13 +46,14 @@ class Plan:
             longer.
         exhaustive: Whether all values were tried, so that no smaller one keeps the promise.
         errors: What was wrong with values that are not valid; they keep no promise.
+        warnings: What to know before trusting the answer.
     """
 
     def __init__(self, cluster: Cluster, target: Promise, vary: str, tried: Mapping[Any, Any], every: int) -> None:
         """Takes the figures by seed of each value that was tried, of so many."""
         self._cluster = cluster
         self.target, self.vary = target.text, vary
-        self._figure, self._measure = target.measure.figure, str(target.measure)
+        self._figure = target.measure.figure
         self._tried = dict(sorted(tried.items()))
         self._passed = {value: all(map(target.holds, seeds)) for value, seeds in self._tried.items()}
         good = [value for value, passed in self._passed.items() if passed]
@@ -58,11 +61,17 @@ class Plan:
         self.monotone = sorted(self._passed.values()) == list(self._passed.values())
         self.exhaustive = len(tried) == every
         self.errors: dict[Any, str] = {}
+        self.warnings: tuple[str, ...] = ()
 
     @property
     def curve(self) -> Columns:
-        """A row a value: the mean of the figure, its 95 % interval by seeds, how many have it, and `passed`."""
-        found = [estimate(np.array(seeds, np.float64)) for seeds in self._tried.values()]
+        """Return a row for each value that was tried: the mean of the figure over the seeds, and its 95 % interval.
+
+        Columns are `value`, `mean`, `low`, `high`, the number of `seeds` that have the figure, and `passed`. The
+        interval is NaN for one seed, and where all seeds give the same.
+        """
+        drawn = ALIKE not in self.warnings
+        found = [estimate(np.array(seeds, np.float64), drawn=drawn) for seeds in self._tried.values()]
         return Columns(
             {
                 "value": np.array(list(self._tried)),
@@ -73,6 +82,15 @@ class Plan:
                 "passed": np.array(list(self._passed.values()), bool),
             }
         )
+
+    @property
+    def tried(self) -> Columns:
+        """Return `curve`: what was tried."""
+        return self.curve
+
+    def to_table(self) -> Columns:
+        """Return `curve`."""
+        return self.curve
 
     @property
     def cluster(self) -> Cluster | None:
@@ -89,32 +107,35 @@ class Plan:
 
         return plan_curve(self.curve, self.target, self.vary, ax=ax)
 
-    def __repr__(self) -> str:
-        """The answer in a line."""
+    def _answer(self) -> str:
         tried = f"{'all' if self.exhaustive else 'of'} {len(self._tried)} values tried"
         odd = "" if self.monotone else "; not monotone: some larger values break it"
         odd += f"; {len(self.errors)} are not valid" if self.errors else ""
         answer = f"no value keeps {self.target}" if self.value is None else f"{self.value} keeps {self.target}"
-        return f"<Plan: {self.vary}: {answer}; {tried}{odd}>"
+        return f"{self.vary}: {answer}; {tried}{odd}"
+
+    def __repr__(self) -> str:
+        """Warnings first, then the answer in a line."""
+        return "\n".join([*(f"warning: {text}" for text in self.warnings), f"<Plan: {self._answer()}>"])
 
     def __str__(self) -> str:
         """The answer, and the values that were tried, with units."""
-        return f"{repr(self)[1:-1]}\n{repr_text([self.sheets()[1]])}"
+        return f"{self!r}\n{repr_text([self.sheets()[-1]])}"
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """The answer, then the values that were tried, with units."""
-        figure = self._figure
+        """Show warnings, the answer, and the curve in readable units."""
+        warned = [Sheet(("to know before",), [(text,) for text in self.warnings])] if self.warnings else []
         rows = [
-            (
-                f"{row['value']:g}",
-                figure_text(figure, row["mean"]),
-                "" if math.isnan(row["low"]) else " to ".join(figure_text(figure, row[end]) for end in ("low", "high")),
-                "yes" if row["passed"] else "no",
-            )
+            (row["value"], *(figure_text(self._figure, row[name]) for name in ("mean", "low", "high")), row["seeds"])
             for row in self.curve.rows()
         ]
-        header = (self.vary.rpartition(".")[2], self._measure, "95 % interval", "kept")
-        return (Sheet((self.target,), [(repr(self)[7:-1],)]), Sheet(header, rows))
+        passed = ["yes" if passed else "no" for passed in self._passed.values()]
+        head = (self.vary, f"mean of {self._figure}", "95 % from", "to", "seeds", self.target)
+        return (
+            *warned,
+            Sheet((self.target,), [(self._answer(),)]),
+            Sheet(head, [(*row, text) for row, text in zip(rows, passed, strict=True)]),
+        )
 
     _repr_html_ = repr_html
 
@@ -166,6 +187,7 @@ def plan(
     values = [low + place * step for place in range(math.floor((high - low) / step) + 1)]
     tried: dict[Any, NDArray[np.float64]] = {}
     errors: dict[Any, str] = {}
+    warned: dict[str, None] = {}
     name = str(wanted.measure)
 
     def look(places: Iterable[int]) -> None:
@@ -176,6 +198,7 @@ def plan(
             n = len(found.seeds)
             tried.update({value: np.array(figures[i * n : (i + 1) * n]) for i, value in enumerate(fresh)})
             errors.update({fresh[i]: text for i, text in found.errors.items()})
+            warned.update(dict.fromkeys(text for text in found.warnings if text == ALIKE))
 
     def good(place: int) -> bool:
         return all(map(wanted.holds, tried[values[place]].tolist()))
@@ -184,7 +207,7 @@ def plan(
     runs = len(values) * (seeds if isinstance(seeds, int) else len(seeds))
     if exhaustive if exhaustive is not None else runs <= _ALL:
         look(range(len(values)))
-        return _plan_of(Plan(cluster, wanted, vary, tried, len(values)), errors)
+        return _plan_of(Plan(cluster, wanted, vary, tried, len(values)), errors, warned)
     below, found = -1, len(values) - 1
     look((0, found))
     while good(found) and found - below > 1:
@@ -194,16 +217,16 @@ def plan(
         found = min([*kept, found])
         below = max([below, *(place for place in inner if place < found)])
     look((found - 1, found + 1))
-    return _plan_of(Plan(cluster, wanted, vary, tried, len(values)), errors)
+    return _plan_of(Plan(cluster, wanted, vary, tried, len(values)), errors, warned)
 
 
-def _plan_of(found: Plan, errors: Mapping[Any, str]) -> Plan:
+def _plan_of(found: Plan, errors: Mapping[Any, str], warned: Iterable[str]) -> Plan:
     """The plan, with what was wrong with values; if no run was possible, that is the answer.
 
     Raises:
         KueueError: No value is valid, or the figure is that of nobody.
     """
-    found.errors = dict(sorted(errors.items()))
+    found.errors, found.warnings = dict(sorted(errors.items())), tuple(warned)
     if len(errors) == len(found.curve):
         kind, _, text = next(iter(found.errors.values())).partition(": ")
         raise {"NotFoundError": NotFoundError}.get(kind, InvalidSpecError)(f"plan: {text}")

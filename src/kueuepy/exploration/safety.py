@@ -16,12 +16,14 @@ from kueuepy.errors.words import counted, verb
 from kueuepy.exploration.trial import HIGH, LOW, MOST_CYCLES, asking, available, cells_of, queue_named, row_of, unit_of
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.scheduler import Scheduler
+from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kueuepy.cluster import Cluster
     from kueuepy.objects import ClusterQueue, Workload
+    from kueuepy.tables import Columns
 
 _LENGTH = 12
 """So many workloads come in a random trial."""
@@ -43,7 +45,7 @@ class Step(NamedTuple):
     evicted: tuple[str, ...]
 
 
-class Safety(msgspec.Struct, frozen=True):
+class Safety(msgspec.Struct, Framed, frozen=True):
     """Whether workloads of a ClusterQueue can be preempted; a value.
 
     Attributes:
@@ -75,6 +77,11 @@ class Safety(msgspec.Struct, frozen=True):
 
     def _evicted(self) -> tuple[str, ...]:
         return self.steps[-1].evicted if self.steps else ()
+
+    def to_table(self) -> Columns:
+        """Return a row for each submission: `workload`, its LocalQueue `queue`, and the keys that it evicts."""
+        rows = [(step.workload.key, step.workload.queue_name, ", ".join(step.evicted)) for step in self.steps]
+        return table_of(("workload", "queue", "evicted"), rows)
 
     def sheets(self) -> tuple[Sheet, ...]:
         """The answer, then the submissions."""

@@ -15,13 +15,14 @@ from kueuepy.exploration.remaining import Living, Runtimes
 from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
-from kueuepy.simulation.figures import percentile
+from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Edit as FieldEdit
 from kueuepy.simulation.model import moment
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.sums import sums
 from kueuepy.simulation.text import span_text
 from kueuepy.tables import Categorical, Columns
+from kueuepy.tables.framed import Framed
 from kueuepy.whatif import Edit, edited, who_must_leave
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ _OUTSIDE = (
 )
 
 
-class Shrink(msgspec.Struct, frozen=True):
+class Shrink(msgspec.Struct, Framed, frozen=True):
     """How long usage stays above a quota that shrinks; a value. Times are seconds from the change.
 
     Attributes:
@@ -82,6 +83,10 @@ class Shrink(msgspec.Struct, frozen=True):
                 *(f"not modelled: {text}" for text in self.not_modelled),
             ]
         )
+
+    def to_table(self) -> Columns:
+        """Return a row for each point in time and FlavorResource, as `curve`."""
+        return self.curve
 
     def sheets(self) -> tuple[Sheet, ...]:
         """The answer, then who would have to leave."""

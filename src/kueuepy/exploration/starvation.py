@@ -19,11 +19,13 @@ from kueuepy.simulation.model import moment
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.table import Jobs
 from kueuepy.simulation.text import span_text
+from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from kueuepy.cluster import Cluster
+    from kueuepy.tables import Columns
 
 _WAITING, _RUNNING = 1, 2
 _OUTSIDE = (
@@ -53,7 +55,7 @@ def _starves(job: Starved) -> str:
     return f"{job.name} of {job.queue} starves: {later}"
 
 
-class Starvation(msgspec.Struct, frozen=True):
+class Starvation(msgspec.Struct, Framed, frozen=True):
     """Who starves where the same jobs come in every period; a value.
 
     Attributes:
@@ -89,6 +91,11 @@ class Starvation(msgspec.Struct, frozen=True):
             ago = f"{counted(length, 'period')} before; its jobs wait {span_text(self.bound)} at most"
             lines.append(f"from period {first} on, all goes on as {ago}")
         return "\n".join([*lines, *(f"not modelled: {text}" for text in self.not_modelled)])
+
+    def to_table(self) -> Columns:
+        """Return a row for each job that starves, or is suspected to: `name`, `queue`, `waited` (s), `overtaken`."""
+        rows = [(*job, proved) for proved, jobs in ((True, self.starved), (False, self.suspects)) for job in jobs]
+        return table_of((*Starved._fields, "proved"), rows)
 
     def sheets(self) -> tuple[Sheet]:
         """The answer in lines."""

@@ -6,7 +6,9 @@ import hashlib
 import json
 import sqlite3
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import msgspec
 
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from kueuepy.simulation.table import Jobs
 
 
+_SEED = "jobs:seed"
+
+
 class Storage:
     """Rows by what they came of: cluster, jobs, settings, policy, seed, and which kueuepy made them."""
 
@@ -38,9 +43,10 @@ class Storage:
         """
         self._path = path
         self._same = _print_of(setup, measures)
+        self._setup = setup
         self._jobs = {seed: _jobs_print(setup.jobs_of(seed)) for seed in seeds}
         with self._naming_the_file("is no file of a sweep"), closing(self._open()) as file, file:
-            file.execute("CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, row TEXT NOT NULL)")
+            file.execute("CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, row TEXT, checksum TEXT)")
 
     def _open(self) -> sqlite3.Connection:
         return sqlite3.connect(self._path, timeout=60)
@@ -56,29 +62,40 @@ class Storage:
     def known(self, tasks: Sequence[Task]) -> dict[int, Row]:
         """The rows that are there already, by place."""
         with self._naming_the_file("is no file of a sweep"), closing(self._open()) as file:
-            rows = dict(file.execute("SELECT key, row FROM runs"))
-            found = {task.place: rows.get(self._key(task)) for task in tasks}
-            return {place: _row(text) for place, text in found.items() if text is not None}
+            every = file.execute("SELECT key, row, checksum FROM runs")
+            rows = {key: (row, checksum) for key, row, checksum in every}
+            keys = {task.place: self._key(task) for task in tasks}
+            return {place: _row(key, *rows[key]) for place, key in keys.items() if key in rows}
 
     def keep(self, task: Task, row: Row) -> None:
         """Writes a row; it is in the file when this returns."""
         with self._naming_the_file("cannot be written"), closing(self._open()) as file, file:
-            file.execute("INSERT OR REPLACE INTO runs VALUES (?, ?)", (self._key(task), json.dumps(row)))
+            key, text = self._key(task), json.dumps(row)
+            file.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", (key, text, _checksum(key, text)))
 
     def _key(self, task: Task) -> str:
-        run = json.dumps([self._same, self._jobs[task.seed], task.policy, task.seed], default=_plain)
+        """Return what tells a run from all others: all values of its setup, jobs, policy and seed."""
+        of_jobs = task.policy.get(_SEED, task.seed)
+        if of_jobs not in self._jobs:
+            self._jobs[of_jobs] = _jobs_print(self._setup.jobs_of(of_jobs))
+        run = json.dumps([self._same, self._jobs[of_jobs], plain(task.policy), task.seed])
         return hashlib.sha256(run.encode()).hexdigest()
 
 
-def _row(text: str) -> Row:
-    row = json.loads(text)
-    if not isinstance(row, dict) or not {"figures", "error", "wall_s"} <= row.keys():
-        raise ValueError(f"{text[:40]!r} is no row")
-    return row
+class _Kept(TypedDict):
+    figures: dict[str, float]
+    error: str | None
+    wall_s: float
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else plain(value)
+def _row(key: str, text: Any, checksum: Any) -> Row:
+    if not isinstance(text, str) or checksum != _checksum(key, text):
+        raise ValueError(f"{str(text)[:40]!r} is no row that a sweep wrote; delete the file")
+    return dict(msgspec.convert(json.loads(text), _Kept))
+
+
+def _checksum(key: str, text: str) -> str:
+    return hashlib.sha256(f"{key}\0{text}".encode()).hexdigest()
 
 
 def _print_of(setup: Setup, measures: Sequence[Measure]) -> str:
@@ -97,7 +114,7 @@ def _jobs_print(jobs: Jobs) -> str:
     digest = hashlib.sha256(repr(jobs.templates).encode())
     for name in jobs.names:
         column = jobs[name]
-        digest.update(name.encode())
+        digest.update(f"\0{name}\0".encode())
         if isinstance(column, Categorical):
             digest.update("\0".join(map(str, column.names)).encode())
             column = column.codes

@@ -11,18 +11,20 @@ from kueuepy.decisions import Admitted, Preempting
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked
 from kueuepy.notebook import Sheet, repr_html
+from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kueuepy.engine.facts import CandidateView
     from kueuepy.scheduler import Scheduler
+    from kueuepy.tables import Columns
 
 _ELIGIBLE = ("Taken", "NotNeeded", "NotEnough")
 """What an explanation says of a candidate that the rules allow to be preempted."""
 
 
-class VictimSets(msgspec.Struct, frozen=True):
+class VictimSets(msgspec.Struct, Framed, frozen=True):
     """Whom Kueue preempts for a workload, and the smallest sets that would have done; a value.
 
     Amounts are by `flavor/resource`, thousandths for cpu.
@@ -75,16 +77,21 @@ class VictimSets(msgspec.Struct, frozen=True):
             ]
         )
 
+    def _sets(self) -> list[tuple[str, int, int, str]]:
+        sets = {
+            "Kueue's": (self.taken, self.taken_amount),
+            "fewest": (self.fewest, self.fewest_amount),
+            "least": (self.least, self.least_amount),
+        }
+        return [(name, len(keys), amount, ", ".join(keys)) for name, (keys, amount) in sets.items()]
+
+    def to_table(self) -> Columns:
+        """Return a row for each set of victims: `set`, the number of `workloads`, their `amount`, and their keys."""
+        return table_of(("set", "workloads", "amount", "keys"), self._sets())
+
     def sheets(self) -> tuple[Sheet]:
         """A row a set."""
-        rows = [
-            (name, len(keys), str(amount), ", ".join(keys))
-            for name, keys, amount in (
-                ("Kueue's", self.taken, self.taken_amount),
-                ("fewest", self.fewest, self.fewest_amount),
-                ("least", self.least, self.least_amount),
-            )
-        ]
+        rows = [(name, count, str(amount), keys) for name, count, amount, keys in self._sets()]
         return (Sheet(("set", "workloads", f"hold of {', '.join(self.short)}", "who"), rows),)
 
     _repr_html_ = repr_html

@@ -21,7 +21,8 @@ from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.profiles import release_of
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.submission import SubmittedWorkload, latest_time, of_jobs
-from kueuepy.session.time import Moment, moment_ns
+from kueuepy.session.time import Duration, Moment, moment_ns
+from kueuepy.session.workloads import await_victims, is_stopping, job_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
     from kueuepy.manifest import Manifest
     from kueuepy.manifest.text.reading import Item
     from kueuepy.manifest.text.sources import Source
-    from kueuepy.objects import Workload
+    from kueuepy.objects import Condition, Workload
 
 DUMP_LIMITS = Limits(document_bytes=2**31, nodes=500_000_000)
 """How much a dump may hold: ten times what a manifest may."""
 _MANAGER = re.compile(r"(?:[^@]*/)?kueue(?:-controller-manager)?:(v0\.[0-9]+\.[0-9]+)(?:[-@].*)?")
 _JOB_UID = "kueue.x-k8s.io/job-uid"
+_PENDING_PREEMPTION = "Pending the preemption of "
 
 
 class Import(msgspec.Struct, frozen=True):
@@ -64,6 +66,7 @@ def import_cluster(
     limits: Limits = DUMP_LIMITS,
     progress: Progress | None = None,
     version: str | None = None,
+    stopping: Duration = "30s",
 ) -> Import:
     """Reads a dump of a cluster, and places everything in it.
 
@@ -80,6 +83,10 @@ def import_cluster(
         limits: What a file may have at most.
         progress: Is told how many bytes are read, of how many; by default a bar on standard error, if it is a terminal.
         version: The release of Kueue that decides, such as `v0.18`; `None` for the present one.
+        stopping: How long the pods of an evicted job take to end; until then the workload holds its quota. For a
+            workload that is evicted in the dump and still holds quota, the time counts from the start. No object shows
+            this time; the default is Kubernetes' termination grace period. `Scheduler.job_stopped` ends it for one
+            workload.
 
     Raises:
         ManifestError: Something cannot be read; one line for each problem.
@@ -104,8 +111,9 @@ def import_cluster(
         cluster = Cluster.from_manifest(manifest, names=False)
         start = latest_time(cluster) if now is None else moment_ns(now)
         bare = msgspec.structs.replace(manifest, workloads=(), jobs=())
-        scheduler = Scheduler(Cluster.from_manifest(bare, names=False), now=start / 10**9)
+        scheduler = Scheduler(Cluster.from_manifest(bare, names=False), now=start / 10**9, stopping=stopping)
         rows = [*_take_workloads(scheduler, cluster), *_take_jobs(scheduler, cluster)]
+        _continue(scheduler, cluster, stopping)
         rows += _take_pods(scheduler, PodImport(cluster, rules, start), pods)
     meter.finish()
     notes = (*map(str, manifest.notes), *_missing(manifest))
@@ -153,6 +161,37 @@ def _take_workloads(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported
         outcome = _outcome(workload)
         reason = _refusal(scheduler, SubmittedWorkload(workload)) or _obstacle(workload, outcome, queues, local_queues)
         yield Imported("Workload", workload.key, "not placed" if reason else outcome, reason)
+
+
+def _continue(scheduler: Scheduler, cluster: Cluster, stopping: Duration) -> None:
+    """Restore what Kueue's manager knows beside the objects, as far as the conditions of Workloads show it.
+
+    An evicted workload with quota waits for the end of its pods. In each ClusterQueue, the workload that waits for the
+    workloads it preempted is tried first (`pkg/cache/queue/cluster_queue.go`); if several conditions say so, the latest
+    one is right.
+    """
+    session, state = scheduler.session, scheduler.state
+    preemptors: dict[str, tuple[int, str]] = {}
+    for workload in cluster.workloads:
+        found = state.engine.find(workload.key)
+        if found < 0 or workload.status is None:
+            continue
+        if is_stopping(state, found):
+            job_stopped(session, workload.key, stopping)
+        for condition in workload.status.conditions:
+            if _awaits_victims(condition):
+                queue = state.cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
+                name = queue if isinstance(queue, str) else queue.name
+                preemptors[name] = max(preemptors.get(name, (0, "")), (condition.last_transition_time, workload.key))
+    for _, key in preemptors.values():
+        await_victims(session, key)
+
+
+def _awaits_victims(condition: Condition) -> bool:
+    """Whether a condition says that the workload preempted others, in the words of any release."""
+    if (condition.type, condition.status) != ("QuotaReserved", "False"):
+        return False
+    return condition.reason == "WaitingForPreemptedWorkloads" or _PENDING_PREEMPTION in condition.message
 
 
 def _covered(queue: Any) -> dict[str, set[str]]:

@@ -1,6 +1,7 @@
 """The part that most kinds of jobs share: a field that suspends them, and pod templates in their manifest."""
 
 import copy
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import ClassVar
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import checks, keys, naming, patch, topology_check
-from kueuepy.jobs.fields import Document, Section, with_text_quantities, without_nulls
+from kueuepy.jobs.fields import Document, Section, manifests, with_text_quantities, without_nulls
 from kueuepy.jobs.forms import check_pod_spec
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.template import PodSetInfo, add_gate, inject, restore, sanitized
@@ -16,7 +17,7 @@ from kueuepy.jobs.topology import PodIndex, topology_request
 from kueuepy.objects import Configuration, PodSet, ReclaimablePod
 
 MAX_POD_SETS = 18
-"""The most pod sets that a Workload may have. Source: `pkg/controller/jobframework/constants.go`."""
+"""The largest number of pod sets of a Workload. Source: `pkg/controller/jobframework/constants.go`."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Slot:
         return self.template.find("metadata") or Section(self.template.owner, self.template.at("metadata"), {})
 
 
+_LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _NO_CONFIGURATION = Configuration()
 _NATIVE = ("", "apps", "batch")
 
@@ -70,7 +72,9 @@ class BaseJob:
         is_elastic_kind: Whether jobs of the kind may be elastic.
         gates_templates: Whether the pods of an elastic job of the kind are gated by its templates.
         takes_prebuilt: Whether jobs of the kind may name a prebuilt Workload.
-        checks_groups: Whether the kind's webhook looks at groups of pod sets.
+        checks_job_labels: Whether the kind's webhook checks the labels for a prebuilt Workload and the execution time.
+        checks_topology: Whether the kind's webhook checks the topology annotations of pod templates.
+        checks_groups: Whether the kind's webhook checks groups of pod sets.
     """
 
     kind: ClassVar[str]
@@ -79,6 +83,8 @@ class BaseJob:
     is_elastic_kind: ClassVar[bool] = False
     gates_templates: ClassVar[bool] = True
     takes_prebuilt: ClassVar[bool] = True
+    checks_job_labels: ClassVar[bool] = True
+    checks_topology: ClassVar[bool] = True
     checks_groups: ClassVar[bool] = True
 
     def __init__(
@@ -95,7 +101,7 @@ class BaseJob:
         plain = without_nulls(manifest)
         self.manifest: Document = with_text_quantities(plain) if is_native else plain
         self.config = config
-        self.related = tuple(related)
+        self.related = manifests(related)
 
     @abstractmethod
     def slots(self, root: Section) -> Sequence[Slot]:
@@ -176,8 +182,8 @@ class BaseJob:
         return str(self.root.section("metadata").integer("generation", 1))
 
     def workload_labels(self) -> dict[str, str]:
-        """The job's uid, once it has one."""
-        return {keys.JOB_UID: self.uid} if self.uid else {}
+        """The job's uid, once it has one that a label can hold."""
+        return {keys.JOB_UID: self.uid} if _LABEL_VALUE.fullmatch(self.uid) else {}
 
     def workload_annotations(self) -> dict[str, str]:
         """The mark of an elastic job; its first slice has the Workload's own name."""
@@ -192,19 +198,32 @@ class BaseJob:
         return (self,)
 
     def validate(self) -> None:
-        """Refuses what Kueue's webhooks refuse of every kind, and of its topology annotations."""
+        """Refuse what Kueue's webhooks refuse of every kind, and of its topology annotations."""
         checks.check_metadata(self)
-        root = self._section(copy.deepcopy(self.manifest))
-        slots = self.slots(root)
-        if not 1 <= len(slots) <= MAX_POD_SETS:
-            raise InvalidSpecError(f"{self.owner}: has {len(slots)} pod sets; it must have 1 to {MAX_POD_SETS}")
-        if self.gate("TopologyAwareScheduling"):
-            multi_layer = self.gate("TASMultiLayerTopology")
-            for slot in slots:
-                topology_check.check_template(slot.metadata, multi_layer=multi_layer)
-                topology_check.check_slice_size(slot.metadata, slot.count, multi_layer=multi_layer)
-            if self.checks_groups:
-                topology_check.check_groups(self.owner, self.pod_sets())
+        self.is_suspended()  # raises an error if the field is not a boolean
+        if self.checks_topology and self.gate("TopologyAwareScheduling"):
+            self.check_topology()
+
+    def check_topology(self) -> None:
+        """Refuse what Kueue's webhook refuses of the topology annotations of pod templates."""
+        multi_layer = self.gate("TASMultiLayerTopology")
+        for slot in self.checked_slots(self.slots(self._section(copy.deepcopy(self.manifest)))):
+            topology_check.check_template(slot.metadata, multi_layer=multi_layer)
+            topology_check.check_slice_size(slot.metadata, slot.count, multi_layer=multi_layer)
+        if self.checks_groups:
+            topology_check.check_groups(self.owner, self.pod_sets())
+
+    def checked_slots(self, slots: Sequence[Slot]) -> Sequence[Slot]:
+        """Return the slots whose topology annotations the kind's webhook checks: all of them."""
+        return slots
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the manifest is that of an object in a cluster, which Kueue's webhooks accepted when it was created.
+
+        Such an object has a resource version or a status.
+        """
+        return bool(self.metadata.get("resourceVersion") or self.manifest.get("status"))
 
     def pod_sets(self) -> tuple[PodSet, ...]:
         """The pod sets of the job's templates, in their order."""
@@ -339,9 +358,12 @@ class BaseJob:
         section = root
         for key in self.suspend_path.split("."):
             section = section.ensure(key)
+        section.flag("suspend")  # raises an error if the field is not a boolean
         section.data["suspend"] = value
 
     def _pod_set(self, slot: Slot) -> PodSet:
+        for texts in ("labels", "annotations"):
+            slot.metadata.texts(texts)  # raises an error if it is not a mapping of texts
         template = copy.deepcopy(slot.template.data)
         template.setdefault("spec", {})
         check_pod_spec(template["spec"], slot.template.owner, slot.template.at("spec"))
@@ -351,31 +373,3 @@ class BaseJob:
         min_count = slot.min_count if self.gate("PartialAdmission") else None
         request = self.request(slot.metadata, slot.index)
         return PodSet(slot.name.lower(), slot.count, min_count, sanitized(template), request)
-
-
-class ParentJob(BaseJob):
-    """An object that Kueue neither suspends nor starts: what it makes is held back, jobs or pods."""
-
-    def validate(self) -> None:
-        """Refuses what is refused of the object's metadata, and of each job that it makes."""
-        checks.check_metadata(self)
-        for job in self.jobs():
-            job.validate()
-
-    def is_suspended(self) -> bool:
-        """`False`: what it makes is suspended instead."""
-        return False
-
-    def suspended(self) -> Document:
-        """The manifest, changed only in what the kind passes on to what it makes."""
-        root = self._section(copy.deepcopy(self.manifest))
-        self.on_suspended(root)
-        return root.data
-
-    def start_patch(self, infos: Sequence[PodSetInfo]) -> Document:  # noqa: ARG002 the kind has no use for them
-        """Empty: what it makes is started instead."""
-        return {}
-
-    def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 the kind has no use for them
-        """Empty: what it makes is stopped instead."""
-        return {}

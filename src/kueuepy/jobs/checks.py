@@ -10,6 +10,7 @@ from typing import Protocol
 
 from kueuepy.jobs import keys
 from kueuepy.jobs.fields import Section
+from kueuepy.jobs.numbers import signed
 from kueuepy.jobs.topology_check import is_subdomain
 
 _MAX_GATE = 63
@@ -47,25 +48,25 @@ class Checked(Protocol):
     def takes_prebuilt(self) -> bool:
         """Whether jobs of its kind may name a Workload that is there already."""
 
+    @property
+    def checks_job_labels(self) -> bool:
+        """Whether the webhook of its kind checks the name of a prebuilt Workload and the execution time."""
+
     def gate(self, name: str) -> bool:
         """Whether a feature gate is on."""
 
 
 def check_metadata(job: Checked) -> None:
-    """Checks the labels and annotations by which a job talks to Kueue.
+    """Check the labels and annotations by which a job talks to Kueue.
 
     Raises:
         InvalidSpecError: One of them is wrong, or is not for this kind.
     """
     metadata = job.root.section("metadata")
     _check_subdomain(job, "labels", keys.QUEUE_NAME)
-    if prebuilt_workload_name(job):
+    if job.checks_job_labels:
         _check_prebuilt(job)
-    seconds = job.labels.get(keys.MAX_EXEC_TIME_SECONDS)
-    if seconds is not None and not 0 < _number(seconds) < 2**63:
-        raise metadata.section("labels").error(
-            keys.MAX_EXEC_TIME_SECONDS, f'is "{seconds}"; it must be a whole number of seconds, greater than 0'
-        )
+        _check_execution_time(job)
     if job.is_elastic and not job.is_elastic_kind:
         raise metadata.section("annotations").error(
             keys.ELASTIC_JOB, f"is not supported for {job.kind}; it must be a Job, RayCluster, RayJob or RayService"
@@ -74,10 +75,23 @@ def check_metadata(job: Checked) -> None:
         _check_gates(job)
 
 
+def _check_execution_time(job: Checked) -> None:
+    """Check that the execution time is a number of seconds."""
+    seconds = job.labels.get(keys.MAX_EXEC_TIME_SECONDS)
+    if seconds is not None and (signed(seconds) or 0) <= 0:
+        raise (
+            job.root.section("metadata")
+            .section("labels")
+            .error(keys.MAX_EXEC_TIME_SECONDS, f'is "{seconds}"; it must be a whole number of seconds, greater than 0')
+        )
+
+
 def _check_prebuilt(job: Checked) -> None:
-    """Checks that the kind takes a Workload that is there already, and the name of that."""
-    field = "annotations" if job.annotations.get(keys.PREBUILT_WORKLOAD_NAME) else "labels"
-    if not job.takes_prebuilt:
+    """Check that the kind takes a Workload that is there already, and the name of that Workload."""
+    annotation = job.annotations.get(keys.PREBUILT_WORKLOAD_NAME, "")
+    is_read = job.gate("WorkloadIdentifierAnnotations") or len(annotation) > _MAX_GATE
+    field = "annotations" if annotation and is_read else "labels"
+    if prebuilt_workload_name(job) and not job.takes_prebuilt:
         at = job.root.section("metadata").section(field)
         raise at.error(keys.PREBUILT_WORKLOAD_NAME, f"is not supported for {job.kind}; leave it out")
     _check_subdomain(job, field, keys.PREBUILT_WORKLOAD_NAME)
@@ -100,14 +114,8 @@ def max_execution_time(labels: Mapping[str, str]) -> int | None:
 
     Source: `pkg/controller/jobframework/utils.go:MaximumExecutionTimeSecondsForObject`.
     """
-    seconds = _number(labels.get(keys.MAX_EXEC_TIME_SECONDS, ""))
-    return seconds if 0 < seconds < 2**31 else None
-
-
-def _number(text: str) -> int:
-    """The whole number that a text is, or 0 if it is none or negative."""
-    digits = text.removeprefix("+")
-    return int(digits) if digits.isascii() and digits.isdigit() else 0
+    seconds = signed(labels.get(keys.MAX_EXEC_TIME_SECONDS, ""), bits=32)
+    return seconds if seconds is not None and seconds > 0 else None
 
 
 def _check_subdomain(job: Checked, field: str, key: str) -> None:

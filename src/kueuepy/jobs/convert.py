@@ -9,19 +9,18 @@ from collections.abc import Iterable, Iterator
 from kueuepy.errors import InvalidSpecError, about
 from kueuepy.errors.arguments import checked
 from kueuepy.jobs import checks, keys
+from kueuepy.jobs.base import MAX_POD_SETS
+from kueuepy.jobs.cluster import JobCluster, checked_manifest, created, new_jobs
 from kueuepy.jobs.fields import Document
-from kueuepy.jobs.forms import check_metadata
 from kueuepy.jobs.integrations.pod import Pod
 from kueuepy.jobs.job import Job
-from kueuepy.jobs.ownership import Owners, Unmanaged, is_managed, why_unmanaged, with_defaults
+from kueuepy.jobs.ownership import Unmanaged
 from kueuepy.jobs.priority import AnyPriorityClass, resolve_priority
 from kueuepy.jobs.registry import adapter_for
-from kueuepy.manifest.jobkinds import with_queue_label
 from kueuepy.objects import Configuration, LocalQueue, Namespace, Workload
 from kueuepy.objects.times import parse_time
 
 _NO_CONFIGURATION = Configuration()
-_DEFAULT_QUEUE = "default"
 
 
 @checked
@@ -56,8 +55,9 @@ def to_workload(
         UnsupportedError: Kueue doesn't know the kind.
     """
     classes = tuple(priority_classes)
-    new = _prepared(_checked(manifest), classes, config, queue_name_annotation=queue_name_annotation)
-    found = _held(new, config, tuple(related))
+    cluster = JobCluster.of(config, classes, related)
+    new = cluster.defaulted(created(checked_manifest(manifest), config, queue_name_annotation=queue_name_annotation))
+    found = _held(new, config, cluster.related)
     if len(found) != 1:
         name = adapter_for(new, config=config).owner
         hint = "use to_workloads" if found else "it is nothing that Kueue manages"
@@ -118,22 +118,19 @@ def with_manifests(
     namespaces: Iterable[Namespace],
     local_queues: Iterable[LocalQueue],
 ) -> Iterator[tuple[Document, Workload]]:
-    """What `to_workloads` makes: each Workload after the manifest, with the defaults that it gets, of what it starts.
+    """Return what `to_workloads` returns, each Workload after the manifest that it starts, with its defaults.
 
-    The pods of a group are one manifest of kind List; instead of a CronJob there is the Job that it makes, instead of
-    a Deployment each of its Pods.
+    The pods of a group are one manifest of kind List. A CronJob is replaced by the Job that it makes, a Deployment by
+    each of its Pods.
     """
-    classes, others = tuple(priority_classes), tuple(related)
-    new = _new(manifests, classes, config, local_queues, queue_name_annotation=queue_name_annotation)
-    owners, known = Owners((*others, *(item for _, item in new))), tuple(namespaces)
+    cluster = JobCluster.of(config, priority_classes, related, namespaces, local_queues)
     managed = []
-    for given, item in new:
+    for given, item in new_jobs(manifests, cluster, queue_name_annotation=queue_name_annotation):
         with about(given):
-            if is_managed(item, config=config, owners=owners, namespaces=known):
-                managed.append((given, item))
+            managed += [(given, job) for job in cluster.managed(item)]
     for given, item in _grouped(managed, config):
         with about(given):
-            made = [(job, _workload(job, classes, config)) for job in _held(item, config, others)]
+            made = [(job, _workload(job, cluster.classes, config)) for job in _held(item, config, cluster.related)]
         for job, workload in made:
             yield item if job.manifest.get("kind") == item.get("kind") else job.manifest, workload
 
@@ -147,68 +144,25 @@ def unmanaged(
     namespaces: Iterable[Namespace] = (),
     local_queues: Iterable[LocalQueue] = (),
 ) -> Iterator[tuple[Document, Unmanaged]]:
-    """The jobs of which `to_workloads` makes nothing, each with the reason why; arguments and errors are the same."""
-    new = _new(manifests, (), config, local_queues, queue_name_annotation=False)
-    owners, known = Owners((*related, *(item for _, item in new))), tuple(namespaces)
-    reasons = ((item, why_unmanaged(item, config=config, owners=owners, namespaces=known)) for _, item in new)
+    """Return the jobs of which `to_workloads` makes nothing, each with the reason.
+
+    Arguments and errors are those of `to_workloads`.
+    """
+    cluster = JobCluster.of(config, (), related, namespaces, local_queues)
+    new = new_jobs(manifests, cluster, queue_name_annotation=False)
+    reasons = ((item, cluster.why_unmanaged(item)) for _, item in new)
     return ((item, why) for item, why in reasons if why is not None)
 
 
-def _new(
-    manifests: Iterable[Document],
-    classes: tuple[AnyPriorityClass, ...],
-    config: Configuration,
-    local_queues: Iterable[LocalQueue],
-    *,
-    queue_name_annotation: bool,
-) -> list[tuple[Document, Document]]:
-    """The jobs, those of lists one by one: each as it was given, and as Kueue's webhooks leave it."""
-    defaults = {queue.namespace for queue in local_queues if queue.name == _DEFAULT_QUEUE}
-    new = []
-    for manifest in manifests:
-        with about(manifest):
-            items = list(_items(manifest))
-        for item in items:
-            with about(item):
-                made = _prepared(item, classes, config, defaults, queue_name_annotation=queue_name_annotation)
-            new.append((item, made))
-    return new
-
-
-def _prepared(
-    manifest: Document,
-    classes: tuple[AnyPriorityClass, ...],
-    config: Configuration,
-    default_queues: Iterable[str] = (),
-    *,
-    queue_name_annotation: bool,
-) -> Document:
-    """The manifest, or that of the Job that a CronJob makes, with the queue and the priority class that it gets."""
-    if manifest.get("kind") == "List":
-        items = [
-            _prepared(item, classes, config, default_queues, queue_name_annotation=queue_name_annotation)
-            for item in _items(manifest)
-        ]
-        return manifest | {"items": items}
-    if manifest.get("kind") == "CronJob":
-        manifest = adapter_for(manifest, config=config).jobs()[0].manifest
-    if queue_name_annotation:
-        manifest = with_queue_label(manifest)
-    namespace = (manifest.get("metadata") or {}).get("namespace") or "default"
-    return with_defaults(
-        manifest,
-        has_default_queue=namespace in default_queues,
-        classes=classes,
-        defaults_class=config.enabled("WorkloadPriorityClassDefaulting"),
-    )
-
-
 def _held(manifest: Document, config: Configuration, related: tuple[Document, ...]) -> list[Job]:
-    """The jobs that get a Workload, held back and found to be right."""
+    """Return the jobs that get a Workload, suspended and accepted by Kueue's webhooks."""
     new = adapter_for(manifest, config=config, related=related)
-    jobs = list(adapter_for(new.suspended(), config=config, related=related).jobs())
+    held = adapter_for(new.suspended(), config=config, related=related)
+    held.validate()
+    jobs = list(held.jobs())
     for job in jobs:
-        job.validate()
+        if type(job) is not type(held):
+            job.validate()
     return jobs
 
 
@@ -216,6 +170,8 @@ def _workload(job: Job, classes: tuple[AnyPriorityClass, ...], config: Configura
     metadata = job.metadata
     labels, annotations = metadata.get("labels", {}), metadata.get("annotations", {})
     pod_sets = job.pod_sets()
+    if not 1 <= len(pod_sets) <= MAX_POD_SETS:
+        raise InvalidSpecError(f"{job.owner}: has {len(pod_sets)} pod sets; it must have 1 to {MAX_POD_SETS}")
     priority = resolve_priority(
         labels.get(keys.PRIORITY_CLASS, ""), pod_sets, classes, own_class=job.priority_class(), owner=job.owner
     )
@@ -238,29 +194,6 @@ def _passed_on(annotations: Document, config: Configuration) -> dict[str, str]:
     passed = {key: value for key, value in annotations.items() if key.startswith(keys.PROVISIONING_REQUEST_PREFIX)}
     gated_by = annotations.get(keys.ADMISSION_GATED_BY, "") if config.enabled("AdmissionGatedBy") else ""
     return passed | ({keys.ADMISSION_GATED_BY: gated_by} if gated_by else {})
-
-
-def _checked(manifest: Document) -> Document:
-    if not isinstance(manifest, dict):
-        raise InvalidSpecError(f"{manifest!r} is no manifest; it must be an object with kind and metadata")
-    if manifest.get("kind") != "List":
-        check_metadata(manifest)
-    elif not isinstance(manifest.get("items") or [], list | tuple):
-        raise InvalidSpecError(f"List: items: is {manifest['items']!r}; it must be a list")
-    return manifest
-
-
-def _items(manifest: Document) -> Iterator[Document]:
-    """The manifest, or those in a list.
-
-    Raises:
-        InvalidSpecError: One is none.
-    """
-    if _checked(manifest).get("kind") != "List":
-        yield manifest
-        return
-    for item in manifest.get("items") or ():
-        yield from _items(item)
 
 
 def _grouped(jobs: Iterable[tuple[Document, Document]], config: Configuration) -> Iterable[tuple[Document, Document]]:

@@ -1,7 +1,8 @@
 """Fields of a manifest, read with their types and named in errors."""
 
 import copy
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -13,13 +14,35 @@ Document: TypeAlias = dict[str, Any]
 """A Kubernetes object as its YAML reads: dicts, lists, texts, numbers."""
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 def without_nulls(value: Any) -> Any:
-    """A deep copy in which a field that is written but null is absent, as Kubernetes reads it."""
+    """Return a deep copy in which a field that is written but null is absent, as Kubernetes reads it.
+
+    Raises:
+        InvalidSpecError: A text holds half of a surrogate pair, which no encoding has.
+    """
     if isinstance(value, dict):
-        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+        return {without_nulls(key): without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
         return [without_nulls(item) for item in value]
+    if isinstance(value, str) and _SURROGATE.search(value):
+        raise InvalidSpecError(f"{value!r} holds half of a surrogate pair; it must be a text of Unicode")
     return copy.deepcopy(value)
+
+
+def manifests(documents: Iterable[Any]) -> "tuple[Document, ...]":
+    """Return documents that are manifests.
+
+    Raises:
+        InvalidSpecError: One is not a mapping.
+    """
+    found = tuple(documents)
+    for document in found:
+        if not isinstance(document, dict):
+            raise InvalidSpecError(f"{document!r} is not a manifest; it must be an object with kind and metadata")
+    return found
 
 
 def with_text_quantities(value: Any) -> Any:

@@ -39,11 +39,15 @@ class _Resources(_Form):
     limits: _Quantities = None
 
 
+class _Variable(_Form):
+    name: str
+
+
 class _Container(_Form):
     name: str | None = None
     image: str | None = None
     image_pull_policy: str | None = None
-    env: list[dict[str, Any]] | None = None
+    env: list[_Variable] | None = None
     ports: list[dict[str, Any]] | None = None
     resources: _Resources | None = None
 
@@ -93,6 +97,11 @@ def check_pod_spec(spec: Document, owner: str, path: str) -> None:
 def _check(value: Any, form: Any, owner: str, path: str) -> None:
     try:
         msgspec.convert(value, form)
+    except UnicodeEncodeError as error:
+        text = str(error.object)
+        raise InvalidSpecError(f"{owner}: {path}: has {text!r}; it must be a text of Unicode").at(
+            *steps(path)
+        ) from None
     except msgspec.ValidationError as error:
         problem, place = said_by_msgspec(error)
         field = f"{path}{place}"

@@ -5,6 +5,8 @@ Mirrors `pkg/controller/jobs/job/job_controller.go:terminalIndexesCount,parseInd
 
 from collections.abc import Iterator
 
+from kueuepy.jobs.numbers import signed
+
 
 def terminal_indexes(completed: str, failed: str, completions: int) -> int:
     """How many indexes below `completions` will never run again: those completed or failed, each counted once.
@@ -23,7 +25,7 @@ def terminal_indexes(completed: str, failed: str, completions: int) -> int:
 
 def _intervals(text: str, completions: int) -> Iterator[tuple[int, int]]:
     for interval in filter(None, text.split(",")):
-        first, dash, last = interval.partition("-")
-        ends = (first, last if dash else first)
-        if all(end.isascii() and end.isdigit() for end in ends) and int(ends[0]) <= int(ends[1]):
-            yield int(ends[0]), min(int(ends[1]), completions - 1)
+        start, dash, end = interval.partition("-")
+        first, last = signed(start), signed(end if dash else start)
+        if first is not None and last is not None and first <= min(last, completions - 1):
+            yield first, min(last, completions - 1)

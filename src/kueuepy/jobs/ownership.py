@@ -1,8 +1,8 @@
-"""Which jobs Kueue manages, and on whose behalf.
+"""Which jobs Kueue manages, and which of their owners has the Workload.
 
-Mirrors `pkg/controller/jobframework/integrationmanager.go:isKnownOwner`,
-`reconciler.go:FindAncestorJobManagedByKueue,ReconcileGenericJob`, `utils.go:WorkloadShouldBeSuspended` and
-`defaults.go`.
+Mirrors `pkg/controller/jobframework/integrationmanager.go:isKnownOwner,getJobTypeForOwner`,
+`reconciler.go:FindAncestorJobManagedByKueue,ReconcileGenericJob`, `utils.go:WorkloadShouldBeSuspended`, `defaults.go`,
+and for pods `pkg/controller/jobs/pod/pod_webhook.go:Default` and `pod_controller.go:Skip`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,6 +13,7 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked
 from kueuepy.jobs import keys
 from kueuepy.jobs.fields import Document
+from kueuepy.jobs.integrations.serving import is_held_by_another
 from kueuepy.jobs.priority import DEFAULT_CLASS, AnyPriorityClass, has_default_class
 from kueuepy.jobs.registry import is_known
 from kueuepy.manifest.jobkinds import FRAMEWORKS, PODS_BY, framework_of
@@ -23,15 +24,22 @@ _DEFAULT_QUEUE = "default"
 _NAME_LABEL = "kubernetes.io/metadata.name"
 _REPLICA_SET = ("apps/v1", "ReplicaSet")
 _UNMANAGED = {("v1", "List"), ("batch/v1", "CronJob")}
-"""Kinds that are read here, but that Kueue knows nothing of."""
+"""Kinds that are read here, but that Kueue has no integration for."""
+_IN_ANY_NAMESPACE = ("LeaderWorkerSet", "StatefulSet")
+"""Kinds whose reconcilers manage an object with a queue name in every namespace."""
+_NO_CONFIGURATION = Configuration()
 
 
 class Owners:
     """Manifests by the names by which those that they own refer to them."""
 
     def __init__(self, manifests: Iterable[Document]) -> None:
-        """Of two manifests of one object the later counts."""
+        """Index the manifests; of two manifests of one object the later counts."""
         self._by_key = {_key(manifest): manifest for manifest in manifests}
+
+    def add(self, manifest: Document) -> None:
+        """Add a manifest."""
+        self._by_key[_key(manifest)] = manifest
 
     def find(self, key: tuple[str, ...]) -> Document | None:
         """The manifest of an object, or `None`."""
@@ -45,6 +53,8 @@ class Unmanaged(Enum):
         NAMESPACE: `managedJobsNamespaceSelector` does not select its namespace.
         OWNER: An owner of it has a Workload, for all that it owns.
         QUEUE: It names no queue, and jobs without one are left alone (`manageJobsWithoutQueueName`).
+        MARK: It is a pod that its owner marked as suspended, without the label by which Kueue finds its pods.
+        DELETED: It is being deleted.
         FRAMEWORK: The Configuration lists the kinds that are managed, and its own is not among them.
         GATE: Kueue knows its kind with a feature gate only, which is off (`pkg/controller/jobs/sparkapplication`).
     """
@@ -52,6 +62,8 @@ class Unmanaged(Enum):
     NAMESPACE = "its namespace is not selected by managedJobsNamespaceSelector"
     OWNER = "an owner of it has a Workload"
     QUEUE = f"it has no label {keys.QUEUE_NAME}"
+    MARK = f"it has the annotation {keys.SUSPENDING_PARENT} without the label {keys.MANAGED}"
+    DELETED = "it is being deleted"
     FRAMEWORK = "its kind is not among integrations.frameworks of the Configuration"
     GATE = "the feature gate of its kind, SparkApplicationIntegration, is off"
 
@@ -86,29 +98,80 @@ def why_unmanaged(
     owners: Iterable[Document] | Owners = (),
     namespaces: Iterable[Namespace] = (),
 ) -> Unmanaged | None:
-    """Why a job gets no Workload of its own; `None` if it gets one. Arguments and errors are those of `is_managed`."""
-    if _is_suspended_by_parent(manifest):
-        return None
-    if not _is_enabled(manifest, config):
+    """Return why a job gets no Workload of its own; `None` if it gets one.
+
+    Arguments and errors are those of `is_managed`. For a Deployment, the answer says whether Kueue marks its pods.
+    """
+    kind = manifest.get("kind")
+    if not is_enabled(manifest, config):
         return Unmanaged.FRAMEWORK
-    if not _selects(config, manifest, namespaces):
-        return Unmanaged.NAMESPACE
-    if find_ancestor(manifest, owners, all_jobs=config.manage_jobs_without_queue_name) is not None:
-        return Unmanaged.OWNER
-    if manifest.get("kind") == "SparkApplication" and not config.enabled("SparkApplicationIntegration"):
+    if kind == "SparkApplication" and not config.enabled("SparkApplicationIntegration"):
         return Unmanaged.GATE
-    has_queue = _label(manifest, keys.QUEUE_NAME) or config.manage_jobs_without_queue_name
-    return None if has_queue else Unmanaged.QUEUE
+    has_queue = bool(_label(manifest, keys.QUEUE_NAME))
+    if not (selects(config, manifest, namespaces) or (has_queue and kind in _IN_ANY_NAMESPACE)):
+        return Unmanaged.NAMESPACE
+    if _is_deleted(manifest):
+        return Unmanaged.DELETED
+    if kind == "Pod":
+        reason = _why_pod_unmanaged(manifest, config, owners)
+    else:
+        ancestor = find_ancestor(manifest, owners, all_jobs=config.manage_jobs_without_queue_name, config=config)
+        reason = None if ancestor is None else Unmanaged.OWNER
+    if reason is None and not (has_queue or config.manage_jobs_without_queue_name):
+        reason = Unmanaged.QUEUE
+    return reason
+
+
+def _why_pod_unmanaged(pod: Document, config: Configuration, owners: Iterable[Document] | Owners) -> Unmanaged | None:
+    """Return why Kueue skips a pod, whether it has a queue name or not."""
+    is_marked = _label(pod, keys.MANAGED) == "true"
+    parent = _annotation(pod, keys.SUSPENDING_PARENT)
+    if not (parent or is_enabled(pod, config, implied=False)):
+        return Unmanaged.FRAMEWORK
+    if parent is not None:
+        return None if is_marked else Unmanaged.MARK
+    if is_marked or find_ancestor(pod, owners, all_jobs=config.manage_jobs_without_queue_name, config=config) is None:
+        return None
+    return Unmanaged.OWNER
+
+
+def should_suspend(
+    manifest: Document,
+    *,
+    config: Configuration,
+    owners: Iterable[Document] | Owners,
+    namespaces: Iterable[Namespace] = (),
+) -> bool:
+    """Return whether Kueue's webhook suspends a new job of any kind but a pod. Errors are those of `is_managed`.
+
+    Source: `pkg/controller/jobframework/utils.go:WorkloadShouldBeSuspended`.
+    """
+    if not is_enabled(manifest, config):
+        return False
+    if find_ancestor(manifest, owners, all_jobs=config.manage_jobs_without_queue_name, config=config) is not None:
+        return False
+    manages_all = config.manage_jobs_without_queue_name and selects(config, manifest, namespaces)
+    return bool(_label(manifest, keys.QUEUE_NAME)) or manages_all
 
 
 @checked
 def find_ancestor(
-    manifest: Document, owners: Iterable[Document] | Owners, *, all_jobs: bool = False
+    manifest: Document,
+    owners: Iterable[Document] | Owners,
+    *,
+    all_jobs: bool = False,
+    config: Configuration = _NO_CONFIGURATION,
 ) -> Document | None:
-    """The topmost owner of a job that Kueue manages, or `None`.
+    """Return the topmost owner of a job that Kueue manages, or `None`.
 
-    An owner is managed if it has a queue name, or if all jobs are. The search ends at an owner of a kind that Kueue
-    doesn't know, or that has another uid than the reference says.
+    An owner is managed if its kind is, and if it has a queue name or all jobs are managed. The search ends at an owner
+    of a kind that Kueue has no integration for, or whose uid differs from that in the reference.
+
+    Args:
+        manifest: The job.
+        owners: The manifests among which the owners of jobs are.
+        all_jobs: Whether jobs without a queue name are managed.
+        config: The Configuration, for the kinds that are managed.
 
     Raises:
         NotFoundError: An owner of a known kind is not among the owners.
@@ -133,7 +196,7 @@ def find_ancestor(
             )
         if _metadata(owner).get("uid") != reference.get("uid"):
             return topmost
-        if _is_managed_kind(kind) and (all_jobs or _label(owner, keys.QUEUE_NAME)):
+        if _is_managed_kind(kind, config) and (all_jobs or _label(owner, keys.QUEUE_NAME)):
             topmost = owner
         current = owner
         if len(seen) > _LIMIT:
@@ -149,25 +212,32 @@ def with_defaults(
     has_default_queue: bool = False,
     classes: Iterable[AnyPriorityClass] = (),
     defaults_class: bool = True,
+    config: Configuration = _NO_CONFIGURATION,
 ) -> Document:
-    """The manifest of a new job with the queue and the priority class that it gets if it names none.
+    """Return the manifest of a new job with the queue and the priority class that it gets if it names none.
 
-    A job whose owner could be managed gets neither, nor does a pod that was marked by what makes it.
+    A job whose owner could be managed gets neither, but for a pod, which gets the queue. A pod or StatefulSet that was
+    marked by the object that makes it gets neither.
 
     Args:
         manifest: The job.
-        has_default_queue: Whether its namespace has a LocalQueue named `default`, and its jobs are managed.
+        has_default_queue: Whether its namespace has a LocalQueue named `default`, and its jobs are managed; of a pod,
+            whether also none of its owners is managed.
         classes: The cluster's priority classes; one of workloads named `default` is the default.
         defaults_class: Whether the feature gate `WorkloadPriorityClassDefaulting` is on.
+        config: The Configuration, for the kinds that are managed.
     """
     added = {}
     reference = _controller(manifest)
-    is_owned = reference is not None and _is_managed_kind(_kind(reference))
-    if is_owned or _is_suspended_by_parent(manifest):
+    is_owned = reference is not None and _is_managed_kind(_kind(reference), config)
+    kind = manifest.get("kind")
+    is_marked = kind == "Pod" and _annotation(manifest, keys.SUSPENDING_PARENT) is not None
+    if is_marked or (kind == "StatefulSet" and is_held_by_another(manifest)) or not is_enabled(manifest, config):
         return manifest
-    if has_default_queue and not _label(manifest, keys.QUEUE_NAME):
+    if has_default_queue and not _label(manifest, keys.QUEUE_NAME) and (kind == "Pod" or not is_owned):
         added[keys.QUEUE_NAME] = _DEFAULT_QUEUE
-    if defaults_class and not _label(manifest, keys.PRIORITY_CLASS) and has_default_class(classes):
+    has_class = is_owned or _label(manifest, keys.PRIORITY_CLASS)
+    if defaults_class and not has_class and has_default_class(classes):
         added[keys.PRIORITY_CLASS] = DEFAULT_CLASS
     if not added:
         return manifest
@@ -175,42 +245,52 @@ def with_defaults(
     return manifest | {"metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), **added}}}
 
 
-def _selects(config: Configuration, manifest: Document, namespaces: Iterable[Namespace]) -> bool:
+def selects(config: Configuration, manifest: Document, namespaces: Iterable[Namespace]) -> bool:
+    """Return whether `managedJobsNamespaceSelector` selects the namespace of a job."""
     name = _namespace(manifest)
     labels = next((namespace.labels for namespace in namespaces if namespace.name == name), {})
     return config.managed_jobs_namespace_selector.matches({_NAME_LABEL: name} | labels)
 
 
-def _is_enabled(manifest: Document, config: Configuration) -> bool:
-    """Whether a kind is among those that are managed; those of one's own are.
+def is_enabled(manifest: Document, config: Configuration, *, implied: bool = True) -> bool:
+    """Return whether a kind is among those that are managed; the user's own kinds are.
 
+    With kinds that make pods, pods are managed too, as far as those kinds mark them (`implied`).
     Source: `pkg/controller/jobframework/setup.go:setupControllers`, `collectImplicitlyEnabledIntegrations`.
     """
     enabled = config.frameworks
     if enabled is None:
         return True
     framework = framework_of(str(manifest.get("apiVersion")), str(manifest.get("kind")))
-    implied = framework == "pod" and any(name in enabled for name in PODS_BY)
-    return framework in enabled or implied or framework not in FRAMEWORKS
+    is_implied = implied and framework == "pod" and any(name in enabled for name in PODS_BY)
+    return framework in enabled or is_implied or framework not in FRAMEWORKS
 
 
-def _is_suspended_by_parent(manifest: Document) -> bool:
-    """Whether a pod was marked by what makes it, an object that gets no Workload but through its pods."""
-    return manifest.get("kind") == "Pod" and keys.SUSPENDING_PARENT in (_metadata(manifest).get("annotations") or {})
+def _is_deleted(manifest: Document) -> bool:
+    """Return whether a job is being deleted; of a group of pods, the group itself decides."""
+    is_member = manifest.get("kind") == "Pod" and (
+        _label(manifest, keys.POD_GROUP_NAME) or _annotation(manifest, keys.POD_GROUP_NAME)
+    )
+    is_deleted = bool(_metadata(manifest).get("deletionTimestamp"))
+    return is_deleted and not is_member and manifest.get("kind") not in _IN_ANY_NAMESPACE
 
 
 def _is_known_owner(reference: Mapping[str, Any]) -> bool:
-    # A ReplicaSet is what stands between a Pod and its Deployment.
+    # A ReplicaSet stands between a Pod and its Deployment.
     kind = _kind(reference)
-    return _is_managed_kind(kind) or kind == _REPLICA_SET
+    return _is_known_kind(kind) or kind == _REPLICA_SET
 
 
 def _kind(reference: Mapping[str, Any]) -> tuple[str, str]:
     return str(reference.get("apiVersion")), str(reference.get("kind"))
 
 
-def _is_managed_kind(kind: tuple[str, str]) -> bool:
+def _is_known_kind(kind: tuple[str, str]) -> bool:
     return is_known(*kind) and kind not in _UNMANAGED
+
+
+def _is_managed_kind(kind: tuple[str, str], config: Configuration) -> bool:
+    return _is_known_kind(kind) and is_enabled({"apiVersion": kind[0], "kind": kind[1]}, config)
 
 
 def _controller(manifest: Document) -> Mapping[str, Any] | None:
@@ -230,6 +310,11 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 def _label(manifest: Document, key: str) -> str:
     return str(_mapping(_metadata(manifest).get("labels")).get(key) or "")
+
+
+def _annotation(manifest: Document, key: str) -> str | None:
+    value = _mapping(_metadata(manifest).get("annotations")).get(key)
+    return None if value is None else str(value)
 
 
 def _namespace(manifest: Document) -> str:

@@ -53,9 +53,10 @@ _HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\
 
 
 def role_hash(spec: Document) -> str:
-    """The role of a pod with this spec, 8 digits long. Empty lists and mappings count as absent, as the API drops them.
+    """Return the role of a pod with this spec, a text of 8 digits. Empty lists and mappings count as absent.
 
-    Kueue takes the spec as the API server has filled it in: it then has a priority and tolerations by default.
+    An API server fills in a pod before Kueue sees it. Of what it fills in, the requests by default count here; a
+    cluster's role also depends on the priority and on the tolerations that admission plugins add.
 
     >>> role_hash({"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]})
     'dc85db45'
@@ -92,10 +93,15 @@ def _containers(containers: list[Document] | None) -> list[Document] | None:
     return [
         {
             "ports": _ordered(container.get("ports") or None, _PORT),
-            "resources": {"requests": _resources((container.get("resources") or {}).get("requests"))},
+            "resources": {"requests": _resources(_requests(container.get("resources") or {}))},
         }
         for container in containers
     ]
+
+
+def _requests(resources: Document) -> Document:
+    """Return the requests of a container, which are its limits by default: an API server fills them in."""
+    return {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
 
 
 def _resources(resources: Document | None) -> Document | None:

@@ -97,10 +97,10 @@ def merge_tolerations(spec: Section, added: tuple[Document, ...]) -> None:
 
 def restore(template: Section, original: Document) -> None:
     """Gives a pod template back the fields that `inject` changes, from the template of the Workload's pod set."""
-    _restore_fields(template.ensure("metadata").data, original.get("metadata", {}), METADATA_FIELDS)
+    restore_fields(template.ensure("metadata").data, original.get("metadata", {}), METADATA_FIELDS)
     if not template.data["metadata"] and "metadata" not in original:
         del template.data["metadata"]
-    _restore_fields(template.ensure("spec").data, original.get("spec", {}), SPEC_FIELDS)
+    restore_fields(template.ensure("spec").data, original.get("spec", {}), SPEC_FIELDS)
 
 
 def add_gate(spec: Section, gate: str) -> None:
@@ -137,7 +137,8 @@ def sanitized(template: Document) -> Document:
     return result
 
 
-def _restore_fields(target: Document, original: Document, names: tuple[str, ...]) -> None:
+def restore_fields(target: Document, original: Document, names: tuple[str, ...]) -> None:
+    """Give a mapping back the values that some of its fields had; a field that was absent is removed."""
     for name in names:
         if name in original:
             target[name] = copy.deepcopy(original[name])

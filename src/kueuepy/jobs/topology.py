@@ -4,15 +4,18 @@ Mirrors `pkg/controller/jobframework/tas.go:Build`.
 """
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from kueuepy.jobs import keys
 from kueuepy.jobs.fields import Document, Section
+from kueuepy.jobs.numbers import signed
 
 _TRUE = {"1", "t", "T", "TRUE", "true", "True"}
 _FALSE = {"0", "f", "F", "FALSE", "false", "False"}
 _MAX_LAYERS = 3
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -79,30 +82,33 @@ def parse_bool(metadata: Section, key: str) -> bool:
     return text in _TRUE
 
 
-def parse_count(metadata: Section, key: str) -> int:
-    """The whole number of 32 bits in an annotation.
+def parse_count(metadata: Section, key: str, *, bits: int = 32) -> int:
+    """Return the whole number in an annotation.
 
     Raises:
-        InvalidSpecError: It is none.
+        InvalidSpecError: The annotation is not a whole number of so many bits.
     """
     annotations = metadata.section("annotations")
     text = annotations.text(key)
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    if not (digits.isascii() and digits.isdigit() and -(2**31) <= int(text) < 2**31):
-        raise annotations.error(key, f'is "{text}"; it must be a numeric value')
-    return int(text)
+    number = signed(text, bits)
+    if number is None:
+        raise annotations.error(key, f'is "{text}"; it must be a whole number of {bits} bits')
+    return number
 
 
 def parse_layers(metadata: Section) -> list[Document]:
-    """The layers of slices that an annotation lists, outermost first.
+    """Return the layers of slices that an annotation lists, outermost first.
+
+    The annotation is read as Go's `encoding/json` reads it: unknown fields are ignored, upper and lower case of names
+    are the same, and an absent field has Go's zero value.
 
     Raises:
-        InvalidSpecError: It is no JSON list of 1 to 3 layers.
+        InvalidSpecError: The annotation is not a JSON list of 1 to 3 layers.
     """
     annotations = metadata.section("annotations")
     text = annotations.text(keys.SLICE_CONSTRAINTS)
-    layers = _json(text)
-    if not isinstance(layers, list) or not all(map(_is_layer, layers)):
+    layers = _layers(text)
+    if layers is None:
         what = f"is {text!r}; it must be a JSON list of objects with a topology and a size"
         raise annotations.error(keys.SLICE_CONSTRAINTS, what)
     if not 1 <= len(layers) <= _MAX_LAYERS:
@@ -110,11 +116,42 @@ def parse_layers(metadata: Section) -> list[Document]:
     return layers
 
 
-def _json(text: str) -> Any:
+def _layers(text: str) -> list[Document] | None:
+    """Return the layers in a JSON text, which may be empty; `None` if the text is something else."""
     try:
-        return json.loads(text)
-    except ValueError:
+        found = json.loads(text, object_pairs_hook=_Pairs, parse_constant=_refuse)
+    except (ValueError, RecursionError):
         return None
+    if found is None:  # what Go reads as an empty list
+        return []
+    layers = [_layer(item) for item in found] if isinstance(found, list) and not isinstance(found, _Pairs) else [None]
+    return None if None in layers else [layer for layer in layers if layer is not None]
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """The fields of a JSON object in their order, in which a name may occur twice."""
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _layer(item: Any) -> Document | None:
+    """Return one layer; `None` if a field has another type."""
+    layer: Document = {"topology": "", "size": 0}
+    if item is not None and not isinstance(item, _Pairs):
+        return None
+    for name, value in item or ():
+        field = name.casefold()
+        if field not in layer or value is None:
+            continue
+        if field == "topology" and isinstance(value, str):
+            layer[field] = _SURROGATE.sub("\ufffd", value)
+        elif field == "size" and type(value) is int and -(2**31) <= value < 2**31:
+            layer[field] = value
+        else:
+            return None
+    return layer
 
 
 def _slices(metadata: Section, annotations: dict[str, str], *, multi_layer: bool) -> Document:
@@ -130,7 +167,3 @@ def _slices(metadata: Section, annotations: dict[str, str], *, multi_layer: bool
 
 def _has_slice(annotations: dict[str, str]) -> bool:
     return keys.SLICE_REQUIRED_TOPOLOGY in annotations and keys.SLICE_SIZE in annotations
-
-
-def _is_layer(layer: Any) -> bool:
-    return isinstance(layer, dict) and isinstance(layer.get("topology", ""), str) and type(layer.get("size", 0)) is int

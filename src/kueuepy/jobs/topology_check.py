@@ -9,6 +9,7 @@ from itertools import pairwise
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import keys
 from kueuepy.jobs.fields import Section
+from kueuepy.jobs.numbers import unsigned
 from kueuepy.jobs.topology import parse_bool, parse_count, parse_layers
 from kueuepy.objects import PodSet
 
@@ -111,7 +112,7 @@ def is_subdomain(text: str) -> bool:
 
 def _check_group_name(at: Section, annotations: dict[str, str]) -> None:
     group = annotations[keys.POD_SET_GROUP_NAME]
-    if group.isascii() and group.isdigit():
+    if unsigned(group) is not None:
         raise at.error(keys.POD_SET_GROUP_NAME, f'is "{group}"; it must not be a number')
     for key in (keys.SLICE_SIZE, keys.SLICE_REQUIRED_TOPOLOGY, keys.SLICE_CONSTRAINTS):
         if key in annotations:

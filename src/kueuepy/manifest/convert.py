@@ -11,6 +11,7 @@ from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest.decoding import Findings, decode
 from kueuepy.manifest.fields import TIME
 from kueuepy.manifest.kinds import BY_CLASS, KINDS, KUEUE, Body, Kind
+from kueuepy.manifest.schema.structure import structured
 from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
 from kueuepy.objects import Object
 from kueuepy.objects.times import format_time
@@ -34,14 +35,30 @@ _OTHER_METADATA = frozenset(
 _ENVELOPE = frozenset(("apiVersion", "kind", "metadata", "status"))
 
 
+def in_v1beta2(group: str, version: str, doc: Body, findings: Findings, *, is_new: bool) -> Body | None:
+    """The object in the shape of v1beta2, or `None` with the reasons among the findings.
+
+    It is held to the schema of the version in which it is written; of the versions that are gone, to that of v1beta2.
+    """
+    if group == KUEUE and version not in OLD_VERSIONS:
+        doc = structured(str(doc.get("kind")), version, doc, findings, is_new=is_new)
+        if findings.problems:
+            return None
+    body = to_v1beta2(group, version, doc, findings)
+    if version in OLD_VERSIONS and not findings.problems:
+        body = structured(str(body.get("kind")), KINDS[KUEUE, "Workload"].version, body, findings, is_new=is_new)
+    return None if findings.problems else body
+
+
 def read_object(kind: Kind, doc: Body, findings: Findings) -> Object | None:
     """The record of an object in version v1beta2, or `None` with the reasons among the findings."""
     body = _body(kind, doc, findings)
     flat = _metadata(kind, doc, findings)
     if body is None or flat is None:
         return None
-    for name in _METADATA_FIELDS.intersection(body):
-        findings.odd(("spec", name), f"unknown field; {name} belongs to metadata", "left out")
+    if kind.group != KUEUE:
+        for name in _METADATA_FIELDS.intersection(body):
+            findings.odd(("spec", name), f"unknown field; {name} belongs to metadata", "left out")
     place = (kind.place,) if kind.place else ()
     for name, value in body.items():
         written = kind.forms.get(name)
@@ -69,16 +86,8 @@ def _body(kind: Kind, doc: Body, findings: Findings) -> Body | None:
         body = {name: value for name, value in doc.items() if name not in _ENVELOPE}
     else:
         body = dict(spec or {})
-    if "status" in body:
-        findings.odd(("spec", "status"), "unknown field; status stands beside spec", "left out")
-        del body["status"]
     if "status" in kind.forms and doc.get("status") is not None:
         body["status"] = doc["status"]
-    if kind.place and kind.group == KUEUE:
-        for name in doc:
-            if name not in _ENVELOPE and name != kind.place:
-                known = ("metadata", "spec", "status")
-                findings.odd((str(name),), f"unknown field; {suggestion(str(name), known)}", "left out")
     return body
 
 
@@ -88,6 +97,12 @@ def _metadata(kind: Kind, doc: Body, findings: Findings) -> Body | None:
         findings.problem(("metadata", "name"), "is required", "Required")
         return None
     flat: Body = {}
+    if kind.group == KUEUE:  # of which the schema has all fields
+        flat = {name: metadata[name] for name in (*_METADATA, *kind.metadata) if name in metadata}
+        for name in _TIMES:
+            if name in metadata:
+                flat[name] = TIME.read(metadata[name], ("metadata", name), findings)
+        return _placed(kind, flat)
     for name, value in metadata.items():
         if name in _METADATA or name in kind.metadata:
             if value is not None:
@@ -98,6 +113,11 @@ def _metadata(kind: Kind, doc: Body, findings: Findings) -> Body | None:
         elif name not in _OTHER_METADATA:
             known = _METADATA_FIELDS | _OTHER_METADATA
             findings.odd(("metadata", str(name)), f"unknown field; {suggestion(str(name), known)}", "left out")
+    return _placed(kind, flat)
+
+
+def _placed(kind: Kind, flat: Body) -> Body:
+    """The metadata without a namespace that says nothing."""
     if not flat.get("name"):
         flat.pop("name", None)
     if (not kind.namespaced and "namespace" in flat) or flat.get("namespace") == "":
@@ -151,11 +171,13 @@ def from_dict(doc: Mapping[str, Any]) -> Object:
     """
     group, version = split_api_version(doc)
     findings = Findings()
-    body = to_v1beta2(group, version, dict(doc), findings)
-    kind = KINDS.get((group, str(body.get("kind"))))
-    if kind is None:
+    if (group, str(doc.get("kind"))) not in KINDS and (group, version in OLD_VERSIONS) != (KUEUE, True):
         raise UnsupportedError(f"{doc.get('kind')} of {group or 'core'}: no record keeps this kind")
-    found = None if findings.problems else read_object(kind, body, findings)
+    body = in_v1beta2(group, version, dict(doc), findings, is_new=False)
+    kind = None if body is None else KINDS.get((group, str(body.get("kind"))))
+    if body is not None and kind is None:
+        raise UnsupportedError(f"{doc.get('kind')} of {group or 'core'}: no record keeps this kind")
+    found = None if body is None or kind is None else read_object(kind, body, findings)
     if found is None:
         where = object_name(doc)
         raise ManifestError([(where, problem) for problem in findings.problems])

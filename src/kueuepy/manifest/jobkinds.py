@@ -67,9 +67,19 @@ def add(api_version: str, kind: str) -> None:
 
 
 def is_job(doc: dict[str, Any], group: str) -> bool:
-    """Whether an object is a job; of kinds that mostly are none, only those with a queue name count."""
-    if_queued = _jobs.get((group, str(doc.get("kind"))))
-    return if_queued is not None and (not if_queued or QUEUE_NAME in _texts(doc, "labels"))
+    """Return whether an object is a job; of kinds that mostly are not, only those with a queue name count.
+
+    The queue of a Deployment's pods may also be named by its pod template alone.
+    """
+    kind = str(doc.get("kind"))
+    if_queued = _jobs.get((group, kind))
+    if not if_queued:
+        return if_queued is not None
+    spec = doc.get("spec")
+    template = spec.get("template") if kind == "Deployment" and isinstance(spec, dict) else None
+    return QUEUE_NAME in _texts(doc, "labels") or (
+        isinstance(template, dict) and QUEUE_NAME in _texts(template, "labels")
+    )
 
 
 def is_other(kind: str, group: str) -> bool:

@@ -104,13 +104,27 @@ def _selector_spread(body: Body) -> Body:
     return {"spec": {**body, "namespaceSelector": selector} if selector is not None else body}
 
 
+_INACTIVE = {
+    "conditions": [
+        {
+            "type": "Active",
+            "status": "False",
+            "reason": "Inactive",
+            "message": "",
+            "lastTransitionTime": "1970-01-01T00:00:00Z",
+        }
+    ]
+}
+
+
 def _check_body(doc: Body) -> Body:
     return {**_part(doc, "spec"), "active": _is_true(doc, "Active", unknown=True)}
 
 
 def _check_spread(body: Body) -> Body:
     active = body.pop("active", True)
-    return {"spec": body} if active else {"spec": body, "status": _condition("Active", true=False)}
+    spec = {"spec": body} if body else {}
+    return spec if active else {**spec, "status": _INACTIVE}
 
 
 _NO_CONDITION = {"type": "MemoryPressure", "status": "False"}

@@ -1,33 +1,34 @@
 """load: all that files, texts and parsed objects hold, as a Manifest."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from operator import itemgetter
+from typing import Any, NoReturn, TypeAlias
 
 from kueuepy.errors import DuplicateError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
-from kueuepy.manifest.convert import generated_name, object_name, read_object, split_api_version
+from kueuepy.manifest.convert import generated_name, in_v1beta2, object_name, read_object, split_api_version
 from kueuepy.manifest.decoding import Findings, Validated
+from kueuepy.manifest.jobfields import unknown_fields
 from kueuepy.manifest.jobkinds import QUEUE_NAME, is_annotated, is_job, is_other, with_queue_label
 from kueuepy.manifest.kinds import KINDS, KUEUE
 from kueuepy.manifest.leniency import complete_quotas
 from kueuepy.manifest.manifest import Manifest, Note, group
 from kueuepy.manifest.text.limits import Limits
-from kueuepy.manifest.text.reading import Item
+from kueuepy.manifest.text.reading import Item, read
 from kueuepy.manifest.text.sources import Source, items
-from kueuepy.manifest.validation import called, review_object
+from kueuepy.manifest.validation import called, review_names, review_object
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.parameters import review_parameters
 from kueuepy.manifest.validation.review import Review
-from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
+from kueuepy.manifest.versions import OLD_VERSIONS, with_usage
 from kueuepy.objects import Configuration, Object
 from kueuepy.profiles import DEVELOPMENT, Release, release_of
 
 _ANNOTATION = ("metadata", "annotations", QUEUE_NAME)
 _ENOUGH = 50
-_CURRENT = "v1beta2"
 _DEFAULT_LIMITS = Limits()
 Pick: TypeAlias = Callable[[Item], bool]
 """Is shown every object; those for which it is true it keeps to itself."""
@@ -78,6 +79,10 @@ def load(
         return loader.manifest()
 
 
+_MANAGER_FILE = "controller_manager_config.yaml"
+"""The key under which the ConfigMap `kueue-manager-config` has the Configuration of Kueue's manager."""
+
+
 def _is_word(value: Any) -> bool:
     return isinstance(value, str) and value != ""
 
@@ -103,7 +108,9 @@ class _Loader:
         self._annotated: list[tuple[Item, str]] = []
         self._others: list[dict[str, Any]] = []
         self._notes: list[Note] = []
-        self._problems: list[tuple[str, Problem]] = []
+        self._problems: list[tuple[int, str, Problem]] = []
+        self._position = 0
+        self._positions: dict[tuple[str, str], int] = {}
         self._duplicates: list[str] = []
         self._versions: set[str] = set()
         self._generated = 0
@@ -111,11 +118,13 @@ class _Loader:
 
     def failed(self, error: ManifestError) -> None:
         """Adds what cannot be read at all."""
-        self._problems += [problem for problem in error.problems if problem not in self._problems]
+        known = [(where, problem) for _, where, problem in self._problems]
+        self._problems += [(self._position, *found) for found in error.problems if found not in known]
 
     def take(self, item: Item) -> None:
         """Adds a document: an object, or a list of them."""
         doc = item.value
+        self._position += 1
         if not isinstance(doc, dict):
             self._fail(item, Problem((), "Invalid", "is not a mapping; an object has apiVersion, kind and metadata"))
         elif str(doc.get("kind")).endswith("List") and isinstance(doc.get("items") or [], list):
@@ -138,6 +147,7 @@ class _Loader:
         if (api_group, kind) == (CONFIG_GROUP, "Configuration"):
             self._take_configuration(item, doc)
         elif is_job(doc, api_group):
+            self._review_job(item, doc)
             self._jobs.append(self._placed(doc))
             self._job_items.append(item)
             if is_annotated(doc):
@@ -145,18 +155,45 @@ class _Loader:
         elif (api_group, kind) in KINDS or ((api_group, kind) == (KUEUE, "Queue") and version in OLD_VERSIONS):
             self._read(item, doc, api_group, version)
         elif is_other(str(kind), api_group):
-            if api_group == KUEUE and version == _CURRENT:
-                review = Review(strict=self._strict)
-                review_parameters(doc, review)
-                self._collect(review, item, object_name(doc))
+            if api_group == KUEUE:
+                doc = self._parameters(item, doc, version)
             self._others.append(doc if str(kind).startswith("Cluster") else self._placed(doc))
         elif api_group == KUEUE:
             findings = Findings(strict=self._strict)
             known = [name for known_group, name in KINDS if known_group == KUEUE]
             findings.odd(("kind",), f'"{kind}" is no kind of {KUEUE}; {suggestion(str(kind), known)}', "skipped")
             self._collect(findings, item, object_name(doc))
-        else:
+        elif not self._take_manager(item, doc):
             self._notes.append(Note(item, (), f"{object_name(doc)}: does not bear on admission; skipped"))
+
+    def _take_manager(self, item: Item, doc: dict[str, Any]) -> bool:
+        """Read the Configuration in the ConfigMap of Kueue's manager; return whether the object is that ConfigMap."""
+        data = doc.get("data")
+        text = data.get(_MANAGER_FILE) if doc.get("kind") == "ConfigMap" and isinstance(data, dict) else None
+        if not isinstance(text, str) or CONFIG_GROUP not in text:
+            return False
+        name = f"{item.where(('data', _MANAGER_FILE))}: {object_name(doc)}: data[{_MANAGER_FILE}]"
+        for part in read(name, text.encode("utf-8", "surrogatepass"), Limits(), strict=self._strict):
+            if isinstance(part.value, dict) and split_api_version(part.value)[0] == CONFIG_GROUP:
+                self.take(part)
+        return True
+
+    def _review_job(self, item: Item, doc: dict[str, Any]) -> None:
+        """Find the fields of a job that its kind does not have."""
+        findings = Findings(strict=self._strict)
+        for path, known in unknown_fields(doc):
+            findings.odd(path, f"unknown field; {suggestion(str(path[-1]), known)}", "left out")
+        self._collect(findings, item, object_name(doc))
+
+    def _parameters(self, item: Item, doc: dict[str, Any], version: str) -> dict[str, Any]:
+        """An object that configures admission checks, held to its rules."""
+        review = Review(strict=self._strict)
+        named = self._named(item, doc)
+        found = review_parameters(version, named, review)
+        if not review.problems:
+            review_names(found.get("metadata", {}), review)
+        self._collect(review, item, object_name(doc))
+        return found
 
     def _take_configuration(self, item: Item, doc: dict[str, Any]) -> None:
         findings = Findings(strict=self._strict)
@@ -170,9 +207,11 @@ class _Loader:
 
     def _read(self, item: Item, doc: dict[str, Any], api_group: str, version: str) -> None:
         findings = Findings(strict=self._strict, validated=self._validated)
-        body = to_v1beta2(api_group, version, self._named(item, doc), findings)
-        kind = KINDS[api_group, str(body["kind"])]
-        obj = read_object(kind, self._placed(body) if kind.namespaced else body, findings)
+        obj: Object | None = None
+        body = in_v1beta2(api_group, version, self._named(item, doc), findings, is_new=True)
+        if body is not None:
+            kind = KINDS[api_group, str(body["kind"])]
+            obj = read_object(kind, self._placed(body) if kind.namespaced else body, findings)
         if obj is not None and not self._strict:
             obj = complete_quotas(obj, findings)
         self._collect(findings, item, object_name(doc))
@@ -184,6 +223,7 @@ class _Loader:
         if place in self._objects:
             self._twice(called(obj), item, self._objects.pop(place)[1])
         self._objects[place] = (obj, item)
+        self._positions[place] = self._position
 
     def _placed(self, doc: dict[str, Any]) -> dict[str, Any]:
         """The object in the namespace of those that name none, if it names none."""
@@ -216,9 +256,15 @@ class _Loader:
         self._notes += [Note(item, note.path, f"{name}: {note}") for note in findings.notes]
 
     def _fail(self, item: Item, problem: Problem, name: str = "document") -> None:
-        self._problems.append((f"{item.where(problem.path)}: {name}", problem))
+        self._problems.append((self._position, f"{item.where(problem.path)}: {name}", problem))
         if len(self._problems) >= _ENOUGH:
-            raise ManifestError(self._problems)
+            self._raise()
+
+    def _raise(self) -> NoReturn:
+        """Raises the error of all problems, in the order of the objects."""
+        ordered = sorted(self._problems, key=itemgetter(0))
+        found = [(where, problem) for _, where, problem in ordered]
+        raise ManifestError([*found, *map(_repeated, self._duplicates)])
 
     def _note_annotations(self, *, is_old: bool) -> None:
         """Notes what names a queue in the way of the first releases."""
@@ -230,7 +276,7 @@ class _Loader:
         """All of it, after the rules have been checked."""
         configuration = self._review()
         if self._problems:
-            raise ManifestError([*self._problems, *map(_repeated, self._duplicates)])
+            self._raise()
         if self._duplicates:
             raise DuplicateError("\n".join(self._duplicates))
         jobs = self._jobs
@@ -266,9 +312,10 @@ class _Loader:
             configuration = Configuration(version=self._release.name)
         gates = configuration.gates if configuration and not self._problems else {}
         validated = Validated()
-        for obj, item in self._objects.values():
+        for place, (obj, item) in self._objects.items():
             review = Review(strict=self._strict, gates=gates, validated=validated)
             review_object(obj, review)
             if review.problems or review.notes:
+                self._position = self._positions[place]
                 self._collect(review, item, called(obj))
         return configuration

@@ -5,36 +5,19 @@ from typing import Any
 from kueuepy.errors.problems import Path
 from kueuepy.manifest import placements
 from kueuepy.manifest.decoding import Findings, hold
-from kueuepy.manifest.fields import NAMES, FieldForm, TopologyRequest, read_time
+from kueuepy.manifest.fields import NAMES, FieldForm, read_time
 from kueuepy.manifest.podtemplate import PodTemplate
+from kueuepy.manifest.schema.table import METADATA
 from kueuepy.objects.times import format_time
 
 _PLACE = "topologyAssignment"
-_SHOWN_ONLY = frozenset(
-    ("resourceRequests", "schedulingStats", "nominatedClusterNames", "clusterName", "preemptionGates")
-)
+_TEMPLATE_METADATA = {"annotations", "finalizers", "labels", "name", "namespace"}
+_SHOWN_ONLY = frozenset(("resourceRequests", "schedulingStats", "preemptionGates"))
 
 
-def _read_pod_sets(raw: Any, path: Path, findings: Findings) -> Any:
-    """The pod sets, their templates and topology requests held against their shapes."""
-    if not isinstance(raw, list):
-        return raw
-    if not raw:
-        findings.problem(path, "is empty; list at least one pod set")
-    return [_read_pod_set(pod_set, (*path, position), findings) for position, pod_set in enumerate(raw)]
-
-
-def _read_pod_set(raw: Any, path: Path, findings: Findings) -> Any:
-    if not isinstance(raw, dict):
-        return raw
-    template, request = raw.get("template"), raw.get("topologyRequest")
-    if template is None:
-        findings.problem((*path, "template"), "is required", "Required")
-    held = template and _held_template(template, path, findings)
-    held_request = request and hold(TopologyRequest, request, (*path, "topologyRequest"), findings)
-    if held is template and held_request is request:
-        return raw
-    return {**raw, "template": held or {}, "topologyRequest": held_request}
+def _read_pod_sets(raw: Any, _: Path, __: Findings) -> Any:
+    """The pod sets, which a record keeps as they are written."""
+    return raw
 
 
 def _read_pod_spec(raw: Any, path: Path, findings: Findings) -> Any:
@@ -43,48 +26,35 @@ def _read_pod_spec(raw: Any, path: Path, findings: Findings) -> Any:
     return held and held["spec"]
 
 
-def _held_template(template: Any, path: Path, findings: Findings) -> Any:
-    if template in findings.validated:
-        return template
-    held = hold(PodTemplate, template, (*path, "template"), findings)
-    if held is template:
-        findings.validated.add(template)
-    return held
-
-
 def _read_status(raw: Any, path: Path, findings: Findings) -> Any:
     """The parts of the status that a record has, with times as integers."""
-    if not isinstance(raw, dict):
-        return raw
-    status = {name: value for name, value in raw.items() if name not in _SHOWN_ONLY and value is not None}
+    status = {name: value for name, value in raw.items() if name not in _SHOWN_ONLY}
     for name in ("conditions", "admissionChecks"):
-        if isinstance(items := status.get(name), list):
+        if items := status.get(name):
             status[name] = [_read_state(item, (*path, name, i), findings) for i, item in enumerate(items)]
-    if isinstance(requeue := status.get("requeueState"), dict) and requeue.get("requeueAt") is not None:
+    if "requeueAt" in (requeue := status.get("requeueState", {})):
         at = read_time(requeue["requeueAt"], (*path, "requeueState", "requeueAt"), findings)
         status["requeueState"] = {**requeue, "requeueAt": at}
     if "unhealthyNodes" in status:
         status["unhealthyNodes"] = NAMES.read(status["unhealthyNodes"], (*path, "unhealthyNodes"), findings)
-    status = {**status, **_read_admission(status.get("admission"), (*path, "admission"), findings)}
+    if "admission" in status:
+        status["admission"] = _read_admission(status["admission"], (*path, "admission"), findings)
     return status or None
 
 
 def _read_state(raw: Any, path: Path, findings: Findings) -> Any:
     """A condition or the state of a check, with its time as an integer."""
-    if not isinstance(raw, dict):
-        return raw
-    state = {name: value for name, value in raw.items() if name != "observedGeneration" and value is not None}
-    if "lastTransitionTime" in state:
-        time = read_time(state["lastTransitionTime"], (*path, "lastTransitionTime"), findings)
-        state["lastTransitionTime"] = time or 0
+    state = {**raw}
+    state.pop("observedGeneration", None)
+    state["lastTransitionTime"] = read_time(raw["lastTransitionTime"], (*path, "lastTransitionTime"), findings) or 0
     return state
 
 
-def _read_admission(admission: Any, path: Path, findings: Findings) -> dict[str, Any]:
-    """The admission, with the domains of topology assignments out of their slices; empty if there are none."""
-    assignments = admission.get("podSetAssignments") if isinstance(admission, dict) else None
-    if not isinstance(assignments, list) or not any(map(_is_placed, assignments)):
-        return {}
+def _read_admission(admission: Any, path: Path, findings: Findings) -> Any:
+    """The admission, with the domains of topology assignments out of their slices."""
+    assignments = admission.get("podSetAssignments", ())
+    if not any(map(_is_placed, assignments)):
+        return admission
     read = [
         {
             **one,
@@ -94,7 +64,7 @@ def _read_admission(admission: Any, path: Path, findings: Findings) -> dict[str,
         else one
         for position, one in enumerate(assignments)
     ]
-    return {"admission": {**admission, "podSetAssignments": read}}
+    return {**admission, "podSetAssignments": read}
 
 
 def _is_placed(assignment: Any) -> bool:
@@ -126,14 +96,40 @@ def _write_status(status: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write_state(state: dict[str, Any]) -> dict[str, Any]:
-    return {**state, "lastTransitionTime": format_time(state.get("lastTransitionTime", 0))}
+    return {"message": "", **state, "lastTransitionTime": format_time(state.get("lastTransitionTime", 0))}
 
 
 def _write_pod_sets(pod_sets: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The pod sets with all that the API requires, and their names and counts, for readers."""
-    return [{"name": "main", "count": 1, "template": {}, **pod_set} for pod_set in pod_sets]
+    return [
+        {"name": "main", "count": 1, **pod_set, "template": _complete(pod_set.get("template", {}))}
+        for pod_set in pod_sets
+    ]
 
 
+def _complete(template: dict[str, Any]) -> dict[str, Any]:
+    """The template with a list of containers, each with a name, which the API requires, and no metadata it has not."""
+    metadata = template.get("metadata")
+    if isinstance(metadata, dict) and not metadata.keys() <= _TEMPLATE_METADATA:
+        kept = {name: value for name, value in metadata.items() if name not in METADATA.properties}
+        known = {name: value for name, value in metadata.items() if name in _TEMPLATE_METADATA}
+        template = {**template, "metadata": {**kept, **known}}
+    spec = template.get("spec")
+    if not isinstance(spec, dict):
+        return template
+    containers = spec.get("containers")
+    if containers is None:
+        return {**template, "spec": {**spec, "containers": []}}
+    if not isinstance(containers, list | tuple) or all("name" in c for c in containers if isinstance(c, dict)):
+        return template
+    named = [
+        {"name": f"container-{position}", **container} if isinstance(container, dict) else container
+        for position, container in enumerate(containers)
+    ]
+    return {**template, "spec": {**spec, "containers": named}}
+
+
+_NEVER = "1970-01-01T00:00:00Z"
 _USAGE = ("fairSharing", "admissionFairSharingStatus", "consumedResources")
 
 
@@ -150,10 +146,10 @@ def _read_local_queue_status(raw: Any, path: Path, findings: Findings) -> Any:
 
 
 def _write_local_queue_status(status: dict[str, Any] | None) -> dict[str, Any] | None:
-    written: Any = (status or {}).get("consumedResources")
-    for step in reversed(_USAGE):
-        written = {step: written}
-    return written if status else None
+    if not status:
+        return None
+    usage = {"consumedResources": status["consumedResources"], "lastUpdate": _NEVER}
+    return {"fairSharing": {"admissionFairSharingStatus": usage, "weightedShare": 0}}
 
 
 LOCAL_QUEUE_STATUS = FieldForm(_read_local_queue_status, _write_local_queue_status)

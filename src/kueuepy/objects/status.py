@@ -121,6 +121,8 @@ class WorkloadStatus(Collection, frozen=True, kw_only=True):
         admission_checks: The states of its checks, at most 8.
         accumulated_past_execution_time_seconds: For how long it ran in earlier admissions.
         unhealthy_nodes: Names of the failed nodes that its topology assignment uses.
+        cluster_name: The MultiKueueCluster that runs the Workload; read and written, without effect on admission.
+        nominated_cluster_names: The MultiKueueClusters that may run it; likewise.
     """
 
     conditions: tuple[Condition, ...] = ()
@@ -130,6 +132,8 @@ class WorkloadStatus(Collection, frozen=True, kw_only=True):
     admission_checks: tuple[AdmissionCheckState, ...] = ()
     accumulated_past_execution_time_seconds: Int64 | None = None
     unhealthy_nodes: tuple[str, ...] = ()
+    cluster_name: str | None = None
+    nominated_cluster_names: tuple[str, ...] = ()
 
     def is_true(self, condition_type: str) -> bool:
         """Whether this condition is present with status `"True"`."""

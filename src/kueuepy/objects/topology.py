@@ -15,10 +15,11 @@ class Topology(Object, frozen=True, kw_only=True):
     Source: `apis/kueue/v1beta2/topology_types.go`.
 
     Attributes:
-        levels: Node labels, 1 to 16, each once; `kubernetes.io/hostname` only as the last.
+        levels: Node labels, at most 16, each once; `kubernetes.io/hostname` only as the last. A Topology without levels
+            has no domains.
     """
 
-    levels: Sequence[str]
+    levels: Sequence[str] = ()
 
 
 class TopologyDomain(Collection, frozen=True):

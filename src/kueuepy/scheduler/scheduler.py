@@ -210,6 +210,22 @@ class Scheduler(SchedulerQuestions):
         """
         workloads.pods_ready(self.session, key, ready)
 
+    def job_stopped(self, key: str, after: Duration = 0) -> None:
+        """Record that the pods of an evicted workload's job have ended, or when they will.
+
+        The workload gives its quota back with the next `settle` or `cycle` from that time on, whatever `stopping` says.
+
+        Args:
+            key: The workload.
+            after: The time until the pods end, from now.
+
+        Raises:
+            NotFoundError: There is no such workload.
+            StateError: The workload is not evicted, or holds no quota.
+            InvalidSpecError: `after` is not a duration.
+        """
+        workloads.job_stopped(self.session, key, after)
+
     def reclaim(self, key: str, pods: int | Mapping[str, int]) -> None:
         """Pods of the workload no longer need their quota.
 

@@ -139,6 +139,16 @@ class PodsReady(OfWorkload, frozen=True):
     ready: bool
 
 
+class StopJob(OfWorkload, frozen=True):
+    """The pods of a workload's job end at this time, in nanoseconds since the Unix epoch, if it is evicted."""
+
+    at: int
+
+
+class AwaitVictims(OfWorkload, frozen=True):
+    """A pending workload waits for the workloads that it preempted, so its queue tries it first."""
+
+
 class Reclaim(OfWorkload, frozen=True):
     """Pods of a workload need their quota no longer."""
 
@@ -166,7 +176,20 @@ class Settle(_Call, frozen=True):
 
 
 Call: TypeAlias = (
-    Submit | Apply | Remove | Finish | Delete | SetCheck | PodsReady | Reclaim | Controllers | Advance | Cycle | Settle
+    Submit
+    | Apply
+    | Remove
+    | Finish
+    | Delete
+    | SetCheck
+    | PodsReady
+    | StopJob
+    | AwaitVictims
+    | Reclaim
+    | Controllers
+    | Advance
+    | Cycle
+    | Settle
 )
 """What may stand in a journal."""
 
@@ -178,6 +201,8 @@ _Written: TypeAlias = (
     | Delete
     | SetCheck
     | PodsReady
+    | StopJob
+    | AwaitVictims
     | Reclaim
     | Controllers
     | Advance

@@ -61,6 +61,10 @@ def _do_of_workload(state: SchedulerState, found: int, call: calls.OfWorkload) -
             engine.set_check(found, check, said, message, -1 if after is None else after, updates)
         case calls.PodsReady(_, ready):
             engine.set_pods_ready(found, ready)
+        case calls.StopJob(_, at):
+            engine.set_job_stop(found, at)
+        case calls.AwaitVictims():
+            engine.set_preemptor(found)
         case calls.Reclaim(_, pods):
             names = [pod_set.name for pod_set in state.known(found).pod_sets]
             engine.set_reclaimable(found, {names[0]: pods} if isinstance(pods, int) else pods)

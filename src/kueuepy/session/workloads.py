@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kueuepy.session.checks import CheckAnswer
     from kueuepy.session.session import Session
     from kueuepy.session.state import SchedulerState
+    from kueuepy.session.time import Duration
 
 W = TypeVar("W", bound=calls.OfWorkload)
 
@@ -181,6 +182,38 @@ def pods_ready(session: Session, key: str, ready: bool) -> None:  # noqa: FBT001
     """
     with session.change():
         session.do(_resolved(session.state, calls.PodsReady(key, ready))[1])
+
+
+def job_stopped(session: Session, key: str, after: Duration = 0) -> None:
+    """Record when the pods of an evicted workload's job end.
+
+    Raises:
+        NotFoundError: There is no such workload.
+        StateError: The workload is not evicted, or holds no quota.
+        InvalidSpecError: `after` is not a duration.
+    """
+    with session.change():
+        state = session.state
+        found, call = _resolved(state, calls.StopJob(key, later(state.engine.now, after)))
+        if not is_stopping(state, found):
+            raise StateError(f'Workload "{call.workload}": is not an evicted workload that holds quota')
+        session.do(call)
+
+
+def is_stopping(state: SchedulerState, found: int) -> bool:
+    """Whether a workload is evicted and still holds quota, because the pods of its job have not ended."""
+    evicted, reserved = (state.engine.condition(found, name) for name in ("Evicted", "QuotaReserved"))
+    return evicted is not None and evicted[0] and reserved is not None and reserved[0]
+
+
+def await_victims(session: Session, key: str) -> None:
+    """Let a pending workload be tried first in its queue, because it waits for workloads that it preempted.
+
+    Raises:
+        NotFoundError: There is no such workload.
+    """
+    with session.change():
+        session.do(_resolved(session.state, calls.AwaitVictims(key))[1])
 
 
 def reclaim(session: Session, key: str, pods: int | Mapping[str, int]) -> None:

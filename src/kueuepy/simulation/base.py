@@ -10,10 +10,13 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
 from kueuepy.objects import SECOND
-from kueuepy.objects.times import LONGEST
-from kueuepy.simulation.columns import ALIASES, check_columns, is_resource, name_of_row, read_column
+from kueuepy.objects.times import LATEST, LONGEST
+from kueuepy.simulation.columns import ALIASES, CREATED, check_columns, is_resource, name_of_row, read_column
 from kueuepy.simulation.distributions import draws
-from kueuepy.simulation.values import Column, span
+from kueuepy.simulation.glance import sheet_of
+from kueuepy.simulation.names import change_notes, change_table, cleaned, name_notes
+from kueuepy.simulation.spans import span
+from kueuepy.simulation.values import Column
 from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from kueuepy.notebook import Sheet
     from kueuepy.objects import Workload
     from kueuepy.simulation.columns import Note
     from kueuepy.simulation.distributions import Distribution
@@ -75,7 +79,7 @@ class JobColumns(Columns):
         if len(set(lengths.values())) > 1:
             raise InvalidSpecError(f"jobs: columns of different length: {lengths}; all must be equally long")
         check_columns(found, place)
-        self._hold(found, tuple(said))
+        self._hold(found, (*said, *name_notes(found)))
 
     def _hold(
         self,
@@ -170,7 +174,7 @@ class JobColumns(Columns):
         high = LONGEST if end is None else min(LONGEST, first + span("window: end", end))
         submit = self["submit"]
         found = self.where((submit >= low) & (submit < high))
-        moved = {name: found[name] - low for name in ("submit", "created", "recorded_start") if name in found.names}
+        moved = {name: found[name] - low for name in ("submit", CREATED, "recorded_start") if name in found.names}
         return found._changed(**moved)  # noqa: SLF001 - of its own class
 
     def scale_load(self, factor: float) -> Self:
@@ -178,14 +182,27 @@ class JobColumns(Columns):
         if not 0 < factor < LONGEST:
             raise InvalidSpecError(f"scale_load: {factor!r}; it must be more than 0")
         first = self["submit"].min() if len(self) else 0
-        return self.moved_to(first + np.round((self["submit"] - first) / factor).astype(np.int64))
+        gaps = np.round((self["submit"] - first) / factor)
+        self._expect(gaps < LONGEST - np.maximum(self["runtime"], 0) - first, "scale_load", "submit", factor)
+        return self.moved_to(first + gaps.astype(np.int64))
 
     def scale_runtime(self, factor: float) -> Self:
         """The runtimes multiplied by the factor; jobs that never end stay so."""
         if not 0 < factor < LONGEST:
             raise InvalidSpecError(f"scale_runtime: {factor!r}; it must be more than 0, and at most {LONGEST}")
         runtime = self["runtime"]
-        return self._changed(runtime=np.where(runtime < 0, runtime, np.round(runtime * factor).astype(np.int64)))
+        scaled = np.where(runtime < 0, 0, np.round(runtime * float(factor)))
+        self._expect(scaled < LONGEST - self["submit"], "scale_runtime", "runtime", factor)
+        return self._changed(runtime=np.where(runtime < 0, runtime, scaled.astype(np.int64)))
+
+    def _expect(self, allowed: NDArray[np.bool_], method: str, column: str, factor: object) -> None:
+        """Find a row that a factor moves beyond the largest time."""
+        if not allowed.all():
+            row = int((~allowed).argmax())
+            raise InvalidSpecError(
+                f'{method}: {factor!r}: jobs row {row}, column "{column}": {int(self[column][row]) / SECOND:g} s '
+                f"becomes too large; the job must end by {LATEST}"
+            )
 
     def thin(self, p: float, seed: int = 0) -> Self:
         """Each job with probability p, by a draw of its own."""
@@ -205,7 +222,9 @@ class JobColumns(Columns):
         runtime = np.empty(len(self), np.int64)
         for name, rows in self._groups(by):
             runtime[rows] = distribution.nanoseconds(draws(seed, f"runtime {name}", len(rows)))
-        return self._changed(runtime=runtime)
+        twin = self._changed(runtime=runtime)
+        twin._expect(runtime < LONGEST - self["submit"], "with_runtime", "runtime", distribution)  # noqa: SLF001 - of its own class
+        return twin
 
     def _groups(self, by: str | None) -> list[tuple[str, NDArray[np.int64]]]:
         if by is None:
@@ -247,6 +266,31 @@ class JobColumns(Columns):
             raise InvalidSpecError(f"Jobs.{method}: is {rows!r}; it must be {wanted}: {error}") from None
         return np.atleast_1d(found)
 
+    def clean(self) -> Self:
+        """Return the same jobs with names, queues and flavors that Kubernetes accepts, and no name twice.
+
+        Letters become lower case, other signs than letters, digits, `-` and `.` become `-`. A name that is taken in its
+        namespace gets a number, as `-2`; two queues or flavors never become one. `notes` says how many rows changed,
+        and `cleaning()` lists every change.
+
+        >>> from kueuepy import Jobs
+        >>> jobs = Jobs({"name": ["A_1", "a 1"], "queue": ["Team A"] * 2, "submit": [0, 0], "runtime": [1, 1]})
+        >>> [row["after"] for row in jobs.cleaning().rows()]
+        ['default/team-a', 'a-1', 'a-1-2']
+        >>> jobs.clean().name_of(1)
+        'a-1-2'
+        """
+        columns, changes = cleaned(self)
+        kept = [note for note in self.notes if not note[0].endswith("see Jobs.clean")]
+        return self._changed(**columns)._with_notes((*kept, *change_notes(changes)))  # noqa: SLF001 - of its own class
+
+    def cleaning(self) -> Columns:
+        """Return what `clean` changes: `column`, `before`, `after`, and the number of `rows`."""
+        return change_table(cleaned(self)[1])
+
+    def _with_notes(self, notes: tuple[Note, ...]) -> Self:
+        return self._with({name: self[name] for name in self.names}, notes=notes)
+
     def sort(self) -> Self:
         """By submission; of equal ones the earlier row first."""
         return self.take(np.argsort(self["submit"], kind="stable"))
@@ -259,7 +303,18 @@ class JobColumns(Columns):
         """
         if not isinstance(submit, np.ndarray) or submit.dtype != np.int64 or submit.shape != (len(self),):
             raise InvalidSpecError(f"Jobs.moved_to: submit: is {submit!r}; it must be an array of {len(self)} int64")
+        bad = (submit < 0) | (submit > LONGEST - np.maximum(self["runtime"], 0))
+        if bad.any():
+            row = int(bad.argmax())
+            raise InvalidSpecError(
+                f"Jobs.moved_to: submit: row {row} is {submit[row]}; it must be 0 or more, and the job must end by "
+                f"{LATEST}"
+            )
         return self._changed(submit=submit)
+
+    def sheets(self) -> tuple[Sheet]:
+        """Return the first 20 rows, with times, cores and GiB as people read them."""
+        return (sheet_of(self),)
 
     def __repr__(self) -> str:
         """How many there are, and for how long."""

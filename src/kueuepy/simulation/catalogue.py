@@ -15,19 +15,20 @@ class Figure(NamedTuple):
 
     Attributes:
         unit: In what it is.
-        source: "jobs": it comes from single jobs, so there is one of any part of them; "count": the same, and of no job
-            it is 0; "time": an integral over the window, of which pieces have one each; "run": of the whole alone.
+        source: "jobs": it comes from single jobs, so there is one of any part of them; "most": the same, and as a
+            maximum it has no interval; "count": the same, and of no job it is 0; "time": an integral over the window,
+            of which pieces have one each; "run": of the whole alone.
         shown: Whether it is among those that one looks at first: of a run, and where policies stand side by side.
     """
 
     unit: Unit = "number"
-    source: Literal["jobs", "count", "time", "run"] = "run"
+    source: Literal["jobs", "most", "count", "time", "run"] = "run"
     shown: tuple[Literal["run", "policies"], ...] = ()
 
     @property
     def of_jobs(self) -> bool:
         """Whether any part of the jobs has one."""
-        return self.source in ("jobs", "count")
+        return self.source in ("jobs", "most", "count")
 
 
 _BOTH: tuple[Literal["run", "policies"], ...] = ("run", "policies")
@@ -39,7 +40,7 @@ FIGURES: dict[str, Figure] = {
     "wait_p50": Figure("span", "jobs", _BOTH),
     "wait_p95": Figure("span", "jobs", _BOTH),
     "wait_p99": Figure("span", "jobs"),
-    "longest_wait": Figure("span", "jobs", _BOTH),
+    "longest_wait": Figure("span", "most", _BOTH),
     "first_wait_mean": Figure("span", "jobs"),
     "first_wait_p50": Figure("span", "jobs"),
     "first_wait_p95": Figure("span", "jobs"),
@@ -50,7 +51,8 @@ FIGURES: dict[str, Figure] = {
     "bounded_slowdown_p95": Figure(source="jobs"),
     "goodput": Figure("part", "jobs", ("policies",)),
     "useful": Figure("part", "jobs"),
-    "utilisation": Figure("part", "time", _BOTH),
+    "submission_utilisation": Figure("part", "time", _BOTH),
+    "utilisation": Figure("part", "time", ("run",)),
     "effective_utilisation": Figure("part"),
     "lost_hours": Figure("hours", shown=_BOTH),
     "overhead_hours": Figure("hours"),
@@ -66,7 +68,7 @@ FIGURES: dict[str, Figure] = {
     "idle_while_waiting": Figure("hours", shown=("run",)),
     "promise_p95": Figure("span"),
     "jain": Figure(shown=_BOTH),
-    "blocked_share": Figure(),
+    "blocked_share": Figure("part"),
     "evictions": Figure(source="count", shown=_BOTH),
     "evictions_max": Figure(source="count"),
     "preemptions": Figure(),
@@ -86,6 +88,27 @@ def unit_of(name: str) -> Unit:
     """The unit of a figure, whose name may be followed by a cell; of a column of another name, a number."""
     figure = FIGURES.get(name.partition(" ")[0])
     return figure.unit if figure is not None else "number"
+
+
+_NUMBERS = {
+    "throughput": "jobs/h",
+    "waiting_mean": "jobs",
+    "waiting_max": "jobs",
+    "jobs": "jobs",
+    "finished": "jobs",
+    "starved": "jobs",
+    "evictions": "evictions",
+    "evictions_max": "evictions",
+    "preemptions": "evictions",
+    "blocked_share": "used / entitled",
+    "jain": "1/n to 1",
+}
+
+
+def unit_text(name: str) -> str:
+    """Return the unit of a figure in short: `s`, `fraction`, `h` of what is held, `jobs`, or nothing."""
+    known = {"span": "s", "part": "fraction", "hours": "h"}
+    return known.get(unit_of(name), _NUMBERS.get(name.partition(" ")[0], ""))
 
 
 def figure_text(name: str, value: float | None) -> str:

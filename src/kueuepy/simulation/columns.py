@@ -9,7 +9,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST
-from kueuepy.simulation.values import is_missing
+from kueuepy.simulation.values import is_missing, text_of
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import categorical
 
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 ALIASES = {"gpu": "nvidia.com/gpu", "mem": "memory", "duration": "runtime", "local_queue": "queue"}
 """What columns may be called, too."""
 SPANS = ("runtime", "limit", "every", "cost", "restore", "grace")
+CREATED = "kueuepy:created"
+"""The column of creation times that the reader of performance profiles makes; it orders queues in place of `submit`."""
+RESERVED = ("template", CREATED)
+"""Names of columns that the package itself makes; a column of a user may not have them."""
+EPOCHAL = 10 * 365 * 86400 * SECOND
+"""A submission this long after 1970 is a date, an earlier one a time after the first job."""
 NATIVE = ("cpu", "memory", "ephemeral-storage")
 NEVER = -1
 """The runtime of a job that does not end, and a limit or model of a job that is not given."""
@@ -36,21 +42,41 @@ def is_resource(name: str) -> bool:
 
 
 def read_column(column: Column, notes: list[Note]) -> Any:
-    """The values of a column of jobs, by its name; what is taken for something else is noted."""
+    """Read the values of a column of jobs by its name; a value that is replaced by a default is noted."""
     name = column.name
+    found: Any
+    if name in RESERVED:
+        raise InvalidSpecError(
+            f'jobs: column "{name}": is a reserved name; it must be renamed, as with map={{"own_{name}": "{name}"}}'
+        )
     if name == "runtime":
-        return _runtimes(column, notes)
-    if name in SPANS:
-        return column.spans()
-    if name in _READERS:
-        return _READERS[name](column)
-    return _amounts(column, notes) if is_resource(name) else column.kept()
+        found = _runtimes(column, notes)
+    elif name in SPANS:
+        found = column.spans()
+    elif name in _READERS:
+        found = _READERS[name](column)
+    else:
+        found = _amounts(column, notes) if is_resource(name) else column.kept()
+    if name == "priority" and (absent := _absent(column)):
+        notes.append(("priority is missing; treated as 0", absent))
+    notes += column.notes
+    return found
+
+
+def _absent(column: Column) -> int:
+    """Count the rows of a column without a value."""
+    values = column.values
+    if isinstance(values, Categorical):
+        return int((values.codes < 0).sum())
+    if values.dtype.kind in "fmM":
+        return int((values != values).sum())  # noqa: PLR0124 - NaN and NaT are not equal to themselves
+    return sum(map(is_missing, values.tolist())) if values.dtype.kind == "O" else 0
 
 
 def _amounts(column: Column, notes: list[Note]) -> NDArray[np.int64]:
     found, absent = column.amounts(column.name)
     if absent:
-        notes.append((f"{column.name} is not said, and taken for none", absent))
+        notes.append((f"{column.name} is missing; treated as 0", absent))
     return found
 
 
@@ -62,9 +88,10 @@ def _submissions(column: Column) -> NDArray[np.int64]:
 
 def _runtimes(column: Column, notes: list[Note]) -> NDArray[Any]:
     found = column.spans(never=True)
-    never = np.flatnonzero(found < 0).tolist()
-    if absent := sum(is_missing(column.values[row]) for row in never):
-        notes.append(("runtime is not said, and taken for never", absent))
+    if absent := _absent(column):
+        notes.append(("runtime is missing; treated as infinite", absent))
+    if endless := int((found < 0).sum()) - absent:
+        notes.append(("runtime is -1; the job never ends", endless))
     return found
 
 
@@ -72,7 +99,7 @@ def _texts(column: Column) -> NDArray[Any]:
     values = column.values
     listed = [values[row] for row in range(len(values))]
     found = np.empty(len(listed), object)
-    found[:] = [name_of_row(row) if is_missing(value) else str(value).strip() for row, value in enumerate(listed)]
+    found[:] = [name_of_row(row) if is_missing(value) else text_of(value).strip() for row, value in enumerate(listed)]
     return found
 
 
@@ -99,7 +126,7 @@ _READERS: dict[str, Callable[[Column], Any]] = {
     "min_pods": lambda column: column.whole(1, missing=NEVER),
     "priority": lambda column: column.whole(-(2**31), missing=0),
     "elastic": lambda column: column.whole(0, missing=0, most=1) > 0,
-    "template": lambda column: column.whole(-1, missing=-1),
+    "recorded_start": lambda column: column.times(unknown=True),
 }
 
 
@@ -115,6 +142,15 @@ def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:
             raise InvalidSpecError(
                 f'{where(row)}, column "min_pods": {columns["min_pods"][row]}; it must be at most pods, '
                 f"{columns['pods'][row]}"
+            )
+    pods = columns.get("pods", np.ones(1, np.int64))
+    for name in filter(is_resource, columns):
+        large = columns[name] > LONGEST // np.maximum(pods, 1)
+        if large.any():
+            row = int(large.argmax())
+            raise InvalidSpecError(
+                f'{where(row)}, column "{name}": {columns[name][row]} for each of {pods[row]} pods; the sum must be '
+                f"at most {LONGEST}"
             )
     late = columns["runtime"] > LONGEST - columns["submit"]
     if late.any():

@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.words import counted, verb
 from kueuepy.notebook import Sheet, repr_html
-from kueuepy.simulation.catalogue import FIGURES, figure_text
+from kueuepy.simulation.catalogue import figure_text, unit_text
+from kueuepy.simulation.confidence import Scope, interval
+from kueuepy.simulation.measures import BOUND, job_figures, percentile
 from kueuepy.simulation.sums import sums
 from kueuepy.simulation.windows import integrals, of_runs
-from kueuepy.tables.columns import is_named
+from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
+    from kueuepy.simulation.intervals import Interval
     from kueuepy.simulation.recorded import Recorded
     from kueuepy.tables import Columns
 
-BOUND = 10.0
-"""The least runtime of a bounded slowdown, in seconds."""
 _HOUR = 3600
 _NANO = 1e9
 _STARVED = 10
-BATCHES = 20
-_T19 = 2.093024054408263
-"""Student's t with 19 degrees of freedom: 97.5 % are below."""
 
 
 @checked_methods
-class Kpis(msgspec.Struct, frozen=True, dict=True):
+class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
     """What came of a run, in figures; those of a resource are by `flavor/resource`, in hours of cores for cpu.
 
     Percentiles are by nearest rank: the smallest value that N of 100 do not exceed. Integrals go over the
@@ -63,8 +59,12 @@ class Kpis(msgspec.Struct, frozen=True, dict=True):
         goodput: The part of its life that a job has quota, on average over those that are done
             (kubernetes-sigs/kueue#10813).
         useful: The part of its life that a job's runtime is: goodput without what was lost.
-        utilisation: Used over nominal quota, of queues and cohorts, with its changes.
-        effective_utilisation: The same without what was lost, and without checkpoints and restores.
+        submission_utilisation: Used over nominal quota, of queues and cohorts, with its changes, from the warm-up to
+            the last submission: while jobs still arrive. Of the whole window where all jobs arrive at once.
+        utilisation: Used over nominal quota from the warm-up to the end of the run. It includes the time after the last
+            submission, in which the last jobs finish and quota falls idle: it says more about the longest job than
+            about the policy.
+        effective_utilisation: `utilisation` without what was lost, and without checkpoints and restores.
         lost_hours: Progress that was thrown away, times what was held.
         overhead_hours: Checkpoints, restores and starts of pods, times what was held.
         wasted: The part of what was held that was lost or overhead, of the cell that was used most.
@@ -82,8 +82,9 @@ class Kpis(msgspec.Struct, frozen=True, dict=True):
             "nominal is ensured" takes.
         jain: Jain's index of how evenly the ClusterQueues that had jobs got resources, from 1 (all alike) to 1 over
             their number (one got all); compared is a queue's dominant part of all quota over its weight.
-        blocked_share: Used over entitled of queues in which jobs wait, on average over time; entitled are nominal quota
-            and, by weight, a part of what the cohort has beside its queues' quotas.
+        blocked_share: Used over entitled of queues in which jobs wait, on average over time, as a fraction: 1.22 is
+            122 % of what the queue is entitled to. Entitled are nominal quota and, by weight, a part of what the cohort
+            has beside its queues' quotas.
         evictions: How many there were.
         evictions_max: Of one job, at most.
         preemptions: How many evictions were preemptions, by rule.
@@ -110,6 +111,7 @@ class Kpis(msgspec.Struct, frozen=True, dict=True):
     bounded_slowdown_p95: float | None
     goodput: float | None
     useful: float | None
+    submission_utilisation: dict[str, float]
     utilisation: dict[str, float]
     effective_utilisation: dict[str, float]
     lost_hours: dict[str, float]
@@ -140,19 +142,29 @@ class Kpis(msgspec.Struct, frozen=True, dict=True):
         return self.lost_hours
 
     def interval(self, name: str) -> tuple[float, float]:
-        """The 95 % interval of a figure: its mean over 20 batches of the run, plus and minus t standard errors.
+        """Return the 95 % interval of a figure, which holds the value of the run and is never below 0.
 
-        Batches of what jobs say are jobs that follow each other by submission, equally many; those of
-        utilisation, of who waits and of throughput are pieces of equal length.
+        The run is cut into 32 batches: for figures of single jobs, jobs that follow each other by submission; for
+        utilisation, waiting jobs and throughput, pieces of equal length. A mean has Student's interval of the batches,
+        adjusted for their autocorrelation and skewness (N-Skart). A percentile has the order statistics between which
+        the same rule places it. Maxima have no interval. A warning says when a run is so short that the interval may
+        be too narrow: waits in a busy queue depend on each other over hundreds of jobs.
 
         Args:
-            name: The figure; of a resource with its cell, as `utilisation h100/nvidia.com/gpu`.
+            name: The figure; of a resource with its cell, as `utilisation h100/nvidia.com/gpu`, if there are several.
 
         Raises:
-            InvalidSpecError: There is no such figure, or it has no batches: fewer than 20 jobs count.
+            InvalidSpecError: There is no such figure or cell, it has no interval, or too few jobs count: a mean needs
+                640, a 95th percentile 2,000 and a 99th 10,000.
             StateError: A figure over time needs the usage, which was not recorded.
         """
-        return interval(self.__dict__["run"], name)
+        found = self._interval(name)
+        if found.doubt:
+            warnings.warn(f'interval: "{name}" may be too narrow: {found.doubt}', UserWarning, stacklevel=2)
+        return found.low, found.high
+
+    def _interval(self, name: str) -> Interval:
+        return interval(self.__dict__["scope"], name, getattr(self, name.partition(" ")[0], None))
 
     def rows(self) -> list[tuple[str, float]]:
         """Name and value of each figure that there is, those of a resource one by one."""
@@ -164,6 +176,11 @@ class Kpis(msgspec.Struct, frozen=True, dict=True):
             elif value is not None:
                 found.append((name, value))
         return found
+
+    def to_table(self) -> Columns:
+        """Return a row for each figure: `figure`, `cell`, `value` and `unit`."""
+        rows = [(*name.partition(" ")[::2], float(value), unit_text(name)) for name, value in self.rows()]
+        return table_of(("figure", "cell", "value", "unit"), rows)
 
     def __str__(self) -> str:
         """A line for each figure."""
@@ -178,16 +195,6 @@ class Kpis(msgspec.Struct, frozen=True, dict=True):
     _repr_html_ = repr_html
 
 
-def percentile(ordered: NDArray[np.float64], percent: float) -> float:
-    """The nearest-rank percentile of sorted values; 0 if there are none."""
-    return float(ordered[math.ceil(len(ordered) * percent / 100) - 1]) if len(ordered) else 0.0
-
-
-def mean(values: NDArray[np.float64]) -> float | None:
-    """Their mean; `None` of none."""
-    return float(values.mean()) if len(values) else None
-
-
 def unit(cell: str) -> int:
     """How many of a table's units make one that people count: thousandths of cores, else ones."""
     return 1000 if cell.rpartition("/")[2] == "cpu" else 1
@@ -196,43 +203,6 @@ def unit(cell: str) -> int:
 def hours(totals: dict[str, float]) -> dict[str, float]:
     """Amounts times nanoseconds in hours; nothing where there is none."""
     return {cell: total / unit(cell) / _NANO / _HOUR for cell, total in totals.items() if total}
-
-
-def job_figures(result: Recorded, mask: NDArray[np.bool_], bound: float = BOUND) -> dict[str, Any]:
-    """The figures that come from single jobs."""
-    jobs = result.jobs
-    finished = mask & is_named(jobs["state"], "Finished")
-    waited = np.sort(jobs["waited"][mask])
-    first = jobs["first_wait"][mask]
-    first = np.sort(first[~np.isnan(first)])
-    return {
-        "jobs": int(mask.sum()),
-        "finished": int(finished.sum()),
-        "wait_mean": mean(waited) or 0.0,
-        **{f"wait_p{p}": percentile(waited, p) for p in (50, 95, 99)},
-        "longest_wait": float(waited[-1]) if len(waited) else 0.0,
-        "first_wait_mean": mean(first),
-        **{f"first_wait_p{p}": percentile(first, p) for p in (50, 95, 99)},
-        **_slowdowns(jobs, finished, bound),
-        "evictions": int(jobs["evictions"][mask].sum()),
-        "evictions_max": int(jobs["evictions"][mask].max(initial=0)),
-    }
-
-
-def _slowdowns(jobs: Columns, finished: NDArray[np.bool_], bound: float) -> dict[str, float | None]:
-    """How much longer finished jobs took than they ran, and which part of their time was of use."""
-    life, runtime = jobs["end"][finished] - jobs["submit"][finished], jobs["runtime"][finished]
-    whole = (runtime > 0) & (life > 0)
-    slow = np.sort(life[whole] / runtime[whole])
-    bounded = np.sort(np.maximum(1.0, life / np.maximum(runtime, bound)))
-    return {
-        "slowdown": mean(slow),
-        "slowdown_p95": percentile(slow, 95) if len(slow) else None,
-        "bounded_slowdown": mean(bounded),
-        "bounded_slowdown_p95": percentile(bounded, 95) if len(bounded) else None,
-        "goodput": mean(jobs["held"][finished][whole] / life[whole]),
-        "useful": mean(runtime[whole] / life[whole]),
-    }
 
 
 def kpis_of(
@@ -257,6 +227,7 @@ def kpis_of(
     if not whole:
         mask &= (jobs["submit"] >= low) & (jobs["submit"] < (math.inf if end is None else end))
     seconds = max(0.0, high - low)
+    ends = min(high, float(jobs["submit"].max(initial=0.0)))
     of_jobs = job_figures(run, mask, bound)
     used, nominal, lost, overhead = totals["used"], totals["nominal"], part["lost"], part["overhead"]
     kept = {cell: used.get(cell, 0.0) - lost.get(cell, 0.0) - overhead.get(cell, 0.0) for cell in nominal}
@@ -267,6 +238,7 @@ def kpis_of(
     found = Kpis(
         **of_jobs,
         seconds=seconds,
+        submission_utilisation=_while_submitting(run, (low, ends, high), mask, where, utilisation),
         utilisation=utilisation,
         effective_utilisation={cell: kept[cell] / all_ if all_ > 0 else 0.0 for cell, all_ in nominal.items()},
         lost_hours=hours(lost),
@@ -289,8 +261,27 @@ def kpis_of(
         starved=_starved(run, mask),
         cost=None if prices is None else _cost(used_hours, prices),
     )
-    found.__dict__["run"] = run
+    found.__dict__["scope"] = Scope(run, mask, low, high, ends, bound, where is not None)
     return found
+
+
+def _while_submitting(
+    run: Recorded, window: tuple[float, float, float], mask: NDArray[np.bool_], where: Any, whole: dict[str, float]
+) -> dict[str, float]:
+    """Return used over nominal quota from the begin of a window to the last submission in it."""
+    low, ends, high = window
+    known = run.totals.get("submitted", {"until": -1})
+    if not low < ends < high:
+        return whole
+    if low == run.warmup and where is None and known["until"] >= 0 and ends == known["until"] / _NANO:
+        used, nominal = known["used"], known["nominal"]
+    elif len(run.usage):
+        found = integrals(run, low, ends)
+        nominal = found["nominal"]
+        used = found["used"] if where is None else of_runs(run, low, ends, mask)["held"]
+    else:
+        return whole
+    return {cell: used.get(cell, 0.0) / nominal[cell] if nominal.get(cell, 0.0) > 0 else 0.0 for cell in whole}
 
 
 def _makespan(jobs: Columns) -> float:
@@ -362,38 +353,3 @@ def _starved(result: Recorded, mask: NDArray[np.bool_]) -> int:
     submit = jobs["submit"][mask]
     late = _STARVED * percentile(np.sort(first[started]), 99)
     return int((submit[~started] + late < submit[started].max()).sum())
-
-
-def interval(run: Recorded, name: str) -> tuple[float, float]:
-    """The 95 % interval of a figure; see `Kpis.interval`."""
-    field, _, cell = name.partition(" ")
-    source = FIGURES[field].source if field in FIGURES else None
-    if source not in ("jobs", "time"):
-        allowed = ", ".join(name for name, figure in FIGURES.items() if figure.source in ("jobs", "time"))
-        raise InvalidSpecError(f'interval: "{name}" is no figure that has batches; those are {allowed}')
-    batches = _batches_of_jobs(run, field) if source == "jobs" else _batches_of_time(run, field, cell)
-    values = np.array([value for value in batches if value is not None], np.float64)
-    if len(values) < BATCHES:
-        raise InvalidSpecError(f'interval: "{name}": only {len(values)} of {BATCHES} batches have it')
-    middle, wide = float(values.mean()), _T19 * float(values.std(ddof=1)) / math.sqrt(BATCHES)
-    return middle - wide, middle + wide
-
-
-def _batches_of_time(run: Recorded, field: str, cell: str) -> list[float | None]:
-    edges = np.linspace(run.warmup, run.seconds, BATCHES + 1).tolist()
-    values = [getattr(kpis_of(run, low, high), field) for low, high in pairwise(edges)]
-    return [value.get(cell, 0.0) if isinstance(value, dict) else value for value in values]
-
-
-def _batches_of_jobs(run: Recorded, field: str) -> list[float | None]:
-    rows = np.flatnonzero(run.jobs["counted"])
-    if len(rows) < BATCHES:
-        count = f"{counted(len(rows), 'job')} {verb(len(rows), 'count')}"
-        raise InvalidSpecError(f'interval: "{field}": {count}; there must be {BATCHES} or more')
-    order = rows[np.argsort(run.jobs["submit"][rows], kind="stable")]
-    found = []
-    for rows in np.array_split(order, BATCHES):
-        mask = np.zeros(len(run.jobs), bool)
-        mask[rows] = True
-        found.append(job_figures(run, mask)[field])
-    return found

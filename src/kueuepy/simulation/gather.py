@@ -8,8 +8,9 @@ import numpy as np
 
 from kueuepy._core import Quantity
 from kueuepy.objects import SECOND
-from kueuepy.simulation.figures import BOUND
+from kueuepy.simulation.columns import EPOCHAL, RESERVED
 from kueuepy.simulation.load import trees_of
+from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.recorded import (
     BlockedTable,
     ConsumedTable,
@@ -27,7 +28,9 @@ from kueuepy.tables import Categorical
 from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from kueuepy.simulation.base import JobColumns
     from kueuepy.simulation.prepare import Prepared
@@ -45,13 +48,14 @@ def result_of(run: Prepared) -> Result:
     core = run.core
     core.close()
     stats = core.stats
-    start, now = stats["start"], max(0, stats["now"] - stats["start"]) / SECOND
+    start, now = stats["start"], max(0, stats["now"] - stats["start"])
     table = run.jobs
     warmup = run.options["warmup"] / SECOND
     until = run.options["until"]
-    seconds = max(now, (until - start) / SECOND) if until < 2**62 else now
+    last = max(now, until - start) if until < 2**62 else now
+    seconds = last / SECOND
     tables = {
-        "jobs": JobTable(_job_columns(table, columns_of(core.jobs()), start, (now, seconds), warmup)),
+        "jobs": JobTable(_job_columns(table, columns_of(core.jobs()), start, (now, last), warmup)),
         "runs": RunsTable(_run_columns(columns_of(core.runs()))),
         "decisions": DecisionsTable(columns_of(core.decisions())),
         "usage": _usage(UsageTable(columns_of(core.usage())), run.settings.record.step() / SECOND, seconds),
@@ -104,18 +108,19 @@ def _run_columns(core: dict[str, Any]) -> dict[str, Any]:
 
 
 def _job_columns(
-    jobs: JobColumns, core: dict[str, Any], start: int, times: tuple[float, float], warmup: float
+    jobs: JobColumns, core: dict[str, Any], start: int, times: tuple[int, int], warmup: float
 ) -> dict[str, Any]:
     """The table of jobs: what was given of each, and what became of it until the end; nothing happened since `now`."""
-    now, seconds = times
-    submit = np.maximum(jobs["submit"] - start, 0) / SECOND
+    now, last = times
+    # Differences of whole nanoseconds are exact: a job that never waited has waited for 0 s.
+    submit_at = submit = np.maximum(jobs["submit"] - start, 0)
     runtime = np.where(jobs["runtime"] < 0, np.nan, jobs["runtime"] / SECOND)
-    runs_on = is_named(core["state"], "Running")
-    held = core["held"] + np.where(runs_on, seconds - now, 0.0)
-    ended = ~np.isnan(core["end"])
-    life = np.where(ended, core["end"], seconds) - submit
-    # Differences of whole nanoseconds: a rounding of the seconds must not show.
-    waited = np.round(np.maximum(life - held, 0) * SECOND) / SECOND
+    held = core["held"] + np.where(is_named(core["state"], "Running"), last - now, 0)
+    ended = core["end"] >= 0
+    life = np.where(ended, core["end"], last) - submit
+    waited = np.where(core["state"].codes == 0, 0, np.maximum(life - held, 0)) / SECOND
+    first_wait = np.where(core["first_start"] < 0, np.nan, (core["first_start"] - submit) / SECOND)
+    submit, held, life = submit / SECOND, held / SECOND, life / SECOND
     done = ended & is_named(core["state"], "Finished")
     with np.errstate(divide="ignore", invalid="ignore"):
         slowdown = np.where(done & (runtime > 0), life / runtime, np.nan)
@@ -129,11 +134,11 @@ def _job_columns(
         "priority": jobs.column("priority", 0).astype(np.int32),
         "pods": jobs.column("pods", 1).astype(np.int32),
         "submit": submit,
-        "first_start": core["first_start"],
-        "end": core["end"],
+        "first_start": np.where(core["first_start"] < 0, np.nan, core["first_start"] / SECOND),
+        "end": np.where(ended, core["end"] / SECOND, np.nan),
         "runtime": runtime,
-        "waited": np.where(core["state"].codes == 0, 0.0, waited),
-        "first_wait": np.round((core["first_start"] - submit) * SECOND) / SECOND,
+        "waited": waited,
+        "first_wait": first_wait,
         "held": held,
         "runs": core["runs"],
         "evictions": core["evictions"],
@@ -152,6 +157,22 @@ def _job_columns(
         began = jobs["recorded_start"].view(np.int64)
         found["recorded_start"] = np.where(began < 0, np.nan, (began - start) / SECOND)
     for name in jobs.names:
-        if name not in (*_OWN, "template", "recorded_start"):
-            found[f"recorded_{name}" if name in found else name] = jobs[name]
+        if name not in (*_OWN, *RESERVED, "recorded_start"):
+            found[_free(name, found, jobs.names)] = jobs[name]
+    if start >= EPOCHAL:
+        moments = {"submit": submit_at, "first_start": core["first_start"], "end": core["end"]}
+        found |= {_free(f"{name}_time", found, ()): _times(at, start) for name, at in moments.items()}
     return found
+
+
+def _times(after: NDArray[np.int64], start: int) -> NDArray[Any]:
+    """Return moments after the start as times of the calendar, NaT for -1."""
+    return np.where(after < 0, np.iinfo(np.int64).min, after + start).view("M8[ns]")
+
+
+def _free(name: str, found: Mapping[str, Any], given: Sequence[str]) -> str:
+    """Return the name of a column of a user: with `recorded_` before it where the table of jobs has the name itself."""
+    free = name
+    while free in found or (free != name and free in given):
+        free = f"recorded_{free}"
+    return free

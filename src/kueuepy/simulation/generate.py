@@ -6,6 +6,7 @@ choice by inverse transform; the names of the draws are in each docstring.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.simulation.base import JobColumns
+from kueuepy.simulation.columns import CREATED
 from kueuepy.simulation.distributions import LogNormal, distribution_of, draws
 from kueuepy.simulation.items import of_workloads
 from kueuepy.tables import Categorical
@@ -30,6 +32,7 @@ _PARTS = (0.932, 0.022, 0.023, 0.020, 0.0015, 0.001, 0.0005)
 """Of Philly's jobs; `gpu_mix` takes the part of 16 and more in three."""
 _MEDIANS = (900.0, 1800.0, 3600.0, 7200.0, 14400.0, 14400.0, 14400.0)
 _SIGMA = 1.8
+_CLOCK = re.compile(r"[0-9]{1,2}")
 
 
 def rate_of(rate: float | str) -> float:
@@ -45,7 +48,7 @@ def rate_of(rate: float | str) -> float:
         found = float(number) / (seconds or 0)
     except (ValueError, ZeroDivisionError):
         found = 0.0
-    if not found > 0:
+    if not 0 < found < float("inf"):
         raise InvalidSpecError(f"rate: {rate!r}; it must be more than 0 a second, or such as 30/h")
     return found
 
@@ -123,7 +126,7 @@ def diurnal(
     highest rate is thinned (draws `gap QUEUE` and `thin QUEUE`).
     """
     hours, _, minutes = peak.partition(":")
-    if not (hours.isdigit() and minutes.isdigit()):
+    if not (_CLOCK.fullmatch(hours) and _CLOCK.fullmatch(minutes)):
         raise InvalidSpecError(f"peak: {peak!r}; it must be a time of day such as 14:00")
     if not ratio >= 1:
         raise InvalidSpecError(f"ratio: {ratio!r}; it must be 1 or more")
@@ -178,7 +181,8 @@ def profile(path: str) -> JobColumns:
     rows = load.rows()
     jobs = of_workloads([load.prototypes[shape] for shape in rows["shape"]], rows["runtime"])
     kinds = Categorical(np.array(rows["shape"], np.int32), load.classes)
-    return jobs.moved_to(np.array(rows["submit"], np.int64)).assign(kind=kinds, created=rows["created"]).sort()
+    created = {CREATED: np.array(rows["created"], np.int64)}
+    return jobs.moved_to(np.array(rows["submit"], np.int64)).assign(kind=kinds)._changed(**created).sort()  # noqa: SLF001
 
 
 def _jobs(

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kueuepy.simulation.catalogue import unit_text
 from kueuepy.simulation.columns import is_resource
-from kueuepy.simulation.figures import evenness, hours, job_figures, unit
+from kueuepy.simulation.figures import evenness, hours, unit
+from kueuepy.simulation.measures import job_figures
 from kueuepy.simulation.sums import sums
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import categorical, is_named
+from kueuepy.tables.framed import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -115,11 +118,26 @@ def _table(key: str, names: list[str], rows: list[dict[str, Any]]) -> Columns:
     columns = {
         name: np.array([np.nan if row.get(name) is None else row[name] for row in rows], _type(name)) for name in found
     }
-    return Columns({key: categorical(names), **columns})
+    return Columns({"group" if key in columns else key: categorical(names), **columns})
 
 
 def _type(name: str) -> Any:
     return np.int64 if name in ("jobs", "finished", "evictions", "evictions_max", "waiting_max") else np.float64
+
+
+def tidy(result: Recorded, kpis: Mapping[str, Any]) -> Columns:
+    """Return figures of the whole run and of each ClusterQueue, one value a row; see `Result.tidy`."""
+    rows = [("all", *_row(name, value)) for name, value in kpis.items()]
+    table = by_queue(result)
+    for row in table.rows():
+        rows += [(row["cluster_queue"], *_row(name, row[name])) for name in table.names[1:]]
+    return table_of(("cluster_queue", "figure", "cell", "value", "unit"), rows)
+
+
+def _row(name: str, value: Any) -> tuple[str, str, float, str]:
+    """Return figure, cell, value and unit of a figure, whose name may be followed by its cell."""
+    figure, _, cell = name.partition(" ")
+    return figure, cell, float("nan") if value is None else float(value), unit_text(name)
 
 
 def preemptions(result: Recorded) -> Columns:

@@ -11,9 +11,11 @@ import numpy as np
 from kueuepy.errors import DuplicateError, InvalidSpecError, about
 from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import LATEST, LONGEST
+from kueuepy.simulation.arrow import arrow_columns
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER, SPANS
-from kueuepy.simulation.read import arrow_columns, row_columns
+from kueuepy.simulation.lifetimes import lifetime_of
+from kueuepy.simulation.read import row_columns
 from kueuepy.simulation.sums import sums
 from kueuepy.simulation.values import is_missing
 from kueuepy.tables import Categorical
@@ -133,8 +135,15 @@ def of_manifests(manifests: Any, runtime: Any) -> JobColumns:
 
 
 def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None]) -> JobColumns:
-    """The table of Workloads as they are, each with its runtime in nanoseconds; `None` never ends."""
+    """Return the table of Workloads, each with its runtime in nanoseconds.
+
+    Without a duration, the runtime of a finished Workload is that of its last run; any other one does not end.
+    """
     templates = tuple(workloads)
+    ran = [
+        lifetime_of(workload).runtime if given is None else given
+        for workload, given in zip(templates, durations, strict=True)
+    ]
     created = [_created(workload) for workload in templates]
     names = np.empty(len(templates), object)
     names[:] = [workload.name for workload in templates]
@@ -144,7 +153,7 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
             "name": names,
             "queue": categorical(f"{workload.namespace}/{workload.queue_name}" for workload in templates),
             "submit": np.array(created, np.int64),
-            "runtime": np.array([NEVER if time is None else time for time in durations], np.int64),
+            "runtime": np.array([NEVER if time is None else time for time in ran], np.int64),
             "priority": np.array([w.priority or 0 for w in templates], np.int64),
             "template": np.arange(len(templates), dtype=np.int64),
         },

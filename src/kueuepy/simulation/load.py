@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted, verb
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import unit
 from kueuepy.simulation.sums import sums
-from kueuepy.tables import Columns
-from kueuepy.tables.columns import categorical
+from kueuepy.tables import Categorical, Columns
+from kueuepy.tables.columns import categorical, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -160,38 +161,67 @@ def _by_tree(amounts: Iterable[tuple[str, Mapping[str, float]]]) -> dict[tuple[s
 def cluster_of(
     jobs: JobColumns, headroom: float = 1.05, cohort: str | None = "all", flavor: str = "default", **options: Any
 ) -> Cluster:
-    """A first configuration for a log: a ClusterQueue for each queue, in one cohort.
+    """Make a first configuration for a log: a ClusterQueue for each queue, in one cohort.
 
-    Nominal quota is the larger of its largest job and `headroom` times its mean load, rounded up.
+    The quotas are inventions: a log does not say how large its cluster was, or how it was divided. Nominal quota is the
+    larger of the largest job and `headroom` times the mean load, rounded up, of each queue and flavor. Waits on such a
+    cluster follow from that choice; replace it with the real quotas before you read them as those of the log.
+
+    Where jobs have a column `flavor`, each flavor that they name becomes a ResourceFlavor, with the node label
+    `kueuepy.dev/flavor`, and a queue has quota of the flavors that its jobs name.
 
     Args:
         jobs: The jobs.
-        headroom: By how much quota exceeds the mean load.
+        headroom: By how much quota exceeds the mean load: 1.05 is 5 % more.
         cohort: The cohort of all queues; `None` for none.
-        flavor: The only flavor.
+        flavor: The flavor of jobs that name none.
         options: Fields of each ClusterQueue, such as `queueing_strategy="StrictFIFO"`.
     """
     from kueuepy.cluster import Cluster  # noqa: PLC0415 - only on use
     from kueuepy.objects import ClusterQueue, LocalQueue, ResourceFlavor  # noqa: PLC0415
 
-    mean, queue = loads(jobs), jobs["queue"]
-    objects: list[Any] = [ResourceFlavor(flavor)]
+    queue, flavors = jobs["queue"], _flavors_of(jobs, flavor)
+    used = [name for code, name in enumerate(flavors.names) if (flavors.codes == code).any()] or [flavor]
+    alone = used == [flavor]
+    objects: list[Any] = [ResourceFlavor(n) if alone else ResourceFlavor(n, node_labels={_LABEL: n}) for n in used]
     for code, key in enumerate(queue.names):
         mask = queue.codes == code
         if mask.any():
             namespace, _, name = key.partition("/")
-            wanted = {resource: headroom * load for resource, load in mean[key].items()}
-            quotas = {flavor: _quotas(jobs, mask, wanted)}
-            objects.append(ClusterQueue.of(name, quotas, cohort_name=cohort, **options))
+            own = {f: mask & is_named(flavors, f) for f in used}
+            quotas = {f: _quotas(jobs, rows, headroom) for f, rows in own.items() if rows.any()}
+            covered = dict.fromkeys(resource for amounts in quotas.values() for resource in amounts)
+            whole = {f: {resource: amounts.get(resource, 0) for resource in covered} for f, amounts in quotas.items()}
+            objects.append(ClusterQueue.of(name, whole, cohort_name=cohort, **options))
             objects.append(LocalQueue(name, namespace=namespace, cluster_queue=name))
     return Cluster(objects)
 
 
-def _quotas(jobs: JobColumns, mask: NDArray[np.bool_], wanted: Mapping[str, float]) -> dict[str, int]:
-    """What the largest of these jobs needs, or more if more is wanted, in units that people count."""
+_LABEL = "kueuepy.dev/flavor"
+
+
+def _flavors_of(jobs: JobColumns, other: str) -> Categorical:
+    """Return the flavor of each job, the other one where it names none."""
+    if "flavor" not in jobs.names:
+        return Categorical(np.zeros(len(jobs), np.int32), [other])
+    column = jobs["flavor"]
+    names = [*column.names, *([] if other in column.names else [other])]
+    return Categorical(np.where(column.codes < 0, names.index(other), column.codes).astype(np.int32), names)
+
+
+def _quotas(jobs: JobColumns, mask: NDArray[np.bool_], headroom: float) -> dict[str, int]:
+    """Return what the largest of these jobs needs, or more if their mean load asks for it, in units that people count.
+
+    Raises:
+        InvalidSpecError: The headroom is not a number of 0 or more.
+    """
+    if not 0 <= headroom < math.inf:
+        raise InvalidSpecError(f"cluster_of: headroom: {headroom!r}; it must be 0 or more")
     pods, found = jobs.column("pods", 1), {}
+    runtime = np.maximum(jobs["runtime"][mask], 0) / SECOND
     for resource in jobs.resources:
         size = unit(resource)
-        largest = int((jobs[resource] * pods)[mask].max())
-        found[resource] = max(-(-largest // size), math.ceil(round(wanted[resource] / size, 9)))
+        asked = (jobs[resource] * pods)[mask]
+        load = float((runtime * asked).sum()) / jobs.span if jobs.span else 0.0
+        found[resource] = max(-(-int(asked.max()) // size), math.ceil(round(headroom * load / size, 9)))
     return {resource: amount for resource, amount in found.items() if amount}

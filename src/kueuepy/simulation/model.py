@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence  # noqa: TC003 - help() shows signatures
 from typing import TYPE_CHECKING, Any, Literal, Union
 
@@ -11,7 +12,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import Object
 from kueuepy.simulation.distributions import TABLE, distribution_of, draws
-from kueuepy.simulation.values import span
+from kueuepy.simulation.spans import parse_span, span
 
 if TYPE_CHECKING:
     from kueuepy.simulation.distributions import Distribution
@@ -161,6 +162,7 @@ class Failures(msgspec.Struct, frozen=True):
 
 Delay = Union[CheckDelay, Startup, Failures]  # noqa: UP007 - at run time
 _WHOLE = 1 << 32
+_CLOCK_PART = re.compile(r"[0-9]{1,6}")
 
 
 def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], list[Object]]) -> dict[str, list[Any]]:
@@ -294,7 +296,7 @@ def clock_time(where: str, text: str) -> int:
         InvalidSpecError: It is none.
     """
     parts = text.split(":")
-    if len(parts) not in (2, 3) or not all(part.isdigit() for part in parts):
+    if len(parts) not in (2, 3) or not all(_CLOCK_PART.fullmatch(part) for part in parts):
         raise InvalidSpecError(f"{where}: {text!r}; it must be a time of day such as 14:00")
     hours, minutes, seconds = (*map(int, parts), 0)[:3]
     return ((hours * 60 + minutes) * 60 + seconds) * 10**9
@@ -306,7 +308,7 @@ def moment(where: str, value: Any) -> int:
     Raises:
         InvalidSpecError: It is none.
     """
-    if isinstance(value, str) and ":" in value:
+    if isinstance(value, str) and ":" in value and parse_span(value) is None:
         days, _, clock = value.strip().rpartition(" ")
         return (span(where, days) if days else 0) + clock_time(where, clock)
     return span(where, value)

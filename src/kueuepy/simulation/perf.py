@@ -292,8 +292,8 @@ class Load:
 
         start = run.stats["start"]
         first = run.jobs()["first_start"]
-        started = ~np.isnan(first)
-        waits = np.round(first[started] * _SECOND).astype(np.int64) + start - np.array(self._at, np.int64)[started]
+        started = first >= 0
+        waits = first[started] + start - np.array(self._at, np.int64)[started]
         shapes = np.array(self._shape)[started]
         found: dict[str, list[int]] = {}
         for shape, name in enumerate(self.classes):

@@ -16,10 +16,11 @@ from kueuepy.manifest import check
 from kueuepy.objects import LocalQueue, Object, ResourceFlavor, Workload
 from kueuepy.objects.times import LONGEST
 from kueuepy.scheduler import Scheduler
+from kueuepy.simulation.columns import CREATED
 from kueuepy.simulation.items import check_names, concat, jobs_of, of_workloads
 from kueuepy.simulation.model import Delete, Edit, Evict, Finish, Priority, Settings, delay_options, moment
 from kueuepy.simulation.shapes import shapes_of
-from kueuepy.simulation.values import span
+from kueuepy.simulation.spans import span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -273,8 +274,8 @@ class Prepared:
         columns |= {name: table[name] for name in ("every", "cost", "restore", "grace") if name in table.names}
         if "elastic" in table.names:
             columns["elastic"] = np.asarray(table["elastic"]).astype(np.uint8)
-        if "created" in table.names:
-            columns["created"] = table["created"]
+        if CREATED in table.names:
+            columns["created"] = table[CREATED]
         if self._known:
             known = np.zeros(len(table), np.uint8)
             known[list(self._known)] = 1

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError, StateError
-from kueuepy.errors.libraries import imported
+from kueuepy.errors import InvalidSpecError
+from kueuepy.simulation.arrow import parquet_columns
 from kueuepy.simulation.base import JobColumns, renamed
 from kueuepy.simulation.cells import csv_columns
-from kueuepy.simulation.columns import ALIASES, SPANS
+from kueuepy.simulation.columns import ALIASES
 from kueuepy.simulation.values import Column, missing_of, raw
-from kueuepy.tables import Categorical, Columns
+from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
     import os
@@ -33,12 +33,15 @@ _LOGS = {
     "acme": "acme",
     "alibaba2020": "alibaba",
     "alibaba2023": "alibaba",
+    "alibaba2025": "alibaba",
     "alibaba2026-spot": "alibaba",
     "borg2019": "borg",
     "batsim": "batsim",
 }
-FORMATS = ("csv", "parquet", "jsonl", *_LOGS)
-"""What `read` knows by name."""
+_OTHER_NAMES = {"openb": "alibaba2023", "pai": "alibaba2020", "dlrm": "alibaba2025"}
+"""Other names of logs; `alibaba` is any of Alibaba's, by the header of the file."""
+FORMATS = ("csv", "parquet", "jsonl", *_LOGS, "alibaba", *_OTHER_NAMES)
+"""The formats that `read` knows by name."""
 _BY_SUFFIX = {
     ".csv": "csv",
     ".parquet": "parquet",
@@ -51,6 +54,8 @@ _BY_HEADER = {
     "philly": {"timestamp", "duration", "num_gpus", "cluster"},
     "helios": {"job_id", "vc", "gpu_num", "cpu_num", "node_num", "submit_time"},
     "acme": {"job_id", "node_num", "gpu_num", "type", "submit_time", "start_time"},
+    "alibaba2020": {"job_name", "inst_id", "user", "status", "start_time", "end_time"},
+    "alibaba2025": {"instance_sn", "app_name", "gpu_request", "creation_time", "deletion_time"},
     "alibaba2023": {"cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "creation_time"},
     "alibaba2026-spot": {"organization", "gpu_model", "gpu_request", "worker_num", "job_type"},
 }
@@ -99,6 +104,17 @@ class Source:
             return self.bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise InvalidSpecError(f"{self.path}: is no text in UTF-8: {error.reason} at byte {error.start}") from None
+
+    def json(self, kind: Any, what: str) -> Any:
+        """Decode the file as JSON of a type.
+
+        Raises:
+            InvalidSpecError: The file cannot be read, or holds something else; `what` says what it must hold.
+        """
+        try:
+            return msgspec.json.decode(self.text(), type=kind)
+        except (msgspec.MsgspecError, RecursionError, ValueError) as error:
+            raise InvalidSpecError(f"{self.path}: {error}; it must be {what}") from None
 
     def beside(self, name: str) -> Source:
         """Another file of the same folder."""
@@ -197,7 +213,9 @@ def read(
     | `swf` | the Standard Workload Format of the Parallel Workloads Archive; `map={"queue": 13}` takes another field |
     | `philly`, `philly-json` | Microsoft's log of 2017, as the CSV extract and as `cluster_job_log` |
     | `helios`, `acme` | SenseTime's log of 2020 and Shanghai AI Laboratory's of 2023 |
-    | `alibaba2020`, `alibaba2023`, `alibaba2026-spot` | PAI's job and task tables, openb's pods, the spot jobs |
+    | `alibaba2020` (`pai`), `alibaba2023` (`openb`) | PAI's job and task tables, openb's pods |
+    | `alibaba2025` (`dlrm`), `alibaba2026-spot` | instances of recommendation models, the jobs on spot GPUs |
+    | `alibaba` | any of these four, by the header of the file |
     | `borg2019` | Google's collections of 2019 |
     | `batsim` | a workload of Batsim, whose profiles are delays |
 
@@ -225,6 +243,9 @@ def read(
             columns = source.csv()
             if not map:
                 format = next((log for log, names in _BY_HEADER.items() if names <= columns.keys()), "csv")  # noqa: A001
+    format = _OTHER_NAMES.get(format, format)  # noqa: A001
+    if format == "alibaba":
+        format = _of_alibaba(source)  # noqa: A001
     if format not in FORMATS:
         raise InvalidSpecError(f"format: {format!r}; it must be auto or one of {', '.join(FORMATS)}")
     if format in _LOGS:
@@ -237,8 +258,25 @@ def read(
         return found
     _expect_options(format, options, ())
     if columns is None:
-        columns = {"csv": Source.csv, "parquet": _parquet_columns, "jsonl": _jsonl_columns}[format](source)
+        columns = {"csv": Source.csv, "parquet": lambda own: parquet_columns(own.path), "jsonl": _jsonl_columns}[
+            format
+        ](source)
     return _by_name(source, columns, map)
+
+
+def _of_alibaba(source: Source) -> str:
+    """Return the format of one of Alibaba's logs, by its header.
+
+    Raises:
+        InvalidSpecError: The header is that of none of them.
+    """
+    header = source.csv().keys()
+    known = {log: names for log, names in _BY_HEADER.items() if log.startswith("alibaba")}
+    found = next((log for log, names in known.items() if names <= header), None)
+    if found is None:
+        wanted = "; ".join(f"{log}: {', '.join(sorted(names))}" for log, names in known.items())
+        raise InvalidSpecError(f"{source.path}: its first line names {', '.join(header)}; it must have all of {wanted}")
+    return found
 
 
 def _expect_options(format: str, options: Collection[str], known: Collection[str]) -> None:  # noqa: A002 - as in read
@@ -254,11 +292,11 @@ def _by_name(source: Source, columns: Mapping[str, Any], names: Mapping[str, str
 
 def _jsonl_columns(source: Source) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
-    for number, line in enumerate(source.bytes().splitlines(), 1):
+    for number, line in enumerate(source.text().split("\n"), 1):
         if line.strip():
             try:
                 rows.append(msgspec.json.decode(line, type=dict[str, Any]))
-            except msgspec.DecodeError as error:
+            except (msgspec.MsgspecError, RecursionError, ValueError) as error:
                 raise InvalidSpecError(f"{source.path}:{number}: {error}; a line must be a JSON object") from None
     return row_columns(rows)
 
@@ -267,98 +305,3 @@ def row_columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The columns of rows; what a row does not say is missing there."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}
-
-
-def _parquet_columns(source: Source) -> dict[str, Any]:
-    parquet = _pyarrow("pyarrow.parquet")
-    try:
-        return _from_pyarrow(parquet.read_table(source.path))
-    except OSError as error:
-        raise InvalidSpecError(f"{source.path}: cannot be read: {error}") from None
-    except ValueError as error:
-        raise InvalidSpecError(f"{source.path}: is no Parquet file: {error}") from None
-
-
-def arrow_columns(table: Any) -> dict[str, Any]:
-    """The columns of anything that gives an Arrow stream.
-
-    Raises:
-        InvalidSpecError: It gives none.
-        UnsupportedError: pyarrow is not installed.
-    """
-    pyarrow = _pyarrow("pyarrow")
-    try:
-        found = pyarrow.table(table)
-    except (TypeError, ValueError) as error:
-        raise InvalidSpecError(f"jobs: {table!r} is no Arrow table: {error}") from None
-    return _from_pyarrow(found)
-
-
-def _from_pyarrow(table: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name in table.column_names:
-        column = table.column(name).combine_chunks()
-        if hasattr(column, "chunks"):
-            column = column.chunk(0) if column.num_chunks else column.type.wrap_array([])
-        if hasattr(column, "dictionary"):
-            codes = column.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
-            found[name] = Categorical(codes, column.dictionary.to_pylist())
-        else:
-            found[name] = column.to_numpy(zero_copy_only=False)
-    return found
-
-
-def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
-    """Writes a table of jobs as `read` reads it: times as timestamps and durations, cpu in cores.
-
-    Raises:
-        StateError: The file cannot be written.
-        UnsupportedError: pyarrow is not installed.
-    """
-    parquet = _pyarrow("pyarrow.parquet")
-    table = jobs.to_arrow()
-    for place, name in enumerate(table.column_names):
-        if name in ("submit", "cpu", *SPANS):
-            table = table.set_column(place, name, _arrow(name, jobs[name]))
-    _written(parquet, table, path)
-
-
-def _arrow(name: str, column: NDArray[Any]) -> Any:
-    """A column of times, spans or cores as people's tables have it."""
-    array = _pyarrow("pyarrow").array
-    if name == "cpu":
-        return array(column / 1000)
-    if name == "submit":
-        return array(column.view("M8[ns]"))
-    return array(column.view("m8[ns]"), mask=None if name == "runtime" else column < 0)
-
-
-def _pyarrow(module: str) -> Any:
-    return imported(module, "Parquet and Arrow tables", '"kueuepy[arrow]"')
-
-
-def _written(parquet: Any, table: Any, path: str | os.PathLike[str]) -> None:
-    try:
-        parquet.write_table(table, path)
-    except OSError as error:
-        raise StateError(f"{path}: cannot be written: {error.strerror or error}") from error
-
-
-def write_table(table: Columns, path: str | os.PathLike[str]) -> None:
-    """Writes a table as Parquet.
-
-    Raises:
-        StateError: The file cannot be written.
-        UnsupportedError: pyarrow is not installed.
-    """
-    _written(_pyarrow("pyarrow.parquet"), table.to_arrow(), path)
-
-
-def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The columns that `write_table` has written.
-
-    Raises:
-        InvalidSpecError: The file cannot be read.
-        UnsupportedError: pyarrow is not installed.
-    """
-    return _parquet_columns(Source(path))

@@ -49,7 +49,9 @@ class JobTable(Columns):
     all time with it; `lost` progress that was thrown away, `overhead` checkpoints, restores and starts of pods.
     `state` is ToCome, Waiting, Running, Finished or Deactivated, `reason` Kueue's word for why it waits. `slowdown` is
     its life over its runtime, `bounded_slowdown` the same over 10 s at least. `counted` is false of those before the
-    warm-up. Columns that `Jobs` has beside these are kept.
+    warm-up. Columns that `Jobs` has beside these are kept. Resources, such as `nvidia.com/gpu`, are what each pod asks
+    for: multiply by `pods` for the whole job. Where the log has dates, `submit_time`, `first_start_time` and `end_time`
+    are times of the calendar (UTC), NaT for what did not happen.
     """
 
 

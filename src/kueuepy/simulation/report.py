@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kueuepy.tables import Columns
 
 _TOP = 10
+_TWO = 2
 _MOST_ROWS = 200
 _FIRST = 20
 _LEGEND = {
@@ -63,7 +65,7 @@ for (const head of document.querySelectorAll("table[data-sortable] th")) {
 
 
 @checked
-def report(results: Result | Comparison, path: str | os.PathLike[str], title: str = "") -> None:
+def report(results: Result | Comparison | Mapping[str, Result], path: str | os.PathLike[str], title: str = "") -> None:
     """Writes a run, or two policies side by side, as one HTML file without any address of elsewhere.
 
     It has the question and its settings, figures with 95 % intervals, pictures of usage, waiting and waits, who evicted
@@ -75,13 +77,15 @@ def report(results: Result | Comparison, path: str | os.PathLike[str], title: st
     >>> report(result, "/dev/null")
 
     Args:
-        results: What `simulate` or `compare` has given, or `load_result` has read.
+        results: What `simulate` or `compare` has given, or `load_result` has read; or several results by name, which
+            are set side by side as those of `compare` are.
         path: The file.
         title: What stands above; a plain one without.
 
     Raises:
         OSError: The file cannot be written.
     """
+    results = Comparison(results) if isinstance(results, Mapping) else results
     body = compared(results) if isinstance(results, Comparison) else single(results)
     head = escape(title or ("Policies side by side" if isinstance(results, Comparison) else "What became of the jobs"))
     Path(path).write_text(
@@ -115,21 +119,45 @@ def compared(found: Comparison) -> str:
     ]
     moves = [(span_text(c.seconds), c.workload, _words(c.before), _words(c.after)) for c in found.decisions[:_FIRST]]
     first, last = names[0], names[-1]
+    moved = counted(len(found.decisions), "decision")
     parts = [
         _warnings(f"{name}: {text}" for name, result in found.results.items() for text in result.warnings),
         _section("Figures side by side", _table(("figure", *names), found.figures())),
+        _section("Differences, job by job", _differences(found)) if len(names) > 1 else "",
         _section(
-            f"What changes first ({counted(len(found.decisions), 'decision')} {verb(len(found.decisions), 'differ')})",
+            f"What changes first{_against(names)} ({moved} {verb(len(found.decisions), 'differ')})",
             _table(("when", "job", first, last), moves) if moves else "<p>All decisions are the same.</p>",
         ),
         _section(
-            f"Who waits longer under {last}",
+            f"Who waits longer under {last} than under {first}",
             _table(("job", f"waited, {first}", f"waited, {last}"), hurt) if hurt else "<p>Nobody.</p>",
         ),
     ]
     for name, result in found.results.items():
         parts.append(_section(f"{name}", _pictures(result, "usage", "queue", "waits", "preemptions") + _queues(result)))
     return "".join(parts)
+
+
+def _against(names: Sequence[str]) -> str:
+    """Say which two of several policies are compared."""
+    return f" from {names[0]} to {names[-1]}" if len(names) > _TWO else ""
+
+
+def _differences(found: Comparison) -> str:
+    rows = []
+    try:
+        table = found.differences()
+    except KueueError as error:
+        return f"<p>{escape(str(error))}</p>"
+    for row in table.rows():
+        first, second, apart, low, high = (
+            figure_text(row["figure"], row[n]) for n in ("first", "second", "difference", "low", "high")
+        )
+        between = "" if row["low"] != row["low"] else f"{low} to {high}"
+        rows.append((row["policy"], row["figure"], row["jobs"], first, second, apart, between))
+    head = ("policy", "figure", "jobs", f"under {found.names[0]}", "under the policy", "difference", "95 % interval")
+    caption = "<p>The mean of the differences of the same job under two policies; few jobs have no interval.</p>"
+    return caption + _table(head, rows)
 
 
 def _words(moves: Iterable[Any]) -> str:
@@ -189,12 +217,15 @@ def _figures(result: Result) -> str:
     rows = []
     for name, value in result.kpis.rows():
         try:
-            low, high = result.kpis.interval(name)
-            between = f"{figure_text(name, low)} to {figure_text(name, high)}"
+            low, high, doubt = result.kpis._interval(name)  # noqa: SLF001 - of one room
+            between = f"{figure_text(name, low)} to {figure_text(name, high)}" + " (may be too narrow)" * bool(doubt)
         except KueueError:
             between = ""
         rows.append((name, (value, figure_text(name, value)), between))
-    caption = "<p>The interval is that of 95 %, by means over 20 batches of the run.</p>"
+    caption = (
+        "<p>The intervals are 95 % intervals from 32 batches of the run. Maxima and figures of too few jobs have none. "
+        "An interval may be too narrow where the run is short beside the time for which waits depend on each other.</p>"
+    )
     return caption + _table(("figure", "value", "interval"), rows)
 
 

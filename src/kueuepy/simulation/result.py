@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,8 +16,9 @@ from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.words import counted
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
-from kueuepy.simulation.figures import BOUND, Kpis, kpis_of
-from kueuepy.simulation.groups import by_column, by_queue, jain_by
+from kueuepy.simulation.figures import Kpis, kpis_of
+from kueuepy.simulation.groups import by_column, by_queue, jain_by, tidy
+from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.model import moment
 from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.pictures.chart import Charts
@@ -37,10 +37,12 @@ from kueuepy.simulation.recorded import (
     RunsTable,
     UsageTable,
 )
+from kueuepy.simulation.saved import read_facts, text_of_facts
 from kueuepy.simulation.text import span_text
 from kueuepy.simulation.waiting import Waiter, beside_recorded, longest_waiting, smallest_waiting
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
+from kueuepy.tables.framed import Framed
 
 if TYPE_CHECKING:
     import os
@@ -53,12 +55,11 @@ if TYPE_CHECKING:
     from kueuepy.simulation.places import FragmentationSeries
     from kueuepy.simulation.prepare import Prepared
 
-_FORMAT = "kueuepy-result"
 _LONGEST = 10
 
 
 @checked_methods
-class Result(Recorded):
+class Result(Recorded, Framed):
     """What came of a run; a value.
 
     Attributes:
@@ -169,7 +170,7 @@ class Result(Recorded):
     def waiting(self) -> tuple[Waiter, ...]:
         """The ten jobs that have waited for longest at the end, and why."""
         if self._run is None:
-            return tuple(msgspec.convert(waiter, Waiter) for waiter in self._waiting)
+            return tuple(self._waiting)
         rows = longest_waiting(self, _LONGEST)
         return tuple(map(partial(self._waiter, self.scheduler), rows)) if rows else ()
 
@@ -195,6 +196,18 @@ class Result(Recorded):
                 digest.update(f"{name}.{column}".encode())
                 digest.update(b"".join(_bytes_of(values)))
         return digest.hexdigest()
+
+    def tidy(self) -> Columns:
+        """Return the figures of the run and of each ClusterQueue, one value a row, as plotting libraries take them.
+
+        Columns are `cluster_queue` (`all` for the whole run), `figure`, `cell` (flavor/resource, or empty), `value` and
+        `unit`. Values are in the units of `Kpis`, also where a notebook shows others: waits in seconds.
+        """
+        return tidy(self, dict(self.kpis.rows()))
+
+    def to_table(self) -> Columns:
+        """Return `tidy()`; the single tables are `jobs`, `runs`, `decisions`, `usage` and so on."""
+        return self.tidy()
 
     @property
     def preemptions(self) -> Columns:
@@ -282,7 +295,7 @@ class Result(Recorded):
             StateError: They cannot be written.
             UnsupportedError: pyarrow is not installed.
         """
-        from kueuepy.simulation.read import write_table  # noqa: PLC0415 - only on use
+        from kueuepy.simulation.arrow import write_table  # noqa: PLC0415 - only on use
 
         folder = Path(directory)
         try:
@@ -292,8 +305,6 @@ class Result(Recorded):
         for name in TABLES:
             write_table(getattr(self, name), folder / f"{name}.parquet")
         facts = {
-            "format": _FORMAT,
-            "version": 1,
             "seconds": self.seconds,
             "warmup": self.warmup,
             "notes": self.notes,
@@ -306,7 +317,10 @@ class Result(Recorded):
             "waiting": [msgspec.to_builtins(waiter) for waiter in self.waiting],
             "fingerprint": self.fingerprint,
         }
-        (folder / "result.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
+        try:
+            (folder / "result.json").write_text(text_of_facts(facts), encoding="utf-8")
+        except OSError as error:
+            raise StateError(f"{folder}: result.json: cannot be written: {error.strerror}") from error
 
     def __repr__(self) -> str:
         """Warnings first, then what came of it in numbers."""
@@ -339,10 +353,14 @@ def plain(value: Any) -> Any:
     """A setting as JSON holds it."""
     if isinstance(value, msgspec.Struct):
         return {"kind": type(value).__name__, **{name: plain(getattr(value, name)) for name in value.__struct_fields__}}
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted(map(plain, value), key=str)
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
+    if hasattr(value, "tolist"):  # an array or number of NumPy, or a column of a frame: all of its values
+        return plain(value.tolist())
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
@@ -366,27 +384,14 @@ def load_result(directory: str | os.PathLike[str]) -> Result:
         InvalidSpecError: There is none, or it is damaged.
         UnsupportedError: pyarrow is not installed.
     """
-    from kueuepy.simulation.read import read_table  # noqa: PLC0415 - only on use
+    from kueuepy.simulation.arrow import read_table  # noqa: PLC0415 - only on use
+    from kueuepy.simulation.read import Source  # noqa: PLC0415 - only on use
 
     folder = Path(directory)
-    facts = _facts(folder)
+    facts: Any = read_facts(folder, Source(folder / "result.json").text())
     kinds = (JobTable, RunsTable, DecisionsTable, UsageTable, ConsumedTable, CyclesTable, IdleTable, BlockedTable)
     tables = {name: kind(read_table(folder / f"{name}.parquet")) for name, kind in zip(TABLES, kinds, strict=True)}
-    loops = tuple(msgspec.convert(loop, PreemptionLoop) for loop in facts["loops"])
-    found = Result(tables, facts["totals"], loops, facts)
+    found = Result(tables, facts["totals"], tuple(facts["loops"]), facts)
     if found.fingerprint != facts["fingerprint"]:
         raise InvalidSpecError(f"{folder}: is damaged: its fingerprint does not match")
     return found
-
-
-def _facts(folder: Path) -> dict[str, Any]:
-    """What is in `result.json`: all that is in no table."""
-    from kueuepy.simulation.read import Source  # noqa: PLC0415 - only on use
-
-    try:
-        facts = json.loads(Source(folder / "result.json").text())
-    except json.JSONDecodeError as error:
-        raise InvalidSpecError(f"{folder}: result.json: {error}") from None
-    if not isinstance(facts, dict) or facts.get("format") != _FORMAT:
-        raise InvalidSpecError(f"{folder}: result.json is of no result; save one with Result.save")
-    return facts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.objects import SECOND
-from kueuepy.simulation.values import span
+from kueuepy.simulation.spans import span
 from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
@@ -38,6 +38,14 @@ def pieces(
         yield queue, cell, rows, np.maximum(np.minimum(until, high) - np.maximum(begin, low), 0.0)
 
 
+def integral_to(begin: NDArray[Any], values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the integral of values up to each edge; a value holds from its beginning to the next one."""
+    # Of whole pieces before the edge, and of the one under way.
+    total = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(begin))])
+    place = np.searchsorted(begin, edges, side="right") - 1
+    return np.where(place >= 0, total[place] + values[place] * (edges - begin[place]), 0.0)
+
+
 def resample(usage: Columns, step: Any, end: float | None = None) -> Columns:
     """Time-weighted means over steps, by queue and cell; the last step ends with the last row, or at `end`."""
     width = span("resample", step) / SECOND
@@ -49,12 +57,7 @@ def resample(usage: Columns, step: Any, end: float | None = None) -> Columns:
         begin = usage["seconds"][rows]
         for name in names:
             values = usage[name][rows].astype(np.float64)
-            # The integral up to each edge: of whole pieces before it, and of the one under way.
-            total = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(begin))])
-            place = np.searchsorted(begin, edges, side="right") - 1
-            inside = place >= 0
-            at = np.where(inside, total[place] + values[place] * (edges - begin[place]), 0.0)
-            found[name].append(np.diff(at) / width)
+            found[name].append(np.diff(integral_to(begin, values, edges)) / width)
         found["seconds"].append(edges[:-1])
         for name in ("cluster_queue", "cell"):
             found[name].append(np.full(len(edges) - 1, usage[name].codes[rows[0]], np.int32))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.simulation import generate, items, load, lublin
+from kueuepy.simulation.arrow import arrow_columns, write_parquet
 from kueuepy.simulation.base import JobColumns, renamed
-from kueuepy.simulation.read import arrow_columns, read, write_parquet
+from kueuepy.simulation.read import read
 
 if TYPE_CHECKING:
     import os
@@ -38,10 +39,14 @@ class Jobs(JobColumns):
     | `flavor` | the only flavor that it may have | any |
     | `limit` | nanoseconds after which it is deactivated (`maximumExecutionTimeSeconds`); -1: never | never |
     | `every`, `cost`, `restore`, `grace` | nanoseconds: its own run model; -1: that of the run | that of the run |
-    | any other | kept, for groups in figures | |
+    | `namespace` | the namespace of `queue`, which becomes part of `queue` | `default` |
+    | `recorded_start` | nanoseconds: when the job started in the log, for `Result.compare_recorded`; -1: unknown | |
+    | `template`, `kueuepy:created` | reserved: made by the package, refused in what is given | |
+    | any other | kept, for groups in figures; `recorded_NAME` in a result that has a column NAME itself | |
 
-    In what is given, numbers of seconds, texts (`1h30m`, `2024-05-01T12:00:00Z`) and datetimes stand for times, and
-    quantities for amounts; `gpu` is `nvidia.com/gpu`, `mem` memory, `duration` the runtime.
+    In what is given, numbers of seconds, texts (`1h30m`, `7d`, Slurm's `1-02:30:00`, `2024-05-01T12:00:00Z`) and
+    datetimes stand for times, and quantities for amounts; `gpu` is `nvidia.com/gpu`, `mem` memory, `duration` the
+    runtime. Times end at 2262-04-11T23:47:16Z, which 64 bits of nanoseconds hold; a larger one is refused by its row.
 
     >>> jobs = Jobs({"queue": ["a", "b"], "submit": [0, 60], "runtime": ["1h", "90s"], "gpu": [1, 8]})
     >>> jobs["nvidia.com/gpu"].tolist(), jobs.span

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from kueuepy._core import Quantity
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.objects import SECOND
-from kueuepy.objects.times import LONGEST, datetime_ns, parse_duration, parse_time, timedelta_ns
+from kueuepy.objects.times import LONGEST
+from kueuepy.simulation.spans import MOST, exact_ns, is_naive, parse_moment, parse_span, shown
 from kueuepy.tables import Categorical
 
 Ints = NDArray[np.int64]
@@ -22,7 +23,8 @@ Where = Callable[[int], str]
 """The place of a row, for errors: `jobs row 17 (jobs.csv:19)`."""
 
 _DATE = len("2017-10-09 07:01:55")
-_DAY_UNITS = {"d": 86400, "w": 604800}
+_HAS_ZONE = re.compile(r"[Zz+]|-.*-.*-")  # a zone to the west of Greenwich has a third dash
+_MOST_SECONDS = LONGEST // SECOND
 
 
 class Column:
@@ -31,15 +33,21 @@ class Column:
     def __init__(self, name: str, values: Any, where: Where) -> None:
         """Takes what has a length and can be told apart by rows."""
         self.name, self._where = name, where
-        self.values: Any = raw(values)
+        self.notes: list[tuple[str, int]] = []
+        self.values: Any
+        try:
+            self.values = raw(values)
+        except UnicodeDecodeError as error:
+            raise InvalidSpecError(f'column "{name}": is not text in UTF-8: {error.reason}') from None
+        if not isinstance(self.values, Categorical) and self.values.ndim != 1:
+            raise InvalidSpecError(f'column "{name}": has {self.values.ndim} dimensions; it must have one')
 
     def error(self, row: int, value: object, allowed: str) -> InvalidSpecError:
-        """What is wrong with one row."""
-        shown = value.item() if isinstance(value, np.generic) else value
-        return InvalidSpecError(f'{self._where(row)}, column "{self.name}": {shown!r}; {allowed}')
+        """Return the error of one row."""
+        return InvalidSpecError(f'{self._where(row)}, column "{self.name}": {shown(value)}; {allowed}')
 
     def refuse(self, bad: NDArray[np.bool_], allowed: str) -> None:
-        """Finds the first row of those that are not allowed.
+        """Find the first row of those that are not allowed.
 
         Raises:
             InvalidSpecError: There is one.
@@ -52,31 +60,51 @@ class Column:
         """Time spans in nanoseconds; numbers are seconds, a missing one is -1, and with `never` -1 is as well.
 
         Raises:
-            InvalidSpecError: A value is no span, or is negative.
+            InvalidSpecError: A value is not a time span, is negative, or is too large.
         """
-        allowed = "it must be a number of seconds of 0 or more, or such as 1h30m"
+        allowed = "it must be a number of seconds of 0 or more, or such as 1h30m or 01:30:00"
         return self._times(parse_span, allowed + "; -1 never ends" * never, never=never)
 
-    def times(self) -> Ints:
+    def times(self, *, unknown: bool = False) -> Ints:
         """Times in nanoseconds since the epoch, or since the first job; numbers are seconds, a missing one is -1.
 
+        With `unknown`, -1 is missing as well, as in logs of the Standard Workload Format. Where some timestamps have a
+        time zone and others have none, a note says that the others are read as UTC.
+
         Raises:
-            InvalidSpecError: A value is no time, or is negative.
+            InvalidSpecError: A value is not a time, is negative, or is too large.
         """
-        return self._times(parse_moment, "it must be a number of seconds of 0 or more, or such as 2024-05-01T12:00:00Z")
+        allowed = "it must be a number of seconds of 0 or more, or such as 2024-05-01T12:00:00Z"
+        found = self._times(parse_moment, allowed, never=unknown)
+        if _is_text(self.values):
+            self._note_zones()
+        return found
+
+    def _note_zones(self) -> None:
+        """Note timestamps without a time zone among others that have one."""
+        listed = self.values.names if isinstance(self.values, Categorical) else self.values.tolist()
+        if all(isinstance(value, str) and not _HAS_ZONE.search(value) for value in listed):
+            return
+        naive = [is_naive(value) for value in listed]
+        if True in naive and False in naive:
+            rows = (
+                naive if not isinstance(self.values, Categorical) else [naive[c] for c in self.values.codes if c >= 0]
+            )
+            self.notes.append((f"{self.name} has no time zone, unlike other rows; read as UTC", rows.count(True)))
 
     def _times(self, parse: Callable[[Any], int | None], allowed: str, *, never: bool = False) -> Ints:
         values: Any = self.values
         if _is_text(values):
             found = _by_text(values) if (dates := _dates(values)) is None else dates
             if found is None:
-                return self._each(parse, allowed, -1)
+                return self._each(parse, allowed, -1, never=never)
             values = found
-        if values.dtype.kind == "b" and len(values):
+        if values.dtype.kind not in "iufmM" and len(values):
             raise self.error(0, values[0], allowed)
         if values.dtype.kind in "mM":
             absent = np.isnat(values)
-            exact = values.astype(f"{values.dtype.kind}8[ns]").view(np.int64)
+            exact, held = exact_ns(values)
+            self.refuse(~held, f"it must be at most {MOST}")
         else:
             absent = _is_nan(values) | (never & (values == -1))
             exact = self._nanoseconds(np.where(absent, 0, values), allowed)
@@ -84,13 +112,14 @@ class Column:
         return np.asarray(np.where(absent, -1, exact), np.int64)
 
     def _nanoseconds(self, seconds: NDArray[Any], allowed: str) -> Ints:
-        self.refuse(~(np.abs(seconds) <= LONGEST // SECOND), allowed)
+        self.refuse(~(seconds >= 0), allowed)
+        self.refuse(~(seconds <= _MOST_SECONDS), f"it must be at most {MOST}")
         if seconds.dtype.kind in "iub":
             return np.asarray(seconds.astype(np.int64) * SECOND)
         whole = np.floor(seconds)
         return np.asarray(whole.astype(np.int64) * SECOND + np.round((seconds - whole) * SECOND).astype(np.int64))
 
-    def _each(self, parse: Callable[[Any], int | None], allowed: str, missing: int) -> Ints:
+    def _each(self, parse: Callable[[Any], int | None], allowed: str, missing: int, *, never: bool = False) -> Ints:
         known: dict[Any, int] = {}
         found = np.empty(len(self.values), np.int64)
         for row in range(len(found)):
@@ -99,8 +128,13 @@ class Column:
                 raise self.error(row, value, allowed)
             if value not in known:
                 exact = missing if is_missing(value) else parse(value)
-                if exact is None or (exact < 0 and not is_missing(value)) or exact > LONGEST:
+                if never and exact == -SECOND:
+                    exact = -1
+                if exact is None or (exact < 0 and not (never and exact == -1) and not is_missing(value)):
                     raise self.error(row, value, allowed)
+                if exact > LONGEST:
+                    most = MOST if parse in (parse_span, parse_moment) else str(LONGEST)
+                    raise self.error(row, value, f"it must be at most {most}")
                 known[value] = exact
             found[row] = known[value]
         return found
@@ -109,15 +143,26 @@ class Column:
         """Whole numbers.
 
         Raises:
-            InvalidSpecError: A value is no whole number, or out of bounds.
+            InvalidSpecError: A value is not a whole number, or is out of bounds.
         """
-        allowed = f"it must be a whole number of {least} or more"
+        allowed = f"it must be a whole number from {least} to {most}"
         numbers, absent = self._numbers(allowed)
         bad = ~absent & ((numbers != np.floor(numbers)) | (numbers < least) | (numbers > most))
         if bad.any():
             row = int(bad.argmax())
             raise self.error(row, self.values[row], f"it must be {least} or more" if numbers[row] < least else allowed)
         return np.where(absent, missing, np.where(absent, 0, numbers)).astype(np.int64)
+
+    def number(self, allowed: str = "it must be a number") -> NDArray[np.float64]:
+        """Numbers of 0 or more; a missing one is 0.
+
+        Raises:
+            InvalidSpecError: A value is not a number, is negative, or is infinite.
+        """
+        numbers, absent = self._numbers(allowed)
+        found = np.where(absent, 0.0, numbers).astype(np.float64)
+        self.refuse(~((found >= 0) & np.isfinite(found)), "it must be 0 or more")
+        return found
 
     def _numbers(self, allowed: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         values = self.values
@@ -143,13 +188,14 @@ class Column:
             return self._quantities(resource)
         absent = _is_nan(numbers)
         given = np.where(absent, 0, numbers)
-        with np.errstate(over="ignore"):  # what is infinite then is refused
-            exact = np.ceil(np.round(given * 1000, 6)) if resource == "cpu" else given
-        divided = (exact != np.floor(exact)) & (resource != "memory")
-        bad = (given < 0) | divided | ~(np.abs(exact) < LONGEST)
-        negative = bad.any() and given[bad.argmax()] < 0
-        self.refuse(bad, "it must be 0 or more" if negative else "it must be a whole number")
-        return np.ceil(exact).astype(np.int64), int(absent.sum())
+        # Bounded before it is multiplied: 2**61 cores are not 0 thousandths of a core.
+        most = LONGEST // 1000 if resource == "cpu" else LONGEST
+        self.refuse(given < 0, "it must be 0 or more")
+        self.refuse(~(given < most), f"it must be less than {most}")
+        exact = np.ceil(np.round(given * 1000, 6)) if resource == "cpu" and given.dtype.kind == "f" else given
+        self.refuse((exact != np.floor(exact)) & (resource != "memory"), "it must be a whole number")
+        found = np.ceil(exact).astype(np.int64) if exact.dtype.kind == "f" else exact.astype(np.int64)
+        return found * 1000 if resource == "cpu" and given.dtype.kind != "f" else found, int(absent.sum())
 
     def _quantities(self, resource: str) -> tuple[Ints, int]:
         """The same of texts such as `4Gi`."""
@@ -165,12 +211,13 @@ class Column:
         try:
             distinct = dict.fromkeys(values)
         except TypeError:  # lists, as frames may hold
-            values = [None if is_missing(value) else _text(value) for value in values]
+            values = [None if is_missing(value) else text_of(value) for value in values]
             distinct = dict.fromkeys(values)
         known: dict[str, int] = {}
         # Spaces around a name are none of it.
         code_of = {
-            value: -1 if is_missing(value) else known.setdefault(_text(value).strip(), len(known)) for value in distinct
+            value: -1 if is_missing(value) else known.setdefault(text_of(value).strip(), len(known))
+            for value in distinct
         }
         codes = np.fromiter(map(code_of.__getitem__, values), np.int32, len(values))
         return Categorical(codes, list(known))
@@ -196,7 +243,7 @@ class Quantities:
         """The amount, or `None` if it is none."""
         try:
             return Quantity(value if isinstance(value, int) else str(value)).request(self._resource)
-        except (KueueError, ValueError, OverflowError):
+        except (KueueError, TypeError, ValueError, OverflowError):
             return None
 
 
@@ -206,7 +253,7 @@ def raw(values: Any) -> NDArray[Any] | Categorical:
         return values
     codes = getattr(getattr(values, "cat", None), "codes", None)
     if codes is not None:
-        names = [_text(name) for name in values.cat.categories]
+        names = [text_of(name) for name in values.cat.categories]
         return Categorical(codes.to_numpy().astype(np.int32), names)
     if hasattr(values, "dt") and getattr(values.dt, "tz", None) is not None:
         values = values.dt.tz_convert("UTC").dt.tz_localize(None)
@@ -216,6 +263,8 @@ def raw(values: Any) -> NDArray[Any] | Categorical:
     found = values if isinstance(values, np.ndarray) else _array(values)
     if found.dtype.kind == "U":
         return found.astype(object)
+    if found.dtype.kind == "S":
+        return np.char.decode(found, "utf-8").astype(object)
     return _without(found, np.asarray(absent, bool)) if found.dtype.kind == "O" and np.any(absent) else found
 
 
@@ -271,8 +320,14 @@ def _is_hashable(value: Any) -> bool:
     return True
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else str(int(value) if _is_whole(value) else value)
+def text_of(value: Any) -> str:
+    """Return a value as a name: `3` of 3.0."""
+    if isinstance(value, str):
+        return value
+    try:
+        return str(int(value) if _is_whole(value) else value)
+    except ValueError:  # a number of more digits than Python prints
+        return shown(value)
 
 
 def _is_whole(value: Any) -> bool:
@@ -316,71 +371,3 @@ def _dates(values: Any) -> NDArray[Any] | None:
         return np.array(listed, "M8[s]")
     except ValueError:
         return None
-
-
-def parse_span(value: Any) -> int | None:
-    """Nanoseconds of a time span: a number of seconds, `1h30m`, `7d`, a timedelta; `None` if it is none.
-
-    >>> parse_span("1d12h")
-    129600000000000
-    """
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, timedelta):
-        return timedelta_ns(value)
-    if isinstance(value, np.timedelta64):
-        return int(value.astype("m8[ns]").astype(np.int64))
-    if isinstance(value, int | np.integer):
-        return int(value) * SECOND
-    if isinstance(value, float | np.floating):
-        return round(float(value) * SECOND) if abs(value) <= LONGEST / SECOND else None
-    return _span_of_text(value.replace(" ", "")) if isinstance(value, str) else None
-
-
-def _span_of_text(text: str) -> int | None:
-    total = 0
-    for unit, seconds in sorted(_DAY_UNITS.items(), reverse=True):
-        days, found, rest = text.partition(unit)
-        if found:
-            if not _is_number(days):
-                return None
-            total += round(float(days) * seconds * SECOND)
-            text = rest
-    if not text:
-        return total
-    if _is_number(text) and not total:
-        return round(float(text) * SECOND) if abs(float(text)) <= LONGEST / SECOND else None
-    parsed = parse_duration(text)
-    return None if parsed is None else total + parsed
-
-
-def parse_moment(value: Any) -> int | None:
-    """Nanoseconds of a moment: RFC 3339, ISO 8601 without zone (taken as UTC), a datetime, a number of seconds."""
-    if isinstance(value, datetime):
-        return datetime_ns(value)
-    if isinstance(value, date):
-        return parse_moment(datetime(value.year, value.month, value.day, tzinfo=timezone.utc))
-    if isinstance(value, np.datetime64):
-        return int(value.astype("M8[ns]").astype(np.int64))
-    if isinstance(value, str):
-        value = value.strip()
-        found = parse_time(value)
-        if found is not None:
-            return found
-        try:
-            return parse_moment(datetime.fromisoformat(value))
-        except ValueError:
-            pass
-    return parse_span(value)
-
-
-def span(where: str, value: Any) -> int:
-    """The nanoseconds of an argument.
-
-    Raises:
-        InvalidSpecError: It is no time span, or is negative.
-    """
-    found = parse_span(value)
-    if found is None or found < 0:
-        raise InvalidSpecError(f"{where}: {value!r}; it must be a number of seconds of 0 or more, or such as 90s or 2d")
-    return found

@@ -8,6 +8,7 @@ import numpy as np
 
 from kueuepy.errors.words import counted
 from kueuepy.simulation.columns import is_resource
+from kueuepy.simulation.text import span_text
 from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
@@ -20,16 +21,26 @@ _NAMED = 10
 _UNFINISHED = 0.05
 _HOPELESS = ("ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured")
 _ENOUGH, _LONG = 100, 5
+_TAIL, _APART = 0.1, 0.02
+"""Fractions: of the run after the last submission, and between two figures of utilisation, that are worth a warning."""
+_WAIT = 0.05
+"""A mean wait of this fraction of the time in which jobs arrive is worth a warning."""
 
 
 def warnings_of(result: Recorded, kpis: Kpis) -> tuple[str, ...]:
-    """Loops, jobs that can never fit, loads over 1, what is unfinished, a short warm-up, what was left out."""
+    """Return what to know before trusting a figure.
+
+    Preemption loops, jobs that can never fit, loads over 1, unfinished jobs, a warm-up that is short or too long, a
+    long time after the last submission, waits that are long beside the log, and what was left out.
+    """
     return (
         *map(str, result.loops),
         *_hopeless(result),
         *_loads(result),
         *_unfinished(kpis),
-        *_short_warmup(result, kpis),
+        *_warmups(result, kpis),
+        *_tail(result, kpis),
+        *_unsettled(result, kpis),
         *(
             f"{counted(rows, 'job')}: {what}"
             for what, rows in result.notes
@@ -64,10 +75,9 @@ def _loads(result: Recorded) -> list[str]:
     Told of many jobs that come for longer than one of them runs; a batch that comes at once has no load.
     """
     jobs = result.jobs
-    runtime = np.nan_to_num(jobs["runtime"])
-    span = float(jobs["submit"].max(initial=0.0))
-    if len(jobs) < _ENOUGH or span < _LONG * float(runtime.mean()):
+    if not _is_long(result):
         return []
+    runtime, span = np.nan_to_num(jobs["runtime"]), float(jobs["submit"].max(initial=0.0))
     queues = jobs["cluster_queue"]
     trees = _trees(result, queues.names)
     places = {name: place for place, names in enumerate(trees.values()) for name in names}
@@ -102,7 +112,45 @@ def _unfinished(kpis: Kpis) -> list[str]:
     return [f"{kpis.jobs - kpis.finished} of {counted(kpis.jobs, 'job')} had not finished at the end"]
 
 
-def _short_warmup(result: Recorded, kpis: Kpis) -> list[str]:
-    if not result.warmup or result.warmup >= kpis.longest_wait:
+def _warmups(result: Recorded, kpis: Kpis) -> list[str]:
+    if not result.warmup:
+        return []
+    if not kpis.jobs and len(result.jobs):
+        return [f"no job counts: all were submitted before the warm-up of {span_text(result.warmup)} is over"]
+    if result.warmup >= kpis.longest_wait:
         return []
     return [f"the warm-up of {result.warmup:g} s is shorter than the longest wait, {kpis.longest_wait:g} s"]
+
+
+def _is_long(result: Recorded) -> bool:
+    """Whether jobs arrive over a time that is long beside one of them, so that there is a load."""
+    span = float(result.jobs["submit"].max(initial=0.0))
+    enough = len(result.jobs) >= _ENOUGH
+    return enough and span >= _LONG * float(np.nan_to_num(result.jobs["runtime"]).mean())
+
+
+def _tail(result: Recorded, kpis: Kpis) -> list[str]:
+    """Find a long time between the last submission and the end, in which quota falls idle."""
+    last = float(result.jobs["submit"].max(initial=0.0))
+    tail = result.seconds - max(last, result.warmup)
+    if not _is_long(result) or tail < _TAIL * (result.seconds - result.warmup) or last <= result.warmup:
+        return []
+    apart = {cell: (value, kpis.utilisation[cell]) for cell, value in kpis.submission_utilisation.items()}
+    cell, (while_, whole) = max(apart.items(), key=lambda item: item[1][0] - item[1][1], default=("", (0.0, 0.0)))
+    if while_ - whole < _APART:
+        return []
+    text = f"the run ends {span_text(tail)} after the last submission: utilisation {cell} includes that time and is"
+    return [f"{text} {whole:.1%}; submission_utilisation, until the last submission, is {while_:.1%}"]
+
+
+def _unsettled(result: Recorded, kpis: Kpis) -> list[str]:
+    """Find a mean wait that is long beside the time in which jobs arrive."""
+    span = float(result.jobs["submit"].max(initial=0.0)) - result.warmup
+    if not _is_long(result) or span <= 0:
+        return []
+    if kpis.wait_mean < max(_WAIT * span, float(np.nan_to_num(result.jobs["runtime"]).mean())):
+        return []
+    text = (
+        f"the mean wait, {span_text(kpis.wait_mean)}, is {kpis.wait_mean / span:.0%} of the time in which jobs arrive"
+    )
+    return [f"{text}, {span_text(span)}: it depends on the length of the log and on the quotas more than on the policy"]

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_FEW = 6
 _NO_CODE = -2  # that no row has
+_FEW = 6
 
 
 class Categorical:
@@ -33,17 +33,43 @@ class Categorical:
         self.names = names
 
     def __getitem__(self, row: Any) -> Any:
-        """Return the name in a row; of a slice, a mask or several rows a column of names."""
-        if isinstance(row, slice | list) or bool(getattr(row, "ndim", None)):
-            return Categorical(self.codes[row], self.names)
-        code = int(self.codes[row])
-        return self.names[code] if code >= 0 else None
+        """Return the name in a row, `None` without one; of a slice, a mask or numbers of rows, a column of them.
+
+        Raises:
+            NotFoundError: There is no such row.
+        """
+        try:
+            codes = self.codes[row]
+        except (IndexError, TypeError, ValueError) as error:
+            raise NotFoundError(f"column: {row!r} names no rows; there are {len(self)}: {error}") from None
+        if getattr(codes, "ndim", 0):
+            return Categorical(codes, self.names)
+        return self.names[codes] if codes >= 0 else None
+
+    def __iter__(self) -> Iterator[str | None]:
+        """Iterate over the names of all rows."""
+        names = self.names
+        return iter([names[code] if code >= 0 else None for code in self.codes.tolist()])
+
+    def tolist(self) -> list[str | None]:
+        """Return the names of all rows, `None` where a row has none."""
+        return list(self)
+
+    def __eq__(self, other: object) -> Any:
+        """Return which rows have a name."""
+        return is_named(self, other) if isinstance(other, str) else NotImplemented
+
+    def __ne__(self, other: object) -> Any:
+        """Return which rows have another name, or none."""
+        return ~is_named(self, other) if isinstance(other, str) else NotImplemented
+
+    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        """Return the first names, and how many rows and names there are."""
-        first = ", ".join(str(self[row]) for row in range(min(len(self), _FEW)))
-        more = ", …" if len(self) > _FEW else ""
-        return f"<Categorical: {counted(len(self), 'row')} of {counted(len(self.names), 'name')}: {first}{more}>"
+        """Show the first names."""
+        first = [repr(self[row]) for row in range(min(len(self), _FEW))]
+        more = f", … {len(self):,} rows" if len(self) > _FEW else ""
+        return f"<Categorical: {', '.join(first)}{more}>"
 
     def __len__(self) -> int:
         """How many rows there are."""
@@ -154,6 +180,9 @@ _SHOWN = 201  # one more than a notebook shows, so that it is seen to be cut
 
 
 def _plain(value: Any) -> Any:
+    """Return a cell as Python and JSON have it; a date as text, since NumPy's are numbers."""
+    if getattr(getattr(value, "dtype", None), "kind", "") == "M":
+        return None if value != value else f"{value.astype('M8[us]').item().isoformat()}Z"  # noqa: PLR0124 - NaT
     return value.item() if hasattr(value, "item") else value
 
 

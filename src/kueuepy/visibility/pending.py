@@ -119,7 +119,8 @@ def pending_workloads(
         offset: How many to leave out at the front.
 
     Raises:
-        NotFoundError: There is no such queue.
+        NotFoundError: There is no such queue, or the LocalQueue is stopped: Kueue's queue manager forgets a stopped
+            LocalQueue (`pkg/controller/core/localqueue_controller.go`), and the visibility API answers 404.
         InvalidSpecError: Not exactly one of the two queues is named.
     """
     if (cluster_queue is None) == (local_queue is None):
@@ -167,6 +168,8 @@ def _of_local_queue(engine: Engine, key: str) -> list[PendingWorkload]:
     namespace, name = key.split("/", 1) if "/" in key else ("default", key)
     for view in local_queues(engine):
         if (view.namespace, view.name) == (namespace, name):
+            if not view.runs:
+                raise NotFoundError(f'LocalQueue "{key}": is stopped; Kueue\'s visibility API does not find it')
             waiting = _waiting(engine, view.cluster_queue) if view.is_found else []
             return [item for item in waiting if (item.namespace, item.local_queue_name) == (namespace, name)]
     raise NotFoundError(f'LocalQueue "{namespace}/{name}": there is no such LocalQueue')

@@ -97,9 +97,9 @@ def test_a_job_that_was_admitted_in_part_asks_again_for_what_it_could_use(job, a
 @pytest.mark.parametrize(
     ("annotations", "spec", "problem"),
     [
-        ({MIN: "3"}, {"parallelism": 3}, "is 3; it must be between 0 and 3"),
-        ({MIN: "0"}, {"parallelism": 3}, "is 0; it must be between 0 and 3"),
-        ({MIN: "few"}, {"parallelism": 3}, 'is "few"; it must be a numeric value'),
+        ({MIN: "3"}, {"parallelism": 3}, "is 3; it must be greater than 0 and less than the number of pods, 3"),
+        ({MIN: "0"}, {"parallelism": 3}, "is 0; it must be greater than 0 and less than the number of pods, 3"),
+        ({MIN: "few"}, {"parallelism": 3}, 'is "few"; it must be a whole number'),
         ({EQUAL: "true"}, {"parallelism": 3, "completions": 3}, "it must be Indexed"),
         ({EQUAL: "yes"}, {"parallelism": 3}, "it must be a boolean value"),
         (

@@ -162,14 +162,52 @@ def test_a_train_job_starts_by_a_patch_of_its_runtime(train, admit, flavors):
 
 def test_users_patch_the_runtime_of_a_train_job(train):
     manifest, related = train()
-    inner = {"name": "node", "template": {"spec": {"template": {"spec": {"priorityClassName": "low"}}}}}
+    pod = {"nodeSelector": {"disk": "ssd"}, "priorityClassName": "not a field of a patch"}
+    inner = {"name": "node", "template": {"spec": {"template": {"spec": pod}}}, "replicas": 9}
     patch = {"manager": "me", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [inner]}}}}
     manifest["spec"]["runtimePatches"] = [patch]
-    workload = to_workload(manifest, related=related, priority_classes=[PriorityClass("low", value=1)])
-    assert workload.priority == 1
-    inner["name"] = "nodes"
-    with pytest.raises(InvalidSpecError, match='is "nodes"; it must be one of dataset-initializer, node'):
+    workload = to_workload(manifest, related=related)
+    assert workload.pod_sets[1].template["spec"]["nodeSelector"] == {"disk": "ssd"}
+    assert "priorityClassName" not in workload.pod_sets[1].template["spec"]
+    assert workload.pod_sets[1].count == 4
+    del inner["name"]
+    with pytest.raises(InvalidSpecError, match=r"replicatedJobs\[0\].name: is missing"):
         to_workload(manifest, related=related)
+
+
+def test_a_patch_of_an_unknown_replicated_job_adds_one_without_pods(train):
+    manifest, related = train()
+    names = [{"name": "node"}, {"name": "nodes"}]
+    patch = {"manager": "me", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": names}}}}
+    manifest["spec"]["runtimePatches"] = [patch]
+    assert counts(manifest, related) == {"nodes": 0, "dataset-initializer": 1, "node": 4}
+
+
+def test_kueue_adds_its_patch_beside_one_that_a_user_named_like_it(train, admit, flavors):
+    manifest, related = train()
+    job = {"name": "node", "template": {"spec": {"template": {"spec": {"nodeSelector": {"disk": "ssd"}}}}}}
+    own = {"template": {"spec": {"replicatedJobs": [job]}}}
+    manifest["spec"]["runtimePatches"] = [{"manager": "kueue.x-k8s.io/manager", "trainingRuntimeSpec": own}]
+    held = suspend(manifest, related=related)
+    assert [patch["trainingRuntimeSpec"] for patch in held["spec"]["runtimePatches"]] == [
+        own,
+        {"template": {"spec": {}}},
+    ]
+    assert suspend(held, related=related) == held
+    stored = {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": "7"}}
+    assert suspend(stored, related=related)["spec"]["runtimePatches"] == manifest["spec"]["runtimePatches"]
+    workload = admit(to_workload(manifest, related=related))
+    started = apply_patch(held, start_patch(held, workload, flavors, related=related))
+    first, second = (patch["trainingRuntimeSpec"]["template"]["spec"] for patch in started["spec"]["runtimePatches"])
+    assert [job["name"] for job in first["replicatedJobs"]] == ["dataset-initializer", "node"]
+    assert second == {}
+
+
+def test_pods_of_a_runtime_with_coscheduling_name_their_group(train):
+    manifest, (runtime,) = train()
+    runtime["spec"]["podGroupPolicy"] = {"coscheduling": {}}
+    labels = [p.template["metadata"]["labels"] for p in to_workload(manifest, related=[runtime]).pod_sets]
+    assert [each["scheduling.x-k8s.io/pod-group"] for each in labels] == ["finetune", "finetune"]
 
 
 def test_the_runtime_of_a_namespace_is_looked_for_there(train):
@@ -203,3 +241,5 @@ def test_a_strategic_merge_goes_by_the_keys_of_lists():
         "containers": [{"name": "a", "args": ["1"]}, {"name": "b", "image": "i"}, {"name": "c"}],
         "tolerations": [{"key": "y"}],
     }
+    letters = {"env": [{"name": letter} for letter in "abcd"]}
+    assert [item["name"] for item in merged(letters, {"env": [{"name": "x"}, {"name": "c"}]})["env"]] == list("xabcd")

@@ -85,7 +85,8 @@ def only(frameworks):
         ("batch/job", job(), True),
         ("batch/job", served("Deployment", 1), False),
         ("deployment", served("Deployment", 1), True),
-        ("statefulset", job("v1", "Pod", spec=POD), True),
+        ("statefulset", job("v1", "Pod", spec=POD), False),
+        ("statefulset, pod", job("v1", "Pod", spec=POD), True),
         ("batch/job", job("v1", "Pod", spec=POD), False),
     ],
 )

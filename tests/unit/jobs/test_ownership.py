@@ -54,6 +54,8 @@ def test_a_replica_set_is_only_a_step_on_the_way():
     pod = thing(("v1", "Pod"), "web-1-a", owner=replicas, queue="q")
     assert find_ancestor(pod, [deployment, replicas])["kind"] == "Deployment"
     pod["metadata"]["annotations"] = {"kueue.x-k8s.io/pod-suspending-parent": "deployment"}
+    assert not is_managed(pod, config=NONE)
+    pod["metadata"]["labels"]["kueue.x-k8s.io/managed"] = "true"
     assert is_managed(pod, config=NONE)
 
 

@@ -52,10 +52,11 @@ def test_the_pods_of_an_elastic_cluster_are_gated_but_not_those_of_a_job(example
 def test_replicas_and_hosts_of_a_group(example):
     manifest = example("raycluster")
     group = manifest["spec"]["workerGroupSpecs"][0]
-    del group["replicas"]
-    assert to_workload(manifest).pod_sets[1].count == 4
+    assert to_workload(manifest).pod_sets[1].count == 12
     del group["numOfHosts"]
-    assert to_workload(manifest).pod_sets[1].count == 1
+    assert to_workload(manifest).pod_sets[1].count == 3
+    del group["replicas"]
+    assert to_workload(manifest).pod_sets[1].count == 0
 
 
 def test_no_group_is_named_like_the_head(example):
@@ -111,22 +112,24 @@ def test_without_a_mode_a_pod_submits(example):
 
 def test_the_sizes_of_an_elastic_job_are_those_of_its_live_cluster(example):
     manifest = example("rayjob")
-    manifest["metadata"]["annotations"] = ELASTIC | {"kueue.x-k8s.io/raycluster-generation": "3"}
+    manifest["metadata"]["annotations"] = ELASTIC | {"kueue.x-k8s.io/raycluster-generation": "2"}
     manifest["spec"]["rayClusterSpec"]["enableInTreeAutoscaling"] = True
     manifest["status"] = {"rayClusterName": "tune-x"}
+    del manifest["spec"]["rayClusterSpec"]["workerGroupSpecs"][1]["replicas"]
     groups = [{"groupName": "small", "replicas": 7}, {"groupName": "large"}]
     live = {
         "apiVersion": "ray.io/v1",
         "kind": "RayCluster",
-        "metadata": {"name": "tune-x", "namespace": "team-a"},
+        "metadata": {"name": "tune-x", "namespace": "team-a", "generation": 3},
         "spec": {"workerGroupSpecs": groups},
     }
     counted = {p.name: p.count for p in to_workload(manifest, related=[live]).pod_sets}
-    assert (counted["small"], counted["large"]) == (7, 1)
+    assert (counted["small"], counted["large"]) == (7, 0)
+    assert adapter_for(manifest, related=[live]).workload_name_extra() == "1_3"
     groups[1]["groupName"] = "huge"
     with pytest.raises(InvalidSpecError, match="the two must have the same groups"):
         to_workload(manifest, related=[live])
-    assert adapter_for(manifest).workload_name_extra() == "1_3"
+    assert adapter_for(manifest).workload_name_extra() == "1"
 
 
 def test_the_status_of_ray(example):

@@ -67,12 +67,12 @@ def test_without_topology_aware_scheduling_there_are_no_requests(job):
         ({SLICE: "rack"}, "has only one of .* give both or none"),
         ({SIZE: "4"}, "has only one of .* give both or none"),
         ({SLICE: "rack", SIZE: "0"}, "it must be 1 or more"),
-        ({SLICE: "rack", SIZE: "four"}, "it must be a numeric value"),
+        ({SLICE: "rack", SIZE: "four"}, "it must be a whole number of 32 bits"),
+        ({SLICE: "rack", SIZE: "9" * 5000}, "it must be a whole number of 32 bits"),
         ({SLICE: "rack", SIZE: "9"}, "is 9; it must not be greater than the pod set's count, 8"),
         ({GROUP: "7", REQUIRED: "rack"}, 'is "7"; it must not be a number'),
         ({GROUP: "g"}, "needs .*; give one of them"),
         ({GROUP: "g", REQUIRED: "rack", SLICE: "host", SIZE: "2"}, "is given together with"),
-        ({GROUP: "g", REQUIRED: "rack"}, "has 1 pod sets; a group must have exactly 2"),
         ({LAYERS: "rack"}, "it must be a JSON list"),
         ({LAYERS: '{"topology": "rack"}'}, "it must be a JSON list"),
         ({LAYERS: "[]"}, "has 0 layers; it must have 1 to 3"),
@@ -86,6 +86,34 @@ def test_without_topology_aware_scheduling_there_are_no_requests(job):
 def test_annotations_that_are_refused(job, annotations, problem):
     with pytest.raises(InvalidSpecError, match=problem):
         to_workload(job(parallelism=8, pod_annotations=annotations))
+
+
+def test_a_group_of_one_pod_set_is_refused_but_for_a_job(job, example):
+    grouped = {GROUP: "g", REQUIRED: "rack"}
+    assert request(job(pod_annotations=grouped))["podSetGroupName"] == "g"
+    manifest = example("raycluster")
+    manifest["spec"]["headGroupSpec"]["template"]["metadata"] = {"annotations": grouped}
+    with pytest.raises(InvalidSpecError, match="has 1 pod sets; a group must have exactly 2"):
+        to_workload(manifest)
+
+
+@pytest.mark.parametrize(
+    ("text", "layers"),
+    [
+        ('[{"topology": "rack", "size": 2, "more": 1}]', [{"topology": "rack", "size": 2}]),
+        ('[{"TOPOLOGY": "row", "topology": "rack", "Size": 2}]', [{"topology": "rack", "size": 2}]),
+        ('[{"topology": "rack", "size": 2, "size": null}]', [{"topology": "rack", "size": 2}]),
+    ],
+)
+def test_layers_are_read_as_go_reads_json(job, text, layers):
+    found = request(job(parallelism=8, pod_annotations={LAYERS: text}))
+    assert found["podsetSliceRequiredTopologyConstraints"] == layers
+
+
+@pytest.mark.parametrize("text", ["[[]]", "[1]", '[{"topology": "rack", "size": 2.0}]', "[NaN]", "[" * 10_000, "null"])
+def test_layers_of_other_types_are_refused(job, text):
+    with pytest.raises(InvalidSpecError, match=r"it must be a JSON list|has 0 layers"):
+        to_workload(job(parallelism=8, pod_annotations={LAYERS: text}))
 
 
 def test_several_layers_need_their_gate(job):

@@ -160,7 +160,20 @@ def test_what_a_spark_role_had_comes_back(example, run):
     held, started, stopped = run(manifest)
     assert started["spec"]["executor"]["nodeSelector"] == {"disk": "ssd", "instance-type": "spot"}
     assert started["spec"]["executor"]["labels"]["kueue.x-k8s.io/podset"] == "executor"
-    assert stopped == held
+    executor = stopped["spec"]["executor"]
+    assert executor["labels"] == {"own": "1", "of": "template"}
+    assert executor["instances"] == held["spec"]["executor"]["instances"]
+    del executor["labels"]["of"]
+    assert executor == held["spec"]["executor"]
+    container = {"name": "spark-kubernetes-driver"}
+    assert stopped["spec"]["driver"] == held["spec"]["driver"] | {"template": {"spec": {"containers": [container]}}}
+
+
+def test_the_executors_of_spark_that_were_not_given_are_none_when_it_stops(example, run):
+    manifest = example("sparkapplication")
+    del manifest["spec"]["executor"]["instances"]
+    *_, stopped = run(manifest)
+    assert stopped["spec"]["executor"]["instances"] == 0
 
 
 def test_the_common_node_selector_of_spark_moves_to_its_roles_for_good(example, run):

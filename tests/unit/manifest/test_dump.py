@@ -133,7 +133,7 @@ def test_a_whole_manifest():
     ids=repr,
 )
 def test_any_value_comes_back(value: Any):
-    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"value": value}}
+    job = {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": {"name": "j"}, "spec": {"value": value}}
     assert load(yaml_text([job])).jobs == (job,)
 
 

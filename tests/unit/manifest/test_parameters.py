@@ -27,7 +27,7 @@ def config(**spec):
         (config(podSetUpdates={"nodeSelector": [{"key": "a"}]}), "valueFromProvisioningClassDetail: is required"),
         (config(parameters={"a": "x" * 256}), "spec.parameters.a: has 256 characters"),
         (document("MultiKueueConfig", clusters=[]), "spec.clusters: is empty"),
-        (document("MultiKueueConfig", clusters=["a", "a"]), '"a" occurs twice'),
+        (document("MultiKueueConfig", clusters=["a", "a"]), "names a cluster twice"),
         (document("MultiKueueConfig", clusters=["a"], quota="no"), "spec.quota: unknown field"),
         (document("MultiKueueConfig", clusters=["a"], quotaManagement="Some"), 'quotaManagement: "Some" is not'),
         (document("MultiKueueCluster", clusterSource={}), "has 0 of kubeConfig and clusterProfileRef"),

@@ -200,6 +200,7 @@ def test_what_kubectl_adds_is_ignored():
           finalizers: [kueue.x-k8s.io/resource-in-use]
           managedFields:
           - manager: kubectl
+            operation: Update
             fieldsV1: {"f:spec": {"f:clusterQueue": {}}}
           annotations: null
         spec: {clusterQueue: vision, stopPolicy: None, fairSharing: null}
@@ -343,7 +344,7 @@ def test_large_json_is_held_to_the_limits_without_being_yaml():
             "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {nam: a}\n",
             'metadata.nam: unknown field; did you mean "name"',
         ),
-        (COHORT % "a" + "spec: []\n", "spec: must be a mapping"),
+        (COHORT % "a" + "spec: []\n", "spec: is a list; it must be a mapping"),
         (COHORT % "a" + "spek: {}\n", 'spek: unknown field; did you mean "spec"?'),
         (COHORT % "a" + "spec: {name: b}\n", "spec.name: unknown field; name belongs to metadata"),
         (COHORT % "a" + "spec: {status: b}\n", "spec.status: unknown field; status stands beside spec"),
@@ -394,8 +395,12 @@ def test_problems_name_file_line_object_and_field(tmp_path: Path):
     assert str(error.value).splitlines() == [
         f'{path}:15: ClusterQueue "vision": {group}[1].nominalQouta: unknown field; did you mean "nominalQuota"?',
         (
+            f'{path}:21: LocalQueue "team-a/jobs": spec.clusterQueue: is "Vision"; it must be a DNS subdomain: '
+            "at most 253 of a-z, 0-9, - and ., with a letter or digit at each end"
+        ),
+        (
             f'{path}:22: LocalQueue "team-a/jobs": spec.stopPolicy: "Stop" is not supported; it must be one of '
-            "Hold, HoldAndDrain, None"
+            "None, Hold, HoldAndDrain"
         ),
     ]
     with pytest.raises(ManifestError) as error:

@@ -61,7 +61,7 @@ INVALID: list[tuple[Object, str]] = [
     ),
     (
         ResourceFlavor("f", node_taints=[Taint("k")]),
-        'spec.nodeTaints[0].effect: "" is not supported; it must be one of No',
+        "spec.nodeTaints[0].effect: is required",
     ),
     (ResourceFlavor("f", node_taints=[Taint("", "", "NoExecute")]), 'spec.nodeTaints[0].key: is ""'),
     (ResourceFlavor("f", node_taints=[Taint("k", "a b", "NoExecute")]), 'spec.nodeTaints[0].value: is "a b"'),
@@ -78,7 +78,7 @@ INVALID: list[tuple[Object, str]] = [
         "spec.tolerations[0].operator: must be Exists where there is no key",
     ),
     (ResourceFlavor("f", tolerations=[Toleration("a b", "Exists")]), 'spec.tolerations[0].key: is "a b"'),
-    (ResourceFlavor("f", tolerations=[Toleration("k", "Exists", "v")]), "spec.tolerations[0].value: must be empty"),
+    (ResourceFlavor("f", tolerations=[Toleration("k", "Exists", "v")]), "spec.tolerations[0].value: must be absent"),
     (
         ResourceFlavor("f", tolerations=[Toleration("k", "Exists", "", "NoSchedule", 5)]),
         "spec.tolerations[0].effect: must be NoExecute where tolerationSeconds is set",
@@ -90,7 +90,6 @@ INVALID: list[tuple[Object, str]] = [
     ),
     (ResourceFlavor("f", topology_name="racks"), "spec.nodeLabels: is empty; a flavor with a topology needs"),
     (ResourceFlavor("f", node_labels={"a": "b"}, topology_name="R"), 'spec.topologyName: is "R"'),
-    (Topology("t", levels=[]), "spec.levels: is empty"),
     (Topology("t", levels=[f"l{i}" for i in range(17)]), "spec.levels: has 17 items; at most 16"),
     (Topology("t", levels=["a", "a"]), 'spec.levels[1]: "a" occurs twice'),
     (Topology("t", levels=["a b"]), 'spec.levels[0].nodeLabel: is "a b"'),
@@ -98,7 +97,6 @@ INVALID: list[tuple[Object, str]] = [
         Topology("t", levels=["kubernetes.io/hostname", "rack"]),
         "spec.levels[0].nodeLabel: is kubernetes.io/hostname; it may only be the last level",
     ),
-    (AdmissionCheck("c", controller_name=""), "spec.controllerName: has 0 characters; 1 to 253"),
     (AdmissionCheck("c", controller_name="c" * 254), "spec.controllerName: has 254 characters; 1 to 253"),
     (AdmissionCheck("c", controller_name="x", parameters={**PARAMETERS, "name": ""}), 'spec.parameters.name: is ""'),
     (
@@ -109,7 +107,7 @@ INVALID: list[tuple[Object, str]] = [
         AdmissionCheck("c", controller_name="x", parameters={**PARAMETERS, "apiGroup": "_"}),
         "spec.parameters.apiGroup: is",
     ),
-    (AdmissionCheck("c", controller_name="x", parameters={"of": 1}), "spec.parameters.of: unknown field"),
+    (AdmissionCheck("c", controller_name="x", parameters={**PARAMETERS, "of": 1}), "spec.parameters.of: unknown field"),
     (WorkloadPriorityClass("p", value=2**31), "value: is 2147483648; it must be a signed 32-bit integer"),
     (WorkloadPriorityClass("p", value=0, description="d" * 2049), "description: has 2049 characters; 0 to 2048"),
     (PriorityClass("p", value=-(2**31) - 1), "value: is -2147483649; it must be a signed 32-bit integer"),
@@ -135,8 +133,14 @@ def test_invalid(obj: Object, expected: str):
 
 def test_check_raises_what_validate_finds():
     check(Topology("t", levels=["rack"]))
-    with pytest.raises(ManifestError, match=r'^Topology "t": spec\.levels: is empty; it must have at least one item$'):
-        check(Topology("t", levels=[]))
+    with pytest.raises(
+        ManifestError, match=r'^Topology "t": spec\.levels\[1\]: "a" occurs twice; each may occur once$'
+    ):
+        check(Topology("t", levels=["a", "a"]))
+
+
+def test_checks_and_topologies_may_be_without_a_spec():
+    assert texts(Topology("t")) == texts(AdmissionCheck("c")) == []
 
 
 def test_types_are_checked_before_rules():

@@ -119,7 +119,7 @@ INVALID: list[tuple[Object, str]] = [
         queue(flavors(1), flavors(1, 0, "gpu")),
         'spec.resourceGroups[1].flavors[0].name: flavor "f0" occurs twice',
     ),
-    (queue(one_group(["cpu"], ("f", ["cpu"]), ("f", ["cpu"]))), 'flavors[1].name: flavor "f" occurs twice'),
+    (queue(one_group(["cpu"], ("f", ["cpu"]), ("f", ["cpu"]))), 'flavors[1].name: "f" occurs twice'),
     (queue(one_group(["cpu"], ("on_demand", ["cpu"]))), 'flavors[0].name: is "on_demand"; it must be a DNS subdomain'),
     (
         queue(one_group(["cpu", "memory"], ("f", ["cpu"]))),
@@ -129,7 +129,7 @@ INVALID: list[tuple[Object, str]] = [
     (ClusterQueue.of("q", {"f": {"cpu": -1}}), f"{FIRST}.nominalQuota: is -1; it must be 0 or more"),
     (ClusterQueue.of("q", {"f": {"cpu": "1K"}}), f'{FIRST}.nominalQuota: is "1K"; it must be a quantity'),
     (ClusterQueue.of("q", {"f": {"cpu": "Gi"}}), f'{FIRST}.nominalQuota: is "Gi"; it must be a quantity'),
-    (ClusterQueue.of("q", {"f": {"cpu": "1e99"}}), f"{FIRST}.nominalQuota: "),
+    (ClusterQueue.of("q", {"f": {"cpu": "1e1001"}}), f"{FIRST}.nominalQuota: "),
     (ClusterQueue.of("q", {"f": {"cpu": Quota(1, 1)}}), f"{FIRST}.borrowingLimit: is 1; there must be none without a"),
     (ClusterQueue.of("q", {"f": {"cpu": Quota(1, None, 1)}}), f"{FIRST}.lendingLimit: is 1; there must be none"),
     (
@@ -221,7 +221,7 @@ INVALID: list[tuple[Object, str]] = [
     (LocalQueue("l", fair_sharing=FairSharing("much")), 'spec.fairSharing.weight: is "much"; it must be a quantity'),
     (
         ClusterQueue("q", queueing_strategy="FIFO"),
-        'spec.queueingStrategy: "FIFO" is not supported; it must be one of BestEffortFIFO, StrictFIFO',
+        'spec.queueingStrategy: "FIFO" is not supported; it must be one of StrictFIFO, BestEffortFIFO',
     ),
     (ClusterQueue("q", stop_policy="Stop"), 'spec.stopPolicy: "Stop" is not supported'),
     (ClusterQueue("q", admission_scope="Always"), 'spec.admissionScope.admissionMode: "Always" is not supported'),

@@ -238,7 +238,7 @@ INVALID: list[tuple[Workload, str]] = [
     (status(admission_checks=[AdmissionCheckState("", "Ready")]), "status.admissionChecks[0].name: has 0 characters"),
     (
         status(admission_checks=[AdmissionCheckState("c", "Done")]),
-        'status.admissionChecks[0].state: "Done" is not supported; it must be one of Pending, Ready, Rejected, Retry',
+        'status.admissionChecks[0].state: "Done" is not supported; it must be one of Pending, Ready, Retry, Rejected',
     ),
     (
         status(admission_checks=[AdmissionCheckState("c", "Retry", retry_count=-1)]),

@@ -21,6 +21,7 @@ def workload(**fields):
     return kq.Workload("w", pod_sets=pods, **fields)
 
 
+SPEC = "spec.podSets[0].template.spec"
 WRONG = [
     (workload(queue_name=None), "spec.queueName: is null; it must be a text"),
     (workload(active=None), "spec.active: is null; it must be a truth value"),
@@ -31,9 +32,9 @@ WRONG = [
     (workload(creation_timestamp=10**21), "metadata.creationTimestamp: is out of range; it must be 9223372036854775"),
     (workload(creation_timestamp=2**63), 'metadata.creationTimestamp: is "2262-04-11T23:47:16.854775808Z"; it must be'),
     (workload(annotations={"a": "\ud800"}), "cannot be written ('utf-8' codec can't encode"),
-    (workload(pod_sets=[kq.PodSet(template={"spec": {"hostname": 2**64}})]), "cannot be written (can't serialize ints"),
-    (workload(pod_sets=[kq.PodSet(template={"spec": {"volumes": [b"x"]}})]), "holds something that JSON has no form"),
-    (workload(pod_sets=[kq.PodSet(template={"spec": {"volumes": [{1: 2}]}})]), "holds something that JSON has no form"),
+    (workload(pod_sets=[kq.PodSet(template={"spec": {"hostname": 2**64}})]), f"{SPEC}.hostname: is 184467"),
+    (workload(pod_sets=[kq.PodSet(template={"spec": {"volumes": [b"x"]}})]), f"{SPEC}.volumes[0]: is "),
+    (workload(pod_sets=[kq.PodSet(template={"spec": {"volumes": [{1: 2}]}})]), f"{SPEC}.volumes[0].1: unknown field"),
     (kq.LocalQueue("q", cluster_queue=None), "spec.clusterQueue: is null; it must be a text"),
     (kq.LocalQueue("q", cluster_queue="a", stop_policy=None), "spec.stopPolicy: is null; it must be a text"),
     (kq.ClusterQueue("q", queueing_strategy=None), "spec.queueingStrategy: is null; it must be a text"),

@@ -67,11 +67,14 @@ def test_no_domains_are_no_slices():
     assert placements.write({"levels": ["rack"]}) == {"levels": ["rack"], "slices": []}
 
 
+TRUE = {"status": "True", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+
+
 def workload(version, place):
     status = {
         "conditions": [
-            {"type": "QuotaReserved", "status": "True", "reason": "QuotaReserved", "message": ""},
-            {"type": "Admitted", "status": "True", "reason": "Admitted", "message": ""},
+            {**TRUE, "type": "QuotaReserved", "reason": "QuotaReserved"},
+            {**TRUE, "type": "Admitted", "reason": "Admitted"},
         ],
         "admission": {
             "clusterQueue": "vision",
@@ -123,12 +126,13 @@ def test_a_live_dump_is_read_and_written_and_its_pods_take_their_room(version, p
     assert scheduler.workload("train").status.admission == read.status.admission
 
 
+ONE_ROOT = {"valuesPerLevel": [{"individual": {"roots": ["a"]}}], "podCounts": {"universal": 1}}
 FAULTS = [
-    ({"slices": []}, "topologyAssignment.levels: is empty"),
-    ({"levels": ["rack"], "slices": [{"domainCount": 0}]}, "slices[0].domainCount: is 0; it must be at least 1"),
-    ({"levels": ["rack"], "slices": [{"domainCount": 1}]}, "slices[0].valuesPerLevel: has 0 items; there must be one"),
+    ({"slices": []}, "topologyAssignment.levels: is required"),
+    ({"levels": ["rack"], "slices": [{"domainCount": 0}]}, "slices[0].domainCount: is 0; it must be 1 or more"),
+    ({"levels": ["rack"], "slices": [{"domainCount": 1}]}, "slices[0].valuesPerLevel: is required"),
     (
-        {"levels": ["rack"], "slices": [{"domainCount": 2, "valuesPerLevel": [{"individual": {"roots": ["a"]}}]}]},
+        {"levels": ["rack"], "slices": [{**ONE_ROOT, "domainCount": 2}]},
         "valuesPerLevel[0]: must have either universal, or individual with 2 roots (domainCount)",
     ),
     (

@@ -297,10 +297,14 @@ def test_a_failed_node_without_a_replacement_is_told_with_its_cause():
 
 
 OWNERS = [
-    ([{"apiVersion": "v1", "kind": "Pod", "name": "p"}], {}, {"gone": 1}),
-    ([{"apiVersion": "v1", "kind": "Pod", "name": "p"}], {"kueue.x-k8s.io/is-group-workload": "true"}, {"b1-r1-h1": 1}),
-    ([{"apiVersion": "v1", "kind": "Pod", "name": name} for name in "pq"], {}, {"b1-r1-h1": 1}),
-    ([{"apiVersion": "batch/v1", "kind": "Job", "name": "j"}], {}, {"b1-r1-h1": 1}),
+    ([{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}], {}, {"gone": 1}),
+    (
+        [{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}],
+        {"kueue.x-k8s.io/is-group-workload": "true"},
+        {"b1-r1-h1": 1},
+    ),
+    ([{"apiVersion": "v1", "kind": "Pod", "name": name, "uid": name} for name in "pq"], {}, {"b1-r1-h1": 1}),
+    ([{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "u"}], {}, {"b1-r1-h1": 1}),
     ([], {}, {"b1-r1-h1": 1}),
 ]
 

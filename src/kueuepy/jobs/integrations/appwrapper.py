@@ -23,7 +23,7 @@ class AppWrapper(BaseJob):
 
     kind = "AppWrapper"
     api_versions = BUILT_IN["AppWrapper"]
-    checks_groups = False
+    checks_topology = False
 
     def slots(self, root: Section) -> Sequence[Slot]:
         """Copies of the templates in the components, with the API's defaults."""

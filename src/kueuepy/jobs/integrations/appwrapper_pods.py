@@ -13,6 +13,7 @@ from kueuepy.jobs import keys
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.forms import check_template
 from kueuepy.jobs.integrations.batch import pods_per_job
+from kueuepy.jobs.numbers import signed, wrapped
 from kueuepy.jobs.topology import PodIndex
 
 _ANNOTATION = "workload.codeflare.dev.appwrapper/tas-"
@@ -114,11 +115,11 @@ def _tag(image: str) -> str:
 
 def _declared(pod_set: Section) -> ComponentPodSet:
     annotations = pod_set.texts("annotations")
-    count = annotations.get(f"{_ANNOTATION}sub-group-count", "")
+    count = signed(annotations.get(f"{_ANNOTATION}sub-group-count", ""))
     index = PodIndex(
         annotations.get(f"{_ANNOTATION}pod-index-label"),
         annotations.get(f"{_ANNOTATION}sub-group-index-label"),
-        int(count) if count.isascii() and count.isdigit() else None,
+        None if count is None else wrapped(count),
     )
     return ComponentPodSet(pod_set.text("path"), pod_set.count("replicas", 1), index)
 

@@ -7,12 +7,14 @@ import copy
 from collections.abc import Sequence
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import BaseJob, ParentJob, Slot
+from kueuepy.jobs.base import BaseJob, Slot
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.indexes import terminal_indexes
 from kueuepy.jobs.job import Finished
+from kueuepy.jobs.numbers import signed, wrapped
+from kueuepy.jobs.parent import ParentJob
 from kueuepy.jobs.template import PodSetInfo
-from kueuepy.jobs.topology import PodIndex, parse_bool, parse_count
+from kueuepy.jobs.topology import PodIndex, parse_bool
 from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import PodSet, ReclaimablePod
 
@@ -35,6 +37,7 @@ class BatchJob(BaseJob):
     kind = "Job"
     api_versions = BUILT_IN["Job"]
     is_elastic_kind = True
+    checks_groups = False
 
     def slots(self, root: Section) -> Sequence[Slot]:
         """The Job's template."""
@@ -50,10 +53,12 @@ class BatchJob(BaseJob):
             labels.pop(label, None)
 
     def min_parallelism(self) -> int | None:
-        """The fewest pods that the Job starts with; `None` if it starts with all or not at all."""
-        if keys.JOB_MIN_PARALLELISM not in self.annotations:
-            return None
-        return parse_count(self.root.section("metadata"), keys.JOB_MIN_PARALLELISM)
+        """Return the fewest pods that the Job starts with; `None` if it starts with all or not at all.
+
+        Kueue reads 64 bits and keeps the lower 32.
+        """
+        number = signed(self.annotations.get(keys.JOB_MIN_PARALLELISM, ""))
+        return None if number is None else wrapped(number)
 
     @property
     def has_equal_completions(self) -> bool:
@@ -62,21 +67,32 @@ class BatchJob(BaseJob):
         return key in self.annotations and parse_bool(self.root.section("metadata"), key)
 
     def validate(self) -> None:
-        """Refuses a partial admission, or an elastic Job, that cannot be."""
+        """Refuse a partial admission, or an elastic Job, that is not possible."""
         super().validate()
         spec, at = self.root.section("spec"), self.root.section("metadata").find("annotations")
-        least, most = self.min_parallelism(), pods_per_job(spec)
-        if least is not None and at is not None:
-            if not 0 < least < most:
-                raise at.error(keys.JOB_MIN_PARALLELISM, f"is {least}; it must be between 0 and {most}")
-            if self.is_elastic:
-                raise at.error(keys.JOB_MIN_PARALLELISM, "is given for an elastic Job; use one or the other")
+        if at is not None and keys.JOB_MIN_PARALLELISM in at.data:
+            self._check_partial_admission(at, pods_per_job(spec))
         if self.has_equal_completions and at is not None:
             _check_equal_completions(spec, at)
         template = self.slots(self.root)[0].metadata
+        is_checked = self.is_elastic and self.gate("TopologyAwareScheduling")
         for key in (keys.REQUIRED_TOPOLOGY, keys.PREFERRED_TOPOLOGY):
-            if self.is_elastic and key in template.texts("annotations"):
+            if is_checked and key in template.texts("annotations"):
                 raise template.section("annotations").error(key, "is not supported with an elastic Job; leave it out")
+
+    def _check_partial_admission(self, annotations: Section, most: int) -> None:
+        """Check the fewest pods of a new Job, whose parallelism Kueue has not lowered."""
+        least, number = self.min_parallelism(), signed(annotations.text(keys.JOB_MIN_PARALLELISM))
+        if least is None or number is None:
+            text = annotations.text(keys.JOB_MIN_PARALLELISM)
+            raise annotations.error(keys.JOB_MIN_PARALLELISM, f'is "{text}"; it must be a whole number')
+        if not self.is_stored and (number <= 0 or least >= most):
+            raise annotations.error(
+                keys.JOB_MIN_PARALLELISM,
+                f"is {number}; it must be greater than 0 and less than the number of pods, {most}",
+            )
+        if self.is_elastic:
+            raise annotations.error(keys.JOB_MIN_PARALLELISM, "is given for an elastic Job; use one or the other")
 
     def is_suspended(self) -> bool:
         """Whether it is suspended, and not still being stopped: Kueue marks it while it restores its template."""
@@ -168,6 +184,10 @@ class CronJob(ParentJob):
         """The Job that it makes, held back."""
         made = BatchJob(self.job(), config=self.config, related=self.related)
         return (BatchJob(made.suspended(), config=self.config, related=self.related),)
+
+    def validate(self) -> None:
+        """Refuse what Kueue's webhooks refuse of the Job that it makes; they never see the CronJob."""
+        self.jobs()[0].validate()
 
     def queue_name(self) -> str:
         """The queue of the Jobs that it makes."""

@@ -6,11 +6,13 @@ Mirrors `pkg/controller/jobs/leaderworkerset/leaderworkerset_reconciler.go` and 
 from collections.abc import Sequence
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import ParentJob, Slot
+from kueuepy.jobs.base import Slot
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.serving import group_pod, group_workload_annotations
+from kueuepy.jobs.numbers import signed
+from kueuepy.jobs.parent import ParentJob
 from kueuepy.jobs.topology import PodIndex
-from kueuepy.manifest.jobkinds import BUILT_IN
+from kueuepy.manifest.jobkinds import BUILT_IN, framework_of
 
 LEADER = "leader"
 WORKER = "worker"
@@ -18,6 +20,7 @@ _DOMAIN = "leaderworkerset.sigs.k8s.io"
 _NAME = f"{_DOMAIN}/name"
 _GROUP_INDEX = f"{_DOMAIN}/group-index"
 _LEADER_NAME = f"{_DOMAIN}/leader-name"
+_FRAMEWORK = framework_of(BUILT_IN["LeaderWorkerSet"][0], "LeaderWorkerSet")
 _MAX_REPLICAS = 1_000_000
 
 
@@ -32,6 +35,7 @@ class LeaderWorkerSet(ParentJob):
 
     kind = "LeaderWorkerSet"
     api_versions = BUILT_IN["LeaderWorkerSet"]
+    checks_job_labels = False
     index = 0
 
     def slots(self, root: Section) -> Sequence[Slot]:
@@ -52,8 +56,11 @@ class LeaderWorkerSet(ParentJob):
                 del texts[key]
 
     def jobs(self) -> "Sequence[LeaderWorkerSet]":
-        """Its replicas; while a rolling update has more of them than it asks for, these too."""
-        return [self._replica(index) for index in range(self._replicas())]
+        """Return its replicas, including those that a rolling update has beyond `spec.replicas`.
+
+        There are none in a worker cluster of MultiKueue, whose Workloads come from the manager cluster.
+        """
+        return [] if keys.MULTIKUEUE_ORIGIN in self.labels else [self._replica(i) for i in range(self._replicas())]
 
     def validate(self) -> None:
         """Refuses a number of replicas beyond reason, and what is refused of every kind."""
@@ -99,7 +106,7 @@ class LeaderWorkerSet(ParentJob):
             metadata = slot.template.ensure("metadata")
             metadata.ensure("labels").data.update(passed)
             annotations = metadata.ensure("annotations").data
-            annotations |= {keys.SUSPENDING_PARENT: "leaderworkerset", keys.POD_GROUP_SERVING: "true"}
+            annotations |= {keys.SUSPENDING_PARENT: _FRAMEWORK, keys.POD_GROUP_SERVING: "true"}
             is_grouped = keys.POD_SET_GROUP_NAME in annotations
             if slot.name == WORKER and not is_grouped and self.gate("TopologyAwareScheduling"):
                 annotations[keys.POD_INDEX_OFFSET] = "1"
@@ -116,5 +123,6 @@ class LeaderWorkerSet(ParentJob):
         rolling = spec.find("rolloutStrategy")
         configuration = rolling and rolling.find("rollingUpdateConfiguration")
         surge = configuration.data.get("maxSurge", 0) if configuration else 0
+        surge = signed(surge) or 0 if isinstance(surge, str) else surge  # a percentage counts as 0, as in Kueue
         is_surging = isinstance(surge, int) and surge > 0 and status.count("updatedReplicas", 0) < wanted
         return max(wanted, status.count("replicas", 0)) if is_surging else wanted

@@ -6,7 +6,7 @@ Mirrors `pkg/controller/jobs/pod/pod_controller.go` and `pod_webhook.go` for sin
 import copy
 from collections.abc import Sequence
 
-from kueuepy.jobs import keys
+from kueuepy.jobs import keys, topology_check
 from kueuepy.jobs.base import BaseJob, Slot
 from kueuepy.jobs.checks import prebuilt_workload_name
 from kueuepy.jobs.fields import Document, Section
@@ -14,7 +14,7 @@ from kueuepy.jobs.forms import check_pod_spec
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.role import role_hash
 from kueuepy.jobs.template import PodSetInfo, add_gate, has_gate, inject, remove_gate
-from kueuepy.jobs.topology import PodIndex
+from kueuepy.jobs.topology import PodIndex, parse_count
 from kueuepy.jobs.topology_check import is_subdomain
 from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import PodSet
@@ -27,7 +27,7 @@ class Pod(BaseJob):
 
     kind = "Pod"
     api_versions = BUILT_IN["Pod"]
-    checks_groups = False
+    checks_topology = False
 
     @property
     def group_name(self) -> str:
@@ -67,9 +67,18 @@ class Pod(BaseJob):
         """The pod itself; its pod set has only its spec."""
         return [Slot("main", 1, root, index=PodIndex(keys.POD_GROUP_POD_INDEX), keeps_metadata=False)]
 
+    def check_topology(self) -> None:
+        """Refuse what Kueue's webhook refuses of the pod's topology annotations, whatever the feature gate.
+
+        The size of a slice has no upper bound: the pod's group may be larger than the pod.
+        """
+        metadata = self.root.section("metadata")
+        topology_check.check_template(metadata, multi_layer=self.gate("TASMultiLayerTopology"))
+
     def validate(self) -> None:
-        """Refuses a wrong mark of Kueue's, and half of what makes a pod group."""
+        """Refuse a wrong mark of Kueue's, and an incomplete description of a pod group."""
         super().validate()
+        self.check_topology()
         metadata = self.root.section("metadata")
         if self.labels.get(keys.MANAGED, "true") != "true":
             raise metadata.section("labels").error(keys.MANAGED, f'is "{self.labels[keys.MANAGED]}"; it must be "true"')
@@ -78,6 +87,8 @@ class Pod(BaseJob):
             raise metadata.error(
                 "annotations", f"{keys.POD_GROUP_TOTAL_COUNT} and {keys.POD_GROUP_NAME} go together; give both or none"
             )
+        if has_total:
+            self.total_count()
         if self.group_name and not is_subdomain(self.group_name):
             raise metadata.error("annotations", f'the group name "{self.group_name}" must be a DNS subdomain')
         prebuilt = prebuilt_workload_name(self)
@@ -85,6 +96,22 @@ class Pod(BaseJob):
             raise metadata.error(
                 "annotations", f'the prebuilt workload "{prebuilt}" must be the group, "{self.group_name}"'
             )
+
+    def total_count(self) -> int:
+        """Return the number of pods of a complete group, as the pod says.
+
+        Raises:
+            InvalidSpecError: The annotation is missing, or is not a whole number greater than 0.
+        """
+        metadata = self.root.section("metadata")
+        if keys.POD_GROUP_TOTAL_COUNT not in self.annotations:
+            raise metadata.error("annotations", f"has no {keys.POD_GROUP_TOTAL_COUNT}; a pod of a group must have it")
+        total = parse_count(metadata, keys.POD_GROUP_TOTAL_COUNT, bits=64)
+        if total < 1:
+            raise metadata.section("annotations").error(
+                keys.POD_GROUP_TOTAL_COUNT, f"is {total}; it must be greater than 0"
+            )
+        return total
 
     def is_suspended(self) -> bool:
         """Whether the pod is gated, or is done."""

@@ -14,8 +14,9 @@ from kueuepy.jobs.base import MAX_POD_SETS, BaseJob, Slot
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.pod import Pod
 from kueuepy.jobs.job import Finished
+from kueuepy.jobs.numbers import unsigned, wrapped
 from kueuepy.jobs.template import PodSetInfo
-from kueuepy.jobs.topology import PodIndex, parse_count
+from kueuepy.jobs.topology import PodIndex
 from kueuepy.objects import Configuration, PodSet, ReclaimablePod
 
 _NO_CONFIGURATION = Configuration()
@@ -69,16 +70,12 @@ class PodGroup(BaseJob):
 
     @property
     def total_count(self) -> int:
-        """How many pods the group has when it is complete.
+        """The number of pods of the complete group, as the first pod says.
 
         Raises:
-            InvalidSpecError: The first pod doesn't say, or says less than 1.
+            InvalidSpecError: The annotation is missing, or is not a whole number greater than 0.
         """
-        total = parse_count(self._annotated(self.pods[0]), keys.POD_GROUP_TOTAL_COUNT)
-        if total < 1:
-            at = self.root.section("metadata").section("annotations")
-            raise at.error(keys.POD_GROUP_TOTAL_COUNT, f"is {total}; it must be greater than 0")
-        return total
+        return self.pods[0].total_count()
 
     @property
     def is_fast(self) -> bool:
@@ -114,7 +111,7 @@ class PodGroup(BaseJob):
         members = self.members()
         if self.is_fast:
             members = members[:1]
-        counts = Counter({pod.role: self.total_count for pod in members}) if self.is_fast else _roles(members)
+        counts = Counter({pod.role: wrapped(self.total_count) for pod in members}) if self.is_fast else _roles(members)
         firsts = {pod.role: pod for pod in reversed(members)}
         index = PodIndex(keys.POD_GROUP_POD_INDEX)
         return [
@@ -127,7 +124,8 @@ class PodGroup(BaseJob):
             pod.validate()
         total = self.total_count
         index = self.labels.get(keys.POD_GROUP_POD_INDEX)
-        if index is not None and not (index.isascii() and index.isdigit() and int(index) < total):
+        number = None if index is None else unsigned(index)
+        if index is not None and (number is None or number >= total):
             raise (
                 self.root.section("metadata")
                 .section("labels")
@@ -144,7 +142,7 @@ class PodGroup(BaseJob):
                     f'{self.owner}: pods "{self.pods[0].name}" and "{pod.name}" have different queue names,'
                     f' "{self.queue_name()}" and "{pod.queue_name()}"; they must have the same'
                 )
-            other = parse_count(self._annotated(pod), keys.POD_GROUP_TOTAL_COUNT)
+            other = pod.total_count()
             if other != total:
                 raise InvalidSpecError(
                     f'{self.owner}: pods "{self.pods[0].name}" and "{pod.name}" say that the group has {total} and'
@@ -205,12 +203,6 @@ class PodGroup(BaseJob):
 
     def _list(self, items: Iterable[Document]) -> Document:
         return copy.deepcopy(self.manifest | {"items": list(items)})
-
-    def _annotated(self, pod: Pod) -> Section:
-        metadata = pod.root.section("metadata")
-        if keys.POD_GROUP_TOTAL_COUNT not in pod.annotations:
-            raise metadata.error("annotations", f"has no {keys.POD_GROUP_TOTAL_COUNT}; a pod of a group must have it")
-        return metadata
 
 
 def _roles(pods: Iterable[Pod]) -> Counter[str]:

@@ -16,6 +16,7 @@ from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import Configuration
 
 HEAD = "head"
+MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 _FAULT_TOLERANCE = "ray.io/ft-enabled"
 _REDIS_CLEANUP = {"cpu": "200m", "memory": "256Mi"}
 _AUTOSCALER = {"cpu": "500m", "memory": "512Mi"}
@@ -65,9 +66,14 @@ class RayKind(BaseJob):
             containers.append({"name": "autoscaler", "resources": copy.deepcopy(given.data) if given else default})
 
     def workload_name_extra(self) -> str:
-        """The job's generation, and that of its RayCluster once it is known."""
-        generation = self.annotations.get(keys.RAY_CLUSTER_GENERATION, "")
-        return super().workload_name_extra() + (f"_{generation}" if generation and self.cluster_name_path else "")
+        """Return the job's generation, and that of its RayCluster once there is one.
+
+        Kueue writes the RayCluster's generation into an annotation of the job before it names the Workload.
+        Source: `pkg/controller/jobs/raycluster/common.go:GetWorkloadslicingRayClusterCustomAnnotations`.
+        """
+        live = self._live() if self.cluster_name_path else None
+        generation = "" if live is None else f"_{live.root.section('metadata').integer('generation', 0)}"
+        return super().workload_name_extra() + generation
 
     def validate(self) -> None:
         """Refuses, of a managed job, autoscaling without slices, too many groups, and a group named like the head."""
@@ -102,8 +108,7 @@ class RayKind(BaseJob):
         """The sizes of the groups that Ray has scaled (`pkg/controller/jobs/raycluster/common.go:UpdatePodSets`)."""
         if not (self.cluster_name_path and self.is_elastic and spec.flag("enableInTreeAutoscaling")):
             return {}
-        name = self._cluster_name()
-        live = next((c for manifest in self.related if (c := self._live_cluster(manifest, name))), None)
+        live = self._live()
         if live is None:
             return {}
         own = {group.text("groupName") for group in spec.sections("workerGroupSpecs")}
@@ -115,6 +120,11 @@ class RayKind(BaseJob):
                 counts[group.text("groupName")] = worker_count(group)
         return counts
 
+    def _live(self) -> "RayCluster | None":
+        """Return the live RayCluster that the status names, if it is among the related objects."""
+        name = self._cluster_name()
+        return next((c for manifest in self.related if (c := self._live_cluster(manifest, name))), None)
+
     def _live_cluster(self, manifest: Document, name: str) -> "RayCluster | None":
         if manifest.get("kind") != "RayCluster" or not name:
             return None
@@ -123,8 +133,12 @@ class RayKind(BaseJob):
 
 
 def worker_count(group: Section) -> int:
-    """How many pods a group of workers has: its replicas, 1 if not given, times the hosts of each."""
-    return group.count("replicas", 1) * max(group.count("numOfHosts", 1), 1)
+    """Return the number of pods of a group of workers: its replicas, 0 by default, times the hosts of each.
+
+    KubeRay's CustomResourceDefinition has that default; Kueue's own default of 1 never applies to an object of an API
+    server.
+    """
+    return group.count("replicas", 0) * max(group.count("numOfHosts", 1), 1)
 
 
 class RayCluster(RayKind):
@@ -133,6 +147,16 @@ class RayCluster(RayKind):
     kind = "RayCluster"
     api_versions = BUILT_IN["RayCluster"]
     cluster_path = "spec"
+
+    def validate(self) -> None:
+        """Refuse autoscaling of an elastic cluster that MultiKueue runs elsewhere, and what every Ray kind refuses."""
+        spec = self.root.section("spec")
+        is_remote = spec.text("managedBy") == MULTIKUEUE
+        if self.is_managed and self.is_elastic and is_remote and spec.flag("enableInTreeAutoscaling"):
+            raise spec.error(
+                "enableInTreeAutoscaling", "is true; an elastic job of MultiKueue must not use autoscaling"
+            )
+        super().validate()
 
     def pods_ready(self) -> bool:
         """Whether the state of the cluster is ready."""

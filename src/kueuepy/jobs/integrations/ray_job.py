@@ -6,13 +6,13 @@ Mirrors `pkg/controller/jobs/rayjob/rayjob_controller.go` and `rayjob_webhook.go
 import copy
 from collections.abc import Sequence
 
+from kueuepy.jobs import checks
 from kueuepy.jobs.base import Slot
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.ray_cluster import HEAD, RayKind
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.template import PodSetInfo
 from kueuepy.manifest.jobkinds import BUILT_IN
-from kueuepy.objects import PodSet
 
 SUBMITTER = "submitter"
 _CONTAINER = "ray-job-submitter"
@@ -65,29 +65,36 @@ class RayJob(RayKind):
             template["spec"]["containers"].append({"name": _CONTAINER, "resources": copy.deepcopy(_RESOURCES)})
 
     def validate(self) -> None:
-        """Refuses a managed job with an existing cluster, without a cluster, or that leaves its cluster running."""
+        """Refuse a managed job that uses an existing cluster, has no cluster, or leaves its cluster running."""
         spec = self.root.section("spec")
-        if self.uses_existing_cluster:
+        if self.is_managed:
+            self._check_cluster(spec)
+        if "rayClusterSpec" in spec.data:
+            super().validate()
+        else:
+            checks.check_metadata(self)
+
+    def _check_cluster(self, spec: Section) -> None:
+        """Check which cluster a job uses that Kueue manages."""
+        has_own_cluster = "rayClusterSpec" in spec.data
+        if self.uses_existing_cluster and has_own_cluster:
             raise spec.error("clusterSelector", "is given; a job that Kueue manages must not use an existing cluster")
-        if "rayClusterSpec" not in spec.data:
+        if not self.uses_existing_cluster and not has_own_cluster:
             raise spec.error("rayClusterSpec", "is missing; a job that Kueue manages must have its own cluster")
-        if self.is_managed and not spec.flag("shutdownAfterJobFinishes"):
+        if has_own_cluster and not spec.flag("shutdownAfterJobFinishes"):
             raise spec.error(
                 "shutdownAfterJobFinishes",
                 "is false; a job that Kueue manages must delete its cluster when it finishes",
             )
-        super().validate()
+
+    def checked_slots(self, slots: Sequence[Slot]) -> Sequence[Slot]:
+        """Return the slots of the cluster: the webhook does not check the annotations of the submitter."""
+        return slots[:-1] if self.submission_mode == "K8sJobMode" else slots
 
     def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:  # noqa: ARG002 as the kinds agreed
-        """Writes down the default template of the submitter, so that it can get what it was given."""
+        """Write the default template of the submitter into the job, where it stays, for what the admission adds."""
         if self.submission_mode == "K8sJobMode":
             root.section("spec").data.setdefault("submitterPodTemplate", self._default_submitter())
-
-    def after_stop(self, root: Section, pod_sets: Sequence[PodSet]) -> None:  # noqa: ARG002 as the kinds agreed
-        """Takes the submitter's template away again if it is the default; Kueue leaves it there."""
-        spec = root.section("spec").data
-        if spec.get("submitterPodTemplate") == self._default_submitter():
-            del spec["submitterPodTemplate"]
 
     def finished(self) -> Finished | None:
         """Complete or failed, as the status of the deployment says; the job's status tells which."""

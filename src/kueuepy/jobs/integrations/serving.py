@@ -6,12 +6,16 @@ Mirrors `pkg/controller/jobs/deployment/deployment_webhook.go`, and of `pkg/cont
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import ParentJob, Slot
+from kueuepy.jobs.base import Slot
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.pod import Pod
+from kueuepy.jobs.integrations.pod_group import PodGroup
+from kueuepy.jobs.job import Job
+from kueuepy.jobs.parent import ParentJob
 from kueuepy.jobs.topology import PodIndex
 from kueuepy.manifest.jobkinds import BUILT_IN
 
@@ -24,17 +28,29 @@ class Deployment(ParentJob):
 
     kind = "Deployment"
     api_versions = BUILT_IN["Deployment"]
+    checks_job_labels = False
 
     def slots(self, root: Section) -> Sequence[Slot]:
         """The template of one pod."""
         template = root.section("spec").section("template")
         return [Slot("main", 1, template, index=PodIndex(keys.POD_GROUP_POD_INDEX), keeps_metadata=False)]
 
-    def jobs(self) -> Sequence[Pod]:
-        """Its pods, held back; they are numbered here, where a cluster gives them random names."""
-        template = self._section(self.suspended()).walk("spec.template")
-        pods = (self._pod(template, number) for number in range(replicas(self)))
-        return [Pod(Pod(pod, config=self.config).suspended(), config=self.config) for pod in pods]
+    def jobs(self) -> Sequence[Job]:
+        """Return its pods, or the group of its pods, with Kueue's scheduling gates.
+
+        The pods are numbered here, where a cluster gives them random names.
+        """
+        made = Deployment(self.suspended(), config=self.config)
+        pods = [Pod(Pod(pod, config=self.config).suspended(), config=self.config) for pod in made.pods()]
+        if pods and pods[0].group_name:
+            items = [pod.manifest for pod in pods]
+            return (PodGroup({"apiVersion": "v1", "kind": "List", "items": items}, config=self.config),)
+        return pods
+
+    def pods(self) -> Iterator[Document]:
+        """Return the manifests of its pods, which its ReplicaSet makes of the template."""
+        template = self.root.walk("spec.template")
+        return (self._pod(template, number) for number in range(replicas(self)))
 
     def on_suspended(self, root: Section) -> None:
         """Passes on to its pods their queue, their priority, and that they are held back."""
@@ -44,7 +60,8 @@ class Deployment(ParentJob):
         template.ensure("labels").data.update({keys.MANAGED: "true"} | passed)
 
     def _pod(self, template: Section, number: int) -> Document:
-        metadata = copy.deepcopy(template.section("metadata").data)
+        given = template.find("metadata")
+        metadata = copy.deepcopy(given.data) if given else {}
         metadata.update(name=f"{self.name}-{number}", namespace=self.namespace)
         return {
             "apiVersion": "v1",
@@ -59,6 +76,8 @@ class StatefulSet(ParentJob):
 
     kind = "StatefulSet"
     api_versions = BUILT_IN["StatefulSet"]
+    checks_job_labels = False
+    checks_topology = False
 
     def slots(self, root: Section) -> Sequence[Slot]:
         """The template; the pod set has only its spec."""
@@ -67,12 +86,19 @@ class StatefulSet(ParentJob):
         return [Slot("main", spec.count("replicas", 1), spec.section("template"), index=index, keeps_metadata=False)]
 
     def jobs(self) -> "Sequence[StatefulSet]":
-        """Itself; without replicas, or made by another of Kueue's kinds, it gets no Workload."""
-        return (self,) if self._is_own and self.root.section("spec").count("replicas", 1) else ()
+        """Return itself, if it gets a Workload.
+
+        A StatefulSet without replicas gets none, nor does one that another of Kueue's kinds makes, or one in a worker
+        cluster of MultiKueue.
+        """
+        is_remote = keys.MULTIKUEUE_ORIGIN in self.labels
+        has_pods = self.root.section("spec").count("replicas", 1) > 0
+        return (self,) if has_pods and not is_held_by_another(self.manifest) and not is_remote else ()
 
     def validate(self) -> None:
-        """Refuses what is refused of every kind."""
-        super(ParentJob, self).validate()
+        """Refuse what is refused of every kind, unless another of Kueue's kinds makes the StatefulSet."""
+        if not is_held_by_another(self.manifest):
+            super().validate()
 
     def workload_name(self) -> str:
         """The name that Kueue makes for it."""
@@ -110,7 +136,7 @@ class StatefulSet(ParentJob):
 
     def on_suspended(self, root: Section) -> None:
         """Passes on to its pods that they are held back."""
-        if self._is_own:
+        if not is_held_by_another(self.manifest):
             template = root.section("spec").section("template").ensure("metadata")
             template.ensure("annotations").data[keys.SUSPENDING_PARENT] = _STATEFUL_SET
 
@@ -118,16 +144,21 @@ class StatefulSet(ParentJob):
         """Whether it has no replicas."""
         return not self.root.section("spec").count("replicas", 1)
 
-    @property
-    def _is_own(self) -> bool:
-        """Whether it is not made by another of Kueue's kinds, which then holds its pods back."""
-        metadata = self.root.section("spec").section("template").find("metadata")
-        annotations = metadata.texts("annotations") if metadata else {}
-        return annotations.get(keys.SUSPENDING_PARENT, _STATEFUL_SET) == _STATEFUL_SET
+
+def is_held_by_another(manifest: Document) -> bool:
+    """Whether another of Kueue's kinds makes a StatefulSet, and suspends its pods.
+
+    Source: `pkg/controller/jobs/statefulset/statefulset_controller.go:managedByAnotherFramework`.
+    """
+    found: Any = manifest
+    for key in ("spec", "template", "metadata", "annotations"):
+        found = found.get(key) if isinstance(found, dict) else None
+    parent = found.get(keys.SUSPENDING_PARENT) if isinstance(found, dict) else None
+    return parent is not None and parent != _STATEFUL_SET
 
 
 def replicas(job: ParentJob) -> int:
-    """How many replicas there are, each of which becomes a pod here.
+    """Return the number of replicas, each of which becomes a pod here.
 
     Raises:
         InvalidSpecError: They are more than a cluster has pods.

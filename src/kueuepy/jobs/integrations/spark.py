@@ -6,7 +6,6 @@ Mirrors `pkg/controller/jobs/sparkapplication/sparkapplication_controller.go` an
 import copy
 from collections.abc import Sequence
 
-from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob, Slot
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.spark_pod import DRIVER, EXECUTOR, empty_template, pod_template
@@ -17,7 +16,7 @@ from kueuepy.jobs.template import (
     add_gate,
     merge_texts,
     merge_tolerations,
-    remove_gate,
+    restore_fields,
 )
 from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import PodSet
@@ -74,16 +73,20 @@ class SparkApplication(BaseJob):
         return root.data
 
     def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:
-        """The manifest suspended, with the fields of its roles as the pod sets have them.
+        """Return the manifest suspended, with the fields of its roles as the pod sets of its Workload have them.
 
-        As in Kueue, a node selector of the whole application is not given back.
+        As in Kueue, a node selector of the whole application is not restored, and a role keeps the labels and
+        annotations that only its template had.
         """
         root = self._section(copy.deepcopy(self.manifest))
         self._set_suspend(root, value=True)
         if len(pod_sets) != len(_ROLES):
             return root.data
+        spec = root.section("spec")
+        spec.data.pop("nodeSelector", None)
         for role, pod_set in zip(_ROLES, pod_sets, strict=True):
-            self._restore_role(root.section("spec").section(role), role, pod_set)
+            _restore(spec.section(role), role, pod_set)
+        spec.section(EXECUTOR).data["instances"] = pod_sets[_ROLES.index(EXECUTOR)].count
         return root.data
 
     def finished(self) -> Finished | None:
@@ -103,22 +106,14 @@ class SparkApplication(BaseJob):
     def _state(self) -> Section:
         return self.status().find("applicationState") or Section(self.owner, "status.applicationState", {})
 
-    def _restore_role(self, own: Section, role: str, pod_set: PodSet) -> None:
-        metadata, pod = pod_set.template.get("metadata", {}), pod_set.template["spec"]
-        original: Document = {key: self._own_texts(own, metadata, key) for key in METADATA_FIELDS}
-        original |= {key: copy.deepcopy(pod.get(key)) for key in ("nodeSelector", "tolerations")}
-        template = own.find("template")
-        if template is not None and (spec := template.find("spec")) is not None:
-            remove_gate(spec, keys.TOPOLOGY_GATE)
-        if own.data.get("template") == empty_template(role):
-            original["template"] = None
-        own.data.update(original)
-        for key in [key for key, value in original.items() if not value]:
-            del own.data[key]
 
-    def _own_texts(self, own: Section, metadata: Document, key: str) -> dict[str, str]:
-        """Of the labels or annotations of a role those that it had, without those that only its template has."""
-        return {name: value for name, value in own.texts(key).items() if metadata.get(key, {}).get(name) == value}
+def _restore(own: Section, role: str, pod_set: PodSet) -> None:
+    """Write into the fields of a role what its pod set has."""
+    pod = pod_set.template["spec"]
+    restore_fields(own.data, pod_set.template.get("metadata", {}), METADATA_FIELDS)
+    restore_fields(own.data, pod, ("nodeSelector", "tolerations"))
+    own.data.setdefault("template", empty_template(role))
+    restore_fields(own.section("template").ensure("spec").data, pod, ("schedulingGates",))
 
 
 def _give(own: Section, role: str, info: PodSetInfo, common: Document | None) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from kueuepy.jobs.fields import Document, Section
 
 _ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
+_POD_GROUP = "scheduling.x-k8s.io/pod-group"
 _NODE = "node"
 _TRAINER = "trainer"
 _INITIALIZERS = {"dataset-initializer": "dataset", "model-initializer": "model"}
@@ -26,6 +27,24 @@ _MERGE_KEYS = {
     "schedulingGates": "name",
 }
 """The lists whose items are merged by a key, as the Go types of pods and JobSets say; others are replaced."""
+_CONTAINER_PATCH: Document = dict.fromkeys(("name", "env", "volumeMounts", "securityContext"))
+_POD_PATCH: Document = dict.fromkeys(
+    (
+        "serviceAccountName",
+        "volumes",
+        "imagePullSecrets",
+        "securityContext",
+        "nodeSelector",
+        "affinity",
+        "tolerations",
+        "schedulingGates",
+        "terminationGracePeriodSeconds",
+    )
+)
+_POD_PATCH |= {"initContainers": _CONTAINER_PATCH, "containers": _CONTAINER_PATCH}
+_TEMPLATE_PATCH: Document = {"metadata": None, "spec": {"template": {"metadata": None, "spec": _POD_PATCH}}}
+_PATCH: Document = {"replicatedJobs": {"name": None, "template": _TEMPLATE_PATCH}}
+"""The fields that a runtime patch may have; an API server drops others."""
 
 
 def jobset_spec(train_job: Section, runtime: Section) -> Section:
@@ -33,46 +52,89 @@ def jobset_spec(train_job: Section, runtime: Section) -> Section:
     runtime_spec = runtime.section("spec")
     spec = Section(runtime.owner, "spec.template.spec", copy.deepcopy(runtime_spec.walk("template.spec").data))
     job_spec = train_job.section("spec")
-    for patch in job_spec.sections("runtimePatches"):
-        _apply_patch(spec, patch)
+    _apply_patches(spec, job_spec.sections("runtimePatches"))
     policy = runtime_spec.find("mlPolicy")
     trainer = job_spec.find("trainer")
     for job in spec.sections("replicatedJobs"):
         count = _node_count(job, policy, trainer)
         job.walk("template.spec").data.update(parallelism=count, completions=count)
         _fill(job, job_spec, policy, trainer)
+    group_policy = runtime_spec.find("podGroupPolicy")
+    if group_policy is not None and group_policy.find("coscheduling") is not None:
+        name = train_job.section("metadata").text("name")
+        for job in spec.sections("replicatedJobs"):
+            template = job.walk("template.spec").ensure("template")
+            template.ensure("metadata").ensure("labels").data[_POD_GROUP] = name
     return spec
 
 
 def merged(old: Any, new: Any, key: str = "") -> Any:
-    """A strategic merge: mappings by field, the lists that have one by their merge key, anything else replaced.
+    """Return a strategic merge: mappings by field, the lists that have one by their merge key, all else replaced.
+
+    Items of the new list keep their order, and each item of the old list alone comes before the first new item that
+    followed it in the old list. Source: `k8s.io/apimachinery/pkg/util/strategicpatch/patch.go:mergeSlice`.
 
     >>> merged({"a": {"x": 1}, "env": [{"name": "A", "value": "1"}]}, {"env": [{"name": "B"}]})
-    {'a': {'x': 1}, 'env': [{'name': 'A', 'value': '1'}, {'name': 'B'}]}
+    {'a': {'x': 1}, 'env': [{'name': 'B'}, {'name': 'A', 'value': '1'}]}
     """
     if isinstance(old, dict) and isinstance(new, dict):
         return old | {name: merged(old.get(name), value, name) for name, value in new.items()}
     if isinstance(old, list) and isinstance(new, list) and key in _MERGE_KEYS:
         by = _MERGE_KEYS[key]
-        items = {item[by]: item for item in old}
-        for item in new:
-            items[item[by]] = merged(items.get(item[by]), item)
-        return list(items.values())
+        places = {item[by]: place for place, item in enumerate(old)}
+        patched = {item[by]: item for item in new}
+        kept = [item for item in old if item[by] not in patched]
+        result = []
+        for name, item in patched.items():
+            while kept and name in places and places[kept[0][by]] < places[name]:
+                result.append(kept.pop(0))
+            result.append(merged(old[places[name]] if name in places else None, item))
+        return [*result, *kept]
     return copy.deepcopy(new)
 
 
-def _apply_patch(spec: Section, patch: Section) -> None:
-    """Merges what one manager patches in the runtime; only replicated jobs that the runtime has can be patched."""
-    inner: Section | None = patch
-    for key in ("trainingRuntimeSpec", "template", "spec"):
-        inner = inner and inner.find(key)
-    if inner is None:
-        return
-    names = [job.text("name") for job in spec.sections("replicatedJobs")]
-    for job in inner.sections("replicatedJobs"):
-        if job.text("name") not in names:
-            raise job.error("name", f'is "{job.text("name")}"; it must be one of {", ".join(names)}')
-    spec.data.update(merged(spec.data, inner.data))
+def _apply_patches(spec: Section, patches: Sequence[Section]) -> None:
+    """Merge the patches of all managers into the runtime.
+
+    A replicated job that the runtime does not have gets no pods, and counts as the first one in the order.
+    Source: Kubeflow Trainer's `pkg/runtime/core/trainingruntime.go:mergeRuntimePatches`.
+    """
+    _check_merge_keys(spec)
+    order = {job.text("name"): place for place, job in enumerate(spec.sections("replicatedJobs"))}
+    for patch in patches:
+        inner: Section | None = patch
+        for key in ("trainingRuntimeSpec", "template", "spec"):
+            inner = inner and inner.find(key)
+        if inner is None:
+            continue
+        _check_merge_keys(inner)
+        for job in inner.sections("replicatedJobs"):
+            if job.text("name") not in order:
+                unknown = {"name": job.text("name"), "replicas": 0, "template": {"spec": {"template": {"spec": {}}}}}
+                spec.data["replicatedJobs"] = [unknown, *spec.items("replicatedJobs")]
+        spec.data.update(merged(spec.data, _pruned(inner.data, _PATCH)))
+    spec.data["replicatedJobs"] = sorted(spec.items("replicatedJobs"), key=lambda job: order.get(job["name"], 0))
+
+
+def _check_merge_keys(section: Section) -> None:
+    """Check that each item of a list that is merged by a key has that key."""
+    for name, value in section.data.items():
+        if isinstance(value, dict):
+            _check_merge_keys(section.section(name))
+        elif isinstance(value, list) and name in _MERGE_KEYS:
+            for item in section.sections(name):
+                if not item.text(_MERGE_KEYS[name]):
+                    raise item.error(_MERGE_KEYS[name], "is missing; it must be given")
+                _check_merge_keys(item)
+
+
+def _pruned(value: Any, known: Document | None) -> Any:
+    """Return a value with the known fields only, where they are listed."""
+    if isinstance(value, list):
+        return [_pruned(item, known) for item in value]
+    if known is None or not isinstance(value, dict):
+        return value
+    return {name: _pruned(item, known[name]) for name, item in value.items() if name in known}
 
 
 def _node_count(job: Section, policy: Section | None, trainer: Section | None) -> int:
@@ -116,18 +178,26 @@ def _fill_node(container: Section, fields: Sequence[str], trainer: Section, *, h
     if has_policy and "resourcesPerNode" in trainer.data:
         resources = merged(container.data.get("resources", {}), trainer.data["resourcesPerNode"])
         container.data["resources"] = resources
-    _set_env(container, trainer.data)
+    _set_env(container, trainer.sections("env"))
 
 
 def _fill_initializer(container: Section, source: Section) -> None:
-    uri = {"name": "STORAGE_URI", "value": source.text("storageUri")}
-    _set_env(container, {"env": [uri]} if "storageUri" in source.data else {})
-    _set_env(container, source.data)
+    if "storageUri" in source.data:
+        uri = {"name": "STORAGE_URI", "value": source.text("storageUri")}
+        _set_env(container, [Section(source.owner, source.at("storageUri"), uri)])
+    _set_env(container, source.sections("env"))
+    secret = source.find("secretRef")
+    if secret is not None:
+        reference = {"secretRef": {"name": secret.text("name")}}
+        container.data["envFrom"] = [*container.items("envFrom"), reference]
 
 
-def _set_env(container: Section, source: Document) -> None:
-    if source.get("env"):
-        container.data["env"] = merged(container.items("env"), source["env"], "env")
+def _set_env(container: Section, variables: Sequence[Section]) -> None:
+    """Set environment variables of a container; one of the same name is replaced in its place."""
+    if variables:
+        present = {variable.text("name"): variable.data for variable in container.sections("env")}
+        given = {variable.text("name"): copy.deepcopy(variable.data) for variable in variables}
+        container.data["env"] = list((present | given).values())
 
 
 def _ancestor(job: Section) -> str:

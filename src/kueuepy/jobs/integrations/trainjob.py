@@ -20,6 +20,7 @@ from kueuepy.objects import PodSet, ReclaimablePod
 _GROUP = "trainer.kubeflow.org"
 _NAMESPACED = "TrainingRuntime"
 _CLUSTER_WIDE = "ClusterTrainingRuntime"
+_EMPTY_PATCH: Document = {"template": {"spec": {}}}
 
 
 class TrainJob(BaseJob):
@@ -66,10 +67,14 @@ class TrainJob(BaseJob):
         return (manifest.get("kind"), metadata.get("name"), namespace) == (kind, name, self.namespace)
 
     def on_suspended(self, root: Section) -> None:
-        """Adds the entry that takes what the job is given."""
+        """Add the entry for what the admission gives the job, unless Kueue has added it already.
+
+        Kueue's webhook adds it once, to the new object, whatever entries there are.
+        """
         spec = root.section("spec")
-        if self._own_patch(root) is None:
-            entry = {"manager": keys.RUNTIME_PATCH_MANAGER, "trainingRuntimeSpec": {"template": {"spec": {}}}}
+        entries = spec.sections("runtimePatches")
+        if not self.is_stored and all(entry.data.get("trainingRuntimeSpec") != _EMPTY_PATCH for entry in entries):
+            entry = {"manager": keys.RUNTIME_PATCH_MANAGER, "trainingRuntimeSpec": copy.deepcopy(_EMPTY_PATCH)}
             spec.data["runtimePatches"] = [*spec.items("runtimePatches"), entry]
 
     def started(self, infos: Sequence[PodSetInfo]) -> Document:

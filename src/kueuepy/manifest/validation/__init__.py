@@ -12,7 +12,9 @@ from kueuepy.errors import about
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem
 from kueuepy.manifest.convert import read_object, settled, to_dict
-from kueuepy.manifest.kinds import BY_CLASS, Kind
+from kueuepy.manifest.kinds import BY_CLASS, KUEUE, Kind
+from kueuepy.manifest.schema.structure import structured
+from kueuepy.manifest.schema.table import METADATA
 from kueuepy.manifest.validation import flavor, other, queue, update, workload
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.review import Review
@@ -37,23 +39,28 @@ from kueuepy.objects import (
 )
 from kueuepy.objects.readable import Fault, fault_of
 
-__all__ = ["check", "check_read", "review_object", "validate", "validate_update"]
+__all__ = ["check", "check_read", "review_names", "review_object", "validate", "validate_update"]
+
+
+def _no_rules(_: Object, __: Review) -> None:
+    """Of these kinds, an API server looks at the schema alone."""
+
 
 _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
     ResourceFlavor: flavor.review_flavor,
     ClusterQueue: queue.review_cluster_queue,
     Cohort: queue.review_cohort,
-    LocalQueue: queue.review_local_queue,
+    LocalQueue: _no_rules,
     Workload: workload.review_workload,
-    AdmissionCheck: other.review_check,
+    AdmissionCheck: _no_rules,
     Topology: other.review_topology,
-    WorkloadPriorityClass: other.review_workload_priority_class,
+    WorkloadPriorityClass: _no_rules,
     PriorityClass: other.review_priority_class,
     LimitRange: other.review_limit_range,
     RuntimeClass: other.review_runtime_class,
     Node: other.review_node,
     Pod: other.review_pod,
-    Namespace: lambda _, __: None,
+    Namespace: _no_rules,
 }
 
 
@@ -108,7 +115,7 @@ def _raise(obj: Object | Configuration, problems: list[Problem]) -> None:
 @checked
 def validate_update(old: Object, new: Object, *, feature_gates: Mapping[str, bool] | None = None) -> list[Problem]:
     """What is wrong with a change of an object, its new state included."""
-    review = Review(gates=feature_gates)
+    review = Review(gates=feature_gates, is_update=True)
     if type(old) is not type(new) or old.key != new.key:
         review.problem(("metadata", "name"), f"changes from {old.key} to {new.key}; it must stay the same object")
     elif _has_its_types(new, review):
@@ -139,6 +146,16 @@ def _review_metadata(obj: Object, review: Review) -> None:
     review.annotations(obj.annotations, ("metadata", "annotations"))
 
 
+def review_names(metadata: dict[str, Any], review: Review) -> None:
+    """The rules of name, labels and annotations of an object without a namespace that has no record."""
+    if not metadata.get("name"):
+        review.problem(("metadata", "name"), "is required", "Required")
+    else:
+        review.subdomain(metadata["name"], ("metadata", "name"))
+    review.labels(metadata.get("labels") or {}, ("metadata", "labels"))
+    review.annotations(metadata.get("annotations") or {}, ("metadata", "annotations"))
+
+
 def _has_its_types(obj: Object, review: Review) -> bool:
     """Whether the fields of an object built in Python have the types that its class gives them."""
     kind = BY_CLASS.get(type(obj))
@@ -146,7 +163,7 @@ def _has_its_types(obj: Object, review: Review) -> bool:
         review.problem((), f"is of the class {type(obj).__name__}; it must be one of Kueue's objects, such as Workload")
         return False
     try:
-        found = read_object(kind, to_dict(obj), review)
+        found = _read_again(kind, to_dict(obj), review)
     except (TypeError, ValueError, AttributeError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
         fault = fault_of(obj)
         named = fault if fault and fault[0] else ((), f"has a field of a wrong type: {error}")
@@ -155,6 +172,33 @@ def _has_its_types(obj: Object, review: Review) -> bool:
     if found is not None:
         _review_fault(kind, fault_of(obj), review)  # a manifest's null counts as absent, a record's None does not
     return not review.problems
+
+
+def _read_again(kind: Kind, doc: dict[str, Any], review: Review) -> Object | None:
+    """The record of a written record, which is held to the schema of its kind.
+
+    A record may leave out what an API server requires and no decision depends on: the reason of a condition, fields of
+    containers, and the version and UID of an owner. A template may have the metadata of any object, such as that of
+    the job from which it was copied.
+    """
+    if kind.group == KUEUE:
+        doc = structured(kind.name, kind.version, doc, review)
+        review.problems[:] = [problem for problem in review.problems if not _may_be_absent(problem)]
+        if review.problems:
+            return None
+    return read_object(kind, doc, review)
+
+
+def _may_be_absent(problem: Problem) -> bool:
+    path = problem.path
+    in_template = path[:2] == ("spec", "podSets") and "template" in path
+    in_condition = path[:2] == ("status", "conditions") and path[-1:] == ("reason",)
+    in_metadata = in_template and path[4:5] == ("metadata",) and path[5:] in _METADATA_FIELDS
+    is_known = in_template or in_condition or path == ("metadata", "ownerReferences")
+    return in_metadata if problem.kind == "Unknown" else problem.kind == "Required" and is_known
+
+
+_METADATA_FIELDS = {(name,) for name in METADATA.properties}
 
 
 def _review_fault(kind: Kind, fault: Fault | None, review: Review) -> None:

@@ -10,28 +10,15 @@ from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import PodSet
 
 _RESERVED = "pods"
-_MAX_LABEL = 63
-_MAX_CONSTRAINTS = 3
-_LENGTHS = {
-    "required": 63,
-    "preferred": 63,
-    "podIndexLabel": 317,
-    "subGroupIndexLabel": 317,
-    "podSetGroupName": 256,
-    "podSetSliceRequiredTopology": 63,
-}
 
 
 def review_pod_set(pod_set: PodSet, path: Path, review: Review) -> None:
     """The rules of one pod set."""
-    review.label(pod_set.name, (*path, "name"))
-    review.int32(pod_set.count, (*path, "count"), least=0)
-    review.int32(pod_set.min_count, (*path, "minCount"), least=1)
     if pod_set.min_count is not None and pod_set.min_count > pod_set.count:
         detail = f"is {pod_set.min_count}; it must be at most count, {pod_set.count}"
         review.problem((*path, "minCount"), detail)
     _review_template(pod_set.template, (*path, "template"), review)
-    if pod_set.topology_request:
+    if pod_set.topology_request and review.enabled("TASValidateWorkloadSliceSize"):
         _review_topology(pod_set.topology_request, (*path, "topologyRequest"), review)
 
 
@@ -76,9 +63,6 @@ def _review_resources(resources: dict[str, Any], path: Path, review: Review) -> 
 
 
 def _review_topology(request: dict[str, Any], path: Path, review: Review) -> None:
-    for field, limit in _LENGTHS.items():
-        review.length(request.get(field) or "", limit, (*path, field))
-    review.int32(request.get("subGroupCount"), (*path, "subGroupCount"), least=0)
     size = request.get("podSetSliceSize")
     review.int32(size, (*path, "podSetSliceSize"), least=1)
     if (size is None) != (request.get("podSetSliceRequiredTopology") is None):
@@ -86,9 +70,6 @@ def _review_topology(request: dict[str, Any], path: Path, review: Review) -> Non
         review.problem(
             (*path, missing), "is required: podSetSliceRequiredTopology and podSetSliceSize belong together", "Required"
         )
-    constraints = request.get("podsetSliceRequiredTopologyConstraints") or ()
-    review.at_most(constraints, _MAX_CONSTRAINTS, (*path, "podsetSliceRequiredTopologyConstraints"))
-    for position, constraint in enumerate(constraints):
+    for position, constraint in enumerate(request.get("podsetSliceRequiredTopologyConstraints") or ()):
         place = (*path, "podsetSliceRequiredTopologyConstraints", position)
-        review.length(constraint.get("topology") or "", _MAX_LABEL, (*place, "topology"), least=1)
         review.int32(constraint.get("size") or 0, (*place, "size"), least=1)

@@ -1,4 +1,4 @@
-"""Rules of ClusterQueues, LocalQueues and Cohorts.
+"""Rules of ClusterQueues and Cohorts.
 
 Source: `pkg/webhooks/clusterqueue_webhook.go`, `pkg/webhooks/cohort_webhook.go`, and the types beside them.
 """
@@ -8,11 +8,9 @@ from collections.abc import Iterable, Sequence
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.validation.quota import GROUPS, Owner, review_groups, review_totals, review_weight
 from kueuepy.manifest.validation.review import Review
-from kueuepy.objects import AdmissionCheckStrategyRule, ClusterQueue, Cohort, LabelSelector, LocalQueue
+from kueuepy.objects import AdmissionCheckStrategyRule, ClusterQueue, Cohort, LabelSelector
 
 _CHECKS = ("spec", "admissionChecksStrategy", "admissionChecks")
-_MAX_CHECKS = 64
-_MAX_CHECK_NAME = 316
 _CONCURRENT = ("spec", "concurrentAdmissionPolicy", "migration")
 _MAX_CONCURRENT_FLAVORS = 16
 
@@ -21,7 +19,6 @@ def review_cluster_queue(queue: ClusterQueue, review: Review, skipped_checks: It
     """The rules of a ClusterQueue; of the checks named, the flavors are taken as they are."""
     review_groups(queue.resource_groups, Owner("cohort", queue.cohort_name is not None, bounds_lending=True), review)
     review_totals(queue.resource_groups, review)
-    review.subdomain(queue.cohort_name, ("spec", "cohortName"))
     review_selector(queue.namespace_selector, ("spec", "namespaceSelector"), review)
     preemption = queue.preemption
     if preemption.reclaim_within_cohort == "Never" and preemption.borrow_within_cohort.policy != "Never":
@@ -30,10 +27,6 @@ def review_cluster_queue(queue: ClusterQueue, review: Review, skipped_checks: It
             f"has borrowWithinCohort.policy {preemption.borrow_within_cohort.policy} with reclaimWithinCohort Never; "
             "reclaimWithinCohort must be LowerPriority or Any for that",
         )
-    review.int32(
-        preemption.borrow_within_cohort.max_priority_threshold,
-        ("spec", "preemption", "borrowWithinCohort", "maxPriorityThreshold"),
-    )
     _review_fungibility(queue, review)
     _review_checks(queue, set(skipped_checks), review)
     review_weight(queue.fair_sharing, review)
@@ -57,13 +50,8 @@ def _flavors(queue: ClusterQueue) -> list[str]:
 def _review_checks(queue: ClusterQueue, skipped: set[str], review: Review) -> None:
     rules: Sequence[AdmissionCheckStrategyRule] = queue.admission_checks_strategy
     flavors = _flavors(queue)
-    review.at_most(rules, _MAX_CHECKS, _CHECKS)
-    review.unique((rule.name for rule in rules), _CHECKS, "name")
     for position, rule in enumerate(rules):
-        review.length(rule.name, _MAX_CHECK_NAME, (*_CHECKS, position, "name"), least=1)
         path = (*_CHECKS, position, "onFlavors")
-        review.at_most(rule.on_flavors, _MAX_CHECKS, path)
-        review.unique(rule.on_flavors, path)
         if rule.name not in skipped:
             for index, flavor in enumerate(rule.on_flavors):
                 review.one_of(flavor, flavors, (*path, index))
@@ -75,7 +63,6 @@ def _review_concurrent_admission(queue: ClusterQueue, review: Review) -> None:
         return
     migration = policy.get("migration") or {}
     mode = migration.get("mode")
-    review.one_of(mode, ("TryPreferredFlavors", "RetainFirstAdmission"), (*_CONCURRENT, "mode"))
     if not review.enabled("ConcurrentAdmission"):
         return
     if len(queue.resource_groups) != 1:
@@ -111,13 +98,5 @@ def review_selector(selector: LabelSelector | None, path: Path, review: Review) 
 
 def review_cohort(cohort: Cohort, review: Review) -> None:
     """The rules of a Cohort. Cycles are legal here: the queues in one are inactive."""
-    review.subdomain(cohort.parent_name, ("spec", "parentName"))
     review_groups(cohort.resource_groups, Owner("parent", cohort.parent_name is not None, bounds_lending=False), review)
     review_weight(cohort.fair_sharing, review)
-
-
-def review_local_queue(queue: LocalQueue, review: Review) -> None:
-    """The rules of a LocalQueue, whose weight may be anything."""
-    review.subdomain(queue.cluster_queue or None, ("spec", "clusterQueue"))
-    if queue.fair_sharing is not None:
-        review.quantity(queue.fair_sharing.weight, ("spec", "fairSharing", "weight"), negative=True)

@@ -14,8 +14,6 @@ from kueuepy.manifest.validation.review import ZERO, Review
 from kueuepy.objects import FairSharing, FlavorQuotas, ResourceGroup, ResourceQuota
 
 GROUPS = ("spec", "resourceGroups")
-_MAX_GROUPS = 16
-_MAX_IN_GROUP = 64
 _MAX_IN_ALL = 256
 _MAX_COMBINATIONS = 512
 _NANO = Quantity("1n")
@@ -37,18 +35,14 @@ class Owner(msgspec.Struct, frozen=True):
 
 def review_groups(groups: Sequence[ResourceGroup], owner: Owner, review: Review) -> None:
     """The rules of all resource groups of a ClusterQueue or Cohort."""
-    review.at_most(groups, _MAX_GROUPS, GROUPS)
     resources: set[str] = set()
     flavors: set[str] = set()
     for position, group in enumerate(groups):
         path = (*GROUPS, position)
-        review.some(group.covered_resources, _MAX_IN_GROUP, (*path, "coveredResources"))
-        review.some(group.flavors, _MAX_IN_GROUP, (*path, "flavors"))
         for index, name in enumerate(group.covered_resources):
             review.label_key(name, (*path, "coveredResources", index))
             _once(name, "resource", resources, (*path, "coveredResources", index), review)
         for index, quotas in enumerate(group.flavors):
-            review.subdomain(quotas.name, (*path, "flavors", index, "name"))
             _once(quotas.name, "flavor", flavors, (*path, "flavors", index, "name"), review)
             _review_flavor(quotas, group, (*path, "flavors", index), owner, review)
 
@@ -78,7 +72,6 @@ def _once(name: str, word: str, seen: set[str], path: Path, review: Review) -> N
 def _review_flavor(quotas: FlavorQuotas, group: ResourceGroup, path: Path, owner: Owner, review: Review) -> None:
     covered = group.covered_resources
     names = tuple(quota.name for quota in quotas.resources)
-    review.some(names, _MAX_IN_GROUP, (*path, "resources"))
     if len(names) != len(covered):
         missing = ", ".join(name for name in covered if name not in names)
         detail = f"are {len(names)}; there must be one for each of the {len(covered)} covered resources"

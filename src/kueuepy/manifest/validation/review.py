@@ -3,7 +3,6 @@
 Source: `k8s.io/apimachinery/pkg/util/validation` and the patterns of Kueue's CRDs.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sized
 from functools import lru_cache
 from typing import Any
@@ -11,19 +10,19 @@ from typing import Any
 from kueuepy._core import Quantity
 from kueuepy.errors.problems import Path, shown
 from kueuepy.manifest.decoding import Findings, Validated
+from kueuepy.manifest.formats import (
+    DNS_LABEL,
+    LABEL_LENGTH,
+    QUANTITY,
+    SUBDOMAIN_LENGTH,
+    is_label_key,
+    is_label_value,
+    is_subdomain,
+)
 from kueuepy.manifest.gates import enabled
 from kueuepy.objects import QuantityText
 
-_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_WORD = r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
-DNS_LABEL = re.compile(_LABEL)
-DNS_SUBDOMAIN = re.compile(rf"{_LABEL}(\.{_LABEL})*")
-_LABEL_WORD = re.compile(_WORD)
-_NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
-_QUANTITY = re.compile(rf"[+-]?{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?{_NUMBER}))?")
 _INT32 = 2**31
-_SUBDOMAIN_LENGTH = 253
-_LABEL_LENGTH = 63
 _REMEMBERED = 4096  # names and amounts that were looked at; those of workloads that came and went leave nothing
 _ANNOTATIONS_BYTES = 256 * 1024
 ZERO = Quantity("0")
@@ -34,16 +33,23 @@ class Review(Findings):
 
     Attributes:
         gates: Feature gates that differ from their defaults.
+        is_update: Whether a change is reviewed, not an object by itself.
     """
 
-    __slots__ = ("gates",)
+    __slots__ = ("gates", "is_update")
 
     def __init__(
-        self, *, strict: bool = True, gates: Mapping[str, bool] | None = None, validated: Validated | None = None
+        self,
+        *,
+        strict: bool = True,
+        gates: Mapping[str, bool] | None = None,
+        validated: Validated | None = None,
+        is_update: bool = False,
     ) -> None:
         """Starts without findings; lenient reviews note names of a wrong form, and refuse nothing for them."""
         super().__init__(strict=strict, validated=validated)
         self.gates = gates or {}
+        self.is_update = is_update
 
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on."""
@@ -96,16 +102,16 @@ class Review(Findings):
         """A name or a reference to one is a DNS subdomain; `None` is none."""
         if name is not None and not is_subdomain(name):
             detail = (
-                f"is {shown(name)}; it must be a DNS subdomain: at most {_SUBDOMAIN_LENGTH} of a-z, 0-9, - and ., "
+                f"is {shown(name)}; it must be a DNS subdomain: at most {SUBDOMAIN_LENGTH} of a-z, 0-9, - and ., "
                 "with a letter or digit at each end"
             )
             self.odd(path, detail, "taken as it is", "Invalid")
 
     def label(self, name: str, path: Path) -> None:
         """A name is a DNS label."""
-        if not (len(name) <= _LABEL_LENGTH and DNS_LABEL.fullmatch(name)):
+        if not (len(name) <= LABEL_LENGTH and DNS_LABEL.fullmatch(name)):
             detail = (
-                f"is {shown(name)}; it must be a DNS label: at most {_LABEL_LENGTH} of a-z, 0-9 and -, "
+                f"is {shown(name)}; it must be a DNS label: at most {LABEL_LENGTH} of a-z, 0-9 and -, "
                 "with a letter or digit at each end"
             )
             self.odd(path, detail, "taken as it is", "Invalid")
@@ -115,7 +121,7 @@ class Review(Findings):
         if not is_label_key(key):
             self.problem(
                 path,
-                f"is {shown(key)}; it must be a label key: at most {_LABEL_LENGTH} letters, digits, -, _ and ., "
+                f"is {shown(key)}; it must be a label key: at most {LABEL_LENGTH} letters, digits, -, _ and ., "
                 "if need be after a DNS subdomain and /",
             )
 
@@ -124,7 +130,7 @@ class Review(Findings):
         if not is_label_value(value):
             self.problem(
                 path,
-                f"is {shown(value)}; it must be a label value: at most {_LABEL_LENGTH} letters, digits, -, _ and ., "
+                f"is {shown(value)}; it must be a label value: at most {LABEL_LENGTH} letters, digits, -, _ and ., "
                 "with a letter or digit at each end",
             )
 
@@ -141,7 +147,7 @@ class Review(Findings):
             return
         for key in annotations:
             self.label_key(key.lower(), (*path, key))
-        size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
+        size = sum(_bytes(key) + _bytes(value) for key, value in annotations.items())
         if size > _ANNOTATIONS_BYTES:
             self.problem(path, f"has {size} bytes; at most {_ANNOTATIONS_BYTES} are allowed", "TooMany")
 
@@ -168,6 +174,11 @@ class Review(Findings):
         return found
 
 
+def _bytes(text: str) -> int:
+    """The length of a text in UTF-8; a lone surrogate, which has no form there, counts as three bytes."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
 _NO_QUANTITY = "is {}; it must be a quantity: an integer, or a text such as 500m or 64Gi"
 
 
@@ -184,7 +195,7 @@ def parse_quantity(value: QuantityText) -> Quantity | str:
     if isinstance(value, bool):
         return _NO_QUANTITY.format(value)
     text = str(value)
-    if isinstance(value, str) and not _QUANTITY.fullmatch(text):
+    if isinstance(value, str) and not QUANTITY.fullmatch(text):
         return f"is {shown(value)}; it must be a quantity: a number, then one of n u m k M G T P E Ki Mi Gi Ti Pi Ei"
     return parse_lenient(text)
 
@@ -195,24 +206,3 @@ def parse_lenient(value: QuantityText) -> Quantity | str:
         return Quantity(str(value))
     except ValueError as error:
         return str(error)
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def is_subdomain(name: str) -> bool:
-    """Whether a text is a DNS subdomain."""
-    return len(name) <= _SUBDOMAIN_LENGTH and bool(DNS_SUBDOMAIN.fullmatch(name))
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def is_label_key(key: str) -> bool:
-    """Whether a text can be a label's key."""
-    prefix, slash, word = key.rpartition("/")
-    if slash and not is_subdomain(prefix):
-        return False
-    return len(word) <= _LABEL_LENGTH and bool(_LABEL_WORD.fullmatch(word))
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def is_label_value(value: str) -> bool:
-    """Whether a text can be a label's value."""
-    return value == "" or (len(value) <= _LABEL_LENGTH and bool(_LABEL_WORD.fullmatch(value)))

@@ -10,9 +10,12 @@ from typing import Any
 import msgspec
 
 from kueuepy.errors.problems import Path
+from kueuepy.manifest.convert import to_dict
+from kueuepy.manifest.schema.meaning import same_pod_sets, same_status
 from kueuepy.manifest.validation import queue as queues
+from kueuepy.manifest.validation.elastic import is_elastic, is_replacement
 from kueuepy.manifest.validation.review import Review
-from kueuepy.manifest.validation.workload import gates_of, is_elastic
+from kueuepy.manifest.validation.workload import gates_of
 from kueuepy.objects import (
     HOSTNAME_LABEL,
     Admission,
@@ -39,13 +42,16 @@ def review_update(old: Object, new: Object, review: Review, rules: Callable[[Any
             _review_workload(old, new, review, rules)
             return
         case LocalQueue(), LocalQueue():
-            _same(old.cluster_queue, new.cluster_queue, ("spec", "clusterQueue"), review)
+            if old.cluster_queue and new.cluster_queue:
+                _same(old.cluster_queue, new.cluster_queue, ("spec", "clusterQueue"), review)
         case ResourceFlavor(), ResourceFlavor() if old.topology_name is not None:
             _same(old.topology_name, new.topology_name, ("spec", "topologyName"), review)
         case AdmissionCheck(), AdmissionCheck():
-            _same(old.controller_name, new.controller_name, ("spec", "controllerName"), review)
-        case Topology(), Topology() if not old.levels[-1:] == new.levels[-1:] == (HOSTNAME_LABEL,):
-            _same(old.levels, new.levels, ("spec", "levels"), review)
+            if old.controller_name and new.controller_name:
+                _same(old.controller_name, new.controller_name, ("spec", "controllerName"), review)
+        case Topology(), Topology() if old.levels and new.levels:
+            if not old.levels[-1] == new.levels[-1] == HOSTNAME_LABEL:
+                _same(old.levels, new.levels, ("spec", "levels"), review)
     rules(new, review)
 
 
@@ -85,11 +91,14 @@ def _review_workload(old: Workload, new: Workload, review: Review, rules: Callab
         limits = old.maximum_execution_time_seconds or 0, new.maximum_execution_time_seconds or 0
         _same(*limits, ("spec", "maximumExecutionTimeSeconds"), review)
     if before.admission is not None and after.admission is not None:
-        _same(_lasting(before.admission), _lasting(after.admission), ("status", "admission"), review)
+        lasting = _lasting(before.admission), _lasting(after.admission)
+        if not same_status("admission", *map(msgspec.to_builtins, lasting)):
+            _same(*lasting, ("status", "admission"), review)
     if before.is_true("QuotaReserved") and before.admission is None:
         # What already lacks its admission may go on so, until it is put right or goes away.
         review.problems[:] = [p for p in review.problems if (p.path, p.kind) != (("status", "admission"), "Required")]
     _review_check_updates(before, after, review)
+    _review_cluster(new, before, after, review)
     _review_gates(old, new, review)
 
 
@@ -99,10 +108,16 @@ def _review_pod_sets(old: Workload, new: Workload, review: Review) -> None:
     if len(old.pod_sets) != len(new.pod_sets):
         review.problem(path, "cannot be changed while quota is reserved")
         return
-    for position, (before, after) in enumerate(zip(old.pod_sets, new.pod_sets, strict=True)):
-        if review.enabled("ElasticJobsViaWorkloadSlices") and after.count < before.count:
-            after = msgspec.structs.replace(after, count=before.count)  # noqa: PLW2901
-        if before != after:
+    scalable = review.enabled("ElasticJobsViaWorkloadSlices")
+    after = [
+        msgspec.structs.replace(new_one, count=old_one.count) if scalable and new_one.count < old_one.count else new_one
+        for old_one, new_one in zip(old.pod_sets, new.pod_sets, strict=True)
+    ]
+    if list(old.pod_sets) == after:
+        return
+    written = (to_dict(msgspec.structs.replace(old, pod_sets=tuple(sets))) for sets in (old.pod_sets, after))
+    for position, same in enumerate(same_pod_sets(*(doc["spec"]["podSets"] for doc in written))):
+        if not same:
             review.problem((*path, position), "cannot be changed while quota is reserved, but for a lower count")
 
 
@@ -151,7 +166,20 @@ def _review_check_updates(before: WorkloadStatus, after: WorkloadStatus, review:
     for position, check in enumerate(after.admission_checks):
         if check.state == "Ready" and check.name in ready:
             path = ("status", "admissionChecks", position, "podSetUpdates")
-            _same(ready[check.name].pod_set_updates, check.pod_set_updates, path, review)
+            before_updates = list(ready[check.name].pod_set_updates)
+            _same(before_updates, list(check.pod_set_updates), path, review)
+
+
+def _review_cluster(new: Workload, before: WorkloadStatus, after: WorkloadStatus, review: Review) -> None:
+    """A cluster of MultiKueue is one of the nominated clusters; the slice that replaces another may have any."""
+    if review.enabled("ElasticJobsViaWorkloadSlices") and is_replacement(new):
+        return
+    name = after.cluster_name
+    if before.cluster_name is None and name is not None and name not in before.nominated_cluster_names:
+        path, allowed = ("status", "clusterName"), ", ".join(before.nominated_cluster_names) or "nominated first"
+        review.problem(path, f'is "{name}"; it must be one of the nominated clusters: {allowed}')
+    if before.cluster_name is not None and name is not None:
+        _same(before.cluster_name, name, ("status", "clusterName"), review)
 
 
 def _review_gates(old: Workload, new: Workload, review: Review) -> None:

@@ -5,17 +5,16 @@ Source: `pkg/webhooks/workload_webhook.go:ValidateWorkload`, `apis/kueue/v1beta2
 
 import re
 
+from kueuepy.manifest.formats import DNS_SUBDOMAIN
+from kueuepy.manifest.validation.elastic import is_elastic
 from kueuepy.manifest.validation.podset import review_pod_set
-from kueuepy.manifest.validation.review import DNS_SUBDOMAIN, Review
+from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.validation.status import review_status
 from kueuepy.objects import Workload
 
 _POD_SETS = ("spec", "podSets")
-_MAX_POD_SETS = 18
-_MAX_GATES = 8
 _MAX_GATE_NAME = 63
 _KINDS = {"kueue.x-k8s.io": "WorkloadPriorityClass", "scheduling.k8s.io": "PriorityClass"}
-_ELASTIC = "kueue.x-k8s.io/elastic-job"
 _BOOST = "kueue.x-k8s.io/priority-boost"
 _GATED_BY = "kueue.x-k8s.io/admission-gated-by"
 _SIGNED = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
@@ -25,33 +24,14 @@ _HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 def review_workload(workload: Workload, review: Review) -> None:
     """The rules of a Workload."""
-    review.at_most(workload.pod_sets, _MAX_POD_SETS, _POD_SETS)
-    review.unique((pod_set.name for pod_set in workload.pod_sets), _POD_SETS, "name")
     for position, pod_set in enumerate(workload.pod_sets):
         review_pod_set(pod_set, (*_POD_SETS, position), review)
     _review_min_counts(workload, review)
-    review.subdomain(workload.queue_name or None, ("spec", "queueName"))
-    review.int32(workload.priority, ("spec", "priority"))
     _review_class_ref(workload, review)
-    review.int32(workload.maximum_execution_time_seconds, ("spec", "maximumExecutionTimeSeconds"), least=1)
-    _review_preemption_gates(workload, review)
     review_gated_by(workload, review)
     _review_boost(workload, review)
     if workload.status is not None:
         review_status(workload, workload.status, review)
-
-
-def _review_preemption_gates(workload: Workload, review: Review) -> None:
-    gates = ("spec", "preemptionGates")
-    review.at_most(workload.preemption_gates, _MAX_GATES, gates)
-    review.unique(workload.preemption_gates, gates, "name")
-    for position, gate in enumerate(workload.preemption_gates):
-        review.length(gate, _MAX_GATE_NAME, (*gates, position, "name"), least=1)
-
-
-def is_elastic(workload: Workload, review: Review) -> bool:
-    """Whether the Workload is a slice of an elastic job, which may be scaled while it runs."""
-    return review.enabled("ElasticJobsViaWorkloadSlices") and workload.annotations.get(_ELASTIC) == "true"
 
 
 def _review_min_counts(workload: Workload, review: Review) -> None:
@@ -66,10 +46,8 @@ def _review_class_ref(workload: Workload, review: Review) -> None:
     ref, path = workload.priority_class_ref, ("spec", "priorityClassRef")
     if ref is None:
         return
-    review.one_of(ref.group, _KINDS, (*path, "group"))
     if ref.group in _KINDS:
         review.one_of(ref.kind, [_KINDS[ref.group]], (*path, "kind"))
-    review.subdomain(ref.name, (*path, "name"))
     if workload.priority is None:
         review.problem(("spec", "priority"), "is required where priorityClassRef is set", "Required")
 

@@ -170,6 +170,9 @@ def _pod_set(raw: Any) -> Any:
 
 def _with_reservation(conditions: list[Any]) -> list[Any]:
     """The conditions, with a reservation for an admission: the old version made no difference between them."""
+    conditions = [
+        {"message": "", **condition} if isinstance(condition, dict) else condition for condition in conditions
+    ]
     admitted = [
         c for c in conditions if isinstance(c, dict) and c.get("type") == "Admitted" and c.get("status") == "True"
     ]

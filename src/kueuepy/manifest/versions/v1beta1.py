@@ -13,10 +13,8 @@ _CLASSES = {
     "kueue.x-k8s.io/workloadpriorityclass": ("kueue.x-k8s.io", "WorkloadPriorityClass"),
     "scheduling.k8s.io/priorityclass": ("scheduling.k8s.io", "PriorityClass"),
 }
-_NEWER = {
-    "ClusterQueue": {"cohortName": "cohort", "concurrentAdmissionPolicy": ""},
-    "Workload": {"priorityClassRef": "priorityClassName", "preemptionGates": ""},
-}
+_MODES = ("NoAdmissionFairSharing", "UsageBasedAdmissionFairSharing")
+_DELAYS = ("Pending", "Ready")
 
 
 def convert(doc: Doc, findings: Findings) -> Doc:
@@ -25,7 +23,6 @@ def convert(doc: Doc, findings: Findings) -> Doc:
     if not isinstance(spec, dict):
         return doc
     kind = str(doc.get("kind"))
-    spec = _without_newer(kind, spec, findings)
     if kind == "ClusterQueue":
         return {**doc, "spec": _cluster_queue(spec)}
     if kind == "Workload":
@@ -33,15 +30,6 @@ def convert(doc: Doc, findings: Findings) -> Doc:
     if kind == "AdmissionCheck":
         spec = {name: value for name, value in spec.items() if name != "retryDelayMinutes"}
     return {**doc, "spec": spec}
-
-
-def _without_newer(kind: str, spec: Doc, findings: Findings) -> Doc:
-    """The spec without the fields that only v1beta2 has."""
-    newer = _NEWER.get(kind, {})
-    for name in spec.keys() & newer.keys():
-        hint = f'; its name there is "{newer[name]}"' if newer[name] else ""
-        findings.odd(("spec", name), f"unknown field in v1beta1{hint}", "left out")
-    return {name: value for name, value in spec.items() if name not in newer}
 
 
 def _cluster_queue(spec: Doc) -> Doc:
@@ -53,6 +41,10 @@ def _cluster_queue(spec: Doc) -> Doc:
     if checks:
         named = [{"name": name} for name in checks] if isinstance(checks, list) else checks
         spec["admissionChecksStrategy"] = {"admissionChecks": named}
+    if not spec.get("admissionChecksStrategy", {}).get("admissionChecks"):
+        spec.pop("admissionChecksStrategy", None)
+    if spec.get("admissionScope", {}).get("admissionMode") not in _MODES:
+        spec.pop("admissionScope", None)  # any text is allowed, and stands for no mode
     fungibility = spec.get("flavorFungibility")
     if isinstance(fungibility, dict):
         spec["flavorFungibility"] = {
@@ -74,9 +66,10 @@ def with_class_ref(spec: Doc, findings: Findings) -> Doc:
     name, source = spec.pop("priorityClassName", None), spec.pop("priorityClassSource", None)
     if name and spec.get("priority") is None:
         findings.problem(("spec", "priority"), "is required where priorityClassName is set", "Required")
-    if source in _CLASSES and name:
+    if isinstance(source, str) and source in _CLASSES:
         group, kind = _CLASSES[source]
-        spec["priorityClassRef"] = {"group": group, "kind": kind, "name": name}
+        if name:
+            spec["priorityClassRef"] = {"group": group, "kind": kind, "name": name}
     elif source:
         allowed = ", ".join(_CLASSES)
         findings.problem(
@@ -101,6 +94,8 @@ def _status(status: Any) -> Any:
 
 def _assignment(raw: Any) -> Any:
     """An assignment whose domains, if any, are one slice that names each value of each domain."""
+    if isinstance(raw, dict) and raw.get("delayedTopologyRequest", _DELAYS[0]) not in _DELAYS:
+        raw = {name: value for name, value in raw.items() if name != "delayedTopologyRequest"}
     topology = raw.get("topologyAssignment") if isinstance(raw, dict) else None
     domains = topology.get("domains") if isinstance(topology, dict) else None
     if not isinstance(topology, dict) or not isinstance(domains, list) or not _are_domains(domains):

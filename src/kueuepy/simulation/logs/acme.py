@@ -47,6 +47,5 @@ def read_acme(source: Source, queue: str = "type") -> JobColumns:
         "recorded_start": start.view("M8[ns]"),
     }
     if table.has("mem_per_pod_GB"):
-        memory, _ = table.column("mem_per_pod_GB")._numbers("it must be a number")  # noqa: SLF001 - of one room
-        columns["memory"] = np.nan_to_num(memory) * 10**9
+        columns["memory"] = table.column("mem_per_pod_GB").number() * 10**9
     return table.jobs(columns)

@@ -1,4 +1,4 @@
-"""Alibaba's GPU clusters (alibaba/clusterdata): PAI of 2020, openb of 2023, spot GPUs of 2026."""
+"""Alibaba's GPU clusters (alibaba/clusterdata): PAI of 2020, openb of 2023, DLRM of 2025, spot GPUs of 2026."""
 
 from __future__ import annotations
 
@@ -100,6 +100,48 @@ def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "dro
     return table.jobs(columns)
 
 
+def read_alibaba2025(source: Source, *, unfinished: str = "drop") -> JobColumns:
+    """Read instances of recommendation models: each is a job of one pod, of the queue of its `app_name`.
+
+    `cpu_request` cores, `memory_request` and `disk_request` GiB and `gpu_request` GPUs; it runs from scheduling to
+    deletion. The column `kind` is its `role`, CN for a node with GPUs and HN for one without.
+
+    Args:
+        source: `disaggregated_DLRM.csv`.
+        unfinished: Whether instances that were created before or deleted after the recorded time are left out (`drop`),
+            or arrive at its beginning and never end (`keep`).
+
+    Raises:
+        InvalidSpecError: `unfinished` is neither.
+    """
+    if unfinished not in _PENDING:
+        raise InvalidSpecError(f"unfinished: {unfinished!r}; it must be one of {', '.join(_PENDING)}")
+    table = Table(source, source.csv())
+    if unfinished == "drop":
+        table = table.keep(table.given("creation_time"), "created before the recorded time")
+        table = table.keep(table.given("deletion_time"), "deleted after the recorded time")
+    created, deleted = table.column("creation_time").times(), table.column("deletion_time").times()
+    scheduled = table.column("scheduled_time").times()
+    start = np.maximum(np.where(scheduled < 0, created, scheduled), 0)
+    keep = (deleted < 0) | (deleted >= start)
+    table = table.keep(keep, "deleted before it was scheduled")
+    created, deleted, start, scheduled = created[keep], deleted[keep], start[keep], scheduled[keep]
+    return table.jobs(
+        {
+            "name": [str(name).replace("_", "-") for name in table.column("instance_sn").values.tolist()],
+            "queue": [str(name).replace("_", "-") for name in table.column("app_name").values.tolist()],
+            "submit": np.maximum(created, 0).view("M8[ns]"),
+            "runtime": np.where(deleted < 0, -1, deleted - start).view("m8[ns]"),
+            "gpu": table.column("gpu_request").whole(0, missing=0),
+            "cpu": _numbers(table, "cpu_request"),
+            "memory": np.ceil(_numbers(table, "memory_request") * 2**30),
+            "ephemeral-storage": np.ceil(_numbers(table, "disk_request") * 2**30),
+            "kind": table.column("role").values,
+            "recorded_start": scheduled.view("M8[ns]"),
+        }
+    )
+
+
 def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002
     """`worker_num` pods of `gpu_request` GPUs and `cpu_request` cpus; HP jobs have priority 100, Spot 0.
 
@@ -126,8 +168,7 @@ def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) 
 
 
 def _numbers(table: Table, name: str) -> NDArray[np.float64]:
-    found, absent = table.column(name)._numbers("it must be a number")  # noqa: SLF001 - of one room
-    return np.where(absent, 0.0, found)
+    return table.column(name).number()
 
 
 def _flavors(values: Any) -> Categorical | list[str | None]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError
 from kueuepy.simulation.read import Source, Table, row_columns
+from kueuepy.simulation.values import text_of
 
 if TYPE_CHECKING:
     from kueuepy.simulation.base import JobColumns
@@ -42,13 +42,10 @@ def read_batsim(source: Source, queue: str = "jobs") -> JobColumns:
     Raises:
         InvalidSpecError: The file is no workload of Batsim.
     """
-    try:
-        found = msgspec.json.decode(source.bytes(), type=_Workload)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
-        raise InvalidSpecError(f"{source.path}: {error}; it must be a workload of Batsim") from None
+    found: _Workload = source.json(_Workload, "a workload of Batsim")
     rows: list[dict[str, Any]] = [
         {
-            "name": f"j{job.id}".replace("!", "-").replace("_", "-").lower(),
+            "name": f"j{text_of(job.id)}".replace("!", "-").replace("_", "-").lower(),
             "submit": job.subtime,
             "runtime": profile.delay if (profile := found.profiles.get(job.profile)) is not None else None,
             "pods": job.res,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.read import Source, Table
 
 if TYPE_CHECKING:
@@ -56,26 +57,27 @@ def read_borg2019(
 def _collections(events: Table, instances: Table, machine: tuple[float, float]) -> dict[str, Any]:
     """A row for each collection, in the order of their first events."""
     found: dict[str, dict[str, Any]] = {}
-    for row in _rows(events, "time", "type", "collection_id", "priority", "collection_type"):
-        time, kind, key, priority, alloc = row
-        job = found.setdefault(
-            key,
-            {"submit": -1, "start": -1, "end": -1, "alloc": int(alloc or 0), "priority": int(priority or 0)},
-        )
+    priorities, allocs = (events.column(name).whole(0, missing=0) for name in ("priority", "collection_type"))
+    rows = zip(
+        _times(events), *_texts(events, "type", "collection_id"), priorities.tolist(), allocs.tolist(), strict=True
+    )
+    for time, kind, key, priority, alloc in rows:
+        job = found.setdefault(key, {"submit": -1, "start": -1, "end": -1, "alloc": alloc, "priority": priority})
         if kind == _SUBMIT and job["submit"] < 0:
-            job["submit"] = int(time)
+            job["submit"] = time
         elif kind in _ENDS:
-            job["end"] = int(time)
+            job["end"] = time
     asked: dict[str, tuple[float, float]] = {}
     pods: dict[str, set[str]] = {}
-    names = ("time", "type", "collection_id", "instance_index", "resource_request.cpus", "resource_request.memory")
-    for time, kind, key, index, cpus, memory in _rows(instances, *names):
+    parts = (instances.column(f"resource_request.{name}").number().tolist() for name in ("cpus", "memory"))
+    texts = _texts(instances, "type", "collection_id", "instance_index")
+    for time, kind, key, index, cpus, memory in zip(_times(instances), *texts, *parts, strict=True):
         if key in found:
             pods.setdefault(key, set()).add(index)
-            asked[key] = max(asked.get(key, (0.0, 0.0)), (float(cpus or 0), float(memory or 0)))
-            if kind == _SCHEDULE and not 0 <= found[key]["start"] <= int(time):
-                found[key]["start"] = int(time)
-    rows = [
+            asked[key] = max(asked.get(key, (0.0, 0.0)), (cpus, memory))
+            if kind == _SCHEDULE and not 0 <= found[key]["start"] <= time:
+                found[key]["start"] = time
+    jobs = [
         {
             **job,
             "queue": next((tier for most, tier in _TIERS if job["priority"] <= most), "production"),
@@ -86,8 +88,14 @@ def _collections(events: Table, instances: Table, machine: tuple[float, float]) 
         for key, job in found.items()
     ]
     columns = ("submit", "start", "end", "alloc", "priority", "queue", "pods", "cpu", "memory")
-    return {name: [row[name] for row in rows] for name in columns}
+    return {name: [row[name] for row in jobs] for name in columns}
 
 
-def _rows(table: Table, *names: str) -> Any:
-    return zip(*(table.column(name).values.tolist() for name in names), strict=True)
+def _times(table: Table) -> list[int]:
+    """Return the microseconds of each event."""
+    found: list[int] = table.column("time").whole(0, missing=0, most=LONGEST // _MICROSECOND).tolist()
+    return found
+
+
+def _texts(table: Table, *names: str) -> list[list[str]]:
+    return [table.column(name).values.tolist() for name in names]

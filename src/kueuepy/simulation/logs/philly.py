@@ -8,7 +8,10 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.objects import SECOND
+from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.read import Source, Table, row_columns
+from kueuepy.simulation.spans import parse_moment, shown
 
 if TYPE_CHECKING:
     from kueuepy.simulation.base import JobColumns
@@ -39,17 +42,34 @@ def read_philly(source: Source, per_pod: int = 8) -> JobColumns:
     return table.jobs(columns)
 
 
+class _Server(msgspec.Struct):
+    gpus: list[Any] | None = None
+
+
+class _Attempt(msgspec.Struct):
+    start_time: str | None = None
+    end_time: str | None = None
+    detail: list[_Server] | None = None
+
+
+class _Job(msgspec.Struct):
+    jobid: str = ""
+    vc: str | None = None
+    user: str | None = None
+    status: str | None = None
+    submitted_time: str | None = None
+    attempts: list[_Attempt] | None = None
+
+
 def read_philly_json(source: Source) -> JobColumns:
-    """`cluster_job_log`: runs for the sum of its attempts, on the servers and GPUs of the first one; the queue is `vc`.
+    """Read `cluster_job_log`: a job runs for the sum of its attempts, on the servers and GPUs of the first; queue `vc`.
 
     Raises:
-        InvalidSpecError: The file is no list of jobs.
+        InvalidSpecError: The file is not a list of jobs, or a time is not a date and time.
     """
-    try:
-        jobs = msgspec.json.decode(source.bytes(), type=list[dict[str, Any]])
-    except msgspec.DecodeError as error:
-        raise InvalidSpecError(f"{source.path}: {error}; it must be a JSON list of jobs") from None
-    table = Table(source, row_columns([_row(job) for job in jobs]))
+    jobs = source.json(list[_Job], "a JSON list of jobs")
+    where = source.where(first=1)
+    table = Table(source, row_columns([_row(job, where(number)) for number, job in enumerate(jobs)]), first=1)
     table = table.keep(table.given("submit", "runtime"), "no attempt, or one without times")
     table = table.keep(np.array([gpus > 0 for gpus in table.column("gpus").values.tolist()], bool), "without GPUs")
     gpus = np.array(table.column("gpus").values.tolist(), np.int64)
@@ -58,34 +78,46 @@ def read_philly_json(source: Source) -> JobColumns:
         {
             "name": table.column("name").values,
             "queue": table.column("vc").values,
-            "submit": table.column("submit").values,
+            "submit": _dates(table, "submit"),
             "runtime": table.column("runtime").values,
             "pods": pods,
             "gpu": -(-gpus // pods),
             "user": table.column("user").values,
             "state": table.column("state").values,
-            "recorded_start": table.column("start").times().view("M8[ns]"),
+            "recorded_start": _dates(table, "start"),
         }
     )
 
 
-def _row(job: dict[str, Any]) -> dict[str, Any]:
-    attempts = job.get("attempts") or []
-    times = [(_time(attempt.get("start_time")), _time(attempt.get("end_time"))) for attempt in attempts]
-    whole = bool(times) and all(start is not None and end is not None for start, end in times)
-    detail = attempts[0].get("detail") or [] if attempts else []
+def _dates(table: Table, name: str) -> Any:
+    return np.array(table.column(name).values.tolist(), np.int64).view("M8[ns]")
+
+
+def _row(job: _Job, where: str) -> dict[str, Any]:
+    attempts = job.attempts or []
+    times = [(_time(one.start_time, where), _time(one.end_time, where)) for one in attempts]
+    runs = [end - start for start, end in times if start is not None and end is not None]
+    whole = bool(times) and len(runs) == len(times)
+    if min(runs, default=0) < 0:
+        raise InvalidSpecError(f"{where}: attempts: one ends before it starts; end_time must be start_time or later")
+    detail = attempts[0].detail or [] if attempts else []
     return {
-        "name": str(job.get("jobid", "")).replace("_", "-"),
-        "vc": job.get("vc"),
-        "user": job.get("user"),
-        "state": job.get("status"),
-        "submit": _time(job.get("submitted_time")),
-        "runtime": float(sum((end - start) / np.timedelta64(1, "s") for start, end in times)) if whole else None,
+        "name": job.jobid.replace("_", "-"),
+        "vc": job.vc,
+        "user": job.user,
+        "state": job.status,
+        "submit": _time(job.submitted_time, where),
+        "runtime": sum(runs) / SECOND if whole else None,
         "start": times[0][0] if whole else None,
-        "gpus": sum(len(server.get("gpus") or ()) for server in detail),
+        "gpus": sum(len(server.gpus or ()) for server in detail),
         "pods": max(1, len(detail)),
     }
 
 
-def _time(text: Any) -> Any:
-    return None if text in (None, "None", "") else np.datetime64(text)
+def _time(text: str | None, where: str) -> int | None:
+    if text in (None, "None", ""):
+        return None
+    found = parse_moment(text) if "-" in text[1:] else None
+    if found is None or not 0 <= found <= LONGEST:
+        raise InvalidSpecError(f"{where}: {shown(text)}; it must be a date and time such as 2017-10-09 07:01:55")
+    return found

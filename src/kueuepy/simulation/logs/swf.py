@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kueuepy.simulation.base import JobColumns
 
 _FIELDS = 18
+_MOST_ID = 2.0**53
 _QUEUES = {13: "group", 15: "queue", 16: "partition"}
 _STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial", 5: "cancelled"}
 
@@ -97,11 +98,17 @@ def _positive(values: Any) -> NDArray[np.float64]:
 
 
 def _names(values: Any, word: str, alone: str = "jobs") -> Categorical:
-    known, codes = np.unique(values.astype(np.int64), return_inverse=True)
+    known, codes = np.unique(_whole(values), return_inverse=True)
     names = [f"{word}-{number}" if number >= 0 else f"{word}-unknown" for number in known.tolist()]
     return Categorical(codes.astype(np.int32), [alone] if names == [f"{word}-unknown"] else names)
 
 
 def _states(values: Any) -> Categorical:
-    known, codes = np.unique(values.astype(np.int64), return_inverse=True)
+    known, codes = np.unique(_whole(values), return_inverse=True)
     return Categorical(codes.astype(np.int32), [_STATUS.get(number, "unknown") for number in known.tolist()])
+
+
+def _whole(values: Any) -> NDArray[np.int64]:
+    """Return identifiers as whole numbers; a number that is not one is unknown, as -1 is."""
+    known = np.isfinite(values) & (np.abs(values) < _MOST_ID)
+    return np.where(known, values, -1).astype(np.int64)

@@ -1,0 +1,220 @@
+"""The objects beside a job that decide whether and how Kueue manages it, and new jobs among them.
+
+Mirrors `pkg/controller/jobframework/defaults.go` and the webhooks of the kinds, for jobs as their users write them.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from kueuepy.errors import InvalidSpecError, NotFoundError, about
+from kueuepy.jobs.base import BaseJob
+from kueuepy.jobs.fields import Document
+from kueuepy.jobs.fields import manifests as given_manifests
+from kueuepy.jobs.forms import check_metadata
+from kueuepy.jobs.integrations.serving import Deployment
+from kueuepy.jobs.ownership import (
+    Owners,
+    Unmanaged,
+    find_ancestor,
+    is_enabled,
+    selects,
+    should_suspend,
+    why_unmanaged,
+    with_defaults,
+)
+from kueuepy.jobs.priority import AnyPriorityClass
+from kueuepy.jobs.registry import adapter_for
+from kueuepy.manifest.jobkinds import with_queue_label
+from kueuepy.objects import Configuration, LocalQueue, Namespace
+
+_DEFAULT_QUEUE = "default"
+
+
+@dataclass
+class JobCluster:
+    """The objects beside a job that decide whether and how Kueue manages it.
+
+    Attributes:
+        config: The Configuration.
+        classes: The priority classes of both kinds.
+        related: Manifests of other objects.
+        namespaces: The namespaces with their labels.
+        default_queues: The namespaces that have a LocalQueue named `default`.
+        owners: The manifests by the names by which the objects that they own refer to them.
+    """
+
+    config: Configuration
+    classes: tuple[AnyPriorityClass, ...]
+    related: tuple[Document, ...]
+    namespaces: tuple[Namespace, ...]
+    default_queues: frozenset[str]
+    owners: Owners = field(default_factory=lambda: Owners(()))
+
+    @classmethod
+    def of(
+        cls,
+        config: Configuration,
+        classes: Iterable[AnyPriorityClass],
+        related: Iterable[Document],
+        namespaces: Iterable[Namespace] = (),
+        local_queues: Iterable[LocalQueue] = (),
+    ) -> "JobCluster":
+        """Collect the objects."""
+        defaults = frozenset(queue.namespace for queue in local_queues if queue.name == _DEFAULT_QUEUE)
+        return cls(config, tuple(classes), given_manifests(related), tuple(namespaces), defaults)
+
+    def defaulted(self, manifest: Document) -> Document:
+        """Return a new job, or a list of them, with the queue and the priority class that it gets by default."""
+        if manifest.get("kind") == "List":
+            return manifest | {"items": [self.defaulted(item) for item in _items(manifest)]}
+        metadata = manifest.get("metadata")
+        namespace = (metadata.get("namespace") if isinstance(metadata, dict) else None) or "default"
+        has_default_queue = namespace in self.default_queues and selects(self.config, manifest, self.namespaces)
+        if has_default_queue and manifest.get("kind") == "Pod":
+            has_default_queue = self._ancestor(manifest) is None
+        return with_defaults(
+            manifest,
+            has_default_queue=has_default_queue,
+            classes=self.classes,
+            defaults_class=self.config.enabled("WorkloadPriorityClassDefaulting"),
+            config=self.config,
+        )
+
+    def why_unmanaged(self, manifest: Document) -> Unmanaged | None:
+        """Return why a job gets no Workload; of a Deployment, why its pods get none."""
+        pod = self._pod_of(manifest)
+        return why_unmanaged(
+            manifest if pod is None else pod, config=self.config, owners=self.owners, namespaces=self.namespaces
+        )
+
+    def managed(self, manifest: Document) -> list[Document]:
+        """Return the job if it gets a Workload, or the pods of a Deployment that get one.
+
+        Kueue's webhooks check a job also if it gets none.
+        """
+        why = self.why_unmanaged(manifest)
+        pod = self._pod_of(manifest)
+        if why is not None or pod is not None:
+            self._check_unmanaged(manifest)
+        if why is not None:
+            return []
+        return [manifest] if pod is None else _replicas(manifest, pod, self.config)
+
+    def _ancestor(self, manifest: Document) -> Document | None:
+        all_jobs = self.config.manage_jobs_without_queue_name
+        return find_ancestor(manifest, self.owners, all_jobs=all_jobs, config=self.config)
+
+    def _check_unmanaged(self, manifest: Document) -> None:
+        """Refuse what Kueue's webhooks refuse of a job that gets no Workload.
+
+        They see a new job of a kind and in a namespace that are managed. An object that the job refers to need not be
+        given.
+        """
+        is_seen = is_enabled(manifest, self.config) and selects(self.config, manifest, self.namespaces)
+        job = adapter_for(manifest, config=self.config, related=self.related) if is_seen else None
+        if isinstance(job, BaseJob) and not job.is_stored:
+            with suppress(NotFoundError):
+                job.validate()
+
+    def _pod_of(self, manifest: Document) -> Document | None:
+        """Return the first pod of a Deployment as Kueue's webhooks leave it but for its gates, with its owners.
+
+        Return `None` for other kinds, and for a Deployment without pods.
+        """
+        if manifest.get("kind") != "Deployment":
+            return None
+        job = adapter_for(manifest, config=self.config)
+        if not (isinstance(job, Deployment) and job.root.section("spec").count("replicas", 1)):
+            return None
+        is_suspended = should_suspend(manifest, config=self.config, owners=self.owners, namespaces=self.namespaces)
+        template = Deployment(job.suspended(), config=self.config) if is_suspended else job
+        replica_set = {
+            "apiVersion": "apps/v1",
+            "kind": "ReplicaSet",
+            "metadata": {"name": job.name, "namespace": job.namespace, "uid": f"{job.uid}-replicas"},
+        }
+        self.owners.add(manifest)
+        self.owners.add(_owned(replica_set, manifest))
+        return self.defaulted(_owned(next(template.pods()), replica_set))
+
+
+def _owned(manifest: Document, owner: Document) -> Document:
+    """Return a manifest whose controller is an object."""
+    metadata = owner["metadata"]
+    reference = {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": metadata.get("name"),
+        "uid": metadata.get("uid"),
+        "controller": True,
+    }
+    return {**manifest, "metadata": {**manifest["metadata"], "ownerReferences": [reference]}}
+
+
+def _replicas(manifest: Document, pod: Document, config: Configuration) -> list[Document]:
+    """Return the pods of a Deployment, which are like one of them but for their names."""
+    metadata = {key: value for key, value in pod["metadata"].items() if key != "ownerReferences"}
+    names = (made["metadata"]["name"] for made in Deployment(manifest, config=config).pods())
+    return [{**pod, "metadata": {**metadata, "name": name}} for name in names]
+
+
+def new_jobs(
+    manifests: Iterable[Document], cluster: JobCluster, *, queue_name_annotation: bool
+) -> list[tuple[Document, Document]]:
+    """Return the jobs, those of lists one by one: each as it was given, and with what it gets by default.
+
+    The defaults of pods depend on those of their owners.
+    """
+    new = []
+    for manifest in manifests:
+        with about(manifest):
+            items = list(_items(manifest))
+        for item in items:
+            with about(item):
+                made = created(item, cluster.config, queue_name_annotation=queue_name_annotation)
+                new.append((item, made if made.get("kind") == "Pod" else cluster.defaulted(made)))
+    cluster.owners = Owners((*cluster.related, *(made for _, made in new)))
+    for position, (item, made) in enumerate(new):
+        if made.get("kind") == "Pod":
+            with about(item):
+                new[position] = item, cluster.defaulted(made)
+    return new
+
+
+def created(manifest: Document, config: Configuration, *, queue_name_annotation: bool) -> Document:
+    """Return the manifest, or that of the Job that a CronJob makes, with the label that names its queue."""
+    if manifest.get("kind") == "List":
+        items = [created(item, config, queue_name_annotation=queue_name_annotation) for item in _items(manifest)]
+        return manifest | {"items": items}
+    if manifest.get("kind") == "CronJob":
+        manifest = checked_manifest(adapter_for(manifest, config=config).jobs()[0].manifest)
+    return with_queue_label(manifest) if queue_name_annotation else manifest
+
+
+def checked_manifest(manifest: Document) -> Document:
+    """Return a manifest whose metadata, or whose items if it is a list, have the types that the API has.
+
+    Raises:
+        InvalidSpecError: They have not.
+    """
+    if not isinstance(manifest, dict):
+        raise InvalidSpecError(f"{manifest!r} is no manifest; it must be an object with kind and metadata")
+    if manifest.get("kind") != "List":
+        check_metadata(manifest)
+    elif not isinstance(manifest.get("items") or [], list | tuple):
+        raise InvalidSpecError(f"List: items: is {manifest['items']!r}; it must be a list")
+    return manifest
+
+
+def _items(manifest: Document) -> Iterator[Document]:
+    """The manifest, or those in a list.
+
+    Raises:
+        InvalidSpecError: One is none.
+    """
+    if checked_manifest(manifest).get("kind") != "List":
+        yield manifest
+        return
+    for item in manifest.get("items") or ():
+        yield from _items(item)

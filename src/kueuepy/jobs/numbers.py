@@ -1,0 +1,37 @@
+"""Whole numbers in labels and annotations, read as Go's `strconv` reads them."""
+
+import re
+
+_SIGNED = re.compile(r"([+-]?)0*([0-9]{1,19})", re.ASCII)
+_UNSIGNED = re.compile(r"0*([0-9]{1,20})", re.ASCII)
+
+
+def signed(text: str, bits: int = 64) -> int | None:
+    """Return the whole number in a text, as `strconv.ParseInt` in base 10; `None` if there is none of so many bits.
+
+    >>> signed("+05"), signed("5.0"), signed("4294967298", bits=32)
+    (5, None, None)
+    """
+    match = _SIGNED.fullmatch(text)
+    value = int(match[1] + match[2]) if match else None
+    return value if value is not None and -(2 ** (bits - 1)) <= value < 2 ** (bits - 1) else None
+
+
+def unsigned(text: str) -> int | None:
+    """Return the whole number in a text, as `strconv.ParseUint` in base 10 with 64 bits; `None` if there is none.
+
+    >>> unsigned("7"), unsigned("+7")
+    (7, None)
+    """
+    match = _UNSIGNED.fullmatch(text)
+    value = int(match[1]) if match else None
+    return value if value is not None and value < 2**64 else None
+
+
+def wrapped(value: int) -> int:
+    """Return the number that is left of a number in 32 bits with a sign, as Go converts it.
+
+    >>> wrapped(4294967298), wrapped(2147483648)
+    (2, -2147483648)
+    """
+    return (value + 2**31) % 2**32 - 2**31

@@ -1,0 +1,186 @@
+"""A Scheduler that follows a recording: what happened to the cluster happens to it, but its decisions are its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kueuepy.cluster import Cluster
+from kueuepy.errors import KueueError
+from kueuepy.live.recording import Conditions
+from kueuepy.manifest import load
+from kueuepy.objects import SECOND
+from kueuepy.scheduler import Scheduler
+from kueuepy.session.submission import SubmittedWorkload
+from kueuepy.session.workloads import is_stopping, job_stopped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kueuepy.live.recording import Change
+
+RETRY_PERIOD = SECOND
+"""For how long Kueue collects notifications before it retries the inadmissible workloads of a tree of cohorts
+(`pkg/cache/queue/inadmissible_workloads.go:requeueBatchPeriod`)."""
+_UNTIL_RECORDED = "87600h"
+"""Pods of an evicted job end when the recording says so."""
+CONFIGURATION = frozenset(
+    (
+        "AdmissionCheck",
+        "ClusterQueue",
+        "Cohort",
+        "LimitRange",
+        "LocalQueue",
+        "Namespace",
+        "Node",
+        "Pod",
+        "PriorityClass",
+        "ResourceFlavor",
+        "RuntimeClass",
+        "Topology",
+        "WorkloadPriorityClass",
+    )
+)
+"""The kinds of objects, besides Workload, on which decisions depend."""
+
+
+class Follower:
+    """A Scheduler to which the changes of a recording happen.
+
+    Attributes:
+        scheduler: The cluster as the changes so far, and its own decisions, made it.
+        due: When each notified tree of cohorts is retried, in nanoseconds since the Unix epoch.
+        notes: The changes that could not be applied, each with the reason.
+    """
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        """Follow with this Scheduler, which is changed."""
+        self.scheduler = scheduler
+        self.due: dict[str, int] = {}
+        self.notes: list[str] = []
+
+    @classmethod
+    def start(cls, configuration: Iterable[dict[str, Any]]) -> Follower:
+        """Start with an empty cluster under the Configuration among these objects, if there is one."""
+        manifest = load(list(configuration), strict=False)
+        scheduler = Scheduler(Cluster.from_manifest(manifest, names=False), now=0, stopping=_UNTIL_RECORDED)
+        scheduler.engine.hold_retries(hold=True)
+        return cls(scheduler)
+
+    def fork(self) -> Follower:
+        """Return a copy that goes on by itself."""
+        twin = type(self)(self.scheduler.fork())
+        twin.due, twin.notes = dict(self.due), self.notes
+        return twin
+
+    @property
+    def now(self) -> int:
+        """The time in nanoseconds since the Unix epoch."""
+        return self.scheduler.engine.now
+
+    def tick(self, time: int) -> None:
+        """Let time pass."""
+        self.scheduler.engine.set_now(time)
+
+    def notice(self) -> None:
+        """Remember which trees were notified; the first notification of a period starts it."""
+        for tree in self.scheduler.engine.notified_trees():
+            self.due.setdefault(tree, self.now + RETRY_PERIOD)
+
+    def retry(self, until: int | None = None) -> None:
+        """Retry the inadmissible workloads of the trees that are due; of all notified trees if `until` is `None`."""
+        ready = {tree for tree, due in self.due.items() if until is None or due <= until}
+        for tree in ready:
+            del self.due[tree]
+        self.scheduler.engine.retry(ready)
+
+    def apply(self, change: Change) -> bool:
+        """Let a change happen unless it is a decision of Kueue's scheduler; return whether decisions may change."""
+        try:
+            return self._workload(change) if change.kind == "Workload" else self._object(change)
+        except KueueError as error:
+            self.notes.append(f"{change.kind} {change.key} at revision {change.revision}: {error}")
+            return True
+
+    def set_to(self, manifest: dict[str, Any]) -> None:
+        """Put a Workload into the recorded state, whatever state it has here."""
+        (workload,) = load(manifest, strict=False).workloads
+        if self.scheduler.engine.find(workload.key) >= 0:
+            self.scheduler.delete(workload.key)
+        self.scheduler.take(SubmittedWorkload(workload))
+
+    def _object(self, change: Change) -> bool:
+        if change.kind not in CONFIGURATION:
+            return False
+        differs = False
+        for obj in load(change.manifest, strict=False).objects():
+            known = self.scheduler.state.find(obj)
+            if change.new is None and known is not None:
+                self.scheduler.remove(known)
+            elif change.new is not None and known != obj:
+                self.scheduler.apply(obj)
+            else:
+                continue
+            differs = True
+        return differs
+
+    def _workload(self, change: Change) -> bool:
+        on, key, new = self.scheduler, change.key, change.new
+        if new is None:
+            if on.engine.find(key) >= 0:
+                on.delete(key)
+            return True
+        if change.old is None or on.engine.find(key) < 0:
+            self.set_to(new)
+            return True
+        return any([self._spec(change.old, new), self._status(key, change.old, new)])
+
+    def _spec(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
+        if old.get("spec") == new.get("spec"):
+            return False
+        self.scheduler.apply(*load(new, strict=False).workloads)
+        return True
+
+    def _status(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
+        on, before, after = self.scheduler, Conditions(old), Conditions(new)
+        if after.true("Finished"):
+            if before.true("Finished"):
+                return False
+            on.finish(key, reason="Succeeded" if after.reason("Finished") == "Succeeded" else "Failed")
+            return True
+        matters = self._checks(key, old, new)
+        if on.configuration.wait_for_pods_ready and after.true("PodsReady") != before.true("PodsReady"):
+            on.pods_ready(key, after.true("PodsReady"))
+            matters = True
+        if before.true("QuotaReserved") and not after.true("QuotaReserved"):
+            self._release(key, new)
+            matters = True
+        return matters
+
+    def _checks(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
+        """Let the controllers of admission checks answer as recorded; resetting checks is Kueue's own work."""
+        before = {check["name"]: check for check in (old.get("status") or {}).get("admissionChecks") or ()}
+        answered = False
+        for check in (new.get("status") or {}).get("admissionChecks") or ():
+            state = check.get("state")
+            if state == "Pending" or state == before.get(check["name"], {}).get("state"):
+                continue
+            self.scheduler.set_check(
+                key,
+                check["name"],
+                state,
+                message=check.get("message"),
+                requeue_after=check.get("requeueAfterSeconds"),
+                pod_set_updates=tuple(check.get("podSetUpdates") or ()),
+            )
+            answered = True
+        return answered
+
+    def _release(self, key: str, new: dict[str, Any]) -> None:
+        """The pods of an evicted job ended, so the workload gives its quota back."""
+        session, engine = self.scheduler.session, self.scheduler.engine
+        engine.settle()
+        if not is_stopping(session.state, engine.find(key)):
+            self.set_to(new)
+            return
+        job_stopped(session, key)
+        engine.settle()

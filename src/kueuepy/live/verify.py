@@ -1,0 +1,356 @@
+"""How far the decisions of kueuepy agree with those that a cluster's own Kueue made."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from kueuepy.decisions import Admitted, Preempting
+from kueuepy.errors.arguments import checked
+from kueuepy.live.agreement import Agreement, Difference, JudgedDecision
+from kueuepy.live.following import CONFIGURATION, Follower
+from kueuepy.live.recorded import RecordedDecision, placed_pods, recorded_decisions
+from kueuepy.live.recording import Change, read_events
+from kueuepy.session.time import Duration, duration_ns
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from kueuepy.decisions import Decision
+    from kueuepy.live.agreement import Kind
+
+_MOST_CYCLES = 1000
+_CHECKPOINTS = 64
+_BETWEEN = 8
+_MANAGER = "kueue-manager-config"
+Progress: TypeAlias = "Callable[[int, int], None]"
+_Outcome: TypeAlias = Literal["", "same", "moment", "different"]
+
+
+class _Run:
+    """A follower, and which of the recorded decisions it has made."""
+
+    def __init__(self, follower: Follower, made: frozenset[int] = frozenset()) -> None:
+        self.follower = follower
+        self.made = made
+
+    def fork(self) -> _Run:
+        return _Run(self.follower.fork(), self.made)
+
+
+@checked
+def verify(
+    recording: str | os.PathLike[str],
+    *,
+    latency: Duration = "1.2s",
+    progress: Progress | None = None,
+) -> Agreement:
+    """Compare each decision that a cluster's scheduler made with the decision of kueuepy in the same state.
+
+    A Scheduler follows the recording in the order of its writes. Everything but the decisions of Kueue's scheduler
+    happens to it as recorded: submissions, changes of objects, ends of jobs, answers of checks, evictions by others,
+    the end of evicted pods. The Scheduler decides by itself. If a recorded decision differs, the Scheduler is put into
+    the recorded state, so that each decision is judged by itself.
+
+    Kueue decides some time before it writes a decision. Within `latency`, a recorded decision therefore also agrees if
+    kueuepy makes it at another moment, or if inadmissible workloads are retried at another moment; such decisions are
+    counted apart. No object shows either moment.
+
+    Args:
+        recording: A file of watch events (see `kueuepy.live.recording.read_events`).
+        latency: The longest time between a decision and its write.
+        progress: Is called with the number of changes that were followed, and of all changes.
+
+    Returns:
+        The agreement: figures, a table of all decisions, and the differences with their likely causes.
+
+    Raises:
+        NotFoundError: The recording cannot be read.
+        InvalidSpecError: The recording is not valid, or the latency is not a duration.
+    """
+    return _Verifier(read_events(recording), duration_ns(latency)).run(progress)
+
+
+class _Verifier:
+    def __init__(self, changes: Sequence[Change], latency: int) -> None:
+        relevant = [change for change in changes if change.kind == "Workload" or change.kind in CONFIGURATION]
+        self._changes = relevant
+        self._latency = latency
+        manager = [
+            change.new for change in changes if change.kind == "ConfigMap" and change.key.endswith(f"/{_MANAGER}")
+        ]
+        self._run = _Run(Follower.start([found for found in manager if found is not None][-1:]))
+        self._uids = {
+            change.manifest["metadata"].get("uid"): change.key for change in relevant if change.kind == "Workload"
+        }
+        self._recorded = list(recorded_decisions(relevant, self._uids))
+        self._at: dict[int, list[RecordedDecision]] = defaultdict(list)
+        self._of: dict[tuple[Kind, str], deque[RecordedDecision]] = defaultdict(deque)
+        for decision in self._recorded:
+            self._at[decision.index].append(decision)
+            self._of[decision.kind, decision.workload].append(decision)
+        self._outcomes: dict[int, _Outcome] = {}
+        self._domains: Counter[bool] = Counter()
+        self._differences: list[Difference] = []
+        self._corrected: set[int] = set()
+        self._doubted: dict[tuple[Kind, str], tuple[int, Decision]] = {}
+        self._reported: set[tuple[Kind, str]] = set()
+        self._checkpoints: deque[tuple[int, _Run]] = deque(maxlen=_CHECKPOINTS)
+
+    def run(self, progress: Progress | None) -> Agreement:
+        for index, change in enumerate(self._changes):
+            self._wait(self._run, change.time, index)
+            for decision in self._at.get(index, ()):
+                self._judge(decision)
+            if change.kind == "Workload" or index in self._at:
+                self._checkpoints.append((index, self._run.fork()))
+            self._step(self._run, index)
+            self._report_doubts(index)
+            if progress is not None:
+                progress(index + 1, len(self._changes))
+        return self._agreement()
+
+    # Following.
+
+    def _wait(self, run: _Run, time: int, index: int) -> None:
+        """Let time pass until a change; inadmissible workloads are retried when their time has come."""
+        follower = run.follower
+        while follower.due and (first := min(follower.due.values())) <= time:
+            follower.tick(first)
+            follower.retry(first)
+            self._decide(run, index)
+        follower.tick(time)
+
+    def _step(self, run: _Run, index: int) -> None:
+        if self._apply(run, index) or self._doubted:
+            self._decide(run, index + 1)
+
+    def _apply(self, run: _Run, index: int) -> bool:
+        matters = run.follower.apply(self._changes[index])
+        run.follower.notice()
+        return matters
+
+    def _decide(self, run: _Run, index: int, most: int = _MOST_CYCLES) -> None:
+        """Run cycles for as long as the recording has their decisions soon; `index` is that of the next change."""
+        ahead = None
+        for _ in range(most):
+            before = run.follower.fork()
+            cycle = run.follower.scheduler.cycle()
+            if cycle.idle:
+                break
+            found = list(_decided(before, cycle))
+            expected = [self._expected(run, index, kind, key, decision) for kind, key, decision in found]
+            if not all(expected):
+                for (kind, key, decision), known in zip(found, expected, strict=True):
+                    if known is None:
+                        self._doubted.setdefault((kind, key), (run.follower.now, decision))
+                run.follower = before
+                break
+            run.made |= {known.number for known in expected if known is not None}
+            if not found and cycle.ahead == ahead:
+                break
+            ahead = cycle.ahead if not found else None
+        run.follower.notice()
+
+    def _expected(self, run: _Run, index: int, kind: Kind, key: str, decision: Decision) -> RecordedDecision | None:
+        """The recorded decision that is written soon and is the same; `None` if there is none."""
+        for known in self._of.get((kind, key), ()):
+            if known.index >= index and known.number not in run.made:
+                soon = known.time - run.follower.now <= self._latency
+                return known if soon and known.is_same(decision) and known.is_placed(decision) else None
+        return None
+
+    # Judging.
+
+    def _judge(self, decision: RecordedDecision) -> None:
+        outcome: _Outcome = "same"
+        there = True
+        if decision.number not in self._run.made and not self._repeats(decision):
+            before = self._run.follower.fork()
+            outcome, there = self._at_another_moment(decision)
+            if outcome == "different":
+                self._differences.append(self._difference(before, decision))
+            elif not there:
+                self._differences.append(self._misplaced(before, decision))
+        if any(decision.domains):
+            self._domains[there] += 1
+        self._outcomes[decision.number] = outcome
+        self._doubted.pop((decision.kind, decision.workload), None)
+        self._reported.discard((decision.kind, decision.workload))
+
+    def _correct(self, run: _Run, decision: RecordedDecision) -> None:
+        """Put the workload of a decision into its recorded state."""
+        run.made |= {decision.number}
+        self._corrected.add(decision.number)
+        run.follower.set_to(self._written(decision))
+
+    def _written(self, decision: RecordedDecision) -> dict[str, Any]:
+        manifest = self._changes[decision.index].new
+        assert manifest is not None, "a decision is written to a Workload"
+        return manifest
+
+    def _repeats(self, decision: RecordedDecision) -> bool:
+        """Whether a workload is already preempted here: a write that overtakes another one is repeated by Kueue."""
+        return decision.kind == "preemption" and _has(self._run.follower, decision.workload, "Evicted")
+
+    def _at_another_moment(self, decision: RecordedDecision) -> tuple[_Outcome, bool]:
+        """Look for a moment within the latency at which kueuepy makes the decision, and go on from there.
+
+        Returns:
+            The outcome, and whether the pods are placed in the same domains.
+        """
+        elsewhere: _Outcome = "different"
+        for position, run in enumerate(self._moments(decision)):
+            outcome: _Outcome = "same" if position == 0 else "moment"
+            found = None if decision.number in run.made else self._makes(run, decision)
+            if decision.number not in run.made:
+                if found is None:
+                    continue
+                if not decision.is_placed(found[0]):
+                    elsewhere = outcome if elsewhere == "different" else elsewhere
+                    continue
+            if found is not None and found[1]:  # it decides more than the cluster in that cycle
+                self._correct(self._run, decision)
+            else:
+                run.made |= {decision.number}
+                self._run = run
+            return outcome, True
+        self._correct(self._run, decision)
+        return elsewhere, elsewhere == "different" and not any(decision.domains)
+
+    def _moments(self, decision: RecordedDecision) -> Iterator[_Run]:
+        """Runs that have the same inputs up to the decision, and differ in the moments of cycles and retries."""
+        yield self._run.fork()
+        early = self._run.fork()
+        early.follower.retry()
+        yield early
+        for index, checkpoint in reversed(self._checkpoints):
+            if self._changes[index].time < decision.time - self._latency:
+                break
+            run = checkpoint.fork()
+            run.follower.retry()
+            self._decide(run, index)
+            self._follow(run, index, decision.index, self._step)
+            yield run
+            # Changes may also come between the cycles in which several heads are tried one after the other.
+            for cycles in range(_BETWEEN):
+                run = checkpoint.fork()
+                run.follower.retry()
+                self._decide(run, index, most=cycles)
+                self._follow(run, index, decision.index, self._apply)
+                yield run
+
+    def _follow(self, run: _Run, start: int, end: int, step: Callable[[_Run, int], object]) -> None:
+        """Let the changes from `start` to before `end` happen to a run, with the recorded decisions among them."""
+        for index in range(start, end):
+            self._wait(run, self._changes[index].time, index)
+            for known in self._at.get(index, ()):
+                if known.number not in run.made or known.number in self._corrected:
+                    self._correct(run, known)
+            step(run, index)
+
+    def _makes(self, run: _Run, decision: RecordedDecision) -> tuple[Decision, bool] | None:
+        """Return how a run makes a decision in its next cycles, and whether it then decides more than the cluster."""
+        ahead = None
+        for _ in range(_MOST_CYCLES):
+            before = run.follower.fork()
+            cycle = run.follower.scheduler.cycle()
+            if cycle.idle:
+                return None
+            made, other = None, False
+            found = list(_decided(before, cycle))
+            for kind, key, one in found:
+                if (kind, key) == (decision.kind, decision.workload) and decision.is_same(one):
+                    made = one
+                elif known := self._expected(run, decision.index, kind, key, one):
+                    run.made |= {known.number}
+                else:
+                    other = True
+            run.follower.notice()
+            if made is not None:
+                return made, other
+            if other or (not found and cycle.ahead == ahead):
+                return None
+            ahead = cycle.ahead if not found else None
+        return None
+
+    # What differs.
+
+    def _difference(self, before: Follower, decision: RecordedDecision) -> Difference:
+        here = next((one for one in before.fork().scheduler.cycle() if one.workload == decision.head), None)
+        what = "kueuepy does not consider it here" if here is None else _in_words(here)
+        cause = "a moment that no object shows" if decision.workload in self._recent(decision) else "unknown"
+        return Difference(decision.time, decision.kind, decision.workload, what, cause)
+
+    def _misplaced(self, before: Follower, decision: RecordedDecision) -> Difference:
+        here = next((one for one in before.fork().scheduler.cycle() if one.workload == decision.workload), None)
+        placed = placed_pods(here.pod_sets) if isinstance(here, Admitted) else "at another moment"
+        what = f"recorded: {decision.domains}; here: {placed}"
+        return Difference(decision.time, "domains", decision.workload, what, "other domains")
+
+    def _recent(self, decision: RecordedDecision) -> set[str]:
+        """The workloads whose own changes were written shortly before the decision."""
+        return {
+            change.key
+            for change in self._changes[max(0, decision.index - _CHECKPOINTS) : decision.index]
+            if change.time >= decision.time - self._latency
+        }
+
+    def _report_doubts(self, index: int) -> None:
+        """Report decisions that kueuepy makes and the cluster does not within the latency.
+
+        Each is reported once for as long as the cluster decides nothing of its kind about the workload.
+        """
+        now = self._changes[index].time
+        for (kind, key), (time, decision) in list(self._doubted.items()):
+            if now - time <= self._latency:
+                continue
+            del self._doubted[kind, key]
+            if (kind, key) in self._reported:
+                continue
+            again = self._run.follower.fork()
+            if any(one[:2] == (kind, key) for one in _decided(self._run.follower, again.scheduler.cycle())):
+                self._reported.add((kind, key))
+                what = f"only kueuepy decides this: {_in_words(decision)}"
+                self._differences.append(Difference(time, kind, key, what, "only here"))
+
+    def _agreement(self) -> Agreement:
+        rows = [
+            JudgedDecision(one.time, one.kind, one.workload, self._outcomes.get(one.number) or "different")
+            for one in self._recorded
+        ]
+        return Agreement(rows, self._differences, dict(self._domains), tuple(self._run.follower.notes))
+
+
+def _decided(before: Follower, cycle: Iterable[Decision]) -> Iterator[tuple[Kind, str, Decision]]:
+    """The decisions of a cycle that change something, each with the workload that it changes."""
+    for decision in cycle:
+        if isinstance(decision, Admitted):
+            yield (
+                "replacement" if _has(before, decision.workload, "QuotaReserved") else "admission",
+                decision.workload,
+                decision,
+            )
+        elif isinstance(decision, Preempting):
+            for target in decision.targets:
+                if not _has(before, target.workload, "Evicted"):
+                    yield "preemption", target.workload, decision
+
+
+def _has(follower: Follower, key: str, condition: str) -> bool:
+    """Whether a condition of a workload is True."""
+    engine = follower.scheduler.engine
+    place = engine.find(key)
+    found = engine.condition(place, condition) if place >= 0 else None
+    return found is not None and bool(found[0])
+
+
+def _in_words(decision: Decision) -> str:
+    if isinstance(decision, Admitted):
+        return (
+            f"admitted on {', '.join(sorted({flavor for one in decision.pod_sets for flavor in one.flavors.values()}))}"
+        )
+    if isinstance(decision, Preempting):
+        return f"preempts {', '.join(target.workload for target in decision.targets)}"
+    return f"pending: {decision.reason}: {decision.message}"

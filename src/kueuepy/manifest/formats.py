@@ -1,0 +1,49 @@
+"""The formats of names, labels and quantities.
+
+Source: `k8s.io/apimachinery/pkg/util/validation`.
+"""
+
+import re
+from functools import lru_cache
+
+from kueuepy._core import Quantity
+
+_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+DNS_LABEL = re.compile(_LABEL)
+DNS_SUBDOMAIN = re.compile(rf"{_LABEL}(\.{_LABEL})*")
+_LABEL_WORD = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+SUBDOMAIN_LENGTH = 253
+LABEL_LENGTH = 63
+_NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+QUANTITY = re.compile(rf"[+-]?{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?{_NUMBER}))?")
+_REMEMBERED = 4096  # the names that were last looked at
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def is_subdomain(name: str) -> bool:
+    """Whether a text is a DNS subdomain."""
+    return len(name) <= SUBDOMAIN_LENGTH and bool(DNS_SUBDOMAIN.fullmatch(name))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def is_label_key(key: str) -> bool:
+    """Whether a text can be a label's key."""
+    prefix, slash, word = key.rpartition("/")
+    if slash and not is_subdomain(prefix):
+        return False
+    return len(word) <= LABEL_LENGTH and bool(_LABEL_WORD.fullmatch(word))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def is_label_value(value: str) -> bool:
+    """Whether a text can be a label's value."""
+    return value == "" or (len(value) <= LABEL_LENGTH and bool(_LABEL_WORD.fullmatch(value)))
+
+
+def fault_of_quantity(text: str) -> str:
+    """What keeps a text from being read as a quantity; empty if nothing does."""
+    try:
+        Quantity(text)
+    except ValueError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,154 @@
+"""Schemas as msgspec's types, which accept what is valid at full speed; what they refuse is examined field by field.
+
+Formats of texts are checked beside msgspec, which takes more than a microsecond for a pattern: texts that were found
+to be of a form are remembered, since the same names and amounts occur in many objects.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+
+from kueuepy.manifest.formats import fault_of_quantity
+from kueuepy.objects.ready import ready
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kueuepy.manifest.schema.table import Schema
+
+_TIME = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ", re.ASCII)
+"""The form in which Kubernetes writes times; others, and days that few months have, are examined."""
+_REMEMBERED = 4096
+
+
+@cache
+def type_of(schema: Schema) -> Any:
+    """The type of values that are valid without nulls. It may refuse what is valid, and accepts nothing else."""
+    match schema.type:
+        case "object" if schema.properties:
+            return _struct(schema)
+        case "object":
+            inner = type_of(schema.items) if schema.items else Any
+            return _limited(dict[str, inner], min_length=schema.min_items, max_length=schema.max_items)  # type: ignore[valid-type]
+        case "array":
+            inner = type_of(schema.items) if schema.items else Any
+            return _limited(list[inner], min_length=schema.min_items, max_length=schema.max_items)  # type: ignore[valid-type]
+        case "integer":
+            least, most = schema.range
+            return _limited(int, ge=least, le=most)
+        case "boolean":
+            return bool
+        case "any":
+            return Any
+        case "integer or string":
+            return _limited(int, ge=-(2**63), le=2**63 - 1) | str
+    if schema.enum:
+        return Literal[schema.enum]
+    return _limited(str, min_length=schema.min_length, max_length=schema.max_length)
+
+
+def _limited(kind: Any, **limits: Any) -> Any:
+    given = {name: limit for name, limit in limits.items() if limit is not None}
+    return Annotated[kind, msgspec.Meta(**given)] if given else kind
+
+
+def _struct(schema: Schema) -> type[msgspec.Struct]:
+    fields: list[Any] = []
+    for position, (name, inner) in enumerate(schema.properties.items()):
+        is_required = name in schema.required and inner.default is msgspec.UNSET
+        kind = type_of(inner)
+        value = inner.default if isinstance(inner.default, str | int) else msgspec.UNSET
+        default = msgspec.field(name=name) if is_required else msgspec.field(name=name, default=value)
+        fields.append((f"f{position}", kind if is_required else kind | msgspec.UnsetType, default))
+    fields.sort(key=lambda field: field[2].default is not msgspec.NODEFAULT)
+    hook = _hook(schema)
+    namespace = {"__post_init__": hook} if hook else None
+    return msgspec.defstruct("Compiled", fields, namespace=namespace, forbid_unknown_fields=True, gc=False)
+
+
+def _hook(schema: Schema) -> Callable[[Any], None] | None:
+    """What refuses an object for what msgspec does not see in its fields; none if there is nothing of that."""
+    checks: list[tuple[str, Callable[[Any], object]]] = []
+    for position, inner in enumerate(schema.properties.values()):
+        if (check := _check(inner)) is not None:
+            checks.append((f"f{position}", check))
+    if not checks:
+        return None
+
+    def hook(self: Any) -> None:
+        for field, check in checks:
+            value = getattr(self, field)
+            if value is not msgspec.UNSET and not check(value):
+                raise ValueError(field)
+
+    return hook
+
+
+def _check(schema: Schema) -> Callable[[Any], object] | None:
+    """What tells whether the texts in a field have their form, and the items of a list differ; none if any value does.
+
+    The fields of objects inside are checked by their own types.
+    """
+    if schema.type in ("string", "integer or string"):
+        return _form(schema)
+    form = _form(schema.items) if schema.items else None
+    if schema.type == "object":
+        return None if form is None or schema.properties else lambda value: all(map(form, value.values()))
+    if schema.type != "array":
+        return None
+    distinct = _distinct(schema) if schema.keys or schema.is_set else None
+    if form is None:
+        return distinct
+    if distinct is None:
+        return lambda value: all(map(form, value))
+    return lambda value: all(map(form, value)) and distinct(value)
+
+
+def _form(schema: Schema) -> Callable[[Any], object] | None:
+    """What tells whether a text has the form of its schema; none if every text has."""
+    if schema.format == "date-time":
+        return _TIME.fullmatch
+    if not schema.pattern or schema.enum:
+        return None
+    search, known = schema.compiled.search, set[str]()
+    is_quantity = schema.type == "integer or string"
+
+    def has_form(value: Any) -> bool:
+        if value in known or isinstance(value, int):
+            return True
+        if search(value) is None or (is_quantity and fault_of_quantity(value)):
+            return False
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        known.add(value)
+        return True
+
+    return has_form
+
+
+def _distinct(schema: Schema) -> Callable[[Any], bool]:
+    """What tells whether the items of a list differ."""
+    if schema.is_set:
+        return lambda items: len(items) < 2 or len(set(items)) == len(items)  # noqa: PLR2004 - one item has no double
+    names = list(schema.items.properties) if schema.items else []
+    fields = [f"f{names.index(key)}" for key in schema.keys]
+
+    def are_distinct(items: Any) -> bool:
+        if len(items) < 2:  # noqa: PLR2004 - likewise
+            return True
+        return len({tuple([getattr(item, field) for field in fields]) for item in items}) == len(items)
+
+    return are_distinct
+
+
+def is_valid(schema: Schema, value: Any) -> bool:
+    """Whether a value is valid by its schema, has no nulls and no unknown fields; false may be wrong."""
+    try:
+        msgspec.convert(value, ready(type_of(schema)))
+    except (msgspec.ValidationError, ValueError, TypeError):
+        return False
+    return True

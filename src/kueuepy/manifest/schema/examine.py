@@ -1,0 +1,302 @@
+"""A value held to its schema, field by field, as an API server does: every reason why it is not valid.
+
+Nulls are absent fields, except in lists. Lenient reading leaves out unknown fields, reads numbers as texts and texts as
+numbers where they are meant so, and notes that.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy.errors.problems import shown, suggestion
+from kueuepy.manifest.formats import fault_of_quantity
+from kueuepy.manifest.schema.table import METADATA
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kueuepy.errors.problems import Path
+    from kueuepy.manifest.decoding import Findings
+    from kueuepy.manifest.schema.table import Schema
+
+_TIME = re.compile(r"\d{4}-(\d\d)-(\d\d)[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[-+]\d\d:\d\d)", re.ASCII)
+_INT64 = 2**63
+_SIGNIFICANT = 2**53
+_DIGITS = 20
+_QUANTITY = "a quantity: a number, then one of n u m k M G T P E Ki Mi Gi Ti Pi Ei"
+_FORMS = {
+    r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": "a DNS label: at most 63 of a-z, 0-9 and -, with a letter or digit at each end",
+    r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$": (
+        "a DNS subdomain: at most 253 of a-z, 0-9, - and ., with a letter or digit at each end"
+    ),
+    r"^(?i)[a-z]([-a-z0-9]*[a-z0-9])?$": "the name of a kind",
+    r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$": "one word of letters, digits and _ , :",
+    (
+        r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
+        r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"
+    ): "a label key: letters, digits, -, _ and ., if need be after a DNS subdomain and /",
+}
+"""What the patterns of Kueue's schemas mean."""
+_NAMES = frozenset(list(_FORMS)[:2])
+_NAMED_TYPES = {
+    "object": "a mapping",
+    "array": "a list",
+    "string": "a text",
+    "integer": "an integer",
+    "boolean": "true or false",
+    "integer or string": "a quantity such as 9 or 500m",
+}
+
+
+def examine(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
+    """The value without nulls and what lenient reading leaves out; what is wrong with it is among the findings."""
+    return _BY_TYPE[schema.type](schema, value, path, findings)
+
+
+def _object(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
+    if not isinstance(value, dict):
+        return _wrong_type(schema, value, path, findings)
+    if not schema.properties:
+        return _mapping(schema, value, path, findings)
+    clean: dict[str, Any] = {}
+    for name, inner in value.items():
+        if findings.full:
+            return value
+        known = schema.properties.get(name)
+        if known is None:
+            findings.odd((*path, str(name)), f"unknown field; {_hint(schema, str(name), path)}", "left out")
+        elif inner is not None:
+            clean[name] = examine(known, inner, (*path, name), findings)
+    for name in schema.required:
+        if name not in clean and schema.properties[name].default is msgspec.UNSET:
+            findings.problem((*path, name), "is required", "Required")
+    return clean
+
+
+def _hint(schema: Schema, name: str, path: Path) -> str:
+    """What may be meant by an unknown field."""
+    if path == ("spec",) and name == "status":
+        return "status stands beside spec"
+    if path == ("spec",) and name in METADATA.properties:
+        return f"{name} belongs to metadata"
+    return suggestion(name, schema.properties)
+
+
+def _mapping(schema: Schema, value: dict[str, Any], path: Path, findings: Findings) -> Any:
+    if schema.items is None:
+        return value
+    clean = {}
+    for name, inner in value.items():
+        if not isinstance(name, str):
+            findings.odd((*path, str(name)), "is no text; keys must be texts: put it in quotes", "read so", "Invalid")
+        if inner is not None:
+            clean[str(name)] = examine(schema.items, inner, (*path, str(name)), findings)
+        elif schema.null is not msgspec.UNSET:
+            clean[str(name)] = schema.null
+    _count(schema, clean, path, findings)
+    return clean
+
+
+def _array(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
+    if not isinstance(value, list | tuple):
+        return _wrong_type(schema, value, path, findings)
+    items = schema.items
+    clean = list(value)
+    if schema.null is not msgspec.UNSET:
+        clean = value = [schema.null if inner is None else inner for inner in value]
+    if items is not None:
+        clean = [examine(items, inner, (*path, position), findings) for position, inner in enumerate(value)]
+    _count(schema, clean, path, findings)
+    if schema.keys or schema.is_set:
+        _once(schema, clean, path, findings)
+    return clean
+
+
+def _count(schema: Schema, value: Any, path: Path, findings: Findings) -> None:
+    if schema.max_items is not None and len(value) > schema.max_items:
+        findings.problem(path, f"has {len(value)} items; at most {schema.max_items} are allowed", "TooMany")
+    if schema.min_items is not None and len(value) < schema.min_items:
+        needed = "at least one item" if schema.min_items == 1 else f"at least {schema.min_items} items"
+        findings.problem(path, f"is empty; it must have {needed}", "Required")
+
+
+def _once(schema: Schema, value: list[Any], path: Path, findings: Findings) -> None:
+    """No item of a list occurs twice, by its keys where the list has such."""
+    seen: set[str] = set()
+    for position, item in enumerate(value):
+        known, place = _key(schema, item), (*path, position)
+        if known is None:
+            continue
+        if known in seen:
+            field = schema.keys[:1] if len(schema.keys) == 1 else ()
+            name = _defaulted(schema, item, field[0]) if field else item
+            findings.problem((*place, *field), f"{shown(name)} occurs twice; each may occur once", "Duplicate")
+        seen.add(known)
+
+
+def _key(schema: Schema, item: Any) -> str | None:
+    """What tells an item apart, as a text; none of an item of a wrong type, which is refused for that."""
+    if schema.keys:
+        if not isinstance(item, dict):
+            return None
+        item = [_defaulted(schema, item, name) for name in schema.keys]
+    return json.dumps(item, sort_keys=True, default=str)
+
+
+def _defaulted(schema: Schema, item: dict[str, Any], name: str) -> Any:
+    known = schema.items.properties.get(name) if schema.items else None
+    default = known.default if known and known.default is not msgspec.UNSET else None
+    return item.get(name, default)
+
+
+def _string(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
+    if not isinstance(value, str):
+        detail = f"is {named(value)}; it must be a text"
+        if value is None or isinstance(value, dict | list | tuple):
+            findings.problem(path, detail)
+            return value
+        findings.odd(path, f"{detail}: put it in quotes", "read as if it were", "Invalid")
+        value = str(value).lower() if isinstance(value, bool) else str(value)
+    if schema.enum:
+        if value not in schema.enum:
+            allowed = ", ".join(word for word in schema.enum if word)
+            findings.problem(path, f"{shown(value)} is not supported; it must be one of {allowed}", "NotSupported")
+        return value
+    if schema.format == "date-time" and not is_time(value):
+        findings.problem(path, f"is {shown(value)}; it must be a time such as 2026-01-31T12:00:00Z")
+    if not schema.pattern or schema.compiled.search(value):
+        _length(schema, value, path, findings)
+    else:
+        detail = f"is {shown(value)}; it must be {_form(schema.pattern)}"
+        if schema.pattern in _NAMES:
+            findings.odd(path, detail, "taken as it is", "Invalid")
+        else:
+            findings.problem(path, detail)
+    return value
+
+
+def _length(schema: Schema, value: str, path: Path, findings: Findings) -> None:
+    least, most = schema.min_length or 0, schema.max_length
+    if len(value) < least or (most is not None and len(value) > most):
+        allowed = f"{least} or more" if most is None else f"{least} to {most}"
+        findings.problem(path, f"has {len(value)} characters; {allowed} are allowed")
+
+
+def _form(pattern: str) -> str:
+    return _FORMS.get(pattern, f"of the form {pattern}")
+
+
+def is_time(text: str) -> bool:
+    """Whether a text is a time as an API server takes it: RFC 3339, of a day that its month has."""
+    found = _TIME.fullmatch(text)
+    return bool(found) and _is_day(text)
+
+
+def _is_day(text: str) -> bool:
+    year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
+    hour, minute, second = int(text[11:13]), int(text[14:16]), int(text[17:19])
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    days = (31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+    return 1 <= month <= len(days) and 1 <= day <= days[month - 1] and hour < 24 and minute < 60 and second < 60  # noqa: PLR2004
+
+
+def _integer(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
+    number = _whole(value)
+    if number is None:
+        meant = _meant(value)
+        detail = f"is {named(value)}; it must be an integer"
+        if meant is None:
+            findings.problem(path, detail)
+            return value
+        findings.odd(path, detail, f"read as {meant}", "Invalid")
+        number = meant
+    least, most = schema.range
+    if not least <= number <= most:
+        allowed = "a signed 32-bit integer" if schema.format == "int32" else "an integer of 64 bits"
+        wanted = f"{least} or more" if schema.minimum is not None and number < least else allowed
+        findings.problem(path, f"is {shown(number)}; it must be {wanted}")
+    return number
+
+
+def _whole(value: Any) -> int | None:
+    """An integer, also where it is written as a fraction that is one; none of all else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float):
+        return int(value) if math.isfinite(value) and value.is_integer() and abs(value) < _SIGNIFICANT else None
+    return value if isinstance(value, int) else None
+
+
+def _meant(value: Any) -> int | None:
+    """The integer that a text writes."""
+    text = value if isinstance(value, str) else ""
+    digits = text.removeprefix("-")
+    return int(text) if digits.isascii() and digits.isdigit() and len(text) < _DIGITS else None
+
+
+def _boolean(_: Schema, value: Any, path: Path, findings: Findings) -> Any:
+    if isinstance(value, bool):
+        return value
+    meant = {"true": True, "false": False}.get(str(value))
+    detail = f"is {named(value)}; it must be true or false"
+    if meant is None:
+        findings.problem(path, detail)
+        return value
+    findings.odd(path, detail, f"read as {shown(meant)}", "Invalid")
+    return meant
+
+
+def _integer_or_string(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
+    if isinstance(value, str):
+        if schema.pattern and not schema.compiled.search(value):
+            findings.problem(path, f"is {shown(value)}; it must be {_QUANTITY}")
+        elif schema.pattern and (fault := fault_of_quantity(value)):
+            findings.problem(path, fault)
+        return value
+    number = _whole(value)
+    if number is not None:
+        if not -_INT64 <= number < _INT64:
+            findings.odd(path, f"is {number}, beyond 64 bits; write it in quotes", "read as if it were", "Invalid")
+            return str(number)
+        return number
+    if not isinstance(value, float) or not math.isfinite(value):
+        return _wrong_type(schema, value, path, findings)
+    findings.odd(path, f"is {value}, a fraction without quotes; write it in quotes", "read as if it were", "Invalid")
+    return str(value)
+
+
+def _wrong_type(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
+    findings.problem(path, f"is {named(value)}; it must be {_NAMED_TYPES[schema.type]}")
+    return value
+
+
+def named(value: Any) -> str:
+    """A value, and what sort of value it is."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return f"{str(value).lower()}, a truth value"
+        case int() | float():
+            return f"{shown(value)}, a number"
+        case str():
+            return f"{shown(value)}, a text"
+        case dict():
+            return "a mapping"
+    return "a list"
+
+
+_BY_TYPE: dict[str, Callable[[Schema, Any, Path, Findings], Any]] = {
+    "object": _object,
+    "array": _array,
+    "string": _string,
+    "integer": _integer,
+    "boolean": _boolean,
+    "integer or string": _integer_or_string,
+    "any": lambda _, value, __, ___: value,
+}

@@ -1,0 +1,98 @@
+"""An object of Kueue's API held to its schema, as an API server does before any rule is looked at."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kueuepy.manifest.schema.compiled import is_valid
+from kueuepy.manifest.schema.creation import as_created, zero_times
+from kueuepy.manifest.schema.examine import examine
+from kueuepy.manifest.schema.metadata import review_metadata
+from kueuepy.manifest.schema.table import Schema, schema_of, template_of
+from kueuepy.manifest.schema.tolerations import review_tolerations
+
+if TYPE_CHECKING:
+    from kueuepy.manifest.decoding import Findings, Validated
+
+Doc = dict[str, Any]
+
+
+class _Plan(msgspec.Struct, frozen=True):
+    """How the objects of one kind and version are checked.
+
+    Attributes:
+        schema: The schema.
+        outer: The schema with pod templates of any content; the schema itself for kinds without templates.
+        template: The schema of the kind's pod templates, if it has such.
+    """
+
+    schema: Schema
+    outer: Schema
+    template: Schema | None
+
+
+@cache
+def _plan(kind: str, version: str) -> _Plan | None:
+    schema = schema_of(kind, version)
+    if schema is None:
+        return None
+    return _Plan(schema, *(template_of(kind, version) or (schema, None)))
+
+
+def structured(kind: str, version: str, doc: Doc, findings: Findings, *, is_new: bool = True) -> Doc:
+    """The object without nulls and what lenient reading leaves out; what is wrong with it is among the findings.
+
+    Args:
+        kind: The object's kind.
+        version: The version of Kueue's API in which it is written; of others, and other kinds, nothing is checked.
+        doc: The object.
+        findings: Takes what is wrong.
+        is_new: Whether the object is created, not updated.
+    """
+    plan = _plan(kind, version)
+    if plan is None:
+        return doc
+    if is_new and kind == "ClusterQueue":
+        doc = as_created(version, doc)
+    if not _is_valid(plan, doc, findings.validated):
+        doc = examine(plan.schema, doc, (), findings)
+        if findings.problems or not isinstance(doc, dict):
+            return doc
+    review_metadata(doc.get("metadata"), findings)
+    if kind == "Workload":
+        _review_status(doc.get("status"), findings)
+    elif kind == "ResourceFlavor":
+        review_tolerations(doc.get("spec", {}).get("tolerations", ()), ("spec", "tolerations"), findings)
+        for path in zero_times(doc) if is_new else ():
+            findings.problem(path, "is the zero time; leave it out or give a later one")
+    return doc
+
+
+def _is_valid(plan: _Plan, doc: Doc, validated: Validated) -> bool:
+    """Whether an object is valid; a template that many objects share is looked at once."""
+    if not is_valid(plan.outer, doc):
+        return False
+    if plan.template is None or "spec" not in doc:
+        return True
+    for pod_set in doc["spec"].get("podSets", ()):
+        written = pod_set["template"]
+        if written not in validated:
+            if not is_valid(plan.template, written):
+                return False
+            validated.add(written)
+    return True
+
+
+def _review_status(status: Doc | None, findings: Findings) -> None:
+    """The rules of a Workload's status that its record cannot tell any more."""
+    if not status:
+        return
+    for position, check in enumerate(status.get("admissionChecks", ())):
+        for index, update in enumerate(check.get("podSetUpdates", ())):
+            path = ("status", "admissionChecks", position, "podSetUpdates", index, "tolerations")
+            review_tolerations(update.get("tolerations", ()), path, findings)
+    if "clusterName" in status and status.get("nominatedClusterNames"):
+        findings.problem(("status",), "has clusterName and nominatedClusterNames; it must have at most one of them")

@@ -1,0 +1,174 @@
+"""Schemas of the kinds of Kueue's API, read from `table.json`, which `generate.py` writes."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+_TABLE = Path(__file__).with_name("table.json")
+_INT32 = 2**31
+_INT64 = 2**63
+
+
+class Schema(msgspec.Struct, frozen=True, dict=True, eq=False, kw_only=True):
+    """One structural schema: the type of a value and the limits that it must keep.
+
+    Attributes:
+        type: `object`, `array`, `string`, `integer`, `boolean`, `integer or string`, or `any`.
+        format: `int32`, `int64` or `date-time`; empty for none.
+        pattern: The regular expression that a string must match; empty for none.
+        enum: The allowed values; empty for any.
+        default: The value of an absent field; unset if there is none.
+        minimum: The least number.
+        min_length: The least number of characters.
+        max_length: The largest number of characters.
+        min_items: The least number of items.
+        max_items: The largest number of items, or of keys of a mapping.
+        required: The fields that must be present.
+        properties: The fields of an object; empty for a mapping of arbitrary keys.
+        items: The items of a list, or the values of a mapping.
+        keys: The fields that tell the items of a list apart.
+        is_set: Whether the items of a list differ from each other.
+        null: What a null stands for among the values of a mapping or list; unset where it stands for nothing.
+    """
+
+    type: str
+    format: str = ""
+    pattern: str = ""
+    enum: tuple[str, ...] = ()
+    default: Any = msgspec.UNSET
+    minimum: int | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    min_items: int | None = None
+    max_items: int | None = None
+    required: tuple[str, ...] = ()
+    properties: dict[str, Schema] = {}
+    items: Schema | None = None
+    keys: tuple[str, ...] = ()
+    is_set: bool = False
+    null: Any = msgspec.UNSET
+
+    @cached_property
+    def regex(self) -> str:
+        """The pattern in Python's words, in which `$` would also match before a line break at the end."""
+        flagged = self.pattern.replace("^(?i)", "(?i)^")
+        return f"{flagged[:-1]}\\Z" if flagged.endswith("$") else flagged
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        """The pattern, compiled."""
+        return re.compile(self.regex, re.ASCII)
+
+    @cached_property
+    def range(self) -> tuple[int, int]:
+        """The least and the largest integer."""
+        limit = _INT32 if self.format == "int32" else _INT64
+        return (-limit if self.minimum is None else self.minimum), limit - 1
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return dict(msgspec.json.decode(_TABLE.read_bytes()))
+
+
+@cache
+def _numbered(number: int) -> Schema:
+    """The schema with this number."""
+    raw = _table()["schemas"][number]
+    items = raw.get("items")
+    return Schema(
+        type=raw["type"],
+        format=raw.get("format", ""),
+        pattern=raw.get("pattern", ""),
+        enum=tuple(raw.get("enum", ())),
+        default=raw.get("default", msgspec.UNSET),
+        minimum=raw.get("minimum"),
+        min_length=raw.get("minLength"),
+        max_length=raw.get("maxLength"),
+        min_items=raw.get("minItems"),
+        max_items=raw.get("maxItems", raw.get("maxProperties")),
+        required=tuple(raw.get("required", ())),
+        properties={name: _numbered(inner) for name, inner in raw.get("properties", {}).items()},
+        items=None if items is None else _numbered(items),
+        keys=tuple(raw.get("keys", ())),
+        is_set=raw.get("set", False),
+    )
+
+
+@cache
+def schema_of(kind: str, version: str) -> Schema | None:
+    """The schema of a kind in a version of Kueue's API, metadata included; none if there is none."""
+    number = _table()["kinds"].get(kind, {}).get(version)
+    if number is None:
+        return None
+    found = _with(_numbered(number), "metadata", METADATA)
+    status = found.properties.get("status")
+    if status is None or kind == "Workload":
+        return found
+    read = _READ_STATUS.get(kind, ())
+    free = {name: inner if name in read else _ANY for name, inner in status.properties.items()}
+    return _with(found, "status", msgspec.structs.replace(status, properties=free, required=()) if read else _ANY)
+
+
+@cache
+def template_of(kind: str, version: str) -> tuple[Schema, Schema] | None:
+    """The schema of a kind with pod templates of any content, and that of its pod templates; none if it has none."""
+    found = schema_of(kind, version)
+    spec = found.properties.get("spec") if found else None
+    pod_sets = spec.properties.get("podSets") if spec else None
+    if found is None or spec is None or pod_sets is None or pod_sets.items is None:
+        return None
+    free = _with(pod_sets.items, "template", _ANY)
+    sets = msgspec.structs.replace(pod_sets, items=free)
+    return _with(found, "spec", _with(spec, "podSets", sets)), pod_sets.items.properties["template"]
+
+
+def _with(schema: Schema, field: str, inner: Schema) -> Schema:
+    return msgspec.structs.replace(schema, properties={**schema.properties, field: inner})
+
+
+def _text_fields(names: str) -> dict[str, Schema]:
+    return dict.fromkeys(names.split(), _TEXT)
+
+
+_ANY = Schema(type="any")
+_READ_STATUS = {"LocalQueue": ("fairSharing",)}
+"""What is read of the status of other kinds than Workload. An API server drops their status on creation, unread."""
+_TEXT = Schema(type="string")
+_FLAG = Schema(type="boolean")
+_INTEGER = Schema(type="integer", format="int64")
+_TEXTS = Schema(type="object", items=_TEXT, null="")
+_TIME = Schema(type="string", format="date-time")
+_OWNER = Schema(
+    type="object",
+    properties={**_text_fields("apiVersion kind name uid"), "controller": _FLAG, "blockOwnerDeletion": _FLAG},
+)
+_MANAGED = Schema(
+    type="object",
+    properties={
+        **_text_fields("manager operation apiVersion fieldsType subresource"),
+        "time": _TIME,
+        "fieldsV1": Schema(type="object"),
+    },
+)
+METADATA = Schema(
+    type="object",
+    properties={
+        **_text_fields("name generateName namespace selfLink uid resourceVersion"),
+        "generation": _INTEGER,
+        "creationTimestamp": _TIME,
+        "deletionTimestamp": _TIME,
+        "deletionGracePeriodSeconds": _INTEGER,
+        "labels": _TEXTS,
+        "annotations": _TEXTS,
+        "ownerReferences": Schema(type="array", items=_OWNER),
+        "finalizers": Schema(type="array", items=_TEXT, null=""),
+        "managedFields": Schema(type="array", items=_MANAGED),
+    },
+)
+"""An object's metadata. Source: `k8s.io/apimachinery/pkg/apis/meta/v1/types.go:ObjectMeta`."""

@@ -1,0 +1,137 @@
+"""Tables of Arrow and files of Parquet, through pyarrow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.errors.libraries import imported
+from kueuepy.simulation.columns import SPANS
+from kueuepy.tables import Categorical, Columns
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+    from kueuepy.simulation.base import JobColumns
+
+
+def parquet_columns(path: Path) -> dict[str, Any]:
+    """Return the columns of a Parquet file.
+
+    Raises:
+        InvalidSpecError: The file cannot be read, or is not a Parquet file of a table.
+        UnsupportedError: pyarrow is not installed.
+    """
+    parquet, failures = _pyarrow("pyarrow.parquet"), _pyarrow("pyarrow").ArrowException
+    try:
+        return _from_pyarrow(parquet.read_table(path))
+    except OSError as error:
+        raise InvalidSpecError(f"{path}: cannot be read: {error}") from None
+    except (ValueError, OverflowError, NotImplementedError, failures) as error:
+        raise InvalidSpecError(f"{path}: is not a Parquet file of a table: {error}") from None
+
+
+def arrow_columns(table: Any) -> dict[str, Any]:
+    """The columns of anything that gives an Arrow stream.
+
+    Raises:
+        InvalidSpecError: It gives none.
+        UnsupportedError: pyarrow is not installed.
+    """
+    pyarrow = _pyarrow("pyarrow")
+    try:
+        found = pyarrow.table(table)
+    except (TypeError, ValueError) as error:
+        raise InvalidSpecError(f"jobs: {table!r} is no Arrow table: {error}") from None
+    return _from_pyarrow(found)
+
+
+def _from_pyarrow(table: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    types = _pyarrow("pyarrow.types")
+    names = list(table.column_names)
+    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+        raise InvalidSpecError(f'jobs: column "{twice[0]}" is there twice; each must have its own name')
+    for name in names:
+        column = table.column(name).combine_chunks()
+        if hasattr(column, "chunks"):
+            column = column.chunk(0) if column.num_chunks else _pyarrow("pyarrow").array([], column.type)
+        if hasattr(column, "dictionary"):
+            if not _are_names(types, column.dictionary):
+                found[name] = column.dictionary_decode().to_numpy(zero_copy_only=False)
+                continue
+            codes = column.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
+            found[name] = Categorical(codes, column.dictionary.to_pylist())
+        else:
+            found[name] = column.to_numpy(zero_copy_only=False)
+    return found
+
+
+def _are_names(types: Any, dictionary: Any) -> bool:
+    """Whether the values of a column with a dictionary are texts, each of which is there."""
+    kinds = ("is_string", "is_large_string", "is_string_view")
+    text = any(getattr(types, kind)(dictionary.type) for kind in kinds if hasattr(types, kind))
+    return bool(text and not dictionary.null_count)
+
+
+def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
+    """Writes a table of jobs as `read` reads it: times as timestamps and durations, cpu in cores.
+
+    Raises:
+        StateError: The file cannot be written, or the jobs have Workloads of their own.
+        UnsupportedError: pyarrow is not installed.
+    """
+    if jobs.templates:
+        raise StateError(
+            f"{path}: cannot be written: the jobs have Workloads of their own, for which there are no columns"
+        )
+    parquet = _pyarrow("pyarrow.parquet")
+    table = jobs.to_arrow()
+    for place, name in enumerate(table.column_names):
+        if name in ("submit", "recorded_start", "cpu", *SPANS):
+            table = table.set_column(place, name, _arrow(name, jobs[name]))
+    _written(parquet, table, path)
+
+
+def _arrow(name: str, column: NDArray[Any]) -> Any:
+    """A column of times, spans or cores as people's tables have it."""
+    array = _pyarrow("pyarrow").array
+    if name == "cpu":
+        return array(column / 1000)
+    if name in ("submit", "recorded_start"):
+        return array(column.view("M8[ns]"), mask=column < 0)
+    return array(column.view("m8[ns]"), mask=None if name == "runtime" else column < 0)
+
+
+def _pyarrow(module: str) -> Any:
+    return imported(module, "Parquet and Arrow tables", '"kueuepy[arrow]"')
+
+
+def _written(parquet: Any, table: Any, path: str | os.PathLike[str]) -> None:
+    try:
+        parquet.write_table(table, path)
+    except OSError as error:
+        raise StateError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def write_table(table: Columns, path: str | os.PathLike[str]) -> None:
+    """Writes a table as Parquet.
+
+    Raises:
+        StateError: The file cannot be written.
+        UnsupportedError: pyarrow is not installed.
+    """
+    _written(_pyarrow("pyarrow.parquet"), table.to_arrow(), path)
+
+
+def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The columns that `write_table` has written.
+
+    Raises:
+        InvalidSpecError: The file cannot be read.
+        UnsupportedError: pyarrow is not installed.
+    """
+    return parquet_columns(Path(path))

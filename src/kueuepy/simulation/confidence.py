@@ -1,0 +1,127 @@
+"""95 % intervals of the figures of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.simulation.catalogue import FIGURES
+from kueuepy.simulation.intervals import BATCHES, Interval, of_mean, of_percentile, of_pieces
+from kueuepy.simulation.measures import job_values, statistic
+from kueuepy.simulation.series import integral_to, series_of
+from kueuepy.simulation.windows import of_cohorts
+from kueuepy.tables.columns import is_named
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kueuepy.simulation.recorded import Recorded
+
+_HOUR = 3600
+_NANO = 1e9
+_FRACTIONS = ("goodput", "useful", "utilisation", "submission_utilisation")
+
+
+class Scope(NamedTuple):
+    """What figures are of: a run, the jobs that count, a window in seconds, and the bound of a bounded slowdown.
+
+    `ends` is the last submission, at which the window of submissions ends, and `some` whether only some jobs were asked
+    for.
+    """
+
+    run: Recorded
+    mask: NDArray[np.bool_]
+    low: float
+    high: float
+    ends: float
+    bound: float
+    some: bool
+
+
+def interval(scope: Scope, name: str, value: Any) -> Interval:
+    """Return the 95 % interval of a figure whose value is given; see `Kpis.interval`.
+
+    Raises:
+        InvalidSpecError: There is no such figure, it has no interval, or the run is too short for one.
+        StateError: The figure needs the usage, which was not recorded.
+    """
+    field, _, cell = name.partition(" ")
+    source = FIGURES[field].source if field in FIGURES else None
+    if source == "most":
+        raise InvalidSpecError(f'interval: "{name}" is a maximum: one run has one, so that there is no interval')
+    if source not in ("jobs", "time"):
+        allowed = ", ".join(name for name, figure in FIGURES.items() if figure.source in ("jobs", "time"))
+        raise InvalidSpecError(f'interval: "{name}" is not a figure with an interval; those are {allowed}')
+    if isinstance(value, dict):
+        cell = _cell_of(name, cell, value)
+        value = value[cell]
+    elif cell:
+        raise InvalidSpecError(f'interval: "{name}": {field} is not by flavor and resource')
+    if value is None:
+        raise InvalidSpecError(f'interval: "{name}": no job has it')
+    try:
+        low, high, doubt = _of_jobs(scope, field) if source == "jobs" else _of_time(scope, field, cell, value)
+    except InvalidSpecError as error:
+        raise InvalidSpecError(f'interval: "{name}": {error}') from None
+    # The value is inside, whatever rounding does; no figure is below 0, and no fraction above 1.
+    high = min(high, max(1.0, value)) if field in _FRACTIONS else high
+    return Interval(min(max(low, 0.0), value), max(high, value), doubt)
+
+
+def _cell_of(name: str, cell: str, value: dict[str, float]) -> str:
+    """Return the cell of a figure by flavor and resource: the one that is named, or the only one."""
+    known = ", ".join(value) or "none"
+    if cell and cell not in value:
+        raise InvalidSpecError(f'interval: "{name}": "{cell}" names no flavor and resource; there are {known}')
+    if not cell and len(value) != 1:
+        raise InvalidSpecError(f'interval: "{name}": of which flavor and resource: {known}')
+    return cell or next(iter(value))
+
+
+def _of_jobs(scope: Scope, field: str) -> Interval:
+    rows = np.flatnonzero(scope.mask)
+    order = rows[np.argsort(scope.run.jobs["submit"][rows], kind="stable")]
+    name, percent = statistic(field)
+    values = job_values(scope.run, order, scope.bound)[name]
+    return of_mean(values) if percent is None else of_percentile(values, percent)
+
+
+def _of_time(scope: Scope, field: str, cell: str, value: float) -> Interval:
+    if scope.some:
+        raise InvalidSpecError("a figure over time has no interval for some jobs alone")
+    end = scope.ends if field == "submission_utilisation" else scope.high
+    edges = np.linspace(scope.low, end, BATCHES + 1)
+    if not end > scope.low:
+        raise InvalidSpecError("the window is empty")
+    if field == "throughput":
+        done = scope.mask & is_named(scope.run.jobs["state"], "Finished")
+        counts, _ = np.histogram(scope.run.jobs["submit"][done], edges)
+        return of_pieces(value, (counts * _HOUR / np.diff(edges)).tolist())
+    if not len(scope.run.usage):
+        raise StateError("interval: needs the usage; record it with Record(usage=True)")
+    pieces = _waiting(scope.run, edges) if field == "waiting_mean" else _utilisation(scope.run, edges, cell)
+    return of_pieces(value, pieces.tolist())
+
+
+def _waiting(run: Recorded, edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean number of waiting jobs between edges; a queue has the same for each of its cells."""
+    total, seen = np.zeros(len(edges)), set()
+    for queue, _, rows in series_of(run.usage):
+        if queue not in seen:
+            seen.add(queue)
+            total += integral_to(run.usage["seconds"][rows], run.usage["waiting"][rows], edges)
+    found: NDArray[np.float64] = np.diff(total) / np.diff(edges)
+    return found
+
+
+def _utilisation(run: Recorded, edges: NDArray[np.float64], cell: str) -> NDArray[np.float64]:
+    used, nominal = np.zeros(len(edges)), of_cohorts(run, cell) * edges
+    for _, own, rows in series_of(run.usage):
+        if own == cell:
+            at = run.usage["seconds"][rows]
+            used += integral_to(at, run.usage["used"][rows], edges)
+            nominal += integral_to(at, run.usage["nominal"][rows], edges)
+    there = np.diff(nominal)
+    return np.divide(np.diff(used), there, out=np.zeros(len(there)), where=there > 0)

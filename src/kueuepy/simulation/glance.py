@@ -1,0 +1,45 @@
+"""The first rows of a table of jobs, in units that people read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors.words import counted
+from kueuepy.notebook import Sheet
+from kueuepy.objects import SECOND
+from kueuepy.objects.times import format_time
+from kueuepy.simulation.columns import EPOCHAL, NEVER, SPANS
+from kueuepy.simulation.text import span_text
+
+if TYPE_CHECKING:
+    from kueuepy.tables import Columns
+
+_SHOWN = 20
+_GIB = 2**30
+_UNITS = {"cpu": "cores", "memory": "GiB", "ephemeral-storage": "GiB"}
+
+
+def sheet_of(jobs: Columns) -> Sheet:
+    """Return the first 20 rows: dates, spans such as `1 h 30 min`, cores and GiB, and how many rows there are."""
+    head = [f"{name} ({_UNITS[name]} per pod)" if name in _UNITS else name for name in jobs.names]
+    rows = [[_text(name, row[name]) for name in jobs.names] for row in jobs.rows(_SHOWN)]
+    caption = counted(len(jobs), "job")
+    return Sheet(tuple(head), rows, f"{caption}; the first {_SHOWN}" if len(jobs) > _SHOWN else caption)
+
+
+def _text(name: str, value: Any) -> Any:
+    if value is None:
+        return ""
+    if name in ("submit", "recorded_start"):
+        at = int(value.astype("M8[ns]").astype(np.int64)) if isinstance(value, np.datetime64) else int(value)
+        return "" if at < 0 else format_time(at) if at >= EPOCHAL else span_text(at / SECOND)
+    if name in SPANS:
+        never = "never ends" if name == "runtime" else ""
+        return never if value == NEVER else span_text(value / SECOND)
+    if name == "min_pods":
+        return "" if value == NEVER else value
+    if name == "cpu":
+        return f"{value / 1000:g}"
+    return f"{value / _GIB:.4g}" if name in _UNITS else value

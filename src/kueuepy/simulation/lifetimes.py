@@ -1,0 +1,53 @@
+"""Run times of jobs that ran on a real cluster, read from the status of their Workloads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kueuepy.objects import SECOND
+
+if TYPE_CHECKING:
+    from kueuepy.objects import Workload
+
+
+class Lifetime(NamedTuple):
+    """What the status of a Workload records about its job; times are in nanoseconds.
+
+    Attributes:
+        start: The time of the last admission, since the Unix epoch; `None` if the workload was never admitted.
+        end: The time at which it finished, since the Unix epoch; `None` while it has not finished.
+        past: How long it ran before its last admission.
+        finish_reason: The reason of the Finished condition, such as `Succeeded`; empty while it has not finished.
+    """
+
+    start: int | None
+    end: int | None
+    past: int
+    finish_reason: str
+
+    @property
+    def runtime(self) -> int | None:
+        """The duration of the last run; `None` if the workload has not finished, or was never admitted."""
+        if self.start is None or self.end is None:
+            return None
+        return max(0, self.end - self.start)
+
+
+def lifetime_of(workload: Workload) -> Lifetime:
+    """Return what the status of a Workload records about its job.
+
+    The Admitted condition keeps its time when the workload finishes. Kueue adds a run to
+    `accumulatedPastExecutionTimeSeconds` when the workload loses its admission
+    (`pkg/workload/admissionchecks.go:SyncAdmittedCondition`).
+    """
+    status = workload.status
+    if status is None:
+        return Lifetime(None, None, 0, "")
+    true = {condition.type: condition for condition in status.conditions if condition.status == "True"}
+    admitted, finished = true.get("Admitted"), true.get("Finished")
+    return Lifetime(
+        None if admitted is None else admitted.last_transition_time,
+        None if finished is None else finished.last_transition_time,
+        (status.accumulated_past_execution_time_seconds or 0) * SECOND,
+        "" if finished is None else finished.reason,
+    )

@@ -1,0 +1,185 @@
+"""Names of jobs and queues that Kubernetes does not accept: how they are noted, and how they are replaced."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.manifest.formats import is_subdomain
+from kueuepy.simulation.sums import sums
+from kueuepy.tables import Categorical, Columns
+from kueuepy.tables.columns import categorical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from kueuepy.simulation.columns import Note
+
+_LENGTH = 253
+_OTHER = re.compile(r"[^a-z0-9.-]+")
+_DOTS = re.compile(r"-*\.[-.]*")
+_ALLOWED = np.zeros(256, bool)
+_ALLOWED[[*map(ord, "abcdefghijklmnopqrstuvwxyz0123456789-.\0")]] = True
+_INNER = np.zeros(256, bool)
+_INNER[[*map(ord, "-.\0")]] = True
+
+Change = tuple[str, str, str, int]
+"""A column, a name in it, the name in its place, and the number of rows."""
+
+
+def name_notes(columns: Mapping[str, Any]) -> list[Note]:
+    """Note names that are not valid in Kubernetes, and names that occur twice in a namespace."""
+    found = []
+    for column in ("name", "queue", "flavor"):
+        rows = int(_invalid(column, columns[column]).sum()) if column in columns else 0
+        if rows:
+            found.append((f"{column} is not a valid name in Kubernetes; see Jobs.clean", rows))
+    if "name" in columns and (rows := int(_repeated(columns["name"], columns["queue"]).sum())):
+        found.append(("name occurs more than once in its namespace; see Jobs.clean", rows))
+    return found
+
+
+def _invalid(column: str, values: Any) -> NDArray[np.bool_]:
+    """Return which rows have a name that is not valid."""
+    if isinstance(values, Categorical):
+        bad = [not all(map(is_subdomain, _parts(column, name))) for name in values.names]
+        return np.array([*bad, False], bool)[values.codes]
+    listed = values.tolist()
+    if _are_plain(listed):
+        return np.zeros(len(listed), bool)
+    return np.array([not is_subdomain(name) for name in listed], bool)
+
+
+def _are_plain(names: list[str]) -> bool:
+    """Return whether all names are surely valid, by a look at all characters at once."""
+    text = np.frombuffer(("\0".join(names) + "\0").encode(), np.uint8)
+    if not _ALLOWED[text].all() or max(map(len, names), default=1) > _LENGTH:
+        return False
+    inner = _INNER[text]
+    # A sign that is neither a letter nor a digit stands between two that are; each name has at least one.
+    lonely = (inner[1:] & inner[:-1]).any() or inner[:1].any()
+    return not lonely and int((text == 0).sum()) == len(names)
+
+
+def _parts(column: str, name: str) -> list[str]:
+    return name.split("/", 1) if column == "queue" else [name]
+
+
+def _repeated(names: Any, queues: Categorical) -> NDArray[np.bool_]:
+    """Return the rows whose name an earlier row of the same namespace has."""
+    listed = names.tolist()
+    found = np.zeros(len(listed), bool)
+    if len(set(listed)) < len(listed):
+        seen: set[tuple[str, str]] = set()
+        for row, pair in enumerate(zip(_namespaces(queues), listed, strict=True)):
+            found[row] = pair in seen
+            seen.add(pair)
+    return found
+
+
+def _namespaces(queues: Categorical) -> list[str]:
+    spaces = [name.partition("/")[0] for name in queues.names]
+    return [spaces[code] for code in queues.codes.tolist()]
+
+
+def valid_name(name: str, other: str = "job") -> str:
+    """Return a valid name that is close to a name, or another one where no character of it is left.
+
+    >>> valid_name("My Job_1"), valid_name("___")
+    ('my-job-1', 'job')
+    """
+    text = _DOTS.sub(".", _OTHER.sub("-", name.strip().lower()).strip("-."))
+    return text[:_LENGTH].strip("-.") or other
+
+
+def cleaned(jobs: Columns) -> tuple[dict[str, Any], list[Change]]:
+    """Return the columns of a table with valid names that occur once, and each change."""
+    columns: dict[str, Any] = {}
+    changes: list[Change] = []
+    for column in ("queue", "flavor"):
+        if column in jobs.names:
+            columns[column] = _clean_texts(column, jobs[column], changes)
+    if "name" in jobs.names:
+        spaces = _namespaces(columns["queue"])
+        names, before = _clean_names(spaces, jobs["name"].tolist()), jobs["name"].tolist()
+        array = np.empty(len(names), object)
+        array[:] = names
+        columns["name"] = array
+        pairs = (pair for pair in zip(before, names, strict=True) if pair[0] != pair[1])
+        changes += [("name", *pair, rows) for pair, rows in sums((pair, 1) for pair in pairs).items()]
+    return columns, changes
+
+
+def _clean_texts(column: str, values: Categorical, changes: list[Change]) -> Categorical:
+    """Clean the names of a column of codes; two names do not become one."""
+    counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.names))
+    kept = {name for name in values.names if all(map(is_subdomain, _parts(column, name)))}
+    found = []
+    for name, rows in zip(values.names, counts.tolist(), strict=True):
+        after = name
+        if name not in kept:
+            other = "jobs" if column == "queue" else column
+            after = _free("/".join(valid_name(part, other) for part in _parts(column, name)), kept)
+            kept.add(after)
+        if after != name and rows:
+            changes.append((column, name, after, rows))
+        found.append(after)
+    return Categorical(values.codes, found)
+
+
+def _clean_names(spaces: list[str], names: list[str]) -> list[str]:
+    """Clean names of jobs; of equal ones in a namespace the first keeps its name, others get a number."""
+    valid = [name if is_subdomain(name) else valid_name(name) for name in names]
+    taken: dict[str, set[str]] = {}
+    for space, name in zip(spaces, valid, strict=True):
+        taken.setdefault(space, set()).add(name)
+    used: dict[str, set[str]] = {}
+    counts: dict[tuple[str, str], int] = {}
+    found = []
+    for space, name in zip(spaces, valid, strict=True):
+        after, own = name, used.setdefault(space, set())
+        if name in own:
+            after = _free(name, taken[space], counts.get((space, name), 2), counts, (space, name))
+            taken[space].add(after)
+        own.add(after)
+        found.append(after)
+    return found
+
+
+def _free(
+    name: str,
+    taken: set[str],
+    number: int = 2,
+    counts: dict[tuple[str, str], int] | None = None,
+    key: tuple[str, str] = ("", ""),
+) -> str:
+    """Return the name, or the name with the first number from `number` on that makes it another than those taken."""
+    if counts is None and name not in taken:
+        return name
+    while (found := f"{name[: _LENGTH - 12]}-{number}") in taken:
+        number += 1
+    if counts is not None:
+        counts[key] = number + 1
+    return found
+
+
+def change_notes(changes: Iterable[Change]) -> list[Note]:
+    """Sum up changes: by column the number of rows, with an example."""
+    found: dict[str, tuple[str, str, int]] = {}
+    for column, before, after, rows in changes:
+        first = found.get(column, (before, after, 0))
+        found[column] = (first[0], first[1], first[2] + rows)
+    return [(f'{column} is cleaned, as "{old}" to "{new}"', rows) for column, (old, new, rows) in found.items()]
+
+
+def change_table(changes: Iterable[Change]) -> Columns:
+    """Return changes as a table: `column`, `before`, `after` and `rows`."""
+    listed = list(changes)
+    columns, before, after, rows = zip(*listed, strict=True) if listed else ((), (), (), ())
+    given = {"column": columns, "before": before, "after": after}
+    texts = {name: categorical([str(text) for text in values]) for name, values in given.items()}
+    return Columns({**texts, "rows": np.array(rows, np.int64)})

@@ -1,0 +1,74 @@
+"""Two results of the same jobs, job by job: differences with intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.simulation.intervals import of_mean
+from kueuepy.simulation.measures import BOUND
+from kueuepy.tables.columns import is_named
+from kueuepy.tables.framed import table_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from kueuepy.simulation.recorded import Recorded
+    from kueuepy.tables import Columns
+
+_NAMES = ("policy", "figure", "jobs", "first", "second", "difference", "low", "high")
+
+
+def differences(results: Mapping[str, Recorded]) -> Columns:
+    """Return how much larger figures are under each policy than under the first; see `Comparison.differences`."""
+    (_, first), *others = results.items()
+    rows = []
+    before = _by_job(first)
+    for name, second in others:
+        _expect_alike(name, first, second)
+        counts = np.asarray(first.jobs["counted"]) & np.asarray(second.jobs["counted"])
+        order = np.argsort(first.jobs["submit"], kind="stable")
+        for figure, values in _by_job(second).items():
+            both = order[(counts & ~np.isnan(before[figure]) & ~np.isnan(values))[order]]
+            rows.append((name, figure, len(both), *_of_pair(before[figure][both], values[both])))
+    return table_of(_NAMES, rows)
+
+
+def _expect_alike(name: str, first: Recorded, second: Recorded) -> None:
+    """Find results that are not of the same jobs."""
+    pairs = ((first.jobs[column], second.jobs[column]) for column in ("submit", "runtime"))
+    if len(first.jobs) != len(second.jobs) or not all(np.array_equal(a, b, equal_nan=True) for a, b in pairs):
+        raise InvalidSpecError(
+            f'differences: "{name}" has other jobs than the first policy; both must run the same jobs'
+        )
+
+
+def _by_job(run: Recorded) -> dict[str, NDArray[np.float64]]:
+    """Return figures by job, NaN where a job has none; of a mean, the name of the mean."""
+    jobs = run.jobs
+    done = np.asarray(is_named(jobs["state"], "Finished"))
+    life = jobs["waited"] + jobs["held"]
+    bounded = np.maximum(1.0, life / np.maximum(jobs["runtime"], BOUND))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        goodput = np.where(done & (jobs["runtime"] > 0), jobs["held"] / life, np.nan)
+    return {
+        "wait_mean": jobs["waited"],
+        "first_wait_mean": jobs["first_wait"],
+        "bounded_slowdown": np.where(done, bounded, np.nan),
+        "goodput": goodput,
+    }
+
+
+def _of_pair(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, ...]:
+    if not len(first):
+        return (np.nan,) * 5
+    apart = second - first
+    try:
+        low, high, _ = of_mean(apart)
+    except InvalidSpecError:  # too few jobs
+        low = high = np.nan
+    return float(first.mean()), float(second.mean()), float(apart.mean()), float(low), float(high)

@@ -1,0 +1,99 @@
+"""The file `result.json`: all of a result that is in no table, with a checksum, and checked when it is read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import msgspec
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.simulation.recorded import PreemptionLoop  # noqa: TC001 - msgspec looks it up
+from kueuepy.simulation.waiting import Waiter  # noqa: TC001 - msgspec looks it up
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_FORMAT = "kueuepy-result"
+_VERSION = 2
+
+Cells = dict[str, float]
+
+
+class _Queue(TypedDict):
+    waits: float
+    most_waiting: int
+    blocked: float
+    somebody_waits: float
+    cells: dict[str, tuple[float, float, float, int]]
+
+
+class _Submitted(TypedDict):
+    until: int
+    used: Cells
+    nominal: Cells
+
+
+class _Totals(TypedDict):
+    submitted: _Submitted
+    queues: dict[str, _Queue]
+    trees: list[tuple[str, str, float, float]]
+    evictions: list[tuple[str, str, str, int, Cells]]
+    nominal: Cells
+    lost: Cells
+    overhead: Cells
+    waits: float
+    most_waiting: int
+    borrowing: float
+    assigned: list[list[tuple[str, str, str, int]]]
+
+
+class Facts(TypedDict):
+    """What `result.json` holds beside its format and its checksum."""
+
+    seconds: float
+    warmup: float
+    notes: list[tuple[str, int]]
+    settings: dict[str, Any]
+    stats: dict[str, int]
+    weights: dict[str, float]
+    trees: dict[str, str]
+    totals: _Totals
+    loops: list[PreemptionLoop]
+    waiting: list[Waiter]
+    fingerprint: str
+
+
+def text_of_facts(facts: dict[str, Any]) -> str:
+    """Return the text of `result.json`: JSON with a checksum over everything else in it."""
+    plain = json.loads(json.dumps(facts))
+    return json.dumps({"format": _FORMAT, "version": _VERSION, **plain, "checksum": _checksum(plain)}, indent=1)
+
+
+def read_facts(folder: Path, text: str) -> Facts:
+    """Read the text of `result.json`.
+
+    Raises:
+        InvalidSpecError: The text is not that of a result, was changed after it was written, or lacks something.
+    """
+    try:
+        facts = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidSpecError(f"{folder}: result.json: {error}") from None
+    if not isinstance(facts, dict) or facts.pop("format", None) != _FORMAT:
+        raise InvalidSpecError(f"{folder}: result.json is not of a result; save one with Result.save")
+    if (version := facts.pop("version", None)) != _VERSION:
+        raise InvalidSpecError(
+            f"{folder}: result.json: version: is {version!r}; it must be {_VERSION}: run and save again"
+        )
+    if facts.pop("checksum", None) != _checksum(facts):
+        raise InvalidSpecError(f"{folder}: is damaged: result.json was changed after it was written")
+    try:
+        return msgspec.convert(facts, Facts)
+    except msgspec.ValidationError as error:
+        raise InvalidSpecError(f"{folder}: is damaged: result.json: {error}") from None
+
+
+def _checksum(facts: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,195 @@
+"""Parsers of time spans and timestamps: numbers of seconds, Go durations, days and weeks, Slurm's form, datetimes."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import date, datetime, timedelta, timezone
+from typing import Any
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.objects import SECOND
+from kueuepy.objects.times import LATEST, LONGEST, datetime_ns, parse_duration, parse_time, timedelta_ns
+
+MOST = f"{LONGEST / SECOND:.0f} s ({LATEST})"
+"""The largest time that 64 bits of nanoseconds hold, for error messages."""
+_DAY_UNITS = {"w": 604800, "d": 86400}
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+_LONGEST_TEXT = 64
+_SLURM = re.compile(
+    r"(?:(\d{1,9})-(\d{1,2})(?::(\d{1,2})(?::(\d{1,2}))?)?|(\d{1,9}):(\d\d):(\d\d))(\.\d{1,9})?", re.ASCII
+)
+_PANDAS = re.compile(r"(\d{1,9}) days?(?: \+?(\d{1,2}):(\d\d):(\d\d)(\.\d{1,9})?)?", re.ASCII)
+_SIXTY = 60
+
+
+def parse_span(value: Any) -> int | None:
+    """Return the nanoseconds of a time span, or `None` if the value is not a time span.
+
+    Accepted are numbers of seconds, `1h30m`, `7d`, Slurm's `01:00:00` and `1-00:00:00`, and timedeltas. The result may
+    be negative, or exceed 64 bits.
+
+    >>> parse_span("1d12h"), parse_span("1-12:00:00")
+    (129600000000000, 129600000000000)
+    """
+    if isinstance(value, bool | np.bool_):
+        return None
+    try:
+        if isinstance(value, timedelta):
+            return timedelta_ns(value)
+        if isinstance(value, np.timedelta64):
+            return _numpy_ns(value)
+        if isinstance(value, int | np.integer):
+            return int(value) * SECOND
+        if isinstance(value, float | np.floating):
+            return _rounded(float(value) * SECOND)
+    except (OverflowError, ValueError):  # a timedelta of pandas beyond its own range
+        return None
+    return _span_of_text(value) if isinstance(value, str) else None
+
+
+def _rounded(nanoseconds: float) -> int | None:
+    return round(nanoseconds) if math.isfinite(nanoseconds) else None
+
+
+def _span_of_text(given: str) -> int | None:
+    text = given.strip()
+    if len(text) > _LONGEST_TEXT:
+        return None
+    clock = _clock_span(text)
+    if clock is not None:
+        return clock
+    text, total = text.replace(" ", ""), 0
+    for unit, seconds in _DAY_UNITS.items():
+        amount, found, rest = text.partition(unit)
+        if found:
+            days = _seconds(amount)
+            if days is None or (part := _rounded(days * seconds * SECOND)) is None:
+                return None
+            total, text = total + part, rest
+    if not text:
+        return total if given.strip() else None
+    exact = None if total else _seconds(text)
+    if exact is not None:
+        return _rounded(exact * SECOND)
+    parsed = parse_duration(text)
+    return None if parsed is None else total + parsed
+
+
+def _seconds(text: str) -> float | None:
+    """Return the number that a text is; `nan`, `inf` and digits of other scripts are not accepted."""
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def _clock_span(text: str) -> int | None:
+    """Return the nanoseconds of Slurm's `[days-]hours[:minutes[:seconds]]`, and of pandas' `1 days 02:00:00`."""
+    found = _SLURM.fullmatch(text)
+    if found is not None:
+        days, *own = found.group(1), *(found.group(2, 3, 4) if found.group(1) else found.group(5, 6, 7))
+        fraction = found.group(8)
+    else:
+        found = _PANDAS.fullmatch(text)
+        if found is None:
+            return None
+        days, *own, fraction = found.groups()
+    hours, minutes, seconds = (int(part or 0) for part in own)
+    if minutes >= _SIXTY or seconds >= _SIXTY:
+        return None
+    whole = ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + seconds
+    return whole * SECOND + int((fraction or ".0")[1:].ljust(9, "0"))
+
+
+def parse_moment(value: Any) -> int | None:
+    """Return the nanoseconds of a timestamp, or `None` if the value is not a timestamp.
+
+    Accepted are RFC 3339, ISO 8601 without a zone (read as UTC), datetimes and numbers of seconds.
+    """
+    try:
+        if isinstance(value, datetime):
+            return datetime_ns(value)
+        if isinstance(value, date):
+            return datetime_ns(datetime(value.year, value.month, value.day, tzinfo=timezone.utc))
+        if isinstance(value, np.datetime64):
+            return _numpy_ns(value)
+        if isinstance(value, str):
+            text = value.strip()
+            found = parse_time(text)
+            if found is not None:
+                return found
+            if len(text) <= _LONGEST_TEXT and "-" in text[1:]:
+                return datetime_ns(datetime.fromisoformat(text))
+    except (OverflowError, ValueError):  # neither a time of the calendar nor one of pandas' range
+        pass
+    return parse_span(value)
+
+
+def is_naive(value: Any) -> bool | None:
+    """Return whether a timestamp has no time zone; `None` of what has no date, such as a number of seconds."""
+    if isinstance(value, datetime):
+        return value.tzinfo is None
+    if isinstance(value, str) and parse_span(value) is None and parse_moment(value) is not None:
+        text = value.strip()
+        return not (text[-1:] in "Zz" or re.search(r"[-+]\d\d:?(?:\d\d)?$", text[10:]))
+    return None
+
+
+def _numpy_ns(value: np.datetime64 | np.timedelta64) -> int | None:
+    found, allowed = exact_ns(np.array([value]))
+    return int(found[0]) if allowed[0] else None
+
+
+def exact_ns(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Convert datetimes or timedeltas of any unit to nanoseconds without overflow.
+
+    Returns:
+        Nanoseconds as int64, and a mask of the rows that int64 holds; NaT is 0 and in the mask. Nothing is in the mask
+        of timedeltas in months, years or no unit, which are not a number of nanoseconds.
+    """
+    kind, absent = values.dtype.kind, np.isnat(values)
+    unit, step = np.datetime_data(values.dtype)
+    if unit == "generic" or (kind == "m" and unit in ("Y", "M")):
+        return np.zeros(len(values), np.int64), absent
+    native = np.ascontiguousarray(values).astype(values.dtype.newbyteorder("=")).view(np.int64)
+    if unit in ("ps", "fs", "as"):
+        exact = values.astype(f"{kind}8[ns]").view(np.int64)
+        return np.where(absent, 0, exact), np.ones(len(values), bool)
+    most = (
+        int(np.array(LONGEST, f"{kind}8[ns]").astype(values.dtype).view(np.int64))
+        if kind == "M"
+        else _steps(unit, step)
+    )
+    allowed = absent | ((native >= -most) & (native <= most))
+    kept = np.where(allowed & ~absent, native, 0).astype(np.int64).view(values.dtype.newbyteorder("="))
+    return kept.astype(f"{kind}8[ns]").view(np.int64), allowed
+
+
+def _steps(unit: str, step: int) -> int:
+    """Return how many steps of a unit of NumPy 64 bits of nanoseconds hold."""
+    return LONGEST // max(1, int(np.array(1, f"m8[{unit}]").astype("m8[ns]").view(np.int64)) * step)
+
+
+def span(where: str, value: Any) -> int:
+    """Return the nanoseconds of an argument.
+
+    Raises:
+        InvalidSpecError: It is not a time span, is negative, or is longer than 64 bits of nanoseconds hold.
+    """
+    found = parse_span(value)
+    if found is None or found < 0:
+        raise InvalidSpecError(
+            f"{where}: {shown(value)}; it must be a number of seconds of 0 or more, or such as 90s or 2d"
+        )
+    if found > LONGEST:
+        raise InvalidSpecError(f"{where}: {shown(value)}; it must be at most {MOST}")
+    return found
+
+
+def shown(value: object) -> str:
+    """Return a value for an error message, shortened; a number of too many digits is described."""
+    try:
+        text = repr(value.item() if isinstance(value, np.generic) else value)
+    except ValueError:  # more digits than Python prints
+        text = f"a number of {int(value).bit_length()} bits" if isinstance(value, int) else type(value).__name__
+    return text if len(text) <= 2 * _LONGEST_TEXT else f"{text[: 2 * _LONGEST_TEXT]}…"

@@ -1,0 +1,123 @@
+"""Results of many runs: what they assume, when their intervals say nothing, and their tables."""
+
+import numpy as np
+import pytest
+
+import kueuepy as kq
+from exploration.conftest import CELL, NOMINAL, arrivals
+
+
+@pytest.fixture
+def busy(teams):
+    scheduler = kq.Scheduler(teams)
+    for n in range(12):
+        scheduler.submit({"name": f"w{n}", "queue": "team-a", "gpu": 1})
+    scheduler.settle()
+    return scheduler
+
+
+def test_an_estimate_without_arrivals_says_what_it_assumes_and_prints_no_range(busy):
+    found = kq.eta(busy, "default/w11", kq.Exponential("1h"), n=40)
+    assert found.closed
+    assert found.p5 < found.p95
+    for text in (str(found), found._repr_html_()):
+        assert "assumes that no job arrives meanwhile" in text
+    assert "80 of 100" not in str(found)
+    coming = kq.eta(busy, "default/w11", kq.Exponential("1h"), n=40, future=arrivals)
+    assert not coming.closed
+    assert "80 of 100" in str(coming)
+    assert "assumes" not in str(coming)
+
+
+def test_a_workload_with_quota_needs_no_assumption(busy):
+    assert "assumes" not in str(kq.eta(busy, "default/w0", kq.Exponential("1h"), n=5))
+
+
+def test_a_risk_without_arrivals_says_so(busy):
+    assert str(kq.risk(busy, "default/w0")).endswith("; assumes that no job arrives meanwhile")
+    assert "assumes" not in str(kq.risk(busy, "default/w0", future=arrivals, n=3))
+
+
+def test_seeds_that_change_nothing_are_told_and_give_no_interval(teams):
+    found = kq.plan(teams, arrivals(0), "wait_p95 <= 1h", vary=NOMINAL, low=3, high=8, seeds=3)
+    assert any("all seeds give the same" in text for text in found.warnings)
+    assert repr(found).startswith("warning: all seeds give the same")
+    assert "all seeds give the same" in found._repr_html_()
+    assert np.isnan(found.curve["low"]).all()
+    assert not np.isnan(found.curve["mean"]).any()
+    drawn = kq.plan(teams, arrivals, "wait_p95 <= 1h", vary=NOMINAL, low=3, high=8, seeds=3)
+    assert drawn.warnings == ()
+    assert not np.isnan(drawn.curve["low"]).any()
+    grid = kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, seeds=3)
+    assert np.isnan(grid.interval(0, "wait_mean").low)
+    thinned = kq.sweep(teams, arrivals(0), {"jobs:thin": [0.9]}, seeds=3)
+    assert thinned.warnings == ()
+    assert thinned.interval(0, "wait_mean").low < thinned.interval(0, "wait_mean").mean
+
+
+def test_intervals_over_seeds_are_never_below_0(teams):
+    grid = kq.sweep(teams, lambda seed: arrivals(seed, n=10), {NOMINAL: [4, 6, 8, 10]}, seeds=4)
+    seen = 0
+    for policy in range(4):
+        for figure in grid.figures:
+            found = grid.interval(policy, figure)
+            if found.n > 1 and found.mean >= 0:
+                assert 0 <= found.low <= found.mean <= found.high, figure
+                seen += found.low == 0 < found.mean
+    assert seen > 0
+    assert grid.difference(0, 3, "wait_mean").low < 0
+
+
+def test_the_best_of_many_policies_on_one_seed_is_told_to_be_lucky(teams):
+    many = kq.sweep(teams, arrivals, {NOMINAL: list(range(3, 15))})
+    assert any("the best of 12 policies on one seed is partly lucky" in text for text in many.warnings)
+    assert "partly lucky" in repr(many)
+    assert not kq.sweep(teams, arrivals, {NOMINAL: [4, 5]}).warnings
+    assert not kq.sweep(teams, arrivals, {NOMINAL: list(range(3, 15))}, seeds=2).warnings
+
+
+def test_a_sweep_shows_its_waits_in_readable_units(teams):
+    html = kq.sweep(teams, arrivals, {NOMINAL: [4, 5]})._repr_html_()
+    assert html.index("wait_mean") < html.index("submission_utilisation")
+    assert " min" in html
+    assert "first_wait_p99" not in html
+    assert "%" in html
+
+
+def test_every_result_is_a_table(teams, busy):
+    pandas = pytest.importorskip("pandas")
+    jobs = arrivals(0, n=20)
+    grid = kq.sweep(teams, jobs, {NOMINAL: [4, 5]})
+    plan = kq.plan(teams, jobs, "wait_p95 <= 1h", vary=NOMINAL, low=4, high=6)
+    delays = kq.delays(teams, jobs)
+    results = {
+        "sweep": (grid, "wait_mean"),
+        "plan": (plan, "passed"),
+        "delays": (delays, "total_hours"),
+        "eta": (kq.eta(busy, "default/w11", 3600, n=3), "seconds"),
+        "risk": (kq.risk(busy, "default/w0"), "probability"),
+        "gate": (kq.gate(grid.result(0), ["wait_p95 <= 1h"]), "passed"),
+        "safety": (kq.safety(teams, "team-a", trials=2), "evicted"),
+        "starvation": (kq.starvation(teams, jobs, period="1d"), "overtaken"),
+        "cycles": (kq.cycle_cost(teams, jobs), "heads"),
+        "limits": (kq.limits(teams, {"team-a": 2}, CELL), "ensured"),
+        "comparison": (kq.compare({"a": teams, "b": teams}, jobs), "policy"),
+        "result": (grid.result(0), "figure"),
+        "kpis": (grid.result(0).kpis, "value"),
+    }
+    for name, (result, column) in results.items():
+        frame = result.to_pandas()
+        assert isinstance(frame, pandas.DataFrame), name
+        assert column in frame.columns, name
+    assert str(plan.tried.rows()) == str(plan.curve.rows())
+    assert delays.to_table().rows()[0]["left_out"] == "team-a"
+    html = delays._repr_html_() + plan._repr_html_()
+    assert " min" in html
+    assert "0000000" not in html
+
+
+def test_figures_of_a_plan_are_shown_in_their_units(teams):
+    found = kq.plan(teams, arrivals, "wait_p95 <= 1h", vary=NOMINAL, low=4, high=6, seeds=2)
+    html = found._repr_html_()
+    assert "mean of wait_p95" in html
+    assert f"{CELL}" in html

@@ -1,0 +1,109 @@
+"""Objects with parts of wrong types, read and changed: every one gets an answer or a KueueError."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import gzip
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kueuepy.errors import KueueError
+from kueuepy.manifest import from_dict, load, validate_update
+
+RECORDED = Path(__file__).parent.parent / "vectors" / "validation.jsonl.gz"
+JUNK = [
+    None,
+    [],
+    {},
+    "",
+    "x",
+    0,
+    -1,
+    1.5,
+    True,
+    2**63,
+    -(2**63) - 1,
+    2**200,
+    float("nan"),
+    float("inf"),
+    [None],
+    [[]],
+    [{}],
+    ["a", "a"],
+    {"": None},
+    {"a": {}},
+    {1: 2},
+    "\ud800",
+    "0001-01-01T00:00:00Z",
+    "9999-12-31T23:59:60Z",
+    "1e400",
+]
+
+
+def accepted() -> list[dict[str, Any]]:
+    """The recorded objects that an API server accepts."""
+    with gzip.open(RECORDED, "rb") as file:
+        cases = [msgspec.json.decode(line) for line in file]
+    return [case["object"] for case in cases if "object" in case and case["expect"]["accepted"]]
+
+
+OBJECTS = accepted()
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The paths of all parts of a value."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(found for step, part in inner for found in places(part, (*path, step)))]
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
+    """An object that an API server accepts, and the same with one to three parts exchanged or gone."""
+    base = draw(st.sampled_from(OBJECTS))
+    doc = copy.deepcopy(base)
+    for _ in range(draw(st.integers(1, 3))):
+        path = draw(st.sampled_from(places(doc)[1:] or [("kind",)]))
+        parent = doc
+        for step in path[:-1]:
+            parent = parent[step]
+        if draw(st.booleans()) or path[-1] not in parent:
+            parent[path[-1]] = copy.deepcopy(draw(st.sampled_from(JUNK)))
+        else:
+            del parent[path[-1]]
+    return base, doc
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(mutated(), st.booleans())
+def test_an_object_is_read_or_refused(pair: tuple[dict[str, Any], dict[str, Any]], strict: bool):  # noqa: FBT001
+    with contextlib.suppress(KueueError):
+        load(pair[1], strict=strict)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(mutated())
+def test_a_change_is_judged_or_refused(pair: tuple[dict[str, Any], dict[str, Any]]):
+    with contextlib.suppress(KueueError):
+        old, new = map(from_dict, pair)
+        validate_update(old, new)
+        validate_update(new, old)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(OBJECTS), st.sampled_from(JUNK), st.data())
+def test_fields_of_the_first_versions_too(base: dict[str, Any], junk: Any, data: st.DataObject):
+    doc = copy.deepcopy(base)
+    doc["apiVersion"] = f"kueue.x-k8s.io/{data.draw(st.sampled_from(['v1alpha1', 'v1alpha2']))}"
+    path = data.draw(st.sampled_from(places(doc)[1:]))
+    parent = doc
+    for step in path[:-1]:
+        parent = parent[step]
+    parent[path[-1]] = copy.deepcopy(junk)
+    for strict in (True, False):
+        with contextlib.suppress(KueueError):
+            load(doc, strict=strict)

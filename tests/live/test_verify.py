@@ -1,0 +1,114 @@
+"""Decisions of a recorded cluster are compared with those of kueuepy, each in the recorded state."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.live.recording import changes, read_events
+from kueuepy.live.verify import verify
+
+DATA = Path(__file__).parent / "data"
+"""Watch events of a real Kueue on a real API server, without managedFields and kinds that decide nothing."""
+
+
+def events(name):
+    return [json.loads(line) for line in gzip.decompress((DATA / f"{name}.jsonl.gz").read_bytes()).splitlines()]
+
+
+def written(path, found):
+    path.write_text("\n".join(map(json.dumps, found)))
+    return path
+
+
+@pytest.mark.parametrize("name", ["cohort", "racks"])
+def test_kueuepy_decides_as_the_recorded_cluster(name):
+    found = verify(DATA / f"{name}.jsonl.gz")
+    assert found.share >= 0.99
+    assert found.counts()["same"] >= 0.98 * sum(found.counts().values())
+    assert found.share_of("domains") >= 0.99
+    assert len(found.decisions) > 180
+    assert not found.notes
+
+
+def admitted_late(found, flavor):
+    """The events in which the reservation of one workload names another flavor, and the workload."""
+    changed = copy.deepcopy(found)
+    for event in changed:
+        status = event["object"].get("status") or {}
+        if event["kind"] != "Workload" or not status.get("admission"):
+            continue
+        key = event["object"]["metadata"]["name"]
+        assigned = status["admission"]["podSetAssignments"][0]["flavors"]
+        if assigned.get("cpu") == "on-demand" and "memory" in assigned and len(assigned) == 2:
+            break
+    for event in changed:
+        if event["object"]["metadata"]["name"] == key and (event["object"].get("status") or {}).get("admission"):
+            for assigned in event["object"]["status"]["admission"]["podSetAssignments"]:
+                assigned["flavors"] = dict.fromkeys(assigned["flavors"], flavor)
+    return changed, key
+
+
+def test_another_decision_than_kueuepy_makes_is_a_difference(tmp_path):
+    changed, key = admitted_late(events("cohort"), "spot")
+    found = verify(written(tmp_path / "events.jsonl", changed))
+    assert found.counts("admission")["different"] >= 1
+    first = found.differences[0]
+    assert first.workload.endswith(key)
+    assert first.kind == "admission"
+    assert "admitted on on-demand" in str(first)
+    assert "different" in str(found)
+
+
+def test_a_decision_that_the_cluster_did_not_make_is_reported(tmp_path):
+    found = events("cohort")
+    name = next(event["object"]["metadata"]["name"] for event in found if event["kind"] == "Workload")
+    created = [event for event in found if event["object"]["metadata"]["name"] == name][:1]
+    others = [event for event in found if event["kind"] != "Workload"]
+    later = copy.deepcopy(next(event for event in others if event["kind"] == "Namespace"))
+    later["received"] = "2026-11-23T02:12:00Z"
+    later["object"]["metadata"] |= {"name": "later", "resourceVersion": "999999"}
+    agreement = verify(written(tmp_path / "events.jsonl", [*others, *created, later]))
+    assert [one.cause for one in agreement.differences] == ["only here"]
+    assert not len(agreement.decisions)
+
+
+def test_writes_are_ordered_by_revision_not_by_receipt():
+    found = changes(reversed(events("racks")))
+    assert [change.revision for change in found] == sorted(change.revision for change in found)
+    assert all(one.time <= other.time for one, other in pairwise(found))
+
+
+def test_a_version_that_is_received_twice_counts_once():
+    found = events("cohort")
+    assert len(changes([*found, *found])) == len(changes(found))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", r"events\.jsonl:2: .*must be a watch event"),
+        ('{"type": "ADDED"}', r"events\.jsonl:2: object: metadata\.name: is missing"),
+        ('{"type": "ADDED", "object": {"metadata": {"name": "a", "resourceVersion": "x"}}}', "must be a number"),
+        (
+            '{"type": "ADDED", "received": "now", "object": {"metadata": {"name": "a", "resourceVersion": "1"}}}',
+            r"received: is 'now'",
+        ),
+    ],
+)
+def test_a_line_that_is_no_event_is_named(tmp_path, line, message):
+    path = tmp_path / "events.jsonl"
+    path.write_text(json.dumps(events("racks")[0]) + "\n" + line)
+    with pytest.raises(InvalidSpecError, match=message):
+        read_events(path)
+
+
+def test_a_missing_recording_is_not_found(tmp_path):
+    with pytest.raises(NotFoundError, match="cannot be read"):
+        verify(tmp_path / "none.jsonl")

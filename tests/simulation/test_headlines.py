@@ -1,0 +1,212 @@
+"""Figures that are looked at first: exact waits, utilisation while jobs arrive, warnings, and results side by side."""
+
+import numpy as np
+import pytest
+
+import kueuepy as kq
+
+from .conftest import GPU, cluster, queue
+
+CELL = f"f/{GPU}"
+
+
+def stream(n=400, seed=2, servers=1, mean=10.0, gap=12.5, **columns):
+    rng = np.random.Generator(np.random.PCG64(seed))
+    submit, runtime = np.cumsum(rng.exponential(gap, n)), rng.exponential(mean, n)
+    return kq.Jobs({"queue": ["q"] * n, "submit": submit, "runtime": runtime, GPU: [servers] * n, **columns})
+
+
+def test_a_job_that_never_waited_has_waited_for_0_seconds():
+    """In an M/M/1 queue, the fraction of jobs that wait is the load. Seconds do not hold months exactly."""
+    n = 50_000
+    rng = np.random.Generator(np.random.PCG64(7))
+    submit, runtime = np.cumsum(rng.exponential(250.0, n)), rng.exponential(200.0, n)
+    times = {"submit": (submit * 1e9).astype("M8[ns]"), "runtime": (runtime * 1e9).astype("m8[ns]")}
+    jobs = kq.Jobs({"queue": ["q"] * n, **times, GPU: [1] * n})
+    found = kq.simulate(cluster(queue("q", 1)), jobs, record=kq.Record(usage=False)).jobs
+    assert float(found["submit"].max()) > 2**53 / 1e9
+    assert (found["waited"] > 0).mean() == pytest.approx(0.8, abs=0.02)
+    assert ((found["waited"] == 0) == (found["first_start"] == found["submit"])).all()
+    assert (found["first_wait"] == found["waited"]).all()
+    # By Lindley's recursion in whole nanoseconds.
+    waits, wait = np.zeros(n, np.int64), 0
+    gaps, spans = np.diff(jobs["submit"], prepend=jobs["submit"][0]), jobs["runtime"]
+    for row in range(1, n):
+        wait = max(0, wait + int(spans[row - 1]) - int(gaps[row]))
+        waits[row] = wait
+    assert (np.round(found["waited"] * 1e9).astype(np.int64) == waits).all()
+
+
+def test_utilisation_while_jobs_arrive_leaves_out_the_time_after_the_last_submission():
+    rows = [{"queue": "q", "submit": at, "runtime": 100, "gpu": 2} for at in (0, 100, 200)]
+    rows.append({"queue": "q", "submit": 300, "runtime": 900, "gpu": 1})
+    kpis = kq.simulate(cluster(queue("q", 2)), rows).kpis
+    assert kpis.submission_utilisation == {CELL: 1.0}
+    assert kpis.utilisation == {CELL: pytest.approx((3 * 200 + 900) / (2 * 1200))}
+    late = kq.simulate(cluster(queue("q", 2)), rows, warmup=150).kpis
+    assert late.submission_utilisation == {CELL: 1.0}
+    assert list(dict(kpis.rows())).index(f"submission_utilisation {CELL}") < list(dict(kpis.rows())).index(
+        f"utilisation {CELL}"
+    )
+
+
+def test_utilisation_while_jobs_arrive_is_the_same_with_and_without_the_usage_table():
+    jobs, there = stream(300), cluster(queue("q", 2))
+    whole = kq.simulate(there, jobs, warmup="10m")
+    bare = kq.simulate(there, jobs, warmup="10m", record=kq.Record(usage=False, runs=False, decisions=False))
+    assert bare.kpis.submission_utilisation == whole.kpis.submission_utilisation
+    last = float(whole.jobs["submit"].max())
+    assert whole.figures(600, last).utilisation[CELL] == pytest.approx(whole.kpis.submission_utilisation[CELL])
+    assert whole.figures(600, last).submission_utilisation == whole.figures(600, last).utilisation
+
+
+def test_utilisation_of_jobs_that_arrive_at_once_is_that_of_the_run():
+    rows = [{"queue": "q", "submit": 0, "runtime": 60, "gpu": 1}] * 3
+    kpis = kq.simulate(cluster(queue("q", 2)), rows).kpis
+    assert kpis.submission_utilisation == kpis.utilisation == {CELL: pytest.approx(180 / 240)}
+
+
+def test_jobs_that_are_submitted_later_move_the_end_of_submissions():
+    run = kq.Simulation(cluster(queue("q", 2)), [{"queue": "q", "submit": 0, "runtime": 10, "gpu": 2}])
+    run.run(50)
+    run.submit([{"queue": "q", "submit": 100, "runtime": 60, "gpu": 2}])
+    run.run()
+    assert run.result().kpis.submission_utilisation == {CELL: pytest.approx(0.1)}
+
+
+def warned(text, result):
+    return [warning for warning in result.warnings if text in warning]
+
+
+def test_a_long_time_after_the_last_submission_is_told():
+    jobs = kq.Jobs.concat(
+        [stream(800, gap=6.0), kq.Jobs({"queue": ["q"], "submit": [5000], "runtime": [9000], GPU: [1]})]
+    )
+    result = kq.simulate(cluster(queue("q", 2)), jobs)
+    (text,) = warned("after the last submission", result)
+    assert f"{result.kpis.utilisation[CELL]:.1%}" in text
+    assert f"{result.kpis.submission_utilisation[CELL]:.1%}" in text
+    assert not warned("after the last submission", kq.simulate(cluster(queue("q", 2)), stream(400)))
+
+
+def test_a_mean_wait_that_is_long_beside_the_log_is_told():
+    assert warned("the mean wait", kq.simulate(cluster(queue("q", 1)), stream(400, gap=6.0)))
+    assert not warned("the mean wait", kq.simulate(cluster(queue("q", 2)), stream(400)))
+
+
+def test_a_warm_up_that_leaves_no_job_is_told():
+    result = kq.simulate(cluster(queue("q", 2)), stream(200), warmup="300d")
+    assert warned("no job counts", result)
+
+
+def test_times_of_the_calendar_are_there_where_the_log_has_them():
+    rows = [{"queue": "q", "submit": f"2024-05-01T09:0{n}:00Z", "runtime": 300, "gpu": 1} for n in range(3)]
+    result = kq.simulate(cluster(queue("q", 1)), rows, until=400)
+    assert result.jobs["submit_time"].tolist() == [n * 60 * 10**9 + 1714554000 * 10**9 for n in range(3)]
+    assert [row["first_start_time"] for row in result.jobs.rows()] == [
+        "2024-05-01T09:00:00Z",
+        "2024-05-01T09:05:00Z",
+        None,
+    ]
+    assert [row["end_time"] for row in result.jobs.rows()] == ["2024-05-01T09:05:00Z", None, None]
+    assert "submit_time" not in kq.simulate(cluster(queue("q", 1)), stream(3)).jobs.names
+    frame = result.jobs.to_pandas()
+    assert str(frame["submit_time"].iloc[1]) == "2024-05-01 09:01:00"
+
+
+@pytest.fixture(scope="module")
+def three():
+    jobs = stream(1200, servers=2, gap=11.0)
+    return kq.compare({f"{n} GPUs": cluster(queue("q", n)) for n in (2, 3, 4)}, jobs)
+
+
+def test_a_comparison_of_three_says_what_is_compared_with_what(three):
+    for text in (str(three), three._repr_html_()):
+        assert "under 4 GPUs (the last policy) than under 2 GPUs (the first; between(a, b) others)" in text
+    assert "the last policy" not in str(three.between("2 GPUs", "3 GPUs"))
+
+
+def test_differences_of_policies_are_paired_by_job(three):
+    rows = [row for row in three.differences().rows() if row["figure"] == "wait_mean"]
+    assert [row["policy"] for row in rows] == ["3 GPUs", "4 GPUs"]
+    for row in rows:
+        apart = three[row["policy"]].jobs["waited"] - three["2 GPUs"].jobs["waited"]
+        assert row["jobs"] == 1200
+        assert row["difference"] == pytest.approx(apart.mean())
+        assert row["difference"] == pytest.approx(row["second"] - row["first"])
+        assert row["low"] <= row["difference"] <= row["high"]
+    assert rows[0]["difference"] == rows[0]["low"] == rows[0]["high"] == 0
+    assert rows[1]["high"] < 0
+    other = type(three)({"a": three["2 GPUs"], "b": kq.simulate(cluster(queue("q", 4)), stream(1200, seed=9))})
+    with pytest.raises(kq.InvalidSpecError, match="has other jobs"):
+        other.differences()
+
+
+def test_figures_are_one_tidy_table(three):
+    table = three.tidy()
+    assert table.names == ("policy", "cluster_queue", "figure", "cell", "value", "unit")
+    rows = {(r["policy"], r["cluster_queue"], r["figure"], r["cell"]): (r["value"], r["unit"]) for r in table.rows()}
+    assert len(rows) == len(table)
+    for name in three.names:
+        kpis = three[name].kpis
+        assert rows[name, "all", "wait_mean", ""] == (kpis.wait_mean, "s")
+        assert rows[name, "q", "wait_p95", ""] == (kpis.wait_p95, "s")
+        assert rows[name, "all", "utilisation", CELL] == (kpis.utilisation[CELL], "fraction")
+        assert rows[name, "all", "used_hours", CELL] == (kpis.used_hours[CELL], "h")
+    assert rows["2 GPUs", "all", "throughput", ""][1] == "jobs/h"
+    frame = three["2 GPUs"].to_pandas()
+    assert list(frame.columns) == list(table.names[1:])
+    assert set(three["2 GPUs"].kpis.to_pandas()["figure"]) >= {"wait_mean", "utilisation"}
+
+
+def test_results_are_joined_in_a_report(three, tmp_path):
+    kq.report({"two": three["2 GPUs"], "four": three["4 GPUs"]}, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    for part in ("Figures side by side", "Who waits longer under four than under two", "Differences, job by job"):
+        assert part in text
+    kq.report({"one": three["2 GPUs"]}, tmp_path / "report.html")
+    with pytest.raises(kq.InvalidSpecError, match="no result"):
+        kq.report({}, tmp_path / "report.html")
+
+
+OPENB = """name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time
+openb-pod-0000,12000,16384,1,1000,V100M16|V100M32,LS,Running,0,1000,0
+openb-pod-0001,6000,12288,2,1000,T4,BE,Running,10,900,20
+openb-pod-0002,6000,12288,1,460,,LS,Running,20,700,30
+"""
+_COLUMNS = "cpu_request,gpu_request,memory_request,disk_request,creation_time,scheduled_time,deletion_time"
+DLRM = f"""instance_sn,role,app_name,{_COLUMNS}
+instance_0,HN,app_0,12,1,120.0,640.0,,,
+instance_1,CN,app_0,96,0,480.0,255.5,100.0,110.0,600.0
+instance_2,CN,app_1,64,0,320.0,680.0,200.0,200.0,
+"""
+
+
+def test_the_flavors_of_a_log_are_those_of_its_first_cluster(tmp_path):
+    (tmp_path / "pods.csv").write_text(OPENB)
+    log = kq.Jobs.read(tmp_path / "pods.csv", "openb")
+    there = kq.cluster_of(log)
+    assert [flavor.name for flavor in there.resource_flavors] == ["v100m16", "t4", "default"]
+    result = kq.simulate(there, log)
+    assert result.kpis.finished == 3
+    assert result.jobs["flavor"].tolist() == ["v100m16", "t4", "v100m16"]
+    assert [flavor.name for flavor in kq.cluster_of(log.take([2])).resource_flavors] == ["default"]
+    with pytest.raises(kq.InvalidSpecError, match="headroom"):
+        kq.cluster_of(log, headroom=float("nan"))
+
+
+def test_any_log_of_alibaba_is_found_by_its_header(tmp_path):
+    (tmp_path / "pods.csv").write_text(OPENB)
+    (tmp_path / "dlrm.csv").write_text(DLRM)
+    assert len(kq.Jobs.read(tmp_path / "pods.csv", "alibaba")) == 3
+    log = kq.Jobs.read(tmp_path / "dlrm.csv", "alibaba")
+    assert log.name_of(0) == "instance-1"
+    assert log.notes == (("created before the recorded time", 1), ("deleted after the recorded time", 1))
+    assert (log["runtime"].tolist(), log["cpu"].tolist()) == ([490 * 10**9], [96_000])
+    whole = kq.Jobs.read(tmp_path / "dlrm.csv", "dlrm", unfinished="keep")
+    assert whole["submit"].tolist() == [0, 100 * 10**9, 200 * 10**9]
+    assert whole["runtime"].tolist() == [-1, 490 * 10**9, -1]
+    assert kq.simulate(kq.cluster_of(whole), whole, until=10_000).kpis.finished == 1
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(kq.InvalidSpecError, match="its first line names a, b; it must have all of alibaba2020: "):
+        kq.Jobs.read(tmp_path / "other.csv", "alibaba")

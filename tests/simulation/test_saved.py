@@ -1,0 +1,93 @@
+"""Results in files: what was changed after it was written is refused by name."""
+
+import json
+import shutil
+import warnings
+
+import pytest
+
+import kueuepy as kq
+from kueuepy.simulation.saved import _checksum
+
+from .conftest import GPU, cluster, queue
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("result") / "run"
+    rows = [{"queue": "q", "submit": 60 * n, "runtime": "1h", "gpu": 1, "priority": n} for n in range(5)]
+    there = cluster(queue("q", 2, within_cluster_queue="LowerPriority"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        kq.simulate(there, [*rows, {"queue": "q", "submit": 0, "runtime": 5, "gpu": 9}]).save(folder)
+    return folder
+
+
+def changed(saved, tmp_path, change):
+    folder = tmp_path / "changed"
+    shutil.copytree(saved, folder)
+    facts = json.loads((folder / "result.json").read_text())
+    change(facts)
+    (folder / "result.json").write_text(json.dumps(facts))
+    return folder
+
+
+def test_what_is_saved_is_read(saved):
+    found = kq.load_result(saved)
+    assert found.waiting
+    assert found.kpis.rows()
+    assert found.preemptions.rows()
+    assert found.kpis.submission_utilisation
+
+
+CHANGES = {
+    "seconds": lambda facts: facts.update(seconds=1.0),
+    "warmup": lambda facts: facts.update(warmup=100.0),
+    "totals": lambda facts: facts["totals"]["nominal"].update({f"f/{GPU}": 1.0}),
+    "loops": lambda facts: facts.update(loops=[{}]),
+    "settings": lambda facts: facts["settings"].update(seed=7),
+    "stats": lambda facts: facts["stats"].update(cycles="many"),
+    "checksum": lambda facts: facts.pop("checksum"),
+    "nothing": lambda facts: [facts.pop(name) for name in list(facts) if name not in ("format", "version")],
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_changed_metadata_is_refused(name, saved, tmp_path):
+    with pytest.raises(kq.InvalidSpecError, match=r"is damaged: result\.json was changed"):
+        kq.load_result(changed(saved, tmp_path, CHANGES[name]))
+
+
+@pytest.mark.parametrize("name", ["seconds", "totals", "loops", "weights", "trees", "notes", "fingerprint", "waiting"])
+def test_a_missing_or_mistyped_key_is_named_even_with_a_checksum(name, saved, tmp_path):
+    def drop(facts, value=None):
+        own = {key: part for key, part in facts.items() if key not in ("format", "version", "checksum", name)}
+        if value is not None:
+            own[name] = value
+        kept = {key: facts[key] for key in ("format", "version")}
+        facts.clear()
+        facts.update({**kept, **own, "checksum": _checksum(own)})
+
+    with pytest.raises(kq.InvalidSpecError, match=f"is damaged: result.json: .*`{name}`"):
+        kq.load_result(changed(saved, tmp_path / "a", drop))
+    with pytest.raises(kq.InvalidSpecError, match=rf"is damaged: result\.json: Expected .*`\$.{name}`"):
+        kq.load_result(changed(saved, tmp_path / "b", lambda facts: drop(facts, 5 if name != "seconds" else "long")))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '"x"', "[" * 100_000, '{"format": "kueuepy-result", "version": 1}'])
+def test_another_file_is_refused(text, saved, tmp_path):
+    folder = tmp_path / "other"
+    shutil.copytree(saved, folder)
+    (folder / "result.json").write_text(text)
+    with pytest.raises(kq.InvalidSpecError, match=r"result\.json"):
+        kq.load_result(folder)
+
+
+def test_a_missing_table_is_refused(saved, tmp_path):
+    folder = tmp_path / "other"
+    shutil.copytree(saved, folder)
+    (folder / "usage.parquet").unlink()
+    with pytest.raises(kq.InvalidSpecError, match=r"usage\.parquet"):
+        kq.load_result(folder)
