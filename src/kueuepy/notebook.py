@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 class Sheet(NamedTuple):
@@ -37,3 +37,15 @@ def repr_html(value: object) -> str:
     """The value as HTML, for notebooks."""
     (render,) = _renderers
     return render(value)
+
+
+def repr_text(sheets: Iterable[Sheet]) -> str:
+    """Return the tables that a notebook shows as plain text, with the same cells."""
+    return "\n\n".join(map(_table_text, sheets))
+
+
+def _table_text(sheet: Sheet) -> str:
+    rows = [[str(cell) for cell in row] for row in (sheet.header, *sheet.rows)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    return "\n".join([sheet.caption, *lines] if sheet.caption else lines)

@@ -84,8 +84,10 @@ def ask(state: SchedulerState, items: Iterable[Any]) -> Answers:
     Raises:
         InvalidSpecError: They are nothing that has items.
     """
+    if isinstance(items, Question):
+        raise InvalidSpecError("try_admit_many: is one Question; give a list of them, or use try_admit")
     if not isinstance(items, Iterable) or isinstance(items, str | bytes):
-        raise InvalidSpecError(f"try_admit_many: {items!r} is no list of workloads, jobs or rows")
+        raise InvalidSpecError(f"try_admit_many: {items!r} is no list of workloads, Questions, jobs or rows")
     subjects = [subject for item in items for subject in _subjects(state, item)]
     outside = ((place, _not_modelled(state, subject)) for place, subject in enumerate(subjects))
     return Answers(state.engine.ask(subjects), {place: texts for place, texts in outside if texts})

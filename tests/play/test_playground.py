@@ -17,6 +17,7 @@ from kueuepy.play import server as server_module
 from kueuepy.simulation.pictures.names import colours
 from kueuepy.simulation.pictures.shown import colour_of
 
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # warnings of runs are read from their results
 LOGS = Path(__file__).parents[2] / "examples" / "logs"
 WEEK = Path(__file__).parents[2] / "examples" / "week"
 GPU = "nvidia.com/gpu"

@@ -9,6 +9,7 @@ from kueuepy.cli import (
     compare,
     convert,
     explain,
+    explore,
     importing,
     jobs,
     play,
@@ -33,7 +34,7 @@ app = typer.Typer(
 Exit codes: 0 done, and the answer is good; 1 the input is wrong; 2 the command line is wrong; 3 the answer is no.
 """,
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
@@ -76,6 +77,16 @@ app.command("simulate", short_help="What becomes of many jobs in virtual time?",
 )
 app.command("sweep", short_help="Which policy is best for these jobs?", epilog=sweep.SWEEP_EXAMPLES)(sweep.sweep)
 app.command("plan", short_help="What is the least quota that keeps a promise?", epilog=sweep.PLAN_EXAMPLES)(sweep.plan)
+app.command("delays", short_help="How much longer do groups wait because of others?", epilog=explore.DELAYS_EXAMPLES)(
+    explore.delays
+)
+app.command("eta", short_help="When does a waiting workload get quota?", epilog=explore.ETA_EXAMPLES)(explore.eta)
+app.command("risk", short_help="How likely is it that a workload is evicted?", epilog=explore.RISK_EXAMPLES)(
+    explore.risk
+)
+app.command("cluster-of", short_help="Write a first configuration for a log.", epilog=explore.CLUSTER_OF_EXAMPLES)(
+    explore.cluster_of
+)
 app.command("play", short_help="What would other quotas do? Sliders in a browser.", epilog=play.EXAMPLES)(play.play)
 app.command("report", short_help="Results as one HTML file.", epilog=report.EXAMPLES)(report.report)
 app.add_typer(jobs.app, name="jobs", short_help="What is in a log of jobs?", epilog=jobs.EXAMPLES)

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Namespace, Objects, examples, read
 from kueuepy.cli.output import ANSWER_IS_NO, SEVERITY_STYLES, WRONG_INPUT, fail, print_json, problem_data, say
+from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted, verb
 from kueuepy.lint import SEVERITIES, Finding, Findings, lint
 from kueuepy.manifest import Manifest, ManifestError
@@ -36,7 +37,8 @@ def check(
 ) -> None:
     """Validate objects as an API server does, and say what about valid ones surprises.
 
-    Exits with 1 if something is not valid, with 3 if it is valid but something was found, else with 0.
+    Exits with 1 if something is not valid or there is nothing to check, with 3 if it is valid but something was found,
+    else with 0.
     """
     try:
         manifest = read(files, lenient=lenient, version=kueue_version, namespace=namespace)
@@ -44,6 +46,13 @@ def check(
     except ManifestError as error:
         _report_invalid(error, json=json)
         raise typer.Exit(WRONG_INPUT) from None
+    if not _count(manifest):
+        for note in () if json else manifest.notes:
+            say(f"{note}", style="dim")
+        raise InvalidSpecError(
+            f"{', '.join(files)}: holds no object that can be checked; it must have queues, cohorts, flavors, "
+            "Workloads, jobs that Kueue manages, or other objects that bear on admission"
+        )
     if json:
         notes = [str(note) for note in manifest.notes]
         print_json({"valid": True, "objects": _count(manifest), "findings": findings, "notes": notes})
@@ -75,7 +84,9 @@ def _report(manifest: Manifest, findings: Findings) -> None:
 
 
 def _count(manifest: Manifest) -> int:
-    return sum(1 for _ in manifest.objects()) + len(manifest.jobs) + (manifest.configuration is not None)
+    """Return the number of objects that were read; a Configuration that --kueue-version implies is not one."""
+    is_configured = ("Configuration", "") in manifest.origins
+    return sum(1 for _ in manifest.objects()) + len(manifest.jobs) + len(manifest.others) + is_configured
 
 
 def _print(finding: Finding) -> None:

@@ -151,7 +151,11 @@ def _edits(scheduler: Scheduler, file: str, *, replace: bool, lenient: bool, nam
             raise InvalidSpecError(f"{item.where()}: {object_name(doc)}: is given twice; give each object once")
         made[key] = found.object
     policy = manifest.configuration and of_release(manifest.configuration, scheduler.configuration.version)
-    return [*made.values(), *manifest.objects(), *([policy] if policy else [])]
+    edits: list[Edit] = [*made.values(), *manifest.objects(), *([policy] if policy else [])]
+    if not edits:
+        wanted = "queues, cohorts, flavors or other objects that bear on admission"
+        raise InvalidSpecError(f"{file}: holds no object that decides anything; it must have {wanted}")
+    return edits
 
 
 def _at(item: Item) -> Callable[[KueueError], KueueError]:

@@ -8,10 +8,11 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.guesses import guessed
 from kueuepy.errors.words import counted
 from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.exploration.sweep import setup_of
-from kueuepy.notebook import Sheet, repr_html
+from kueuepy.notebook import Sheet, repr_html, repr_text
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.text import span_text
 from kueuepy.tables import Categorical, Columns
@@ -31,6 +32,7 @@ _MOST = 1000
 """So many groups at most: each is a run of its own, and one more alone."""
 
 
+@guessed(table="frame", matrix_frame="frame")
 @checked_methods
 class Delays(Framed):
     """Who delays whom; a value. Waits are all time without quota, in seconds, on average over a group's jobs.
@@ -81,6 +83,10 @@ class Delays(Framed):
         most = f"{self.groups[worst]} costs the others most, {self.total_hours[worst]:.4g} hours of waiting"
         return f"<Delays by {self.by}: {counted(len(self.groups), 'group')}; {most}>"
 
+    def __str__(self) -> str:
+        """The group that costs the others most, and the matrix, with units."""
+        return f"{repr(self)[1:-1]}\n{repr_text(self.sheets())}"
+
     def sheets(self) -> tuple[Sheet, ...]:
         """Show the matrix in readable units: how much longer the jobs of a column wait because of a row."""
         names = self.frame.names
@@ -96,7 +102,9 @@ def _shown(name: str, value: Any) -> str:
         return value
     if value != value:  # noqa: PLR0124 - NaN
         return ""
-    return f"{value:,.4g} h" if name == "total_hours" else span_text(value)
+    if name == "total_hours":
+        return f"{value:,.4g} h"
+    return span_text(value) if value >= 0 else f"-{span_text(-value)}"
 
 
 @checked

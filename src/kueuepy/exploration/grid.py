@@ -12,12 +12,13 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.guesses import guessed
 from kueuepy.errors.words import counted
 from kueuepy.exploration.measure import promises
 from kueuepy.exploration.policy import applied
 from kueuepy.exploration.runs import result_under
 from kueuepy.exploration.statistics import Estimate, PairedDifference, estimate, paired
-from kueuepy.notebook import Sheet, repr_html
+from kueuepy.notebook import Sheet, repr_html, repr_text
 from kueuepy.simulation.catalogue import FIGURES, figure_text, shown
 from kueuepy.simulation.model import Record
 from kueuepy.simulation.table import Jobs
@@ -63,6 +64,7 @@ class Chosen(msgspec.Struct, frozen=True):
     figures: dict[str, float]
 
 
+@guessed(tried="frame", table="frame")
 @checked_methods
 class Sweep(Framed):
     """What came of many policies; a value.
@@ -330,18 +332,25 @@ class Sweep(Framed):
             for name in self.figures
             if name.partition(" ")[0] in shown("policies") or name.partition(" ")[0] not in FIGURES
         ]
+        first.sort(key=lambda name: "wait" not in name)  # waits first
         names = ["policy", *self._paths(), *first, *(["error"] if self.errors else [])]
         rows = [[_cell(name, row[name]) for name in names] for row in self.means.rows(_SHOWN)]
         note = "means over seeds; .means has all figures" if len(self.seeds) > 1 else ".means has all figures"
         return (*warned, Sheet(names, rows, note))
+
+    def __str__(self) -> str:
+        """The number of policies, and the first ones with the figures that a notebook shows; `means` has all."""
+        *_, sheet = self.sheets()
+        return f"{self!r}\n{repr_text([sheet])}"
 
     _repr_html_ = repr_html
 
 
 def _cell(name: str, value: Any) -> Any:
     """Return a cell of a sheet: a figure in readable units, anything else as it is."""
-    if isinstance(value, float) and name.partition(" ")[0].partition("(")[0] in FIGURES:
-        return figure_text(name.partition("(")[0], value)
+    figure = name.partition("(")[0].partition("[")[0]
+    if isinstance(value, float) and (figure.partition(" ")[0] in FIGURES or figure != name):
+        return figure_text("wait_p95" if "wait_p" in figure else figure, value)  # any percentile of waits is a time
     return "" if value is None else value
 
 

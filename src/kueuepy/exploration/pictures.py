@@ -8,6 +8,7 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.simulation.catalogue import unit_of
 from kueuepy.simulation.pictures.plot import axes_of
 from kueuepy.tables import Categorical
 
@@ -71,12 +72,16 @@ class SweepPlots:
         front = self._grid.pareto(minimise=names)
         shade = None if colour is None else self._numbers(colour)
         points = ax.scatter(means[names[0]], means[names[1]], c=shade, alpha=0.8, label="policies")
-        ax.plot(front[names[0]], front[names[1]], color="#d55e00", marker="o", fillstyle="none", label="front")
+        # Between two policies of the front, nothing is known to be better than the one to the left.
+        right, up = front[names[0]], front[names[1]]
+        ordered = np.lexsort((up, right))
+        style = {"color": "#d55e00", "marker": "o", "fillstyle": "none"}
+        ax.step(right[ordered], up[ordered], where="post", label="front", **style)
         for place, right, up in zip(front["policy"], front[names[0]], front[names[1]], strict=True):
             ax.annotate(str(place), (right, up), xytext=(4, 4), textcoords="offset points", fontsize=8)
         if colour is not None:
-            ax.figure.colorbar(points, ax=ax, label=colour)
-        ax.set(xlabel=names[0], ylabel=names[1])
+            ax.figure.colorbar(points, ax=ax, label=_labelled(colour))
+        ax.set(xlabel=_labelled(names[0]), ylabel=_labelled(names[1]))
         ax.legend()
         return ax
 
@@ -104,7 +109,7 @@ class SweepPlots:
         ax.plot(
             there, [np.mean([o.mean for o, v in zip(found, values[known], strict=True) if v == at]) for at in there]
         )
-        ax.set(xlabel=path, ylabel=name)
+        ax.set(xlabel=path, ylabel=_labelled(name))
         self._ticks(ax, path)
         ax.legend()
         return ax
@@ -147,8 +152,15 @@ class SweepPlots:
         scaled = np.array([_scaled(column) for column in columns])
         for place in range(len(self._grid.policies)):
             ax.plot(range(len(names)), scaled[:, place], alpha=0.5, color=_shade(scaled[-1, place]))
-        ax.set_xticks(range(len(names)), names, rotation=20, ha="right")
+        from matplotlib.lines import Line2D  # noqa: PLC0415 - only on use
+
+        words = [(0.0, "least"), (1.0, "largest")]
+        last = _labelled(names[-1])
+        keys = [Line2D([], [], color=_shade(part), label=f"policies with the {word} {last}") for part, word in words]
+        ticks = [f"{_labelled(name)}\n{_range(self._column(name))}" for name in names]
+        ax.set_xticks(range(len(names)), ticks, rotation=20, ha="right")
         ax.set_yticks([0, 1], ["least", "largest"])
+        ax.legend(handles=keys)
         return ax
 
     def _column(self, name: str) -> Any:
@@ -202,6 +214,13 @@ def _mean_by_cell(values: Any, labels: Sequence[Sequence[str]], sides: Sequence[
     return found
 
 
+def _range(column: Any) -> str:
+    """Return the least and the largest value of a column, or its texts in the order in which they are drawn."""
+    if isinstance(column, Categorical):
+        return ", ".join(map(str, column.names))
+    return f"{np.nanmin(column):.4g} to {np.nanmax(column):.4g}"
+
+
 def _scaled(values: Any) -> Any:
     low, high = np.nanmin(values), np.nanmax(values)
     return (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
@@ -228,3 +247,9 @@ def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any
     ax.set(xlabel=vary, ylabel=str(wanted.measure))
     ax.legend()
     return ax
+
+
+def _labelled(name: str) -> str:
+    """Return the name of a figure with its unit, as an axis has it; paths and figures without a unit as they are."""
+    unit = {"span": "s", "hours": "h", "part": "fraction"}.get(unit_of(name.partition("(")[0]))
+    return name if unit is None else f"{name} [{unit}]"

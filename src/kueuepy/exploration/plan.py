@@ -9,11 +9,12 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.guesses import guessed
 from kueuepy.exploration.grid import ALIKE
 from kueuepy.exploration.measure import promise
 from kueuepy.exploration.statistics import estimate
 from kueuepy.exploration.sweep import sweep
-from kueuepy.notebook import Sheet, repr_html
+from kueuepy.notebook import Sheet, repr_html, repr_text
 from kueuepy.simulation.catalogue import figure_text
 from kueuepy.tables import Columns
 from kueuepy.tables.framed import Framed
@@ -32,6 +33,7 @@ _AT_ONCE = 3
 """How many values are tried in a round of a search: the same on any number of cores."""
 
 
+@guessed(table="curve", best="value")
 @checked_methods
 class Plan(Framed):
     """The least value with which a promise is kept, and what was tried; a value.
@@ -115,6 +117,10 @@ class Plan(Framed):
     def __repr__(self) -> str:
         """Warnings first, then the answer in a line."""
         return "\n".join([*(f"warning: {text}" for text in self.warnings), f"<Plan: {self._answer()}>"])
+
+    def __str__(self) -> str:
+        """The answer, and the values that were tried, with units."""
+        return f"{self!r}\n{repr_text([self.sheets()[-1]])}"
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Show warnings, the answer, and the curve in readable units."""

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.cluster import Cluster
+from kueuepy.cluster.names import dangling
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.words import counted
 from kueuepy.importer.pods import PodImport, Rules
 from kueuepy.importer.progress import Progress, ProgressReporter, terminal_bar
 from kueuepy.importer.report import Imported, ImportReport, Outcome, import_report
@@ -25,6 +27,7 @@ from kueuepy.session.workloads import await_victims, is_stopping, job_stopped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kueuepy.manifest import Manifest
     from kueuepy.manifest.text.reading import Item
     from kueuepy.manifest.text.sources import Source
     from kueuepy.objects import Condition, Workload
@@ -113,8 +116,21 @@ def import_cluster(
         _continue(scheduler, cluster, stopping)
         rows += _take_pods(scheduler, PodImport(cluster, rules, start), pods)
     meter.finish()
-    notes = tuple(str(note) for note in manifest.notes)
+    notes = (*map(str, manifest.notes), *_missing(manifest))
     return Import(scheduler, import_report(rows), notes, max(seen, default=""))
+
+
+def _missing(manifest: Manifest) -> Iterator[str]:
+    """Yield what objects name and the dump lacks, once each: without it queues are inactive."""
+    users: dict[tuple[str, str], list[str]] = {}
+    for obj, _, name, kind, _ in dangling(manifest):
+        users.setdefault((kind, name), []).append(f'{type(obj).__name__} "{obj.key}"')
+    for (kind, name), by in users.items():
+        more = f" and {counted(len(by) - 1, 'other object')}" if len(by) > 1 else ""
+        yield (
+            f'{kind} "{name}": is not in the dump, but {by[0]}{more} names it, and admits nothing without it; '
+            f"dump {kind.lower()}s as well"
+        )
 
 
 def _releases_of_manager(doc: dict[str, Any]) -> Iterator[str]:

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from kueuepy._core import Engine
+from kueuepy.errors import KueueError
 from kueuepy.jobs.places import jobs_placed, workloads_among
 from kueuepy.lint.capacity import Capacity, Cell, CellQuota, cells_of
 from kueuepy.manifest import Manifest, check
+from kueuepy.manifest.text.reading import Item
 from kueuepy.objects import ClusterQueue, Cohort, Configuration, ResourceFlavor, Workload
 
 _DECLARED = (
@@ -19,6 +22,18 @@ _DECLARED = (
     "local_queues",
 )
 """What a workload finds in an empty cluster."""
+
+
+class Job(NamedTuple):
+    """A job as it is written.
+
+    Attributes:
+        value: The manifest.
+        item: Where it was read.
+    """
+
+    value: dict[str, Any]
+    item: Item
 
 
 class LintContext:
@@ -59,6 +74,23 @@ class LintContext:
             for workload in made:
                 check(workload, feature_gates=configuration.gates)
         return (*manifest.workloads, *made)
+
+    def job_of(self, workload: Workload) -> Job | None:
+        """Return the manifest of which a Workload is made, or `None` for a Workload that was written as one."""
+        if any(workload is one for one in self.manifest.workloads):
+            return None
+        return self._jobs_of.get(workload.key)
+
+    @cached_property
+    def _jobs_of(self) -> dict[str, Job]:
+        manifest, found = self.manifest, dict[str, Job]()
+        for job, item in zip(manifest.jobs, manifest.job_origins, strict=False):
+            try:
+                made = workloads_among([job], manifest, self.configuration or Configuration())
+            except KueueError:  # one pod of a group
+                continue
+            found.update((workload.key, Job(job, item)) for workload in made)
+        return found
 
     def workloads_of(self, queue: ClusterQueue) -> list[Workload]:
         """The workloads that wait or run in a ClusterQueue."""

@@ -8,8 +8,12 @@ import msgspec
 from kueuepy.errors.problems import Path, path_text
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.finding import Finding, Severity
+from kueuepy.manifest.convert import object_name
+from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.manifest.validation import called
-from kueuepy.objects import Object
+from kueuepy.objects import Object, Workload
+
+_QUEUE_LABEL = ("metadata", "labels", QUEUE_NAME)
 
 
 class Hit(NamedTuple):
@@ -45,7 +49,8 @@ class Rule(msgspec.Struct, frozen=True):
 
     def findings(self, context: LintContext) -> Iterator[Finding]:
         """What the rule finds in a context."""
-        for subject, path, message, where in self.hits(context):
+        for hit in self.hits(context):
+            subject, path, message, where = _as_written(hit, context)
             yield Finding(
                 rule=self.id,
                 severity=self.severity,
@@ -54,6 +59,15 @@ class Rule(msgspec.Struct, frozen=True):
                 message=message,
                 where=where if isinstance(subject, str) else context.manifest.where(subject, path),
             )
+
+
+def _as_written(hit: Hit, context: LintContext) -> Hit:
+    """Return what was found in the Workload of a job as found in the job, which is what the user has written."""
+    job = context.job_of(hit.subject) if isinstance(hit.subject, Workload) else None
+    if job is None:
+        return hit
+    path = _QUEUE_LABEL if hit.path == ("spec", "queueName") else ()
+    return Hit(object_name(job.value), path, hit.message, job.item.where(path))
 
 
 def rule(name: str, severity: Severity, title: str) -> Callable[[Callable[[LintContext], Iterator[Hit]]], Rule]:

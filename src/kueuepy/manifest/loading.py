@@ -71,8 +71,11 @@ def load(
     """
     loader = _Loader(strict=strict, pick=pick, namespace=namespace, release=release_of(version or DEVELOPMENT))
     with collector.at_rest():
-        for item in items(source, limits, strict=strict):
-            loader.take(item)
+        try:
+            for item in items(source, limits, strict=strict):
+                loader.take(item)
+        except ManifestError as error:
+            loader.failed(error)
         return loader.manifest()
 
 
@@ -82,6 +85,12 @@ _MANAGER_FILE = "controller_manager_config.yaml"
 
 def _is_word(value: Any) -> bool:
     return isinstance(value, str) and value != ""
+
+
+def _repeated(text: str) -> tuple[str, Problem]:
+    """Return a duplicate as a problem among others."""
+    where, _, detail = text.rpartition(": ")
+    return where, Problem((), "Duplicate", detail)
 
 
 class _Loader:
@@ -102,9 +111,15 @@ class _Loader:
         self._problems: list[tuple[int, str, Problem]] = []
         self._position = 0
         self._positions: dict[tuple[str, str], int] = {}
+        self._duplicates: list[str] = []
         self._versions: set[str] = set()
         self._generated = 0
         self._validated = Validated()
+
+    def failed(self, error: ManifestError) -> None:
+        """Adds what cannot be read at all."""
+        known = [(where, problem) for _, where, problem in self._problems]
+        self._problems += [(self._position, *found) for found in error.problems if found not in known]
 
     def take(self, item: Item) -> None:
         """Adds a document: an object, or a list of them."""
@@ -229,7 +244,10 @@ class _Loader:
 
     def _twice(self, name: str, item: Item, first: Item) -> None:
         if self._strict:
-            raise DuplicateError(f"{item.where()}: {name}: is given at {first.where()} already; give each object once")
+            self._duplicates.append(
+                f"{item.where()}: {name}: is given at {first.where()} already; give each object once"
+            )
+            return
         self._notes.append(Note(item, (), f"{name}: replaces that of {first.where()}"))
 
     def _collect(self, findings: Findings, item: Item, name: str) -> None:
@@ -245,7 +263,8 @@ class _Loader:
     def _raise(self) -> NoReturn:
         """Raises the error of all problems, in the order of the objects."""
         ordered = sorted(self._problems, key=itemgetter(0))
-        raise ManifestError([(where, problem) for _, where, problem in ordered])
+        found = [(where, problem) for _, where, problem in ordered]
+        raise ManifestError([*found, *map(_repeated, self._duplicates)])
 
     def _note_annotations(self, *, is_old: bool) -> None:
         """Notes what names a queue in the way of the first releases."""
@@ -258,6 +277,8 @@ class _Loader:
         configuration = self._review()
         if self._problems:
             self._raise()
+        if self._duplicates:
+            raise DuplicateError("\n".join(self._duplicates))
         jobs = self._jobs
         is_old = bool(self._versions.intersection(OLD_VERSIONS))
         if is_old:
@@ -270,9 +291,15 @@ class _Loader:
             others=tuple(self._others),
             notes=tuple(self._notes),
             versions=frozenset(self._versions),
-            origins={place: item for place, (_, item) in self._objects.items()},
+            origins=self._origins(),
             job_origins=tuple(self._job_items),
         )
+
+    def _origins(self) -> dict[tuple[str, str], Item]:
+        found = {place: item for place, (_, item) in self._objects.items()}
+        if self._configuration:
+            found["Configuration", ""] = self._configuration[2]
+        return found
 
     def _review(self) -> Configuration | None:
         configuration = None

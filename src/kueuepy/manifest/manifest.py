@@ -65,7 +65,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         others: Objects that admission may need, of kinds that have no record, as they were written.
         notes: What was passed over or put right.
         versions: The versions of Kueue's API that occurred.
-        origins: Where each object was read, by kind and key.
+        origins: Where each object was read, by kind and key; the Configuration has an empty key.
         job_origins: Where each job was read; empty for jobs that come from elsewhere.
     """
 

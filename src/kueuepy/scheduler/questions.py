@@ -135,7 +135,11 @@ class SchedulerQuestions:
             return ask_one(self.state, item)
 
     def try_admit_many(self, items: Iterable[Any]) -> Answers:
-        """`try_admit` for each of many workloads, each considered alone; much faster than one by one."""
+        """`try_admit` for each of many workloads, each considered alone; much faster than one by one.
+
+        Args:
+            items: Workloads, jobs, rows, keys of workloads that wait, or what `question` has prepared.
+        """
         from kueuepy.whatif import ask  # noqa: PLC0415 - only on use
 
         with self.lock:

@@ -3,6 +3,8 @@
 import io
 import sys
 
+import pytest
+
 import kueuepy as kq
 
 
@@ -97,3 +99,88 @@ def test_convert_prints_a_list_as_json(kueuepy, seeds):
 
     assert found["kind"] == "List"
     assert [item["kind"] for item in found["items"]] == ["ResourceFlavor", "ClusterQueue", "LocalQueue"]
+
+
+CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
+QUEUE = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: a}
+spec:
+  namespaceSelector: {}
+"""
+
+
+def written(folder, name, text):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("text", [CONFIG_MAP, "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n"])
+def test_files_without_an_object_of_kueue_are_an_error(kueuepy, tmp_path, text):
+    ran = kueuepy("check", written(tmp_path, "x.yaml", text))
+    assert ran.code == 1
+    assert "holds no object that can be checked" in ran.err
+    assert kueuepy("check", written(tmp_path, "y.yaml", text + "---\n" + QUEUE)).code == 0
+
+
+def test_a_version_adds_no_object(kueuepy, seeds):
+    files = seeds / "003" / "fair-sharing.yaml", seeds / "003" / "two-queues.yaml"
+    for given in (files, files[1:]):
+        plain, old = kueuepy("check", "--json", *given), kueuepy("check", "--json", "--kueue-version", "v0.18", *given)
+        assert plain.json["objects"] == old.json["objects"]
+
+
+def test_a_queue_without_flavors_can_name_none_of_them(kueuepy, tmp_path):
+    checks = "  admissionChecksStrategy: {admissionChecks: [{name: x, onFlavors: [f]}]}\n"
+    ran = kueuepy("check", written(tmp_path, "x.yaml", QUEUE + checks))
+    assert ran.code == 1
+    assert 'onFlavors[0]: "f" is not supported; there is nothing that it may name; leave it out' in ran.err
+
+
+def test_a_tab_is_called_a_tab(kueuepy, tmp_path):
+    ran = kueuepy("check", written(tmp_path, "x.yaml", QUEUE.replace("  namespace", "\tnamespace")))
+    assert (ran.code, "x.yaml:5:1: is indented with a tab; YAML wants spaces" in ran.err) == (1, True)
+
+
+def test_all_files_of_a_directory_are_reported(kueuepy, tmp_path):
+    written(tmp_path, "a.yaml", QUEUE)
+    written(tmp_path, "b.yaml", "kind: [\n")
+    written(tmp_path, "c.yaml", QUEUE + "---\n" + QUEUE.replace("name: a", "name: b") + "  stopPolicy: Hol\n")
+    written(tmp_path, "d.yaml", QUEUE)
+    ran = kueuepy("check", tmp_path)
+    assert ran.code == 1
+    for place in ("b.yaml:1", 'c.yaml:1: ClusterQueue "a": is given at', "c.yaml:12", "d.yaml:1"):
+        assert place in ran.err
+    assert "4 things to put right" in ran.err
+    (tmp_path / "b.yaml").unlink()
+    (tmp_path / "c.yaml").unlink()
+    written(tmp_path, "e.yaml", QUEUE)
+    ran = kueuepy("check", tmp_path)
+    assert ran.err.count("is given at") == 2
+    with pytest.raises(kq.DuplicateError):
+        kq.load(tmp_path)
+
+
+def test_a_job_is_named_as_it_is_written(kueuepy, tmp_path, job):
+    queue = written(tmp_path, "q.yaml", QUEUE)
+    ran = kueuepy("check", queue, job("train", queue="nowhere"), "--json")
+    (found,) = [one for one in ran.json["findings"] if one["rule"] == "L16"]
+    assert found["object"] == 'Job "train"'
+    assert found["field"] == "metadata.labels[kueue.x-k8s.io/queue-name]"
+    assert found["where"].endswith("train.yaml:6")
+    strict = kq.ClusterQueue.of("q", {"f": {"cpu": 1}}, queueing_strategy="StrictFIFO")
+    cluster = tmp_path / "strict.yaml"
+    kq.dump(kq.Cluster(kq.ResourceFlavor("f"), strict), cluster)
+    ran = kueuepy("check", cluster, job("large", queue="q", pods=9), "--json")
+    (found,) = [one for one in ran.json["findings"] if one["rule"] == "L12"]
+    assert found["object"] == 'Job "large"'
+
+
+def test_a_dump_without_flavors_says_so(kueuepy, tmp_path, seeds):
+    text = (seeds / "002" / "two-teams.yaml").read_text(encoding="utf-8")
+    dump = written(tmp_path, "dump.yaml", text.partition("---\n")[2])
+    ran = kueuepy("import", dump)
+    assert 'ResourceFlavor "default-flavor": is not in the dump' in ran.err
+    assert "dump resourceflavors as well" in ran.err

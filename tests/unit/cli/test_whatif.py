@@ -155,7 +155,7 @@ def test_a_field_is_set_by_its_path(kueuepy, teams, rows, larger):
     ("given", "code", "message"),
     [
         ("ClusterQueue/team-x:stopPolicy=Hold", 1, 'did you mean "team-'),
-        ("ClusterQueue/team-a:stopPolicy=Hol", 1, "must be one of Hold"),
+        ("ClusterQueue/team-a:stopPolicy=Hol", 1, "must be one of"),
         ("ClusterQueue/team-a:stopPolicy", 2, "NAME=VALUE"),
         ("Configuration:fairSharing={x: 1}", 1, "names no field"),
         ("Configuration:version.x=1", 1, "has no field of its own"),
@@ -170,7 +170,7 @@ def test_a_wrong_path_is_refused(kueuepy, teams, given, code, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("kind: ClusterQueue\nmetadata: {name: team-a}\nspec: {stopPolicy: Hol}\n", "must be one of Hold"),
+        ("kind: ClusterQueue\nmetadata: {name: team-a}\nspec: {stopPolicy: Hol}\n", "must be one of"),
         ("kind: ClusterQueue\nmetadata: {name: team-a}\nspec: {stopPolice: Hold}\n", "stopPolice"),
         ("kind: ClusterQueue\nmetadata: {name: team-a}\nspec: 3\n", "spec"),
         ("kind: ClusterQueue\nmetadata: {name: team-a}\nspec: {$patch: drop}\n", "one of delete, replace, merge"),
@@ -184,3 +184,13 @@ def test_a_wrong_edit_is_refused_with_its_place(kueuepy, teams, tmp_path, text, 
     assert ran.code == 1
     assert f"error: {path}:" in ran.err
     assert message in ran.err
+
+
+def test_an_edit_without_an_object_of_kueue_is_refused(kueuepy, teams, tmp_path, job):
+    path = tmp_path / "map.yaml"
+    path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
+    for file in (path, job()):
+        ran = kueuepy("whatif", teams, "--edit", file)
+        assert ran.code == 1
+        assert "holds no object that decides anything" in ran.err
+    assert "--job asks about jobs" in ran.err

@@ -128,7 +128,7 @@ KEY = "null, a fraction, a mapping or a list is no key"
         ("a: !!float 18446744073709551615", "f.yaml:1:4", "is no float"),
         ("a: !!null x", "f.yaml:1:4", '"x" is no null'),
         ("a: @x", "f.yaml:1:4", "found character that cannot start any token"),
-        ("\ta: b", "f.yaml:1:1", "found character that cannot start any token"),
+        ("\ta: b", "f.yaml:1:1", "is indented with a tab; YAML wants spaces"),
         ("a: b\n \tc", "f.yaml:1:4", "a tab begins a line"),
         ("a: b\n \t# c", "f.yaml:1:4", "a tab begins a line"),
         ("a: |\n  \n  \tb", "f.yaml:3:3", "found a tab character where an indentation space is expected"),

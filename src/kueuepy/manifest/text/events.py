@@ -31,6 +31,8 @@ _BLANKS = re.compile(rf"[ \t{_BREAKS}]*")
 _BARE_TAG = re.compile(r"(?:&\S+\s+)?!(?:\s|\Z)")
 _TIGHT_COLON = re.compile(r":[,?\[\]{}]")
 
+_NO_TOKEN = "found character that cannot start any token"  # noqa: S105 - PyYAML's words
+
 
 class PythonParser(Reader, Scanner, Parser):  # type: ignore[misc]
     """PyYAML's own parser, with tabs where libyaml takes them."""
@@ -117,6 +119,8 @@ class Events:
     def _fail_as(self, error: yaml.MarkedYAMLError) -> NoReturn:
         """Raises what a parser found; at the start of what the end of the text leaves open, if it is that."""
         mark, opened, detail = error.problem_mark or self.mark, error.context_mark, str(error.problem)
+        if detail == _NO_TOKEN and self._source[mark.index : mark.index + 1] == "\t":
+            detail = "is indented with a tab; YAML wants spaces"
         ended = self._source.rstrip()
         if mark.index >= len(ended):
             end = yaml.Mark(None, len(ended), ended.count("\n"), len(ended) - ended.rfind("\n") - 1, None, 0)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
 from kueuepy.errors import NotFoundError
-from kueuepy.errors.problems import LimitError
+from kueuepy.errors.problems import LimitError, ManifestError, Problem
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item, read
 from kueuepy.manifest.text.text import Text
@@ -38,8 +38,23 @@ def items(source: Source, limits: Limits, *, strict: bool) -> Iterator[Item]:
     elif hasattr(source, "read"):
         yield from _open_file(cast("IO[Any]", source), limits, strict=strict)
     else:
-        for part in source:
+        yield from _all(source, limits, strict=strict)
+
+
+def _all(sources: Iterable[One], limits: Limits, *, strict: bool) -> Iterator[Item]:
+    """The documents of several sources; what cannot be read of one is an error after all others are read.
+
+    Raises:
+        ManifestError: One line for each thing that cannot be read.
+    """
+    problems: list[tuple[str, Problem]] = []
+    for part in sources:
+        try:
             yield from items(part, limits, strict=strict)
+        except ManifestError as error:  # noqa: PERF203 - few sources
+            problems += error.problems
+    if problems:
+        raise ManifestError(problems)
 
 
 def _is_text(source: str) -> bool:

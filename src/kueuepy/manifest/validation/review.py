@@ -84,7 +84,8 @@ class Review(Findings):
         words = tuple(allowed)
         if value not in words:
             known = ", ".join(str(word) for word in words if word != "")
-            self.problem(path, f"{shown(value)} is not supported; it must be one of {known}", "NotSupported")
+            hint = f"it must be one of {known}" if known else "there is nothing that it may name; leave it out"
+            self.problem(path, f"{shown(value)} is not supported; {hint}", "NotSupported")
 
     def subdomain(self, name: str | None, path: Path) -> None:
         """A name or a reference to one is a DNS subdomain; `None` is none."""

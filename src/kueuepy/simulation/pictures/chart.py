@@ -173,7 +173,7 @@ def _bars(shown: Bars) -> Any:
         .encode(
             x=altair.X("from:Q", title=shown.x, scale=altair.Scale(nice=False)),
             x2="to:Q",
-            y=altair.Y("lane:O", title="lane", axis=altair.Axis(labels=False, ticks=False)),
+            y=altair.Y("lane:O", title="concurrent runs", axis=altair.Axis(labels=False, ticks=False)),
             color=_colours(altair, shown.queues),
             opacity=altair.Opacity("kind:N", title=None, scale=paler),
             tooltip=["job:N", "name:N", "from:Q", "to:Q", "kind:N"],

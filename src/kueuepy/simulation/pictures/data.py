@@ -77,7 +77,8 @@ def shares(run: Recorded, pieces: int = PIECES) -> Lines:
         for at, weight in [_happenings(run, kind, edges)]
         if len(at)
     )
-    return Lines("weighted share", _axis(x), "share", tuple(lines), steps=True, marks=marks)
+    unit = "share, thousandths of lendable quota"
+    return Lines("weighted share", _axis(x), unit, tuple(lines), steps=True, marks=marks)
 
 
 def _happenings(run: Recorded, kind: str, edges: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

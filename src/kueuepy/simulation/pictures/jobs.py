@@ -164,5 +164,6 @@ def slowdown_by_size(run: Recorded, resource: str | None = None) -> Lines:
         values = [np.sort(slow[counted & (power == size)]) for size in sizes]
         y = np.array([own[-(-len(own) * percent // 100) - 1] for own in values])
         lines.append(Line(name, place, 2.0**sizes, y))
-    asked = f"{resource or 'pods'} of a job"
+    numbers = ", ".join(f"{2**size:,}: {int((counted & (power == size)).sum()):,}" for size in sizes.tolist())
+    asked = f"{resource or 'pods'} of a job, up to a power of two (number of jobs: {numbers or 'none'})"
     return Lines("slowdown by size", asked, "bounded slowdown", tuple(lines), log_x=True, log_y=True, points=True)

@@ -217,7 +217,7 @@ def _bars(shown: Bars, ax: Any) -> None:
     _draw_evicted([bar for bar in shown.bars if bar.cut], ax)
     ax.set_ylim(-0.6, max(shown.lanes, 1) - 0.4)
     ax.invert_yaxis()
-    _name(ax, shown.x, "lane")
+    _name(ax, shown.x, "concurrent runs")
     _legend(ax)
 
 

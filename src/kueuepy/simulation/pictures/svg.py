@@ -271,7 +271,7 @@ def _bars(shown: Bars) -> tuple[str, _Legend]:
     )
     if any(bar.cut for bar in shown.bars):
         legend += [("evicted", "currentColor", "line"), ("lost", "#8a8f98", "hatch")]
-    return pattern + "".join(body) + frame.axes(shown.x, "lane"), legend
+    return pattern + "".join(body) + frame.axes(shown.x, "concurrent runs"), legend
 
 
 def _bar(bar: Bar, frame: _Frame, height: float) -> str:

@@ -1,0 +1,34 @@
+"""Names that people try first: the AttributeError says what to use instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T", bound="type[Any]")
+
+
+def guessed(**names: str) -> Callable[[T], T]:
+    """Return a decorator of classes whose AttributeError for each of these names says what to use instead.
+
+    >>> @guessed(tried="curve")
+    ... class Plan:
+    ...     pass
+    >>> Plan().tried
+    Traceback (most recent call last):
+    AttributeError: Plan has no attribute 'tried'; use .curve
+    """
+
+    def missing(self: object, name: str) -> Any:
+        kind = type(self).__name__
+        if name in names:
+            raise AttributeError(f"{kind} has no attribute {name!r}; use .{names[name]}", name=name, obj=self)
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}", name=name, obj=self)
+
+    def decorate(cls: T) -> T:
+        cls.__getattr__ = missing
+        return cls
+
+    return decorate

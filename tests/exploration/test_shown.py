@@ -1,0 +1,123 @@
+"""What `print` and a notebook show of plans, delays and sweeps, and names that people try first."""
+
+import re
+
+import numpy as np
+import pytest
+
+import kueuepy as kq
+from exploration.conftest import NOMINAL, RECLAIM, arrivals
+from kueuepy.simulation.text import span_text
+
+
+@pytest.fixture
+def plan(teams):
+    return kq.plan(teams, arrivals(1), "wait_p95(team-a) <= 30m", vary=NOMINAL, low=2, high=6)
+
+
+@pytest.fixture
+def delays(teams):
+    return kq.delays(teams, arrivals(1))
+
+
+@pytest.fixture
+def sweep(teams):
+    return kq.sweep(teams, arrivals(1), {RECLAIM: ["Never", "Any"]}, figures=["wait_p90(team-a)"])
+
+
+def cells(found):
+    """The cells of the tables that a notebook shows."""
+    return [str(cell) for sheet in found.sheets() for row in (sheet.header, *sheet.rows) for cell in row if cell != ""]
+
+
+@pytest.mark.parametrize("name", ["plan", "delays", "sweep"])
+def test_print_and_notebook_agree_and_have_units(request, name):
+    found = request.getfixturevalue(name)
+    text = str(found)
+    assert all(cell in text for cell in cells(found))
+    assert not re.search(r"\d\.\d{6}", text)  # no column of 14 digits
+    assert re.search(r"\d+ (s|min|h)\b", text)
+
+
+def test_a_plan_shows_what_was_tried(plan):
+    for row in plan.curve.rows():
+        assert span_text(row["mean"]) in str(plan)
+
+
+def test_delays_show_who_helps_with_a_sign(delays):
+    delays.matrix[0, 1] = -90.0
+    assert "-1 min 30 s" in str(delays)
+
+
+def test_a_sweep_shows_few_columns_with_waits_first(sweep):
+    *_, sheet = sweep.sheets()
+    assert len(sheet.header) <= 20
+    assert list(sheet.header[:3]) == ["policy", RECLAIM, "wait_mean"]
+    assert "wait_p90(team-a)" in sheet.header
+    waits = ["wait" in name for name in sheet.header[2:]]
+    assert waits == sorted(waits, reverse=True)
+    assert len(sweep.frame.names) > 40
+
+
+def test_a_front_is_drawn_as_steps_with_units(sweep):
+    pytest.importorskip("matplotlib")
+    ax = sweep.plot.pareto("wait_mean", "lost_hours")
+    assert ax.get_xlabel() == "wait_mean [s]"
+    assert ax.get_ylabel().endswith("[h]")
+    (line,) = [one for one in ax.get_lines() if one.get_label() == "front"]
+    assert line.get_drawstyle() == "steps-post"
+    assert (np.diff(line.get_xdata()) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "guess", "wanted"),
+    [
+        ("plan", "table", ".curve"),
+        ("delays", "table", ".frame"),
+        ("sweep", "tried", ".frame"),
+    ],
+)
+def test_a_name_that_people_try_first_names_what_is_there(request, name, guess, wanted):
+    found = request.getfixturevalue(name)
+    with pytest.raises(AttributeError, match=re.escape(f"has no attribute '{guess}'; use {wanted}")):
+        getattr(found, guess)
+    assert not hasattr(found, "something_else")
+
+
+def test_a_column_of_names_can_be_cut_and_shown():
+    queue = arrivals(1)["queue"]
+    assert [queue[row] for row in range(3)] == [queue[:3][row] for row in range(3)]
+    assert len(queue[queue.codes == 0]) + len(queue[queue.codes == 1]) == len(queue)
+    assert len(queue[[0, 5]]) == 2
+    assert repr(queue).startswith("<Categorical: ")
+    assert "0x" not in repr(queue)
+
+
+def test_a_prepared_question_may_be_asked_with_others(teams):
+    scheduler = kq.Scheduler(teams)
+    row = {"name": "a", "queue": "team-a", "gpu": 1}
+    prepared = scheduler.question(row)
+    found = scheduler.try_admit_many([prepared, row, prepared])
+    assert found.verdicts == ("Admitted",) * 3
+    assert found[0] == scheduler.try_admit(prepared)
+    with pytest.raises(kq.InvalidSpecError, match="is one Question; give a list"):
+        scheduler.try_admit_many(prepared)
+
+
+def test_parallel_lines_have_a_key_and_ranges(sweep):
+    pytest.importorskip("matplotlib")
+    ax = sweep.plot.parallel("wait_mean", "lost_hours")
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    wanted = "lost_hours h100/nvidia.com/gpu [h]"
+    assert texts == [f"policies with the least {wanted}", f"policies with the largest {wanted}"]
+    path, wait, _ = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert path == f"{RECLAIM}\nNever, Any"
+    assert re.fullmatch(r"wait_mean \[s\]\n\d+.* to \d+.*", wait)
+
+
+def test_slowdowns_say_of_how_many_jobs_and_shares_and_runs_what_they_count(teams):
+    pytest.importorskip("matplotlib")
+    result = kq.simulate(teams, arrivals(1))
+    assert "(number of jobs: 1: 80)" in result.plot.slowdown_by_size().get_xlabel()
+    assert "thousandths" in result.plot.shares().get_ylabel()
+    assert result.plot.gantt().get_ylabel() == "concurrent runs"
