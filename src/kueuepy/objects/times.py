@@ -78,8 +78,8 @@ def nanoseconds(value: Any, where: str) -> int:
 
 def datetime_ns(moment: datetime) -> int:
     """Nanoseconds since the Unix epoch of a datetime; one without a time zone is in UTC."""
-    exact = getattr(moment, "value", None)  # pandas keeps nanoseconds there
-    if isinstance(exact, int):
+    exact = _pandas_ns(moment)
+    if exact is not None:
         return exact
     since = moment - (_EPOCH if moment.tzinfo else _EPOCH.replace(tzinfo=None))
     return since // timedelta(microseconds=1) * 1000
@@ -87,8 +87,17 @@ def datetime_ns(moment: datetime) -> int:
 
 def timedelta_ns(span: timedelta) -> int:
     """Nanoseconds of a timedelta."""
-    exact = getattr(span, "value", None)  # pandas keeps nanoseconds there
-    return exact if isinstance(exact, int) else span // timedelta(microseconds=1) * 1000
+    exact = _pandas_ns(span)
+    return span // timedelta(microseconds=1) * 1000 if exact is None else exact
+
+
+def _pandas_ns(value: Any) -> int | None:
+    """The nanoseconds that pandas keeps with a time or a time span; `None` if it keeps none, or they are too many."""
+    try:
+        exact = getattr(value, "value", None)
+    except (ValueError, OverflowError):  # of a coarser unit than nanoseconds
+        return None
+    return exact if isinstance(exact, int) else None
 
 
 def _usual_time(text: str) -> int | None:

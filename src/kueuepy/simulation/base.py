@@ -11,7 +11,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
-from kueuepy.simulation.columns import ALIASES, check_columns, is_resource, name_of_row, read_column
+from kueuepy.simulation.columns import ALIASES, check_columns, check_ends, is_resource, name_of_row, read_column
 from kueuepy.simulation.distributions import draws
 from kueuepy.simulation.values import Column, span
 from kueuepy.tables import Categorical, Columns
@@ -177,15 +177,47 @@ class JobColumns(Columns):
         """The gaps between submissions divided by the factor, so that as much comes in less time; whole nanoseconds."""
         if not 0 < factor < LONGEST:
             raise InvalidSpecError(f"scale_load: {factor!r}; it must be more than 0")
-        first = self["submit"].min() if len(self) else 0
-        return self.moved_to(first + np.round((self["submit"] - first) / factor).astype(np.int64))
+        first = int(self["submit"].min()) if len(self) else 0
+        scaled = np.round((self["submit"] - first) / factor)
+        self._require_counted("scale_load", "submit", scaled, LONGEST - first)
+        found = self.moved_to(first + scaled.astype(np.int64))
+        found._require_ends("scale_load")  # noqa: SLF001 - of its own class
+        return found
 
     def scale_runtime(self, factor: float) -> Self:
         """The runtimes multiplied by the factor; jobs that never end stay so."""
         if not 0 < factor < LONGEST:
             raise InvalidSpecError(f"scale_runtime: {factor!r}; it must be more than 0, and at most {LONGEST}")
         runtime = self["runtime"]
-        return self._changed(runtime=np.where(runtime < 0, runtime, np.round(runtime * factor).astype(np.int64)))
+        scaled = np.where(runtime < 0, runtime, np.round(runtime * factor))
+        self._require_counted("scale_runtime", "runtime", scaled, LONGEST)
+        found = self._changed(runtime=np.where(runtime < 0, runtime, scaled.astype(np.int64)))
+        found._require_ends("scale_runtime")  # noqa: SLF001 - of its own class
+        return found
+
+    def _require_counted(self, method: str, name: str, nanoseconds: NDArray[np.float64], most: int) -> None:
+        """Finds a time that 64 bits do not hold.
+
+        Raises:
+            InvalidSpecError: There is one.
+        """
+        late = ~(nanoseconds < float(most))
+        if late.any():
+            row = int(late.argmax())
+            raise InvalidSpecError(
+                f'{method}: jobs row {row}, column "{name}": {nanoseconds[row] / SECOND:g} s; it must be '
+                f"{most // SECOND} s or less"
+            )
+
+    def _require_ends(self, method: str) -> None:
+        """Finds a job that ends after the last time that is counted.
+
+        Raises:
+            InvalidSpecError: There is one.
+        """
+        check_ends(
+            dict(zip(self.names, (self[name] for name in self.names), strict=True)), lambda r: f"{method}: jobs row {r}"
+        )
 
     def thin(self, p: float, seed: int = 0) -> Self:
         """Each job with probability p, by a draw of its own."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -76,7 +77,9 @@ class Column:
             raise self.error(0, values[0], allowed)
         if values.dtype.kind in "mM":
             absent = np.isnat(values)
-            exact = values.astype(f"{values.dtype.kind}8[ns]").view(np.int64)
+            self.refuse(~absent & ~_has_nanoseconds(values), allowed)
+            exact = np.where(absent, 0, values.view(np.int64)).astype(np.int64).view(values.dtype)
+            exact = exact.astype(f"{values.dtype.kind}8[ns]").view(np.int64)
         else:
             absent = _is_nan(values) | (never & (values == -1))
             exact = self._nanoseconds(np.where(absent, 0, values), allowed)
@@ -84,7 +87,8 @@ class Column:
         return np.asarray(np.where(absent, -1, exact), np.int64)
 
     def _nanoseconds(self, seconds: NDArray[Any], allowed: str) -> Ints:
-        self.refuse(~(np.abs(seconds) <= LONGEST // SECOND), allowed)
+        most = LONGEST // SECOND
+        self.refuse(~((seconds >= -most) & (seconds <= most)), allowed)
         if seconds.dtype.kind in "iub":
             return np.asarray(seconds.astype(np.int64) * SECOND)
         whole = np.floor(seconds)
@@ -143,13 +147,17 @@ class Column:
             return self._quantities(resource)
         absent = _is_nan(numbers)
         given = np.where(absent, 0, numbers)
-        with np.errstate(over="ignore"):  # what is infinite then is refused
-            exact = np.ceil(np.round(given * 1000, 6)) if resource == "cpu" else given
-        divided = (exact != np.floor(exact)) & (resource != "memory")
-        bad = (given < 0) | divided | ~(np.abs(exact) < LONGEST)
-        negative = bad.any() and given[bad.argmax()] < 0
-        self.refuse(bad, "it must be 0 or more" if negative else "it must be a whole number")
-        return np.ceil(exact).astype(np.int64), int(absent.sum())
+        unit = 1000 if resource == "cpu" else 1
+        most = (LONGEST - 1) // unit
+        self.refuse(given < 0, "it must be 0 or more")
+        self.refuse(given > most if given.dtype.kind != "f" else ~(given < (most + 1)), f"it must be {most} or less")
+        if given.dtype.kind != "f":
+            return given.astype(np.int64) * unit, int(absent.sum())
+        exact = np.ceil(np.round(given * 1000, 6)) if resource == "cpu" else given
+        self.refuse((exact != np.floor(exact)) & (resource != "memory"), "it must be a whole number")
+        # The largest amounts that a float tells apart come to more than 64 bits hold.
+        exact = np.minimum(np.ceil(exact), np.nextafter(float(LONGEST), 0.0))
+        return exact.astype(np.int64), int(absent.sum())
 
     def _quantities(self, resource: str) -> tuple[Ints, int]:
         """The same of texts such as `4Gi`."""
@@ -318,22 +326,52 @@ def _dates(values: Any) -> NDArray[Any] | None:
         return None
 
 
+_UNITS = {
+    "Y": 366 * 86400 * SECOND,
+    "M": 31 * 86400 * SECOND,
+    "W": 604800 * SECOND,
+    "D": 86400 * SECOND,
+    "h": 3600 * SECOND,
+    "m": 60 * SECOND,
+    "s": SECOND,
+    "ms": 10**6,
+    "us": 10**3,
+}
+"""Nanoseconds of NumPy's units of time, those of years and months rounded up."""
+
+
+def _has_nanoseconds(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """By value of an array of times or time spans, whether 64 bits hold its nanoseconds."""
+    unit, count = np.datetime_data(values.dtype)
+    most = LONGEST // (_UNITS.get(unit, 1) * count)
+    numbers = values.view(np.int64)
+    return np.asarray((numbers >= -most) & (numbers <= most))
+
+
+def _numpy_ns(value: np.datetime64 | np.timedelta64) -> int | None:
+    """Nanoseconds of one time or time span of NumPy's; `None` if there is none, or 64 bits do not hold them."""
+    one = np.array([value])
+    if np.isnat(one[0]) or not _has_nanoseconds(one)[0]:
+        return None
+    return int(one.astype(f"{one.dtype.kind}8[ns]").view(np.int64)[0])
+
+
 def parse_span(value: Any) -> int | None:
     """Nanoseconds of a time span: a number of seconds, `1h30m`, `7d`, a timedelta; `None` if it is none.
 
     >>> parse_span("1d12h")
     129600000000000
     """
-    if isinstance(value, bool):
+    if isinstance(value, bool | np.bool_):
         return None
     if isinstance(value, timedelta):
         return timedelta_ns(value)
     if isinstance(value, np.timedelta64):
-        return int(value.astype("m8[ns]").astype(np.int64))
+        return _numpy_ns(value)
     if isinstance(value, int | np.integer):
         return int(value) * SECOND
     if isinstance(value, float | np.floating):
-        return round(float(value) * SECOND) if abs(value) <= LONGEST / SECOND else None
+        return _float_ns(float(value))
     return _span_of_text(value.replace(" ", "")) if isinstance(value, str) else None
 
 
@@ -342,16 +380,29 @@ def _span_of_text(text: str) -> int | None:
     for unit, seconds in sorted(_DAY_UNITS.items(), reverse=True):
         days, found, rest = text.partition(unit)
         if found:
-            if not _is_number(days):
+            exact = _whole_ns(days, seconds)
+            if exact is None:
                 return None
-            total += round(float(days) * seconds * SECOND)
+            total += exact
             text = rest
     if not text:
         return total
     if _is_number(text) and not total:
-        return round(float(text) * SECOND) if abs(float(text)) <= LONGEST / SECOND else None
+        return _whole_ns(text, 1)
     parsed = parse_duration(text)
     return None if parsed is None else total + parsed
+
+
+def _whole_ns(text: str, seconds: int) -> int | None:
+    """Nanoseconds of so many spans of these seconds; `None` if the text is not a finite number."""
+    return _float_ns(float(text) * seconds) if _is_number(text) else None
+
+
+def _float_ns(seconds: float) -> int | None:
+    """Nanoseconds of a number of seconds, be they more than 64 bits hold; `None` of NaN and infinity."""
+    if not math.isfinite(seconds):
+        return None
+    return round(seconds * SECOND) if abs(seconds) <= LONGEST / SECOND else int(seconds) * SECOND
 
 
 def parse_moment(value: Any) -> int | None:
@@ -361,7 +412,7 @@ def parse_moment(value: Any) -> int | None:
     if isinstance(value, date):
         return parse_moment(datetime(value.year, value.month, value.day, tzinfo=timezone.utc))
     if isinstance(value, np.datetime64):
-        return int(value.astype("M8[ns]").astype(np.int64))
+        return _numpy_ns(value)
     if isinstance(value, str):
         value = value.strip()
         found = parse_time(value)
@@ -374,13 +425,20 @@ def parse_moment(value: Any) -> int | None:
     return parse_span(value)
 
 
-def span(where: str, value: Any) -> int:
+def span(where: str, value: Any, most: float = LONGEST) -> int:
     """The nanoseconds of an argument.
 
+    Args:
+        where: What the argument is called, for errors.
+        value: The argument.
+        most: The largest value, in nanoseconds; by default what 64 bits hold, about 292 years.
+
     Raises:
-        InvalidSpecError: It is no time span, or is negative.
+        InvalidSpecError: The value is not a time span, is negative, or exceeds `most`.
     """
     found = parse_span(value)
     if found is None or found < 0:
         raise InvalidSpecError(f"{where}: {value!r}; it must be a number of seconds of 0 or more, or such as 90s or 2d")
+    if found > most:
+        raise InvalidSpecError(f"{where}: {value!r}; it must be {int(most) // SECOND} seconds or less")
     return found

@@ -23,7 +23,7 @@ _ENOUGH, _LONG = 100, 5
 
 
 def warnings_of(result: Recorded, kpis: Kpis) -> tuple[str, ...]:
-    """Loops, jobs that can never fit, loads over 1, what is unfinished, a short warm-up, what was left out."""
+    """Loops, jobs that can never fit or never finish, loads over 1, unfinished jobs, a short warm-up, rows left out."""
     return (
         *map(str, result.loops),
         *_hopeless(result),
@@ -33,7 +33,7 @@ def warnings_of(result: Recorded, kpis: Kpis) -> tuple[str, ...]:
         *(
             f"{counted(rows, 'job')}: {what}"
             for what, rows in result.notes
-            if what.startswith(("left out", "wait for"))
+            if what.startswith(("left out", "wait for", "never finish"))
         ),
     )
 
