@@ -237,7 +237,8 @@ class JobColumns(Columns):
         runtime = np.empty(len(self), np.int64)
         for name, rows in self._groups(by):
             runtime[rows] = distribution.nanoseconds(draws(seed, f"runtime {name}", len(rows)))
-        return self._changed(runtime=runtime)
+        # What is drawn beyond the last time that is counted ends there.
+        return self._changed(runtime=np.minimum(runtime, LONGEST - self["submit"]))
 
     def _groups(self, by: str | None) -> list[tuple[str, NDArray[np.int64]]]:
         if by is None:

@@ -85,6 +85,7 @@ class Prepared:
         self._order = np.argsort(self.jobs["submit"], kind="stable")
         self._places: NDArray[np.int64] | None = None
         self._names: Names | None = None
+        self._has_names = "name" in self.jobs.names
         self._rows_of_names: dict[str, int] | None = None
         self.options = self._read_options()
         self.shapes, codes = self._shapes_of(self.jobs)
@@ -378,7 +379,8 @@ class Prepared:
         Raises:
             DuplicateError: A name is another job's.
         """
-        if self._names is None and "name" not in new.names and all("name" not in t.names for t in self._tables):
+        self._has_names = self._has_names or "name" in new.names
+        if not self._has_names:
             return
         if self._names is None:
             self._names = Names(self._tables)
