@@ -14,6 +14,10 @@ CLUSTER = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu
 JOBS = [{"queue": "a", "submit": 60 * n, "runtime": 300, "cpu": 1 + n % 3, "name": f"w{n}"} for n in range(20)]
 
 
+def pickled(thing):
+    return pickle.loads(pickle.dumps(thing))  # noqa: S301 - its own
+
+
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
 def test_a_copy_of_a_run_goes_on_alone(copied):
     run = kq.Simulation(CLUSTER, JOBS)
@@ -34,7 +38,7 @@ def test_a_run_is_not_pickled_and_says_what_is():
         pickle.dumps(kq.Simulation(CLUSTER, JOBS))
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickled])
 def test_a_copy_of_a_result_is_equal(copied):
     result = kq.simulate(CLUSTER, JOBS)
     twin = copied(result)
@@ -51,10 +55,10 @@ def test_an_unpickled_result_has_no_scheduler_and_says_so():
     result = kq.simulate(CLUSTER, JOBS)
     assert copy.copy(result).scheduler is not None
     with pytest.raises(StateError, match="unpickled"):
-        _ = pickle.loads(pickle.dumps(result)).scheduler
+        _ = pickled(result).scheduler
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickled])
 def test_a_copy_of_a_comparison_is_equal(copied):
     comparison = kq.compare({"now": CLUSTER, "more": CLUSTER.edit("ClusterQueue/a:quota[f/cpu].nominalQuota", 8)}, JOBS)
     twin = copied(comparison)

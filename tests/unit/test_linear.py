@@ -88,7 +88,7 @@ def test_loading_costs_as_much_for_each_queue() -> None:
     assert load(4 * FEW) < MOST * load(2 * FEW)
 
 
-def submitted_one_by_one(count: int, named: bool) -> Callable[[], object]:
+def submitted_one_by_one(count: int, *, named: bool) -> Callable[[], object]:
     """Submissions of one job each to a run that goes on between them."""
     run = kq.Simulation(kq.Cluster(*queues(1)), [])
     jobs = [{"queue": "q0", "submit": n, "runtime": 60, "cpu": 1 + n % 3} for n in range(count)]
@@ -104,8 +104,8 @@ def submitted_one_by_one(count: int, named: bool) -> Callable[[], object]:
 
 def test_a_submission_costs_as_much_however_many_there_were() -> None:
     for named in (False, True):
-        submitted_one_by_one(FEW, named)()  # what is done once a process
-        first, second = cost(submitted_one_by_one(FEW, named)), cost(submitted_one_by_one(4 * FEW, named))
+        submitted_one_by_one(4 * FEW, named=named)()  # what is done once a process, or once a name
+        first, second = cost(submitted_one_by_one(FEW, named=named)), cost(submitted_one_by_one(4 * FEW, named=named))
         assert second <= 4 * first * 1.1, named
 
 
