@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import time
 
 import numpy as np
@@ -73,8 +73,8 @@ LATE = [
     ["2600-01-01"],
     ["2600-01-01T00:00:00Z"],
     ["2600-01-01 00:00:00"],
-    [datetime.date(2600, 1, 1)],
-    [datetime.datetime(2600, 1, 1, tzinfo=datetime.timezone.utc)],
+    [dt.date(2600, 1, 1)],
+    [dt.datetime(2600, 1, 1, tzinfo=dt.timezone.utc)],
     *(np.array(["2600-01-01"], f"M8[{unit}]") for unit in ("Y", "M", "W", "D", "h", "m", "s", "ms", "us")),
     np.array(["5000000"], "M8[Y]"),
     [np.datetime64("2600-01-01")],
@@ -98,7 +98,7 @@ def test_a_date_of_pandas_beyond_64_bits_of_nanoseconds_is_refused():
 
 def test_a_date_of_arrow_beyond_64_bits_of_nanoseconds_is_refused():
     arrow = pytest.importorskip("pyarrow")
-    day = arrow.array([datetime.date(2600, 1, 1)], arrow.date32())
+    day = arrow.array([dt.date(2600, 1, 1)], arrow.date32())
     table = arrow.table({"queue": ["a"], "submit": day, "runtime": [60]})
     with pytest.raises(kq.InvalidSpecError, match='column "submit"'):
         kq.Jobs.of(table)
@@ -138,7 +138,7 @@ def test_scaling_beyond_64_bits_is_refused_with_the_row():
         jobs.scale_runtime(1e9)
     with pytest.raises(kq.InvalidSpecError, match=r'scale_load: jobs row 1, column "submit"'):
         jobs.scale_load(1e-10)
-    with pytest.raises(kq.InvalidSpecError, match="scale_load: jobs row 2.*ends"):
+    with pytest.raises(kq.InvalidSpecError, match=r"scale_load: jobs row 2.*ends"):
         jobs.scale_runtime(1e8).scale_load(5e-10)
 
 

@@ -77,12 +77,17 @@ JobColumns::JobColumns(const JobColumns& other)
   if (owns_) ReadOwned();
 }
 
+std::vector<std::string> JobColumns::NamesOfAll() const {
+  std::vector<std::string> all;
+  for (int32_t job = 0; job < size(); ++job) all.push_back(NameOf(job));
+  return all;
+}
+
 void JobColumns::Append(JobColumns more) {
   const auto before = static_cast<size_t>(size()), added = static_cast<size_t>(more.size());
   if (!names.empty() || !more.names.empty()) {
-    for (int32_t job = static_cast<int32_t>(names.size()); job < size(); ++job) names.push_back(NameOf(job));
-    for (int32_t job = static_cast<int32_t>(more.names.size()); job < more.size(); ++job)
-      more.names.push_back(more.NameOf(job));
+    if (names.size() < before) names = NamesOfAll();
+    if (more.names.size() < added) more.names = more.NamesOfAll();
   }
   if (!uids.empty() || !more.uids.empty()) {
     uids.resize(before);

@@ -63,6 +63,7 @@ struct JobColumns {
   void ForEachColumn(Use use);
   void Own();
   void ReadOwned();
+  std::vector<std::string> NamesOfAll() const;
 
   bool owns_ = false;
   Owned owned_;

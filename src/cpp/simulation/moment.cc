@@ -60,7 +60,6 @@ bool Simulation::Begin(Time until) {
   idle_cycles_ = 0;
   if (is_later) {
     cycles_at_moment_ = 0;
-    fruitless_at_moment_ = 0;
     watch_.BeginMoment();
   }
   const auto take = [&](bool before_arrivals) {

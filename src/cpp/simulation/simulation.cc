@@ -289,8 +289,8 @@ void Simulation::Evicted(int32_t number, WorkloadId by) {
     job.overhead += job.last.overhead;
   }
   job.losing = job.reserved >= 0;
+  if (fruitless_ == 0) fruitless_since_ = now();
   fruitless_ = job.last.kept > 0 ? 0 : fruitless_ + 1;
-  ++fruitless_at_moment_;
   if (Counts(number))
     figures_.Evict(job.queue, by == kNoId ? kNoId : state.QueueOf(state.At(by)), job.rule, workload,
                    job.last);

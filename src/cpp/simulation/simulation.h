@@ -178,10 +178,10 @@ class Simulation {
 
   bool in_moment_ = false, acted_ = false, stopped_ = false, stirred_ = false, closed_ = false;
   bool is_endless_ = false;
-  int64_t fruitless_ = 0;            // evictions since a job came, ended or kept any progress
-  int64_t fruitless_at_moment_ = 0;  // the same at one moment
-  int64_t holding_ = 0;              // jobs that have quota
-  int64_t ending_ = 0;               // jobs that have quota and will end
+  int64_t fruitless_ = 0;     // evictions since a job came, ended or kept any progress
+  Time fruitless_since_ = 0;  // when the first of these was
+  int64_t holding_ = 0;       // jobs that have quota
+  int64_t ending_ = 0;        // jobs that have quota and will end
   int64_t cycles_at_moment_ = 0, idle_cycles_ = 0, work_ = 0;
   Time busy_until_ = 0;
   LoopWatch watch_;

@@ -8,6 +8,7 @@ namespace kueue {
 namespace {
 
 constexpr int64_t kFruitless = 100'000, kFruitlessOfJob = 1'000;
+constexpr double kMostToCome = 1e7;  // evictions
 
 }  // namespace
 
@@ -38,12 +39,16 @@ void Simulation::Close() {
   }
 }
 
-// Whether jobs are evicted again and again, none of which makes progress, with no end: there is no last
-// moment, or time stands still. Some jobs succeed at last, so that it takes many evictions to tell.
+// Whether jobs are evicted again and again, none of which makes progress, without an end: there is no last
+// moment, or it takes far too many evictions to get there. Some jobs succeed at last, so that it takes many
+// evictions to tell.
 bool Simulation::IsEndless(Time until) {
-  const int64_t most = std::max(kFruitless, kFruitlessOfJob * holding_);
-  const bool is_open = until == INT64_MAX && options_.until == INT64_MAX;
-  is_endless_ = (is_open && fruitless_ > most) || std::min(fruitless_, fruitless_at_moment_) > most;
+  is_endless_ = false;
+  if (fruitless_ <= std::max(kFruitless, kFruitlessOfJob * holding_)) return false;
+  const Time last = std::min(until, options_.until);
+  const auto spent = static_cast<double>(std::max<Time>(1, now() - fruitless_since_));
+  const double to_come = static_cast<double>(last - now()) / spent * static_cast<double>(fruitless_);
+  is_endless_ = last == INT64_MAX || to_come > kMostToCome;
   return is_endless_;
 }
 

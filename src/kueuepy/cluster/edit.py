@@ -14,6 +14,7 @@ from kueuepy.errors.problems import nearest
 from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.manifest.validation import check_read
 from kueuepy.objects import AdmissionFairSharing, Configuration, FairSharingConfig, Object, Resources, WaitForPodsReady
+from kueuepy.objects.base import without_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -43,7 +44,8 @@ def edited_all(
     """What `edited` gives path by path, each on top of those before; an object is only valid or not after the last."""
     there, before = list(objects), configuration
     docs: dict[int, dict[str, Any]] = {}
-    for path, value in values.items():
+    for path, given in values.items():
+        value = without_numpy(given)
         found = _PATH.fullmatch(path)
         if found is None or found["name"] is None:
             _, changed = edited(there, configuration, path, value)

@@ -28,6 +28,7 @@ _UNITS = {
 _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _DURATION = re.compile(rf"[-+]?(?:0|(?:{_PART.pattern})+)", re.ASCII)
 _LONGEST = 40
+_MOST_YEARS = 293
 
 
 def parse_time(text: str) -> int | None:
@@ -62,7 +63,9 @@ def nanoseconds(value: Any, where: str) -> int:
         InvalidSpecError: It is no time: a fraction, a text of another form, or a datetime without a time zone.
     """
     found: int | None = None
-    if isinstance(value, datetime):
+    if numpy_kind(value) in ("M", "m"):
+        found = numpy_ns(value) if numpy_kind(value) == "M" else None
+    elif isinstance(value, datetime):
         found = (value - _EPOCH) // timedelta(microseconds=1) * 1000 if value.tzinfo else None
     elif isinstance(value, str):
         found = parse_time(value)
@@ -74,6 +77,20 @@ def nanoseconds(value: Any, where: str) -> int:
             "or a datetime with a time zone"
         )
     return found
+
+
+def numpy_kind(value: Any) -> str:
+    """The letter of a NumPy scalar's type, such as `M` of times and `m` of time spans; empty for what is none."""
+    return str(value.dtype.kind) if type(value).__module__ == "numpy" and hasattr(value, "dtype") else ""
+
+
+def numpy_ns(value: Any) -> int | None:
+    """Nanoseconds of a time or a time span of NumPy's; `None` if it is NaT, or 64 bits do not hold them."""
+    kind = numpy_kind(value)
+    years, seconds = (int(value.astype(f"{kind}8[{unit}]").astype("i8")) for unit in ("Y", "s"))
+    if abs(years) > _MOST_YEARS or abs(seconds) > LONGEST // SECOND:
+        return None
+    return int(value.astype(f"{kind}8[ns]").astype("i8"))
 
 
 def datetime_ns(moment: datetime) -> int:

@@ -35,6 +35,7 @@ from kueuepy.objects import (
     Workload,
     WorkloadPriorityClass,
 )
+from kueuepy.objects.base import without_numpy
 from kueuepy.objects.readable import Fault, fault_of
 
 __all__ = ["check", "check_read", "review_object", "validate", "validate_update"]
@@ -146,7 +147,7 @@ def _has_its_types(obj: Object, review: Review) -> bool:
         review.problem((), f"is of the class {type(obj).__name__}; it must be one of Kueue's objects, such as Workload")
         return False
     try:
-        found = read_object(kind, to_dict(obj), review)
+        found = read_object(kind, _to_dict(obj), review)
     except (TypeError, ValueError, AttributeError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
         fault = fault_of(obj)
         named = fault if fault and fault[0] else ((), f"has a field of a wrong type: {error}")
@@ -155,6 +156,14 @@ def _has_its_types(obj: Object, review: Review) -> bool:
     if found is not None:
         _review_fault(kind, fault_of(obj), review)  # a manifest's null counts as absent, a record's None does not
     return not review.problems
+
+
+def _to_dict(obj: Object) -> Any:
+    """The object as a manifest; values of NumPy's in it become Python's."""
+    try:
+        return to_dict(obj)
+    except TypeError:
+        return to_dict(without_numpy(obj))
 
 
 def _review_fault(kind: Kind, fault: Fault | None, review: Review) -> None:
