@@ -135,3 +135,19 @@ def test_functions_of_the_core_are_short_and_take_few_parameters():
 def test_functions_of_the_core_are_easy_to_follow():
     hard = {(path, one.name, found) for path, one in ALL if (found := cognitive_complexity(one.body)) > MOST_COMPLEX}
     assert hard == set()
+
+
+SAVED_ROOMS = ("model", "quantity", "queue", "quota", "state", "topology", "workload")
+NOT_SAVED = {"As", "Metric", "Reason"}
+"""Arguments of functions; and reasons, which a saved state knows by their names."""
+
+
+def test_each_enumeration_that_is_saved_is_read_back_by_a_test():
+    saved = set()
+    for path in FILES:
+        if path.parent.name in SAVED_ROOMS and path.suffix == ".h":
+            saved |= set(re.findall(r"enum class (\w+)", code(path.read_text(encoding="utf-8"))))
+    test = (CPP.parent.parent / "tests" / "cpp" / "persist_test.cc").read_text(encoding="utf-8")
+    listed = re.search(r"ReadBackAll<([^;]*)>\(\);", test)
+    assert listed is not None
+    assert {name.split("::")[-1] for name in re.split(r",\s*", listed.group(1))} == saved - NOT_SAVED

@@ -21,6 +21,7 @@ from kueuepy.objects import Configuration, LimitRange, Object, RuntimeClass, Wor
 from kueuepy.objects.status import CheckState, FinishReason
 
 FEATURE_GATES: dict[str, bool]
+EVENT_KINDS: tuple[str, ...]
 """The feature gates that change decisions, by Kueue's names, and whether each is on by default."""
 
 @final
@@ -290,16 +291,27 @@ class Tables:
     @property
     def available(self) -> NDArray[np.int64]: ...
 
+class Turn:
+    """The right to use an object, which one thread at a time has; the thread that has it may take it again.
+
+    Args:
+        what: The object, for the message of the StateError that a thread gets while another one has the right.
+    """
+
+    def __init__(self, what: str) -> None: ...
+    def __enter__(self) -> None: ...
+    def __exit__(self, *exception: object) -> None: ...
+
 class VirtualRun:
-    """A run of virtual time on a copy of an engine.
+    """A run of virtual time on a copy of an engine. A call while another thread is in one raises StateError.
 
     Args:
         engine: What it goes on from.
         shapes: Workloads without name, UID and creation time.
         columns: By job in the order of submission, arrays of int64: `submit`, `runtime` (nanoseconds; -1: never ends),
             and where they differ `created`, `every`, `cost`, `restore`, `grace` (-1: as the options say); of int32
-            `shape` and `row` (the number for names, UIDs and tables); of uint8 `elastic`, `known`; and `names`, or
-            `prefix`, `digits`, `uid_digits` to make them.
+            `shape` and `row` (the number for names, UIDs and tables); of uint8 `elastic`, `known`; and `names` and
+            `uids`, or `prefix`, `digits`, `uid_digits` to make them.
         options: `on_eviction`, `every`, `cost`, `restore`, `grace`, `cycle`, `per_head`, `until`, `warmup`, `on_loop`,
             `decisions`, `runs`, `usage`, `cycles`, `as_performance_test`; lists `changes` (time, what, object or place
             of a job, value), `checks` (name, times, draws, bound, objects), `startups` (flavor, times), `failures`.
@@ -314,8 +326,8 @@ class VirtualRun:
         """Goes on to the end of a moment: 0, nothing happens any more; 1, it is under way; 2, it is over."""
     def plan(self, change: tuple[int, str, Any, int]) -> None:
         """Plans a change as in `changes`, not before now."""
-    def extend(self, shapes: list[Workload], columns: dict[str, Any], places: list[int]) -> None:
-        """Takes in more jobs, all as when it was made; `places` has the new place of each old one."""
+    def extend(self, shapes: list[Workload], columns: dict[str, Any]) -> None:
+        """Adds jobs in any order; their places, and those of the new shapes, follow the ones that there are."""
     def adopt(self, known: list[tuple[int, str]]) -> None:
         """Workloads that the engine knows already are these jobs."""
     def close(self) -> None:
@@ -352,7 +364,9 @@ class SharedRun:
 
 @final
 class Fleet:
-    """Runs that are steered together; a seat is the place of one. One thread at a time may use it.
+    """Runs that are steered together; a seat is the place of one.
+
+    A call while another thread is in one raises StateError.
 
     Args:
         size: How many seats.

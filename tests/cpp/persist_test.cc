@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cluster.h"
 #include "engine/fingerprint.h"
+#include "persist/archive.h"
+#include "persist/codecs.h"
 #include "persist/msgpack.h"
 #include "state/check.h"
 
@@ -97,6 +100,53 @@ TEST(Persist, AnUnknownFieldIsNamed) {
   const absl::Status status = LoadState(text).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_NE(status.message().find("Quota.numinal"), absl::string_view::npos) << status;
+}
+
+// Writes each value of an enumeration and reads it back; the number after the last value is refused.
+template <typename Enumeration>
+void ReadBackEachValue() {
+  SCOPED_TRACE(__PRETTY_FUNCTION__);
+  const auto read = [](int64_t number) {
+    MsgpackWriter written;
+    written.Int(number);
+    ArchiveReader<FieldLists> reader(written.text(), {}, {});
+    const auto value = reader.Take<Enumeration>();
+    return std::pair(value, reader.in().ok());
+  };
+  constexpr auto kCount = static_cast<int64_t>(CountOf<Enumeration>());
+  EXPECT_GE(kCount, 2);
+  for (int64_t number = 0; number < kCount; ++number) {
+    EXPECT_EQ(read(number), std::pair(static_cast<Enumeration>(number), true));
+  }
+  EXPECT_FALSE(read(kCount).second);
+  EXPECT_FALSE(read(-1).second);
+}
+
+template <typename... Enumerations>
+void ReadBackAll() {
+  (ReadBackEachValue<Enumerations>(), ...);
+}
+
+// tests/test_house_cpp.py holds this list to the enumerations of the rooms whose records are saved.
+TEST(Persist, EachValueOfEachEnumerationReadsBack) {
+  ReadBackAll<CheckState, ConditionType, DelayedTopology, EventKind, FairSharingStrategy, FungibilityPolicy,
+              FungibilityPreference, InactivityKind, NodeReadiness, PlacementFailure::Exclusion,
+              PlacementFailure::Kind, PreemptionPolicy, PreemptionReason, QuantityFormat, QueuePlace,
+              QueueingStrategy, RefusalKind, Sentence, StopPolicy>();
+}
+
+TEST(Persist, AStateWithEventsOfEachKindReadsBack) {
+  Engine engine = Busy();
+  State& state = engine.state();
+  state.record_events = true;
+  const WorkloadId workload = state.FindWorkload("default/b-waits");
+  for (size_t kind = 0; kind < CountOf<EventKind>(); ++kind)
+    state.Record(static_cast<EventKind>(kind), workload);
+  const std::string text = SaveState(state);
+  const absl::StatusOr<State> loaded = LoadState(text);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ(loaded->events.size(), CountOf<EventKind>());
+  EXPECT_EQ(SaveState(*loaded), text);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from pkgutil import resolve_name
 
 import pytest
@@ -322,3 +323,99 @@ def test_threads_and_finalizers_together_do_not_wait_for_each_other_for_ever():
         assert all(in_threads(work))
     finally:
         gc.set_threshold(*before)
+
+
+# Runs of virtual time: a call while another thread is in one is answered or refused, and breaks nothing.
+
+
+def busy_run():
+    """A run of two weeks in which many jobs wait."""
+    queue = kq.ClusterQueue.of("a", {"f": {"cpu": 40}})
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), queue)
+    jobs = [{"queue": "a", "submit": 60 * n, "runtime": 3600, "cpu": 1 + n % 7, "priority": n % 3} for n in range(3000)]
+    return kq.Simulation(cluster, jobs, until="14d")
+
+
+CALLS = {
+    "fork": lambda run, _: run.fork().step(),
+    "result": lambda run, _: run.result().kpis,
+    "scheduler": lambda run, _: len(run.scheduler.cluster.cluster_queues),
+    "submit": lambda run, _: run.submit({"queue": "a", "submit": 0, "runtime": 60, "cpu": 1}),
+    "run_for": lambda run, _: run.run_for(0.001),
+    "step": lambda run, _: run.step(),
+    "apply": lambda run, n: run.apply(kq.simulation.model.Priority(n % 3000, n % 5)),
+    "states": lambda run, _: len(run.states),
+    "now": lambda run, _: run.now,
+    "progress": lambda run, _: run.progress(),
+    "run": lambda run, n: run.run(until=86400 * n / 10),
+}
+
+
+def answer(call):
+    """Whether a call was answered, or refused as another thread was in one."""
+    try:
+        call()
+    except StateError as error:
+        return "refused" if "in use by another thread" in str(error) else str(error)
+    return "answered"
+
+
+def test_a_run_is_used_by_one_thread_at_a_time():
+    run, ends = busy_run(), time.monotonic() + 3
+    answers = Counter()
+
+    def use(number):
+        for turn in range(10**9):
+            if time.monotonic() > ends:
+                return
+            name = list(CALLS)[(turn + number) % len(CALLS)]
+            what = answer(partial(CALLS[name], run, turn))
+            answers[name if what == "answered" else what] += 1
+
+    in_threads(use)
+
+    assert set(answers) == {*CALLS, "refused"}
+    run.run()
+    assert run.result().kpis.jobs == len(run.jobs)
+
+
+def test_forks_of_a_run_go_on_in_threads_of_their_own():
+    run = busy_run()
+    run.run("1d")
+    forks = [run.fork() for _ in range(THREADS)]
+
+    def finish(number):
+        forks[number].submit({"queue": "a", "submit": 0, "runtime": 60, "cpu": 1})
+        forks[number].run()
+        return forks[number].result().kpis.wait_mean
+
+    assert len(set(in_threads(finish))) == 1
+
+
+def test_one_result_is_asked_by_many_threads():
+    result = busy_run()
+    result.run("2d")
+    result = result.close()
+
+    def ask(_):
+        return len(result.scheduler.cluster.cluster_queues), result.kpis.jobs
+
+    assert len(set(in_threads(ask))) == 1
+
+
+def test_environments_are_stepped_by_one_thread_at_a_time():
+    rl = pytest.importorskip("kueuepy.rl")
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), [kq.ClusterQueue.of(n, {"f": {"cpu": 10}}) for n in "ab"])
+    jobs = kq.Jobs.of([{"queue": "ab"[n % 2], "submit": 60 * n, "runtime": 600, "cpu": 1} for n in range(1440)])
+    path = "ClusterQueue/{}:quota[f/cpu].nominalQuota"
+    envs = rl.vector(4, cluster, jobs, [path.format(name) for name in "ab"], threads=2)
+    envs.reset(seed=0)
+    steps = Counter()
+
+    def step_often(_):
+        for _ in range(40):
+            steps[answer(lambda: envs.step(envs.action_space.sample()))] += 1
+
+    in_threads(step_often)
+    assert steps["answered"] > 0
+    assert steps["answered"] + steps["refused"] == 40 * THREADS

@@ -287,3 +287,37 @@ def test_pandas_na_in_a_row_is_missing():
     row = {"queue": "a", "submit": 0, "runtime": 1}
     jobs = kq.Jobs.of([{**row, "cpu": pandas.NA}, {**row, "cpu": 1}])
     assert jobs["cpu"].tolist() == [0, 1000]
+
+
+def test_the_uid_breaks_ties_whatever_the_order_of_the_rows():
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": 1}}))
+    rows = [
+        {"name": f"w{n}", "uid": uid, "queue": "a", "submit": 0, "runtime": 60, "cpu": 1} for n, uid in enumerate("cab")
+    ]
+    orders = []
+    for given in (rows, rows[::-1]):
+        jobs = kq.simulate(cluster, given).jobs
+        starts = dict(zip(jobs["name"].tolist(), jobs["first_start"].tolist(), strict=True))
+        orders.append(sorted(starts, key=starts.__getitem__))
+    assert orders == [["w1", "w2", "w0"]] * 2
+    without = [{name: value for name, value in row.items() if name != "uid"} for row in rows]
+    by_row = kq.simulate(cluster, without).jobs
+    assert by_row["first_start"].tolist() == [0, 60, 120]
+
+
+def test_a_uid_stays_with_its_workload():
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": 1}}))
+    run = kq.Simulation(cluster, [{"queue": "a", "submit": 0, "runtime": 60, "cpu": 1, "uid": "first"}])
+    run.submit(kq.Workload("second", queue_name="a", uid="second-uid"))
+    run.submit({"queue": "a", "submit": 0, "runtime": 60, "cpu": 1})
+    run.step()
+    scheduler = run.scheduler
+    workloads = {key.partition("/")[2]: scheduler.workload(key).uid for key in scheduler.keys()}  # noqa: SIM118
+    assert workloads == {"j0000000": "first", "second": "second-uid", "j0000002": "000000000002"}
+    assert run.result().jobs["uid"].tolist() == ["first", "second-uid", ""]
+
+
+def test_two_jobs_have_different_uids():
+    rows = [{"queue": "a", "submit": 0, "runtime": 60, "uid": "same"} for _ in range(2)]
+    with pytest.raises(kq.InvalidSpecError, match="row 0 has it, too"):
+        kq.Jobs.of(rows)

@@ -86,3 +86,52 @@ def test_loading_costs_as_much_for_each_queue() -> None:
 
     load(1)
     assert load(4 * FEW) < MOST * load(2 * FEW)
+
+
+def submitted_one_by_one(count: int, *, named: bool) -> Callable[[], object]:
+    """Submissions of one job each to a run that goes on between them."""
+    run = kq.Simulation(kq.Cluster(*queues(1)), [])
+    jobs = [{"queue": "q0", "submit": n, "runtime": 60, "cpu": 1 + n % 3} for n in range(count)]
+    jobs = [{**job, "name": f"w{n}"} if named else job for n, job in enumerate(jobs)]
+
+    def submit() -> None:
+        for job in jobs:
+            run.submit(job)
+            run.step()
+
+    return submit
+
+
+def test_a_submission_costs_as_much_however_many_there_were() -> None:
+    for named in (False, True):
+        submitted_one_by_one(4 * FEW, named=named)()  # what is done once a process, or once a name
+        first, second = cost(submitted_one_by_one(FEW, named=named)), cost(submitted_one_by_one(4 * FEW, named=named))
+        assert second <= 4 * first * 1.1, named
+
+
+def test_submissions_of_equal_shape_share_one() -> None:
+    run = kq.Simulation(kq.Cluster(*queues(1)), [])
+    pods = (kq.PodSet.of(requests={"cpu": 1}),)
+    for n in range(30):
+        run.submit({"queue": "q0", "submit": n, "runtime": 60, "cpu": 1 + n % 3, "name": f"row{n}"})
+        run.submit(kq.Workload(f"w{n}", queue_name="q0", pod_sets=pods))
+    assert len(run._run.shapes) <= 4
+    run.run()
+    assert run.result().jobs["state"][0] == "Finished"
+
+
+def changed_one_by_one(count: int) -> Callable[[], object]:
+    """Changes of the priority of a job, one after another, in a run that goes on between them."""
+    run = kq.Simulation(kq.Cluster(*queues(1)), [{"queue": "q0", "submit": n, "runtime": 1} for n in range(count)])
+
+    def change() -> None:
+        for n in range(count):
+            run.apply(kq.simulation.model.Priority(n, 1))
+            run.step()
+
+    return change
+
+
+def test_a_change_costs_as_much_however_many_there_were() -> None:
+    changed_one_by_one(FEW)()
+    assert cost(changed_one_by_one(4 * FEW)) <= 4 * cost(changed_one_by_one(FEW)) * 1.1

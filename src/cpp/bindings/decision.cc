@@ -33,6 +33,7 @@ struct Decisions {
 
 py::list ViewChecks(const State& state, const StatusDetails& status) {
   static constexpr const char* kStates[] = {"Pending", "Ready", "Retry", "Rejected"};
+  static_assert(std::size(kStates) == CountOf<CheckState>());
   py::list checks;
   for (const WorkloadCheck& check : status.checks) {
     checks.append(py::make_tuple(state.check_names.Name(check.check), kStates[static_cast<int>(check.state)],
@@ -125,16 +126,19 @@ Decisions Decide(const py::object& self) {
 const char* ReasonName(PreemptionReason reason) {
   static constexpr const char* kNames[] = {"InClusterQueue", "InCohortReclamation", "InCohortFairSharing",
                                            "InCohortReclaimWhileBorrowing"};
+  static_assert(std::size(kNames) == CountOf<PreemptionReason>());
   return kNames[static_cast<int>(reason)];
 }
 
 const char* ModeName(PreemptionMode mode) {
   static constexpr const char* kNames[] = {"NoFit", "NoCandidates", "Preempt", "Reclaim", "Fit"};
+  static_assert(std::size(kNames) == CountOf<PreemptionMode>());
   return kNames[static_cast<int>(mode)];
 }
 
 const char* VerdictName(Verdict verdict) {
   static constexpr const char* kNames[] = {"Pending", "Preempting", "Admitted"};
+  static_assert(std::size(kNames) == CountOf<Verdict>());
   return kNames[static_cast<int>(verdict)];
 }
 
@@ -156,6 +160,7 @@ py::object ViewPlacement(const State& state, const PodSetAdmission& pod_set) {
 
 py::tuple ViewAdmission(const State& state, const Admission& admission) {
   static constexpr const char* kDelayed[] = {"", "Pending", "Ready"};
+  static_assert(std::size(kDelayed) == CountOf<DelayedTopology>());
   py::tuple pod_sets(admission.pod_sets.size());
   for (size_t i = 0; i < admission.pod_sets.size(); ++i) {
     const PodSetAdmission& pod_set = admission.pod_sets[i];

@@ -102,6 +102,10 @@ std::function<void(Engine&)> ReadObject(const py::handle& object, bool changed) 
   return {};
 }
 
+void AddIfQueue(const py::handle& object, std::vector<std::string>& queues) {
+  if (Text(py::type::of(object).attr("__name__")) == "ClusterQueue") queues.push_back(TextOf(object, "name"));
+}
+
 void DeleteObject(Engine& engine, const std::string& kind, const std::string& ns, const std::string& name) {
   for (const ObjectKind& known : kObjectKinds) {
     if (known.name == kind) known.remove(engine, ns, name);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "bindings/errors.h"
 #include "bindings/pybind.h"
+#include "bindings/threads.h"
 #include "engine/engine.h"
 #include "persist/compact.h"
 #include "state/check.h"
@@ -57,7 +57,15 @@ class SharedEngine {
  public:
   explicit SharedEngine(std::shared_ptr<Engine> engine)
       : shared_(std::make_shared<Shared>(std::move(engine))) {}
-  ~SharedEngine() { Leave(); }
+  ~SharedEngine() {
+    if (!mutex_.IsLost()) {
+      Leave();
+      return;
+    }
+    // The thread that was changing it is in another process: what it left behind cannot be taken apart.
+    static_cast<void>(new std::shared_ptr<Shared>(std::move(shared_)));
+    static_cast<void>(new std::shared_ptr<Legend>(std::move(legend_)));
+  }
   SharedEngine(const SharedEngine&) = delete;
   SharedEngine& operator=(const SharedEngine&) = delete;
 
@@ -147,19 +155,26 @@ class SharedEngine {
   class Lock {
    public:
     explicit Lock(SharedEngine& engine) : engine_(engine) {
-      if (!engine_.mutex_.try_lock()) {
+      if (!engine_.mutex_.TryLock()) {
         if (PyGILState_Check() != 0) {
           const py::gil_scoped_release release;
-          engine_.mutex_.lock();
+          engine_.mutex_.Lock();
         } else {
-          engine_.mutex_.lock();
+          engine_.mutex_.Lock();
         }
+      }
+      if (engine_.mutex_.IsLost()) {
+        engine_.mutex_.Unlock();
+        ThrowIfError(
+            absl::FailedPreconditionError("this Scheduler was in use by another thread when this process was "
+                                          "forked, and is incomplete here; "
+                                          "make it again in this process, or fork while no call is running"));
       }
       ++engine_.depth_;
     }
     ~Lock() {
       --engine_.depth_;
-      engine_.mutex_.unlock();
+      engine_.mutex_.Unlock();
     }
     Lock(const Lock&) = delete;
     Lock& operator=(const Lock&) = delete;
@@ -171,7 +186,7 @@ class SharedEngine {
   explicit SharedEngine(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
   void Leave() { shared_->users.fetch_sub(1, std::memory_order_release); }
 
-  std::recursive_mutex mutex_;
+  ForkSafeMutex mutex_;
   int depth_ = 0;  // calls of the thread that has the mutex
   std::shared_ptr<Shared> shared_;
   std::shared_ptr<Legend> legend_ = std::make_shared<Legend>();

@@ -155,6 +155,9 @@ py::list Unadmitted(SharedEngine& shared) {
 }  // namespace
 
 void BindEvents(py::module_& module) {
+  py::list kinds;
+  for (const char* name : kEventKindNames) kinds.append(name);
+  module.attr("EVENT_KINDS") = py::tuple(kinds);
   AddMethod(module, "pending_workloads", &PendingIn, py::arg("cluster_queue"));
   AddMethod(module, "backlogs", &Backlogs);
   AddMethod(module, "unadmitted_workloads", &Unadmitted);

@@ -7,6 +7,7 @@
 #include "bindings/engine.h"
 #include "bindings/pybind.h"
 #include "bindings/read.h"
+#include "bindings/threads.h"
 #include "simulation/knobs.h"
 #include "simulation/pool.h"
 #include "simulation/queue_watch.h"
@@ -18,7 +19,6 @@ using namespace py::literals;
 
 template <typename T>
 using Array = py::array_t<T, py::array::c_style>;
-using Apply = std::function<void(Engine&)>;
 using Setting = std::vector<int64_t>;
 
 constexpr int64_t kWorkOfTurn = 1 << 16;  // heads and events of a run between two looks at signals
@@ -26,6 +26,12 @@ constexpr int kColumns = 9;
 constexpr double kMost = 1e6, kSeconds = 1e9, kDay = 86400, kTurn = 6.283185307179586, kLostCounts = 0.1;
 
 }  // namespace
+
+// Applies an object; `queues` names it if it is a ClusterQueue.
+struct Applying {
+  std::function<void(Engine&)> apply;
+  std::vector<std::string> queues;
+};
 
 // One run, and what is known of it.
 struct Seat {
@@ -51,9 +57,16 @@ class Fleet {
         seats_(size) {
     for (Seat& at : seats_) at.values = options["start"].cast<Setting>();
   }
+  Fleet(const Fleet&) = delete;
+  Fleet& operator=(const Fleet&) = delete;
+  ~Fleet() {
+    // The threads that were in it are in another process: what they left behind cannot be taken apart.
+    if (turn_.IsLost()) static_cast<void>(new std::vector<Seat>(std::move(seats_)));
+  }
 
   // A run from its start on, with the settings that its objects have there.
   void Begin(size_t seat, const py::object& run, Time zero, Setting values) {
+    const Alone alone(turn_, kWhat);
     Seat& at = seats_.at(seat);
     if (values.size() != at.values.size())
       ThrowIfError(absl::InvalidArgumentError("values: there must be one of each setting"));
@@ -71,8 +84,10 @@ class Fleet {
   // What seats are to do in the next interval; the objects that it takes and that are not known yet, each
   // once.
   py::list Plan(const std::vector<size_t>& seats, const Array<double>& moves, const Array<int64_t>& choices) {
+    const Alone alone(turn_, kWhat);
     if (moves.ndim() != 2 || choices.ndim() != 2)
       ThrowIfError(absl::InvalidArgumentError("actions: each must be a row"));
+    if (known_.size() >= kMostKnown) known_.clear();
     std::map<std::pair<size_t, Setting>, bool> missing;
     for (size_t i = 0; i < seats.size(); ++i) {
       Seat& at = seats_.at(seats[i]);
@@ -89,32 +104,43 @@ class Fleet {
   }
 
   void Learn(size_t object, Setting values, const py::object& made) {
-    if (known_.size() >= kMostKnown) known_.clear();
-    known_[{object, std::move(values)}] = std::make_shared<const Apply>(ReadObject(made, /*changed=*/true));
+    const Alone alone(turn_, kWhat);
+    auto apply = std::make_shared<Applying>();
+    apply->apply = ReadObject(made, /*changed=*/true);
+    AddIfQueue(made, apply->queues);
+    known_[{object, std::move(values)}] = std::move(apply);
   }
 
   // Begins what was planned: objects change now, and the runs are to go on for an interval.
   void Start(const std::vector<size_t>& seats) {
+    const Alone alone(turn_, kWhat);
     for (size_t seat : seats) {
       Seat& at = seats_.at(seat);
-      std::vector<std::shared_ptr<const Apply>> changes;
-      for (size_t object : Changed(at)) changes.push_back(known_.at({object, Of(object, at.wanted)}));
+      std::vector<std::shared_ptr<const Applying>> changes;
+      for (size_t object : Changed(at)) {
+        const auto known = known_.find({object, Of(object, at.wanted)});
+        if (known == known_.end()) ThrowIfError(absl::FailedPreconditionError("plan() comes before start()"));
+        changes.push_back(known->second);
+      }
       if (!changes.empty()) {
         TimedChange change;
-        change.at = at.zero + at.time;
+        change.at = SaturatingAdd(at.zero, at.time);
+        for (const auto& object : changes)
+          change.queues.insert(change.queues.end(), object->queues.begin(), object->queues.end());
         change.apply = [changes = std::move(changes)](Engine& engine) {
-          for (const auto& apply : changes) (*apply)(engine);
+          for (const auto& object : changes) object->apply(engine);
         };
         at.run->Plan(std::move(change));
       }
       at.values = at.wanted;
-      at.time = std::min(at.time + interval_, episode_);
+      at.time = std::min(SaturatingAdd(at.time, interval_), episode_);
       at.moves = true;
     }
   }
 
   // Goes on with all that are to; whether all have come to their time. Those that have write their rows.
   bool Go(int threads, Array<float> observations, Array<double> facts) {
+    const Alone alone(turn_, kWhat);
     RequireRows(observations, width());
     RequireRows(facts, kFacts);
     std::vector<size_t> moving;
@@ -127,7 +153,7 @@ class Fleet {
     const py::gil_scoped_release release;
     pool_.Do(threads, moving.size(), [&](size_t i) {
       Seat& at = seats_[moving[i]];
-      if (at.run->Run(kWorkOfTurn, at.zero + at.time)) return;
+      if (at.run->Run(kWorkOfTurn, SaturatingAdd(at.zero, at.time))) return;
       at.moves = false;
       Tell(at, {told + moving[i] * wide, wide}, {sums + moving[i] * kFacts, kFacts});
     });
@@ -135,7 +161,8 @@ class Fleet {
   }
 
   // A row of settings for each run.
-  Array<int64_t> Values() const {
+  Array<int64_t> Values() {
+    const Alone alone(turn_, kWhat);
     const size_t wide = seats_.empty() ? 0 : seats_.front().values.size();
     Array<int64_t> found({seats_.size(), wide});
     for (size_t seat = 0; seat < seats_.size(); ++seat)
@@ -143,7 +170,8 @@ class Fleet {
     return found;
   }
   // Since the episode of each run began.
-  Array<int64_t> Times() const {
+  Array<int64_t> Times() {
+    const Alone alone(turn_, kWhat);
     Array<int64_t> found(static_cast<py::ssize_t>(seats_.size()));
     for (size_t seat = 0; seat < seats_.size(); ++seat) found.mutable_data()[seat] = seats_[seat].time;
     return found;
@@ -202,7 +230,7 @@ class Fleet {
 
   // Writes the rows of a run that has come to its time.
   void Tell(Seat& at, absl::Span<float> observation, absl::Span<double> facts) const {
-    const Time now = at.zero + at.time;
+    const Time now = SaturatingAdd(at.zero, at.time);
     const std::vector<QueueView> before = at.watch->views();
     const std::vector<QueueView>& views = at.watch->Look(*at.run, now);
     for (size_t i = 0; i < views.size(); ++i) {
@@ -250,6 +278,7 @@ class Fleet {
   }
 
   static constexpr size_t kMostKnown = 1 << 16;
+  static constexpr const char* kWhat = "this environment";
 
   std::vector<std::string> queues_;
   Time interval_, episode_;
@@ -257,8 +286,9 @@ class Fleet {
   Knobs knobs_;
   std::vector<std::vector<size_t>> objects_;  // by object, the places of its settings
   std::vector<Seat> seats_;
-  absl::flat_hash_map<std::pair<size_t, Setting>, std::shared_ptr<const Apply>> known_;
+  absl::flat_hash_map<std::pair<size_t, Setting>, std::shared_ptr<const Applying>> known_;
   Pool pool_;
+  Turn turn_;
 };
 
 void BindFleet(py::module_& module) {

@@ -12,6 +12,7 @@ using namespace py::literals;  // NOLINT(google-build-using-namespace): _a and n
 
 const char* NameOf(PlacementFailure::Exclusion why) {
   static constexpr const char* kNames[] = {"nodeSelector", "affinity", "topologyDomain", "taint", "resource"};
+  static_assert(std::size(kNames) == CountOf<PlacementFailure::Exclusion>());
   return kNames[static_cast<int>(why)];
 }
 
@@ -21,6 +22,7 @@ const char* NameOf(PlacementFailure::Kind kind) {
       "SliceAboveRequest",   "UnknownLayerLevel", "LayerNotBelow", "LayerSizeIndivisible",
       "InvalidPodSetUpdate", "NoDomains",         "NotFit",        "LayersNotFit",
       "StaleDomain",         "NoReplacement"};
+  static_assert(std::size(kNames) == CountOf<PlacementFailure::Kind>());
   return kNames[static_cast<int>(kind)];
 }
 

@@ -45,6 +45,8 @@ RequestsConfig ReadRequestsConfig(const py::handle& configuration);
 
 // An object of any kind, by the name of its class, as what applies it; and what deletes one (engine.cc).
 std::function<void(Engine&)> ReadObject(const py::handle& object, bool changed);
+// Adds the name of a ClusterQueue.
+void AddIfQueue(const py::handle& object, std::vector<std::string>& queues);
 void DeleteObject(Engine& engine, const std::string& kind, const std::string& ns, const std::string& name);
 
 // Small readers that the above share.

@@ -1,9 +1,12 @@
 #include "simulation/simulation.h"
 
+#include <atomic>
+
 #include "bindings/engine.h"
 #include "bindings/pybind.h"
 #include "bindings/read.h"
 #include "bindings/run_tables.h"
+#include "bindings/threads.h"
 
 namespace kueue::python {
 namespace {
@@ -33,10 +36,16 @@ Draws ReadDraws(const py::handle& values) {
 }
 
 Provisioning ReadProvisioning(const py::tuple& fields) {
-  Provisioning provisioning{
-      fields[0].cast<std::string>(), ReadDraws(fields[1]), ReadDraws(fields[2]), fields[3].cast<Time>(), {}};
-  for (const py::handle& object : fields[4])
+  Provisioning provisioning{fields[0].cast<std::string>(),
+                            ReadDraws(fields[1]),
+                            ReadDraws(fields[2]),
+                            fields[3].cast<Time>(),
+                            {},
+                            {}};
+  for (const py::handle& object : fields[4]) {
     provisioning.capacity.push_back(ReadObject(object, /*changed=*/true));
+    AddIfQueue(object, provisioning.queues);
+  }
   return provisioning;
 }
 
@@ -76,8 +85,11 @@ TimedChange ReadChange(const py::handle& item) {
   const auto what = fields[1].cast<std::string>();
   if (what == "apply") {
     change.apply = ReadObject(fields[2], /*changed=*/true);
+    AddIfQueue(fields[2], change.queues);
   } else if (what == "delete") {
     change.apply = ReadDeletion(fields[2]);
+    const auto named = fields[2].cast<py::tuple>();
+    if (named[0].cast<std::string>() == "ClusterQueue") change.queues = {named[2].cast<std::string>()};
   } else {
     change.what = what == "finish"  ? TimedChange::What::kFinish
                   : what == "evict" ? TimedChange::What::kEvict
@@ -110,48 +122,83 @@ SimulationOptions ReadOptions(const py::dict& given) {
 
 }  // namespace
 
-// A run of virtual time on an engine of its own. One thread at a time may use it.
+// A run of virtual time on an engine of its own. A call while another thread is in one raises StateError.
 class VirtualRun {
  public:
   VirtualRun(SharedEngine& shared, const py::list& shapes, const py::dict& columns, const py::dict& options) {
     simulation_ = std::make_shared<Simulation>(shared.Read([](const Engine& engine) { return engine; }),
                                                ReadJobs(shapes, columns), ReadOptions(options));
   }
-  VirtualRun(const VirtualRun& other)
-      : kept_(other.kept_), simulation_(std::make_shared<Simulation>(*other.simulation_)) {}
+  VirtualRun(const VirtualRun&) = delete;
   VirtualRun& operator=(const VirtualRun&) = delete;
+  ~VirtualRun() {
+    // The thread that was in it is in another process: what it left behind cannot be taken apart.
+    if (turn_.IsLost()) static_cast<void>(new std::shared_ptr<Simulation>(std::move(simulation_)));
+  }
 
+  std::unique_ptr<VirtualRun> Copy() {
+    const Alone alone(turn_, kWhat, is_over_);
+    std::unique_ptr<VirtualRun> copy(new VirtualRun);
+    copy->kept_ = kept_;
+    copy->templates_ = templates_;
+    copy->is_over_ = is_over_.load();
+    copy->simulation_ = std::make_shared<Simulation>(*simulation_);
+    return copy;
+  }
   bool Advance(int64_t work, Time until) {
+    const Alone alone(turn_, kWhat, is_over_);
+    RequireOpen();
     const py::gil_scoped_release release;
     return simulation_->Run(work, until);
   }
   // 0: nothing happens any more, 1: a moment is under way, 2: one is over.
   int Step(int64_t work, Time until) {
+    const Alone alone(turn_, kWhat, is_over_);
+    RequireOpen();
     const py::gil_scoped_release release;
     return static_cast<int>(simulation_->RunMoment(work, until));
   }
-  void Plan(const py::tuple& change) { simulation_->Plan(ReadChange(change)); }
-  void Extend(const py::list& shapes, const py::dict& columns, const std::vector<int32_t>& places) {
-    simulation_->Extend(ReadJobs(shapes, columns), places);
+  void Plan(const py::tuple& given) {
+    const Alone alone(turn_, kWhat, is_over_);
+    RequireOpen();
+    TimedChange change = ReadChange(given);
+    if (change.what != TimedChange::What::kApply) RequireJob(change.job);
+    simulation_->Plan(std::move(change));
+  }
+  // Adds jobs, and the shapes that are not among those before.
+  void Extend(const py::list& shapes, const py::dict& columns) {
+    const Alone alone(turn_, kWhat, is_over_);
+    RequireOpen();
+    simulation_->Extend(*ReadJobs(shapes, columns));
+    kept_.clear();  // the run has columns of its own now
   }
   void Adopt(const py::list& known) {
+    const Alone alone(turn_, kWhat, is_over_);
+    RequireOpen();
     for (const py::handle& item : known) {
       const auto pair = item.cast<std::pair<int32_t, std::string>>();
       const WorkloadId workload = simulation_->engine().state().FindWorkload(pair.second);
       if (workload == kNoId) ThrowIfError(absl::NotFoundError("no such workload: " + pair.second));
+      RequireJob(pair.first);
       simulation_->Adopt(pair.first, workload);
     }
   }
-  void Close() { simulation_->Close(); }
-  py::dict Stats() const {
+  void Close() {
+    const Alone alone(turn_, kWhat, is_over_);
+    simulation_->Close();
+    is_over_ = true;
+  }
+  py::dict Stats() {
+    const Alone alone(turn_, kWhat, is_over_);
     const SimulationStats& stats = simulation_->stats();
     return py::dict("workloads"_a = stats.workloads, "cycles"_a = stats.cycles,
                     "admissions"_a = stats.admissions, "evictions"_a = stats.evictions,
                     "finished"_a = stats.finished, "end"_a = stats.end, "now"_a = simulation_->now(),
                     "start"_a = simulation_->start(), "stopped"_a = simulation_->stopped(),
-                    "next"_a = simulation_->next());
+                    "fruitless"_a = simulation_->fruitless());
   }
-  std::unique_ptr<SharedEngine> Fork() const {
+  std::unique_ptr<SharedEngine> Fork() {
+    const Alone alone(turn_, kWhat, is_over_);
     auto engine = std::make_shared<Engine>(simulation_->engine());
     State& state = engine->state();
     state.followed.on = false;
@@ -160,9 +207,36 @@ class VirtualRun {
     engine->SetStopDelay(0);
     return std::make_unique<SharedEngine>(std::move(engine));
   }
+  // What a table of the run is made by.
+  template <typename Make>
+  auto Read(Make make) {
+    const Alone alone(turn_, kWhat, is_over_);
+    return make(simulation_);
+  }
+  // The same of tables whose columns lie in the run: it must be over.
+  template <typename Make>
+  auto ReadFinal(Make make) {
+    const Alone alone(turn_, kWhat, is_over_);
+    if (!simulation_->closed())
+      ThrowIfError(absl::FailedPreconditionError("this Simulation goes on; close() ends it"));
+    return make(simulation_);
+  }
   const std::shared_ptr<Simulation>& simulation() const { return simulation_; }
 
  private:
+  static constexpr const char* kWhat = "this Simulation";
+
+  VirtualRun() = default;
+  void RequireOpen() const {
+    if (simulation_->closed()) {
+      ThrowIfError(absl::FailedPreconditionError(
+          "this Simulation was closed, and cannot go on; result() gives what came of it without closing it"));
+    }
+  }
+  void RequireJob(int32_t job) const {
+    if (job < 0 || job >= simulation_->columns().size())
+      ThrowIfError(absl::InvalidArgumentError("there is no such job"));
+  }
   std::shared_ptr<JobColumns> ReadJobs(const py::list& shapes, const py::dict& columns) {
     auto jobs = std::make_shared<JobColumns>();
     for (const py::handle& item : shapes)
@@ -184,23 +258,26 @@ class VirtualRun {
     jobs.elastic = ReadColumn<uint8_t>(columns, "elastic", size, kept_);
     jobs.known = ReadColumn<uint8_t>(columns, "known", size, kept_);
     ReadNames(columns, jobs);
-    RequireWhole(jobs, size);
+    const size_t before = simulation_ ? simulation_->columns().shapes.size() : 0;
+    RequireWhole(jobs, size, before + jobs.shapes.size());
   }
   // Names, or what they are made of.
   static void ReadNames(const py::dict& columns, JobColumns& jobs) {
     if (columns.contains("names")) jobs.names = columns["names"].cast<std::vector<std::string>>();
+    if (columns.contains("uids")) jobs.uids = columns["uids"].cast<std::vector<std::string>>();
     if (columns.contains("prefix")) jobs.prefix = columns["prefix"].cast<std::string>();
     if (columns.contains("digits")) jobs.digits = columns["digits"].cast<int>();
     if (columns.contains("uid_digits")) jobs.uid_digits = columns["uid_digits"].cast<int>();
   }
-  static void RequireWhole(const JobColumns& jobs, size_t size) {
+  static void RequireWhole(const JobColumns& jobs, size_t size, size_t shapes) {
     for (int32_t shape : jobs.shape) {
-      if (shape < 0 || static_cast<size_t>(shape) >= jobs.shapes.size()) {
+      if (shape < 0 || static_cast<size_t>(shape) >= shapes) {
         ThrowIfError(absl::InvalidArgumentError("a job names a shape that does not exist"));
       }
     }
     if (jobs.runtime.size() != size || jobs.shape.size() != size ||
-        (!jobs.names.empty() && jobs.names.size() != size))
+        (!jobs.names.empty() && jobs.names.size() != size) ||
+        (!jobs.uids.empty() && jobs.uids.size() != size))
       ThrowIfError(absl::InvalidArgumentError("submit, runtime and shape must be given for each job"));
   }
   // One template for all pod sets that are one object in Python.
@@ -208,14 +285,17 @@ class VirtualRun {
     size_t i = 0;
     for (const py::handle& pod_set : object.attr("pod_sets")) {
       std::shared_ptr<const PodTemplate>& mine = spec.pod_sets[i++].pod_template;
-      mine = templates_.try_emplace(pod_set.ptr(), mine).first->second;
+      const auto known = py::reinterpret_borrow<py::object>(pod_set);  // no other object may take its address
+      mine = templates_.try_emplace(pod_set.ptr(), known, mine).first->second.second;
     }
     return std::make_shared<const WorkloadSpec>(std::move(spec));
   }
 
   std::vector<py::object> kept_;  // the arrays that the run reads
-  std::map<PyObject*, std::shared_ptr<const PodTemplate>> templates_;
+  std::map<PyObject*, std::pair<py::object, std::shared_ptr<const PodTemplate>>> templates_;
   std::shared_ptr<Simulation> simulation_;
+  Turn turn_;
+  std::atomic<bool> is_over_{false};  // closed: all calls are short from then on
 };
 
 namespace {
@@ -224,17 +304,23 @@ using BoundRun = py::class_<VirtualRun>;
 
 // What a run has recorded.
 void BindRecords(BoundRun& bound) {
-  bound.def("jobs", [](const VirtualRun& run) { return JobColumnsOf(run.simulation()); })
-      .def("runs", [](const VirtualRun& run) { return RunColumnsOf(run.simulation()); })
-      .def("decisions", [](const VirtualRun& run) { return DecisionColumnsOf(run.simulation()); })
-      .def("usage", [](const VirtualRun& run) { return UsageColumnsOf(run.simulation()); })
-      .def("idle", [](const VirtualRun& run) { return IdleColumnsOf(run.simulation()); })
-      .def("blocked", [](const VirtualRun& run) { return BlockedColumnsOf(run.simulation()); })
-      .def("consumed", [](const VirtualRun& run) { return ConsumedColumnsOf(run.simulation()); })
-      .def("cycles", [](const VirtualRun& run) { return CycleColumnsOf(run.simulation()); })
-      .def("figures", [](const VirtualRun& run) { return FiguresOf(*run.simulation()); })
-      .def("assigned", [](const VirtualRun& run) { return AssignedOf(*run.simulation()); })
-      .def("loops", [](const VirtualRun& run) { return LoopsOf(*run.simulation()); });
+  const auto add = [&bound](const char* name, auto make) {
+    bound.def(name, [make](VirtualRun& run) { return run.Read(make); });
+  };
+  add("jobs", &JobColumnsOf);
+  add("figures", [](const SharedRun& run) { return FiguresOf(*run); });
+  add("assigned", [](const SharedRun& run) { return AssignedOf(*run); });
+  add("loops", [](const SharedRun& run) { return LoopsOf(*run); });
+  const auto add_final = [&bound](const char* name, auto make) {
+    bound.def(name, [make](VirtualRun& run) { return run.ReadFinal(make); });
+  };
+  add_final("runs", &RunColumnsOf);
+  add_final("decisions", &DecisionColumnsOf);
+  add_final("usage", &UsageColumnsOf);
+  add_final("idle", &IdleColumnsOf);
+  add_final("blocked", &BlockedColumnsOf);
+  add_final("consumed", &ConsumedColumnsOf);
+  add_final("cycles", &CycleColumnsOf);
 }
 
 }  // namespace
@@ -247,11 +333,11 @@ void BindSimulation(py::module_& module) {
       .def("advance", &VirtualRun::Advance, "work"_a = kWork, "until"_a = INT64_MAX)
       .def("step", &VirtualRun::Step, "work"_a = kWork, "until"_a = INT64_MAX)
       .def("plan", &VirtualRun::Plan, "change"_a)
-      .def("extend", &VirtualRun::Extend, "shapes"_a, "columns"_a, "places"_a)
+      .def("extend", &VirtualRun::Extend, "shapes"_a, "columns"_a)
       .def("adopt", &VirtualRun::Adopt, "known"_a)
       .def("close", &VirtualRun::Close)
       .def("fork", &VirtualRun::Fork)
-      .def("copy", [](const VirtualRun& run) { return std::make_unique<VirtualRun>(run); })
+      .def("copy", &VirtualRun::Copy)
       .def_property_readonly("stats", &VirtualRun::Stats)
       .def_property_readonly("simulation", &VirtualRun::simulation);
   BindRecords(bound);

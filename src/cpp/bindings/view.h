@@ -2,6 +2,7 @@
 #ifndef KUEUE_BINDINGS_VIEW_H_
 #define KUEUE_BINDINGS_VIEW_H_
 
+#include <iterator>
 #include <string>
 
 #include "bindings/engine.h"
@@ -9,14 +10,13 @@
 
 namespace kueue::python {
 
-// What Python calls a kind of event.
-inline const char* NameOf(EventKind kind) {
-  static constexpr const char* kNames[] = {
-      "QuotaReserved",     "Admitted", "Evicted",       "QuotaReleased", "Pending",
-      "Finished",          "Deleted",  "Created",       "PodsReady",     "PreemptionSkipped",
-      "TargetsRecomputed", "Assigned", "UnhealthyNodes"};
-  return kNames[static_cast<int>(kind)];
-}
+// What Python calls the kinds of events; `_core.EVENT_KINDS`.
+inline constexpr const char* kEventKindNames[] = {
+    "QuotaReserved",     "Admitted", "Evicted",       "QuotaReleased", "Pending",
+    "Finished",          "Deleted",  "Created",       "PodsReady",     "PreemptionSkipped",
+    "TargetsRecomputed", "Assigned", "UnhealthyNodes"};
+static_assert(std::size(kEventKindNames) == CountOf<EventKind>());
+inline const char* NameOf(EventKind kind) { return kEventKindNames[static_cast<int>(kind)]; }
 
 // (kind, workload id, id of the preemptor or -1), oldest first; they are forgotten.
 py::list TakeEvents(SharedEngine& shared);

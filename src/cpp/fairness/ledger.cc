@@ -89,8 +89,10 @@ Int128 ToNano(const State& state, ResourceId resource, int64_t amount) {
 // The same in releases that count in whole thousandths: rounded up before, cut after.
 Int128 MultiplyThousandths(Int128 nano, double factor) {
   constexpr Int128 kThousandth = kNano / 1000;
-  const auto thousandths = static_cast<int64_t>((nano + kThousandth - 1) / kThousandth);
-  return static_cast<int64_t>(static_cast<double>(thousandths) * factor) * kThousandth;
+  constexpr Int128 kMost = std::numeric_limits<int64_t>::max();
+  const Int128 thousandths = std::min(kMost, (nano + kThousandth - 1) / kThousandth);
+  const double product = static_cast<double>(thousandths) * factor;
+  return (product >= static_cast<double>(kMost) ? kMost : static_cast<Int128>(product)) * kThousandth;
 }
 
 void AddScaled(const State& state, NanoAmounts& sum, const NanoAmounts& amounts, double factor) {

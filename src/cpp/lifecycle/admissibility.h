@@ -27,7 +27,7 @@ struct Inadmissibility {
   Message ConditionMessage() const;
 };
 
-inline constexpr size_t kInadmissibilityKinds = static_cast<size_t>(Inadmissibility::Kind::kLimitRange) + 1;
+inline constexpr size_t kInadmissibilityKinds = CountOf<Inadmissibility::Kind>();
 
 // The scheduler looks at pod templates as the queue holds them, with defaults filled in; the workload
 // controller at those of the API. What only a LimitRange's defaults make wrong, it does not see.

@@ -131,7 +131,7 @@ bool SyncAdmitted(State& state, WorkloadId id) {
   if (was_admitted && !admits) {
     const Time since = state.now - workload.Find(ConditionType::kAdmitted)->transition;
     StatusDetails& status = state.EditStatus(workload);
-    status.past_execution_seconds = status.past_execution_seconds.value_or(0) + since / kSecond;
+    status.past_execution_seconds = SaturatingAdd(status.past_execution_seconds.value_or(0), since / kSecond);
   }
   const bool changed = SetCondition(state, workload, ConditionType::kAdmitted, admits, reason, Say(sentence));
   if (changed) state.MarkDirty(id);
@@ -251,7 +251,7 @@ Time QueueOrderTime(const State& state, const Workload& workload) {
     const Condition* preempted = workload.Find(ConditionType::kPreempted);
     if (preempted != nullptr && preempted->status &&
         preempted->reason == static_cast<int32_t>(Reason::kInCohortReclaimWhileBorrowing)) {
-      return preempted->transition + kSecond / 1000;
+      return SaturatingAdd(preempted->transition, kSecond / 1000);
     }
   }
   return workload.created;

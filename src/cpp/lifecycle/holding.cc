@@ -71,8 +71,9 @@ bool HasTimedOut(const State& state, const Workload& workload) {
 // The n-th backoff: the base, then doubling up to the cap, which does not apply to the first (no jitter
 // here).
 Time Backoff(const WaitForPodsReady& config, int64_t n) {
-  Time delay = config.backoff_base_seconds * kSecond;
-  const Time cap = config.backoff_max_seconds > 0 ? config.backoff_max_seconds * kSecond : INT64_MAX;
+  Time delay = SaturatingMul(config.backoff_base_seconds, kSecond);
+  const Time cap =
+      config.backoff_max_seconds > 0 ? SaturatingMul(config.backoff_max_seconds, kSecond) : INT64_MAX;
   for (int64_t i = 1; i < n && delay < cap; ++i) delay = delay > cap / 2 ? cap : 2 * delay;
   return n > 1 ? std::min(delay, cap) : delay;
 }
@@ -158,7 +159,7 @@ bool ReconcilePodsReadyTimeout(State& state, WorkloadId id) {
   }
   StatusDetails& status = state.EditStatus(workload);
   status.requeue_count = count;
-  const Time until = state.now + Backoff(config, count);
+  const Time until = SaturatingAdd(state.now, Backoff(config, count));
   if (!status.requeue_at || *status.requeue_at < until) status.requeue_at = until;
   Evict(state, id, Reason::kPodsReadyTimeout, Say(Sentence::kPodsReadyTimeout, {workload.Key()}));
   return true;
@@ -167,9 +168,10 @@ bool ReconcilePodsReadyTimeout(State& state, WorkloadId id) {
 bool ReconcileExecutionTime(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   if (!workload.IsAdmitted() || !workload.spec->maximum_execution_time_seconds) return false;
-  const Time past = workload.Status().past_execution_seconds.value_or(0) * kSecond;
+  const Time past = SaturatingMul(workload.Status().past_execution_seconds.value_or(0), kSecond);
   const Time running = state.now - workload.Find(ConditionType::kAdmitted)->transition;
-  if (*workload.spec->maximum_execution_time_seconds * kSecond - past - running > 0) return false;
+  const Time allowed = SaturatingMul(*workload.spec->maximum_execution_time_seconds, kSecond);
+  if (SaturatingSub(SaturatingSub(allowed, past), running) > 0) return false;
   if (workload.IsTrue(ConditionType::kDeactivationTarget)) return false;
   SetCondition(state, workload, ConditionType::kDeactivationTarget, true,
                Reason::kMaximumExecutionTimeExceeded, Say(Sentence::kExecutionTime));

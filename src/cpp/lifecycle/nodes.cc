@@ -231,7 +231,7 @@ void ReconcileNode(State& state, const std::string& name) {
   state.topology.waiting.erase(name);
   bool expired = false;
   if (node != nullptr && node->ready == NodeReadiness::kNotReady) {
-    const Time until = node->ready_since + kNodeFailureDelay;
+    const Time until = SaturatingAdd(node->ready_since, kNodeFailureDelay);
     expired = state.now >= until;
     if (!expired && !gates.tas_replace_node_on_pod_termination) {
       state.topology.waiting[name] = until;
@@ -295,7 +295,7 @@ void NoticeFreedNodes(State& state) {
   std::set<std::pair<Time, std::string>>& freed = state.topology.freed;
   if (freed.empty()) return;
   std::set<std::string> nodes;
-  while (!freed.empty() && (freed.begin()->first / kFreedTick + 1) * kFreedTick <= state.now) {
+  while (!freed.empty() && SaturatingMul(freed.begin()->first / kFreedTick + 1, kFreedTick) <= state.now) {
     nodes.insert(freed.begin()->second);
     freed.erase(freed.begin());
   }

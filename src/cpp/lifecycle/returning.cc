@@ -17,7 +17,7 @@ std::optional<Time> RetryTime(const Workload& workload) {
   std::optional<Time> latest;
   for (const WorkloadCheck& check : workload.Status().checks) {
     if (check.state != CheckState::kRetry || !check.requeue_after_seconds) continue;
-    const Time time = check.transition + *check.requeue_after_seconds * kSecond;
+    const Time time = SaturatingAdd(check.transition, SaturatingMul(*check.requeue_after_seconds, kSecond));
     latest = std::max(latest.value_or(time), time);
   }
   return latest;

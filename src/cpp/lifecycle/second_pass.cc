@@ -51,7 +51,8 @@ bool Ask(State& state, SecondPass pass) {
   if (std::any_of(passes.begin(), passes.end(), waits)) return false;
   constexpr Time kMost = 30 * kSecond;
   ++pass.iteration;
-  pass.due = state.now + (pass.iteration > 5 ? kMost : std::min(kMost, kSecond << (pass.iteration - 1)));
+  pass.due =
+      SaturatingAdd(state.now, pass.iteration > 5 ? kMost : std::min(kMost, kSecond << (pass.iteration - 1)));
   passes.push_back(std::move(pass));
   return true;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "model/enumerators.h"
 #include "model/ids.h"
 #include "model/topology.h"
 #include "quantity/amount.h"
@@ -37,7 +38,7 @@ enum class RefusalKind : uint8_t {
   kElasticRequiredTopology,
   kElasticPreferredTopology,
 };
-inline constexpr size_t kRefusalKinds = static_cast<size_t>(RefusalKind::kElasticPreferredTopology) + 1;
+inline constexpr size_t kRefusalKinds = CountOf<RefusalKind>();
 
 // One reason why one flavor did not (yet) do.
 struct Refusal {
@@ -129,7 +130,7 @@ enum class Sentence : uint8_t {
   kJobFailed,
   kReplacedBySlice,  // UID and job UID of the workload that replaces it
 };
-inline constexpr size_t kSentences = static_cast<size_t>(Sentence::kReplacedBySlice) + 1;
+inline constexpr size_t kSentences = CountOf<Sentence>();
 struct Said {
   Sentence sentence;
   std::vector<std::string> names;  // that stand in it

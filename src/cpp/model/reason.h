@@ -3,6 +3,7 @@
 #define KUEUE_MODEL_REASON_H_
 
 #include <cstdint>
+#include <iterator>
 
 #include "model/ids.h"
 #include "model/message.h"
@@ -22,6 +23,7 @@ enum class ConditionType : uint8_t {
 inline constexpr const char* kConditionTypeNames[] = {"QuotaReserved", "Admitted",          "Evicted",
                                                       "Preempted",     "Requeued",          "PodsReady",
                                                       "Finished",      "DeactivationTarget"};
+static_assert(std::size(kConditionTypeNames) == CountOf<ConditionType>());
 
 // clang-format off
 #define KUEUE_REASONS(X)                                                                                  \

@@ -19,6 +19,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_split.h"
+#include "model/enumerators.h"
 #include "model/poll.h"
 #include "persist/msgpack.h"
 
@@ -32,6 +33,10 @@ struct Codec;
 template <typename T>
 inline constexpr bool kIsPlain =
     std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>;
+
+// Whether an enumeration may have values beyond those with a name, which the values of the state refer to.
+template <typename T>
+inline constexpr bool kIsOpen = false;
 
 // Names of the fields of every kind of record, in the order they are written in.
 using Schemas = std::map<std::string, std::string>;
@@ -138,6 +143,10 @@ class ArchiveReader {
       *value = in_.Bool();
     } else if constexpr (std::is_floating_point_v<T>) {
       *value = static_cast<T>(in_.Double());
+    } else if constexpr (std::is_enum_v<T> && !kIsOpen<T>) {
+      const int64_t number = in_.Int();
+      if (number < 0 || static_cast<size_t>(number) >= CountOf<T>()) return in_.Fail();
+      *value = static_cast<T>(number);
     } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
       const int64_t number = in_.Int();
       *value = static_cast<T>(number);

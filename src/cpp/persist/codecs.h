@@ -10,6 +10,10 @@
 
 namespace kueue {
 
+// Reasons that were read from a live cluster follow those with a name.
+template <>
+inline constexpr bool kIsOpen<Reason> = true;
+
 template <>
 struct Codec<Amount> {
   template <typename Archive>

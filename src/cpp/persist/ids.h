@@ -33,7 +33,7 @@ enum class IdKind : uint8_t {
   kReason,
   kDomain
 };
-inline constexpr size_t kIdKinds = static_cast<size_t>(IdKind::kDomain) + 1;
+inline constexpr size_t kIdKinds = CountOf<IdKind>();
 
 // Goes through a value. `use(kind, id)` sees each id; `use.Keys(kind, container)` sees each container whose
 // keys are ids; `use.Shared(pointer)` sees what others may share.

@@ -18,8 +18,6 @@ void ReferenceCheck::CheckMessage(const Message& message) {
     Expect(IsNode(reserved->cluster_queue), "texts");
   if (const auto* previously = std::get_if<Previously>(message.get())) CheckMessage(previously->before);
   if (const auto* deactivated = std::get_if<DeactivatedDueTo>(message.get())) CheckMessage(deactivated->why);
-  if (const auto* said = std::get_if<Said>(message.get()))
-    Expect(static_cast<size_t>(said->sentence) < kSentences, "texts");
   if (const auto* preempted = std::get_if<PreemptedBy>(message.get())) {
     ExpectAll(preempted->preemptor_path, state_.queues.size(), "texts");
     ExpectAll(preempted->preemptee_path, state_.queues.size(), "texts");
@@ -192,9 +190,8 @@ class References : private ReferenceCheck {
   void CheckEvents() {
     for (const Event& event : state_.events) {
       Expect(event.spec != nullptr && InOrNone(event.by_queue, state_.queues.size()) &&
-                 event.kind <= EventKind::kTargetsRecomputed && InOrNone(event.queue, state_.queues.size()) &&
-                 In(event.reason, ReasonCount()) && In(event.preemption, ReasonCount()) &&
-                 In(event.cause, ReasonCount()),
+                 InOrNone(event.queue, state_.queues.size()) && In(event.reason, ReasonCount()) &&
+                 In(event.preemption, ReasonCount()) && In(event.cause, ReasonCount()),
              "events");
       CheckMessage(event.message);
     }

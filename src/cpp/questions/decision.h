@@ -59,7 +59,7 @@ struct Obstacle {
 
   bool IsNone() const { return kind == Kind::kNone; }
 };
-inline constexpr size_t kObstacleKinds = static_cast<size_t>(Obstacle::Kind::kPodsReady) + 1;
+inline constexpr size_t kObstacleKinds = CountOf<Obstacle::Kind>();
 Obstacle ObstacleOf(const State& state, const Workload& workload);
 
 }  // namespace kueue

@@ -103,7 +103,7 @@ enum class CandidateVerdict : uint8_t {
   kBorrowPriority,   // that asks for a lower priority
   kBorrowThreshold,  // its priority is above maxPriorityThreshold
 };
-inline constexpr size_t kCandidateVerdicts = static_cast<size_t>(CandidateVerdict::kBorrowThreshold) + 1;
+inline constexpr size_t kCandidateVerdicts = CountOf<CandidateVerdict>();
 
 struct CandidateFacts {
   WorkloadId workload;

@@ -35,6 +35,7 @@ struct Provisioning {
   Time failing = 0;
   // What changes when it turns Ready for the first time, as where nodes are added.
   std::vector<std::function<void(Engine&)>> capacity;
+  std::vector<std::string> queues;  // the ClusterQueues among them
 };
 
 // Pods on a flavor are ready some time after admission; until then the job does nothing.

@@ -23,32 +23,42 @@ FlavorResourceId CellOf(const State& state, const Failures& of) {
   return flavor == kNoId || resource == kNoId ? kNoId : state.FlavorResource(flavor, resource);
 }
 
-// Changes the nominal quota of a queue, not below 0; returns by how much.
-int64_t ChangeNominal(Engine& engine, NodeId queue, const Failures& of, int64_t by) {
-  ClusterQueueSpec spec = engine.state().Queue(queue).spec;
-  int64_t changed = 0;
-  for (ResourceGroup& group : spec.resource_groups) {
-    for (FlavorQuotas& flavor : group.flavors) {
-      for (ResourceQuota& quota : flavor.resources) {
-        if (flavor.name != of.flavor || quota.name != of.resource) continue;
-        changed = std::max(by, -quota.nominal.value());
-        quota.nominal = Amount(quota.nominal.value() + changed);
+// Calls `use(quota)` for a queue's quota of a flavor and resource, if it has one.
+template <typename Spec, typename Use>
+void WithQuota(Spec& spec, const LoweredQuota& of, Use use) {
+  for (auto& group : spec.resource_groups) {
+    for (auto& flavor : group.flavors) {
+      for (auto& quota : flavor.resources) {
+        if (flavor.name == of.flavor && quota.name == of.resource) use(quota);
       }
     }
   }
-  engine.ApplyClusterQueue(std::move(spec), /*changed=*/true);
-  return changed;
+}
+
+// kNoId: there is no such ClusterQueue, or it was deleted.
+NodeId DeclaredQueue(const State& state, const std::string& name) {
+  const NodeId queue = state.forest().FindClusterQueue(name);
+  const bool is_there = queue != kNoId && state.forest().IsDeclared(queue) && !state.Queue(queue).terminating;
+  return is_there ? queue : kNoId;
+}
+
+// 0 where the queue has no such quota.
+int64_t NominalQuota(const State& state, NodeId queue, const LoweredQuota& of) {
+  int64_t nominal = 0;
+  WithQuota(state.Queue(queue).spec, of,
+            [&](const ResourceQuota& quota) { nominal = quota.nominal.value(); });
+  return nominal;
 }
 
 }  // namespace
 
 void Simulation::PlanFailure(size_t failure) {
   const Failures& of = options_.delays.failures[failure];
-  const auto units = static_cast<int64_t>(NominalOf(engine_.state(), CellOf(engine_.state(), of)) / of.unit);
+  const Int128 units = NominalOf(engine_.state(), CellOf(engine_.state(), of)) / of.unit;
   if (units <= 0) return;
   const Int128 gap = static_cast<Int128>(of.gap.At(failures_[failure])) * of.mtbf / units / kWholePart;
-  calendar_.Plan(SaturatingAdd(now(), static_cast<Time>(std::max<Int128>(gap, 1))), Happening::kFailure,
-                 static_cast<int32_t>(failure), 0);
+  const auto wait = static_cast<Time>(std::clamp<Int128>(gap, 1, INT64_MAX));
+  calendar_.Plan(SaturatingAdd(now(), wait), Happening::kFailure, static_cast<int32_t>(failure), 0);
 }
 
 // One of all nodes of the flavor fails. Runs lie on them in the order of their jobs, so that one is hit with
@@ -57,19 +67,16 @@ void Simulation::Fail(size_t failure) {
   const Failures& of = options_.delays.failures[failure];
   State& state = engine_.state();
   const FlavorResourceId cell = CellOf(state, of);
-  const auto units = static_cast<int64_t>(NominalOf(state, cell) / of.unit);
-  const auto node =
-      static_cast<int64_t>(static_cast<Int128>(of.place.At(failures_[failure])) * units / kWholePart);
-  const Time repair = of.repair.At(failures_[failure]);
+  const Int128 units = std::min<Int128>(NominalOf(state, cell) / of.unit, INT64_MAX);
+  const Int128 node = of.place.At(failures_[failure]) * units / kWholePart;
   ++failures_[failure];
   std::vector<int32_t> hit;
-  int64_t place = 0;
-  for (size_t number = 0; number < next_; ++number) {
-    if (jobs_[number].reserved < 0) continue;
-    for (const auto& [held, amount] : state.At(jobs_[number].workload).usage) {
+  Int128 place = 0;
+  for (const int32_t number : arrived_) {
+    if (At(number).reserved < 0) continue;
+    for (const auto& [held, amount] : state.At(At(number).workload).usage) {
       if (held != cell) continue;
-      if (place < (node + 1) * of.unit && place + amount.value() > node * of.unit)
-        hit.push_back(static_cast<int32_t>(number));
+      if (place < (node + 1) * of.unit && place + amount.value() > node * of.unit) hit.push_back(number);
       place += amount.value();
     }
   }
@@ -78,24 +85,65 @@ void Simulation::Fail(size_t failure) {
     engine_.Evict(At(job).workload, Reason::kNodeFailures, "A node failed");
   }
   Listen();  // before a place of a workload may be another's
-  if (of.lowers_quota && !hit.empty()) {
-    NodeId holder = At(hit.front()).queue;
-    for (NodeId queue : state.forest().Queues()) {
-      if (state.quota.Usage(queue, cell) > state.quota.Usage(holder, cell)) holder = queue;
-    }
-    lowered_[failure].emplace_back(holder, ChangeNominal(engine_, holder, of, -of.unit));
-    QuotasChanged();
-    calendar_.Plan(SaturatingAdd(now(), repair), Happening::kRepair, static_cast<int32_t>(failure), 0);
-  }
+  if (of.lowers_quota && !hit.empty()) LowerFor(failure, At(hit.front()).queue);
   PlanFailure(failure);
+}
+
+// Of the queues that use the flavor, the one that uses most of it loses the node's quota until the repair.
+void Simulation::LowerFor(size_t failure, NodeId holder) {
+  const Failures& of = options_.delays.failures[failure];
+  const State& state = engine_.state();
+  const FlavorResourceId cell = CellOf(state, of);
+  for (NodeId queue : state.forest().Queues()) {
+    if (state.quota.Usage(queue, cell) > state.quota.Usage(holder, cell)) holder = queue;
+  }
+  const LoweredQuota found{state.forest().Name(holder), of.flavor, of.resource};
+  if (DeclaredQueue(state, found.queue) == kNoId) return;
+  auto lowered = std::find_if(lowered_.begin(), lowered_.end(), [&](const LoweredQuota& other) {
+    return other.queue == found.queue && other.flavor == of.flavor && other.resource == of.resource;
+  });
+  if (lowered == lowered_.end()) lowered = lowered_.insert(lowered, found);
+  if (lowered->broken == 0) lowered->declared = NominalQuota(state, holder, *lowered);
+  Lower(*lowered, of.unit);
+  QuotasChanged();
+  const Time repair = of.repair.At(failures_[failure] - 1);
+  broken_[failure].push_back(static_cast<size_t>(lowered - lowered_.begin()));
+  calendar_.Plan(SaturatingAdd(now(), repair), Happening::kRepair, static_cast<int32_t>(failure), 0);
 }
 
 // The node that has been broken for longest is there again.
 void Simulation::Repair(size_t failure) {
-  const auto [holder, change] = lowered_[failure].front();
-  lowered_[failure].erase(lowered_[failure].begin());
-  ChangeNominal(engine_, holder, options_.delays.failures[failure], -change);
+  LoweredQuota& lowered = lowered_[broken_[failure].front()];
+  broken_[failure].erase(broken_[failure].begin());
+  if (lowered.queue.empty()) return;
+  Lower(lowered, -options_.delays.failures[failure].unit);
   QuotasChanged();
+}
+
+// More nodes of a queue are broken, or fewer. Its quota is what it declares less those, not below 0.
+void Simulation::Lower(LoweredQuota& lowered, int64_t by) {
+  lowered.broken = SaturatingAdd(lowered.broken, by);
+  const NodeId queue = DeclaredQueue(engine_.state(), lowered.queue);
+  if (queue == kNoId) return;
+  ClusterQueueSpec spec = engine_.state().Queue(queue).spec;
+  WithQuota(spec, lowered, [&](ResourceQuota& quota) {
+    quota.nominal = Amount(std::max<int64_t>(0, SaturatingSub(lowered.declared, lowered.broken)));
+  });
+  engine_.ApplyClusterQueue(std::move(spec), /*changed=*/true);
+}
+
+// These queues were applied, so that they have all quota that they declare, or were deleted.
+void Simulation::LowerAgain(const std::vector<std::string>& queues) {
+  for (LoweredQuota& lowered : lowered_) {
+    if (std::find(queues.begin(), queues.end(), lowered.queue) == queues.end()) continue;
+    const NodeId queue = DeclaredQueue(engine_.state(), lowered.queue);
+    if (queue == kNoId) {
+      lowered.queue.clear();  // one of the same name is another, of other nodes
+    } else if (lowered.broken > 0) {
+      lowered.declared = NominalQuota(engine_.state(), queue, lowered);
+      Lower(lowered, 0);
+    }
+  }
 }
 
 }  // namespace kueue

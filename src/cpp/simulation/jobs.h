@@ -2,8 +2,10 @@
 #ifndef KUEUE_SIMULATION_JOBS_H_
 #define KUEUE_SIMULATION_JOBS_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -14,9 +16,21 @@ namespace kueue {
 
 using Times = absl::Span<const int64_t>;
 
-// Columns in the order of submission, kept by whoever made them for as long as a run reads them. An optional
-// one may be empty.
+// In the column `created`: the creationTimestamp is the submission.
+constexpr Time kAtSubmission = INT64_MIN;
+
+// Columns in the order of submission, kept by their maker for as long as a run reads them; or the columns'
+// own, once jobs were added. An optional one may be empty.
 struct JobColumns {
+  JobColumns() = default;
+  // Copies what the columns own; of what others keep, the copy reads the same.
+  JobColumns(const JobColumns& other);
+  JobColumns& operator=(const JobColumns&) = delete;
+
+  // Adds jobs, whose shapes are numbered from the first of these columns on. What others kept is copied,
+  // once.
+  void Append(JobColumns more);
+
   Times submit;
   Times runtime;                      // of all pods, without evictions; -1: it never ends
   absl::Span<const int32_t> shape;    // what it asks for: a place in `shapes`
@@ -29,6 +43,7 @@ struct JobColumns {
   // A workload without name, UID and creation time.
   std::vector<std::shared_ptr<const WorkloadSpec>> shapes;
   std::vector<std::string> names;  // by place; empty: a letter and the number
+  std::vector<std::string> uids;   // by place; empty, as a whole or one: the number
   std::string prefix = "j";
   int digits = 7, uid_digits = 12;
 
@@ -36,6 +51,38 @@ struct JobColumns {
   int32_t Row(int32_t job) const { return row.empty() ? job : row[static_cast<size_t>(job)]; }
   std::string NameOf(int32_t job) const;
   std::string UidOf(int32_t job) const;
+
+ private:
+  struct Owned {
+    std::vector<int64_t> submit, runtime, created, every, cost, restore, grace;
+    std::vector<int32_t> shape, row;
+    std::vector<uint8_t> elastic, known;
+  };
+  // Calls `use(column, own)` for each column.
+  template <typename Use>
+  void ForEachColumn(Use use);
+  void Own();
+  void ReadOwned();
+  std::vector<std::string> NamesOfAll() const;
+
+  bool owns_ = false;
+  Owned owned_;
+};
+
+// The columns of a run. Copies of the run share them until jobs are added to one.
+class RunColumns {
+ public:
+  explicit RunColumns(std::shared_ptr<const JobColumns> given) : read_(std::move(given)) {}
+  RunColumns(const RunColumns& other);
+  RunColumns& operator=(const RunColumns&) = delete;
+
+  const JobColumns& operator*() const { return *read_; }
+  const JobColumns* operator->() const { return read_.get(); }
+  void Append(JobColumns more);
+
+ private:
+  std::shared_ptr<const JobColumns> read_;
+  std::shared_ptr<JobColumns> own_;  // the same, once jobs were added
 };
 
 enum class JobState : uint8_t { kToCome, kWaiting, kRunning, kFinished, kDeactivated };

@@ -21,7 +21,7 @@ std::optional<Time> Simulation::Next() {
     if (kind == Happening::kAnswer) job /= static_cast<int32_t>(options_.delays.checks.size());
     const bool of_job = kind == Happening::kEnd || kind == Happening::kFreed || kind == Happening::kAnswer ||
                         kind == Happening::kPodsReady || kind == Happening::kTimer;
-    const bool over = next_ >= jobs_.size() && ending_ == 0;
+    const bool over = NextArrival() < 0 && ending_ == 0;
     const bool is_void = (of_job && At(job).term != planned.term) ||
                          (kind == Happening::kCycle && !stirred_) || (kind == Happening::kFailure && over);
     if (!is_void) break;
@@ -29,8 +29,8 @@ std::optional<Time> Simulation::Next() {
   }
   std::optional<Time> next;
   if (!calendar_.empty()) next = calendar_.Next().at;
-  if (next_ < jobs_.size())
-    next = std::min(next.value_or(INT64_MAX), std::max(columns_->submit[next_], start_));
+  if (const int32_t job = NextArrival(); job >= 0)
+    next = std::min(next.value_or(INT64_MAX), std::max(SubmitOf(job), start_));
   if (next && engine_.state().config.admission_fair_sharing) {
     if (const std::optional<Time> sample = NextSample()) next = std::min(*next, *sample);
   }
@@ -50,7 +50,8 @@ std::optional<Time> Simulation::NextSample() const {
 
 bool Simulation::Begin(Time until) {
   const std::optional<Time> next = Next();
-  if (!next || *next > until) return false;
+  // What is beyond the last moment of 64 bits was planned for it, and never happens.
+  if (!next || *next > until || *next == INT64_MAX) return false;
   const Time at = *next;
   // What a decision brings about at once, as pods that are ready, begins no moment: preemption may go round
   // with it.
@@ -71,13 +72,15 @@ bool Simulation::Begin(Time until) {
     }
   };
   take(/*before_arrivals=*/true);
-  const size_t arrived = next_;
-  for (; next_ < jobs_.size() && columns_->submit[next_] <= at; ++next_) {
-    const bool known = !columns_->known.empty() && columns_->known[next_] != 0;
-    if (!known) Arrive(static_cast<int32_t>(next_));
+  bool arrived = false;
+  for (int32_t job = NextArrival(); job >= 0 && SubmitOf(job) <= at; job = NextArrival()) {
+    TakeArrival();
+    arrived = true;
+    const bool known = !columns_->known.empty() && columns_->known[static_cast<size_t>(job)] != 0;
+    if (!known) Arrive(job);
     --work_;
   }
-  if (next_ > arrived && next_ == jobs_.size()) figures_.EndSubmissions(at);
+  if (arrived && NextArrival() < 0) figures_.EndSubmissions(at);
   take(/*before_arrivals=*/false);
   return true;
 }
@@ -148,8 +151,9 @@ void Simulation::Arrive(int32_t number) {
   WorkloadObject object;
   object.name = columns_->NameOf(number);
   object.uid = columns_->UidOf(number);
-  object.created =
-      columns_->created.empty() ? std::max(columns_->submit[place], start_) : columns_->created[place];
+  object.created = columns_->created.empty() ? kAtSubmission : columns_->created[place];
+  if (object.created == kAtSubmission) object.created = std::max(columns_->submit[place], start_);
+  fruitless_ = 0;
   object.spec = columns_->shapes[static_cast<size_t>(columns_->shape[place])];
   stirred_ = true;
   Adopt(number, engine_.Submit(std::move(object)));
@@ -177,6 +181,8 @@ void Simulation::End(int32_t number) {
   job.overhead += last.overhead;
   job.done = job.wanted;
   ++job.term;
+  --holding_;
+  fruitless_ = 0;
   if (Counts(number)) figures_.Spend(engine_.state().At(id), last);
   recorder_.EndRun(now(), RunOutcome::kFinished, job, columns_->Row(number), last);
   job.held += now() - job.reserved;
@@ -195,6 +201,7 @@ void Simulation::Change(const TimedChange& change) {
   State& state = engine_.state();
   if (change.what == TimedChange::What::kApply) {
     change.apply(engine_);
+    LowerAgain(change.queues);
     return QuotasChanged();
   }
   Job& job = At(change.job);
@@ -216,6 +223,7 @@ void Simulation::Change(const TimedChange& change) {
       figures_.Wait(state, job.queue, AsksOf(columns_->shape[static_cast<size_t>(change.job)]), -1);
     if (job.reserved < 0) {
       job.reserved = now();
+      ++holding_;
       if (columns_->runtime[static_cast<size_t>(change.job)] >= 0) ++ending_;
     }
     job.started = now();
@@ -241,6 +249,7 @@ void Simulation::Answer(int32_t number, size_t check) {
   if (fails || has_capacity_[check]) return;
   has_capacity_[check] = true;
   for (const auto& apply : by.capacity) apply(engine_);
+  LowerAgain(by.queues);
   if (!by.capacity.empty()) QuotasChanged();
 }
 

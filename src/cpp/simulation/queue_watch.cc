@@ -52,12 +52,12 @@ void QueueWatch::Add(const Simulation& run, int32_t number, Time now) {
   if (job.end >= 0) {
     ++done_[place].arrivals;
     done_[place].evictions += job.evictions;
-    done_[place].waited += waited;
+    done_[place].waited = SaturatingAdd(done_[place].waited, waited);
     return;
   }
   ++view.arrivals;
   view.evictions += job.evictions;
-  view.waited += waited;
+  view.waited = SaturatingAdd(view.waited, waited);
   if (job.state != JobState::kWaiting || job.reserved >= 0) return;
   ++view.waiting;
   if (view.oldest < 0) view.oldest = submit;
@@ -71,7 +71,7 @@ void QueueWatch::Add(const Simulation& run, int32_t number, Time now) {
 
 const std::vector<QueueView>& QueueWatch::Look(const Simulation& run, Time now) {
   Find(run.engine().state());
-  for (; next_ < run.next(); ++next_) open_.push_back(static_cast<int32_t>(next_));
+  for (; next_ < run.arrived().size(); ++next_) open_.push_back(run.arrived()[next_]);
   size_t kept = 0;
   for (int32_t number : open_) {
     Add(run, number, now);
@@ -81,7 +81,7 @@ const std::vector<QueueView>& QueueWatch::Look(const Simulation& run, Time now) 
   for (size_t place = 0; place < views_.size(); ++place) {
     views_[place].arrivals += done_[place].arrivals;
     views_[place].evictions += done_[place].evictions;
-    views_[place].waited += done_[place].waited;
+    views_[place].waited = SaturatingAdd(views_[place].waited, done_[place].waited);
   }
   return views_;
 }

@@ -26,7 +26,7 @@ Broken BreakRun(const RunModel& model, Time held, Time restore) {
   if (model.on_eviction == OnEviction::kResume) {
     broken.kept = worked;
   } else if (MakesCheckpoints(model)) {
-    const Time checkpoints = worked / (model.every + model.cost);
+    const Time checkpoints = worked / SaturatingAdd(model.every, model.cost);
     broken.kept = checkpoints * model.every;
     broken.overhead += checkpoints * model.cost;
   }

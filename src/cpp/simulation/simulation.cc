@@ -3,6 +3,7 @@
 #include "simulation/simulation.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
@@ -43,13 +44,14 @@ Simulation::Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, Si
       jobs_(static_cast<size_t>(columns_->size())),
       asks_(columns_->shapes.size()),
       has_asks_(columns_->shapes.size()),
+      given_(columns_->size()),
       start_(StartOf(engine_, *columns_, options_)),
       frees_by_hand_(options_.as_performance_test || HasGrace(*columns_, options_)),
       has_capacity_(options_.delays.checks.size()),
       failures_(options_.delays.failures.size()),
-      lowered_(options_.delays.failures.size()),
+      broken_(options_.delays.failures.size()),
       recorder_(options_.record, start_),
-      figures_(start_ + options_.warmup) {
+      figures_(SaturatingAdd(start_, options_.warmup)) {
   recorder_.Reserve(static_cast<size_t>(columns_->size()));
   State& state = engine_.state();
   state.followed.on = true;
@@ -105,7 +107,9 @@ bool Simulation::Decide() {
   Listen();
   if (options_.as_performance_test) Settle();
   if (!options_.clock.IsZero()) {
-    busy_until_ = now() + options_.clock.cycle + options_.clock.per_head * result.heads;
+    const Time length =
+        SaturatingAdd(options_.clock.cycle, SaturatingMul(options_.clock.per_head, result.heads));
+    busy_until_ = SaturatingAdd(now(), length);
     stirred_ = FollowsCycle(result);
     calendar_.Plan(busy_until_, Happening::kCycle, 0, 0);
     return false;
@@ -190,6 +194,7 @@ void Simulation::Reserve(int32_t number) {
   figures_.Wait(state, job.queue, AsksOf(columns_->shape[static_cast<size_t>(number)]), -1);
   ++job.term;
   ++job.runs;
+  ++holding_;
   job.state = JobState::kRunning;
   job.reserved = now();
   job.started = -1;
@@ -211,7 +216,7 @@ void Simulation::Reserve(int32_t number) {
     for (size_t i = 0; i < checks.size(); ++i) {
       if (checks[i].check != state.check_names.Name(required)) continue;
       const Time delay = checks[i].delay.Of(columns_->Row(number), job.runs - 1);
-      calendar_.Plan(now() + delay, Happening::kAnswer,
+      calendar_.Plan(SaturatingAdd(now(), delay), Happening::kAnswer,
                      number * static_cast<int32_t>(checks.size()) + static_cast<int32_t>(i), job.term);
     }
   }
@@ -230,9 +235,9 @@ void Simulation::Admit(int32_t number) {
     if (job.flavor != kNoId && startup.flavor == state.flavor_names.Name(job.flavor))
       until_ready = startup.delay.Of(columns_->Row(number), job.runs - 1);
   }
-  job.startup = until_ready + (job.runs > 1 || job.done > 0 ? model.restore : 0);
+  job.startup = SaturatingAdd(until_ready, job.runs > 1 || job.done > 0 ? model.restore : 0);
   if (state.config.wait_for_pods_ready) {
-    calendar_.Plan(now() + until_ready, Happening::kPodsReady, number, job.term);
+    calendar_.Plan(SaturatingAdd(now(), until_ready), Happening::kPodsReady, number, job.term);
     const auto& timeouts = *state.config.wait_for_pods_ready;
     if (timeouts.timeout > 0)
       calendar_.Plan(SaturatingAdd(now(), timeouts.timeout), Happening::kTimer, number, job.term);
@@ -247,7 +252,8 @@ void Simulation::Admit(int32_t number) {
     calendar_.Plan(SaturatingAdd(now(), length), Happening::kEnd, number, job.term);
   }
   if (const auto limit = workload.spec->maximum_execution_time_seconds) {
-    const Time left = (*limit - workload.Status().past_execution_seconds.value_or(0)) * kSecond;
+    const Time left =
+        SaturatingMul(SaturatingSub(*limit, workload.Status().past_execution_seconds.value_or(0)), kSecond);
     calendar_.Plan(SaturatingAdd(now(), std::max<Time>(0, left)), Happening::kTimer, number, job.term);
   }
 }
@@ -283,6 +289,8 @@ void Simulation::Evicted(int32_t number, WorkloadId by) {
     job.overhead += job.last.overhead;
   }
   job.losing = job.reserved >= 0;
+  if (fruitless_ == 0) fruitless_since_ = now();
+  fruitless_ = job.last.kept > 0 ? 0 : fruitless_ + 1;
   if (Counts(number))
     figures_.Evict(job.queue, by == kNoId ? kNoId : state.QueueOf(state.At(by)), job.rule, workload,
                    job.last);
@@ -308,6 +316,7 @@ void Simulation::Release(int32_t number) {
   job.held += now() - job.reserved;
   job.reserved = job.started = -1;
   job.losing = false;
+  --holding_;
   ++job.term;
   if (columns_->runtime[static_cast<size_t>(number)] >= 0) --ending_;
   Touch(job.queue);
@@ -368,32 +377,6 @@ void Simulation::Stir(NodeId queue) {
   if (state.forest().HasCycle(queue)) return;
   for (NodeId other : state.forest().QueuesOfTree(state.forest().Root(queue))) {
     state.followed.held_back[static_cast<size_t>(other)] = false;
-  }
-}
-
-void Simulation::LookAtAll() {
-  for (NodeId queue : engine_.state().forest().Queues()) figures_.Look(engine_.state(), queue, recorder_);
-}
-
-void Simulation::EndMoment() {
-  State& state = engine_.state();
-  Listen();
-  std::sort(touched_.begin(), touched_.end());
-  for (NodeId queue : touched_) {
-    is_touched_[static_cast<size_t>(queue)] = false;
-    figures_.Look(state, queue, recorder_);
-  }
-  touched_.clear();
-  figures_.EndMoment(state.now, recorder_);
-  if (state.config.admission_fair_sharing) recorder_.Consume(state);
-}
-
-void Simulation::Close() {
-  EndMoment();
-  figures_.Close(options_.until == INT64_MAX ? now() : std::max(now(), options_.until));
-  for (int32_t number = 0; number < columns_->size(); ++number) {
-    const Job& job = At(number);
-    if (job.reserved >= 0) recorder_.EndRun(now(), RunOutcome::kRunning, job, columns_->Row(number), {});
   }
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,20 @@ struct Loop {
   std::vector<int32_t> jobs;  // their rows, ascending
 };
 
+// A nominal quota that is less than its ClusterQueue declares, as nodes have failed.
+struct LoweredQuota {
+  std::string queue, flavor, resource;
+  int64_t declared = 0;  // as it was last applied
+  int64_t broken = 0;    // of nodes that have failed
+};
+
+// A job that was added, and when it comes; a heap has the first one in front.
+struct Arrival {
+  Time at;
+  int32_t job;
+  bool operator<(const Arrival& other) const { return at != other.at ? at > other.at : job > other.job; }
+};
+
 // What became of an attempt to go on: nothing happens any more, a moment is under way, or one is over.
 enum class Went : uint8_t { kNothing, kOn, kOver };
 
@@ -63,19 +78,21 @@ class Simulation {
   // The run goes on from the engine's state; `jobs` are sorted by submission.
   Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, SimulationOptions options);
 
-  // Runs for about so much work (heads of cycles, and events), not beyond a time; whether anything is left.
+  // Runs for about so much work (heads of cycles, and events), not beyond a time; whether anything is left. A
+  // run in which jobs are evicted again and again without progress has no end; one without a last moment
+  // stops there (`fruitless`).
   bool Run(int64_t work, Time until = INT64_MAX);
   // Goes on to the end of one moment, for about so much work.
   Went RunMoment(int64_t work, Time until = INT64_MAX);
   // Plans a change, not before now.
   void Plan(TimedChange change);
-  // Takes in more jobs: the old ones in the same order with the new ones between those that are yet to come.
-  // `places` has the new place of each old job; shapes keep their places, and new ones follow.
-  void Extend(std::shared_ptr<const JobColumns> jobs, const std::vector<int32_t>& places);
+  // Takes in more jobs, in any order, with the numbers that follow; so do new shapes.
+  void Extend(JobColumns jobs);
   // A workload that the engine knows already is this job.
   void Adopt(int32_t job, WorkloadId workload);
-  // Brings all figures to the last moment, and records the runs under way.
+  // Brings all figures to the last moment, and records the runs under way. The run is over.
   void Close();
+  bool closed() const { return closed_; }
 
   Time start() const { return start_; }
   Time now() const { return engine_.state().now; }
@@ -88,8 +105,10 @@ class Simulation {
   const Figures& figures() const { return figures_; }
   const std::vector<Loop>& loops() const { return loops_; }
   bool stopped() const { return stopped_; }
-  // The first job that has not come yet.
-  size_t next() const { return next_; }
+  // The jobs that have come, in that order.
+  const std::vector<int32_t>& arrived() const { return arrived_; }
+  // How many evictions in a row, if any, made Run stop since no job makes progress.
+  int64_t fruitless() const { return is_endless_ ? fruitless_ : 0; }
   // The job of a workload; -1: it is none.
   int32_t JobOf(WorkloadId workload) const;
   // What all pods of a shape ask for, by resource.
@@ -101,6 +120,10 @@ class Simulation {
   bool Begin(Time until);
   Went GoOn(Time until);
   bool Counts(int32_t job) const;
+  // The next job that comes, and when; -1: there is none.
+  int32_t NextArrival() const;
+  Time SubmitOf(int32_t job) const { return columns_->submit[static_cast<size_t>(job)]; }
+  int32_t TakeArrival();
   void Happen(const Planned& planned);
   void Arrive(int32_t job);
   void End(int32_t job);
@@ -110,6 +133,9 @@ class Simulation {
   void Fail(size_t failure);
   void Repair(size_t failure);
   void PlanFailure(size_t failure);
+  void LowerFor(size_t failure, NodeId holder);
+  void Lower(LoweredQuota& lowered, int64_t by);
+  void LowerAgain(const std::vector<std::string>& queues);
   std::optional<Time> NextSample() const;
 
   // simulation.cc: cycles, and what becomes of jobs in them.
@@ -127,6 +153,7 @@ class Simulation {
   void Stir(NodeId queue);
   void QuotasChanged();
   void LookAtAll();
+  bool IsEndless(Time until);
   RunModel ModelOf(int32_t job) const;
   Time RuntimeOf(int32_t job, const Workload& workload) const;
   Job& At(int32_t job) { return jobs_[static_cast<size_t>(job)]; }
@@ -135,28 +162,37 @@ class Simulation {
   }
 
   Engine engine_;
-  std::shared_ptr<const JobColumns> columns_;
+  RunColumns columns_;
   SimulationOptions options_;
   std::vector<Job> jobs_;
   std::vector<int32_t> job_of_;                                    // by workload
   std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // by shape
   std::vector<bool> has_asks_;
   Calendar calendar_;
-  size_t next_ = 0;  // arrival
+  int32_t next_ = 0;              // of the jobs that were there at the start: the first that has not come
+  int32_t given_;                 // how many there were
+  std::vector<Arrival> later_;    // a heap: jobs that were added, and have not come
+  std::vector<int32_t> arrived_;  // all that have come
   Time start_;
   bool frees_by_hand_;  // evicted jobs keep their quota until the run frees it
 
-  bool in_moment_ = false, acted_ = false, stopped_ = false, stirred_ = false;
-  int64_t ending_ = 0;  // jobs that have quota and will end
+  bool in_moment_ = false, acted_ = false, stopped_ = false, stirred_ = false, closed_ = false;
+  bool is_endless_ = false;
+  int64_t fruitless_ = 0;     // evictions since a job came, ended or kept any progress
+  Time fruitless_since_ = 0;  // when the first of these was
+  int64_t holding_ = 0;       // jobs that have quota
+  int64_t ending_ = 0;        // jobs that have quota and will end
   int64_t cycles_at_moment_ = 0, idle_cycles_ = 0, work_ = 0;
   Time busy_until_ = 0;
   LoopWatch watch_;
   std::vector<WorkloadId> to_free_;
   std::vector<NodeId> touched_;
   std::vector<bool> is_touched_;
-  std::vector<bool> has_capacity_;                                // by check: its capacity was added
-  std::vector<int64_t> failures_;                                 // how many there were, by failure
-  std::vector<std::vector<std::pair<NodeId, int64_t>>> lowered_;  // by failure: whose quota it has lowered
+  std::vector<bool> has_capacity_;     // by check: its capacity was added
+  std::vector<int64_t> failures_;      // how many there were, by failure
+  std::vector<LoweredQuota> lowered_;  // by nodes that have failed
+  std::vector<std::vector<size_t>>
+      broken_;  // by failure: the places in `lowered_` of its nodes, oldest first
 
   SimulationStats stats_;
   Recorder recorder_;

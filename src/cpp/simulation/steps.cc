@@ -5,6 +5,52 @@
 #include "simulation/simulation.h"
 
 namespace kueue {
+namespace {
+
+constexpr int64_t kFruitless = 100'000, kFruitlessOfJob = 1'000;
+constexpr double kMostToCome = 1e7;  // evictions
+
+}  // namespace
+
+void Simulation::LookAtAll() {
+  for (NodeId queue : engine_.state().forest().Queues()) figures_.Look(engine_.state(), queue, recorder_);
+}
+
+void Simulation::EndMoment() {
+  State& state = engine_.state();
+  Listen();
+  std::sort(touched_.begin(), touched_.end());
+  for (NodeId queue : touched_) {
+    is_touched_[static_cast<size_t>(queue)] = false;
+    figures_.Look(state, queue, recorder_);
+  }
+  touched_.clear();
+  figures_.EndMoment(state.now, recorder_);
+  if (state.config.admission_fair_sharing) recorder_.Consume(state);
+}
+
+void Simulation::Close() {
+  if (std::exchange(closed_, true)) return;
+  EndMoment();
+  figures_.Close(options_.until == INT64_MAX ? now() : std::max(now(), options_.until));
+  for (int32_t number = 0; number < columns_->size(); ++number) {
+    const Job& job = At(number);
+    if (job.reserved >= 0) recorder_.EndRun(now(), RunOutcome::kRunning, job, columns_->Row(number), {});
+  }
+}
+
+// Whether jobs are evicted again and again, none of which makes progress, without an end: there is no last
+// moment, or it takes far too many evictions to get there. Some jobs succeed at last, so that it takes many
+// evictions to tell.
+bool Simulation::IsEndless(Time until) {
+  is_endless_ = false;
+  if (fruitless_ <= std::max(kFruitless, kFruitlessOfJob * holding_)) return false;
+  const Time last = std::min(until, options_.until);
+  const auto spent = static_cast<double>(std::max<Time>(1, now() - fruitless_since_));
+  const double to_come = static_cast<double>(last - now()) / spent * static_cast<double>(fruitless_);
+  is_endless_ = last == INT64_MAX || to_come > kMostToCome;
+  return is_endless_;
+}
 
 Went Simulation::GoOn(Time until) {
   if (!in_moment_ && !Begin(std::min(until, options_.until))) return Went::kNothing;
@@ -16,38 +62,60 @@ Went Simulation::GoOn(Time until) {
 
 bool Simulation::Run(int64_t work, Time until) {
   for (work_ = work; work_ > 0 && !stopped_;) {
-    if (GoOn(until) == Went::kNothing) return false;
+    if (closed_ || IsEndless(until) || GoOn(until) == Went::kNothing) return false;
   }
   return !stopped_;
 }
 
 Went Simulation::RunMoment(int64_t work, Time until) {
-  for (work_ = work; work_ > 0 && !stopped_;) {
+  for (work_ = work; work_ > 0 && !stopped_ && !closed_;) {
     if (const Went went = GoOn(until); went != Went::kOn) return went;
   }
-  return stopped_ ? Went::kNothing : Went::kOn;
+  return stopped_ || closed_ ? Went::kNothing : Went::kOn;
 }
 
 // Jobs that were submitted before the warm-up is over do not count in figures.
 bool Simulation::Counts(int32_t job) const {
-  return columns_->submit[static_cast<size_t>(job)] >= start_ + options_.warmup || options_.warmup == 0;
+  return columns_->submit[static_cast<size_t>(job)] >= SaturatingAdd(start_, options_.warmup) ||
+         options_.warmup == 0;
 }
 
 void Simulation::Plan(TimedChange change) {
   change.at = std::max(change.at, now());
+  fruitless_ = 0;
   calendar_.Plan(change.at, Happening::kChange, static_cast<int32_t>(options_.changes.size()), 0);
   options_.changes.push_back(std::move(change));
 }
 
-void Simulation::Extend(std::shared_ptr<const JobColumns> jobs, const std::vector<int32_t>& places) {
-  columns_ = std::move(jobs);
+void Simulation::Extend(JobColumns jobs) {
+  const int32_t before = columns_->size();
+  columns_.Append(std::move(jobs));
   asks_.resize(columns_->shapes.size());
   has_asks_.resize(columns_->shapes.size());
-  // Nothing is kept by place of jobs that are yet to come.
   jobs_.resize(static_cast<size_t>(columns_->size()));
-  for (TimedChange& change : options_.changes) {
-    if (change.job >= 0) change.job = places[static_cast<size_t>(change.job)];
+  for (int32_t job = before; job < columns_->size(); ++job) {
+    later_.push_back({SubmitOf(job), job});
+    std::push_heap(later_.begin(), later_.end());
   }
+  fruitless_ = 0;
+}
+
+int32_t Simulation::NextArrival() const {
+  const bool is_later = !later_.empty() && (next_ >= given_ || later_.front().at < SubmitOf(next_));
+  if (is_later) return later_.front().job;
+  return next_ < given_ ? next_ : -1;
+}
+
+int32_t Simulation::TakeArrival() {
+  const int32_t job = NextArrival();
+  if (job >= given_) {
+    std::pop_heap(later_.begin(), later_.end());
+    later_.pop_back();
+  } else {
+    ++next_;
+  }
+  arrived_.push_back(job);
+  return job;
 }
 
 }  // namespace kueue

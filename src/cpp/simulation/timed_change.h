@@ -3,6 +3,7 @@
 #define KUEUE_SIMULATION_TIMED_CHANGE_H_
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "engine/engine.h"
@@ -13,7 +14,8 @@ struct TimedChange {
   enum class What : uint8_t { kApply, kFinish, kEvict, kPriority };
   Time at = 0;
   What what = What::kApply;
-  std::function<void(Engine&)> apply;  // of kApply: an object, already read
+  std::function<void(Engine&)> apply;  // of kApply: objects, already read
+  std::vector<std::string> queues;     // of kApply: the ClusterQueues among them
   int32_t job = -1;                    // of the others
   int64_t value = 0;                   // of kPriority
 };

@@ -47,7 +47,8 @@ std::optional<Time> Beginning(const Workload& workload, EventKind kind) {
     case EventKind::kFinished: {  // as if all executions had been one
       const std::optional<Time> last = Since(workload, ConditionType::kAdmitted);
       if (!last) return std::nullopt;
-      return *last - workload.Status().past_execution_seconds.value_or(0) * kSecond;
+      return SaturatingSub(*last,
+                           SaturatingMul(workload.Status().past_execution_seconds.value_or(0), kSecond));
     }
     default:
       return std::nullopt;

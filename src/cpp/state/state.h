@@ -37,7 +37,7 @@ enum class InactivityKind : uint8_t {
   kTopologyNotFound,            // names: the Topology and the flavor that refers to it
   kCohortCycle,
 };
-inline constexpr size_t kInactivityKinds = static_cast<size_t>(InactivityKind::kCohortCycle) + 1;
+inline constexpr size_t kInactivityKinds = CountOf<InactivityKind>();
 struct InactivityCause {
   InactivityKind kind;
   std::vector<std::string> names;

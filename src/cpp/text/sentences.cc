@@ -100,6 +100,7 @@ std::string Render(const Said& said) {
 
 std::string ResetCheckText(CheckState before) {
   static constexpr const char* kNames[] = {"Pending", "Ready", "Retry", "Rejected"};
+  static_assert(std::size(kNames) == CountOf<CheckState>());
   return absl::StrCat("Reset to Pending after eviction. Previously: ", kNames[static_cast<int>(before)]);
 }
 

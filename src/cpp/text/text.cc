@@ -59,6 +59,7 @@ struct Renderer {
     static constexpr const char* kPhrases[] = {
         "prioritization in the ClusterQueue", "reclamation within the cohort",
         "Fair Sharing within the cohort", "reclamation within the cohort while borrowing"};
+    static_assert(std::size(kPhrases) == CountOf<PreemptionReason>());
     const auto known = [](const std::string& text) { return text.empty() ? std::string("UNKNOWN") : text; };
     return absl::StrCat("Preempted to accommodate a workload (UID: ", known(by.preemptor_uid),
                         ", JobUID: ", known(by.preemptor_job_uid), ") due to ",

@@ -23,6 +23,7 @@ from kueuepy.objects import (
     Resources,
     WaitForPodsReady,
 )
+from kueuepy.objects.base import without_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -61,7 +62,8 @@ def edited_all(
     """What `edited` gives path by path, each on top of those before; an object is only valid or not after the last."""
     there, before = list(objects), configuration
     docs: dict[int, dict[str, Any]] = {}
-    for path, value in values.items():
+    for path, given in values.items():
+        value = without_numpy(given)
         found = _PATH.fullmatch(path)
         if found is None or found["name"] is None:
             _, changed = edited(there, configuration, path, value)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from kueuepy._core import Engine
 
+# The kinds of `_core.EVENT_KINDS`; a test holds the two, and the table of `kueuepy.visibility.Event`, to each other.
 EventKind: TypeAlias = Literal[
     "Created",
     "QuotaReserved",
@@ -17,6 +18,8 @@ EventKind: TypeAlias = Literal[
     "Pending",
     "PreemptionSkipped",
     "TargetsRecomputed",
+    "Assigned",
+    "UnhealthyNodes",
     "Finished",
     "Deleted",
 ]

@@ -12,6 +12,7 @@ from zlib import crc32
 
 import msgspec
 
+from kueuepy.engine.locks import survives_fork
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
@@ -95,6 +96,7 @@ class Journal:
         self._failure = ""
         self._depth = 0
         self.lock = RLock()
+        survives_fork(self)
         self._copying = Mutex()
         self._number = self._decision = self._checksum = self._snapshot = 0
 

@@ -30,6 +30,8 @@ _Assignment = shape("TopologyAssignment", levels=list[str], slices=many(_Slice))
 
 _MOST_IN_A_SLICE = 100_000
 _MOST_SLICES = 1_000
+_MOST_PODS = 2**31 - 1
+"""As `count` of a pod set, an integer of 32 bits."""
 Domain = tuple[tuple[str, ...], int]
 
 
@@ -52,15 +54,15 @@ def read(raw: Any, path: Path, findings: Findings) -> Any:
 def _is_whole(part: dict[str, Any], levels: int, path: Path, findings: Findings) -> bool:
     """Whether a slice names each of its domains at each level, and counts the pods of each."""
     count, per_level, pods = part.get("domainCount"), part.get("valuesPerLevel") or [], part.get("podCounts") or {}
-    if not isinstance(count, int) or count < 1:
-        findings.problem((*path, "domainCount"), f"is {count}; it must be at least 1")
+    if not isinstance(count, int) or not 1 <= count <= _MOST_PODS:
+        findings.problem((*path, "domainCount"), f"is {count}; it must be a whole number from 1 to {_MOST_PODS}")
         return False
     if len(per_level) != levels:
         findings.problem((*path, "valuesPerLevel"), f"has {len(per_level)} items; there must be one for each level")
         return False
     for position, values in enumerate(per_level):
-        named = (values.get("individual") or {}).get("roots")
-        if (values.get("universal") is None) == (named is None) or (named is not None and len(named) != count):
+        each = values.get("individual")
+        if (values.get("universal") is None) == (each is None) or (each is not None and _roots(each) != count):
             place = (*path, "valuesPerLevel", position)
             findings.problem(place, f"must have either universal, or individual with {count} roots (domainCount)")
             return False
@@ -68,11 +70,30 @@ def _is_whole(part: dict[str, Any], levels: int, path: Path, findings: Findings)
     if (pods.get("universal") is None) == (counts is None) or (counts is not None and len(counts) != count):
         findings.problem((*path, "podCounts"), f"must have either universal, or individual of {count} (domainCount)")
         return False
+    if counts is None and _is_one_domain(part) and pods["universal"] * count > _MOST_PODS:
+        said = f"has {count} times {pods['universal']} pods (domainCount); they must be {_MOST_PODS} at most"
+        findings.problem((*path, "podCounts", "universal"), said)
+        return False
     return True
 
 
+def _roots(individual: dict[str, Any]) -> int:
+    return len(individual.get("roots") or ())
+
+
+def _is_one_domain(part: dict[str, Any]) -> bool:
+    """Whether a slice names the same domain again and again: at each level, all have one value."""
+    return all(values.get("individual") is None for values in part["valuesPerLevel"])
+
+
 def _domains(part: dict[str, Any]) -> Iterator[tuple[list[str], int]]:
-    counts = part["podCounts"].get("individual") or [part["podCounts"]["universal"]] * part["domainCount"]
+    """The domains of a slice; no more than it writes down, as one that is named more often has all its pods at once."""
+    counts = part["podCounts"].get("individual")
+    if _is_one_domain(part):
+        pods = part["podCounts"]["universal"] * part["domainCount"] if counts is None else sum(counts)
+        yield [values["universal"] for values in part["valuesPerLevel"]], pods
+        return
+    counts = counts or [part["podCounts"]["universal"]] * part["domainCount"]
     columns = []
     for values in part["valuesPerLevel"]:
         each = values.get("individual")

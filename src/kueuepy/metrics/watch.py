@@ -6,6 +6,7 @@ from collections import deque
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from kueuepy.engine.locks import survives_fork
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.metrics.counters import Counters
 from kueuepy.metrics.gauges import gauges
@@ -47,6 +48,7 @@ class Watch:
         """
         self._scheduler = scheduler
         self._lock = RLock()
+        survives_fork(self, "_lock")
         self._events: deque[Event] = deque(maxlen=history)
         self._counters = Counters(scheduler)
         scheduler.engine.record_events(True)  # noqa: FBT003 - the core's own name

@@ -14,7 +14,7 @@ from msgspec import field
 from kueuepy._core import Quantity
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import briefly
-from kueuepy.objects.times import nanoseconds
+from kueuepy.objects.times import nanoseconds, numpy_kind
 
 QuantityText: TypeAlias = str | int
 """A quantity as written: `9`, `"500m"`, `"64Gi"`. `kueuepy._core.Quantity` parses it exactly."""
@@ -66,6 +66,26 @@ def _decimal(value: Real) -> Decimal:
         return Decimal(repr(float(value)))
     except OverflowError:  # a fraction beyond all floats, and so beyond all quotas
         return Decimal(str(math.floor(value)))
+
+
+def without_numpy(value: Any) -> Any:
+    """The same with Python's own numbers, truth values and texts where NumPy's are; records are changed in place."""
+    if kind := numpy_kind(value):
+        return nanoseconds(value, "time") if kind == "M" else value.item()
+    if isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            before = getattr(value, name)
+            if (after := without_numpy(before)) is not before:
+                msgspec.structs.force_setattr(value, name, after)
+        return value
+    if type(value) is dict:
+        found = {without_numpy(key): without_numpy(item) for key, item in value.items()}
+        same = all(a is b and value[a] is found[b] for a, b in zip(value, found, strict=False))
+        return value if same and len(found) == len(value) else found
+    if type(value) in (list, tuple):
+        items = [without_numpy(item) for item in value]
+        return value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)
+    return value
 
 
 class Value(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True, gc=False):

@@ -28,6 +28,7 @@ _UNITS = {
 _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _DURATION = re.compile(rf"[-+]?(?:0|(?:{_PART.pattern})+)", re.ASCII)
 _LONGEST = 40
+_MOST_YEARS = 293
 
 
 def parse_time(text: str) -> int | None:
@@ -62,7 +63,9 @@ def nanoseconds(value: Any, where: str) -> int:
         InvalidSpecError: It is no time: a fraction, a text of another form, or a datetime without a time zone.
     """
     found: int | None = None
-    if isinstance(value, datetime):
+    if numpy_kind(value) in ("M", "m"):
+        found = numpy_ns(value) if numpy_kind(value) == "M" else None
+    elif isinstance(value, datetime):
         found = (value - _EPOCH) // timedelta(microseconds=1) * 1000 if value.tzinfo else None
     elif isinstance(value, str):
         found = parse_time(value)
@@ -76,10 +79,24 @@ def nanoseconds(value: Any, where: str) -> int:
     return found
 
 
+def numpy_kind(value: Any) -> str:
+    """The letter of a NumPy scalar's type, such as `M` of times and `m` of time spans; empty for what is none."""
+    return str(value.dtype.kind) if type(value).__module__ == "numpy" and hasattr(value, "dtype") else ""
+
+
+def numpy_ns(value: Any) -> int | None:
+    """Nanoseconds of a time or a time span of NumPy's; `None` if it is NaT, or 64 bits do not hold them."""
+    kind = numpy_kind(value)
+    years, seconds = (int(value.astype(f"{kind}8[{unit}]").astype("i8")) for unit in ("Y", "s"))
+    if abs(years) > _MOST_YEARS or abs(seconds) > LONGEST // SECOND:
+        return None
+    return int(value.astype(f"{kind}8[ns]").astype("i8"))
+
+
 def datetime_ns(moment: datetime) -> int:
     """Nanoseconds since the Unix epoch of a datetime; one without a time zone is in UTC."""
-    exact = getattr(moment, "value", None)  # pandas keeps nanoseconds there
-    if isinstance(exact, int):
+    exact = _pandas_ns(moment)
+    if exact is not None:
         return exact
     since = moment - (_EPOCH if moment.tzinfo else _EPOCH.replace(tzinfo=None))
     return since // timedelta(microseconds=1) * 1000
@@ -87,8 +104,17 @@ def datetime_ns(moment: datetime) -> int:
 
 def timedelta_ns(span: timedelta) -> int:
     """Nanoseconds of a timedelta."""
-    exact = getattr(span, "value", None)  # pandas keeps nanoseconds there
-    return exact if isinstance(exact, int) else span // timedelta(microseconds=1) * 1000
+    exact = _pandas_ns(span)
+    return span // timedelta(microseconds=1) * 1000 if exact is None else exact
+
+
+def _pandas_ns(value: Any) -> int | None:
+    """The nanoseconds that pandas keeps with a time or a time span; `None` if it keeps none, or they are too many."""
+    try:
+        exact = getattr(value, "value", None)
+    except (ValueError, OverflowError):  # of a coarser unit than nanoseconds
+        return None
+    return exact if isinstance(exact, int) else None
 
 
 def _usual_time(text: str) -> int | None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 import numpy as np
 
+from kueuepy._core import Turn
+from kueuepy.errors import UnsupportedError
 from kueuepy.rl.example import cluster_and_jobs, nominal_quotas
 from kueuepy.rl.stage import TERMS, Game, Stage
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
+    from typing_extensions import Never
 
     from kueuepy.cluster import Cluster
     from kueuepy.simulation.table import Jobs
@@ -94,6 +97,15 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         self.observation_space = self._stage.observation_space()
         self.action_space = self._stage.action_space()
         self._going = False
+        self._turn = Turn("this QuotaEnv")
+
+    def __reduce__(self) -> Never:
+        """Is refused.
+
+        Raises:
+            UnsupportedError: An environment can be neither copied nor pickled.
+        """
+        raise UnsupportedError("a QuotaEnv cannot be copied or pickled; make another with the same arguments")
 
     @property
     def values(self) -> dict[str, int]:
@@ -127,14 +139,19 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             seed: It chooses the window of a log, or is what a function of jobs is given.
             options: `jobs`: others for this episode; `start`: where in them the window begins, as `3d`.
         """
-        super().reset(seed=seed)
-        self._stage.begin(0, lambda: self.np_random, seed, options)
-        self._stage.go()
-        self._going = True
-        return self._stage.observations[0], {"values": self.values}
+        with self._turn:
+            super().reset(seed=seed)
+            self._stage.begin(0, lambda: self.np_random, seed, options)
+            self._stage.go()
+            self._going = True
+            return self._stage.observations[0], {"values": self.values}
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Edits, and lets the run go on for an interval."""
+        with self._turn:
+            return self._step(action)
+
+    def _step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         if not self._going:
             raise gymnasium.error.ResetNeeded("reset() begins an episode; step() goes on with it until it is over")
         stage = self._stage

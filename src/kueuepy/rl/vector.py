@@ -11,7 +11,8 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from kueuepy.errors import InvalidSpecError
+from kueuepy._core import Turn
+from kueuepy.errors import InvalidSpecError, UnsupportedError
 from kueuepy.exploration.runs import cores
 from kueuepy.rl.example import cluster_and_jobs, nominal_quotas
 from kueuepy.rl.stage import TERMS, Game, Stage
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from typing_extensions import Never
 
 
 class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
     """So many of `QuotaEnv`, each with an episode of its own; equal to them step by step.
 
-    All runs of a step go on at once, on as many threads as are asked for; the core holds no lock of Python meanwhile,
+    One thread at a time may call it: a call while another thread is in one raises `StateError`. Inside a step, all
+    runs go on at once, on as many threads as are asked for; the core holds no lock of Python meanwhile,
     and writes the observations into one array.
 
     Attributes:
@@ -75,6 +78,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         self._random: list[np.random.Generator | None] = [None] * num_envs
         self._over = np.zeros(num_envs, bool)
         self._begun = np.zeros(num_envs, bool)
+        self._turn = Turn("this QuotaVectorEnv")
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -85,6 +89,12 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
             seed: Of the first environment, the others have those that follow; or a list of one for each.
             options: As those of `QuotaEnv.reset`; `reset_mask` says which environments begin.
         """
+        with self._turn:
+            return self._reset(seed, options)
+
+    def _reset(
+        self, seed: int | Sequence[int | None] | None, options: dict[str, Any] | None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         number = self.num_envs
         seeds = [seed + i for i in range(number)] if isinstance(seed, int) else list(seed or [None] * number)
         if len(seeds) != number:
@@ -94,6 +104,14 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         self._begin(np.flatnonzero(mask).tolist(), seeds, rest)
         self._stage.go()
         return self._stage.observations.copy(), self._values({}, mask)
+
+    def __reduce__(self) -> Never:
+        """Is refused.
+
+        Raises:
+            UnsupportedError: An environment can be neither copied nor pickled.
+        """
+        raise UnsupportedError("a QuotaVectorEnv cannot be copied or pickled; make another with the same arguments")
 
     def _mask(self, given: Any) -> NDArray[np.bool_]:
         """Which environments begin: one at least."""
@@ -121,6 +139,12 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         self, actions: Any
     ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Edits in all environments, and lets their runs go on for an interval."""
+        with self._turn:
+            return self._step(actions)
+
+    def _step(
+        self, actions: Any
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         number, stage = self.num_envs, self._stage
         moves, choices = stage.read(actions, number)
         acting = ~self._over

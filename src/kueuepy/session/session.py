@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Protocol
 
+from kueuepy.engine.locks import survives_fork
 from kueuepy.errors import KueueError
 from kueuepy.session.doing import do
 
@@ -47,6 +48,7 @@ class Session:
         self.state = state
         self.log = log
         self.lock = RLock() if log is None else log.lock  # one for both: there is no order to take two in
+        survives_fork(self)
         self._is_changing = False
         self._has_begun = False
         self._harmless: BaseException | None = None

@@ -10,7 +10,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import briefly
 from kueuepy.objects import SECOND
 from kueuepy.objects.base import is_finite
-from kueuepy.objects.times import LATEST, LONGEST, parse_duration, parse_time
+from kueuepy.objects.times import LATEST, LONGEST, numpy_kind, numpy_ns, parse_duration, parse_time
 
 Duration: TypeAlias = float | str | timedelta
 """Seconds, a text such as `"2h"` or `"1m30s"`, or a timedelta."""
@@ -30,8 +30,11 @@ def duration_ns(value: Duration) -> int:
     Raises:
         InvalidSpecError: It is none, below 0, or too long for 64 bits.
     """
-    if isinstance(value, timedelta):
-        read: int | None = value // timedelta(microseconds=1) * 1000
+    read: int | None
+    if numpy_kind(value) in ("M", "m"):
+        read = numpy_ns(value) if numpy_kind(value) == "m" else None
+    elif isinstance(value, timedelta):
+        read = value // timedelta(microseconds=1) * 1000
     elif isinstance(value, str):
         read = parse_duration(value)
     else:
@@ -51,7 +54,9 @@ def moment_ns(value: Moment) -> int:
     Raises:
         InvalidSpecError: It is none, before 1970, or too late for 64 bits.
     """
-    if isinstance(value, datetime):
+    if numpy_kind(value) in ("M", "m"):
+        read = numpy_ns(value) if numpy_kind(value) == "M" else None
+    elif isinstance(value, datetime):
         read = (value - _EPOCH) // timedelta(microseconds=1) * 1000 if value.tzinfo else None
     elif isinstance(value, str):
         read = parse_time(value)
@@ -85,6 +90,8 @@ def later(now: int, duration: Duration) -> int:
 
 def _seconds(value: object) -> int | None:
     """Seconds in nanoseconds, exactly as the decimal digits say."""
+    if numpy_kind(value) in ("i", "u", "f"):
+        value = value.item()  # type: ignore[attr-defined]
     if isinstance(value, bool) or not isinstance(value, int | float) or not is_finite(value):
         return None
     return value * SECOND if isinstance(value, int) else round(Fraction(str(value)) * SECOND)

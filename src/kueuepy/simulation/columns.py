@@ -103,6 +103,19 @@ def _texts(column: Column) -> NDArray[Any]:
     return found
 
 
+def _uids(column: Column) -> NDArray[Any]:
+    """The UIDs; an empty text where none is given."""
+    values = column.values
+    listed = [values[row] for row in range(len(values))]
+    found = np.empty(len(listed), object)
+    found[:] = ["" if is_missing(value) else str(value).strip() for value in listed]
+    first: dict[str, int] = {}
+    for row, uid in enumerate(found.tolist()):
+        if uid and first.setdefault(uid, row) != row:
+            raise column.error(row, listed[row], f"row {first[uid]} has it, too; each job must have its own")
+    return found
+
+
 def name_of_row(row: int) -> str:
     """The name of the Workload of a job that is given none."""
     return f"j{row:07d}"
@@ -120,6 +133,7 @@ _READERS: dict[str, Callable[[Column], Any]] = {
     "submit": _submissions,
     "queue": _queues,
     "name": _texts,
+    "uid": _uids,
     "flavor": lambda column: column.names(),
     "namespace": lambda column: column.names(),
     "pods": lambda column: column.whole(1, missing=1),
@@ -143,15 +157,36 @@ def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:
                 f'{where(row)}, column "min_pods": {columns["min_pods"][row]}; it must be at most pods, '
                 f"{columns['pods'][row]}"
             )
-    pods = columns.get("pods", np.ones(1, np.int64))
-    for name in filter(is_resource, columns):
-        large = columns[name] > LONGEST // np.maximum(pods, 1)
+    check_totals(columns, where)
+    check_ends(columns, where)
+
+
+def check_totals(columns: dict[str, Any], where: Callable[[int], str]) -> None:
+    """Finds a job whose pods ask for more together than is counted.
+
+    Raises:
+        InvalidSpecError: There is one.
+    """
+    pods = columns.get("pods")
+    for name, column in columns.items():
+        if pods is None or not is_resource(name):
+            continue
+        large = column > (LONGEST - 1) // np.maximum(pods, 1)
         if large.any():
             row = int(large.argmax())
+            unit = 1000 if name == "cpu" else 1
+            total = int(column[row]) * int(pods[row]) // unit
             raise InvalidSpecError(
-                f'{where(row)}, column "{name}": {columns[name][row]} for each of {pods[row]} pods; the sum must be '
-                f"at most {LONGEST}"
+                f'{where(row)}, column "{name}": {pods[row]} pods ask for {total}; it must be {LONGEST // unit} or less'
             )
+
+
+def check_ends(columns: dict[str, Any], where: Callable[[int], str]) -> None:
+    """Finds a job that would end after the last time that is counted if it started at its submission.
+
+    Raises:
+        InvalidSpecError: There is one.
+    """
     late = columns["runtime"] > LONGEST - columns["submit"]
     if late.any():
         row = int(late.argmax())

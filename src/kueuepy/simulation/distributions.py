@@ -39,7 +39,7 @@ class _Times(msgspec.Struct, frozen=True, tag_field="distribution"):
 
     def nanoseconds(self, u: NDArray[np.float64]) -> NDArray[np.int64]:
         """The same in whole nanoseconds, at least one."""
-        exact = np.minimum(self.seconds(u) * SECOND, float(LONGEST // 2))
+        exact = np.minimum(self.seconds(u) * SECOND, np.nextafter(float(LONGEST), 0.0))
         return np.maximum(np.floor(exact), 1).astype(np.int64)
 
 

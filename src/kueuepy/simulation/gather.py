@@ -24,7 +24,7 @@ from kueuepy.simulation.recorded import (
 )
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.series import sampled
-from kueuepy.tables import Categorical
+from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kueuepy.simulation.base import JobColumns
     from kueuepy.simulation.prepare import Prepared
 
-_OWN = ("queue", "submit", "runtime", "pods", "priority", "name")
+_OWN = ("queue", "submit", "runtime", "pods", "priority", "name", "uid")
 
 
 def columns_of(view: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def result_of(run: Prepared) -> Result:
         for q in cluster.cluster_queues
     }
     facts = {
-        "notes": run.notes,
+        "notes": (*run.notes, *_endless(stats["fruitless"], tables["jobs"])),
         "seconds": seconds,
         "warmup": warmup,
         "settings": run.settings,
@@ -83,6 +83,15 @@ def result_of(run: Prepared) -> Result:
         "trees": trees_of(cluster),
     }
     return Result(tables, {**core.figures(), "assigned": core.assigned()}, loops, facts, run)
+
+
+def _endless(evictions: int, jobs: Columns) -> tuple[tuple[str, int], ...]:
+    """A note on jobs that were evicted again and again, where the run was stopped for that."""
+    if not evictions:
+        return ()
+    again = (jobs["evictions"] > 0) & (is_named(jobs["state"], "Waiting") | is_named(jobs["state"], "Running"))
+    what = f"never finish: the last {evictions} evictions left no progress, and the run was stopped; until= bounds it"
+    return ((what, int(again.sum())),)
 
 
 def _key_of(jobs: JobColumns, row: int) -> str:
@@ -126,8 +135,7 @@ def _job_columns(
         slowdown = np.where(done & (runtime > 0), life / runtime, np.nan)
         bounded = np.where(done, np.maximum(1.0, life / np.maximum(runtime, BOUND)), np.nan)
     found: dict[str, Any] = {"job": np.arange(len(jobs), dtype=np.int32)}
-    if "name" in jobs.names:
-        found["name"] = jobs["name"]
+    found |= {name: jobs[name] for name in ("name", "uid") if name in jobs.names}
     found |= {
         "queue": jobs["queue"],
         "cluster_queue": core["cluster_queue"],

@@ -13,7 +13,7 @@ from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.simulation.arrow import arrow_columns
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.columns import NEVER, SPANS
+from kueuepy.simulation.columns import NEVER, SPANS, name_of_row
 from kueuepy.simulation.lifetimes import lifetime_of
 from kueuepy.simulation.read import row_columns
 from kueuepy.simulation.sums import sums
@@ -148,9 +148,12 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
     names = np.empty(len(templates), object)
     names[:] = [workload.name for workload in templates]
     found = JobColumns({"queue": [], "submit": [], "runtime": []})
+    uids = np.empty(len(templates), object)
+    uids[:] = [workload.uid or "" for workload in templates]
     return found._with(  # noqa: SLF001 - of one room
         {
             "name": names,
+            **({"uid": uids} if any(uids) else {}),
             "queue": categorical(f"{workload.namespace}/{workload.queue_name}" for workload in templates),
             "submit": np.array(created, np.int64),
             "runtime": np.array([NEVER if time is None else time for time in ran], np.int64),
@@ -193,8 +196,10 @@ def concat(tables: Sequence[JobColumns]) -> JobColumns:
 def _joined(name: str, tables: Sequence[JobColumns], shifts: Sequence[int]) -> Any:
     """One column of all tables; the templates of each are counted from its shift on."""
     if name == "name":
+        rows = count()  # one without a name has that of its row in the whole
+        names = [(table["name"] if name in table.names else [None] * len(table)) for table in tables]
         found = np.empty(sum(map(len, tables)), object)
-        found[:] = [table.name_of(row) for table in tables for row in range(len(table))]
+        found[:] = [name_of_row(row) if own is None else own for own, row in zip(chain(*names), rows, strict=False)]
         return found
     columns = [table[name] if name in table.names else None for table in tables]
     sample = next(column for column in columns if column is not None)
@@ -203,7 +208,7 @@ def _joined(name: str, tables: Sequence[JobColumns], shifts: Sequence[int]) -> A
         raise InvalidSpecError(f'jobs: column "{name}" holds numbers in one table and texts in another')
     if is_text:
         return _joined_texts(columns, tables)
-    absent = _ABSENT.get(name, np.nan if sample.dtype.kind == "f" else 0)
+    absent = "" if name == "uid" else _ABSENT.get(name, np.nan if sample.dtype.kind == "f" else 0)
     parts = [
         np.full(len(table), absent, sample.dtype) if column is None else column
         for column, table in zip(columns, tables, strict=True)
@@ -223,22 +228,45 @@ def _joined_texts(columns: Sequence[Categorical | None], tables: Sequence[JobCol
     return Categorical(np.concatenate(parts), list(known))
 
 
+class Names:
+    """The names of jobs, each with its row; two jobs of one namespace have different names."""
+
+    def __init__(self, tables: Sequence[JobColumns] = ()) -> None:
+        """Takes in the tables one after another."""
+        self._rows: dict[tuple[str, str], int] = {}
+        self._size = 0
+        for table in tables:
+            self.add(table)
+
+    def add(self, table: JobColumns) -> None:
+        """Takes in the jobs of a table, whose rows follow those before; none of them if one is not alone.
+
+        Raises:
+            DuplicateError: Two jobs have one namespace and name.
+        """
+        queues, first = table["queue"], self._size
+        spaces = [name.partition("/")[0] for name in queues.names]
+        rows = range(first, first + len(table))
+        names = table["name"].tolist() if "name" in table.names else map(name_of_row, rows)
+        new: dict[tuple[str, str], int] = {}
+        for row, name, code in zip(rows, names, queues.codes.tolist(), strict=True):
+            key = (spaces[code], name)
+            other = self._rows.get(key, new.setdefault(key, row))
+            if other != row:
+                with about(f"{spaces[code]}/{name}"):
+                    raise DuplicateError(
+                        f'Workload "{spaces[code]}/{name}": two jobs have this name, rows {other} and {row}; '
+                        "each must have its own"
+                    )
+        self._rows |= new
+        self._size += len(table)
+
+
 def check_names(table: JobColumns) -> None:
     """Finds two jobs of one namespace and name.
 
     Raises:
         DuplicateError: There are.
     """
-    if "name" not in table.names:
-        return
-    queues = table["queue"]
-    spaces = [name.partition("/")[0] for name in queues.names]
-    seen: dict[tuple[str, str], int] = {}
-    for row, (name, code) in enumerate(zip(table["name"].tolist(), queues.codes.tolist(), strict=True)):
-        first = seen.setdefault((spaces[code], name), row)
-        if first != row:
-            with about(f"{spaces[code]}/{name}"):
-                raise DuplicateError(
-                    f'Workload "{spaces[code]}/{name}": two jobs have this name, rows {first} and {row}; '
-                    "each must have its own"
-                )
+    if "name" in table.names:
+        Names([table])

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence  # noqa: TC003 - help() shows signatures
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.objects import Object
+from kueuepy.objects import SECOND, Object
+from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.distributions import TABLE, distribution_of, draws
 from kueuepy.simulation.spans import parse_span, span
 
@@ -200,10 +202,13 @@ def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], l
 
 def _failures(where: str, delay: Failures, seed: int) -> tuple[Any, ...]:
     mtbf = span(f"{where}: mtbf", delay.mtbf)
-    if len(delay.unit) != 1 or min(delay.unit.values()) < 1 or not mtbf:
+    if len(delay.unit) != 1 or not mtbf:
         raise InvalidSpecError(f"{where}: unit {dict(delay.unit)}, mtbf {delay.mtbf!r}; one resource and more than 0")
     ((resource, amount),) = delay.unit.items()
-    unit = amount * 1000 if resource == "cpu" else amount
+    most = LONGEST // 1000
+    if not isinstance(amount, Integral) or isinstance(amount, bool) or not 1 <= amount <= most:
+        raise InvalidSpecError(f"{where}: unit: {resource}: is {amount!r}; it must be a whole number from 1 to {most}")
+    unit = int(amount) * 1000 if resource == "cpu" else int(amount)
     gaps = np.floor(-np.log1p(-draws(seed, f"failure {delay.flavor}", TABLE)) * _WHOLE).astype(np.int64)
     places, repair = _parts(seed, f"place {delay.flavor}"), _table(seed, f"repair {delay.flavor}", delay.repair)
     return (delay.flavor, resource, unit, gaps.tolist(), places, repair, mtbf, delay.lowers_quota)
@@ -254,6 +259,10 @@ class Edit(msgspec.Struct, frozen=True):
 What = Union[Object, Delete, Finish, Evict, Priority, Edit]  # noqa: UP007 - at run time
 
 
+MOST_MOMENTS = 1_000_000
+"""The largest number of times that an event of a run may come."""
+
+
 class At(msgspec.Struct, frozen=True):
     """Something changes: `At("2d", ClusterQueue(...))`, or each day at ten `At(every="1d", at="22:00", what=...)`.
 
@@ -262,7 +271,7 @@ class At(msgspec.Struct, frozen=True):
         what: An object to apply, an Edit, or a Delete, Finish, Evict or Priority; or several.
         every: It comes again and again; without `times` until the last submission.
         at: Of `every`: the time of day, counted from the start, at which it comes first.
-        times: How often it comes.
+        times: How often it comes, 1,000,000 times at most.
     """
 
     when: Time = None
@@ -286,7 +295,17 @@ class At(msgspec.Struct, frozen=True):
             raise InvalidSpecError(f"{where}: every {self.every!r}; it must be more than 0")
         first = clock_time(f"{where}: at", self.at) if self.at is not None else step
         last = span_of_jobs if self.times is None else first + (self.times - 1) * step
-        return list(range(first, last + 1, step))
+        often = range(first, last + 1, step)
+        # Its length may be more than len() tells.
+        if last >= first and (last - first) // step >= MOST_MOMENTS:
+            raise InvalidSpecError(
+                f"{where}: every {self.every!r}: comes {(last - first) // step + 1} times; it must come at most "
+                f"{MOST_MOMENTS} times"
+            )
+        return list(often)
+
+
+_LONGEST_NUMBER = 18
 
 
 def clock_time(where: str, text: str) -> int:
@@ -298,20 +317,25 @@ def clock_time(where: str, text: str) -> int:
     parts = text.split(":")
     if len(parts) not in (2, 3) or not all(_CLOCK_PART.fullmatch(part) for part in parts):
         raise InvalidSpecError(f"{where}: {text!r}; it must be a time of day such as 14:00")
+    if max(map(len, parts)) > _LONGEST_NUMBER:
+        raise InvalidSpecError(f"{where}: {text!r}; it must be a time of day such as 14:00")
     hours, minutes, seconds = (*map(int, parts), 0)[:3]
     return ((hours * 60 + minutes) * 60 + seconds) * 10**9
 
 
-def moment(where: str, value: Any) -> int:
-    """Nanoseconds of a time after the start: as `span`, and `2d 14:00`.
+def moment(where: str, value: Any, most: float = LONGEST) -> int:
+    """Nanoseconds of a time after the start, up to `most`: as `span`, and `2d 14:00`.
 
     Raises:
         InvalidSpecError: It is none.
     """
     if isinstance(value, str) and ":" in value and parse_span(value) is None:
         days, _, clock = value.strip().rpartition(" ")
-        return (span(where, days) if days else 0) + clock_time(where, clock)
-    return span(where, value)
+        found = (span(where, days, most) if days else 0) + clock_time(where, clock)
+        if found > most:
+            raise InvalidSpecError(f"{where}: {value!r}; it must be at most {int(most) // SECOND} seconds")
+        return found
+    return span(where, value, most)
 
 
 OnLoop = Literal["hold", "stop", "raise"]

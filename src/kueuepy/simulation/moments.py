@@ -53,6 +53,11 @@ def _workload(run: Prepared, row: int) -> Workload:
     return msgspec.structs.replace(
         shape,
         name=run.jobs.name_of(row),
-        uid=_UID.format(row),
+        uid=_uid_of(run, row),
         creation_timestamp=max(int(run.jobs["submit"][row]), run.zero),
     )
+
+
+def _uid_of(run: Prepared, row: int) -> str:
+    given = str(run.jobs["uid"][row]) if "uid" in run.jobs.names else ""
+    return given or _UID.format(row)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,10 +19,11 @@ from kueuepy.objects import LocalQueue, Object, ResourceFlavor, Workload
 from kueuepy.objects.times import LONGEST
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.columns import CREATED
-from kueuepy.simulation.items import check_names, concat, jobs_of, of_workloads
+from kueuepy.simulation.items import Names, check_names, concat, jobs_of, of_workloads
 from kueuepy.simulation.model import Delete, Edit, Evict, Finish, Priority, Settings, delay_options, moment
-from kueuepy.simulation.shapes import shapes_of
+from kueuepy.simulation.shapes import shape_key, shapes_of
 from kueuepy.simulation.spans import span
+from kueuepy.simulation.sums import sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,13 +44,10 @@ class Prepared:
         settings: What was asked for.
         base: The Scheduler from which it began.
         declared: The objects at its start.
-        jobs: The jobs, and after them the workloads that were in the Scheduler already.
         notes: What was left out of the jobs.
         zero: The first submission, or when the Scheduler was, in nanoseconds.
         options: What the core was asked for.
         shapes: A Workload without name for all jobs that ask for the same.
-        codes: By row, the place of its shape.
-        order: The rows in the order of the core.
         core: The run itself.
         reached: Until when it was asked to go on, in nanoseconds.
     """
@@ -80,11 +80,36 @@ class Prepared:
         there = cluster if isinstance(cluster, Scheduler) else base
         self.base = Scheduler(cluster) if there is None else there.fork()  # type: ignore[arg-type]
         self.declared = self.base.cluster if isinstance(cluster, Scheduler) else cluster
-        self.jobs = self._all_jobs(jobs)
+        self.notes: tuple[tuple[str, int], ...] = ()
+        self._tables = [self._all_jobs(jobs)]
+        self.size = len(self.jobs)
+        self._order = np.argsort(self.jobs["submit"], kind="stable")
+        self._places: NDArray[np.int64] | None = None
+        self._names: Names | None = None
+        self._has_names = "name" in self.jobs.names
+        self._rows_of_names: dict[str, int] | None = None
         self.options = self._read_options()
-        self.shapes, self.codes = self._shapes_of(self.jobs)
+        self.shapes, codes = self._shapes_of(self.jobs)
+        self._codes = [codes]
+        self._known_shapes: dict[bytes, int] | None = None
         self._later: list[tuple[int, str, Any]] = []
         self.core = self._start()
+        self._cluster, self._applied = self.declared, 0
+
+    @property
+    def jobs(self) -> JobColumns:
+        """The jobs; after those of the start the workloads that were in the Scheduler, and then what was submitted."""
+        if len(self._tables) > 1:
+            self._tables = [concat(self._tables)]
+        return self._tables[0]
+
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        """By row, the place of its shape."""
+        if len(self._codes) > 1:
+            self._codes = [np.concatenate(self._codes)]
+        codes: NDArray[np.int32] = self._codes[0]
+        return codes
 
     def _shapes_of(self, table: JobColumns) -> tuple[list[Workload], Any]:
         gates = dict(self.base.configuration.feature_gates or {})
@@ -92,7 +117,7 @@ class Prepared:
 
     def end_of(self, until: Any) -> int:
         """The nanosecond of a time after the first submission; `None`, and what no 64 bits hold, is never."""
-        return LONGEST if until is None else min(LONGEST, self.zero + moment("until", until))
+        return LONGEST if until is None else min(LONGEST, self.zero + moment("until", until, math.inf))
 
     def until(self, when: Any) -> Prepared:
         """The same run from its start on until a moment after the first submission."""
@@ -121,7 +146,11 @@ class Prepared:
         twin = Prepared.__new__(Prepared)
         twin.__dict__.update(self.__dict__)
         twin.core = self.core.copy()
-        twin.options, twin._later = dict(self.options), list(self._later)  # noqa: SLF001 - of its own class
+        twin.options = {**self.options, "changes": list(self.options["changes"])}
+        for name in ("shapes", "_tables", "_codes", "_later"):
+            setattr(twin, name, list(getattr(self, name)))
+        # What is known for the next submission is found again.
+        twin._names = twin._rows_of_names = twin._known_shapes = None  # noqa: SLF001 - of its own class
         return twin
 
     @property
@@ -131,8 +160,7 @@ class Prepared:
 
     def _all_jobs(self, given: Any) -> JobColumns:
         """The jobs that have a queue, and the workloads that are there already; sorted by submission for the core."""
-        table = jobs_of(given, self.base.job_context())
-        table = self._with_queues(table)
+        table, self.notes = self._with_queues(jobs_of(given, self.base.job_context()))
         check_names(table)
         known = [key for key in self.base.keys() if self._lives(key)]  # noqa: SIM118 - a Scheduler is no mapping
         self._known: dict[int, str] = {}
@@ -156,21 +184,19 @@ class Prepared:
         finished = self.base.engine.condition(self.base.id_of(key), "Finished")
         return finished is None or not finished[0]
 
-    def _with_queues(self, table: JobColumns) -> JobColumns:
+    def _with_queues(self, table: JobColumns) -> tuple[JobColumns, tuple[tuple[str, int], ...]]:
+        """The jobs that have a queue, or wait for it, and what to note of them."""
         there = {queue.key for queue in self.base.state.store.objects.of(LocalQueue)}
         queue = table["queue"]
         absent = [code for code, name in enumerate(queue.names) if name not in there]
         lost = np.isin(queue.codes, absent)
-        self.notes: tuple[tuple[str, int], ...] = table.notes
         if not lost.any():
-            return table
+            return table, table.notes
         number = int(lost.sum())
         if self.settings.missing == "wait":
-            self.notes = (*self.notes, ("wait for a LocalQueue that is not there", number))
-            return table
+            return table, (*table.notes, ("wait for a LocalQueue that is not there", number))
         if self.settings.missing == "skip":
-            self.notes = (*self.notes, ("left out: their LocalQueue is not there", number))
-            return table.where(~lost)
+            return table.where(~lost), (*table.notes, ("left out: their LocalQueue is not there", number))
         counts = np.bincount(queue.codes[lost], minlength=len(queue.names))
         named = [f"{queue.names[code]} ({counted(counts[code], 'job')})" for code in absent if counts[code]]
         close = nearest(queue.names[absent[0]], there)
@@ -209,32 +235,38 @@ class Prepared:
                 planned += [(at, len(planned) + number, thing) for number, thing in enumerate(things)]
         planned.sort(key=lambda entry: entry[:2])
         self._cluster = self.declared
-        rows = self._rows()
-        order = np.argsort(np.argsort(self.jobs["submit"], kind="stable"), kind="stable")
         found = []
         for at, _, thing in planned:
-            found += [(self.zero + at, *step) for step in self._steps(thing, rows, order)]
+            found += [(min(LONGEST, self.zero + at), *step) for step in self._steps(thing)]
         self._cluster = self.declared
         return found
 
-    def _steps(self, thing: Any, rows: dict[str, int], order: Any) -> list[tuple[str, Any, int]]:
+    def _steps(self, thing: Any) -> list[tuple[str, Any, int]]:
         if isinstance(thing, Delete):
             kind, _, rest = thing.what.partition("/")
             namespace, _, name = rest.rpartition("/")
             return [("delete", (kind, namespace or "default" * (kind in ("LocalQueue", "LimitRange")), name), 0)]
         if isinstance(thing, Finish | Evict | Priority):
-            row = thing.job if isinstance(thing.job, int) else self._row_named(thing.job, rows)
-            if row is None or not 0 <= row < len(self.jobs):
+            row = int(thing.job) if isinstance(thing.job, Integral) else self._row_named(str(thing.job))
+            if row is None or not 0 <= row < self.size:
                 raise NotFoundError(f"events: {thing}: names no job")
-            value = thing.priority if isinstance(thing, Priority) else 0
-            return [(type(thing).__name__.lower(), int(order[row]), value)]
+            value = _priority(thing) if isinstance(thing, Priority) else 0
+            return [(type(thing).__name__.lower(), self._place_of(row), value)]
         return [("apply", obj, 0) for obj in self._changed(thing)]
 
-    def _row_named(self, name: str, rows: dict[str, int]) -> int | None:
+    def _place_of(self, row: int) -> int:
+        """The place of a job in the core; what was submitted later has that of its row."""
+        if self._places is None:
+            self._places = np.argsort(self._order, kind="stable")
+        return int(self._places[row]) if row < len(self._places) else row
+
+    def _row_named(self, name: str) -> int | None:
         """The row of a job by its name, or by namespace and name as errors tell it."""
         namespace, _, own = name.rpartition("/")
-        row = rows.get(own, _row_of(own))
-        if row is None or not namespace or not 0 <= row < len(self.jobs):
+        if self._rows_of_names is None:
+            self._rows_of_names = _rows(self.jobs)
+        row = self._rows_of_names.get(own, _row_of(own))
+        if row is None or not namespace or not 0 <= row < self.size:
             return row
         return row if str(self.jobs["queue"][row]).partition("/")[0] == namespace else None
 
@@ -250,42 +282,32 @@ class Prepared:
             return [thing]
         raise InvalidSpecError(f"events: {thing!r}; it must be an object, an Edit, Delete, Finish, Evict or Priority")
 
-    def _rows(self) -> dict[str, int]:
-        names = self.jobs["name"].tolist() if "name" in self.jobs.names else ()
-        return {str(name): row for row, name in enumerate(names)}
-
     def _start(self) -> VirtualRun:
-        self.order = np.argsort(self.jobs["submit"], kind="stable")
+        columns = self._columns(self.jobs, self.codes)
+        if self._known:
+            known = np.zeros(self.size, np.uint8)
+            known[list(self._known)] = 1
+            columns["known"] = known
         try:
-            core = VirtualRun(self.base.engine, self.shapes, self._columns(), self.options)
+            core = VirtualRun(self.base.engine, self.shapes, _ordered(columns, self._order), self.options)
         except InvalidSpecError:
             for template in self.jobs.templates:  # the core does not tell whose pods it cannot read
                 check(template)
             raise
         if self._known:
-            place = np.argsort(self.order, kind="stable")
-            core.adopt([(int(place[row]), key) for row, key in sorted(self._known.items())])
+            core.adopt([(self._place_of(row), key) for row, key in sorted(self._known.items())])
         return core
 
-    def _columns(self) -> dict[str, Any]:
-        """The columns of all jobs as the core takes them, in its order."""
-        table, order = self.jobs, self.order
-        columns: dict[str, Any] = {"submit": table["submit"], "runtime": table["runtime"], "shape": self.codes}
+    @staticmethod
+    def _columns(table: JobColumns, codes: NDArray[np.int32]) -> dict[str, Any]:
+        """The columns of jobs as the core takes them."""
+        columns: dict[str, Any] = {"submit": table["submit"], "runtime": table["runtime"], "shape": codes}
         columns |= {name: table[name] for name in ("every", "cost", "restore", "grace") if name in table.names}
         if "elastic" in table.names:
             columns["elastic"] = np.asarray(table["elastic"]).astype(np.uint8)
         if CREATED in table.names:
             columns["created"] = table[CREATED]
-        if self._known:
-            known = np.zeros(len(table), np.uint8)
-            known[list(self._known)] = 1
-            columns["known"] = known
-        if not bool((order[1:] > order[:-1]).all()):
-            columns = {name: column[order] for name, column in columns.items()}
-            columns["row"] = order.astype(np.int32)
-        if "name" in table.names:
-            columns["names"] = list(map(str, table["name"][order].tolist()))
-        return {n: np.ascontiguousarray(c) if isinstance(c, np.ndarray) else c for n, c in columns.items()}
+        return columns | {f"{name}s": table[name] for name in ("name", "uid") if name in table.names}
 
     # What is added while it goes on.
 
@@ -297,44 +319,100 @@ class Prepared:
 
     def apply(self, thing: Any) -> None:
         """Changes something now; it is decided upon when the run goes on."""
-        now = self.now
-        self._cluster = self.declared
-        for at, what, obj, _ in self.options["changes"]:
-            if what == "apply" and at <= now:
+        now, changes = self.now, self.options["changes"]
+        while self._applied < len(changes) and changes[self._applied][0] <= now:
+            _, what, obj, _ = changes[self._applied]
+            if what == "apply":
                 self._cluster = self._cluster.replace(obj)
-        place = np.argsort(self.order, kind="stable")
-        steps = [(now, *step) for step in self._steps(thing, self._rows(), place)]
-        self.options["changes"] = sorted([*self.options["changes"], *steps], key=lambda change: change[0])
+            self._applied += 1
+        steps = [(now, *step) for step in self._steps(thing)]
+        changes[self._applied : self._applied] = steps
+        self._applied += len(steps)
         for step in steps:
             self.core.plan(step)
         self._later.append((now, "apply", thing))
 
-    def _renumber(self, places: NDArray[np.int64]) -> None:
-        """Changes of jobs go with their jobs, which have moved to these places."""
-        self.options["changes"] = [
-            (at, what, int(places[thing]) if isinstance(thing, int) else thing, value)
-            for at, what, thing, value in self.options["changes"]
-        ]
-
     def submit(self, given: Any) -> None:
         """Takes in more jobs; those whose submission is over come now."""
-        now, old = self.now, len(self.jobs)
-        new = self._with_queues(jobs_of(given, self.base.job_context()))
+        now = self.now
+        new, notes = self._with_queues(jobs_of(given, self.base.job_context()))
         new = new.moved_to(np.maximum(new["submit"], now))
-        joined = concat([self.jobs, new])
-        check_names(joined)
-        shapes, codes = self._shapes_of(new)
-        codes = codes + np.int32(len(self.shapes))
-        self.jobs, self.shapes, self.codes = joined, [*self.shapes, *shapes], np.concatenate([self.codes, codes])
-        # Who has come keeps their place; the others are put in order with the new.
-        came = self.core.stats["next"]
-        rest = np.concatenate([self.order[came:], np.arange(old, len(joined))])
-        rest = rest[np.argsort(joined["submit"][rest], kind="stable")]
-        before, self.order = self.order, np.concatenate([self.order[:came], rest])
-        place = np.argsort(self.order, kind="stable")
-        self.core.extend(self.shapes, self._columns(), place[before].tolist())
-        self._renumber(place[before])
+        if not len(new):
+            return
+        shapes, own_codes = self._shapes_of(new)
+        fresh, places = self._fresh(shapes)
+        codes = places[own_codes]
+        self._add_names(new)
+        columns = self._columns(new, codes)
+        columns["row"] = np.arange(self.size, self.size + len(new), dtype=np.int32)
+        self.core.extend(list(fresh.values()), _ordered(columns, np.arange(len(new))))
+        assert self._known_shapes is not None
+        self._known_shapes |= {key: len(self.shapes) + place for place, key in enumerate(fresh)}
+        self.shapes += fresh.values()
+        self.notes = tuple(sums((*self.notes, *notes)).items())
+        self._tables.append(new)
+        self._codes.append(codes)
+        self.size += len(new)
+        self._rows_of_names = None
         self._later.append((now, "submit", given))
+
+    def _fresh(self, shapes: list[Workload]) -> tuple[dict[bytes, Workload], NDArray[np.int32]]:
+        """Of shapes those that the run does not have yet, and the places of all."""
+        if self._known_shapes is None:
+            self._known_shapes = {}
+            for place, shape in enumerate(self.shapes):
+                self._known_shapes.setdefault(shape_key(shape), place)
+        fresh: dict[bytes, Workload] = {}
+        added: dict[bytes, int] = {}
+        places = np.empty(len(shapes), np.int32)
+        for number, shape in enumerate(shapes):
+            key = shape_key(shape)
+            if key in self._known_shapes:
+                places[number] = self._known_shapes[key]
+                continue
+            places[number] = added.setdefault(key, len(self.shapes) + len(added))
+            fresh.setdefault(key, shape)
+        return fresh, places
+
+    def _add_names(self, new: JobColumns) -> None:
+        """Takes in the names of new jobs, which matter once any job has one.
+
+        Raises:
+            DuplicateError: A name is another job's.
+        """
+        self._has_names = self._has_names or "name" in new.names
+        if not self._has_names:
+            return
+        if self._names is None:
+            self._names = Names(self._tables)
+        self._names.add(new)
+
+
+def _ordered(columns: dict[str, Any], order: NDArray[np.int64]) -> dict[str, Any]:
+    """The columns with their rows in this order, and the row of each unless that is its place."""
+    if not bool((order[1:] > order[:-1]).all()):
+        columns = {"row": np.arange(len(order), dtype=np.int32), **columns}
+        columns = {name: column[order] for name, column in columns.items()}
+    found = {name: np.ascontiguousarray(column) for name, column in columns.items()}
+    return found | {name: list(map(str, found[name].tolist())) for name in ("names", "uids") if name in found}
+
+
+def _rows(table: JobColumns) -> dict[str, int]:
+    names = table["name"].tolist() if "name" in table.names else ()
+    return {str(name): row for row, name in enumerate(names)}
+
+
+def _priority(change: Priority) -> int:
+    """The priority, as a number of the core.
+
+    Raises:
+        InvalidSpecError: It is no whole number of 32 bits.
+    """
+    value: Any = change.priority
+    found = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
+    if found is None or not -(2**31) <= found < 2**31:
+        raise InvalidSpecError(f"events: {change}: priority: is {value!r}; it must be a whole number of 32 bits")
+    return found
 
 
 def _row_of(name: str) -> int | None:

@@ -62,6 +62,8 @@ _LONGEST = 10
 class Result(Recorded, Framed):
     """What came of a run; a value.
 
+    A Result can be copied and pickled. Unpickled, it answers as one that `load_result` has read: it has no Scheduler.
+
     Attributes:
         jobs: A row a job.
         runs: A row an admission.
@@ -283,8 +285,22 @@ class Result(Recorded, Framed):
 
     def _given(self) -> Prepared:
         if self._run is None:
-            raise StateError("result: was read from files; run it again to ask for a Scheduler")
+            raise StateError("result: was read from files or unpickled; run it again to ask for a Scheduler")
         return self._run
+
+    def __copy__(self) -> Result:
+        """The same result: tables are never changed."""
+        twin = Result.__new__(Result)
+        twin.__dict__.update(self.__dict__, wall=dict(self.wall))
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Result:
+        """The same as `copy.copy`."""
+        return self.__copy__()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the run that it came of, as `save` writes it."""
+        return {**self.__dict__, "_run": None}
 
     # Files.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.simulation.spans import span
 from kueuepy.tables import Categorical, Columns
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+
+MOST_STEPS = 10_000_000
+"""The largest number of steps of time in a table."""
 
 
 def series_of(
@@ -50,6 +54,7 @@ def resample(usage: Columns, step: Any, end: float | None = None) -> Columns:
     """Time-weighted means over steps, by queue and cell; the last step ends with the last row, or at `end`."""
     width = span("resample", step) / SECOND
     last = float(usage["seconds"].max(initial=0.0)) if end is None else end
+    _require_few("resample", max(last, width), width)
     edges = np.arange(0, max(last, width) + width * 0.999, width)
     names = ("used", "nominal", "borrowed", "waiting", "share")
     found: dict[str, list[Any]] = {"seconds": [], "cluster_queue": [], "cell": [], **{name: [] for name in names}}
@@ -72,8 +77,21 @@ def resample(usage: Columns, step: Any, end: float | None = None) -> Columns:
     )
 
 
+def _require_few(where: str, seconds: float, step: float) -> None:
+    """Refuses steps of which there are too many for a table.
+
+    Raises:
+        InvalidSpecError: There are more than `MOST_STEPS`.
+    """
+    if seconds / step > MOST_STEPS:
+        raise InvalidSpecError(
+            f"{where}: {step:g} s: comes {seconds / step:.3g} times; it must come at most {MOST_STEPS} times"
+        )
+
+
 def sampled(usage: Columns, step: float, end: float) -> dict[str, Any]:
     """The columns of usage after each step of so many seconds, from 0 to the end, by queue and cell."""
+    _require_few("record: usage", end, step)
     at = np.arange(0.0, end + step * 1e-9, step)
     rows, times = [np.zeros(0, np.int64)], [np.zeros(0)]
     for _, _, own in series_of(usage):

@@ -44,6 +44,12 @@ def shapes_of(
     return [read.shape(row) for row in first.tolist()], codes.astype(np.int32)
 
 
+def shape_key(shape: Workload) -> bytes:
+    """What two shapes have in common that are one: all but what tells Workloads apart."""
+    unnamed = msgspec.structs.replace(shape, name="", uid="", creation_timestamp=None, status=None)
+    return msgspec.msgpack.encode(unnamed, enc_hook=repr)
+
+
 def _columns(jobs: JobColumns) -> dict[str, Any]:
     """What shapes differ in; of rows that a template makes, the template alone."""
     names = ("queue", "priority", "pods", "min_pods", "flavor", "limit", "template", *jobs.resources)

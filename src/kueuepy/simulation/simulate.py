@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from kueuepy.errors import StateError
+from kueuepy._core import Turn
+from kueuepy.errors import StateError, UnsupportedError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.objects import SECOND
 from kueuepy.simulation.gather import result_of
@@ -19,12 +21,28 @@ from kueuepy.simulation.warn import is_about_figures
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from typing_extensions import Never
+
     from kueuepy.cluster import Cluster
     from kueuepy.scheduler import Scheduler
     from kueuepy.simulation.base import JobColumns
     from kueuepy.simulation.model import At, Delay, Missing, OnLoop, Time
     from kueuepy.simulation.result import Result
     from kueuepy.simulation.table import Jobs
+
+Method = TypeVar("Method", bound="Callable[..., Any]")
+
+
+def _alone(method: Method) -> Method:
+    """Makes a method of Simulation raise StateError while another thread is in one of the same run."""
+
+    @wraps(method)
+    def alone(self: Simulation, *arguments: Any, **named: Any) -> Any:
+        with self._turn:
+            return method(self, *arguments, **named)
+
+    return cast("Method", alone)
+
 
 _UNDER_WAY, _OVER = 1, 2
 _WORK = 512
@@ -38,7 +56,12 @@ class LoopError(StateError):
 
 @checked_methods
 class Simulation:
-    """A run that goes on moment by moment; `simulate` runs it to its end."""
+    """A run that goes on moment by moment; `simulate` runs it to its end.
+
+    One thread at a time may use it: a call while another thread is in one raises `StateError`. Threads that each work
+    on a `fork` of their own do not disturb each other. `copy.copy` and `copy.deepcopy` are `fork`; a Simulation cannot
+    be pickled, its `result` can.
+    """
 
     def __init__(
         self,
@@ -57,6 +80,7 @@ class Simulation:
         missing: Missing = "error",
     ) -> None:
         """Prepares the run; see `simulate`."""
+        self._turn = Turn("this Simulation")
         self._run = Prepared(
             cluster,
             jobs,
@@ -64,6 +88,7 @@ class Simulation:
         )
 
     @property
+    @_alone
     def jobs(self) -> JobColumns:
         """The jobs, and after them the workloads that were in the Scheduler already."""
         return self._run.jobs
@@ -76,10 +101,12 @@ class Simulation:
     # Going on.
 
     @property
+    @_alone
     def now(self) -> float:
         """Seconds of virtual time after the first submission."""
         return float(max(0, self._run.now - self._run.core.stats["start"])) / SECOND
 
+    @_alone
     def run(self, until: Time = None, *, progress: Callable[[Progress], None] | bool | None = False) -> None:
         """Goes on to this time after the first submission, or until nothing happens any more.
 
@@ -91,7 +118,7 @@ class Simulation:
         run = self._run
         end = run.end_of(until)
         run.reached = max(run.reached, 0 if until is None else end)
-        tell = Teller(progress, len(run.jobs))
+        tell = Teller(progress, run.size)
         try:
             while run.core.advance(until=end):
                 tell.maybe(self.progress)
@@ -99,6 +126,7 @@ class Simulation:
             tell.close()
         self._check_loop()
 
+    @_alone
     def run_for(self, seconds: float) -> bool:
         """Goes on for about so long by the clock on the wall; whether anything is left.
 
@@ -112,6 +140,7 @@ class Simulation:
         self._check_loop()
         return goes_on
 
+    @_alone
     def step(self) -> bool:
         """Goes on by one moment: what happens then, and the cycles that follow; whether anything happened.
 
@@ -123,6 +152,7 @@ class Simulation:
         self._check_loop()
         return went == _OVER
 
+    @_alone
     def apply(self, thing: Any) -> None:
         """Changes something at the moment that the run has come to; the next step decides with it.
 
@@ -135,6 +165,7 @@ class Simulation:
         """
         self._run.apply(thing)
 
+    @_alone
     def submit(self, jobs: JobColumns | Iterable[Any]) -> None:
         """Gives it more jobs, which come at their submission, or now if that is over.
 
@@ -153,12 +184,13 @@ class Simulation:
             loops = self.result().loops
             raise LoopError(f"simulate: {loops[0]}" if loops else "simulate: preemption goes round")
 
+    @_alone
     def progress(self) -> Progress:
         """How far it has come."""
         stats = self._run.core.stats
         return Progress(
             stats["finished"],
-            len(self.jobs),
+            self._run.size,
             self.now,
             stats["admissions"],
             stats["evictions"],
@@ -166,25 +198,47 @@ class Simulation:
         )
 
     @property
+    @_alone
     def states(self) -> Any:
         """By row, whether a job is still to come (0), waits (1), runs (2), has finished (3) or is deactivated (4)."""
         return self._run.states
 
+    @_alone
     def fork(self) -> Simulation:
         """Another run from here; what happens to one of the two is not seen by the other."""
         twin = Simulation.__new__(Simulation)
+        twin._turn = Turn("this Simulation")  # noqa: SLF001 - of its own class
         twin._run = self._run.copy()  # noqa: SLF001 - of its own class
         return twin
 
+    def __copy__(self) -> Simulation:
+        """The same as `fork`."""
+        return self.fork()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Simulation:
+        """The same as `fork`."""
+        return self.fork()
+
+    def __reduce__(self) -> Never:
+        """Is refused.
+
+        Raises:
+            UnsupportedError: A run cannot be pickled.
+        """
+        raise UnsupportedError("a Simulation cannot be pickled; pickle its result(), or the cluster and the jobs")
+
     @property
+    @_alone
     def scheduler(self) -> Scheduler:
         """The Scheduler of this moment, to ask and explain; what is done to it is not seen by the run."""
         return scheduler_of(self._run)
 
+    @_alone
     def result(self) -> Result:
         """What came of it until now."""
         return result_of(self._run.copy())
 
+    @_alone
     def close(self) -> Result:
         """What came of it until now, without a copy: it cannot go on."""
         return result_of(self._run)

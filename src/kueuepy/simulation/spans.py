@@ -178,19 +178,25 @@ def _steps(unit: str, step: int) -> int:
     return LONGEST // max(1, int(np.array(1, f"m8[{unit}]").astype("m8[ns]").view(np.int64)) * step)
 
 
-def span(where: str, value: Any) -> int:
+def span(where: str, value: Any, most: float = LONGEST) -> int:
     """Return the nanoseconds of an argument.
 
+    Args:
+        where: The name of the argument, for errors.
+        value: The argument.
+        most: The largest value, in nanoseconds; by default the largest that 64 bits hold, about 292 years.
+
     Raises:
-        InvalidSpecError: It is not a time span, is negative, or is longer than 64 bits of nanoseconds hold.
+        InvalidSpecError: It is not a time span, is negative, or exceeds `most`.
     """
     found = parse_span(value)
     if found is None or found < 0:
         raise InvalidSpecError(
             f"{where}: {shown(value)}; it must be a number of seconds of 0 or more, or such as 90s or 2d"
         )
-    if found > LONGEST:
-        raise InvalidSpecError(f"{where}: {shown(value)}; it must be at most {MOST}")
+    if found > most:
+        limit = MOST if most >= LONGEST else f"{int(most) // SECOND} seconds"
+        raise InvalidSpecError(f"{where}: {shown(value)}; it must be at most {limit}")
     return found
 
 

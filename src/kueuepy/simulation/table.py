@@ -29,6 +29,7 @@ class Jobs(JobColumns):
     | column | holds | without it |
     | --- | --- | --- |
     | `name` | the Workload's name | `j0000000` by row |
+    | `uid` | the Workload's UID, which breaks ties | the row, in 12 digits |
     | `queue` | the LocalQueue, `namespace/name`; in `default` the name alone | must be given |
     | `submit` | nanoseconds after the epoch, or after the first job | must be given |
     | `runtime` | nanoseconds from admission to the end without evictions; -1 never ends | must be given |

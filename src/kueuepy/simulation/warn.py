@@ -53,7 +53,7 @@ def warnings_of(result: Recorded, kpis: Kpis) -> tuple[str, ...]:
         *(
             f"{counted(rows, 'job')}: {what}"
             for what, rows in result.notes
-            if what.startswith(("left out", "wait for"))
+            if what.startswith(("left out", "wait for", "never finish"))
         ),
     )
 

@@ -33,6 +33,8 @@ class Event(msgspec.Struct, frozen=True):
     | `Pending` | its condition `QuotaReserved` says anew why it waits | |
     | `PreemptionSkipped` | it could have preempted, but others of the same cycle needed the same | |
     | `TargetsRecomputed` | others of the same cycle have its targets; `underlying_cause` is what came of it | |
+    | `Assigned` | it has quota, and its topology assignment has changed | |
+    | `UnhealthyNodes` | nodes of its topology assignment have failed, or are ready again | |
     | `Finished` | its job is done | its execution, as if it had been in one piece |
     | `Deleted` | it is gone | |
 

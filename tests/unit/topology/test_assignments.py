@@ -1,5 +1,7 @@
 """Nodes, Pods and topology assignments in manifests, both ways."""
 
+import tracemalloc
+
 import pytest
 
 import kueuepy as kq
@@ -242,3 +244,65 @@ def test_requests_in_python_are_those_of_manifests():
     assert kq.unconstrained(slices=[("rack", 2)]) == {"podSetSliceRequiredTopology": "rack", "podSetSliceSize": 2}
     with pytest.raises(kq.errors.InvalidSpecError, match="slices: is 'rack'; it must be a list such as"):
         kq.required("rack", slices="rack")
+
+
+def repeated(count, pods):
+    """A slice of a few bytes that names one domain again and again."""
+    part = {"domainCount": count, "valuesPerLevel": [{"universal": "b1-r1-h1"}], "podCounts": {"universal": pods}}
+    return {"levels": [HOSTNAME_LABEL], "slices": [part]}
+
+
+def test_a_domain_that_a_slice_repeats_is_read_as_one_however_often():
+    tracemalloc.start()
+    read = from_dict(workload("v1beta2", repeated(2**31 - 1, 1)))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    found = read.status.admission.pod_set_assignments[0].topology_assignment
+    assert [(tuple(domain.values), domain.count) for domain in found.domains] == [(("b1-r1-h1",), 2**31 - 1)]
+    assert peak < 2**20
+
+
+@pytest.mark.parametrize(
+    ("place", "fault"),
+    [
+        (
+            repeated(2**31 - 1, 2),
+            "podCounts.universal: has 2147483647 times 2 pods (domainCount); they must be 2147483647",
+        ),
+        (repeated(2**63, 1), "domainCount: is 9223372036854775808; it must be a whole number from 1 to 2147483647"),
+        (repeated(2**31, 1), "domainCount: is 2147483648; it must be a whole number from 1 to 2147483647"),
+        (
+            {
+                "levels": [HOSTNAME_LABEL],
+                "slices": [
+                    {"domainCount": 2, "valuesPerLevel": [{"individual": {}}], "podCounts": {"universal": 1}},
+                ],
+            },
+            "valuesPerLevel[0]: must have either universal, or individual with 2 roots",
+        ),
+        (
+            {
+                "levels": [HOSTNAME_LABEL],
+                "slices": [
+                    {
+                        "domainCount": 2**31 - 1,
+                        "valuesPerLevel": [{"individual": {"roots": ["a"]}}],
+                        "podCounts": {"universal": 1},
+                    }
+                ],
+            },
+            "valuesPerLevel[0]: must have either universal, or individual with 2147483647 roots",
+        ),
+    ],
+)
+def test_a_slice_of_more_than_is_counted_is_refused_before_it_is_read(place, fault):
+    with pytest.raises(kq.InvalidSpecError) as error:
+        from_dict(workload("v1beta2", place))
+    assert fault in str(error.value)
+
+
+def test_a_long_list_of_domains_of_the_first_version_is_read_as_it_is():
+    domains = [{"values": [f"h{n}"], "count": 1} for n in range(20_000)]
+    read = from_dict(workload("v1beta1", {"levels": [HOSTNAME_LABEL], "domains": domains}))
+    assert len(read.status.admission.pod_set_assignments[0].topology_assignment.domains) == len(domains)

@@ -37,6 +37,7 @@ from kueuepy.objects import (
     Workload,
     WorkloadPriorityClass,
 )
+from kueuepy.objects.base import without_numpy
 from kueuepy.objects.readable import Fault, fault_of
 
 __all__ = ["check", "check_read", "review_names", "review_object", "validate", "validate_update"]
@@ -179,7 +180,7 @@ def _has_its_types(obj: Object, review: Review) -> bool:
         review.problem((), f"is of the class {type(obj).__name__}; it must be one of Kueue's objects, such as Workload")
         return False
     try:
-        found = _read_again(kind, to_dict(obj), review)
+        found = _read_again(kind, _to_dict(obj), review)
     except (TypeError, ValueError, AttributeError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
         fault = fault_of(obj)
         named = fault if fault and fault[0] else ((), f"has a field of a wrong type: {error}")
@@ -217,6 +218,14 @@ def _may_be_absent(problem: Problem) -> bool:
 
 
 _METADATA_FIELDS = {(name,) for name in METADATA.properties}
+
+
+def _to_dict(obj: Object) -> Any:
+    """The object as a manifest; values of NumPy's in it become Python's."""
+    try:
+        return to_dict(obj)
+    except TypeError:
+        return to_dict(without_numpy(obj))
 
 
 def _review_fault(kind: Kind, fault: Fault | None, review: Review) -> None:

@@ -1,0 +1,123 @@
+#include "bindings/threads.h"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <new>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "bindings/errors.h"
+#include "bindings/pybind.h"
+
+namespace kueue::python {
+namespace {
+
+// How often this process and those before it were forked, each time by the parent of the next.
+std::atomic<uint32_t> forks{0};
+
+// A number of the calling thread that no other thread has, not even in a child process.
+uint32_t ThreadNumber() {
+  static std::atomic<uint32_t> last{0};
+  thread_local const uint32_t number = ++last;
+  return number;
+}
+
+uint64_t Me() { return static_cast<uint64_t>(forks) << 32 | ThreadNumber(); }
+bool IsMe(uint64_t holder) { return static_cast<uint32_t>(holder) == ThreadNumber(); }
+bool IsOfThisProcess(uint64_t holder) { return static_cast<uint32_t>(holder >> 32) == forks; }
+
+}  // namespace
+
+// All mutexes. The list is locked while the process forks, for which no thread waits long: nothing but a
+// constructor or a destructor of a mutex holds it.
+struct ForkSafeMutexes {
+  std::mutex mutex;
+  ForkSafeMutex* first = nullptr;
+
+  static ForkSafeMutexes& All() {
+    static ForkSafeMutexes* const all = Make();
+    return *all;
+  }
+  static ForkSafeMutexes* Make() {
+    pthread_atfork([] { All().mutex.lock(); }, [] { All().mutex.unlock(); }, &InChild);
+    return new ForkSafeMutexes;
+  }
+  static void InChild() {
+    ++forks;
+    for (ForkSafeMutex* at = All().first; at != nullptr; at = at->next_) {
+      if (at->mutex_.try_lock()) {
+        at->mutex_.unlock();
+      } else {
+        at->is_lost_ = true;
+        new (&at->mutex_) std::recursive_mutex;
+      }
+    }
+    All().mutex.unlock();
+  }
+};
+
+ForkSafeMutex::ForkSafeMutex() {
+  ForkSafeMutexes& all = ForkSafeMutexes::All();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  next_ = all.first;
+  link_ = &all.first;
+  if (next_ != nullptr) next_->link_ = &next_;
+  all.first = this;
+}
+
+ForkSafeMutex::~ForkSafeMutex() {
+  const std::lock_guard<std::mutex> lock(ForkSafeMutexes::All().mutex);
+  *link_ = next_;
+  if (next_ != nullptr) next_->link_ = link_;
+}
+
+void Turn::Enter(const char* what, bool again, bool waits) {
+  uint64_t holder = 0;
+  while (!holder_.compare_exchange_strong(holder, Me(), std::memory_order_acquire)) {
+    if (!waits || IsMe(holder) || !IsOfThisProcess(holder)) break;
+    const py::gil_scoped_release release;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    holder = 0;
+  }
+  if (holder == 0) {
+    depth_ = 1;
+    return;
+  }
+  if (IsMe(holder) && again) {
+    ++depth_;
+    return;
+  }
+  const char* why = IsMe(holder) ? " is in the midst of another call of the same thread"
+                    : IsOfThisProcess(holder)
+                        ? " is in use by another thread; use it in one thread at a time, "
+                          "or fork() it for each"
+                        : " was in use by another thread when this process was forked, and "
+                          "is incomplete here; make it again in this process";
+  ThrowIfError(absl::FailedPreconditionError(absl::StrCat(what, why)));
+}
+
+void Turn::Leave() {
+  if (--depth_ == 0) holder_.store(0, std::memory_order_release);
+}
+
+bool Turn::IsLost() const {
+  const uint64_t holder = holder_.load(std::memory_order_relaxed);
+  return holder != 0 && !IsMe(holder) && !IsOfThisProcess(holder);
+}
+
+void BindThreads(py::module_& module) {
+  struct Named {
+    std::string what;
+    Turn turn;
+    explicit Named(std::string name) : what(std::move(name)) {}
+  };
+  py::class_<Named>(module, "Turn", "The right to use an object, which one thread at a time has.")
+      .def(py::init<std::string>(), py::arg("what"))
+      .def("__enter__", [](Named& self) { self.turn.Enter(self.what.c_str(), /*again=*/true); })
+      .def("__exit__", [](Named& self, const py::args&) { self.turn.Leave(); });
+}
+
+}  // namespace kueue::python

@@ -1,0 +1,60 @@
+"""Locks of Python that a child process does not wait for if another thread held them when the process forked."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from kueuepy.errors import StateError
+
+if TYPE_CHECKING:
+    from threading import RLock
+
+_holders: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+
+
+class _Lost:
+    """Stands for a lock whose holder does not exist in this process; what it protects is incomplete."""
+
+    def __enter__(self) -> None:
+        raise StateError(
+            "this Scheduler was in use by another thread when this process was forked, and is incomplete here; "
+            "make it again in this process, or fork while no call is running"
+        )
+
+    def __exit__(self, *_: object) -> None:
+        """Is never called."""
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: ARG002, FBT001, FBT002 - as RLock's
+        """Raises StateError."""
+        self.__enter__()
+        return False
+
+    def release(self) -> None:
+        """Is never called."""
+
+
+def survives_fork(holder: Any, name: str = "lock") -> None:
+    """Replaces the lock of a holder in each child process that is forked while another thread has it.
+
+    Args:
+        holder: An object that can be referred to weakly.
+        name: The attribute that is its `RLock`.
+    """
+    _holders[holder] = name
+
+
+def _in_child() -> None:
+    for holder, name in tuple(_holders.items()):
+        lock: RLock = getattr(holder, name)
+        if isinstance(lock, _Lost):
+            continue
+        if lock.acquire(blocking=False):
+            lock.release()
+        else:
+            setattr(holder, name, _Lost())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)

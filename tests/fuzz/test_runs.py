@@ -1,0 +1,38 @@
+"""A share of the random runs; `python tests/fuzz` has more of them."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from fuzz.runs import Fuzzer
+
+RUNS = 150
+
+
+@pytest.fixture
+def fuzzer(monkeypatch):
+    """Random runs, whose short tables do not outlive the test."""
+    from kueuepy.simulation import distributions, model  # noqa: PLC0415
+
+    for module in (distributions, model):
+        monkeypatch.setattr(module, "TABLE", module.TABLE)
+    return Fuzzer
+
+
+@pytest.mark.sanitizer
+def test_random_runs_are_answered_and_hold_together(fuzzer):
+    runs = fuzzer(1)
+    for number in range(RUNS):
+        runs.run(number)
+    answered = {name: done for name, (done, _) in runs.counts.items()}
+    assert answered.pop("new") > RUNS / 10
+    assert all(done > 0 for done in answered.values()), answered
+
+
+@pytest.mark.threads
+def test_random_runs_are_used_by_several_threads(fuzzer):
+    runs = fuzzer(2, forks="libtsan" not in os.environ.get("LD_PRELOAD", ""))
+    for number in range(RUNS):
+        runs.run(number)

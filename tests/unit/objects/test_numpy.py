@@ -1,0 +1,120 @@
+"""NumPy's numbers, truth values, texts and times are taken wherever Python's are."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import pytest
+
+import kueuepy as kq
+from kueuepy.manifest import to_dict
+from kueuepy.objects.times import SECOND, nanoseconds
+from kueuepy.persist import from_bytes, to_bytes
+
+NAMES = np.array(["f", "a", "w", "cpu", "team"])
+TRUE = np.array([1])[0] == 1
+DAY = dt.datetime(2024, 5, 1, 12, tzinfo=dt.timezone.utc)
+
+
+def cluster():
+    flavor, queue, _, cpu, team = NAMES
+    return kq.Cluster(
+        kq.ResourceFlavor(flavor, node_labels={team: queue}),
+        kq.ClusterQueue.of(queue, {flavor: {cpu: np.int64(4)}}, cohort_name=team),
+    )
+
+
+def test_objects_with_names_from_an_array_are_those_with_texts():
+    found = cluster()
+    plain = kq.Cluster(
+        kq.ResourceFlavor("f", node_labels={"team": "a"}),
+        kq.ClusterQueue.of("a", {"f": {"cpu": 4}}, cohort_name="team"),
+    )
+    assert found == plain
+    assert type(found.cluster_queues[0].name) is str
+    assert [to_dict(obj) for obj in found.objects()] == [to_dict(obj) for obj in plain.objects()]
+
+
+def test_a_workload_of_values_of_numpy_is_submitted_and_saved():
+    scheduler = kq.Scheduler(cluster(), now=np.int64(5))
+    pods = kq.PodSet.of(NAMES[2], np.int16(2), requests={NAMES[3]: np.float64(0.5)}, min_count=np.uint8(1))
+    scheduler.submit(
+        kq.Workload(
+            NAMES[2],
+            queue_name=NAMES[1],
+            priority=np.int32(3),
+            pod_sets=[pods],
+            active=TRUE,
+            maximum_execution_time_seconds=np.int64(60),
+            labels={NAMES[1]: NAMES[2]},
+            creation_timestamp=np.datetime64("2024-05-01T12:00"),
+        )
+    )
+    scheduler.settle()
+    scheduler.advance(np.timedelta64(3, "s"))
+    scheduler.advance(np.int64(3))
+    found = scheduler.workload(NAMES[2])
+    assert (found.priority, found.pod_sets[0].count, found.status.admission is not None) == (3, 2, True)
+    assert scheduler.now == 11
+    assert from_bytes(to_bytes(scheduler)).workload("w") == found
+
+
+@pytest.mark.parametrize(
+    ("value", "exact"),
+    [
+        (np.datetime64("2024-05-01T12:00"), int(DAY.timestamp()) * SECOND),
+        (np.datetime64("2024-05-01T12:00:00.000000001", "ns"), int(DAY.timestamp()) * SECOND + 1),
+        (np.int64(7), 7),
+        (np.uint64(7), 7),
+    ],
+)
+def test_times_of_numpy_are_nanoseconds(value, exact):
+    assert nanoseconds(value, "time") == exact
+
+
+@pytest.mark.parametrize(
+    "value", [np.datetime64("NaT"), np.datetime64("2600"), np.timedelta64(5, "s"), TRUE, np.float64(1)]
+)
+def test_what_is_no_time_of_64_bits_is_refused(value):
+    with pytest.raises(kq.InvalidSpecError, match="time"):
+        nanoseconds(value, "time")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [np.timedelta64("NaT"), np.datetime64("2024"), np.float64("nan"), TRUE, np.timedelta64(10**6, "D")],
+)
+def test_what_is_no_duration_is_refused(value):
+    with pytest.raises(kq.InvalidSpecError, match="duration"):
+        kq.Scheduler(cluster(), now=0).advance(value)
+
+
+def test_a_moment_of_numpy_is_one():
+    assert kq.Scheduler(cluster(), now=np.datetime64("2024-05-01T12:00")).now == DAY.timestamp()
+
+
+def test_an_edit_takes_values_of_numpy():
+    path = NAMES[1].replace("a", "ClusterQueue/a:quota[f/cpu].nominalQuota")
+    assert cluster().edit(path, np.int64(8)) == cluster().edit(str(path), 8)
+
+
+def test_runs_and_tables_take_values_of_numpy():
+    rows = [
+        {"queue": NAMES[1], "name": f"w{n}", "submit": np.float32(n), "runtime": np.timedelta64(1, "m"), "cpu": n}
+        for n in np.arange(1, 4)
+    ]
+    result = kq.simulate(
+        cluster(),
+        rows,
+        until=np.timedelta64(50, "m"),
+        warmup=np.int64(0),
+        seed=np.int64(3),
+        model=kq.RunModel(grace=np.int64(5)),
+        delays=[kq.Failures(NAMES[0], np.float64(1e6), np.int64(5), {NAMES[3]: np.int64(1)}, lowers_quota=TRUE)],
+        events=[
+            kq.At(np.int64(3), kq.Finish(np.int64(0))),
+            kq.At(4, kq.simulation.model.Priority(np.int64(1), np.int8(2))),
+        ],
+    )
+    assert result.kpis.finished == 3
