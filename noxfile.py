@@ -70,8 +70,8 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def test(session: nox.Session) -> None:
     """Every test of Python, on the installed package."""
-    _install(session, "test")
-    session.run("python", "-m", "pytest", *session.posargs)
+    _install(session, "test-all")
+    session.run("python", "-m", "pytest", *(session.posargs or ["-n", "auto"]))
 
 
 @nox.session
@@ -127,7 +127,7 @@ def wheel(session: nox.Session) -> None:
     if size > LARGEST_WHEEL:
         session.error(f"{repaired.name} has {size:,} bytes; at most {LARGEST_WHEEL:,} are allowed")
     session.run("python", "-m", "venv", str(fresh))
-    groups = nox.project.dependency_groups(PYPROJECT, "test", "beside")
+    groups = nox.project.dependency_groups(PYPROJECT, "test-all")
     alone = {"PATH": str(fresh / "bin"), "PYTHONPATH": "", "CC": "false", "CXX": "false"}
     python = str(fresh / "bin" / "python")
     install = ("-m", "pip", "install", "--quiet", "--only-binary", ":all:")

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster.h"
+#include "simulation/queue_watch.h"
 #include "state/check.h"
 
 namespace kueue {
@@ -79,6 +80,22 @@ TEST(Simulation, EverythingThatFitsFinishesAndHoldsNothing) {
   for (NodeId node = 0; node < run.engine().state().forest().size(); ++node) {
     EXPECT_EQ(run.engine().state().quota.Usage(node, 0), Amount(0));
   }
+}
+
+TEST(QueueWatch, AJobAdmittedAtTheStartHasNotWaited) {
+  Load load;
+  load.Add(0, 10, 0);
+  load.Add(0, 10, 0);
+  Simulation run = load.Start(Cluster({QueueSpec("a", "", 1000)}), {testing_cluster::Job("", "a", "1").spec});
+  EXPECT_TRUE(run.Run(1));
+  ASSERT_EQ(run.jobs()[0].reserved, 0);
+  QueueWatch watch({"a"});
+  const QueueView view = watch.Look(run, 4 * kSecond).front();
+  EXPECT_EQ(view.waited, 4 * kSecond);  // by the second job alone
+  EXPECT_EQ(view.waiting, 1);
+  EXPECT_EQ(view.arrivals, 2);
+  EXPECT_FALSE(run.Run(1000));
+  EXPECT_EQ(watch.Look(run, 20 * kSecond).front().waited, 10 * kSecond);
 }
 
 TEST(RunModel, AnEvictedRunIsKeptLostAndOverheadToTheLastNanosecond) {

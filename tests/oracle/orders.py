@@ -83,7 +83,7 @@ def fair_order(heads: list[Head], gates: Gates) -> list[Head]:
     waiting = {head.queue.name: head for head in heads}
     order = []
     while waiting:
-        first = waiting[min(waiting)]
+        first = min(waiting.values(), key=lambda head: (head.time, head.queue.name))
         root = first.queue.path()[-1]
         winner = first if root is first.queue else _tournament(root, waiting, _standings(root, waiting), gates)
         assert winner is not None

@@ -40,7 +40,9 @@ void ReadReadiness(const py::handle& status, Node& node, std::optional<Time>& si
       return;
     }
     if (node.ready != NodeReadiness::kMissing) return;  // the first counts
-    node.ready = value == "True" ? NodeReadiness::kReady : NodeReadiness::kNotReady;
+    node.ready = value == "True"    ? NodeReadiness::kReady
+                 : value == "False" ? NodeReadiness::kNotReady
+                                    : NodeReadiness::kUnknown;
     if (const std::optional<Time> time = ReadTime(item, "lastTransitionTime", at)) since = time;
   });
   NoteConditions(others, node);

@@ -260,7 +260,10 @@ Node ReadNode(const py::handle& object) {
   }
   NoteConditions(Labels(object.attr("other_conditions")), node);
   const py::object ready = object.attr("ready");
-  if (!ready.is_none()) node.ready = ready.cast<bool>() ? NodeReadiness::kReady : NodeReadiness::kNotReady;
+  if (ready.is_none()) return node;
+  node.ready = ready.cast<bool>()                          ? NodeReadiness::kReady
+               : object.attr("ready_unknown").cast<bool>() ? NodeReadiness::kUnknown
+                                                           : NodeReadiness::kNotReady;
   return node;
 }
 

@@ -24,10 +24,20 @@ bool Borrows(const Head& head, const Share& share) {
 Tournament::Tournament(State& state, const std::vector<Head>& heads)
     : state_(state), heads_(heads), standings_(heads.size()) {
   for (size_t i = 0; i < heads.size(); ++i) by_queue_[state.forest().Name(heads[i].queue)] = i;
+  for (const auto& [name, index] : by_queue_) order_.push_back(index);
+  std::stable_sort(order_.begin(), order_.end(), [&heads](size_t a, size_t b) {
+    if (heads[a].fits != heads[b].fits) return heads[a].fits;
+    return heads[a].queue_time < heads[b].queue_time;
+  });
+}
+
+bool Tournament::IsLeft(size_t index) const {
+  return by_queue_.count(state_.forest().Name(heads_[index].queue)) > 0;
 }
 
 size_t Tournament::Pop() {
-  size_t winner = by_queue_.begin()->second;
+  while (!IsLeft(order_[next_])) ++next_;
+  size_t winner = order_[next_];
   const NodeId queue = heads_[winner].queue;
   if (state_.forest().Parent(queue) != kNoId) {
     const NodeId root = state_.forest().Root(queue);

@@ -140,6 +140,10 @@ bool SyncAdmitted(State& state, WorkloadId id) {
 }
 
 void Evict(State& state, WorkloadId id, Reason reason, const Message& message) {
+  if (MarkEvicted(state, id, reason, message)) state.Record(EventKind::kEvicted, id);
+}
+
+bool MarkEvicted(State& state, WorkloadId id, Reason reason, const Message& message) {
   Workload& workload = state.At(id);
   const bool was_evicted = workload.IsEvicted();
   SetCondition(state, workload, ConditionType::kEvicted, true, reason, message);
@@ -160,8 +164,8 @@ void Evict(State& state, WorkloadId id, Reason reason, const Message& message) {
     }
   }
   workload.queue_time = QueueOrderTime(state, workload);
-  if (!was_evicted) state.Record(EventKind::kEvicted, id);
   state.MarkDirty(id);
+  return !was_evicted;
 }
 
 bool HasAllChecksReady(const Workload& workload) {

@@ -24,6 +24,9 @@ bool UnsetQuotaReservation(State& state, WorkloadId id, Reason reason, const Mes
 bool SyncAdmitted(State& state, WorkloadId id);
 // Marks the workload Evicted and resets its checks. It keeps its quota until its job has stopped.
 void Evict(State& state, WorkloadId id, Reason reason, const Message& message);
+// The same without the event, for an eviction that an admission ends at once. Returns whether it is a new
+// one.
+bool MarkEvicted(State& state, WorkloadId id, Reason reason, const Message& message);
 
 bool HasAllChecksReady(const Workload& workload);
 bool HasCheckIn(const Workload& workload, CheckState check_state);

@@ -230,7 +230,7 @@ void ReconcileNode(State& state, const std::string& name) {
   const Node* const node = known == state.topology.nodes.end() ? nullptr : known->second.get();
   state.topology.waiting.erase(name);
   bool expired = false;
-  if (node != nullptr && node->ready == NodeReadiness::kNotReady) {
+  if (node != nullptr && node->IsNotReady()) {
     const Time until = SaturatingAdd(node->ready_since, kNodeFailureDelay);
     expired = state.now >= until;
     if (!expired && !gates.tas_replace_node_on_pod_termination) {

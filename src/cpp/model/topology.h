@@ -19,7 +19,12 @@ inline constexpr const char kHostname[] = "kubernetes.io/hostname";
 // Resource names and integers: thousandths of cpu, units of all else; sorted by name.
 using ResourceAmounts = std::map<std::string, int64_t>;
 
-enum class NodeReadiness : uint8_t { kMissing, kReady, kNotReady };  // of its condition Ready
+enum class NodeReadiness : uint8_t {
+  kMissing,
+  kReady,
+  kNotReady,
+  kUnknown
+};  // status of its condition Ready
 
 struct Node {
   std::string name;
@@ -33,6 +38,8 @@ struct Node {
   // its taints were added.
   std::string other_conditions;
   bool IsUsable() const { return ready == NodeReadiness::kReady && !unschedulable; }
+  // Whether it has the condition Ready, and that is not True.
+  bool IsNotReady() const { return ready == NodeReadiness::kNotReady || ready == NodeReadiness::kUnknown; }
 };
 
 // One slice layer of a request: pods come in slices of `size` within one domain of the level.

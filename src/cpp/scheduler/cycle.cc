@@ -20,6 +20,9 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
   is_preempted_.clear();
   all_preempted_.clear();
   admitted_.clear();
+  assigned_again_.clear();
+  written_ = 0;
+  late_.clear();
   state_.EnsureBuilt();
   state_.EnsureTopologies();
   TakeHeads();
@@ -68,6 +71,11 @@ void Cycle::End() {
   }
   for (size_t index : admitted_) {
     if (entries_[index].decided) Admit(entries_[index]);
+  }
+  for (const auto& [index, target] : late_) {
+    if (live_.At(target.workload).charged == kNoId) continue;
+    ++live_.Queue(live_.At(target.workload).charged).generation;
+    Preempt(live_, entries_[index], target);
   }
   if (waits_) return;
   live_.waiting = WaitingCycle();
@@ -142,8 +150,8 @@ void Cycle::ProcessInFairOrder() {
     if (!entry.nominated) continue;
     const Workload& workload = state_.At(entry.workload);
     const Amounts& usage = entry.assignment.usage;
-    heads.push_back({entry.queue, workload.priority, workload.queue_time, entry.is_preemptor, usage.data(),
-                     usage.size()});
+    heads.push_back({entry.queue, workload.priority, workload.queue_time, entry.is_preemptor,
+                     entry.assignment.mode == Mode::kFit, usage.data(), usage.size()});
     entry_of.push_back(i);
   }
   Tournament tournament(state_, heads);
@@ -290,6 +298,7 @@ bool Cycle::EvictsForNode(Entry& entry) {
     ++result_.evicted;
     result_.evicted_workloads.push_back(entry.workload);
   }
+  written_ = assigned_again_.size();
   return true;
 }
 
@@ -346,6 +355,7 @@ void Cycle::ProcessEntry(Entry& entry) {
   if (MustWait(entry)) return Wait(entry);
   entry.status = EntryStatus::kAssumed;
   admitted_.push_back(static_cast<size_t>(&entry - entries_.data()));
+  if (entry.second_pass > 0) assigned_again_.push_back(entry.workload);
 }
 
 // Keeps capacity for a preemptor without victims, so that lower workloads elsewhere in the tree don't take

@@ -116,6 +116,8 @@ class Cycle {
   void Reserve(const Entry& entry);
   void IssuePreemptions(Entry& entry);
   void Preempt(State& state, const Entry& entry, const Target& target);
+  bool IsAssignedAgain(WorkloadId workload) const;
+  bool IsWritten(WorkloadId workload) const;
   void Admit(Entry& entry);
   void FinishReplaced(const Entry& entry);
   void FinishEntry(Entry& entry);
@@ -142,6 +144,12 @@ class Cycle {
   absl::flat_hash_set<WorkloadId> is_preempted_;
   std::vector<WorkloadId> all_preempted_;
   std::vector<size_t> admitted_;  // entries that were admitted
+  // Workloads admitted in their second pass. Kueue writes admissions in the background and waits for
+  // evictions: the first `written_` of these admissions are written, since the cycle has waited for an
+  // eviction after them.
+  std::vector<WorkloadId> assigned_again_;
+  size_t written_ = 0;
+  std::vector<std::pair<size_t, Target>> late_;  // evictions on top of those admissions, by entry
   CycleResult result_;
 };
 

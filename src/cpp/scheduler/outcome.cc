@@ -1,5 +1,7 @@
 // What a cycle writes: preemptions, admissions, and why the others wait.
 // Mirrors pkg/scheduler/{scheduler,preemption/preemption}.go (kueue ff69552e79).
+#include <algorithm>
+
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
@@ -37,6 +39,10 @@ void Cycle::Preempt(State& state, const Entry& entry, const Target& target) {
                  PathOf(state.forest(), victim.charged)};
   const Message message = std::make_shared<const MessageBody>(std::move(by));
   SetCondition(state, victim, ConditionType::kPreempted, true, ReasonOf(target.reason), message);
+  if (IsAssignedAgain(target.workload) && !IsWritten(target.workload)) {
+    MarkEvicted(state, target.workload, Reason::kPreempted, message);  // until its admission is written
+    return;
+  }
   Evict(state, target.workload, Reason::kPreempted, message);
   if (state.record_events) {
     Event& event = state.events.back();
@@ -50,12 +56,30 @@ void Cycle::Preempt(State& state, const Entry& entry, const Target& target) {
   result_.evicted_workloads.push_back(target.workload);
 }
 
+bool Cycle::IsAssignedAgain(WorkloadId workload) const {
+  return std::find(assigned_again_.begin(), assigned_again_.end(), workload) != assigned_again_.end();
+}
+
+bool Cycle::IsWritten(WorkloadId workload) const {
+  const auto end = assigned_again_.begin() + static_cast<std::ptrdiff_t>(written_);
+  return std::find(assigned_again_.begin(), end, workload) != end;
+}
+
+// Of a victim that the cycle has admitted in its second pass, the later of the two writes counts: an eviction
+// on top of the admission, or an admission that ends the eviction.
 void Cycle::IssuePreemptions(Entry& entry) {
   const Workload& preemptor = state_.At(entry.workload);
+  bool writes = false;
   for (const Target& target : entry.targets) {
+    if (IsWritten(target.workload)) {
+      if (entry.decided) late_.emplace_back(&entry - entries_.data(), target);
+      continue;
+    }
+    writes = writes || !state_.At(target.workload).IsEvicted();
     Preempt(state_, entry, target);
     if (IsResumed() && entry.decided) Preempt(live_, entry, target);
   }
+  if (writes) written_ = assigned_again_.size();
   entry.message = PendingPreemptions(entry, preemptor.cls);
   entry.requeue_reason = RequeueReason::kPendingPreemption;
   entry.quota_reserved_reason = Reason::kWaitingForPreemptedWorkloads;

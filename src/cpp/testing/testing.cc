@@ -199,7 +199,7 @@ class Tables {
     }
     std::vector<Head> heads;
     for (size_t i = 0; i < specs.size(); ++i) {
-      heads.push_back({Queue(specs[i].queue), specs[i].priority, specs[i].time, specs[i].is_preemptor,
+      heads.push_back({Queue(specs[i].queue), specs[i].priority, specs[i].time, specs[i].is_preemptor, true,
                        usage[i].data(), usage[i].size()});
     }
     const Trial trial(state_);

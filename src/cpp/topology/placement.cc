@@ -162,7 +162,6 @@ bool Descent::PlaceLeader(OrderedChoices& list, size_t i, int32_t unit, Metric m
   const bool all = holds >= remaining.count && counts.leaders >= remaining.leaders;
   const int32_t taken = all ? remaining.count : std::min(holds, remaining.count);
   counts.leaders = all ? remaining.leaders : std::min(counts.leaders, remaining.leaders);
-  if (metric == Metric::kSlices) counts.slices = taken;
   counts.pods = taken * unit;
   remaining.leaders -= counts.leaders;
   remaining.count -= taken;
@@ -179,7 +178,6 @@ bool Descent::PlaceRest(OrderedChoices& list, size_t i, int32_t unit, Metric met
   const bool all = holds >= remaining.count;
   choice.counts.leaders = 0;
   choice.counts.pods = (all ? remaining.count : holds) * unit;
-  if (all && metric == Metric::kSlices) choice.counts.slices = remaining.count;
   chosen.push_back(choice);
   remaining.count -= holds;
   return all;

@@ -147,6 +147,8 @@ def _node_body(doc: Body) -> Body:
     picked = {name: value for name, value in picked.items() if value is not None}
     if conditions:
         picked["ready"] = found and found.get("status") == "True"
+    if found and found.get("status") not in ("True", "False"):
+        picked["readyUnknown"] = True
     others = _statuses(*listed)
     if others and (found or others != _statuses(_NO_CONDITION)):
         picked["otherConditions"] = others
@@ -161,6 +163,8 @@ def _node_spread(body: Body) -> Body:
     ready = body.get("ready", True)
     others = [{"type": name, "status": value} for name, value in body.get("otherConditions", {}).items()]
     mine = [] if ready is None else _condition("Ready", true=ready)["conditions"]
+    if mine and not ready and body.get("readyUnknown"):
+        mine[0]["status"] = "Unknown"
     if mine and "readySince" in body:
         mine[0]["lastTransitionTime"] = body["readySince"]
     status["conditions"] = [*mine, *others] or [_NO_CONDITION]

@@ -34,6 +34,9 @@ class Node(Object, frozen=True, kw_only=True):
         unschedulable: Whether it takes no new pods (`kubectl cordon`).
         ready: Whether condition `Ready` is true; `None` for a node that has no such condition, which is one that
             failed. A manifest without any condition is that of a ready node.
+        ready_unknown: Whether the status of a condition `Ready` that is not true is `Unknown` instead of `False`, as it
+            is when the node stopped reporting. Both are not ready; a change from one to the other wakes waiting
+            workloads, as each change of a node does.
         other_conditions: The status of each condition but `Ready`, by type; a change wakes who waits, as any change of
             a node does.
         ready_since: When the condition took its status, in nanoseconds since the Unix epoch; `None` for when it was
@@ -45,6 +48,7 @@ class Node(Object, frozen=True, kw_only=True):
     taints: Sequence[Taint] = ()
     unschedulable: bool = False
     ready: bool | None = True
+    ready_unknown: bool = False
     other_conditions: dict[str, str] = field(default_factory=dict)
     ready_since: Int64 | None = None
 

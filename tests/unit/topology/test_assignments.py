@@ -180,6 +180,7 @@ def test_a_node_is_read_as_kubectl_prints_it(status, ready):
         taints=[kq.Taint("spot", "true", "NoSchedule")],
         unschedulable=True,
         ready=ready,
+        ready_unknown=status == "Unknown",
         other_conditions={"MemoryPressure": "False"},
         ready_since=1_769_860_800_000_000_000,
     )

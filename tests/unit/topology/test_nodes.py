@@ -250,6 +250,9 @@ CHANGES = [
     ({}, {"other_conditions": {"DiskPressure": "True"}}, True),
     ({"other_conditions": {"DiskPressure": "True"}}, {"other_conditions": {"DiskPressure": "False"}}, True),
     ({"other_conditions": {"DiskPressure": "True"}}, {"other_conditions": {}}, True),
+    ({"ready": False}, {"ready": False, "ready_unknown": True}, True),
+    ({"ready": False, "ready_unknown": True}, {"ready_unknown": False}, True),
+    ({"ready": False, "ready_unknown": True}, {"ready": False, "ready_unknown": True}, False),
     ({"taints": (TAINT,)}, {"taints": (change(TAINT, time_added="2026-01-31T12:00:00Z"),)}, True),
 ]
 

@@ -1,0 +1,52 @@
+"""Workloads whose pod sets differ in what they ask of flavors and topologies."""
+
+import pytest
+
+import kueuepy as kq
+from kueuepy.replay import Replay
+
+from .conftest import FLAVOR, RACKS, hosts, job
+from .test_same_cycle import named, quota
+
+
+def template(**spec):
+    return {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}], **spec}}
+
+
+@pytest.mark.parametrize("choosy", [0, 1])
+def test_each_pod_set_of_a_group_decides_on_the_flavor(choosy):
+    """The pod set that asks for nothing does not answer for the one whose node selector the flavor fails."""
+    pod_sets = [
+        {"name": f"p{i}", "count": 1, "topologyRequest": {"podSetGroupName": "g"}, "template": template()}
+        for i in range(2)
+    ]
+    pod_sets[choosy]["template"] = template(nodeSelector={"zone": "b"})
+    objects = [
+        named("ResourceFlavor", "f", spec={"nodeLabels": {"zone": "a"}}),
+        *quota("q", 4),
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}},
+    ]
+    replay = Replay({"name": "group", "config": {}, "objects": objects, "steps": [], "results": []})
+    replay.step({"at": 1, "submit": [named("Workload", "w", spec={"queueName": "q", "podSets": pod_sets})]})
+    result = replay.step({"at": 2, "cycle": True})
+
+    assert "reserved" not in result
+    assert [entry["reason"] for entry in result["pending"]] == ["NoMatchingFlavor"]
+
+
+@pytest.mark.parametrize("licence", ["a.example/licence", "z.example/licence"])
+def test_usage_of_a_flavor_without_a_topology_stands_beside_that_of_one_with(licence):
+    """The invariants count each flavor's usage, whatever the order of the resources."""
+    queue = kq.ClusterQueue.of("vision", {"h100": {"nvidia.com/gpu": 8}}, {"plain": {licence: 8}})
+    counted = kq.objects.ResourceTransformation("nvidia.com/gpu", outputs={licence: "1"})
+    configuration = kq.Configuration(resources=kq.objects.Resources(transformations=(counted,)))
+    objects = (RACKS, FLAVOR, kq.ResourceFlavor("plain"), queue, hosts(1, 1, 2))
+    scheduler = kq.Scheduler(kq.Cluster(*objects, configuration=configuration))
+    scheduler.submit(job("train", 2, kq.required("rack")))
+    scheduler.settle()
+
+    admission = scheduler.workload("train").status.admission
+    assert admission is not None
+    assert admission.pod_set_assignments[0].flavors == {"nvidia.com/gpu": "h100", licence: "plain"}
+    assert admission.pod_set_assignments[0].topology_assignment is not None
+    assert scheduler.engine.check() == []
