@@ -16,7 +16,7 @@ from kueuepy.errors.problems import nearest
 from kueuepy.objects import SECOND
 from kueuepy.simulation.catalogue import FIGURES, unit_of
 from kueuepy.simulation.figures import Kpis, job_figures, percentile
-from kueuepy.simulation.values import parse_span
+from kueuepy.simulation.spans import parse_span
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:

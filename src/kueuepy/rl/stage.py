@@ -16,8 +16,8 @@ from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.gather import result_of
 from kueuepy.simulation.model import Record, Settings
 from kueuepy.simulation.prepare import Prepared
+from kueuepy.simulation.spans import span
 from kueuepy.simulation.table import Jobs
-from kueuepy.simulation.values import span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -13,7 +13,8 @@ from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.columns import ALIASES, check_columns, check_ends, is_resource, name_of_row, read_column
 from kueuepy.simulation.distributions import draws
-from kueuepy.simulation.values import Column, span
+from kueuepy.simulation.spans import span
+from kueuepy.simulation.values import Column
 from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
-from kueuepy.simulation.values import span
+from kueuepy.simulation.spans import span
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

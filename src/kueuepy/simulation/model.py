@@ -13,7 +13,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND, Object
 from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.distributions import TABLE, distribution_of, draws
-from kueuepy.simulation.values import span
+from kueuepy.simulation.spans import span
 
 if TYPE_CHECKING:
     from kueuepy.simulation.distributions import Distribution

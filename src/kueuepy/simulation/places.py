@@ -15,7 +15,7 @@ from kueuepy.simulation.pictures.names import time_unit
 from kueuepy.simulation.pictures.plot import draw
 from kueuepy.simulation.pictures.shown import Line, Lines
 from kueuepy.simulation.pictures.svg import svg
-from kueuepy.simulation.values import span
+from kueuepy.simulation.spans import span
 from kueuepy.tables import Categorical, Columns
 from kueuepy.topology.fragments import text_of
 

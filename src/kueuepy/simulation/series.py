@@ -8,7 +8,7 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
-from kueuepy.simulation.values import span
+from kueuepy.simulation.spans import span
 from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
