@@ -21,7 +21,8 @@ from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.columns import CREATED
 from kueuepy.simulation.items import Names, check_names, concat, jobs_of, of_workloads
 from kueuepy.simulation.model import Delete, Edit, Evict, Finish, Priority, Settings, delay_options, moment
-from kueuepy.simulation.shapes import shape_key, shapes_of
+from kueuepy.simulation.rows import ordered, priority_of, row_of, rows_of_names
+from kueuepy.simulation.shapes import KnownShapes, shapes_of
 from kueuepy.simulation.spans import span
 from kueuepy.simulation.sums import sums
 
@@ -91,7 +92,7 @@ class Prepared:
         self.options = self._read_options()
         self.shapes, codes = self._shapes_of(self.jobs)
         self._codes = [codes]
-        self._known_shapes: dict[bytes, int] | None = None
+        self._known_shapes: KnownShapes | None = None
         self._later: list[tuple[int, str, Any]] = []
         self.core = self._start()
         self._cluster, self._applied = self.declared, 0
@@ -250,7 +251,7 @@ class Prepared:
             row = int(thing.job) if isinstance(thing.job, Integral) else self._row_named(str(thing.job))
             if row is None or not 0 <= row < self.size:
                 raise NotFoundError(f"events: {thing}: names no job")
-            value = _priority(thing) if isinstance(thing, Priority) else 0
+            value = priority_of(thing) if isinstance(thing, Priority) else 0
             return [(type(thing).__name__.lower(), self._place_of(row), value)]
         return [("apply", obj, 0) for obj in self._changed(thing)]
 
@@ -264,8 +265,8 @@ class Prepared:
         """The row of a job by its name, or by namespace and name as errors tell it."""
         namespace, _, own = name.rpartition("/")
         if self._rows_of_names is None:
-            self._rows_of_names = _rows(self.jobs)
-        row = self._rows_of_names.get(own, _row_of(own))
+            self._rows_of_names = rows_of_names(self.jobs)
+        row = self._rows_of_names.get(own, row_of(own))
         if row is None or not namespace or not 0 <= row < self.size:
             return row
         return row if str(self.jobs["queue"][row]).partition("/")[0] == namespace else None
@@ -289,7 +290,7 @@ class Prepared:
             known[list(self._known)] = 1
             columns["known"] = known
         try:
-            core = VirtualRun(self.base.engine, self.shapes, _ordered(columns, self._order), self.options)
+            core = VirtualRun(self.base.engine, self.shapes, ordered(columns, self._order), self.options)
         except InvalidSpecError:
             for template in self.jobs.templates:  # the core does not tell whose pods it cannot read
                 check(template)
@@ -340,39 +341,22 @@ class Prepared:
         if not len(new):
             return
         shapes, own_codes = self._shapes_of(new)
-        fresh, places = self._fresh(shapes)
+        if self._known_shapes is None:
+            self._known_shapes = KnownShapes(self.shapes)
+        fresh, places = self._known_shapes.find(shapes)
         codes = places[own_codes]
         self._add_names(new)
         columns = self._columns(new, codes)
         columns["row"] = np.arange(self.size, self.size + len(new), dtype=np.int32)
-        self.core.extend(list(fresh.values()), _ordered(columns, np.arange(len(new))))
-        assert self._known_shapes is not None
-        self._known_shapes |= {key: len(self.shapes) + place for place, key in enumerate(fresh)}
-        self.shapes += fresh.values()
+        self.core.extend(fresh, ordered(columns, np.arange(len(new))))
+        self._known_shapes.add(fresh)
+        self.shapes += fresh
         self.notes = tuple(sums((*self.notes, *notes)).items())
         self._tables.append(new)
         self._codes.append(codes)
         self.size += len(new)
         self._rows_of_names = None
         self._later.append((now, "submit", given))
-
-    def _fresh(self, shapes: list[Workload]) -> tuple[dict[bytes, Workload], NDArray[np.int32]]:
-        """Of shapes those that the run does not have yet, and the places of all."""
-        if self._known_shapes is None:
-            self._known_shapes = {}
-            for place, shape in enumerate(self.shapes):
-                self._known_shapes.setdefault(shape_key(shape), place)
-        fresh: dict[bytes, Workload] = {}
-        added: dict[bytes, int] = {}
-        places = np.empty(len(shapes), np.int32)
-        for number, shape in enumerate(shapes):
-            key = shape_key(shape)
-            if key in self._known_shapes:
-                places[number] = self._known_shapes[key]
-                continue
-            places[number] = added.setdefault(key, len(self.shapes) + len(added))
-            fresh.setdefault(key, shape)
-        return fresh, places
 
     def _add_names(self, new: JobColumns) -> None:
         """Takes in the names of new jobs, which matter once any job has one.
@@ -386,34 +370,3 @@ class Prepared:
         if self._names is None:
             self._names = Names(self._tables)
         self._names.add(new)
-
-
-def _ordered(columns: dict[str, Any], order: NDArray[np.int64]) -> dict[str, Any]:
-    """The columns with their rows in this order, and the row of each unless that is its place."""
-    if not bool((order[1:] > order[:-1]).all()):
-        columns = {"row": np.arange(len(order), dtype=np.int32), **columns}
-        columns = {name: column[order] for name, column in columns.items()}
-    found = {name: np.ascontiguousarray(column) for name, column in columns.items()}
-    return found | {name: list(map(str, found[name].tolist())) for name in ("names", "uids") if name in found}
-
-
-def _rows(table: JobColumns) -> dict[str, int]:
-    names = table["name"].tolist() if "name" in table.names else ()
-    return {str(name): row for row, name in enumerate(names)}
-
-
-def _priority(change: Priority) -> int:
-    """The priority, as a number of the core.
-
-    Raises:
-        InvalidSpecError: It is no whole number of 32 bits.
-    """
-    value: Any = change.priority
-    found = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
-    if found is None or not -(2**31) <= found < 2**31:
-        raise InvalidSpecError(f"events: {change}: priority: is {value!r}; it must be a whole number of 32 bits")
-    return found
-
-
-def _row_of(name: str) -> int | None:
-    return int(name[1:]) if name[:1] == "j" and name[1:].isdigit() else None

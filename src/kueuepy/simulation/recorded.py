@@ -14,7 +14,10 @@ from kueuepy.tables import Columns
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from typing_extensions import Self
+
     from kueuepy.simulation.model import Settings
+    from kueuepy.simulation.prepare import Prepared
 
 _NAMED = 5
 
@@ -123,6 +126,20 @@ class Recorded:
         self.weights: dict[str, float] = facts["weights"]
         self.trees: dict[str, str] = facts["trees"]
         self._waiting = facts.get("waiting", ())
+        self._run: Prepared | None = None
+        self.wall: dict[str, float] = {}
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """The same record: tables are never changed."""
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__, wall=dict(self.wall))
+        return twin
+
+    __copy__ = __deepcopy__
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the run that it came of, as `save` writes it."""
+        return {**self.__dict__, "_run": None}
 
     def name_of(self, row: int) -> str:
         """The name of a job.

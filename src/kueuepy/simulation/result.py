@@ -93,7 +93,6 @@ class Result(Recorded, Framed):
         """Holds what `result_of` or `load_result` has gathered, and the run that it came of."""
         super().__init__(tables, totals, loops, facts)
         self._run = run
-        self.wall: dict[str, float] = {}
 
     @cached_property
     def kpis(self) -> Kpis:
@@ -287,20 +286,6 @@ class Result(Recorded, Framed):
         if self._run is None:
             raise StateError("result: was read from files or unpickled; run it again to ask for a Scheduler")
         return self._run
-
-    def __copy__(self) -> Result:
-        """The same result: tables are never changed."""
-        twin = Result.__new__(Result)
-        twin.__dict__.update(self.__dict__, wall=dict(self.wall))
-        return twin
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Result:
-        """The same as `copy.copy`."""
-        return self.__copy__()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the run that it came of, as `save` writes it."""
-        return {**self.__dict__, "_run": None}
 
     # Files.
 

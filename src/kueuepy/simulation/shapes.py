@@ -44,7 +44,36 @@ def shapes_of(
     return [read.shape(row) for row in first.tolist()], codes.astype(np.int32)
 
 
-def shape_key(shape: Workload) -> bytes:
+class KnownShapes:
+    """The shapes of a run by what they ask for, so that equal ones are found however they were submitted."""
+
+    def __init__(self, shapes: Sequence[Workload]) -> None:
+        """Knows these, by their places."""
+        self._places: dict[bytes, int] = {}
+        self._size = 0
+        self.add(shapes)
+
+    def add(self, shapes: Sequence[Workload]) -> None:
+        """Knows more shapes, whose places follow."""
+        for place, shape in enumerate(shapes, self._size):
+            self._places.setdefault(_key(shape), place)
+        self._size += len(shapes)
+
+    def find(self, shapes: Sequence[Workload]) -> tuple[list[Workload], NDArray[np.int32]]:
+        """The shapes that are not known yet, each once, and the places of all once those are added."""
+        fresh: dict[bytes, Workload] = {}
+        added: dict[bytes, int] = {}
+        places = np.empty(len(shapes), np.int32)
+        for number, shape in enumerate(shapes):
+            key = _key(shape)
+            known = self._places.get(key)
+            places[number] = added.setdefault(key, self._size + len(added)) if known is None else known
+            if known is None:
+                fresh.setdefault(key, shape)
+        return list(fresh.values()), places
+
+
+def _key(shape: Workload) -> bytes:
     """What two shapes have in common that are one: all but what tells Workloads apart."""
     unnamed = msgspec.structs.replace(shape, name="", uid="", creation_timestamp=None, status=None)
     return msgspec.msgpack.encode(unnamed, enc_hook=repr)

@@ -1,0 +1,49 @@
+"""Rows of jobs: in the order of the core, and by name."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kueuepy.simulation.base import JobColumns
+    from kueuepy.simulation.model import Priority
+
+
+def ordered(columns: dict[str, Any], order: NDArray[np.int64]) -> dict[str, Any]:
+    """The columns with their rows in this order, and the row of each unless that is its place."""
+    if not bool((order[1:] > order[:-1]).all()):
+        columns = {"row": np.arange(len(order), dtype=np.int32), **columns}
+        columns = {name: column[order] for name, column in columns.items()}
+    found = {name: np.ascontiguousarray(column) for name, column in columns.items()}
+    return found | {name: list(map(str, found[name].tolist())) for name in ("names", "uids") if name in found}
+
+
+def rows_of_names(table: JobColumns) -> dict[str, int]:
+    """The row of each name; of equal names, in namespaces of their own, the last."""
+    names = table["name"].tolist() if "name" in table.names else ()
+    return {str(name): row for row, name in enumerate(names)}
+
+
+def priority_of(change: Priority) -> int:
+    """The priority, as a number of the core.
+
+    Raises:
+        InvalidSpecError: It is no whole number of 32 bits.
+    """
+    value: Any = change.priority
+    found = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
+    if found is None or not -(2**31) <= found < 2**31:
+        raise InvalidSpecError(f"events: {change}: priority: is {value!r}; it must be a whole number of 32 bits")
+    return found
+
+
+def row_of(name: str) -> int | None:
+    """The row of a job by the name that it has where none is given."""
+    return int(name[1:]) if name[:1] == "j" and name[1:].isdigit() else None
