@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "bindings/pybind.h"
 #include "bindings/read.h"
+#include "bindings/read_devices.h"
 #include "bindings/view.h"
 
 namespace kueue::python {
@@ -88,6 +89,34 @@ constexpr ObjectKind kObjectKinds[] = {
        };
      },
      [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteRuntimeClass(name); }},
+    {"DeviceClass",
+     [](const py::handle& object, bool) -> ApplyObject {
+       return [name = TextOf(object, "name"), device_class = ReadDeviceClass(object),
+               created = OptionalInt(object.attr("creation_timestamp"))](Engine& engine) {
+         engine.ApplyDeviceClass(name, device_class, created);
+       };
+     },
+     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteDeviceClass(name); }},
+    {"ResourceClaimTemplate",
+     [](const py::handle& object, bool) -> ApplyObject {
+       return [ns = TextOf(object, "namespace"), name = TextOf(object, "name"),
+               spec = ReadResourceClaimTemplate(object)](Engine& engine) {
+         engine.ApplyResourceClaimTemplate(ns, name, spec);
+       };
+     },
+     [](Engine& engine, const std::string& ns, const std::string& name) {
+       engine.DeleteResourceClaimTemplate(ns, name);
+     }},
+    {"ResourceClaim",  // a workload that names one is refused, whether it exists or not
+     [](const py::handle&, bool) -> ApplyObject { return [](Engine&) {}; },
+     [](Engine&, const std::string&, const std::string&) {}},
+    {"ResourceSlice",
+     [](const py::handle& object, bool changed) -> ApplyObject {
+       return [name = TextOf(object, "name"), slice = ReadResourceSlice(object), changed](Engine& engine) {
+         engine.ApplyResourceSlice(name, slice, changed);
+       };
+     },
+     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteResourceSlice(name); }},
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ void BindSignals(py::module_& module);
 void BindNodes(py::module_& module);
 void BindArrow(py::module_& module);
 void BindPlaces(py::module_& module);
+void BindDevices(py::module_& module);
 }  // namespace kueue::python
 
 PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
@@ -44,4 +45,5 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   kueue::python::BindNodes(module);
   kueue::python::BindArrow(module);
   kueue::python::BindPlaces(module);
+  kueue::python::BindDevices(module);
 }

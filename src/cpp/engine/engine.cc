@@ -9,6 +9,7 @@
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
+#include "lifecycle/devices.h"
 #include "lifecycle/nodes.h"
 #include "lifecycle/second_pass.h"
 
@@ -148,7 +149,10 @@ void Engine::Update(WorkloadId id, WorkloadObject object, bool changed) {
   const bool requeues =
       PriorityChanged(*workload.spec, spec, priority != workload.priority) ||
       (state_.config.gates.elastic_jobs_via_workload_slices && ScaledDown(*workload.spec, spec));
-  if (moved) RemoveFromQueue(state_, id);
+  if (moved) {
+    RemoveFromQueue(state_, id);
+    Unlist(workload);
+  }
   const LocalQueueId local = state_.InternLocalQueue(spec.ns, spec.queue_name);
   const bool holds = workload.HasQuotaReservation();
   workload.uid = std::move(object.uid);

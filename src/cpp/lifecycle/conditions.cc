@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lifecycle/devices.h"
 #include "lifecycle/second_pass.h"
 #include "state/held.h"
 #include "text/sentences.h"
@@ -73,6 +74,7 @@ void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admi
   SetCondition(state, workload, ConditionType::kQuotaReserved, true, Reason::kQuotaReserved,
                QuotaReservedIn(state, admission->cluster_queue));
   workload.admission = std::move(admission);
+  Unlist(workload);
   for (ConditionType type : {ConditionType::kEvicted, ConditionType::kPreempted}) {
     const Condition* active = workload.Find(type);
     if (active == nullptr || !active->status) continue;
@@ -233,7 +235,8 @@ bool IsAdmissible(const State& state, const Workload& workload) {
 }
 
 bool IsBackoffExpired(const State& state, const Workload& workload) {
-  if (workload.IsFalse(ConditionType::kRequeued)) return false;
+  const bool ignored = workload.devices != nullptr && workload.devices->ignores_requeued;
+  if (!ignored && workload.IsFalse(ConditionType::kRequeued)) return false;
   const std::optional<Time>& requeue_at = workload.Status().requeue_at;
   return !requeue_at || state.now >= *requeue_at;
 }

@@ -51,6 +51,8 @@ struct Obstacle {
     kGated,
     kOnHold,
     kPodsReady,  // a cycle waits until all pods are ready
+    kDevicesRefused,
+    kDevicesUncounted,  // the workload controller has yet to look at it
   };
   Kind kind = Kind::kNone;
   std::string queue;  // of the four kinds that name one
@@ -59,7 +61,7 @@ struct Obstacle {
 
   bool IsNone() const { return kind == Kind::kNone; }
 };
-inline constexpr size_t kObstacleKinds = static_cast<size_t>(Obstacle::Kind::kPodsReady) + 1;
+inline constexpr size_t kObstacleKinds = static_cast<size_t>(Obstacle::Kind::kDevicesUncounted) + 1;
 Obstacle ObstacleOf(const State& state, const Workload& workload);
 
 }  // namespace kueue

@@ -14,6 +14,7 @@ from kueuepy.objects import (
     AdmissionCheck,
     ClusterQueue,
     Cohort,
+    DeviceClass,
     Configuration,
     LimitRange,
     LocalQueue,
@@ -23,6 +24,9 @@ from kueuepy.objects import (
     Pod,
     PriorityClass,
     ResourceFlavor,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
     RuntimeClass,
     Topology,
     Workload,
@@ -82,6 +86,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     namespaces: tuple[Namespace, ...] = ()
     limit_ranges: tuple[LimitRange, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
+    device_classes: tuple[DeviceClass, ...] = ()
+    resource_claim_templates: tuple[ResourceClaimTemplate, ...] = ()
+    resource_claims: tuple[ResourceClaim, ...] = ()
+    resource_slices: tuple[ResourceSlice, ...] = ()
     workloads: tuple[Workload, ...] = ()
     configuration: Configuration | None = None
     jobs: tuple[dict[str, Any], ...] = ()
@@ -146,6 +154,10 @@ FIELD_OF: dict[type[Object], str] = {
     PriorityClass: "priority_classes",
     RuntimeClass: "runtime_classes",
     LimitRange: "limit_ranges",
+    DeviceClass: "device_classes",
+    ResourceClaimTemplate: "resource_claim_templates",
+    ResourceClaim: "resource_claims",
+    ResourceSlice: "resource_slices",
     Cohort: "cohorts",
     ClusterQueue: "cluster_queues",
     LocalQueue: "local_queues",

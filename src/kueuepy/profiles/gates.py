@@ -15,10 +15,10 @@ CleanupProvisioningRequestsOnEviction +17
 ConcurrentAdmission -18
 ConfigurableResourceTransformations !15 x16
 CustomMetricLabels -17
-DRAExtendedResources -17 x19
+DRAExtendedResources -17 ?18 x19
 DeferRayServiceFinalizationForRedisCleanup +17
 DisableWaitForPodsReady -19
-DynamicResourceAllocation -15 x19
+DynamicResourceAllocation -15 ?18 x19
 ElasticJobsViaWorkloadSlices -15 +18
 ElasticJobsViaWorkloadSlicesWithTAS -17
 FailureRecoveryPolicy -15
@@ -127,6 +127,7 @@ DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "KueueDRAIntegrationExtendedResource": ("KueueDRAIntegration",),
     "KueueDRAIntegrationPartitionableDevices": ("KueueDRAIntegration",),
     "KueueDRAIntegrationConsumableCapacity": ("KueueDRAIntegration",),
+    "DRAExtendedResources": ("DynamicResourceAllocation",),
     "FlavorFungibilityPreserveScanProgress": ("FlavorFungibility",),
 }
 """Gates that a gate needs to be on while it is on."""

@@ -13,13 +13,14 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem
 from kueuepy.manifest.convert import read_object, settled, to_dict
 from kueuepy.manifest.kinds import BY_CLASS, Kind
-from kueuepy.manifest.validation import flavor, other, queue, update, workload
+from kueuepy.manifest.validation import devices, flavor, other, queue, update, workload
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import (
     AdmissionCheck,
     ClusterQueue,
     Cohort,
+    DeviceClass,
     Configuration,
     LimitRange,
     LocalQueue,
@@ -30,6 +31,9 @@ from kueuepy.objects import (
     Pod,
     PriorityClass,
     ResourceFlavor,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
     RuntimeClass,
     Topology,
     Workload,
@@ -51,6 +55,10 @@ _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
     PriorityClass: other.review_priority_class,
     LimitRange: other.review_limit_range,
     RuntimeClass: other.review_runtime_class,
+    DeviceClass: devices.review_device_class,
+    ResourceClaimTemplate: devices.review_template,
+    ResourceClaim: devices.review_claim,
+    ResourceSlice: devices.review_slice,
     Node: other.review_node,
     Pod: other.review_pod,
     Namespace: lambda _, __: None,
