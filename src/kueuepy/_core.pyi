@@ -141,7 +141,7 @@ class Engine:
     @property
     def now(self) -> int:
         """The time."""
-    def settle(self) -> None:
+    def settle(self, all_devices: bool = False) -> None:
         """Kueue's controllers run until nothing changes."""
     def cycle(self) -> tuple[bool, int, int, bool]:
         """One scheduling cycle: whether it was idle, how many were admitted and evicted, whether anything moved."""

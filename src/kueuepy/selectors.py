@@ -13,6 +13,7 @@ import json
 import re
 from decimal import Decimal
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Quantity
@@ -142,6 +143,11 @@ def _part_of_version(position: int) -> Callable[[dict[str, str]], int]:
 
 
 _WHAT, _INSTALL = "selectors of devices", '"kueuepy[dra]"'
+
+
+def is_available() -> bool:
+    """Whether the library is installed that evaluates selectors."""
+    return find_spec("cel_expr_python") is not None
 
 
 @lru_cache(maxsize=1)

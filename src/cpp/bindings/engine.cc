@@ -259,9 +259,9 @@ void SetReclaimable(SharedEngine& shared, Serial serial, std::map<std::string, i
 
 // --- cycles
 
-void Settle(SharedEngine& shared) {
+void Settle(SharedEngine& shared, bool all_devices) {
   const py::gil_scoped_release release;
-  shared.Change([](Engine& engine) { engine.Settle(); });
+  shared.Change([all_devices](Engine& engine) { engine.Settle(all_devices); });
 }
 
 bool IsBlocked(SharedEngine& shared) {
@@ -325,7 +325,7 @@ void BindWorkloads(BoundEngine& bound) {
 
 // What runs, and what it comes to.
 void BindRuns(BoundEngine& bound) {
-  bound.def("settle", &Settle)
+  bound.def("settle", &Settle, py::arg("all_devices") = false)
       .def_property_readonly("is_blocked", &IsBlocked)
       .def("cycle", &RunCycle)
       .def("find", &FindWorkload, py::arg("key"))

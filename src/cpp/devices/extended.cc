@@ -33,6 +33,19 @@ bool IsInt64(const Quantity& quantity) {
   return quantity.value().IsInteger() && quantity <= *most;
 }
 
+// Go reads a quantity of more digits into a form that never counts as an integer
+// (k8s.io/apimachinery/pkg/api/resource/quantity.go:ParseQuantity,AsInt64).
+bool IsReadAsInt64(const Quantity& quantity) {
+  constexpr size_t kMostDigits = 18, kMostBits = 15;
+  if (!IsInt64(quantity)) return false;
+  const std::string text = quantity.ToText();
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const bool binary = !text.empty() && text.back() == 'i';
+  if (!binary) return digits <= kMostDigits;
+  const size_t exponent = 10 * (absl::string_view("KMGTPE").find(text[digits]) + 1);
+  return digits + exponent * 3 / 10 + 1 <= kMostBits;
+}
+
 // All of a pod: init containers run one after another, the others at once.
 ResourceList PodTotal(const std::vector<Requesting>& init, const std::vector<Requesting>& regular) {
   ResourceList highest, sum;
@@ -112,7 +125,7 @@ class PodSetResources {
     for (const std::vector<Requesting>* part : {&init_, &regular_}) {
       for (const Requesting& one : *part) {
         const auto found = one.requests.find(resource);
-        if (found == one.requests.end() || IsInt64(found->second)) continue;
+        if (found == one.requests.end() || IsReadAsInt64(found->second)) continue;
         errors.push_back(Invalid(absl::StrCat(one.path, ".resources.requests.", resource),
                                  "extended resource quantity must be an integer",
                                  GoQuote(found->second.ToText())));

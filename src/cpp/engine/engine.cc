@@ -159,6 +159,7 @@ void Engine::Update(WorkloadId id, WorkloadObject object, bool changed) {
   workload.spec = std::move(object.spec);
   workload.local_queue = local;
   state_.MarkDirty(id);
+  if (changed) NoteSpec(state_, workload);
   if (workload.IsFinished() && !changed) return;
   if (workload.IsFinished() || !active) {
     LeaveEverything(state_, id);
@@ -253,10 +254,11 @@ void Engine::SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclai
   }
 }
 
-void Engine::Settle() {
+void Engine::Settle(bool all_devices) {
   ReconcileWaitingNodes(state_);
   do {
-    kueue::Settle(state_);
+    kueue::Settle(state_, all_devices);
+    all_devices = false;
   } while (RemoveTerminated());
 }
 

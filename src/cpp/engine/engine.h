@@ -110,8 +110,8 @@ class Engine {
   void SetPodsReady(WorkloadId id, bool ready);
   void SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclaimable);
 
-  // Lets the controllers run until nothing changes.
-  void Settle();
+  // Lets the controllers run until nothing changes; see kueue::Settle.
+  void Settle(bool all_devices = false);
   // Retries what was notified, then runs one scheduling cycle if any active queue has a head. One that waits
   // for pods goes on once all are ready.
   CycleResult RunCycle(std::vector<Entry>* keep = nullptr);

@@ -135,7 +135,8 @@ bool SyncAdmitted(State& state, WorkloadId id) {
     StatusDetails& status = state.EditStatus(workload);
     status.past_execution_seconds = status.past_execution_seconds.value_or(0) + since / kSecond;
   }
-  const bool changed = SetCondition(state, workload, ConditionType::kAdmitted, admits, reason, Say(sentence));
+  bool changed = SetCondition(state, workload, ConditionType::kAdmitted, admits, reason, Say(sentence));
+  changed = TakeNoteOfSpec(workload) || changed;
   if (changed) state.MarkDirty(id);
   if (admits && !was_admitted) state.Record(EventKind::kAdmitted, id);
   return changed;

@@ -151,6 +151,10 @@ bool SameStatus(const Workload& workload, const std::shared_ptr<const StatusDeta
   });
 }
 
+bool IsRespecified(const Workload& workload) {
+  return workload.devices != nullptr && workload.devices->respecified;
+}
+
 // Once its devices are counted, the controller goes on with a workload without the conditions QuotaReserved=False
 // and Requeued=False. They stay in the API unless something else writes the status.
 bool ReconcileWithDevices(State& state, WorkloadId id) {
@@ -159,9 +163,10 @@ bool ReconcileWithDevices(State& state, WorkloadId id) {
   const DeviceLook look = LookAtDevices(state, id);
   if (look.is_over) return look.changed;
   const absl::InlinedVector<Condition, 3> without = state.At(id).conditions;
+  const bool respecified = IsRespecified(state.At(id));
   const bool changed = ReconcileCounted(state, id);
   Workload& workload = state.At(id);
-  const bool wrote = !SameStatus(workload, status, without);
+  const bool wrote = !SameStatus(workload, status, without) || (respecified && !IsRespecified(workload));
   if (wrote && !SameStatus(workload, status, before)) return changed;
   workload.conditions = before;
   return changed && !wrote;
@@ -303,10 +308,10 @@ class Rounds {
 
 }  // namespace
 
-void Settle(State& state) {
+void Settle(State& state, bool all_devices) {
   state.EnsureBuilt();
   ReleaseWaitingCycle(state);
-  MarkDevicesDirty(state);
+  MarkDevicesDirty(state, all_devices);
   Rounds(state).Run();
   if (state.config.admission_fair_sharing) Sample(state);
 }

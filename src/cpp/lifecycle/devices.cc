@@ -59,7 +59,21 @@ void NoteChange(Workload& workload) {
   if (workload.devices == nullptr || !workload.devices->changed) EditDevices(workload).changed = true;
 }
 
-void ForgetDevices(Workload& workload) { workload.devices = nullptr; }
+void ForgetDevices(Workload& workload) {
+  const bool respecified = workload.devices != nullptr && workload.devices->respecified;
+  workload.devices = nullptr;
+  if (respecified) EditDevices(workload).respecified = true;
+}
+
+void NoteSpec(const State& state, Workload& workload) {
+  if (NeedsDevices(state, workload)) EditDevices(workload).respecified = true;
+}
+
+bool TakeNoteOfSpec(Workload& workload) {
+  if (workload.devices == nullptr || !workload.devices->respecified) return false;
+  EditDevices(workload).respecified = false;
+  return true;
+}
 
 void Unlist(Workload& workload) {
   if (workload.devices != nullptr && workload.devices->listed) EditDevices(workload).listed = false;
@@ -141,10 +155,8 @@ bool IsDeviceRefusal(const Message& message) {
   return said->sentence == Sentence::kDevicesRefused || said->sentence == Sentence::kDevicesOff;
 }
 
-void MarkDevicesDirty(State& state) {
-  // Where usage orders a queue, each look at a workload brings its order up to date.
-  const bool reorders = state.config.admission_fair_sharing && state.devices != nullptr;
-  if (!state.devices_changed && !reorders) return;
+void MarkDevicesDirty(State& state, bool all) {
+  if (!state.devices_changed && !all) return;
   state.devices_changed = false;
   for (WorkloadId id : state.Living()) {
     const Workload& workload = state.At(id);

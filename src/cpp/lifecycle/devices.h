@@ -40,13 +40,17 @@ DeviceQueueing& EditDevices(Workload& workload);
 void NoteChange(Workload& workload);
 // It is in no queue and no LocalQueue's list any more, and nothing is known of its devices.
 void ForgetDevices(Workload& workload);
+// Its spec changed. Whether it did since the last time that this was asked.
+void NoteSpec(const State& state, Workload& workload);
+bool TakeNoteOfSpec(Workload& workload);
 // It is in no LocalQueue's list any more.
 void Unlist(Workload& workload);
 // The queue has a copy of the workload as the API has it.
 void TakeCopyOfApi(Workload& workload);
 
-// The controllers look again at every pending workload with devices, if something changed that devices depend on.
-void MarkDevicesDirty(State& state);
+// The controllers look again at every pending workload with devices, if something changed that devices depend on, or
+// in any case.
+void MarkDevicesDirty(State& state, bool all);
 
 }  // namespace kueue
 

@@ -74,7 +74,7 @@ void AddOrUpdate(State& state, WorkloadId id, bool changed) {
     if (changed) NoteChange(workload);
     return;
   }
-  if (workload.devices != nullptr) {
+  if (workload.devices != nullptr && workload.devices->charges != nullptr) {
     AddOrUpdateUncounted(state, id);
   } else {
     Place(state, id, changed);
@@ -83,7 +83,7 @@ void AddOrUpdate(State& state, WorkloadId id, bool changed) {
 
 void AddOrUpdateUncounted(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
-  const bool changed = workload.devices != nullptr;
+  const bool changed = workload.devices != nullptr && workload.devices->charges != nullptr;
   ForgetDevices(workload);
   Place(state, id, changed);
 }
@@ -98,7 +98,7 @@ bool AddOrUpdateCounted(State& state, WorkloadId id, const std::shared_ptr<const
   const bool changed = !waits || before.changed || requeued_differs ||
                        !SameCharges(before.charges.get(), charges.get());
   DeviceQueueing& devices = EditDevices(workload);
-  devices = {charges, /*listed=*/true, /*changed=*/false, /*ignores_requeued=*/true};
+  devices = {charges, /*listed=*/true, /*changed=*/false, /*ignores_requeued=*/true, before.respecified};
   if (state.QueueOf(workload) == kNoId) return false;
   if (workload.place == QueuePlace::kInflight) {
     devices.changed = before.changed;
@@ -173,8 +173,6 @@ bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
     return false;
   }
   TakeCopyOfApi(workload);
-  // The next look at a workload with devices takes it for changed, as its own copy is without the condition.
-  if (workload.devices != nullptr && workload.IsFalse(ConditionType::kRequeued)) state.MarkDirty(id);
   if (why == RequeueReason::kPendingPreemption) {
     pending.preemptor = id;
     pending.sticky = best_effort;

@@ -68,6 +68,7 @@ Outcome ReconcileActive(State& state, WorkloadId id) {
     auto spec = std::make_shared<WorkloadSpec>(*workload.spec);
     spec->active = false;
     workload.spec = std::move(spec);
+    NoteSpec(state, workload);
     LeaveEverything(state, id);
     return Outcome::kChanged;
   }

@@ -115,6 +115,8 @@ struct DeviceQueueing {
   bool changed = false;  // its spec, reclaimable pods or conditions changed since it was put into its queue
   // The queue holds a copy without the condition Requeued=False, which the API still has.
   bool ignores_requeued = false;
+  // Its spec changed since the condition Admitted was last written, which says of which spec it is.
+  bool respecified = false;
 };
 
 }  // namespace kueue

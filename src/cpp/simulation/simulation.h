@@ -73,6 +73,7 @@ class Simulation {
   // `places` has the new place of each old job; shapes keep their places, and new ones follow.
   void Extend(std::shared_ptr<const JobColumns> jobs, const std::vector<int32_t>& places);
   // A workload that the engine knows already is this job.
+  void NoteAsks(WorkloadId id, size_t shape);
   void Adopt(int32_t job, WorkloadId workload);
   // Brings all figures to the last moment, and records the runs under way.
   void Close();

@@ -103,7 +103,7 @@ class Replay:
             counts = {pod_set["name"]: pod_set["count"] for pod_set in event["podSets"]}
             engine.set_reclaimable(self._id(event["workload"]), counts)
         if step.get("settle"):
-            engine.settle()
+            engine.settle(all_devices=True)  # the recordings look at every workload with devices
         idle = bool(step.get("cycle")) and bool(engine.cycle()[0])
         return self._result(idle=idle and not engine.is_blocked)
 
