@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 
 _QUANTITY, _VERSION = "kubernetes.Quantity", "kubernetes.Semver"
 _ATTRIBUTES, _CAPACITY = "device.attributes", "device.capacity"
-_ELSEWHERE = frozenset(
-    "url isURL getScheme getHost getHostname getPort getEscapedPath getQuery ip isIP ip.isCanonical family isUnspecified "
-    "isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast cidr isCIDR containsIP containsCIDR masked "
-    "prefixLength find findAll sets isSorted sum min max indexOf lastIndexOf transformList transformMap "
-    "transformMapEntry format named validate authorizer".split()
-)
+_NAMES = """
+    url isURL getScheme getHost getHostname getPort getEscapedPath getQuery ip isIP family isUnspecified isLoopback
+    isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast cidr isCIDR containsIP containsCIDR masked prefixLength
+    find findAll sets isSorted sum min max indexOf lastIndexOf transformList transformMap transformMapEntry format named
+    validate authorizer
+"""
+_ELSEWHERE = frozenset(_NAMES.split())
 """Functions that Kubernetes has and that are not evaluated here."""
 
 
@@ -155,7 +156,11 @@ def _environment() -> Any:
     cel = imported("cel_expr_python.cel", _WHAT, _INSTALL)
     extensions = [
         getattr(imported(f"cel_expr_python.ext.{name}", _WHAT, _INSTALL), cls)()
-        for name, cls in (("ext_bindings", "ExtBindings"), ("ext_optional", "ExtOptional"), ("ext_strings", "ExtStrings"))
+        for name, cls in (
+            ("ext_bindings", "ExtBindings"),
+            ("ext_optional", "ExtOptional"),
+            ("ext_strings", "ExtStrings"),
+        )
     ]
     kinds = cel.Type
     held = kinds.Map(kinds.STRING, kinds.STRING)
@@ -231,7 +236,7 @@ class _Rewriter:
 
     def asks_for_fields(self) -> bool:
         """Whether `has` asks for a field of the device itself, which is no field to the library."""
-        return any(self._is_presence(i) for i, token in enumerate(self._tokens) if token == "has")
+        return any(self._is_presence(i) for i, word in enumerate(self._tokens) if word == "has")
 
     def _at(self, position: int) -> str:
         return self._tokens[position] if 0 <= position < len(self._tokens) else ""
@@ -269,10 +274,10 @@ class _Rewriter:
             return self._default(name, key, optional=optional), end + 1
         if following == ".":
             optional = self._at(after + 1) == "?"
-            key = after + (2 if optional else 1)
-            if self._at(key + 1) == "(":
+            named = after + (2 if optional else 1)
+            if self._at(named + 1) == "(":
                 return name, after
-            return self._default(name, json.dumps(self._at(key)), optional=optional), key + 1
+            return self._default(name, json.dumps(self._at(named)), optional=optional), named + 1
         counted = self._at(position - 2) == "size" and self._at(position - 1) == "(" and following == ")"
         if self._at(position - 1) == "in" or counted:
             return name, after
@@ -425,4 +430,3 @@ def _attribute(domain: str, name: str, value: Any, driver: str) -> Any:
         return _version(version)
     except ValueError as error:
         raise ValueError(f"attribute {written}: parse semantic version: {error}") from None
-

@@ -11,7 +11,8 @@ namespace {
 
 DeviceSelectors ReadSelectors(const py::handle& object) {
   DeviceSelectors selectors;
-  for (std::string& expression : Texts(Field(object, "selectors"))) selectors.emplace_back(std::move(expression));
+  for (std::string& expression : Texts(Field(object, "selectors")))
+    selectors.emplace_back(std::move(expression));
   return selectors;
 }
 
@@ -83,8 +84,8 @@ std::vector<DeviceClassMapping> ReadDeviceClassMappings(const py::handle& resour
       for (const char* kind : {"counter", "capacity"}) {
         const py::object one = Field(source, kind);
         if (one.is_none()) continue;
-        mapping.sources.push_back({std::string(kind) == "capacity", TextOf(one, "name"), TextOf(one, "driver"),
-                                   TextOf(one, "device_selector")});
+        mapping.sources.push_back({std::string(kind) == "capacity", TextOf(one, "name"),
+                                   TextOf(one, "driver"), TextOf(one, "device_selector")});
       }
     }
     mappings.push_back(std::move(mapping));
@@ -136,9 +137,7 @@ class PythonLanguage : public SelectorLanguage {
   }
 
  private:
-  static py::object Function(const char* name) {
-    return py::module_::import("kueuepy.selectors").attr(name);
-  }
+  static py::object Function(const char* name) { return py::module_::import("kueuepy.selectors").attr(name); }
 };
 
 }  // namespace

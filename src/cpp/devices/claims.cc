@@ -1,4 +1,5 @@
-// Mirrors pkg/dra/claims.go:GetResourceRequestsForResourceClaimTemplates,countDevicesPerClass (kueue ff69552e79).
+// Mirrors pkg/dra/claims.go:GetResourceRequestsForResourceClaimTemplates,countDevicesPerClass (kueue
+// ff69552e79).
 #include <algorithm>
 #include <map>
 
@@ -36,8 +37,7 @@ FieldErrors CountRequest(const DeviceRequest& request, const std::string& path, 
   if (request.first_available) return {Invalid(path, "FirstAvailable device selection is not supported")};
   if (!request.exactly) return {Invalid(path, "Exactly must be set if FirstAvailable is nil")};
   const std::string exactly = path + ".exactly";
-  FieldErrors errors =
-      CheckRequestSelectors(request, exactly + ".selectors", rules.devices_by_count_only);
+  FieldErrors errors = CheckRequestSelectors(request, exactly + ".selectors", rules.devices_by_count_only);
   if (!errors.empty()) return errors;
   if (request.admin_access) {
     if (!rules.device_admin_access_refused) return {};
@@ -47,8 +47,7 @@ FieldErrors CountRequest(const DeviceRequest& request, const std::string& path, 
   if (request.allocation_mode == "All")
     return {Invalid(mode_path, "AllocationMode 'All' is not supported", mode)};
   if (request.allocation_mode != "ExactCount") {
-    return {
-        Invalid(mode_path, absl::StrCat("unsupported allocation mode: ", request.allocation_mode), mode)};
+    return {Invalid(mode_path, absl::StrCat("unsupported allocation mode: ", request.allocation_mode), mode)};
   }
   if (request.device_class_name.empty()) return {};
   int64_t& count = (*counts)[request.device_class_name];
@@ -107,9 +106,9 @@ FieldErrors CountClaim(const DeviceContext& context, const std::string& ns, cons
                        const std::string& pod_set, const std::string& path, DeviceCharge* charge) {
   const ResourceClaimTemplate* const spec = FindTemplate(context, ns, name);
   if (spec == nullptr) {
-    return {Internal(path, absl::StrCat("failed to get claim spec for ResourceClaimTemplate ", name,
-                                        " in podset ", pod_set, ": ",
-                                        NotFoundText("resourceclaimtemplates", name)))};
+    return {Internal(path,
+                     absl::StrCat("failed to get claim spec for ResourceClaimTemplate ", name, " in podset ",
+                                  pod_set, ": ", NotFoundText("resourceclaimtemplates", name)))};
   }
   ClassCounts counts;
   FieldErrors errors = CountTemplate(*spec, context.config.rules, &counts);

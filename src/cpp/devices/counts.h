@@ -1,5 +1,5 @@
-// The outcomes of counting devices, kept by namespace and pod templates for as long as nothing changes that they
-// depend on: many workloads are made from one template.
+// The outcomes of counting devices, kept by namespace and pod templates for as long as nothing changes that
+// they depend on: many workloads are made from one template.
 #ifndef KUEUE_DEVICES_COUNTS_H_
 #define KUEUE_DEVICES_COUNTS_H_
 
@@ -16,7 +16,8 @@ namespace kueue {
 
 class DeviceCounts {
  public:
-  const std::shared_ptr<const DeviceOutcome>* Find(NamespaceId ns, const std::vector<PodSetSpec>& pod_sets) const {
+  const std::shared_ptr<const DeviceOutcome>* Find(NamespaceId ns,
+                                                   const std::vector<PodSetSpec>& pod_sets) const {
     const auto found = known_.find(KeyOf(ns, pod_sets));
     return found == known_.end() ? nullptr : &found->second.outcome;
   }
@@ -39,7 +40,8 @@ class DeviceCounts {
   };
   static Key KeyOf(NamespaceId ns, const std::vector<PodSetSpec>& pod_sets) {
     Key key{ns, {}};
-    for (const PodSetSpec& pod_set : pod_sets) key.second.emplace_back(pod_set.pod_template.get(), pod_set.name);
+    for (const PodSetSpec& pod_set : pod_sets)
+      key.second.emplace_back(pod_set.pod_template.get(), pod_set.name);
     return key;
   }
 

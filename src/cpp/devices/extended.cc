@@ -55,7 +55,8 @@ ResourceList PodTotal(const std::vector<Requesting>& init, const std::vector<Req
   return highest;
 }
 
-// The class that Kubernetes takes: the one created last, of equal ones the first by name. Times count by seconds.
+// The class that Kubernetes takes: the one created last, of equal ones the first by name. Times count by
+// seconds.
 const std::string* ClassBehind(const DeviceObjects& objects, const std::string& resource) {
   const std::string* selected = nullptr;
   Time created = 0;
@@ -106,14 +107,16 @@ class PodSetResources {
         absl::StrCat("extended resource ", resource, " resolves to DeviceClass ", device_class);
     if (gates.dra_partitionable_devices && !CountersOf(context_.config, device_class).empty()) {
       return {Invalid(FirstPath(resource),
-                      absl::StrCat(resolves, " with counters configured; use ResourceClaimTemplates with CEL "
-                                             "selectors for counter-based quota"),
+                      absl::StrCat(resolves,
+                                   " with counters configured; use ResourceClaimTemplates with CEL "
+                                   "selectors for counter-based quota"),
                       GoQuote(resource))};
     }
     if (gates.dra_consumable_capacity && !CapacitiesOf(context_.config, device_class).empty()) {
       return {Invalid(FirstPath(resource),
-                      absl::StrCat(resolves, " with capacity sources configured; use ResourceClaimTemplates "
-                                             "with capacity.requests for capacity-based quota"),
+                      absl::StrCat(resolves,
+                                   " with capacity sources configured; use ResourceClaimTemplates "
+                                   "with capacity.requests for capacity-based quota"),
                       GoQuote(resource))};
     }
     return {};
@@ -154,7 +157,8 @@ FieldErrors CountExtendedResources(const DeviceContext& context, const std::vect
                                    DeviceCharges* charges) {
   FieldErrors errors;
   for (size_t i = 0; i < pod_sets.size(); ++i) {
-    const PodSetResources resources(context, pod_sets[i], absl::StrCat("spec.podSets[", i, "].template.spec"));
+    const PodSetResources resources(context, pod_sets[i],
+                                    absl::StrCat("spec.podSets[", i, "].template.spec"));
     resources.Count(&errors, &charges->pod_sets[i]);
   }
   return errors;

@@ -112,10 +112,10 @@ FieldErrors Take(const DeviceRequest& request, const std::vector<std::string>& e
     if (++found >= request.count) break;
   }
   if (found >= request.count) return {};
-  return {Internal(selectors_path, absl::StrCat("insufficient matching devices for CEL selector in DeviceClass ",
-                                                request.device_class_name, ": ", found,
-                                                " device(s) match in the cluster but ", request.count,
-                                                " requested"))};
+  return {Internal(selectors_path,
+                   absl::StrCat("insufficient matching devices for CEL selector in DeviceClass ",
+                                request.device_class_name, ": ", found,
+                                " device(s) match in the cluster but ", request.count, " requested"))};
 }
 
 }  // namespace
@@ -164,8 +164,7 @@ Devices DevicesOfPools(const DeviceContext& context, const std::string& driver) 
   }
   Devices devices;
   for (const auto& [name, pool] : pools) {
-    if (pool.slices == pool.expected)
-      devices.insert(devices.end(), pool.devices.begin(), pool.devices.end());
+    if (pool.slices == pool.expected) devices.insert(devices.end(), pool.devices.begin(), pool.devices.end());
   }
   return devices;
 }

@@ -28,12 +28,13 @@ FieldErrors CompileSelectors(const DeviceSelectors& selectors, const std::string
 FieldErrors CompileClass(const DeviceContext& context, const std::string& device_class,
                          const std::string& request_path, std::vector<std::string>* expressions);
 
-// Whether enough devices match the CEL selectors of a claim's requests. Each takes the first devices that match
-// (pkg/dra/claims.go:validateCELSelectorsAgainstDevices).
+// Whether enough devices match the CEL selectors of a claim's requests. Each takes the first devices that
+// match (pkg/dra/claims.go:validateCELSelectorsAgainstDevices).
 FieldErrors CheckSelectors(const DeviceContext& context, const ResourceClaimTemplate& spec,
                            const std::string& claim_path);
 
-// The devices of a source that a request selects, of complete pools (pkg/dra/counters.go:matchDevicesForSource).
+// The devices of a source that a request selects, of complete pools
+// (pkg/dra/counters.go:matchDevicesForSource).
 FieldErrors MatchSource(const DeviceContext& context, const DeviceSource& source,
                         const std::vector<std::string>& of_class, const std::vector<std::string>& of_request,
                         const std::string& request_path, std::vector<const Device*>* matched);

@@ -1,6 +1,6 @@
-// Selectors of devices in the Common Expression Language (CEL). The core does not read CEL: an evaluator from outside
-// compiles and evaluates, once for each pair of expression and device.
-// Mirrors pkg/dra/claims.go:compileCELSelectors,evaluateSelectorsOnDevice (kueue ff69552e79).
+// Selectors of devices in the Common Expression Language (CEL). The core does not read CEL: an evaluator from
+// outside compiles and evaluates, once for each pair of expression and device. Mirrors
+// pkg/dra/claims.go:compileCELSelectors,evaluateSelectorsOnDevice (kueue ff69552e79).
 #ifndef KUEUE_DEVICES_SELECTORS_H_
 #define KUEUE_DEVICES_SELECTORS_H_
 

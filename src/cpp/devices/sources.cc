@@ -25,7 +25,8 @@ struct RequestAt {
   const std::string& path;
 };
 
-FieldErrors ChargeCounter(const DeviceSource& source, const Devices& matched, RequestAt at, Quantity* charge) {
+FieldErrors ChargeCounter(const DeviceSource& source, const Devices& matched, RequestAt at,
+                          Quantity* charge) {
   const Quantity* highest = nullptr;
   for (const Device* device : matched) {
     const auto counter = device->counters.find(source.name);
@@ -53,7 +54,8 @@ std::optional<Quantity> RoundToRange(const Quantity& base, const CapacityRange& 
 }
 
 // What the device's policy makes of the amount; nothing where it allows no such amount.
-std::optional<Quantity> RoundToPolicy(const Quantity& base, const std::optional<CapacityRequestPolicy>& policy) {
+std::optional<Quantity> RoundToPolicy(const Quantity& base,
+                                      const std::optional<CapacityRequestPolicy>& policy) {
   if (!policy) return base;
   for (const Quantity& valid : policy->valid_values) {
     if (valid >= base) return valid;
@@ -71,8 +73,7 @@ const Quantity& BaseOf(const DeviceCapacity& capacity, const Quantity* requested
 FieldErrors ChargeCapacity(const DeviceSource& source, const Devices& matched, RequestAt at,
                            Quantity* charge) {
   const auto explicitly = at.request.capacity.find(source.name);
-  const Quantity* const requested =
-      explicitly == at.request.capacity.end() ? nullptr : &explicitly->second;
+  const Quantity* const requested = explicitly == at.request.capacity.end() ? nullptr : &explicitly->second;
   bool has_dimension = false;
   std::optional<Quantity> highest;
   for (const Device* device : matched) {
@@ -112,9 +113,9 @@ FieldErrors ChargeRequest(const DeviceContext& context, RequestAt at, const std:
     if (!errors.empty()) break;
     if (static_cast<int64_t>(matched.size()) < at.request.count) {
       const char* const kind = source.is_capacity ? "capacity" : "counter";
-      return {Internal(at.path, absl::StrCat("insufficient matching devices for ", kind, " driver: ",
-                                             matched.size(), " device(s) match but ", at.request.count,
-                                             " requested"))};
+      return {Internal(at.path,
+                       absl::StrCat("insufficient matching devices for ", kind, " driver: ", matched.size(),
+                                    " device(s) match but ", at.request.count, " requested"))};
     }
     Quantity amount;
     errors = source.is_capacity ? ChargeCapacity(source, matched, at, &amount)

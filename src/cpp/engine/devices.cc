@@ -1,12 +1,13 @@
-// What objects of devices do when they are created, changed or deleted. ResourceClaimTemplates are not watched.
-// Mirrors pkg/controller/core/workload_controller.go:deviceClassHandler and
+// What objects of devices do when they are created, changed or deleted. ResourceClaimTemplates are not
+// watched. Mirrors pkg/controller/core/workload_controller.go:deviceClassHandler and
 // pkg/controller/core/resourceslice_controller.go (kueue ff69552e79).
+#include "lifecycle/devices.h"
+
 #include <algorithm>
 #include <set>
 
 #include "engine/engine.h"
 #include "lifecycle/conditions.h"
-#include "lifecycle/devices.h"
 #include "lifecycle/queueing.h"
 
 namespace kueue {
@@ -22,8 +23,8 @@ DeviceObjects& Engine::EditDeviceObjects() {
   return edited;
 }
 
-// Pending workloads that request the resource are looked at again; those that need no devices (any more) are put
-// into their queue at once.
+// Pending workloads that request the resource are looked at again; those that need no devices (any more) are
+// put into their queue at once.
 void Engine::RetryRequesting(const std::string& resource) {
   if (resource.empty() || !state_.config.gates.dra_extended_resource) return;
   for (WorkloadId id : state_.Living()) {
@@ -35,7 +36,8 @@ void Engine::RetryRequesting(const std::string& resource) {
   }
 }
 
-void Engine::ApplyDeviceClass(const std::string& name, DeviceClass device_class, std::optional<Time> created) {
+void Engine::ApplyDeviceClass(const std::string& name, DeviceClass device_class,
+                              std::optional<Time> created) {
   std::string before;
   DeviceObjects& objects = EditDeviceObjects();
   std::shared_ptr<const DeviceClass>& known = objects.classes[name];

@@ -24,8 +24,9 @@ ClassId KnownByTemplate(const State& state, const Workload& workload, const Name
   for (ClassId id : known->second) {
     const EquivalenceClass& cls = state.Class(id);
     const PodSetSpec &mine = pod_sets[0], &other = cls.pod_sets[0];
-    if (SameCharges(cls.devices.get(), charges) && cls.priority == workload.priority && cls.totals[0].count == mine.count && mine.count == other.count &&
-        mine.min_count == other.min_count && mine.name == other.name && mine.group == other.group &&
+    if (SameCharges(cls.devices.get(), charges) && cls.priority == workload.priority &&
+        cls.totals[0].count == mine.count && mine.count == other.count && mine.min_count == other.min_count &&
+        mine.name == other.name && mine.group == other.group &&
         mine.topology_request == other.topology_request && cls.adjusted.empty()) {
       return id;
     }

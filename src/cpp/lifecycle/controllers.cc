@@ -155,8 +155,8 @@ bool IsRespecified(const Workload& workload) {
   return workload.devices != nullptr && workload.devices->respecified;
 }
 
-// Once its devices are counted, the controller goes on with a workload without the conditions QuotaReserved=False
-// and Requeued=False. They stay in the API unless something else writes the status.
+// Once its devices are counted, the controller goes on with a workload without the conditions
+// QuotaReserved=False and Requeued=False. They stay in the API unless something else writes the status.
 bool ReconcileWithDevices(State& state, WorkloadId id) {
   const absl::InlinedVector<Condition, 3> before = state.At(id).conditions;
   const std::shared_ptr<const StatusDetails> status = state.At(id).status;

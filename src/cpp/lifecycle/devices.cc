@@ -96,9 +96,9 @@ Reason RefusalReason(const State& state) {
 bool Refuse(State& state, WorkloadId id, const Message& message, const Message& requeued, bool says_always) {
   bool changed = UnsetQuotaReservation(state, id, RefusalReason(state), message);
   if (changed || says_always) {
-    changed = SetCondition(state, state.At(id), ConditionType::kRequeued, false, Reason::kInadmissible,
-                           requeued) ||
-              changed;
+    changed =
+        SetCondition(state, state.At(id), ConditionType::kRequeued, false, Reason::kInadmissible, requeued) ||
+        changed;
   }
   if (changed) AfterWrite(state, id);
   return changed;
@@ -129,7 +129,8 @@ DeviceLook LookAtDevices(State& state, WorkloadId id) {
   }
   const std::shared_ptr<const DeviceOutcome> outcome = CountDevices(state, state.At(id));
   if (outcome->charges == nullptr) return {true, RefuseForFault(state, id, outcome->refusal)};
-  if (IsAdmissible(state, state.At(id)) && !AddOrUpdateCounted(state, id, outcome->charges)) return {true, false};
+  if (IsAdmissible(state, state.At(id)) && !AddOrUpdateCounted(state, id, outcome->charges))
+    return {true, false};
   RemoveFalse(state.At(id), ConditionType::kQuotaReserved);
   RemoveFalse(state.At(id), ConditionType::kRequeued);
   return {};

@@ -1,6 +1,6 @@
-// Workloads that ask for devices: the workload controller counts the devices at each look, and puts the workload into
-// its queue with that count. No event handler does.
-// Mirrors pkg/controller/core/workload_controller.go:handleDRA,markDRAInadmissible and
+// Workloads that ask for devices: the workload controller counts the devices at each look, and puts the
+// workload into its queue with that count. No event handler does. Mirrors
+// pkg/controller/core/workload_controller.go:handleDRA,markDRAInadmissible and
 // pkg/dra/extended_resources.go:NeedsDRAReconcile (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_DEVICES_H_
 #define KUEUE_LIFECYCLE_DEVICES_H_
@@ -21,15 +21,16 @@ std::shared_ptr<const DeviceOutcome> CountDevices(State& state, const Workload& 
 // The charge of a pod set as of the last count; null where there is none.
 const DeviceCharge* ChargeOf(const Workload& workload, size_t pod_set);
 
-// The steps of a look at a pending workload that come before all others: whether the look is over, and whether it
-// changed anything.
+// The steps of a look at a pending workload that come before all others: whether the look is over, and
+// whether it changed anything.
 struct DeviceLook {
   bool is_over = false;
   bool changed = false;
 };
 DeviceLook LookAtDevices(State& state, WorkloadId id);
 
-// The same of a workload that is only asked about: its devices are counted, or its condition says why they are not.
+// The same of a workload that is only asked about: its devices are counted, or its condition says why they
+// are not.
 void CountForQuestion(State& state, WorkloadId id);
 // Whether the message is one that such a look leaves.
 bool IsDeviceRefusal(const Message& message);
@@ -48,8 +49,8 @@ void Unlist(Workload& workload);
 // The queue has a copy of the workload as the API has it.
 void TakeCopyOfApi(Workload& workload);
 
-// The controllers look again at every pending workload with devices, if something changed that devices depend on, or
-// in any case.
+// The controllers look again at every pending workload with devices, if something changed that devices depend
+// on, or in any case.
 void MarkDevicesDirty(State& state, bool all);
 
 }  // namespace kueue

@@ -95,8 +95,8 @@ bool AddOrUpdateCounted(State& state, WorkloadId id, const std::shared_ptr<const
   const DeviceQueueing before = workload.devices ? *workload.devices : DeviceQueueing();
   // A copy that the scheduler put back has Requeued=False where the API does; the new copy never has.
   const bool requeued_differs = !before.ignores_requeued && workload.IsFalse(ConditionType::kRequeued);
-  const bool changed = !waits || before.changed || requeued_differs ||
-                       !SameCharges(before.charges.get(), charges.get());
+  const bool changed =
+      !waits || before.changed || requeued_differs || !SameCharges(before.charges.get(), charges.get());
   DeviceQueueing& devices = EditDevices(workload);
   devices = {charges, /*listed=*/true, /*changed=*/false, /*ignores_requeued=*/true, before.respecified};
   if (state.QueueOf(workload) == kNoId) return false;

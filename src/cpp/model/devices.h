@@ -1,5 +1,5 @@
-// Devices of Dynamic Resource Allocation (API group resource.k8s.io, version v1): the objects that Kueue reads to
-// count the devices of a workload, and what a workload is charged for them.
+// Devices of Dynamic Resource Allocation (API group resource.k8s.io, version v1): the objects that Kueue
+// reads to count the devices of a workload, and what a workload is charged for them.
 #ifndef KUEUE_MODEL_DEVICES_H_
 #define KUEUE_MODEL_DEVICES_H_
 
@@ -66,7 +66,8 @@ struct DeviceCapacity {
   std::optional<CapacityRequestPolicy> request_policy;
 };
 
-// Whether selectors match one device, as far as that was asked. It depends on the device alone, so copies share it.
+// Whether selectors match one device, as far as that was asked. It depends on the device alone, so copies
+// share it.
 struct SelectorMemo;
 struct SelectorMemoRef {
   SelectorMemoRef();

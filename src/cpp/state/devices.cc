@@ -1,4 +1,5 @@
-// Mirrors pkg/dra/extended_resources.go:NeedsDRAReconcile and pkg/workload/workload.go:HasDRA (kueue ff69552e79).
+// Mirrors pkg/dra/extended_resources.go:NeedsDRAReconcile and pkg/workload/workload.go:HasDRA (kueue
+// ff69552e79).
 #include "state/devices.h"
 
 #include <algorithm>

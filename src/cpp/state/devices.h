@@ -1,5 +1,6 @@
 // Whether a workload asks for devices.
-// Mirrors pkg/dra/extended_resources.go:NeedsDRAReconcile and pkg/workload/workload.go:HasDRA (kueue ff69552e79).
+// Mirrors pkg/dra/extended_resources.go:NeedsDRAReconcile and pkg/workload/workload.go:HasDRA (kueue
+// ff69552e79).
 #ifndef KUEUE_STATE_DEVICES_H_
 #define KUEUE_STATE_DEVICES_H_
 

@@ -108,7 +108,7 @@ struct Namespace {
 struct EquivalenceClass {
   int64_t priority = 0;
   std::vector<PodSetSpec> pod_sets;
-  std::vector<PodSetTotals> totals;  // of a pending workload
+  std::vector<PodSetTotals> totals;              // of a pending workload
   std::shared_ptr<const DeviceCharges> devices;  // in the totals; null: none
   std::vector<PodTemplate>
       adjusted;                // for the checks against LimitRanges; empty where there is nothing to check
@@ -249,7 +249,7 @@ struct State {
   std::map<std::string, RuntimeClass> runtime_classes;
   std::shared_ptr<const DeviceObjects> devices;  // null: there are none
   bool devices_changed = false;                  // since the last settle
-  std::vector<LedgerEntry> ledger;   // by LocalQueue
+  std::vector<LedgerEntry> ledger;               // by LocalQueue
   std::vector<double> ledger_usage;  // by LocalQueue: fairness/ledger.h:LocalQueueUsage as of the last change
 
   WorkloadTable workloads;

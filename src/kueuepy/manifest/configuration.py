@@ -71,12 +71,8 @@ _Transformation = shape(
 )
 _Cel = shape("CELDeviceSelector", expression=str | None)
 _DeviceSelector = shape("DeviceSelector", cel=optional(_Cel))
-_DeviceSource = shape(
-    "DeviceClassSource", name=str | None, driver=str | None, deviceSelector=optional(_DeviceSelector)
-)
-_DeviceClassSource = shape(
-    "DeviceClassSourceConfig", counter=optional(_DeviceSource), capacity=optional(_DeviceSource)
-)
+_DeviceSource = shape("DeviceClassSource", name=str | None, driver=str | None, deviceSelector=optional(_DeviceSelector))
+_DeviceClassSource = shape("DeviceClassSourceConfig", counter=optional(_DeviceSource), capacity=optional(_DeviceSource))
 _DeviceClassMapping = shape(
     "DeviceClassMapping",
     name=str | None,
@@ -217,7 +213,9 @@ def read_resources(raw: dict[str, Any], findings: Findings) -> Resources | None:
 
 def _mapping(raw: dict[str, Any]) -> dict[str, Any]:
     """A mapping of device classes whose selectors are plain expressions."""
-    sources = [{kind: _source(one) for kind, one in source.items() if one is not None} for source in raw.get("sources") or ()]
+    sources = [
+        {kind: _source(one) for kind, one in source.items() if one is not None} for source in raw.get("sources") or ()
+    ]
     return {
         "name": raw.get("name") or "",
         "deviceClassNames": raw.get("deviceClassNames") or (),

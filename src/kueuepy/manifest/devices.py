@@ -9,7 +9,7 @@ from typing import Any
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.decoding import Findings, hold
 from kueuepy.manifest.fields import FieldForm
-from kueuepy.manifest.shapes import many, optional, shape
+from kueuepy.manifest.shapes import many, mapping_of, optional, shape
 
 Body = dict[str, Any]
 GROUP = "resource.k8s.io"
@@ -27,12 +27,8 @@ _Exact = shape(
     capacity=optional(_Requirements),
     tolerations=many(dict[str, Any]),
 )
-_Request = shape(
-    "DeviceRequest", name=str | None, exactly=optional(_Exact), firstAvailable=many(dict[str, Any])
-)
-_Range = shape(
-    "CapacityRequestPolicyRange", min=optional(str | int), max=optional(str | int), step=optional(str | int)
-)
+_Request = shape("DeviceRequest", name=str | None, exactly=optional(_Exact), firstAvailable=many(dict[str, Any]))
+_Range = shape("CapacityRequestPolicyRange", min=optional(str | int), max=optional(str | int), step=optional(str | int))
 _Policy = shape(
     "CapacityRequestPolicy",
     default=optional(str | int),
@@ -49,7 +45,7 @@ _Attribute = shape(
     version=str | None,
 )
 _Counter = shape("Counter", value=str | int)
-_Consumption = shape("DeviceCounterConsumption", counterSet=str, counters=dict[str, _Counter])
+_Consumption = shape("DeviceCounterConsumption", counterSet=str, counters=mapping_of(_Counter))
 _DEVICE_OTHERS = (
     "nodeName nodeSelector allNodes taints bindsToNode bindingConditions bindingFailureConditions "
     "allowMultipleAllocations nodeAllocatableResourceMappings"
@@ -58,8 +54,8 @@ _Device = shape(
     "Device",
     _DEVICE_OTHERS,
     name=str,
-    attributes=dict[str, _Attribute] | None,
-    capacity=dict[str, _Capacity] | None,
+    attributes=optional(mapping_of(_Attribute)),
+    capacity=optional(mapping_of(_Capacity)),
     consumesCounters=many(_Consumption),
 )
 _SLICE_OTHERS = "nodeName nodeSelector allNodes perDeviceNodeSelection sharedCounters"
@@ -96,7 +92,9 @@ def _requests(doc: Body, devices: Body) -> Any:
 def claim_body(doc: Body) -> Body:
     """The fields of a ResourceClaim."""
     devices = _part(doc, "spec", "devices")
-    return _present({**{name: devices.get(name) for name in ("constraints", "config")}, "requests": _requests(doc, devices)})
+    return _present(
+        {**{name: devices.get(name) for name in ("constraints", "config")}, "requests": _requests(doc, devices)}
+    )
 
 
 def template_body(doc: Body) -> Body:
@@ -124,7 +122,9 @@ def slice_body(doc: Body) -> Body:
     devices = body.get("devices")
     if _is_beta1(doc) and isinstance(devices, list):
         body["devices"] = [
-            {"name": one.get("name"), **one["basic"]} if isinstance(one, dict) and isinstance(one.get("basic"), dict) else one
+            {"name": one.get("name"), **one["basic"]}
+            if isinstance(one, dict) and isinstance(one.get("basic"), dict)
+            else one
             for one in devices
         ]
     return {**body, **({"other": other} if other else {})}
@@ -203,7 +203,7 @@ def _write_attribute(value: Any) -> Body:
 
 def _read_device(device: Body) -> Body:
     device = _present(device)
-    read = {name: device[name] for name in ("name", "capacity") if name in device}
+    read: Body = {"name": device["name"]}
     read["attributes"] = {name: _read_attribute(one) for name, one in (device.get("attributes") or {}).items()}
     read["consumesCounters"] = [
         {**one, "counters": {name: counter["value"] for name, counter in one["counters"].items()}}

@@ -15,6 +15,7 @@ from kueuepy.manifest.configuration import read_resources
 from kueuepy.manifest.decoding import Findings
 from kueuepy.manifest.validation.devices import mapping_faults
 from kueuepy.persist import from_bytes, to_bytes
+from kueuepy.selectors import compile_error, evaluate
 
 VECTORS = Path(__file__).parents[2] / "vectors/dra_configuration.jsonl.gz"
 GPU = "gpu.example.com"
@@ -56,9 +57,7 @@ def workload(name="w", count=1, claim="claim", **fields):
         "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}],
         "resourceClaims": [{"name": "d", "resourceClaimTemplateName": claim}],
     }
-    return kq.Workload(
-        name, queue_name="team-a", pod_sets=(kq.PodSet(count=count, template={"spec": spec}),), **fields
-    )
+    return kq.Workload(name, queue_name="team-a", pod_sets=(kq.PodSet(count=count, template={"spec": spec}),), **fields)
 
 
 def devices(count, driver=GPU, **capacity):
@@ -67,7 +66,9 @@ def devices(count, driver=GPU, **capacity):
         driver=driver,
         pool=kq.ResourcePool("pool"),
         devices=[
-            kq.Device(f"d{i}", attributes={"index": i, "model": "a100", "firmware": {"version": "1.2.3"}}, capacity=capacity)
+            kq.Device(
+                f"d{i}", attributes={"index": i, "model": "a100", "firmware": {"version": "1.2.3"}}, capacity=capacity
+            )
             for i in range(count)
         ],
     )
@@ -180,8 +181,6 @@ class TestSelectors:
         ],
     )
     def test_expressions_are_evaluated_as_kubernetes_does(self, expression, matches):
-        from kueuepy.selectors import compile_error, evaluate
-
         assert compile_error(expression) == ""
         (subject,) = devices(1, memory="80Gi").subjects
         found, error = evaluate(expression, subject)
@@ -373,7 +372,9 @@ def test_devices_of_a_slice_survive_writing_and_reading():
     published = devices(2, memory=kq.DeviceCapacity("8Gi", policy), plain="3")
     assert from_dict(to_dict(published)) == published
     document = to_dict(published)
-    plain = [{"name": d["name"], "basic": {k: v for k, v in d.items() if k != "name"}} for d in document["spec"]["devices"]]
+    plain = [
+        {"name": d["name"], "basic": {k: v for k, v in d.items() if k != "name"}} for d in document["spec"]["devices"]
+    ]
     beta1 = {**document, "apiVersion": "resource.k8s.io/v1beta1", "spec": {**document["spec"], "devices": plain}}
     assert from_dict(beta1) == published
 
@@ -381,7 +382,9 @@ def test_devices_of_a_slice_survive_writing_and_reading():
 def test_a_whole_cluster_survives_writing_and_reading(tmp_path):
     source = kq.DeviceClassSource(counter=kq.CounterSource("memory", GPU, "true"))
     pytest.importorskip("cel_expr_python")
-    whole = cluster(kq.DeviceClass(GPU, selectors=("true",)), template(3), devices(1, memory="1Gi"), configuration=mapped(source))
+    whole = cluster(
+        kq.DeviceClass(GPU, selectors=("true",)), template(3), devices(1, memory="1Gi"), configuration=mapped(source)
+    )
     path = tmp_path / "cluster.yaml"
     path.write_text(whole.dump())
     assert kq.load(str(path)) == whole
@@ -409,7 +412,9 @@ def test_lint_names_claims_classes_and_resources_that_lead_nowhere():
     wrong = mapped(name="cards")
     mapping = msgspec.structs.replace(wrong.resources.device_class_mappings[0], device_class_names=("missing",))
     configuration = kq.Configuration(resources=kq.Resources(device_class_mappings=(mapping,)))
-    declared = cluster(kq.DeviceClass(GPU), template(), workload(), workload(name="v", claim="other"), configuration=configuration)
+    declared = cluster(
+        kq.DeviceClass(GPU), template(), workload(), workload(name="v", claim="other"), configuration=configuration
+    )
     assert [finding.rule for finding in lint(declared)] == ["L30", "L30", "L31", "L32"]
     assert lint(cluster(kq.DeviceClass(GPU), template(), workload())) == []
 

@@ -79,4 +79,8 @@ def uncovered(context: LintContext) -> Iterator[Hit]:
     for index, mapping in enumerate(_mappings(context)):
         if mapping.name not in covered:
             path = (*_MAPPINGS, index, "name")
-            yield Hit("Configuration", path, f'"{mapping.name}" is covered by no ClusterQueue; {suggestion(mapping.name, covered)}')
+            yield Hit(
+                "Configuration",
+                path,
+                f'"{mapping.name}" is covered by no ClusterQueue; {suggestion(mapping.name, covered)}',
+            )

@@ -117,7 +117,8 @@ def _names(path: Path, name: str) -> Iterator[Fault]:
 def _label_key_faults(key: str) -> Iterator[str]:
     prefix, slash, name = key.partition("/")
     if "/" in name:
-        yield f"a valid label key {_WORD_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        prefixed = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        yield f"a valid label key {_WORD_RULE} {prefixed}"
         return
     if not slash:
         name = prefix
@@ -174,8 +175,9 @@ def _sources(path: Path, sources: Sequence[DeviceClassSource], gates: Mapping[st
 
 def _counter(path: Path, source: CounterSource, gates: Mapping[str, bool]) -> Iterator[Fault]:
     if not gates.get("KueueDRAIntegrationPartitionableDevices"):
-        yield path, (
-            "Invalid value: true: counter sources require KueueDRAIntegrationPartitionableDevices to be enabled"
+        yield (
+            path,
+            ("Invalid value: true: counter sources require KueueDRAIntegrationPartitionableDevices to be enabled"),
         )
         return
     if not source.name:
@@ -194,8 +196,9 @@ def _dns_label_faults(text: str) -> Iterator[str]:
 
 def _capacity(path: Path, source: CapacitySource, gates: Mapping[str, bool]) -> Iterator[Fault]:
     if not gates.get("KueueDRAIntegrationConsumableCapacity"):
-        yield path, (
-            "Invalid value: true: capacity sources require KueueDRAIntegrationConsumableCapacity to be enabled"
+        yield (
+            path,
+            ("Invalid value: true: capacity sources require KueueDRAIntegrationConsumableCapacity to be enabled"),
         )
         return
     yield from _qualified((*path, "name"), source.name)
