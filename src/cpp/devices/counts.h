@@ -16,6 +16,16 @@ namespace kueue {
 
 class DeviceCounts {
  public:
+  DeviceCounts() = default;
+  // A copy knows none: to count again costs less than to copy all.
+  DeviceCounts(const DeviceCounts&) {}
+  DeviceCounts(DeviceCounts&&) = default;
+  DeviceCounts& operator=(const DeviceCounts&) {
+    known_.clear();
+    return *this;
+  }
+  DeviceCounts& operator=(DeviceCounts&&) = default;
+
   const std::shared_ptr<const DeviceOutcome>* Find(NamespaceId ns,
                                                    const std::vector<PodSetSpec>& pod_sets) const {
     const auto found = known_.find(KeyOf(ns, pod_sets));

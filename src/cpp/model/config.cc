@@ -23,7 +23,6 @@ void FeatureGates::Resolve() {
   }
   elastic_jobs_via_workload_slices_with_tas = elastic_jobs_via_workload_slices_with_tas &&
                                               elastic_jobs_via_workload_slices && topology_aware_scheduling;
-  dra_integration = dra_integration || dynamic_resource_allocation;
   for (bool* gate : {&dra_extended_resource, &dra_partitionable_devices, &dra_consumable_capacity}) {
     *gate = *gate && dra_integration;
   }

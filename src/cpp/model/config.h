@@ -47,7 +47,6 @@ struct FeatureGates {
   bool tas_replace_node_due_to_not_ready_over_fixed_time;
   bool tas_replace_node_on_node_taints;
   bool elastic_jobs_via_workload_slices_with_tas;
-  bool dynamic_resource_allocation;  // of releases up to v0.17; Resolve() turns on what it became
   bool dra_integration;
   bool dra_reject_workloads_when_disabled;
   bool dra_extended_resource;
@@ -102,7 +101,6 @@ inline constexpr FeatureGate kFeatureGates[] = {
      &FeatureGates::tas_replace_node_due_to_not_ready_over_fixed_time, false},
     {"TASReplaceNodeOnNodeTaints", &FeatureGates::tas_replace_node_on_node_taints, true},
     {"ElasticJobsViaWorkloadSlicesWithTAS", &FeatureGates::elastic_jobs_via_workload_slices_with_tas, false},
-    {"DynamicResourceAllocation", &FeatureGates::dynamic_resource_allocation, false},
     {"KueueDRAIntegration", &FeatureGates::dra_integration, true},
     {"KueueDRARejectWorkloadsWhenDRADisabled", &FeatureGates::dra_reject_workloads_when_disabled, true},
     {"KueueDRAIntegrationExtendedResource", &FeatureGates::dra_extended_resource, true},

@@ -157,9 +157,18 @@ DEFAULTS, LOCKED = _tables()
 """By release: every gate that it has with its default, and the gates that can no longer be changed."""
 
 
+_BECAME = {
+    "DynamicResourceAllocation": "KueueDRAIntegration",
+    "DRAExtendedResources": "KueueDRAIntegrationExtendedResource",
+}
+"""Gates of earlier releases that have another name now."""
+
+
 def effective(release: Release, settings: Mapping[str, bool]) -> dict[str, bool]:
     """Whether each gate of the present is on in a release with these settings.
 
-    A gate that the release does not have yet is off: it then decides as the present does without it.
+    A gate that the release does not have yet is off: it then decides as the present does without it. A gate that was
+    renamed since is under both names.
     """
-    return {**dict.fromkeys(DEFAULTS[RELEASES[-1]], False), **DEFAULTS[release], **settings}
+    gates = {**dict.fromkeys(DEFAULTS[RELEASES[-1]], False), **DEFAULTS[release], **settings}
+    return {**gates, **{new: True for old, new in _BECAME.items() if gates.get(old)}}
