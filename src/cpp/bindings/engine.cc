@@ -277,6 +277,17 @@ py::tuple RunCycle(SharedEngine& shared) {
   return py::make_tuple(result.idle, result.admitted, result.evicted, result.moved);
 }
 
+// Logical resources of devices whose amounts are printed with binary suffixes.
+std::set<std::string> ByteResourcesOf(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) {
+    std::set<std::string> names;
+    for (const DeviceClassMapping& mapping : engine.state().config.device_class_mappings) {
+      if (IsChargedBySource(engine.state().config, mapping.name)) names.insert(mapping.name);
+    }
+    return names;
+  });
+}
+
 Serial FindWorkload(SharedEngine& shared, const std::string& key) {
   return shared.Read([&key](const Engine& engine) {
     const WorkloadId id = engine.state().FindWorkload(key);
@@ -328,6 +339,7 @@ void BindRuns(BoundEngine& bound) {
   bound.def("settle", &Settle, py::arg("all_devices") = false)
       .def_property_readonly("is_blocked", &IsBlocked)
       .def("cycle", &RunCycle)
+      .def_property_readonly("byte_resources", &ByteResourcesOf)
       .def("find", &FindWorkload, py::arg("key"))
       .def("take_events", &TakeEvents)
       .def("key", &KeyOf, py::arg("id"))
