@@ -56,7 +56,9 @@ void LeaveEverything(State& state, WorkloadId id) {
   ForgetDevices(workload);
   ForgetSecondPass(state, id);
   DischargeAdmission(state, id);
-  state.NotifyRetryFor(workload);
+  // The queue manager does not know a workload whose devices were never counted (workloadAssignedQueues
+  // there).
+  if (workload.cls != kNoId || !AsksForDevices(state, *workload.spec)) state.NotifyRetryFor(workload);
   if (!workload.HasQuotaReservation() || workload.IsFinished() || workload.deleted) DropPenalty(state, id);
   state.MarkDirty(id);
 }

@@ -253,6 +253,9 @@ class Replay:
 
     def _pending(self, workloads: set[int]) -> list[Result]:
         entries: list[Result] = []
+        for key in self._workloads:  # a write of the status may have removed the condition without an event
+            if self.engine.condition(found := self._id(key), "QuotaReserved") is None:
+                self._written.pop(found, None)
         for workload in sorted(workloads):
             condition = self.engine.condition(workload, "QuotaReserved")
             if condition is None:
