@@ -217,16 +217,6 @@ def constrained():
     return {**story, "config": {**story["config"], "featureGates": {"DynamicResourceAllocation": True}}}
 
 
-def unmapped():
-    story = claiming()
-    story["config"]["resources"] = {}
-    return story
-
-
-def refusal(results):
-    return [entry["reason"] for result in results for entry in result.get("pending", ())]
-
-
 def admitted(results):
     return any(r.get("admitted") for r in results)
 
@@ -250,7 +240,6 @@ STORIES = {
     "check_evictions_name_no_state": (rejected, said, "At least one admission check is false"),
     "devices_by_count_only": (constrained, admitted, False),
     "device_admin_access_refused": (lambda: claiming(exactly={"adminAccess": True}), admitted, False),
-    "device_refusals_say_inadmissible": (unmapped, refusal, ["Inadmissible"]),
     "nomination_texts_of_v0_17": (elsewhere, said, "Workload namespace doesn't match ClusterQueue selector"),
 }
 

@@ -87,9 +87,8 @@ void TakeCopyOfApi(Workload& workload) {
 namespace {
 
 Reason RefusalReason(const State& state) {
-  const bool coarse = !state.config.gates.unadmitted_workloads_observability ||
-                      state.config.rules.device_refusals_say_inadmissible;
-  return coarse ? Reason::kInadmissible : Reason::kMisconfigured;
+  return state.config.gates.unadmitted_workloads_observability ? Reason::kMisconfigured
+                                                               : Reason::kInadmissible;
 }
 
 // Says why the workload is refused. Its place in a queue stays as it is.

@@ -26,7 +26,6 @@ constexpr std::pair<const char*, bool ReleaseRules::*> kRules[] = {
     {"earlier_pod_sets_take_no_slot", &ReleaseRules::earlier_pod_sets_take_no_slot},
     {"devices_by_count_only", &ReleaseRules::devices_by_count_only},
     {"device_admin_access_refused", &ReleaseRules::device_admin_access_refused},
-    {"device_refusals_say_inadmissible", &ReleaseRules::device_refusals_say_inadmissible},
 };
 
 }  // namespace

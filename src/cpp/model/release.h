@@ -28,7 +28,6 @@ struct ReleaseRules {
   bool earlier_pod_sets_take_no_slot = false;
   bool devices_by_count_only = false;
   bool device_admin_access_refused = false;
-  bool device_refusals_say_inadmissible = false;
 
   // Sets the rule of this name; false where there is none.
   bool Set(const std::string& name, bool value);

@@ -25,7 +25,7 @@ _WAYS_OUT = {
     "LocalQueueMissing": "LocalQueue {} existed",
     "LocalQueueStopped": "the stopPolicy of LocalQueue {} was None",
     "ClusterQueueMissing": "ClusterQueue {} existed",
-    "DevicesUncounted": "the workload controller had looked at it, as settle() lets it",
+    "DevicesUncounted": "the workload controller had counted its devices: settle() runs it",
 }
 _WAYS_OUT_OF_INACTIVITY = {
     "Stopped": "the stopPolicy of ClusterQueue {} was None",

@@ -194,13 +194,6 @@ RULES = (
         "a template with adminAccess is refused; since then its devices count nothing",
         "pkg/dra/claims.go:countDevicesPerClass",
     ),
-    Rule(
-        "device_refusals_say_inadmissible",
-        "texts",
-        ("v0.19.0",),
-        "a workload refused for its devices shows the reason Inadmissible; since then Misconfigured",
-        "pkg/controller/core/workload_controller.go:markDRAInadmissible",
-    ),
 )
 """Every rule; a release has all that a newer one has."""
 

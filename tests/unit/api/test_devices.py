@@ -9,6 +9,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.errors.problems import path_text
+from kueuepy.journal import Journal
 from kueuepy.lint import lint
 from kueuepy.manifest import dump, from_dict, to_dict
 from kueuepy.manifest.configuration import read_resources
@@ -92,7 +93,6 @@ def test_a_claim_is_charged_for_each_pod():
 def test_before_a_settle_explain_says_that_a_reconcile_is_needed():
     scheduler = kq.Scheduler(cluster(template()), now=0)
     scheduler.submit(workload())
-    assert scheduler.cycle().idle
     assert "needs a reconcile" in str(scheduler.explain("w"))
     scheduler.settle()
     assert scheduler.explain("w").verdict == "Admitted"
@@ -267,14 +267,14 @@ class TestSelectors:
 
 def test_a_journal_brings_devices_back(tmp_path):
     path = tmp_path / "journal"
-    with kq.Journal(path, cluster(template(2))) as journal:
+    with Journal(path, cluster(template(2))) as journal:
         journal.submit(workload(count=2))
         journal.settle()
         journal.apply(template(5))
         journal.submit(workload(name="v"))
         journal.settle()
         expected = journal.explain("v").message
-    with kq.Journal(path) as journal:
+    with Journal(path) as journal:
         assert journal.explain("v").message == expected
         assert journal.explain("w").verdict == "Admitted"
 
@@ -300,8 +300,7 @@ def test_simulated_jobs_wait_for_devices():
         runtime="1h",
     )
     result = kq.simulate(cluster(template(4)), jobs)
-    waits = sorted(row["wait"] for row in result.jobs.to_dicts())
-    assert waits == [0, 0, 3600]
+    assert sorted(result.jobs["wait"].tolist()) == [0, 0, 3600]
 
 
 @pytest.mark.parametrize(
@@ -321,7 +320,7 @@ def test_releases_differ_on_admin_access(version, access, message):
         assert told.verdict == "Admitted"
     else:
         assert message in told.message
-        assert told.reason == ("Inadmissible" if version == "v0.18" else "Misconfigured")
+        assert told.reason == "Inadmissible"  # the gate UnadmittedWorkloadsObservability is off in these releases
 
 
 def test_v0_17_with_its_gate_counts_templates_without_selectors():
@@ -386,7 +385,7 @@ def test_a_whole_cluster_survives_writing_and_reading(tmp_path):
         kq.DeviceClass(GPU, selectors=("true",)), template(3), devices(1, memory="1Gi"), configuration=mapped(source)
     )
     path = tmp_path / "cluster.yaml"
-    path.write_text(whole.dump())
+    kq.dump(whole, path)
     assert kq.load(str(path)) == whole
 
 
