@@ -2,18 +2,9 @@
 #include "devices/selectors.h"
 
 #include <atomic>
-#include <mutex>
 #include <stdexcept>
 
 namespace kueue {
-
-// Engines on several threads may share a device.
-struct SelectorMemo {
-  std::mutex mutex;
-  absl::flat_hash_map<std::string, SelectorAnswer> answers;
-};
-
-SelectorMemoRef::SelectorMemoRef() : memo(std::make_shared<SelectorMemo>()) {}
 
 namespace {
 

@@ -11,11 +11,6 @@
 
 namespace kueue {
 
-struct SelectorAnswer {
-  bool matches = false;
-  std::string error;  // of the evaluation; empty: none
-};
-
 class SelectorLanguage {
  public:
   virtual ~SelectorLanguage() = default;

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -66,12 +67,20 @@ struct DeviceCapacity {
   std::optional<CapacityRequestPolicy> request_policy;
 };
 
-// Whether selectors match one device, as far as that was asked. It depends on the device alone, so copies
-// share it.
-struct SelectorMemo;
+// What an expression of a selector says of a device.
+struct SelectorAnswer {
+  bool matches = false;
+  std::string error;  // of the evaluation; empty: none
+};
+
+// The answers for one device, by expression, as far as they were asked. They depend on the device alone, so
+// that copies share them, also between threads.
+struct SelectorMemo {
+  std::mutex mutex;
+  absl::flat_hash_map<std::string, SelectorAnswer> answers;
+};
 struct SelectorMemoRef {
-  SelectorMemoRef();
-  std::shared_ptr<SelectorMemo> memo;
+  std::shared_ptr<SelectorMemo> memo = std::make_shared<SelectorMemo>();
 };
 
 struct Device {
