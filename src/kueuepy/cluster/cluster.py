@@ -21,7 +21,6 @@ from kueuepy.objects import (
     ClusterQueue,
     Cohort,
     Configuration,
-    DeviceClass,
     LimitRange,
     LocalQueue,
     Namespace,
@@ -29,10 +28,7 @@ from kueuepy.objects import (
     Object,
     Pod,
     PriorityClass,
-    ResourceClaim,
-    ResourceClaimTemplate,
     ResourceFlavor,
-    ResourceSlice,
     RuntimeClass,
     Topology,
     Workload,
@@ -191,26 +187,6 @@ class Cluster:
     def runtime_classes(self) -> tuple[RuntimeClass, ...]:
         """The RuntimeClasses."""
         return self._manifest.runtime_classes
-
-    @property
-    def device_classes(self) -> tuple[DeviceClass, ...]:
-        """The DeviceClasses."""
-        return self._manifest.device_classes
-
-    @property
-    def resource_claim_templates(self) -> tuple[ResourceClaimTemplate, ...]:
-        """The ResourceClaimTemplates."""
-        return self._manifest.resource_claim_templates
-
-    @property
-    def resource_claims(self) -> tuple[ResourceClaim, ...]:
-        """The ResourceClaims."""
-        return self._manifest.resource_claims
-
-    @property
-    def resource_slices(self) -> tuple[ResourceSlice, ...]:
-        """The ResourceSlices."""
-        return self._manifest.resource_slices
 
     @property
     def priority_classes(self) -> tuple[WorkloadPriorityClass | PriorityClass, ...]:
