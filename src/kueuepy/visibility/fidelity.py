@@ -96,7 +96,7 @@ def fidelity(version: str = VERSION) -> Fidelity:
     >>> found.commit, found.api_versions[-1], found.feature_gates["PartialAdmission"].default
     ('ff69552e79', 'v1beta2', True)
     >>> [rule.name for rule in fidelity("v0.18").rules], fidelity("v0.18").version
-    ([], 'v0.18.6')
+    (['device_admin_access_refused'], 'v0.18.6')
 
     Raises:
         InvalidSpecError: The release has no profile.
