@@ -56,7 +56,7 @@ class Quantity:
     def quota(self, resource: str) -> int:
         """The integer of a quota; 2**63 - 1 is Unlimited (pkg/resources/amount.go:AmountFromQuantity)."""
     @staticmethod
-    def format(resource: str, value: int) -> str:
+    def format(resource: str, value: int, as_bytes: bool = False) -> str:
         """The text of a scheduler's integer (pkg/resources/resource_formatter.go:ResourceQuantityString)."""
     @staticmethod
     def printed(text: str) -> str:
@@ -152,8 +152,11 @@ class Engine:
     @property
     def now(self) -> int:
         """The time."""
-    def settle(self) -> None:
+    def settle(self, all_devices: bool = False) -> None:
         """Kueue's controllers run until nothing changes."""
+    @property
+    def byte_resources(self) -> set[str]:
+        """Logical resources of devices whose amounts are printed with binary suffixes."""
     def cycle(self) -> tuple[bool, int, int, bool]:
         """One scheduling cycle: whether it was idle, how many were admitted and evicted, whether anything moved."""
     @property

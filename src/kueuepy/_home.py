@@ -45,11 +45,14 @@ HOME = {
     ),
     "kueuepy.objects": (
         "Admission AdmissionCheck AdmissionCheckState AdmissionCheckStrategyRule AdmissionFairSharing "
-        "BorrowWithinCohort ClusterQueue Cohort Condition Configuration FairSharing FairSharingConfig "
-        "FlavorFungibility FlavorQuotas LabelSelector LabelSelectorRequirement LimitRange LimitRangeItem "
-        "LocalQueue Namespace Node Pod PodSet PodSetAssignment Preemption PriorityClass PriorityClassRef Quota "
-        "ReclaimablePod RequeueState RequeuingStrategy ResourceFlavor ResourceGroup ResourceQuota "
-        "ResourceTransformation Resources RuntimeClass Taint Toleration Topology TopologyAssignment TopologyDomain "
-        "WaitForPodsReady Workload WorkloadPriorityClass WorkloadStatus nodes preferred required unconstrained"
+        "BorrowWithinCohort CapacityRange CapacityRequestPolicy CapacitySource ClusterQueue Cohort Condition "
+        "Configuration CounterConsumption CounterSource Device DeviceCapacity DeviceClass DeviceClassMapping "
+        "DeviceClassSource DeviceRequest FairSharing FairSharingConfig FlavorFungibility FlavorQuotas "
+        "LabelSelector LabelSelectorRequirement LimitRange LimitRangeItem LocalQueue Namespace Node Pod PodSet "
+        "PodSetAssignment Preemption PriorityClass PriorityClassRef Quota ReclaimablePod RequeueState "
+        "RequeuingStrategy ResourceClaim ResourceClaimTemplate ResourceFlavor ResourceGroup ResourcePool "
+        "ResourceQuota ResourceSlice ResourceTransformation Resources RuntimeClass Taint Toleration Topology "
+        "TopologyAssignment TopologyDomain WaitForPodsReady Workload WorkloadPriorityClass WorkloadStatus nodes "
+        "preferred required unconstrained"
     ),
 }

@@ -1,4 +1,4 @@
-"""Recorded scenarios with topologies, told by an engine that is saved and read again at every step."""
+"""Recorded scenarios with topologies or devices, told by an engine that is saved and read again at every step."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from kueuepy._core import Engine
 from kueuepy.replay import Replay
+from kueuepy.selectors import is_available
 from scenarios.difference import differences
 
 DATA = Path(__file__).parent / "data"
@@ -18,7 +19,8 @@ EVERY = 7
 
 
 def scenarios():
-    for family in ("tas", "tas-nodes", "tas-pods", "tas-preempt"):
+    families = ("tas", "tas-nodes", "tas-pods", "tas-preempt", *(("dra", "dra-rules") if is_available() else ()))
+    for family in families:
         with gzip.open(DATA / f"{family}.jsonl.gz", "rb") as lines:
             for number, line in enumerate(lines):
                 if number % EVERY == 0:

@@ -10,6 +10,7 @@ import pytest
 
 from kueuepy.profiles import open_answers, release_of
 from kueuepy.replay import Replay
+from kueuepy.selectors import is_available
 from scenarios.difference import differences
 
 DATA = Path(__file__).parent / "data"
@@ -33,6 +34,8 @@ def scenarios():
                 scenario = msgspec.json.decode(line)
                 name = f"{family}/{scenario['name']}"
                 marks = [pytest.mark.sanitizer] if number % SHARE_UNDER_SANITIZERS == 0 else []
+                if family.startswith("dra"):
+                    marks.append(pytest.mark.skipif(not is_available(), reason="selectors need the extra dra"))
                 if name in KNOWN_DIFFERENCES:
                     marks.append(pytest.mark.xfail(strict=True, reason="the order of a map decides"))
                 yield pytest.param(line, id=name, marks=marks)

@@ -190,6 +190,33 @@ def leader_of_other_things():
     return scenario({"submit": [job], "cycle": True}, objects=objects, resources=without)
 
 
+def claiming(**devices):
+    """A claim of one device of a class, from a template with more fields."""
+    request = {"name": "r", "exactly": {"deviceClassName": "gpu", **devices.pop("exactly", {})}}
+    template = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": "t", "namespace": "ns"},
+        "spec": {"spec": {"devices": {"requests": [request], **devices}}},
+    }
+    job = workload("a")
+    job["spec"]["podSets"][0]["template"]["spec"]["resourceClaims"] = [{"name": "d", "resourceClaimTemplateName": "t"}]
+    mappings = [{"name": "gpus", "deviceClassNames": ["gpu"]}]
+    own = queue(resourceGroups=groups(("f", 4, 4), resources=("cpu", "gpus")))
+    return scenario(
+        {"submit": [job], "settle": True},
+        {"cycle": True},
+        objects=[namespace(), flavor(), own, local_queue(), template],
+        resources={"deviceClassMappings": mappings},
+    )
+
+
+def constrained():
+    """In v0.17 the gate of that name turns the counting on; it is on by default since."""
+    story = claiming(constraints=[{"matchAttribute": "gpu.example.com/model"}])
+    return {**story, "config": {**story["config"], "featureGates": {"DynamicResourceAllocation": True}}}
+
+
 def admitted(results):
     return any(r.get("admitted") for r in results)
 
@@ -211,6 +238,8 @@ STORIES = {
     "pooled_penalties_stay": (settled_twice, lambda results: consumed(results[3:]) != consumed(results[:3]), True),
     "usage_starts_from_admitted": (used, lambda results: consumed(results[:1])["ns/lq"]["cpu"], "1.000000000"),
     "check_evictions_name_no_state": (rejected, said, "At least one admission check is false"),
+    "devices_by_count_only": (constrained, admitted, False),
+    "device_admin_access_refused": (lambda: claiming(exactly={"adminAccess": True}), admitted, False),
     "nomination_texts_of_v0_17": (elsewhere, said, "Workload namespace doesn't match ClusterQueue selector"),
 }
 

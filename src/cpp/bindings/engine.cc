@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "bindings/pybind.h"
 #include "bindings/read.h"
+#include "bindings/read_devices.h"
 #include "bindings/view.h"
 
 namespace kueue::python {
@@ -88,6 +89,34 @@ constexpr ObjectKind kObjectKinds[] = {
        };
      },
      [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteRuntimeClass(name); }},
+    {"DeviceClass",
+     [](const py::handle& object, bool) -> ApplyObject {
+       return [name = TextOf(object, "name"), device_class = ReadDeviceClass(object),
+               created = OptionalInt(object.attr("creation_timestamp"))](Engine& engine) {
+         engine.ApplyDeviceClass(name, device_class, created);
+       };
+     },
+     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteDeviceClass(name); }},
+    {"ResourceClaimTemplate",
+     [](const py::handle& object, bool) -> ApplyObject {
+       return [ns = TextOf(object, "namespace"), name = TextOf(object, "name"),
+               spec = ReadResourceClaimTemplate(object)](Engine& engine) {
+         engine.ApplyResourceClaimTemplate(ns, name, spec);
+       };
+     },
+     [](Engine& engine, const std::string& ns, const std::string& name) {
+       engine.DeleteResourceClaimTemplate(ns, name);
+     }},
+    {"ResourceClaim",  // a workload that names one is refused, whether it exists or not
+     [](const py::handle&, bool) -> ApplyObject { return [](Engine&) {}; },
+     [](Engine&, const std::string&, const std::string&) {}},
+    {"ResourceSlice",
+     [](const py::handle& object, bool changed) -> ApplyObject {
+       return [name = TextOf(object, "name"), slice = ReadResourceSlice(object), changed](Engine& engine) {
+         engine.ApplyResourceSlice(name, slice, changed);
+       };
+     },
+     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteResourceSlice(name); }},
 };
 
 }  // namespace
@@ -242,9 +271,9 @@ void SetReclaimable(SharedEngine& shared, Serial serial, std::map<std::string, i
 
 // --- cycles
 
-void Settle(SharedEngine& shared) {
+void Settle(SharedEngine& shared, bool all_devices) {
   const py::gil_scoped_release release;
-  shared.Change([](Engine& engine) { engine.Settle(); });
+  shared.Change([all_devices](Engine& engine) { engine.Settle(all_devices); });
 }
 
 bool IsBlocked(SharedEngine& shared) {
@@ -258,6 +287,17 @@ py::tuple RunCycle(SharedEngine& shared) {
     result = shared.Write([](Engine& engine) { return engine.RunCycle(); });
   }
   return py::make_tuple(result.idle, result.admitted, result.evicted, result.moved);
+}
+
+// Logical resources of devices whose amounts are printed with binary suffixes.
+std::set<std::string> ByteResourcesOf(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) {
+    std::set<std::string> names;
+    for (const DeviceClassMapping& mapping : engine.state().config.device_class_mappings) {
+      if (IsChargedBySource(engine.state().config, mapping.name)) names.insert(mapping.name);
+    }
+    return names;
+  });
 }
 
 Serial FindWorkload(SharedEngine& shared, const std::string& key) {
@@ -322,12 +362,13 @@ void BindWorkloads(BoundEngine& bound) {
 
 // What runs, and what it comes to.
 void BindRuns(BoundEngine& bound) {
-  bound.def("settle", &Settle)
+  bound.def("settle", &Settle, py::arg("all_devices") = false)
       .def("hold_retries", &HoldRetries, py::arg("hold"))
       .def("notified_trees", &NotifiedTrees)
       .def("retry", &Retry, py::arg("trees"))
       .def_property_readonly("is_blocked", &IsBlocked)
       .def("cycle", &RunCycle)
+      .def_property_readonly("byte_resources", &ByteResourcesOf)
       .def("find", &FindWorkload, py::arg("key"))
       .def("take_events", &TakeEvents)
       .def("key", &KeyOf, py::arg("id"))

@@ -222,7 +222,9 @@ constexpr const char* kObstacleNames[] = {"",
                                           "ClusterQueueInactive",
                                           "Gated",
                                           "OnHold",
-                                          "PodsReady"};
+                                          "PodsReady",
+                                          "DevicesRefused",
+                                          "DevicesUncounted"};
 static_assert(std::size(kObstacleNames) == kObstacleKinds);
 constexpr const char* kInadmissibilityNames[] = {
     "", "FailedChecks", "NamespaceMissing", "NamespaceMismatch", "Resources", "LimitRange"};

@@ -20,6 +20,7 @@ void BindNodes(py::module_& module);
 void BindArrow(py::module_& module);
 void BindPlaces(py::module_& module);
 void BindThreads(py::module_& module);
+void BindDevices(py::module_& module);
 }  // namespace kueue::python
 
 PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
@@ -46,4 +47,5 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   kueue::python::BindArrow(module);
   kueue::python::BindPlaces(module);
   kueue::python::BindThreads(module);
+  kueue::python::BindDevices(module);
 }

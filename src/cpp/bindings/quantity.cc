@@ -93,9 +93,9 @@ int64_t AsQuota(const Quantity& quantity, const py::object& resource) {
   return AmountFromQuantity(TextArgument(resource, "resource"), quantity).value();
 }
 
-std::string Format(const py::object& resource, const py::object& value) {
+std::string Format(const py::object& resource, const py::object& value, bool as_bytes) {
   return ResourceQuantityString(TextArgument(resource, "resource"),
-                                Argument<int64_t>(value, "value", "an integer of 64 bits"));
+                                Argument<int64_t>(value, "value", "an integer of 64 bits"), as_bytes);
 }
 
 std::string Printed(const py::object& value) {
@@ -110,7 +110,7 @@ void BindTexts(py::class_<Quantity>& quantity) {
       .def("__reduce__", &Reduce)
       .def_property_readonly("format_name", &FormatName, "DecimalSI, BinarySI or DecimalExponent.")
       .def_static(
-          "format", &Format, "resource"_a, "value"_a,
+          "format", &Format, "resource"_a, "value"_a, "as_bytes"_a = false,
           "The text of a scheduler's integer (pkg/resources/resource_formatter.go:ResourceQuantityString).")
       .def_static(
           "printed", &Printed, "text"_a,

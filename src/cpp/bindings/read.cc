@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "bindings/json.h"
+#include "bindings/read_devices.h"
 #include "bindings/read_pod.h"
 
 namespace kueue::python {
@@ -370,6 +371,7 @@ Config ReadConfig(const py::handle& configuration) {
   }
   config.ignore_undeclared_resources =
       TextOf(configuration.attr("resources"), "quota_check_strategy") == "IgnoreUndeclared";
+  config.device_class_mappings = ReadDeviceClassMappings(configuration.attr("resources"));
   ReadGates(configuration, config);
   if (!config.gates.admission_fair_sharing) config.admission_fair_sharing.reset();
   return config;

@@ -151,6 +151,19 @@ void AppendFields(std::string* shape, const py::handle& spec) {
   }
 }
 
+// Errors name a claim by its place in the list.
+void ReadClaims(const py::handle& spec, const std::string& where, PodTemplate* pod) {
+  ForEachObject(spec, "resourceClaims", where, [pod](const py::handle& item, const std::string& at) {
+    PodResourceClaim claim;
+    const auto read = [&](const char* key) -> std::optional<std::string> {
+      return Get(item, key) ? std::optional<std::string>(GetText(item, key, at)) : std::nullopt;
+    };
+    claim.template_name = read("resourceClaimTemplateName");
+    claim.claim_name = read("resourceClaimName");
+    pod->resource_claims.push_back(std::move(claim));
+  });
+}
+
 }  // namespace
 
 Toleration ReadToleration(const py::handle& item, const std::string& where) {
@@ -174,6 +187,7 @@ PodTemplate ReadPodTemplate(const py::handle& pod_template, const std::string& b
   pod.runtime_class_name = GetText(spec, "runtimeClassName", where);
   pod.priority_class_name = GetText(spec, "priorityClassName", where);
   ReadPlacement(spec, where, &pod);
+  ReadClaims(spec, where, &pod);
   AppendFields(&pod.shape, spec);
   return pod;
 }

@@ -9,6 +9,7 @@
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
+#include "lifecycle/devices.h"
 #include "lifecycle/nodes.h"
 #include "lifecycle/second_pass.h"
 
@@ -148,13 +149,17 @@ void Engine::Update(WorkloadId id, WorkloadObject object, bool changed) {
   const bool requeues =
       PriorityChanged(*workload.spec, spec, priority != workload.priority) ||
       (state_.config.gates.elastic_jobs_via_workload_slices && ScaledDown(*workload.spec, spec));
-  if (moved) RemoveFromQueue(state_, id);
+  if (moved) {
+    RemoveFromQueue(state_, id);
+    Unlist(workload);
+  }
   const LocalQueueId local = state_.InternLocalQueue(spec.ns, spec.queue_name);
   const bool holds = workload.HasQuotaReservation();
   workload.uid = std::move(object.uid);
   workload.spec = std::move(object.spec);
   workload.local_queue = local;
   state_.MarkDirty(id);
+  if (changed) NoteSpec(state_, workload);
   if (workload.IsFinished() && !changed) return;
   if (workload.IsFinished() || !active) {
     LeaveEverything(state_, id);
@@ -262,10 +267,11 @@ void Engine::SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclai
   }
 }
 
-void Engine::Settle() {
+void Engine::Settle(bool all_devices) {
   ReconcileWaitingNodes(state_);
   do {
-    kueue::Settle(state_);
+    kueue::Settle(state_, all_devices);
+    all_devices = false;
   } while (RemoveTerminated());
 }
 

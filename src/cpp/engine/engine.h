@@ -86,6 +86,13 @@ class Engine {
   void DeleteLimitRange(const std::string& ns, const std::string& name);
   void ApplyRuntimeClass(const std::string& name, RuntimeClass runtime_class);
   void DeleteRuntimeClass(const std::string& name);
+  // Without a time, a class counts as created when it was first applied.
+  void ApplyDeviceClass(const std::string& name, DeviceClass device_class, std::optional<Time> created);
+  void DeleteDeviceClass(const std::string& name);
+  void ApplyResourceClaimTemplate(const std::string& ns, const std::string& name, ResourceClaimTemplate spec);
+  void DeleteResourceClaimTemplate(const std::string& ns, const std::string& name);
+  void ApplyResourceSlice(const std::string& name, ResourceSlice slice, bool changed);
+  void DeleteResourceSlice(const std::string& name);
 
   // A workload was created; its key must be new.
   WorkloadId Submit(WorkloadObject object, const WorkloadStatus* status = nullptr);
@@ -109,8 +116,8 @@ class Engine {
   void SetPreemptor(WorkloadId id);
   void SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclaimable);
 
-  // Lets the controllers run until nothing changes.
-  void Settle();
+  // Lets the controllers run until nothing changes; see kueue::Settle.
+  void Settle(bool all_devices = false);
   // Retries what was notified, then runs one scheduling cycle if any active queue has a head. One that waits
   // for pods goes on once all are ready.
   CycleResult RunCycle(std::vector<Entry>* keep = nullptr);
@@ -140,6 +147,9 @@ class Engine {
   void ChangeLimitRange(const std::string& ns, absl::FunctionRef<void(Namespace&)> change);
   void ChangeRuntimeClass(const std::string& name, absl::FunctionRef<void()> change);
   void Readjust(absl::FunctionRef<bool(const Workload&)> concerns, absl::FunctionRef<void()> change);
+  DeviceObjects& EditDeviceObjects();
+  void RetryRequesting(const std::string& resource);
+  void RetryForSlice(const std::string& driver);
   void MarkQueueDirty(NodeId node);
   void MarkLocalQueueDirty(LocalQueueId id);
   void SetStatus(WorkloadId id, const WorkloadStatus& status);

@@ -95,6 +95,18 @@ void AddStatus(const State& state, const StatusDetails& status, Mixer& mixer) {
   }
 }
 
+void AddDevices(const DeviceQueueing& devices, Mixer& mixer) {
+  for (bool flag : {devices.listed, devices.changed, devices.ignores_requeued, devices.respecified})
+    mixer.Add(flag);
+  if (devices.charges == nullptr) return;
+  for (const DeviceCharge& charge : devices.charges->pod_sets) {
+    mixer.AddSet(charge.amounts, [](const auto& amount, Mixer& one) {
+      one.Add(amount.first);
+      one.Add(amount.second.ToText());
+    });
+  }
+}
+
 void AddWorkload(const State& state, WorkloadId id, Mixer& mixer) {
   const Workload& workload = state.At(id);
   mixer.Add(workload.serial);
@@ -112,6 +124,7 @@ void AddWorkload(const State& state, WorkloadId id, Mixer& mixer) {
     mixer.Add(pending.IsInadmissible(state.workloads, id));
     mixer.Add(pending.InadmissibleReason(workload.cls) != nullptr);
   }
+  if (workload.devices) AddDevices(*workload.devices, mixer);
   if (workload.progress) AddProgress(state, workload, mixer);
   if (workload.admission) AddAdmission(state, *workload.admission, mixer);
   if (workload.status) AddStatus(state, *workload.status, mixer);

@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
+#include "lifecycle/devices.h"
 #include "lifecycle/nodes.h"
 #include "lifecycle/queueing.h"
 
@@ -193,11 +194,17 @@ void Engine::Readjust(absl::FunctionRef<bool(const Workload&)> concerns, absl::F
   change();
   state_.caches.classes.clear();
   state_.topology.made.of_class.clear();
+  state_.devices_changed = state_.devices_changed || state_.devices != nullptr;
+  state_.caches.devices.Clear();
   for (const auto& [id, templates] : before) {
     state_.MarkDirty(id);
     if (!IsAdmissible(state_, state_.At(id))) continue;
     const std::vector<PodTemplate> now = AdjustedTemplates(state_, state_.At(id));
     const bool same = std::equal(templates.begin(), templates.end(), now.begin(), now.end(), SameResources);
+    if (NeedsDevices(state_, state_.At(id), now)) {  // its devices are counted at the next settle
+      if (!same) NoteChange(state_.At(id));
+      continue;
+    }
     Reclassify(state_, id);
     AddOrUpdate(state_, id, /*changed=*/!same);
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lifecycle/devices.h"
 #include "lifecycle/queueing.h"
 #include "state/held.h"
 #include "workload/shape.h"
@@ -19,11 +20,13 @@ ClassId KnownByTemplate(const State& state, const Workload& workload, const Name
     return kNoId;
   const auto known = state.caches.classes.find(pod_sets[0].pod_template.get());
   if (known == state.caches.classes.end()) return kNoId;
+  const DeviceCharges* const charges = workload.devices ? workload.devices->charges.get() : nullptr;
   for (ClassId id : known->second) {
     const EquivalenceClass& cls = state.Class(id);
     const PodSetSpec &mine = pod_sets[0], &other = cls.pod_sets[0];
-    if (cls.priority == workload.priority && cls.totals[0].count == mine.count && mine.count == other.count &&
-        mine.min_count == other.min_count && mine.name == other.name && mine.group == other.group &&
+    if (SameCharges(cls.devices.get(), charges) && cls.priority == workload.priority &&
+        cls.totals[0].count == mine.count && mine.count == other.count && mine.min_count == other.min_count &&
+        mine.name == other.name && mine.group == other.group &&
         mine.topology_request == other.topology_request && cls.adjusted.empty()) {
       return id;
     }
@@ -42,6 +45,7 @@ Made Make(State& state, const Workload& workload, const Namespace& space) {
   Made made;
   made.cls.priority = workload.priority;
   made.cls.pod_sets = spec.pod_sets;
+  if (workload.devices) made.cls.devices = workload.devices->charges;
   std::vector<std::string> errors;
   for (size_t i = 0; i < spec.pod_sets.size(); ++i) {
     const PodSetSpec& pod_set = spec.pod_sets[i];
@@ -49,7 +53,7 @@ Made Make(State& state, const Workload& workload, const Namespace& space) {
     const PodTemplate& adjusted = made.adjusted.back();
     PodSetTotals totals;
     totals.count = CountAfterReclaim(state, workload, pod_set);
-    for (const auto& [name, amount] : PerPodRequests(adjusted, state.requests)) {
+    for (const auto& [name, amount] : PerPodRequests(adjusted, state.requests, ChargeOf(workload, i))) {
       totals.requests.emplace_back(state.InternResource(name), SaturatingMul(amount, totals.count));
     }
     const std::string path = absl::StrCat("spec.podSets[", i, "].template.spec");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lifecycle/devices.h"
 #include "lifecycle/second_pass.h"
 #include "state/held.h"
 #include "text/sentences.h"
@@ -73,6 +74,7 @@ void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admi
   SetCondition(state, workload, ConditionType::kQuotaReserved, true, Reason::kQuotaReserved,
                QuotaReservedIn(state, admission->cluster_queue));
   workload.admission = std::move(admission);
+  Unlist(workload);
   for (ConditionType type : {ConditionType::kEvicted, ConditionType::kPreempted}) {
     const Condition* active = workload.Find(type);
     if (active == nullptr || !active->status) continue;
@@ -133,7 +135,8 @@ bool SyncAdmitted(State& state, WorkloadId id) {
     StatusDetails& status = state.EditStatus(workload);
     status.past_execution_seconds = SaturatingAdd(status.past_execution_seconds.value_or(0), since / kSecond);
   }
-  const bool changed = SetCondition(state, workload, ConditionType::kAdmitted, admits, reason, Say(sentence));
+  bool changed = SetCondition(state, workload, ConditionType::kAdmitted, admits, reason, Say(sentence));
+  changed = TakeNoteOfSpec(workload) || changed;
   if (changed) state.MarkDirty(id);
   if (admits && !was_admitted) state.Record(EventKind::kAdmitted, id);
   return changed;
@@ -237,7 +240,8 @@ bool IsAdmissible(const State& state, const Workload& workload) {
 }
 
 bool IsBackoffExpired(const State& state, const Workload& workload) {
-  if (workload.IsFalse(ConditionType::kRequeued)) return false;
+  const bool ignored = workload.devices != nullptr && workload.devices->ignores_requeued;
+  if (!ignored && workload.IsFalse(ConditionType::kRequeued)) return false;
   const std::optional<Time>& requeue_at = workload.Status().requeue_at;
   return !requeue_at || state.now >= *requeue_at;
 }

@@ -6,6 +6,7 @@
 
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
+#include "lifecycle/devices.h"
 #include "lifecycle/holding.h"
 #include "lifecycle/nodes.h"
 #include "lifecycle/queueing.h"
@@ -13,6 +14,7 @@
 #include "lifecycle/second_pass.h"
 #include "lifecycle/waiting.h"
 #include "model/poll.h"
+#include "text/text.h"
 
 namespace kueue {
 namespace {
@@ -51,9 +53,12 @@ void AfterWrite(State& state, WorkloadId id) {
 void LeaveEverything(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   RemoveFromQueue(state, id);
+  ForgetDevices(workload);
   ForgetSecondPass(state, id);
   DischargeAdmission(state, id);
-  state.NotifyRetryFor(workload);
+  // The queue manager does not know a workload whose devices were never counted (workloadAssignedQueues
+  // there).
+  if (workload.cls != kNoId || !AsksForDevices(state, *workload.spec)) state.NotifyRetryFor(workload);
   if (!workload.HasQuotaReservation() || workload.IsFinished() || workload.deleted) DropPenalty(state, id);
   state.MarkDirty(id);
 }
@@ -64,6 +69,7 @@ void ReturnToPending(State& state, WorkloadId id) {
   ForgetSecondPass(state, id);
   workload.queue_time = QueueOrderTime(state, workload);
   workload.progress = nullptr;
+  ForgetDevices(workload);
   const std::optional<Time>& requeue_at = workload.Status().requeue_at;
   if (!requeue_at || *requeue_at <= state.now) AddOrUpdate(state, id, /*changed=*/true);
   state.NotifyRetryFor(workload);
@@ -104,9 +110,10 @@ bool SyncPending(State& state, WorkloadId id) {
 
 }  // namespace
 
-bool ReconcileWorkload(State& state, WorkloadId id) {
-  if (state.At(id).deleted || state.At(id).IsFinished()) return false;
-  if (PropagateRetryTime(state, id)) return true;
+namespace {
+
+// The look at a workload after its devices were counted, or none were to be.
+bool ReconcileCounted(State& state, WorkloadId id) {
   const Outcome outcome =
       state.At(id).spec->active ? ReconcileActive(state, id) : ReconcileInactive(state, id);
   if (outcome != Outcome::kGoOn) return outcome == Outcome::kChanged;
@@ -134,6 +141,49 @@ bool ReconcileWorkload(State& state, WorkloadId id) {
   const bool timed_out = ReconcilePodsReadyTimeout(state, id), exceeded = ReconcileExecutionTime(state, id);
   if (timed_out || exceeded) AfterWrite(state, id);
   return changed || timed_out || exceeded;
+}
+
+// What a look may write to the status of a pending workload.
+bool SameStatus(const Workload& workload, const std::shared_ptr<const StatusDetails>& status,
+                const absl::InlinedVector<Condition, 3>& conditions) {
+  if (workload.status != status || workload.conditions.size() != conditions.size()) return false;
+  return std::all_of(conditions.begin(), conditions.end(), [&workload](const Condition& before) {
+    const Condition* now = workload.Find(before.type);
+    return now != nullptr && now->status == before.status && now->reason == before.reason &&
+           now->transition == before.transition && SameMessage(now->message, before.message);
+  });
+}
+
+bool IsRespecified(const Workload& workload) {
+  return workload.devices != nullptr && workload.devices->respecified;
+}
+
+// Once its devices are counted, the controller goes on with a workload without the conditions
+// QuotaReserved=False and Requeued=False. They stay in the API unless something else writes the status.
+bool ReconcileWithDevices(State& state, WorkloadId id) {
+  const absl::InlinedVector<Condition, 3> before = state.At(id).conditions;
+  const std::shared_ptr<const StatusDetails> status = state.At(id).status;
+  const DeviceLook look = LookAtDevices(state, id);
+  if (look.is_over) return look.changed;
+  const absl::InlinedVector<Condition, 3> without = state.At(id).conditions;
+  const bool respecified = IsRespecified(state.At(id));
+  const bool changed = ReconcileCounted(state, id);
+  Workload& workload = state.At(id);
+  const bool wrote = !SameStatus(workload, status, without) || (respecified && !IsRespecified(workload));
+  if (wrote && !SameStatus(workload, status, before)) return changed;
+  workload.conditions = before;
+  return changed && !wrote;
+}
+
+bool IsPending(const Workload& workload) { return !workload.HasQuotaReservation() && !workload.IsAdmitted(); }
+
+}  // namespace
+
+bool ReconcileWorkload(State& state, WorkloadId id) {
+  if (state.At(id).deleted || state.At(id).IsFinished()) return false;
+  if (PropagateRetryTime(state, id)) return true;
+  const bool devices = IsPending(state.At(id)) && NeedsDevices(state, state.At(id));
+  return devices ? ReconcileWithDevices(state, id) : ReconcileCounted(state, id);
 }
 
 namespace {
@@ -267,9 +317,10 @@ class Rounds {
 
 }  // namespace
 
-void Settle(State& state) {
+void Settle(State& state, bool all_devices) {
   state.EnsureBuilt();
   ReleaseWaitingCycle(state);
+  MarkDevicesDirty(state, all_devices);
   Rounds(state).Run();
   if (state.config.admission_fair_sharing) Sample(state);
 }

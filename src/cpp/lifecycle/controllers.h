@@ -9,8 +9,9 @@
 namespace kueue {
 
 // Lets both controllers look at every workload that may need it, in the order of namespace/name, until a
-// round changes nothing. Timeouts, backoffs and limits that have passed by State::now are acted on.
-void Settle(State& state);
+// round changes nothing. Timeouts, backoffs and limits that have passed by State::now are acted on. With
+// `all_devices`, every pending workload with devices is looked at, whether anything changed for it or not.
+void Settle(State& state, bool all_devices = false);
 
 // The workload controller's look at one workload; returns whether it changed anything.
 bool ReconcileWorkload(State& state, WorkloadId id);

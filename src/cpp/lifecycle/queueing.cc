@@ -2,6 +2,7 @@
 #include "lifecycle/queueing.h"
 
 #include "lifecycle/conditions.h"
+#include "lifecycle/devices.h"
 
 namespace kueue {
 
@@ -22,7 +23,10 @@ void Activate(State& state, WorkloadId id) {
 
 }  // namespace
 
-void AddOrUpdate(State& state, WorkloadId id, bool changed) {
+namespace {
+
+// Puts the workload into its queue, or follows a change of it.
+void Place(State& state, WorkloadId id, bool changed) {
   Workload& workload = state.At(id);
   const NodeId node = state.Local(workload.local_queue).IsRunning() ? state.QueueOf(workload) : kNoId;
   if (workload.queued != kNoId && workload.queued != node) RemoveFromQueue(state, id);
@@ -60,6 +64,48 @@ void AddOrUpdate(State& state, WorkloadId id, bool changed) {
   } else {
     Activate(state, id);
   }
+}
+
+}  // namespace
+
+void AddOrUpdate(State& state, WorkloadId id, bool changed) {
+  Workload& workload = state.At(id);
+  if (NeedsDevices(state, workload)) {  // the workload controller puts it into its queue
+    if (changed) NoteChange(workload);
+    return;
+  }
+  if (workload.devices != nullptr && workload.devices->charges != nullptr) {
+    AddOrUpdateUncounted(state, id);
+  } else {
+    Place(state, id, changed);
+  }
+}
+
+void AddOrUpdateUncounted(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  const bool changed = workload.devices != nullptr && workload.devices->charges != nullptr;
+  ForgetDevices(workload);
+  Place(state, id, changed);
+}
+
+bool AddOrUpdateCounted(State& state, WorkloadId id, const std::shared_ptr<const DeviceCharges>& charges) {
+  Workload& workload = state.At(id);
+  if (!state.Local(workload.local_queue).IsRunning()) return false;
+  const bool waits = workload.place != QueuePlace::kNowhere;
+  const DeviceQueueing before = workload.devices ? *workload.devices : DeviceQueueing();
+  // A copy that the scheduler put back has Requeued=False where the API does; the new copy never has.
+  const bool requeued_differs = !before.ignores_requeued && workload.IsFalse(ConditionType::kRequeued);
+  const bool changed =
+      !waits || before.changed || requeued_differs || !SameCharges(before.charges.get(), charges.get());
+  DeviceQueueing& devices = EditDevices(workload);
+  devices = {charges, /*listed=*/true, /*changed=*/false, /*ignores_requeued=*/true, before.respecified};
+  if (state.QueueOf(workload) == kNoId) return false;
+  if (workload.place == QueuePlace::kInflight) {
+    devices.changed = before.changed;
+    return true;
+  }
+  Place(state, id, changed);
+  return true;
 }
 
 void Reclassify(State& state, WorkloadId id) {
@@ -126,6 +172,7 @@ bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
     RemoveFromQueue(state, id);
     return false;
   }
+  TakeCopyOfApi(workload);
   if (why == RequeueReason::kPendingPreemption) {
     pending.preemptor = id;
     pending.sticky = best_effort;
@@ -156,6 +203,7 @@ void AddFromLocalQueue(State& state, LocalQueueId local_id) {
     Workload& workload = state.At(id);
     if (workload.local_queue != local_id || workload.place != QueuePlace::kNowhere) continue;
     if (!IsAdmissible(state, workload)) continue;
+    if (NeedsDevices(state, workload) && (workload.devices == nullptr || !workload.devices->listed)) continue;
     Classify(state, id);
     workload.queued = local.cluster_queue;
     Activate(state, id);
@@ -166,7 +214,9 @@ void AddFromLocalQueue(State& state, LocalQueueId local_id) {
 void RemoveFromLocalQueue(State& state, LocalQueueId local_id, Progress progress) {
   for (WorkloadId id : state.Living()) {
     Workload& workload = state.At(id);
-    if (workload.local_queue != local_id || workload.queued == kNoId) continue;
+    if (workload.local_queue != local_id) continue;
+    if (progress == Progress::kForgotten) Unlist(workload);
+    if (workload.queued == kNoId) continue;
     std::shared_ptr<const ScanProgress> kept = workload.progress;
     RemoveFromQueue(state, id);
     if (progress == Progress::kKept) workload.progress = std::move(kept);

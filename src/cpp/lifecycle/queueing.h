@@ -41,6 +41,10 @@ void Reclassify(State& state, WorkloadId id);
 // Adds the workload to its queue, or follows a change of it; nothing where it may not wait or its queue is
 // unknown. `changed` says whether its spec, reclaimable pods, or Evicted or Requeued condition changed.
 void AddOrUpdate(State& state, WorkloadId id, bool changed);
+// The same with the devices that the workload controller has just counted; whether there is a queue for it.
+bool AddOrUpdateCounted(State& state, WorkloadId id, const std::shared_ptr<const DeviceCharges>& charges);
+// The same without any charge for devices.
+void AddOrUpdateUncounted(State& state, WorkloadId id);
 // Takes it out of the queue and forgets it as a preemptor, and how far its scan of flavors had come.
 void RemoveFromQueue(State& state, WorkloadId id);
 // Puts a popped workload back after a cycle; whether it is active then.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
+#include "lifecycle/devices.h"
 #include "lifecycle/queueing.h"
 
 namespace kueue {
@@ -67,6 +68,7 @@ Outcome ReconcileActive(State& state, WorkloadId id) {
     auto spec = std::make_shared<WorkloadSpec>(*workload.spec);
     spec->active = false;
     workload.spec = std::move(spec);
+    NoteSpec(state, workload);
     LeaveEverything(state, id);
     return Outcome::kChanged;
   }
@@ -74,7 +76,11 @@ Outcome ReconcileActive(State& state, WorkloadId id) {
     if (*workload.Status().requeue_at > state.now) return Outcome::kWait;
     if (!workload.HasQuotaReservation()) {
       state.EditStatus(workload).requeue_at = std::nullopt;
-      AddOrUpdate(state, id, /*changed=*/false);
+      if (!NeedsDevices(state, workload)) {
+        AddOrUpdate(state, id, /*changed=*/false);
+      } else if (IsAdmissible(state, workload)) {
+        AddOrUpdateUncounted(state, id);  // the next look counts its devices again
+      }
       return Outcome::kChanged;
     }
   }

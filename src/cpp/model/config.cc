@@ -23,6 +23,9 @@ void FeatureGates::Resolve() {
   }
   elastic_jobs_via_workload_slices_with_tas = elastic_jobs_via_workload_slices_with_tas &&
                                               elastic_jobs_via_workload_slices && topology_aware_scheduling;
+  for (bool* gate : {&dra_extended_resource, &dra_partitionable_devices, &dra_consumable_capacity}) {
+    *gate = *gate && dra_integration;
+  }
 }
 
 }  // namespace kueue

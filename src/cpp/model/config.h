@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/devices.h"
 #include "model/ids.h"
 #include "model/release.h"
 
@@ -46,6 +47,11 @@ struct FeatureGates {
   bool tas_replace_node_due_to_not_ready_over_fixed_time;
   bool tas_replace_node_on_node_taints;
   bool elastic_jobs_via_workload_slices_with_tas;
+  bool dra_integration;
+  bool dra_reject_workloads_when_disabled;
+  bool dra_extended_resource;
+  bool dra_partitionable_devices;
+  bool dra_consumable_capacity;
 
   // Sets the gate of Kueue's name; false where the name is none of these.
   bool Set(const std::string& name, bool value);
@@ -95,6 +101,11 @@ inline constexpr FeatureGate kFeatureGates[] = {
      &FeatureGates::tas_replace_node_due_to_not_ready_over_fixed_time, false},
     {"TASReplaceNodeOnNodeTaints", &FeatureGates::tas_replace_node_on_node_taints, true},
     {"ElasticJobsViaWorkloadSlicesWithTAS", &FeatureGates::elastic_jobs_via_workload_slices_with_tas, false},
+    {"KueueDRAIntegration", &FeatureGates::dra_integration, true},
+    {"KueueDRARejectWorkloadsWhenDRADisabled", &FeatureGates::dra_reject_workloads_when_disabled, true},
+    {"KueueDRAIntegrationExtendedResource", &FeatureGates::dra_extended_resource, true},
+    {"KueueDRAIntegrationPartitionableDevices", &FeatureGates::dra_partitionable_devices, true},
+    {"KueueDRAIntegrationConsumableCapacity", &FeatureGates::dra_consumable_capacity, false},
 };
 
 enum class FairSharingStrategy { kLessThanOrEqualToFinalShare, kLessThanInitialShare };
@@ -122,6 +133,7 @@ struct Config {
   std::optional<AdmissionFairSharing> admission_fair_sharing;
   std::optional<WaitForPodsReady> wait_for_pods_ready;
   bool ignore_undeclared_resources = false;  // quotaCheckStrategy: IgnoreUndeclared
+  std::vector<DeviceClassMapping> device_class_mappings;
 };
 
 }  // namespace kueue

@@ -129,6 +129,10 @@ enum class Sentence : uint8_t {
   kJobSucceeded,
   kJobFailed,
   kReplacedBySlice,  // UID and job UID of the workload that replaces it
+  // QuotaReserved and Requeued, of devices
+  kDevicesRefused,  // the errors
+  kResourceClaimsUnsupported,
+  kDevicesOff,
 };
 inline constexpr size_t kSentences = CountOf<Sentence>();
 struct Said {

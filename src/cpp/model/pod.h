@@ -3,6 +3,7 @@
 #define KUEUE_MODEL_POD_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,11 @@ struct PreferredSchedulingTerm {
   NodeSelectorTerm preference;
 };
 
+// A claim of devices by the pod: made from a ResourceClaimTemplate, or an existing ResourceClaim.
+struct PodResourceClaim {
+  std::optional<std::string> template_name, claim_name;
+};
+
 struct PodTemplate {
   std::vector<Container> init_containers, containers;
   bool has_resources = false;  // spec.resources, of the pod as a whole
@@ -48,6 +54,7 @@ struct PodTemplate {
   bool has_affinity = false;  // requiredDuringSchedulingIgnoredDuringExecution
   std::vector<NodeSelectorTerm> affinity_terms;
   std::vector<PreferredSchedulingTerm> preferred_terms;  // preferredDuringSchedulingIgnoredDuringExecution
+  std::vector<PodResourceClaim> resource_claims;
   // An injective text of the rest that makes pods alike for the scheduler: what Adjust never changes. See
   // SpecShape.
   std::string shape;

@@ -24,6 +24,8 @@ constexpr std::pair<const char*, bool ReleaseRules::*> kRules[] = {
     {"moved_pods_are_uncounted", &ReleaseRules::moved_pods_are_uncounted},
     {"pod_sets_without_requests_inherit_nothing", &ReleaseRules::pod_sets_without_requests_inherit_nothing},
     {"earlier_pod_sets_take_no_slot", &ReleaseRules::earlier_pod_sets_take_no_slot},
+    {"devices_by_count_only", &ReleaseRules::devices_by_count_only},
+    {"device_admin_access_refused", &ReleaseRules::device_admin_access_refused},
 };
 
 }  // namespace

@@ -26,6 +26,8 @@ struct ReleaseRules {
   bool moved_pods_are_uncounted = false;
   bool pod_sets_without_requests_inherit_nothing = false;
   bool earlier_pod_sets_take_no_slot = false;
+  bool devices_by_count_only = false;
+  bool device_admin_access_refused = false;
 
   // Sets the rule of this name; false where there is none.
   bool Set(const std::string& name, bool value);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "model/devices.h"
 #include "model/ids.h"
 #include "model/message.h"
 #include "model/pod.h"
@@ -179,6 +180,7 @@ struct Workload {
   std::shared_ptr<const ScanProgress> progress;
   std::shared_ptr<const StatusDetails> status;
   std::shared_ptr<const TopologyCharge> topology_usage;  // charged beside `usage`; null: none
+  std::shared_ptr<const DeviceQueueing> devices;         // null: none were counted since it was pending
 
   std::string Key() const { return spec->ns + "/" + name; }
   const Condition* Find(ConditionType type) const {

@@ -317,6 +317,7 @@ class Compaction {
     caches.heads.Forget();
     caches.terminating.reset();
     caches.refusals.Forget();
+    caches.devices.Clear();
     for (auto at = caches.classes.begin(); at != caches.classes.end();) {
       const auto entry = at++;
       std::vector<ClassId> kept;

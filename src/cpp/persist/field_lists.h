@@ -34,13 +34,32 @@ class FieldLists {
                zero_shares_do_not_borrow, usage_in_thousandths, pooled_entry_penalties, pooled_penalties_stay,
                usage_starts_from_admitted, check_evictions_name_no_state, nomination_texts_of_v0_17,
                topology_faults_pass, topology_usage_by_quota, moved_pods_are_uncounted,
-               pod_sets_without_requests_inherit_nothing, earlier_pod_sets_take_no_slot)
+               pod_sets_without_requests_inherit_nothing, earlier_pod_sets_take_no_slot,
+               devices_by_count_only, device_admin_access_refused)
   KUEUE_RECORD(Config, gates, rules, fair_sharing, admission_fair_sharing, wait_for_pods_ready,
-               ignore_undeclared_resources)
+               ignore_undeclared_resources, device_class_mappings)
   KUEUE_RECORD(ResourceTransformation, input, replace, multiply_by, outputs)
   KUEUE_RECORD(RequestsConfig, excluded_prefixes, transformations)
 
+  // model/devices.h
+  KUEUE_RECORD(DeviceSource, is_capacity, name, driver, selector)
+  KUEUE_RECORD(DeviceClassMapping, name, device_class_names, sources)
+  KUEUE_RECORD(DeviceClass, selectors, extended_resource_name, created)
+  KUEUE_RECORD(DeviceRequest, first_available, exactly, device_class_name, selectors, allocation_mode, count,
+               admin_access, capacity)
+  KUEUE_RECORD(ResourceClaimTemplate, requests, has_constraints, has_config)
+  KUEUE_RECORD(CapacityRange, min, max, step)
+  KUEUE_RECORD(CapacityRequestPolicy, default_request, valid_values, valid_range)
+  KUEUE_RECORD(DeviceCapacity, value, request_policy)
+  KUEUE_RECORD(Device, name, subject, capacity, counters, known)
+  KUEUE_RECORD(ResourceSlice, driver, pool, generation, resource_slice_count, devices)
+  KUEUE_RECORD(DeviceObjects, classes, templates, slices)
+  KUEUE_RECORD(DeviceCharge, amounts, replaced)
+  KUEUE_RECORD(DeviceCharges, pod_sets)
+  KUEUE_RECORD(DeviceQueueing, charges, listed, changed, ignores_requeued, respecified)
+
   // model/pod.h
+  KUEUE_RECORD(PodResourceClaim, template_name, claim_name)
   KUEUE_RECORD(Container, requests, limits, restarts_always)
   KUEUE_RECORD(Toleration, key, op, value, effect, is_temporary)
   KUEUE_RECORD(NodeSelectorRequirement, key, op, values)
@@ -48,7 +67,7 @@ class FieldLists {
   KUEUE_RECORD(PreferredSchedulingTerm, weight, preference)
   KUEUE_RECORD(PodTemplate, init_containers, containers, has_resources, resources, overhead,
                runtime_class_name, priority_class_name, tolerations, node_selector, has_affinity,
-               affinity_terms, preferred_terms, shape)
+               affinity_terms, preferred_terms, resource_claims, shape)
   KUEUE_RECORD(RuntimeClass, pod_fixed)
   KUEUE_RECORD(LimitRange::Item, type, max, min, default_limit, default_request)
   KUEUE_RECORD(LimitRange, items)
@@ -114,7 +133,7 @@ class FieldLists {
                pods_ready, unhealthy_nodes, job_stops_at)
   KUEUE_RECORD(Workload, serial, name, uid, spec, local_queue, cls, priority, created, queue_time, conditions,
                admission, charged, charged_place, usage, queued, place, owned_by_single_pod, deleted,
-               evaluated, dirty_place, progress, status, topology_usage)
+               evaluated, dirty_place, progress, status, topology_usage, devices)
   KUEUE_RECORD(WorkloadTable::Listed, serial, id)
   KUEUE_RECORD(WorkloadTable, places, free, roll, next, living)
 
@@ -144,7 +163,7 @@ class FieldLists {
                multi_kueue, terminating, inactivity, generation, workloads, pending)
   KUEUE_RECORD(LocalQueue, ns, name, namespace_id, exists, stop_policy, cluster_queue, fair_weight)
   KUEUE_RECORD(Namespace, name, exists, labels, limit_ranges)
-  KUEUE_RECORD(EquivalenceClass, priority, pod_sets, totals, adjusted, resource_error,
+  KUEUE_RECORD(EquivalenceClass, priority, pod_sets, totals, devices, adjusted, resource_error,
                can_be_partially_admitted)
   KUEUE_RECORD(ResourceFlavorState, spec)
   KUEUE_RECORD(AdmissionCheckState, exists, spec)
@@ -157,10 +176,11 @@ class FieldLists {
   KUEUE_RECORD(WaitingCycle, start, passed, released)
   KUEUE_RECORD(State, config, requests, flavor_names, resource_names, namespace_names, local_queue_names,
                check_names, reasons, resource_order, cpu, pods, flavor_resource_ids, flavor_resources, quota,
-               queues, cohorts, flavors, local_queues, namespaces, checks, topology, runtime_classes, ledger,
-               ledger_usage, workloads, workload_of_key, classes, class_of_key, caches, stale, requoted,
-               changed_nodes, only_added, added_queues, to_requeue, holds_retries, scheduling_cycle, successful_cycles,
-               waiting, stop_delay, now, record_events, events, followed, second_passes, deleted, dirty)
+               queues, cohorts, flavors, local_queues, namespaces, checks, topology, runtime_classes, devices,
+               devices_changed, ledger, ledger_usage, workloads, workload_of_key, classes, class_of_key,
+               caches, stale, requoted, changed_nodes, only_added, added_queues, to_requeue, holds_retries, scheduling_cycle,
+               successful_cycles, waiting, stop_delay, now, record_events, events, followed, second_passes,
+               deleted, dirty)
 #undef KUEUE_RECORD
 
   // Caches, which are not saved. Saved states know both by their first names.
@@ -175,6 +195,14 @@ class FieldLists {
   static const char* FieldsOf(const Caches&) { return ""; }
   template <typename Use>
   static void Visit(const Caches&, Use use) {
+    use();
+  }
+
+  // What selectors answered is asked again.
+  static std::string NameOf(const SelectorMemoRef&) { return "SelectorMemo"; }
+  static const char* FieldsOf(const SelectorMemoRef&) { return ""; }
+  template <typename Use>
+  static void Visit(const SelectorMemoRef&, Use use) {
     use();
   }
 

@@ -82,6 +82,14 @@ struct Ids<ClusterQueueSpec> : NoIds {};
 template <>
 struct Ids<PodTemplate> : NoIds {};
 template <>
+struct Ids<DeviceClassMapping> : NoIds {};
+template <>
+struct Ids<DeviceObjects> : NoIds {};
+template <>
+struct Ids<DeviceCharges> : NoIds {};
+template <>
+struct Ids<DeviceQueueing> : NoIds {};
+template <>
 struct Ids<PlacementFailure> : NoIds {};
 template <>
 struct Ids<TopologyRequest> : NoIds {};
@@ -225,7 +233,7 @@ KUEUE_IDS(ClusterPod, field::Plain, field::Plain, field::Plain, field::Plain, fi
 KUEUE_IDS(Workload, field::Plain, field::Plain, field::Plain, field::Plain, field::LocalQueue, field::Class,
           field::Plain, field::Plain, field::Plain, field::Plain, field::Plain, field::Node, field::Number,
           field::FlavorResource, field::Node, field::Plain, field::Plain, field::Plain, field::Plain,
-          field::Number, field::Plain, field::Plain, field::Plain);
+          field::Number, field::Plain, field::Plain, field::Plain, field::Plain);
 KUEUE_IDS(ResourceGroupIds, field::Resource, field::Flavor);
 KUEUE_IDS(CheckIds, field::Check, field::Flavor);
 KUEUE_IDS(ClusterQueue, field::Plain, field::Plain, field::Flavor, field::Plain, field::Plain, field::Plain,

@@ -50,6 +50,7 @@ class References : private ReferenceCheck {
     if (broken_.empty()) CheckForest();
     if (broken_.empty()) broken_ = BrokenWorkloadReference(state_);
     if (broken_.empty()) CheckTopologies();
+    if (broken_.empty()) CheckDevices();
     if (broken_.empty()) CheckRest();
     return broken_;
   }
@@ -160,6 +161,18 @@ class References : private ReferenceCheck {
       for (const auto& request : pod.requests) Expect(IsResource(request.first), "pods");
     }
     for (const SecondPass& pass : state_.second_passes) Expect(IsWorkload(pass.workload), "second passes");
+  }
+
+  template <typename Objects>
+  void ExpectObjects(const Objects& objects) {
+    for (const auto& [name, object] : objects) Expect(object != nullptr, "devices");
+  }
+
+  void CheckDevices() {
+    if (state_.devices == nullptr) return;
+    ExpectObjects(state_.devices->classes);
+    ExpectObjects(state_.devices->templates);
+    ExpectObjects(state_.devices->slices);
   }
 
   void CheckLedger() {

@@ -127,12 +127,12 @@ Amount AmountFromQuantity(absl::string_view resource, const Quantity& quantity) 
   return Amount(ResourceValue(resource, quantity));
 }
 
-std::string ResourceQuantityString(absl::string_view resource, int64_t value) {
+std::string ResourceQuantityString(absl::string_view resource, int64_t value, bool as_bytes) {
   if (resource == "cpu") {
     Decimal cores = Decimal(value) * Decimal::FromDigits("1", "", -3);
     return Quantity(std::move(cores)).ToText();
   }
-  if (!IsByteValued(resource)) return Quantity(value).ToText();
+  if (!as_bytes && !IsByteValued(resource)) return Quantity(value).ToText();
   // Read back, a text without a binary suffix is a decimal one, and written as such.
   return Quantity::Parse(Quantity(value, QuantityFormat::kBinarySI).ToText())->ToText();
 }

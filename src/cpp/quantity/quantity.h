@@ -82,8 +82,9 @@ int64_t ResourceValue(absl::string_view resource, const Quantity& quantity);
 // (pkg/resources/amount.go:AmountFromQuantity).
 Amount AmountFromQuantity(absl::string_view resource, const Quantity& quantity);
 
-// The text of a scheduler's integer (pkg/resources/resource_formatter.go:ResourceQuantityString).
-std::string ResourceQuantityString(absl::string_view resource, int64_t value);
+// The text of a scheduler's integer (pkg/resources/resource_formatter.go:ResourceQuantityString). `as_bytes`:
+// written with binary suffixes, as memory is, whatever the resource's name.
+std::string ResourceQuantityString(absl::string_view resource, int64_t value, bool as_bytes = false);
 
 }  // namespace kueue
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lifecycle/conditions.h"
+#include "lifecycle/devices.h"
 #include "lifecycle/queueing.h"
 #include "model/poll.h"
 
@@ -20,6 +21,7 @@ HypotheticalWorkload::HypotheticalWorkload(State& state, const WorkloadObject& o
   workload.name = object.name;
   workload.uid = object.uid;
   workload.spec = object.spec;
+  if (NeedsDevices(state, workload)) CountForQuestion(state, id_);
   ClassifyHypothetical(state, id_);
 }
 

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lifecycle/conditions.h"
+#include "lifecycle/devices.h"
 #include "lifecycle/waiting.h"
 
 namespace kueue {
@@ -62,6 +63,17 @@ Obstacle HoldUpOf(const State& state, const Workload& workload) {
   return {};
 }
 
+// A workload with devices waits in its queue from the first success of counting them on.
+Obstacle UncountedDevices(const State& state, const Workload& workload) {
+  const bool waits = workload.place != QueuePlace::kNowhere || workload.HasQuotaReservation();
+  if (waits || !NeedsDevices(state, workload)) return {};
+  const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
+  if (reserved != nullptr && IsDeviceRefusal(reserved->message))
+    return {Obstacle::Kind::kDevicesRefused, "", static_cast<Reason>(reserved->reason), reserved->message};
+  if (workload.devices != nullptr && workload.devices->charges != nullptr) return {};
+  return {Obstacle::Kind::kDevicesUncounted, "", Reason::kPendingEvaluation, nullptr};
+}
+
 // The admission that an entry's assignment would come to.
 std::shared_ptr<const Admission> AdmissionBy(const State& state, const Entry& entry) {
   auto admission = std::make_shared<Admission>();
@@ -94,7 +106,8 @@ Obstacle ObstacleOf(const State& state, const Workload& workload) {
     return {Obstacle::Kind::kGated, "", Reason::kAdmissionGated,
             Say(Sentence::kGated, {workload.spec->admission_gate})};
   }
-  return HoldUpOf(state, workload);
+  if (const Obstacle held = HoldUpOf(state, workload); !held.IsNone()) return held;
+  return UncountedDevices(state, workload);
 }
 
 DecisionRecord Decided(const State& state, const Entry& entry) {

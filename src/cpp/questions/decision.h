@@ -51,6 +51,8 @@ struct Obstacle {
     kGated,
     kOnHold,
     kPodsReady,  // a cycle waits until all pods are ready
+    kDevicesRefused,
+    kDevicesUncounted,  // the workload controller has yet to look at it
   };
   Kind kind = Kind::kNone;
   std::string queue;  // of the four kinds that name one

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "fairness/ledger.h"
+#include "lifecycle/devices.h"
+#include "lifecycle/queueing.h"
 #include "simulation/simulation.h"
 
 namespace kueue {
@@ -122,6 +124,24 @@ void Simulation::Happen(const Planned& planned) {
   }
 }
 
+// What workloads of the shape ask for: as they are queued, or will be once their devices are counted.
+void Simulation::NoteAsks(WorkloadId id, size_t shape) {
+  State& state = engine_.state();
+  const std::shared_ptr<const DeviceQueueing> kept = state.At(id).devices;
+  if (state.At(id).cls == kNoId) {
+    if (!NeedsDevices(state, state.At(id)) || !state.config.gates.dra_integration) return;
+    const std::shared_ptr<const DeviceOutcome> outcome = CountDevices(state, state.At(id));
+    if (outcome->charges == nullptr) return;
+    EditDevices(state.At(id)).charges = outcome->charges;
+  }
+  const TemporaryClass cls(state, id);
+  for (const PodSetTotals& totals : state.Class(state.At(id).cls).totals) {
+    for (const auto& [resource, amount] : totals.requests) asks_[shape].emplace_back(resource, amount);
+  }
+  state.At(id).devices = kept;
+  has_asks_[shape] = true;
+}
+
 void Simulation::Adopt(int32_t number, WorkloadId id) {
   Job& job = At(number);
   State& state = engine_.state();
@@ -133,12 +153,7 @@ void Simulation::Adopt(int32_t number, WorkloadId id) {
   job.state = JobState::kWaiting;
   ++stats_.workloads;
   const auto shape = static_cast<size_t>(columns_->shape[static_cast<size_t>(number)]);
-  if (!has_asks_[shape] && workload.cls != kNoId) {
-    for (const PodSetTotals& totals : state.Class(workload.cls).totals) {
-      for (const auto& [resource, amount] : totals.requests) asks_[shape].emplace_back(resource, amount);
-    }
-    has_asks_[shape] = true;
-  }
+  if (!has_asks_[shape]) NoteAsks(id, shape);
   figures_.Wait(state, job.queue, asks_[shape], +1);
   Stir(job.queue);
   if (workload.HasQuotaReservation()) Reserve(number);

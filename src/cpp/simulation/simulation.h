@@ -89,6 +89,7 @@ class Simulation {
   // Takes in more jobs, in any order, with the numbers that follow; so do new shapes.
   void Extend(JobColumns jobs);
   // A workload that the engine knows already is this job.
+  void NoteAsks(WorkloadId id, size_t shape);
   void Adopt(int32_t job, WorkloadId workload);
   // Brings all figures to the last moment, and records the runs under way. The run is over.
   void Close();

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "queue/check.h"
 #include "state/check.h"
+#include "state/devices.h"
 
 namespace kueue {
 namespace {
@@ -125,7 +126,8 @@ class WorkloadsCheck {
     const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
     const bool on_hold = reserved != nullptr && reserved->reason == static_cast<int32_t>(Reason::kOnHold);
     const bool gated = state_.config.gates.admission_gated_by && !workload.spec->admission_gate.empty();
-    return !on_hold && !gated && !workload.Status().requeue_at;
+    // A workload with devices waits once they are counted.
+    return !on_hold && !gated && !workload.Status().requeue_at && !AsksForDevices(state_, *workload.spec);
   }
 
   // What it charges follows from its admission and the pods that still count.
@@ -180,6 +182,7 @@ class WorkloadsCheck {
     const Workload& workload = state_.At(id);
     // One in flight is put into its class again when the cycle that waits is over.
     if (workload.place == QueuePlace::kNowhere || workload.place == QueuePlace::kInflight) return;
+    if (workload.devices && workload.devices->changed) return;  // it is put into its class at the next settle
     Expect(workload.cls != kNoId, id, "waits without a class");
     if (workload.cls == kNoId) return;
     const EquivalenceClass& cls = state_.Class(workload.cls);

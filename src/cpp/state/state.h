@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "devices/counts.h"
 #include "model/config.h"
 #include "model/queue.h"
 #include "model/reason.h"
@@ -107,7 +108,8 @@ struct Namespace {
 struct EquivalenceClass {
   int64_t priority = 0;
   std::vector<PodSetSpec> pod_sets;
-  std::vector<PodSetTotals> totals;  // of a pending workload
+  std::vector<PodSetTotals> totals;              // of a pending workload
+  std::shared_ptr<const DeviceCharges> devices;  // in the totals; null: none
   std::vector<PodTemplate>
       adjusted;                // for the checks against LimitRanges; empty where there is nothing to check
   std::string resource_error;  // of ValidateResources; empty: none
@@ -194,6 +196,7 @@ struct Caches {
   HeadCandidates heads;                            // forgotten when there are other queues
   std::optional<std::vector<NodeId>> terminating;  // deleted ClusterQueues that still stand
   KnownRefusals refusals;
+  DeviceCounts devices;  // forgotten with `classes`, and when objects of devices change
 };
 
 // A cycle under way that waits for pods to be ready (waitForPodsReady.blockAdmission): the state that it
@@ -244,7 +247,9 @@ struct State {
   std::vector<AdmissionCheckState> checks;
   Topologies topology;
   std::map<std::string, RuntimeClass> runtime_classes;
-  std::vector<LedgerEntry> ledger;   // by LocalQueue
+  std::shared_ptr<const DeviceObjects> devices;  // null: there are none
+  bool devices_changed = false;                  // since the last settle
+  std::vector<LedgerEntry> ledger;               // by LocalQueue
   std::vector<double> ledger_usage;  // by LocalQueue: fairness/ledger.h:LocalQueueUsage as of the last change
 
   WorkloadTable workloads;

@@ -63,6 +63,9 @@ constexpr const char* kWords[] = {
     "Job finished successfully",
     "Job failed",
     "Replaced to accommodate a workload (UID: $0, JobUID: $1) due to workload slice aggregation",
+    "$0",
+    "DRA resource claims not supported",
+    "Workload uses DRA resources but the KueueDRAIntegration feature gate is not enabled",
 };
 static_assert(std::size(kWords) == kSentences);
 

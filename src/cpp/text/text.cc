@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "devices/resolve.h"
 #include "quantity/quantity.h"
 #include "text/sentences.h"
 
@@ -143,9 +144,17 @@ std::string Render(const State& state, const Message& message) {
   return std::visit(Renderer{state}, static_cast<const MessageKinds&>(*message));
 }
 
+namespace {
+
+std::string RenderInteger(const State& state, const std::string& resource, int64_t value) {
+  return ResourceQuantityString(resource, value, IsChargedBySource(state.config, resource));
+}
+
+}  // namespace
+
 std::string RenderAmount(const State& state, ResourceId resource, Amount amount) {
   if (amount.IsUnlimited()) return "<unlimited>";
-  return ResourceQuantityString(state.resource_names.Name(resource), amount.value());
+  return RenderInteger(state, state.resource_names.Name(resource), amount.value());
 }
 
 std::string FlavorResourceName(const State& state, FlavorResourceId fr) {
@@ -162,7 +171,7 @@ std::string Render(const State& state, const Refusal& refusal) {
       return absl::StrCat("insufficient quota for ", resource, " in flavor ", flavor,
                           ", previously considered podsets requests (", amount(refusal.first),
                           ") + current podset request (",
-                          ResourceQuantityString(resource, refusal.second.value()), ") > maximum capacity (",
+                          RenderInteger(state, resource, refusal.second.value()), ") > maximum capacity (",
                           amount(refusal.third), ")");
     case RefusalKind::kShortOfQuota:
       return absl::StrCat("insufficient unused quota for ", resource, " in flavor ", flavor, ", ",

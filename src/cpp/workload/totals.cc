@@ -110,13 +110,18 @@ ResourceList PodRequests(const PodTemplate& pod) {
 }
 
 std::vector<std::pair<std::string, int64_t>> PerPodRequests(const PodTemplate& pod,
-                                                            const RequestsConfig& config) {
+                                                            const RequestsConfig& config,
+                                                            const DeviceCharge* devices) {
   const ResourceList* const only = OnlyRequests(pod);
   const bool as_they_are = config.excluded_prefixes.empty() && config.transformations.empty();
-  if (only != nullptr && as_they_are) return ToIntegers(*only);
-  const ResourceList requests = only != nullptr ? *only : PodRequests(pod);
-  if (as_they_are) return ToIntegers(requests);
-  return ToIntegers(Transform(WithoutExcluded(requests, config), config.transformations));
+  if (only != nullptr && as_they_are && devices == nullptr) return ToIntegers(*only);
+  ResourceList requests = only != nullptr ? *only : PodRequests(pod);
+  if (!as_they_are) requests = Transform(WithoutExcluded(requests, config), config.transformations);
+  if (devices != nullptr) {
+    for (const std::string& name : devices->replaced) requests.erase(name);
+    AddTo(&requests, devices->amounts);
+  }
+  return ToIntegers(requests);
 }
 
 }  // namespace kueue

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "model/devices.h"
 #include "model/pod.h"
 
 namespace kueue {
@@ -42,9 +43,10 @@ PodTemplate Adjust(PodTemplate pod, const std::map<std::string, RuntimeClass>& r
 ResourceList PodRequests(const PodTemplate& adjusted);
 
 // The same as integers, after exclusions and transformations: rounded up for each pod, nothing below 0, by
-// ascending ResourceOrder.
+// ascending ResourceOrder. A charge for devices, if there is one, is added last.
 std::vector<std::pair<std::string, int64_t>> PerPodRequests(const PodTemplate& adjusted,
-                                                            const RequestsConfig& config);
+                                                            const RequestsConfig& config,
+                                                            const DeviceCharge* devices = nullptr);
 
 // Requests above their limits. One text an error, as Kueue words it; `path` names the pod's spec.
 std::vector<std::string> ValidateResources(const PodTemplate& adjusted, const std::string& path);

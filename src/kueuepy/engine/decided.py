@@ -9,7 +9,7 @@ from kueuepy.decisions import Admitted, Decision, FlavorAttempt, Pending, Preemp
 from kueuepy.objects import PodSetAssignment, TopologyAssignment, TopologyDomain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from kueuepy.engine.facts import DecisionRecord, PodSetAdmissionRecord
 
@@ -24,13 +24,23 @@ class NotModelled(Protocol):
 _NOTHING: NotModelled = {}
 
 
-def assignments(view: Iterable[PodSetAdmissionRecord]) -> tuple[PodSetAssignment, ...]:
-    """What the core says of an admission, as a Workload's status has it; the amounts as Kueue writes them."""
+def assignments(
+    view: Iterable[PodSetAdmissionRecord], byte_resources: Collection[str] = ()
+) -> tuple[PodSetAssignment, ...]:
+    """What the core says of an admission, as a Workload's status has it; the amounts as Kueue writes them.
+
+    Args:
+        view: The admission.
+        byte_resources: Resources whose amounts are written as those of memory.
+    """
     return tuple(
         PodSetAssignment(
             name,
             {resource: flavor for resource, (flavor, _) in resources.items()},
-            {resource: Quantity.format(resource, amount) for resource, (_, amount) in resources.items()},
+            {
+                resource: Quantity.format(resource, amount, resource in byte_resources)
+                for resource, (_, amount) in resources.items()
+            },
             count,
             None if place is None else TopologyAssignment(place[0], tuple(TopologyDomain(*one) for one in place[1])),
             delayed or None,

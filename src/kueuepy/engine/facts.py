@@ -217,6 +217,8 @@ class ObstacleView(TypedDict):
         "Gated",
         "OnHold",
         "PodsReady",
+        "DevicesRefused",
+        "DevicesUncounted",
     ]
     queue: str
     reason: str

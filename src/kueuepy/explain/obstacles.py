@@ -25,6 +25,7 @@ _WAYS_OUT = {
     "LocalQueueMissing": "LocalQueue {} existed",
     "LocalQueueStopped": "the stopPolicy of LocalQueue {} was None",
     "ClusterQueueMissing": "ClusterQueue {} existed",
+    "DevicesUncounted": "the workload controller had counted its devices: settle() runs it",
 }
 _WAYS_OUT_OF_INACTIVITY = {
     "Stopped": "the stopPolicy of ClusterQueue {} was None",
@@ -34,6 +35,7 @@ _WAYS_OUT_OF_INACTIVITY = {
     "TopologyNotFound": "the Topologies that the flavors of ClusterQueue {} name existed",
     "CohortCycle": "the Cohorts above ClusterQueue {} made no cycle",
 }
+_UNCOUNTED = "needs a reconcile: the workload controller has not counted its devices yet, so that it is in no queue"
 _WAYS_TO_BE_ADMISSIBLE = {
     "FailedChecks": "its admission checks were set back to Pending, which follows its eviction",
     "NamespaceMismatch": "the namespaceSelector of ClusterQueue {} matched the labels of its namespace",
@@ -43,7 +45,8 @@ _WAYS_TO_BE_ADMISSIBLE = {
 def obstacles(facts: FactsView) -> list[Cause]:
     """Why no cycle looks at it, or why it is turned away before its flavors are."""
     if (obstacle := facts["obstacle"]) is not None:
-        return [_cause("obstacle", obstacle["message"], {"reason": obstacle["reason"]}, _inactivity(facts))]
+        text = _UNCOUNTED if obstacle["kind"] == "DevicesUncounted" else obstacle["message"]
+        return [_cause("obstacle", text, {"reason": obstacle["reason"]}, _inactivity(facts))]
     if not facts["nominated"]:
         return [_cause("obstacle", facts["message"], {"reason": facts["reason"]})]
     return []

@@ -69,9 +69,19 @@ _Transformation = shape(
     multiplyBy=str | None,
     outputs=dict[str, str | float] | None,
 )
+_Cel = shape("CELDeviceSelector", expression=str | None)
+_DeviceSelector = shape("DeviceSelector", cel=optional(_Cel))
+_DeviceSource = shape("DeviceClassSource", name=str | None, driver=str | None, deviceSelector=optional(_DeviceSelector))
+_DeviceClassSource = shape("DeviceClassSourceConfig", counter=optional(_DeviceSource), capacity=optional(_DeviceSource))
+_DeviceClassMapping = shape(
+    "DeviceClassMapping",
+    name=str | None,
+    deviceClassNames=list[str] | None,
+    sources=many(_DeviceClassSource),
+)
 _Resources = shape(
     "Resources",
-    "deviceClassMappings",
+    deviceClassMappings=many(_DeviceClassMapping),
     excludeResourcePrefixes=list[str] | None,
     transformations=many(_Transformation),
     quotaCheckStrategy=str | None,
@@ -191,10 +201,42 @@ def _admission_fair_sharing(raw: dict[str, Any] | None, findings: Findings) -> A
 
 def read_resources(raw: dict[str, Any], findings: Findings) -> Resources | None:
     """A Configuration's `resources`, or `None` with the reasons among the findings."""
-    given = {name: value for name, value in raw.items() if value is not None and name != "deviceClassMappings"}
+    given = {name: value for name, value in raw.items() if value is not None}
+    if "deviceClassMappings" in given:
+        place = ("resources", "deviceClassMappings")
+        held = hold(list[_DeviceClassMapping], given["deviceClassMappings"], place, findings)  # type: ignore[valid-type]
+        given["deviceClassMappings"] = [_mapping(item) for item in held or ()]
     if "transformations" in given:
         given["transformations"] = [_transformation(item) for item in given["transformations"]]
     return decode(Resources, given, ("resources",), findings)
+
+
+def _mapping(raw: dict[str, Any]) -> dict[str, Any]:
+    """A mapping of device classes whose selectors are plain expressions."""
+    sources = [
+        {kind: _source(one) for kind, one in source.items() if one is not None} for source in raw.get("sources") or ()
+    ]
+    return {
+        "name": raw.get("name") or "",
+        "deviceClassNames": raw.get("deviceClassNames") or (),
+        "sources": sources,
+    }
+
+
+def _source(raw: dict[str, Any]) -> dict[str, Any]:
+    cel = (raw.get("deviceSelector") or {}).get("cel") or {}
+    texts = {name: raw.get(name) or "" for name in ("name", "driver")}
+    return {**texts, "deviceSelector": cel.get("expression") or ""}
+
+
+def _write_resources(resources: Resources) -> dict[str, Any]:
+    written: dict[str, Any] = msgspec.to_builtins(resources)
+    for mapping in written.get("deviceClassMappings", ()):
+        for source in mapping.get("sources", ()):
+            for one in source.values():
+                if one is not None and "deviceSelector" in one:
+                    one["deviceSelector"] = {"cel": {"expression": one["deviceSelector"]}}
+    return written
 
 
 def _transformation(raw: dict[str, Any]) -> dict[str, Any]:
@@ -220,7 +262,7 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
         "waitForPodsReady": _write_wait(wait) if wait else None,
         "fairSharing": {**switch, "preemptionStrategies": list(fair.preemption_strategies)} if fair else None,
         "admissionFairSharing": _write_admission_fair_sharing(configuration.admission_fair_sharing),
-        "resources": msgspec.to_builtins(configuration.resources) or None,
+        "resources": _write_resources(configuration.resources) or None,
         "manageJobsWithoutQueueName": configuration.manage_jobs_without_queue_name or None,
         "managedJobsNamespaceSelector": msgspec.to_builtins(configuration.managed_jobs_namespace_selector),
         "integrations": None if configuration.frameworks is None else {"frameworks": list(configuration.frameworks)},

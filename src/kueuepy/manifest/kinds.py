@@ -9,12 +9,14 @@ from typing import Any
 
 import msgspec
 
+from kueuepy.manifest import devices
 from kueuepy.manifest import fields as form
 from kueuepy.manifest.workloadfields import LOCAL_QUEUE_STATUS, POD_SETS, POD_SPEC, STATUS
 from kueuepy.objects import (
     AdmissionCheck,
     ClusterQueue,
     Cohort,
+    DeviceClass,
     LimitRange,
     LocalQueue,
     Namespace,
@@ -23,7 +25,10 @@ from kueuepy.objects import (
     Object,
     Pod,
     PriorityClass,
+    ResourceClaim,
+    ResourceClaimTemplate,
     ResourceFlavor,
+    ResourceSlice,
     RuntimeClass,
     Topology,
     Workload,
@@ -222,6 +227,31 @@ KINDS: dict[tuple[str, str], Kind] = {
             place="",
             body=_runtime_class_body,
             spread=_runtime_class_spread,
+        ),
+        Kind(cls=DeviceClass, group=devices.GROUP, version="v1", forms={"selectors": devices.SELECTORS}),
+        Kind(
+            cls=ResourceClaimTemplate,
+            group=devices.GROUP,
+            version="v1",
+            forms={"requests": devices.TEMPLATE_REQUESTS},
+            body=devices.template_body,
+            spread=devices.template_spread,
+        ),
+        Kind(
+            cls=ResourceClaim,
+            group=devices.GROUP,
+            version="v1",
+            forms={"requests": devices.CLAIM_REQUESTS},
+            body=devices.claim_body,
+            spread=devices.claim_spread,
+        ),
+        Kind(
+            cls=ResourceSlice,
+            group=devices.GROUP,
+            version="v1",
+            forms={"devices": devices.DEVICES},
+            body=devices.slice_body,
+            spread=devices.slice_spread,
         ),
         Kind(cls=Namespace, group="", version="v1", body=lambda _: {}),
         Kind(cls=LimitRange, group="", version="v1"),

@@ -15,6 +15,7 @@ from kueuepy.objects import (
     ClusterQueue,
     Cohort,
     Configuration,
+    DeviceClass,
     LimitRange,
     LocalQueue,
     Namespace,
@@ -22,7 +23,10 @@ from kueuepy.objects import (
     Object,
     Pod,
     PriorityClass,
+    ResourceClaim,
+    ResourceClaimTemplate,
     ResourceFlavor,
+    ResourceSlice,
     RuntimeClass,
     Topology,
     Workload,
@@ -82,6 +86,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     namespaces: tuple[Namespace, ...] = ()
     limit_ranges: tuple[LimitRange, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
+    device_classes: tuple[DeviceClass, ...] = ()
+    resource_claim_templates: tuple[ResourceClaimTemplate, ...] = ()
+    resource_claims: tuple[ResourceClaim, ...] = ()
+    resource_slices: tuple[ResourceSlice, ...] = ()
     workloads: tuple[Workload, ...] = ()
     configuration: Configuration | None = None
     jobs: tuple[dict[str, Any], ...] = ()
@@ -146,6 +154,10 @@ FIELD_OF: dict[type[Object], str] = {
     PriorityClass: "priority_classes",
     RuntimeClass: "runtime_classes",
     LimitRange: "limit_ranges",
+    DeviceClass: "device_classes",
+    ResourceClaimTemplate: "resource_claim_templates",
+    ResourceClaim: "resource_claims",
+    ResourceSlice: "resource_slices",
     Cohort: "cohorts",
     ClusterQueue: "cluster_queues",
     LocalQueue: "local_queues",

@@ -20,3 +20,8 @@ def optional(kind: Any) -> Any:
 def many(kind: Any) -> Any:
     """A list of the kind, or null, which counts as absent."""
     return list[kind] | None
+
+
+def mapping_of(kind: Any) -> Any:
+    """A mapping of texts to the kind."""
+    return dict[str, kind]

@@ -96,6 +96,62 @@ class ResourceTransformation(Value, frozen=True):
     outputs: ResourceList = field(default_factory=dict)
 
 
+class CounterSource(Value, frozen=True):
+    """Charges a counter of partitionable devices (KEP-2941).
+
+    Attributes:
+        name: The counter's name.
+        driver: The driver of the devices.
+        device_selector: A CEL expression that the devices match.
+    """
+
+    name: str = ""
+    driver: str = ""
+    device_selector: str = ""
+
+
+class CapacitySource(Value, frozen=True):
+    """Charges a capacity of shareable devices.
+
+    Attributes:
+        name: The capacity's name, with a domain if it has one.
+        driver: The driver of the devices.
+        device_selector: A CEL expression that the devices match.
+    """
+
+    name: str = ""
+    driver: str = ""
+    device_selector: str = ""
+
+
+class DeviceClassSource(Value, frozen=True):
+    """What is charged for a device instead of one unit: exactly one of these.
+
+    Attributes:
+        counter: A counter of partitionable devices.
+        capacity: A capacity of shareable devices.
+    """
+
+    counter: CounterSource | None = None
+    capacity: CapacitySource | None = None
+
+
+class DeviceClassMapping(Collection, frozen=True):
+    """The logical resource that devices of some classes count as.
+
+    Source: `pkg/dra/mapper.go`.
+
+    Attributes:
+        name: The logical resource, which ClusterQueues cover.
+        device_class_names: The DeviceClasses, at most 8.
+        sources: What is charged instead of the number of devices.
+    """
+
+    name: str
+    device_class_names: Sequence[str] = ()
+    sources: Sequence[DeviceClassSource] = ()
+
+
 class Resources(Collection, frozen=True):
     """How requests turn into quota.
 
@@ -104,11 +160,13 @@ class Resources(Collection, frozen=True):
         transformations: What resources count as, each input once.
         quota_check_strategy: Whether a request that no group covers keeps a workload out (`BlockUndeclared`), or is
             skipped (`IgnoreUndeclared`, which allows no excluded prefixes).
+        device_class_mappings: What devices of Dynamic Resource Allocation count as, at most 16.
     """
 
     exclude_resource_prefixes: Sequence[str] = ()
     transformations: Sequence[ResourceTransformation] = ()
     quota_check_strategy: QuotaCheckStrategy = "BlockUndeclared"
+    device_class_mappings: Sequence[DeviceClassMapping] = ()
 
 
 MANAGED_NAMESPACES = LabelSelector(

@@ -46,12 +46,6 @@ class PodSet(Value, frozen=True):
     template: dict[str, Any] = field(default_factory=dict)
     topology_request: dict[str, Any] | None = None
 
-    @property
-    def asks_for_claims(self) -> bool:
-        """Whether its pods ask for devices by `resourceClaims`, which nothing here counts."""
-        spec = self.template.get("spec")
-        return bool(isinstance(spec, dict) and spec.get("resourceClaims"))
-
     @classmethod
     def of(
         cls,
@@ -139,8 +133,8 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
 
     @property
     def not_modelled(self) -> tuple[str, ...]:
-        """What it asks for that nobody looks at here, a sentence each: whatever is decided, that counts nothing."""
-        return (_CLAIMS,) if any(pod_set.asks_for_claims for pod_set in self.pod_sets) else ()
+        """What it asks for that is not modelled, a sentence each: nothing, since devices are counted."""
+        return ()
 
     def without_min_counts(self) -> "Workload":
         """The Workload whose pod sets are admitted in full or not at all."""
@@ -153,7 +147,6 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
         return all(getattr(self, name) == getattr(other, name) for name in _SPEC)
 
 
-_CLAIMS = "asks for devices by resourceClaims: they are not modelled, and count nothing here"
 _SPEC = (
     "queue_name",
     "pod_sets",

@@ -15,10 +15,10 @@ CleanupProvisioningRequestsOnEviction +17
 ConcurrentAdmission -18
 ConfigurableResourceTransformations !15 x16
 CustomMetricLabels -17
-DRAExtendedResources -17 x19
+DRAExtendedResources -17 ?18 x19
 DeferRayServiceFinalizationForRedisCleanup +17
 DisableWaitForPodsReady -19
-DynamicResourceAllocation -15 x19
+DynamicResourceAllocation -15 ?18 x19
 ElasticJobsViaWorkloadSlices -15 +18
 ElasticJobsViaWorkloadSlicesWithTAS -17
 FailureRecoveryPolicy -15
@@ -127,6 +127,7 @@ DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "KueueDRAIntegrationExtendedResource": ("KueueDRAIntegration",),
     "KueueDRAIntegrationPartitionableDevices": ("KueueDRAIntegration",),
     "KueueDRAIntegrationConsumableCapacity": ("KueueDRAIntegration",),
+    "DRAExtendedResources": ("DynamicResourceAllocation",),
     "FlavorFungibilityPreserveScanProgress": ("FlavorFungibility",),
 }
 """Gates that a gate needs to be on while it is on."""
@@ -156,9 +157,18 @@ DEFAULTS, LOCKED = _tables()
 """By release: every gate that it has with its default, and the gates that can no longer be changed."""
 
 
+_BECAME = {
+    "DynamicResourceAllocation": "KueueDRAIntegration",
+    "DRAExtendedResources": "KueueDRAIntegrationExtendedResource",
+}
+"""Gates of earlier releases that have another name now."""
+
+
 def effective(release: Release, settings: Mapping[str, bool]) -> dict[str, bool]:
     """Whether each gate of the present is on in a release with these settings.
 
-    A gate that the release does not have yet is off: it then decides as the present does without it.
+    A gate that the release does not have yet is off: it then decides as the present does without it. A gate that was
+    renamed since is under both names.
     """
-    return {**dict.fromkeys(DEFAULTS[RELEASES[-1]], False), **DEFAULTS[release], **settings}
+    gates = {**dict.fromkeys(DEFAULTS[RELEASES[-1]], False), **DEFAULTS[release], **settings}
+    return {**gates, **{new: True for old, new in _BECAME.items() if gates.get(old)}}

@@ -179,6 +179,21 @@ RULES = (
         "flavor of its group that has a topology",
         "pkg/scheduler/flavorassigner/flavorassigner.go:resolvePodSetFlavors (#12562)",
     ),
+    Rule(
+        "devices_by_count_only",
+        "decisions",
+        ("v0.18.0",),
+        "with the gate DynamicResourceAllocation, templates with constraints, config, selectors or adminAccess are "
+        "refused, and ResourceSlices are not read; since then selectors are matched with the devices of the cluster",
+        "pkg/dra/claims.go:countDevicesPerClass",
+    ),
+    Rule(
+        "device_admin_access_refused",
+        "decisions",
+        ("v0.20.0",),
+        "a template with adminAccess is refused; since then its devices count nothing",
+        "pkg/dra/claims.go:countDevicesPerClass",
+    ),
 )
 """Every rule; a release has all that a newer one has."""
 

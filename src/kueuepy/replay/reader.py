@@ -13,10 +13,11 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
-from kueuepy.errors.problems import suggestion
+from kueuepy.errors.problems import path_text, suggestion
 from kueuepy.manifest.configuration import read_resources
 from kueuepy.manifest.decoding import Findings
 from kueuepy.manifest.validation import check
+from kueuepy.manifest.validation.devices import mapping_faults
 from kueuepy.objects import (
     AdmissionFairSharing,
     Configuration,
@@ -223,11 +224,16 @@ def configuration(config: dict[str, Any]) -> Configuration:
         fields["resources"] = read_resources(resources, findings)
         if findings.problems:
             raise ScenarioError(f"config.{findings.problems[0]}")
+    whole = Configuration(**fields, feature_gates=gates)  # set in any combination, as the recordings are
+    mappings = whole.resources.device_class_mappings
+    for path, text in mapping_faults(mappings, whole.gates):
+        raise ScenarioError(f"config.{path_text(path)}: {text}")
     try:
-        check(Configuration(**fields))
+        unmapped = msgspec.structs.replace(whole.resources, device_class_mappings=())
+        check(msgspec.structs.replace(whole, resources=unmapped, feature_gates={}))
     except InvalidSpecError as error:
         raise ScenarioError(f"config: {error}") from None
-    return Configuration(**fields, feature_gates=gates)  # set in any combination, as the recordings are
+    return whole
 
 
 def _wait_for_pods_ready(wait: dict[str, Any]) -> WaitForPodsReady:

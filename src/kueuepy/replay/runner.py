@@ -103,7 +103,7 @@ class Replay:
             counts = {pod_set["name"]: pod_set["count"] for pod_set in event["podSets"]}
             engine.set_reclaimable(self._id(event["workload"]), counts)
         if step.get("settle"):
-            engine.settle()
+            engine.settle(all_devices=True)  # the recordings look at every workload with devices
         idle = bool(step.get("cycle")) and bool(engine.cycle()[0])
         return self._result(idle=idle and not engine.is_blocked)
 
@@ -253,6 +253,9 @@ class Replay:
 
     def _pending(self, workloads: set[int]) -> list[Result]:
         entries: list[Result] = []
+        for key in self._workloads:  # a write of the status may have removed the condition without an event
+            if self.engine.condition(found := self._id(key), "QuotaReserved") is None:
+                self._written.pop(found, None)
         for workload in sorted(workloads):
             condition = self.engine.condition(workload, "QuotaReserved")
             if condition is None:

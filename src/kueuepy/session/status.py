@@ -27,10 +27,13 @@ def live_workload(engine: Engine, found: int, known: Workload) -> Workload:
     """The Workload as submitted, with the status that it has now."""
     admission, status = admission_of(engine, found), status_of(engine, found)
     again = status.requeue_count
+    held = None
+    if admission is not None:
+        held = Admission(admission.cluster_queue, assignments(admission.pod_sets, engine.byte_resources))
     shown = msgspec.structs.replace(
         known.status or WorkloadStatus(),
         conditions=conditions(engine, found),
-        admission=None if admission is None else Admission(admission.cluster_queue, assignments(admission.pod_sets)),
+        admission=held,
         requeue_state=None if again is None else RequeueState(again, status.requeue_at),
         reclaimable_pods=tuple(ReclaimablePod(name, count) for name, count in status.reclaimable.items()),
         admission_checks=tuple(_check(check) for check in status.checks),

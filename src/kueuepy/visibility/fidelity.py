@@ -11,7 +11,9 @@ from kueuepy.version import COMMIT, VERSION, installed
 _EFFECTIVE = """
     AdmissionFairSharing AdmissionGatedBy AssignQueueLabelsForPods ElasticJobsViaWorkloadSlices
     ElasticJobsViaWorkloadSlicesWithTAS FairSharingPreemptWithinNominal FairSharingPrioritizeNonBorrowing
-    FlavorFungibility FlavorFungibilityPreserveScanProgress LocalQueueMetrics PartialAdmission
+    FlavorFungibility FlavorFungibilityPreserveScanProgress KueueDRAIntegration KueueDRAIntegrationConsumableCapacity
+    KueueDRAIntegrationExtendedResource KueueDRAIntegrationPartitionableDevices KueueDRARejectWorkloadsWhenDRADisabled
+    LocalQueueMetrics PartialAdmission
     PrioritizePreemptorWorkloads PriorityBoost PrioritySortingWithinCohort QuotaCheckStrategy ReclaimablePods
     RecomputeAssignmentUponPreemptionTargetsOverlap RejectUpdatesToCQWithInvalidOnFlavors SchedulingEquivalenceHashing
     ShortWorkloadNames SkipReassignmentForPodOwnedWorkloads SparkApplicationIntegration TASBalancedPlacement
@@ -27,7 +29,7 @@ EFFECTIVE_GATES = frozenset(_EFFECTIVE.split())
 
 LEFT_OUT = {
     "the controllers of admission checks, MultiKueue": "not run; a check is as it is set, or answered by `checks`",
-    "dynamic resource allocation": "resource claims count nothing",
+    "allocation of devices": "devices are counted, never allocated; a CEL function that is not evaluated is an error",
     "concurrent admission, preemption gates and other alpha features": "read and validated; without effect",
     "pods and their failures": "a job's pods are ready, failed or done when they are said to be",
     "retention of finished objects": "they stay until they are deleted",
@@ -94,7 +96,7 @@ def fidelity(version: str = VERSION) -> Fidelity:
     >>> found.commit, found.api_versions[-1], found.feature_gates["PartialAdmission"].default
     ('ff69552e79', 'v1beta2', True)
     >>> [rule.name for rule in fidelity("v0.18").rules], fidelity("v0.18").version
-    ([], 'v0.18.6')
+    (['device_admin_access_refused'], 'v0.18.6')
 
     Raises:
         InvalidSpecError: The release has no profile.

@@ -13,11 +13,13 @@ from kueuepy.errors.arguments import checked
 from kueuepy.objects.times import format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from kueuepy.engine.inventory import ConsumedView, FlavorHoldings
     from kueuepy.objects.status import ConditionStatus
     from kueuepy.scheduler import Scheduler
+
+    Formatter = Callable[[str, int], str]
 
 _MOST = 2**63 - 1
 
@@ -154,12 +156,12 @@ class CohortStatus(_Status, frozen=True):
 @checked
 def cluster_queue_status(scheduler: Scheduler) -> dict[str, ClusterQueueStatus]:
     """The status of every ClusterQueue, by name."""
-    fair = scheduler.configuration.fair_sharing is not None
+    fair, text = scheduler.configuration.fair_sharing is not None, _formatter(scheduler)
     return {
         view.name: ClusterQueueStatus(
             conditions=(_active(view.why_inactive, view.message),),
-            flavors_reservation=tuple(_usage(view.holdings, admitted=False, lends=bool(view.cohort))),
-            flavors_usage=tuple(_usage(view.holdings, admitted=True, lends=bool(view.cohort))),
+            flavors_reservation=tuple(_usage(view.holdings, text, admitted=False, lends=bool(view.cohort))),
+            flavors_usage=tuple(_usage(view.holdings, text, admitted=True, lends=bool(view.cohort))),
             pending_workloads=view.active + view.inadmissible,
             reserving_workloads=view.reserving,
             admitted_workloads=view.admitted,
@@ -172,14 +174,15 @@ def cluster_queue_status(scheduler: Scheduler) -> dict[str, ClusterQueueStatus]:
 @checked
 def local_queue_status(scheduler: Scheduler) -> dict[str, LocalQueueStatus]:
     """The status of every LocalQueue, by `namespace/name`."""
+    text = _formatter(scheduler)
     return {
         f"{view.namespace}/{view.name}": LocalQueueStatus(
             conditions=(_accepting(runs=view.runs, found=view.is_found, is_active=view.is_active),),
             pending_workloads=view.active + view.inadmissible if view.runs else 0,
             reserving_workloads=view.reserving,
             admitted_workloads=view.admitted,
-            flavors_reservation=tuple(_local_usage(view.holdings, admitted=False)),
-            flavors_usage=tuple(_local_usage(view.holdings, admitted=True)),
+            flavors_reservation=tuple(_local_usage(view.holdings, text, admitted=False)),
+            flavors_usage=tuple(_local_usage(view.holdings, text, admitted=True)),
             fair_sharing=None if view.consumed is None else _consumed(view.consumed),
         )
         for view in local_queues(scheduler.engine)
@@ -218,8 +221,13 @@ def _accepting(*, runs: bool, found: bool, is_active: bool) -> ActiveCondition:
     return ActiveCondition("True", "Ready", "Can submit new workloads to localQueue")
 
 
-def _usage(flavors: FlavorHoldings, *, admitted: bool, lends: bool) -> Iterable[FlavorUsage]:
-    text = Quantity.format
+def _formatter(scheduler: Scheduler) -> Formatter:
+    """Writes amounts of a resource as Kueue does: those of counters and capacities of devices like memory."""
+    names = scheduler.engine.byte_resources
+    return lambda name, amount: Quantity.format(name, amount, name in names)
+
+
+def _usage(flavors: FlavorHoldings, text: Formatter, *, admitted: bool, lends: bool) -> Iterable[FlavorUsage]:
     for flavor, resources in flavors:
         used = []
         for name, reserved, of_admitted, nominal, _, _ in resources:
@@ -229,8 +237,8 @@ def _usage(flavors: FlavorHoldings, *, admitted: bool, lends: bool) -> Iterable[
         yield FlavorUsage(flavor, tuple(used))
 
 
-def _local_usage(flavors: FlavorHoldings, *, admitted: bool) -> Iterable[LocalQueueFlavorUsage]:
-    for usage in _usage(flavors, admitted=admitted, lends=False):
+def _local_usage(flavors: FlavorHoldings, text: Formatter, *, admitted: bool) -> Iterable[LocalQueueFlavorUsage]:
+    for usage in _usage(flavors, text, admitted=admitted, lends=False):
         used = tuple(LocalQueueResourceUsage(resource.name, resource.total) for resource in usage.resources)
         yield LocalQueueFlavorUsage(usage.name, used)
 

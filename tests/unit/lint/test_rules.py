@@ -30,8 +30,10 @@ def test_a_rule_finds_what_surprises_and_where(name):
             "Job",
             "Node",
             "Topology",
+            "Configuration",
         }
-        assert finding.where.startswith(str(EXAMPLES)) or finding.object.startswith(("Workload", "Cohort"))
+        unplaced = ("Workload", "Cohort", "Configuration")
+        assert finding.where.startswith(str(EXAMPLES)) or finding.object.startswith(unplaced)
 
 
 @pytest.mark.parametrize("name", IDS)

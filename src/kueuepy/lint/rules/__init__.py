@@ -2,6 +2,7 @@
 
 from kueuepy.lint.rule import Rule
 from kueuepy.lint.rules import (
+    devices,
     flavors,
     limits,
     preemption,
@@ -44,5 +45,8 @@ RULES: tuple[Rule, ...] = (
     topologies.with_and_without,
     topologies.beyond_the_last_slice,
     versions.meant_something_else,
+    devices.claim_not_counted,
+    devices.no_such_devices,
+    devices.uncovered,
 )
 """All rules, L1 first. An id stays what it is; a new rule gets the next one."""

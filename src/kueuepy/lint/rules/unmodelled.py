@@ -11,12 +11,7 @@ from kueuepy.visibility.fidelity import EFFECTIVE_GATES
 
 @rule("L20", "note", "Some of what Kueue looks at is not modelled.")
 def not_modelled(context: LintContext) -> Iterator[Hit]:
-    """Devices of resource claims are not counted, and some feature gates change nothing."""
-    for workload in context.workloads:
-        for position, pod_set in enumerate(workload.pod_sets):
-            if pod_set.asks_for_claims:
-                place = ("spec", "podSets", position, "template", "spec", "resourceClaims")
-                yield Hit(workload, place, "asks for devices, which are not modelled here: they count against no quota")
+    """Some feature gates change nothing here."""
     configuration = context.configuration or Configuration()
     defaults = DEFAULTS[configuration.release]
     for name, on in configuration.feature_gates.items():

@@ -15,7 +15,7 @@ from kueuepy.manifest.convert import read_object, settled, to_dict
 from kueuepy.manifest.kinds import BY_CLASS, KUEUE, Kind
 from kueuepy.manifest.schema.structure import structured
 from kueuepy.manifest.schema.table import METADATA
-from kueuepy.manifest.validation import flavor, other, queue, update, workload
+from kueuepy.manifest.validation import devices, flavor, other, queue, update, workload
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import (
@@ -23,6 +23,7 @@ from kueuepy.objects import (
     ClusterQueue,
     Cohort,
     Configuration,
+    DeviceClass,
     LimitRange,
     LocalQueue,
     Namespace,
@@ -31,7 +32,10 @@ from kueuepy.objects import (
     Object,
     Pod,
     PriorityClass,
+    ResourceClaim,
+    ResourceClaimTemplate,
     ResourceFlavor,
+    ResourceSlice,
     RuntimeClass,
     Topology,
     Workload,
@@ -59,6 +63,10 @@ _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
     PriorityClass: other.review_priority_class,
     LimitRange: other.review_limit_range,
     RuntimeClass: other.review_runtime_class,
+    DeviceClass: devices.review_device_class,
+    ResourceClaimTemplate: devices.review_template,
+    ResourceClaim: devices.review_claim,
+    ResourceSlice: devices.review_slice,
     Node: other.review_node,
     Pod: other.review_pod,
     Namespace: _no_rules,

@@ -5,6 +5,7 @@ Source: `pkg/config/validation.go`.
 
 from kueuepy.errors.problems import suggestion
 from kueuepy.manifest.jobkinds import FRAMEWORKS
+from kueuepy.manifest.validation.devices import review_mappings
 from kueuepy.manifest.validation.queue import review_selector
 from kueuepy.manifest.validation.review import Review, parse_lenient
 from kueuepy.objects import (
@@ -36,6 +37,7 @@ def review_configuration(configuration: Configuration, review: Review, own_names
     if configuration.wait_for_pods_ready is not None:
         _review_wait(configuration.wait_for_pods_ready, review)
     _review_resources(configuration.resources, review)
+    review_mappings(configuration.resources.device_class_mappings, configuration.gates, review)
     _review_frameworks(configuration.frameworks or (), review)
     selector = configuration.managed_jobs_namespace_selector
     review_selector(selector, _SELECTOR, review)

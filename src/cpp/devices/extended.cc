@@ -1,0 +1,167 @@
+// Extended resources that a device class backs.
+// Mirrors pkg/dra/extended_resources.go:ResolveExtendedResourceQuota (kueue ff69552e79).
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "devices/resolve.h"
+#include "workload/resource_list.h"
+
+namespace kueue {
+namespace {
+
+// The extended resources that a container requests, with the path of the container.
+struct Requesting {
+  std::string path;
+  ResourceList requests;
+};
+
+std::vector<Requesting> Collect(const std::vector<Container>& containers, const std::string& path) {
+  std::vector<Requesting> found;
+  for (size_t i = 0; i < containers.size(); ++i) {
+    ResourceList requests;
+    for (const auto& [name, quantity] : containers[i].requests) {
+      if (!quantity.IsZero() && !quantity.IsNegative() && IsExtendedResource(name))
+        requests.emplace(name, quantity);
+    }
+    if (!requests.empty()) found.push_back({absl::StrCat(path, "[", i, "]"), std::move(requests)});
+  }
+  return found;
+}
+
+bool IsInt64(const Quantity& quantity) {
+  static const Quantity* const most = new Quantity(INT64_MAX);
+  return quantity.value().IsInteger() && quantity <= *most;
+}
+
+// Go reads a quantity of more digits into a form that never counts as an integer
+// (k8s.io/apimachinery/pkg/api/resource/quantity.go:ParseQuantity,AsInt64).
+bool IsReadAsInt64(const Quantity& quantity) {
+  constexpr size_t kMostDigits = 18, kMostBits = 15;
+  if (!IsInt64(quantity)) return false;
+  const std::string text = quantity.ToText();
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const bool binary = !text.empty() && text.back() == 'i';
+  if (!binary) return digits <= kMostDigits;
+  const size_t exponent = 10 * (absl::string_view("KMGTPE").find(text[digits]) + 1);
+  return digits + exponent * 3 / 10 + 1 <= kMostBits;
+}
+
+// All of a pod: init containers run one after another, the others at once.
+ResourceList PodTotal(const std::vector<Requesting>& init, const std::vector<Requesting>& regular) {
+  ResourceList highest, sum;
+  for (const Requesting& one : init) RaiseTo(&highest, one.requests);
+  for (const Requesting& one : regular) AddTo(&sum, one.requests);
+  RaiseTo(&highest, sum);
+  return highest;
+}
+
+// The class that Kubernetes takes: the one created last, of equal ones the first by name. Times count by
+// seconds.
+const std::string* ClassBehind(const DeviceObjects& objects, const std::string& resource) {
+  const std::string* selected = nullptr;
+  Time created = 0;
+  for (const auto& [name, device_class] : objects.classes) {
+    if (device_class->extended_resource_name != resource) continue;
+    const Time second = device_class->created / kSecond;
+    if (selected != nullptr && second <= created) continue;
+    selected = &name;
+    created = second;
+  }
+  return selected;
+}
+
+class PodSetResources {
+ public:
+  PodSetResources(const DeviceContext& context, const DevicePodSet& pod_set, const std::string& path)
+      : context_(context),
+        init_(Collect(pod_set.pod->init_containers, path + ".initContainers")),
+        regular_(Collect(pod_set.pod->containers, path + ".containers")) {}
+
+  void Count(FieldErrors* errors, DeviceCharge* charge) const {
+    for (const auto& [resource, quantity] : PodTotal(init_, regular_)) {
+      FieldErrors found = Charge(resource, quantity, charge);
+      errors->insert(errors->end(), found.begin(), found.end());
+    }
+  }
+
+ private:
+  FieldErrors Charge(const std::string& resource, const Quantity& quantity, DeviceCharge* charge) const {
+    const std::string* const device_class = ClassBehind(context_.objects, resource);
+    if (device_class == nullptr) return {};
+    const std::string* logical = LogicalResource(context_.config, *device_class);
+    FieldErrors errors = RefuseSources(resource, *device_class);
+    if (errors.empty()) errors = RequireIntegers(resource);
+    if (!errors.empty()) return errors;
+    if (!IsInt64(quantity)) {
+      return {Invalid(absl::StrCat(FirstPath(resource), ".resources.requests.", resource),
+                      "total extended resource quantity overflows int64", GoQuote(quantity.ToText()))};
+    }
+    charge->replaced.insert(resource);
+    charge->amounts[logical == nullptr ? resource : *logical] += Quantity(quantity.value().ToInt64());
+    return {};
+  }
+
+  FieldErrors RefuseSources(const std::string& resource, const std::string& device_class) const {
+    const FeatureGates& gates = context_.config.gates;
+    const std::string resolves =
+        absl::StrCat("extended resource ", resource, " resolves to DeviceClass ", device_class);
+    if (gates.dra_partitionable_devices && !CountersOf(context_.config, device_class).empty()) {
+      return {Invalid(FirstPath(resource),
+                      absl::StrCat(resolves,
+                                   " with counters configured; use ResourceClaimTemplates with CEL "
+                                   "selectors for counter-based quota"),
+                      GoQuote(resource))};
+    }
+    if (gates.dra_consumable_capacity && !CapacitiesOf(context_.config, device_class).empty()) {
+      return {Invalid(FirstPath(resource),
+                      absl::StrCat(resolves,
+                                   " with capacity sources configured; use ResourceClaimTemplates "
+                                   "with capacity.requests for capacity-based quota"),
+                      GoQuote(resource))};
+    }
+    return {};
+  }
+
+  // Of each container, so that no two fractions hide one another.
+  FieldErrors RequireIntegers(const std::string& resource) const {
+    FieldErrors errors;
+    for (const std::vector<Requesting>* part : {&init_, &regular_}) {
+      for (const Requesting& one : *part) {
+        const auto found = one.requests.find(resource);
+        if (found == one.requests.end() || IsReadAsInt64(found->second)) continue;
+        errors.push_back(Invalid(absl::StrCat(one.path, ".resources.requests.", resource),
+                                 "extended resource quantity must be an integer",
+                                 GoQuote(found->second.ToText())));
+      }
+    }
+    return errors;
+  }
+
+  const std::string& FirstPath(const std::string& resource) const {
+    for (const std::vector<Requesting>* part : {&init_, &regular_}) {
+      for (const Requesting& one : *part) {
+        if (one.requests.count(resource) != 0) return one.path;
+      }
+    }
+    static const std::string* const none = new std::string;
+    return *none;
+  }
+
+  const DeviceContext& context_;
+  const std::vector<Requesting> init_, regular_;
+};
+
+}  // namespace
+
+FieldErrors CountExtendedResources(const DeviceContext& context, const std::vector<DevicePodSet>& pod_sets,
+                                   DeviceCharges* charges) {
+  FieldErrors errors;
+  for (size_t i = 0; i < pod_sets.size(); ++i) {
+    const PodSetResources resources(context, pod_sets[i],
+                                    absl::StrCat("spec.podSets[", i, "].template.spec"));
+    resources.Count(&errors, &charges->pod_sets[i]);
+  }
+  return errors;
+}
+
+}  // namespace kueue

@@ -1,0 +1,37 @@
+// Faults in the devices of a workload, worded as field errors of Kubernetes.
+// Mirrors k8s.io/apimachinery/pkg/util/validation/field/errors.go (kueue ff69552e79).
+#ifndef KUEUE_DEVICES_FAULTS_H_
+#define KUEUE_DEVICES_FAULTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace kueue {
+
+struct FieldError {
+  enum class Kind : uint8_t { kInvalid, kNotFound, kInternal };
+  Kind kind;
+  std::string path;
+  std::string value;  // as it is printed; unused for kInternal
+  std::string detail;
+
+  std::string ToText() const;
+};
+using FieldErrors = std::vector<FieldError>;
+
+// A text in double quotes, as Go's %q prints it.
+std::string GoQuote(absl::string_view text);
+
+// `value` is printed as it is given; absent: null.
+FieldError Invalid(std::string path, std::string detail, std::string value = "null");
+FieldError NotFound(std::string path, absl::string_view value);
+FieldError Internal(std::string path, std::string detail);
+
+// One error as it is, several in brackets, equal ones once.
+std::string Aggregated(const FieldErrors& errors);
+
+}  // namespace kueue
+
+#endif  // KUEUE_DEVICES_FAULTS_H_

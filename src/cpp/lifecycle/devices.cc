@@ -1,0 +1,168 @@
+// Mirrors pkg/controller/core/workload_controller.go:handleDRA,markDRAInadmissible and
+// pkg/dra/extended_resources.go:NeedsDRAReconcile (kueue ff69552e79).
+#include "lifecycle/devices.h"
+
+#include <algorithm>
+
+#include "lifecycle/conditions.h"
+#include "lifecycle/controllers.h"
+#include "lifecycle/queueing.h"
+
+namespace kueue {
+bool NeedsDevices(const State& state, const Workload& workload) {
+  return AsksForDevices(state, *workload.spec) && !IsOnHold(workload);
+}
+
+bool NeedsDevices(const State& state, const Workload& workload, const std::vector<PodTemplate>& templates) {
+  if (NeedsDevices(state, workload)) return true;
+  if (!CountsExtendedResources(state) || IsOnHold(workload)) return false;
+  return std::any_of(templates.begin(), templates.end(),
+                     [&](const PodTemplate& pod) { return RequestsDevices(state, pod); });
+}
+
+std::shared_ptr<const DeviceOutcome> CountDevices(State& state, const Workload& workload) {
+  const NamespaceId ns = state.Local(workload.local_queue).namespace_id;
+  const Namespace& space = state.namespaces[static_cast<size_t>(ns)];
+  const std::vector<PodSetSpec>& pod_sets = workload.spec->pod_sets;
+  DeviceCounts& known = state.caches.devices;
+  const std::shared_ptr<const DeviceOutcome>* const found = known.Find(ns, pod_sets);
+  if (found != nullptr) return *found;
+  std::vector<PodTemplate> adjusted;
+  adjusted.reserve(pod_sets.size());
+  std::vector<DevicePodSet> counted;
+  for (const PodSetSpec& pod_set : pod_sets) {
+    adjusted.push_back(Adjust(*pod_set.pod_template, state.runtime_classes, space.limit_ranges));
+    counted.push_back({pod_set.name, &adjusted.back()});
+  }
+  static const DeviceObjects* const none = new DeviceObjects;
+  const DeviceContext context{state.devices != nullptr ? *state.devices : *none, state.config};
+  auto outcome = std::make_shared<const DeviceOutcome>(ResolveDevices(context, space.name, counted));
+  known.Add(ns, pod_sets, outcome);
+  return outcome;
+}
+
+const DeviceCharge* ChargeOf(const Workload& workload, size_t pod_set) {
+  if (workload.devices == nullptr || workload.devices->charges == nullptr) return nullptr;
+  const std::vector<DeviceCharge>& charges = workload.devices->charges->pod_sets;
+  return pod_set < charges.size() ? &charges[pod_set] : nullptr;
+}
+
+DeviceQueueing& EditDevices(Workload& workload) {
+  auto own = workload.devices ? std::make_shared<DeviceQueueing>(*workload.devices)
+                              : std::make_shared<DeviceQueueing>();
+  DeviceQueueing& edited = *own;
+  workload.devices = std::move(own);
+  return edited;
+}
+
+void NoteChange(Workload& workload) {
+  if (workload.devices == nullptr || !workload.devices->changed) EditDevices(workload).changed = true;
+}
+
+void ForgetDevices(Workload& workload) {
+  const bool respecified = workload.devices != nullptr && workload.devices->respecified;
+  workload.devices = nullptr;
+  if (respecified) EditDevices(workload).respecified = true;
+}
+
+void NoteSpec(const State& state, Workload& workload) {
+  if (NeedsDevices(state, workload)) EditDevices(workload).respecified = true;
+}
+
+bool TakeNoteOfSpec(Workload& workload) {
+  if (workload.devices == nullptr || !workload.devices->respecified) return false;
+  EditDevices(workload).respecified = false;
+  return true;
+}
+
+void Unlist(Workload& workload) {
+  if (workload.devices != nullptr && workload.devices->listed) EditDevices(workload).listed = false;
+}
+
+void TakeCopyOfApi(Workload& workload) {
+  if (workload.devices != nullptr && workload.devices->ignores_requeued)
+    EditDevices(workload).ignores_requeued = false;
+}
+
+namespace {
+
+Reason RefusalReason(const State& state) {
+  return state.config.gates.unadmitted_workloads_observability ? Reason::kMisconfigured
+                                                               : Reason::kInadmissible;
+}
+
+// Says why the workload is refused. Its place in a queue stays as it is.
+bool Refuse(State& state, WorkloadId id, const Message& message, const Message& requeued, bool says_always) {
+  bool changed = UnsetQuotaReservation(state, id, RefusalReason(state), message);
+  if (changed || says_always) {
+    changed =
+        SetCondition(state, state.At(id), ConditionType::kRequeued, false, Reason::kInadmissible, requeued) ||
+        changed;
+  }
+  if (changed) AfterWrite(state, id);
+  return changed;
+}
+
+bool RefuseForFault(State& state, WorkloadId id, const std::string& fault) {
+  const Workload& workload = state.At(id);
+  const auto by_name = [](const PodResourceClaim& claim) { return claim.claim_name.has_value(); };
+  const Message message = Say(Sentence::kDevicesRefused, {fault});
+  for (const PodSetSpec& pod_set : workload.spec->pod_sets) {
+    const std::vector<PodResourceClaim>& claims = pod_set.pod_template->resource_claims;
+    if (std::any_of(claims.begin(), claims.end(), by_name))
+      return Refuse(state, id, message, Say(Sentence::kResourceClaimsUnsupported), false);
+  }
+  return Refuse(state, id, message, message, false);
+}
+
+void RemoveFalse(Workload& workload, ConditionType type) {
+  if (workload.IsFalse(type)) RemoveCondition(workload, type);
+}
+
+}  // namespace
+
+DeviceLook LookAtDevices(State& state, WorkloadId id) {
+  if (!state.config.gates.dra_integration) {
+    const Message& off = Say(Sentence::kDevicesOff);
+    return {true, Refuse(state, id, off, off, true)};
+  }
+  const std::shared_ptr<const DeviceOutcome> outcome = CountDevices(state, state.At(id));
+  if (outcome->charges == nullptr) return {true, RefuseForFault(state, id, outcome->refusal)};
+  if (IsAdmissible(state, state.At(id)) && !AddOrUpdateCounted(state, id, outcome->charges))
+    return {true, false};
+  RemoveFalse(state.At(id), ConditionType::kQuotaReserved);
+  RemoveFalse(state.At(id), ConditionType::kRequeued);
+  return {};
+}
+
+void CountForQuestion(State& state, WorkloadId id) {
+  Message refusal = Say(Sentence::kDevicesOff);
+  if (state.config.gates.dra_integration) {
+    const std::shared_ptr<const DeviceOutcome> outcome = CountDevices(state, state.At(id));
+    if (outcome->charges != nullptr) {
+      EditDevices(state.At(id)).charges = outcome->charges;
+      return;
+    }
+    refusal = Say(Sentence::kDevicesRefused, {outcome->refusal});
+  }
+  state.At(id).conditions.push_back(
+      {ConditionType::kQuotaReserved, false, Id(RefusalReason(state)), std::move(refusal), state.now});
+}
+
+bool IsDeviceRefusal(const Message& message) {
+  const auto* said = message == nullptr ? nullptr : std::get_if<Said>(message.get());
+  if (said == nullptr) return false;
+  return said->sentence == Sentence::kDevicesRefused || said->sentence == Sentence::kDevicesOff;
+}
+
+void MarkDevicesDirty(State& state, bool all) {
+  if (!state.devices_changed && !all) return;
+  state.devices_changed = false;
+  for (WorkloadId id : state.Living()) {
+    const Workload& workload = state.At(id);
+    if (!workload.HasQuotaReservation() && !workload.IsFinished() && NeedsDevices(state, workload))
+      state.MarkDirty(id);
+  }
+}
+
+}  // namespace kueue

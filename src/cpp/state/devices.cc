@@ -1,0 +1,59 @@
+// Mirrors pkg/dra/extended_resources.go:NeedsDRAReconcile and pkg/workload/workload.go:HasDRA (kueue
+// ff69552e79).
+#include "state/devices.h"
+
+#include <algorithm>
+
+namespace kueue {
+namespace {
+
+bool HasRequest(const PodTemplate& pod, absl::string_view resource) {
+  const auto requests = [name = std::string(resource)](const Container& container) {
+    const auto found = container.requests.find(name);
+    return found != container.requests.end() && !found->second.IsZero();
+  };
+  return std::any_of(pod.init_containers.begin(), pod.init_containers.end(), requests) ||
+         std::any_of(pod.containers.begin(), pod.containers.end(), requests);
+}
+
+template <typename Holds>
+bool AnyPod(const WorkloadSpec& spec, Holds holds) {
+  return std::any_of(spec.pod_sets.begin(), spec.pod_sets.end(),
+                     [&](const PodSetSpec& pod_set) { return holds(*pod_set.pod_template); });
+}
+
+}  // namespace
+
+bool HasClaims(const WorkloadSpec& spec) {
+  const auto is_named = [](const PodResourceClaim& claim) { return claim.template_name || claim.claim_name; };
+  return AnyPod(spec, [&](const PodTemplate& pod) {
+    return std::any_of(pod.resource_claims.begin(), pod.resource_claims.end(), is_named);
+  });
+}
+
+bool RequestsResource(const WorkloadSpec& spec, absl::string_view resource) {
+  return IsExtendedResource(resource) &&
+         AnyPod(spec, [&resource](const PodTemplate& pod) { return HasRequest(pod, resource); });
+}
+
+bool RequestsDevices(const State& state, const PodTemplate& pod) {
+  for (const auto& [name, device_class] : state.devices->classes) {
+    const std::string& resource = device_class->extended_resource_name;
+    if (IsExtendedResource(resource) && HasRequest(pod, resource)) return true;
+  }
+  return false;
+}
+
+bool CountsExtendedResources(const State& state) {
+  return state.config.gates.dra_extended_resource && state.devices != nullptr;
+}
+
+bool AsksForDevices(const State& state, const WorkloadSpec& spec) {
+  const FeatureGates& gates = state.config.gates;
+  // With the integration off, a workload with claims is looked at to be refused.
+  if (HasClaims(spec)) return gates.dra_integration || gates.dra_reject_workloads_when_disabled;
+  return CountsExtendedResources(state) &&
+         AnyPod(spec, [&state](const PodTemplate& pod) { return RequestsDevices(state, pod); });
+}
+
+}  // namespace kueue

@@ -1,0 +1,257 @@
+"""How objects of devices lie in Kubernetes' JSON, in the versions of `resource.k8s.io`.
+
+Version v1beta2 has the shape of v1. In v1beta1, the fields of `exactly` stand in the request itself, and those of a
+device in `basic`.
+"""
+
+from typing import Any
+
+from kueuepy.errors.problems import Path
+from kueuepy.manifest.decoding import Findings, hold
+from kueuepy.manifest.fields import FieldForm
+from kueuepy.manifest.shapes import many, mapping_of, optional, shape
+
+Body = dict[str, Any]
+GROUP = "resource.k8s.io"
+
+_Cel = shape("CELDeviceSelector", expression=str)
+_Selector = shape("DeviceSelector", cel=optional(_Cel))
+_Requirements = shape("CapacityRequirements", requests=dict[str, str | int] | None)
+_Exact = shape(
+    "ExactDeviceRequest",
+    deviceClassName=str | None,
+    selectors=many(_Selector),
+    allocationMode=str | None,
+    count=int | None,
+    adminAccess=bool | None,
+    capacity=optional(_Requirements),
+    tolerations=many(dict[str, Any]),
+)
+_Request = shape("DeviceRequest", name=str | None, exactly=optional(_Exact), firstAvailable=many(dict[str, Any]))
+_Range = shape("CapacityRequestPolicyRange", min=optional(str | int), max=optional(str | int), step=optional(str | int))
+_Policy = shape(
+    "CapacityRequestPolicy",
+    default=optional(str | int),
+    validValues=many(str | int),
+    validRange=optional(_Range),
+)
+_Capacity = shape("DeviceCapacity", value=str | int, requestPolicy=optional(_Policy))
+_Attribute = shape(
+    "DeviceAttribute",
+    "strings ints bools versions",
+    string=str | None,
+    int=int | None,
+    bool=bool | None,
+    version=str | None,
+)
+_Counter = shape("Counter", value=str | int)
+_Consumption = shape("DeviceCounterConsumption", counterSet=str, counters=mapping_of(_Counter))
+_DEVICE_OTHERS = (
+    "nodeName nodeSelector allNodes taints bindsToNode bindingConditions bindingFailureConditions "
+    "allowMultipleAllocations nodeAllocatableResourceMappings"
+)
+_Device = shape(
+    "Device",
+    _DEVICE_OTHERS,
+    name=str,
+    attributes=optional(mapping_of(_Attribute)),
+    capacity=optional(mapping_of(_Capacity)),
+    consumesCounters=many(_Consumption),
+)
+_SLICE_OTHERS = "nodeName nodeSelector allNodes perDeviceNodeSelection sharedCounters"
+_DEVICES: Path = ("devices", "requests")
+
+
+def _part(doc: Body, *path: str) -> Body:
+    for step in path:
+        found = doc.get(step)
+        doc = found if isinstance(found, dict) else {}
+    return doc
+
+
+def _is_beta1(doc: Body) -> bool:
+    return str(doc.get("apiVersion")).endswith(("v1beta1", "v1alpha3"))
+
+
+def _present(body: Body) -> Body:
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def _exact(request: Any) -> Any:
+    """A request of v1beta1 in the shape of v1."""
+    if not isinstance(request, dict) or request.get("firstAvailable") is not None or "exactly" in request:
+        return request
+    return {"name": request.get("name"), "exactly": {k: v for k, v in request.items() if k != "name"}}
+
+
+def _requests(doc: Body, devices: Body) -> Any:
+    requests = devices.get("requests")
+    return [_exact(one) for one in requests] if _is_beta1(doc) and isinstance(requests, list) else requests
+
+
+def claim_body(doc: Body) -> Body:
+    """The fields of a ResourceClaim."""
+    devices = _part(doc, "spec", "devices")
+    return _present(
+        {**{name: devices.get(name) for name in ("constraints", "config")}, "requests": _requests(doc, devices)}
+    )
+
+
+def template_body(doc: Body) -> Body:
+    """The fields of a ResourceClaimTemplate."""
+    body = claim_body({**doc, "spec": _part(doc, "spec", "spec")})
+    return _present({**body, "claimMetadata": _part(doc, "spec").get("metadata")})
+
+
+def claim_spread(body: Body) -> Body:
+    """The spec of a ResourceClaim."""
+    return {"spec": {"devices": _present({name: body.get(name) for name in ("requests", "constraints", "config")})}}
+
+
+def template_spread(body: Body) -> Body:
+    """The spec of a ResourceClaimTemplate."""
+    metadata = {"metadata": body["claimMetadata"]} if body.get("claimMetadata") else {}
+    return {"spec": {**metadata, **claim_spread(body)}}
+
+
+def slice_body(doc: Body) -> Body:
+    """The fields of a ResourceSlice; other fields of its spec are kept as they are."""
+    spec = _part(doc, "spec")
+    other = {name: value for name, value in spec.items() if name in _SLICE_OTHERS.split() and value is not None}
+    body = {name: value for name, value in spec.items() if name not in other and value is not None}
+    devices = body.get("devices")
+    if _is_beta1(doc) and isinstance(devices, list):
+        body["devices"] = [
+            {"name": one.get("name"), **one["basic"]}
+            if isinstance(one, dict) and isinstance(one.get("basic"), dict)
+            else one
+            for one in devices
+        ]
+    return {**body, **({"other": other} if other else {})}
+
+
+def slice_spread(body: Body) -> Body:
+    """The spec of a ResourceSlice."""
+    return {"spec": {**body.pop("other", {}), **body}}
+
+
+def _expressions(raw: Any, path: Path, findings: Findings) -> list[str]:
+    expressions = []
+    for position, selector in enumerate(raw or ()):
+        expression = (selector.get("cel") or {}).get("expression")
+        if expression is None:
+            findings.problem((*path, position, "cel"), "is required", "Required")
+        expressions.append(expression or "")
+    return expressions
+
+
+def _selectors(expressions: Any) -> list[Body] | None:
+    return [{"cel": {"expression": expression}} for expression in expressions] or None
+
+
+def _read_request(request: Body, path: Path, findings: Findings) -> Body:
+    first, exact = request.get("firstAvailable"), request.get("exactly")
+    if first is None and exact is None:
+        findings.problem((*path, "exactly"), "is required, unless there is firstAvailable", "Required")
+    exact = _present(exact or {})
+    exact["selectors"] = _expressions(exact.get("selectors"), (*path, "exactly", "selectors"), findings)
+    exact["capacity"] = (exact.get("capacity") or {}).get("requests")
+    exact["allocationMode"] = exact.get("allocationMode") or "ExactCount"
+    return _present({"name": request.get("name") or "", "firstAvailable": first, **exact})
+
+
+def _requests_form(*base: str) -> FieldForm:
+    """The requests of a claim, whose spec is there in the object."""
+    path = (*base, *_DEVICES)
+
+    def read(raw: Any, _: Path, findings: Findings) -> Any:
+        held = hold(list[_Request], raw, path, findings)  # type: ignore[valid-type]
+        if held is None:
+            return None
+        return [_read_request(one, (*path, i), findings) for i, one in enumerate(held)]
+
+    return FieldForm(read, lambda requests: [_write_request(one) for one in requests])
+
+
+def _write_request(request: Body) -> Body:
+    rest = dict(request)
+    name, first = rest.pop("name", ""), rest.pop("firstAvailable", None)
+    if first is not None:
+        return {"name": name, "firstAvailable": first}
+    if "selectors" in rest:
+        rest["selectors"] = _selectors(rest["selectors"])
+    if rest.get("capacity"):
+        rest["capacity"] = {"requests": rest["capacity"]}
+    return {"name": name, "exactly": rest}
+
+
+def _read_attribute(attribute: Body) -> Any:
+    values = _present(attribute)
+    for plain in ("string", "int", "bool"):
+        if set(values) == {plain}:
+            return values[plain]
+    return values
+
+
+def _write_attribute(value: Any) -> Body:
+    if isinstance(value, bool):
+        return {"bool": value}
+    if isinstance(value, int | str):
+        return {"int" if isinstance(value, int) else "string": value}
+    return dict(value)
+
+
+def _read_device(device: Body) -> Body:
+    device = _present(device)
+    read: Body = {"name": device["name"]}
+    read["attributes"] = {name: _read_attribute(one) for name, one in (device.get("attributes") or {}).items()}
+    read["consumesCounters"] = [
+        {**one, "counters": {name: counter["value"] for name, counter in one["counters"].items()}}
+        for one in device.get("consumesCounters") or ()
+    ]
+    read["other"] = {name: device[name] for name in _DEVICE_OTHERS.split() if name in device}
+    read["capacity"] = {name: _policy_free(one) for name, one in (device.get("capacity") or {}).items()}
+    return read
+
+
+def _policy_free(capacity: Body) -> Body:
+    """A capacity without what is null."""
+    kept = _present(capacity)
+    if "requestPolicy" in kept:
+        kept["requestPolicy"] = _present(kept["requestPolicy"])
+        if "validRange" in kept["requestPolicy"]:
+            kept["requestPolicy"]["validRange"] = _present(kept["requestPolicy"]["validRange"])
+    return kept
+
+
+def _write_device(device: Body) -> Body:
+    written = {"name": device["name"], **device.get("other", {})}
+    if device.get("attributes"):
+        written["attributes"] = {name: _write_attribute(value) for name, value in device["attributes"].items()}
+    if device.get("capacity"):
+        written["capacity"] = device["capacity"]
+    if device.get("consumesCounters"):
+        written["consumesCounters"] = [
+            {
+                "counterSet": one["counterSet"],
+                "counters": {name: {"value": value} for name, value in one.get("counters", {}).items()},
+            }
+            for one in device["consumesCounters"]
+        ]
+    return written
+
+
+def _read_devices(raw: Any, path: Path, findings: Findings) -> Any:
+    held = hold(list[_Device], raw, path, findings)  # type: ignore[valid-type]
+    return None if held is None else [_read_device(one) for one in held]
+
+
+def _read_selectors(raw: Any, path: Path, findings: Findings) -> Any:
+    held = hold(list[_Selector], raw, path, findings)  # type: ignore[valid-type]
+    return None if held is None else _expressions(held, path, findings)
+
+
+DEVICES = FieldForm(_read_devices, lambda devices: [_write_device(one) for one in devices])
+SELECTORS = FieldForm(_read_selectors, _selectors)
+CLAIM_REQUESTS = _requests_form("spec")
+TEMPLATE_REQUESTS = _requests_form("spec", "spec")

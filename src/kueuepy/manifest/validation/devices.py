@@ -1,0 +1,326 @@
+"""Rules of objects of devices, and of the Configuration's mappings of device classes, with Kueue's own errors.
+
+Source: `pkg/config/validation.go:validateDeviceClassMappings`, `k8s.io/api/resource/v1`.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from kueuepy.errors.problems import Path
+from kueuepy.manifest.validation.review import Review, parse_lenient
+from kueuepy.objects import (
+    CapacitySource,
+    CounterSource,
+    DeviceClass,
+    DeviceClassMapping,
+    DeviceClassSource,
+    DeviceRequest,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
+from kueuepy.selectors import compile_error, is_available
+
+_MOST_MAPPINGS, _MOST_CLASSES, _MOST_NAME, _MOST_DRIVER, _MOST_WORD, _MOST_IDENTIFIER = 16, 8, 253, 63, 63, 32
+_PLACE: Path = ("resources", "deviceClassMappings")
+_WORD = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_SUBDOMAIN = re.compile(rf"{_LABEL.pattern}(\.{_LABEL.pattern})*")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WORD_RULE = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
+    f"(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_WORD.pattern}')"
+)
+_SUBDOMAIN_RULE = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
+    f"end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN.pattern}')"
+)
+_LABEL_RULE = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
+    f"an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '{_LABEL.pattern}')"
+)
+_IDENTIFIER_RULE = (
+    "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters "
+    "or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is "
+    f"'{_IDENTIFIER.pattern}')"
+)
+Fault = tuple[Path, str]
+
+
+def review_mappings(mappings: Sequence[DeviceClassMapping], gates: Mapping[str, bool], review: Review) -> None:
+    """The rules of `deviceClassMappings`; each error reads as Kueue's."""
+    for path, text in mapping_faults(mappings, gates):
+        review.problem(path, text)
+
+
+def mapping_faults(mappings: Sequence[DeviceClassMapping], gates: Mapping[str, bool]) -> Iterator[Fault]:
+    """Everything that is wrong with the mappings, in the order and in the words of Kueue."""
+    if len(mappings) > _MOST_MAPPINGS:
+        yield _PLACE, f"Too many: {len(mappings)}: must have at most {_MOST_MAPPINGS} items"
+    names: set[str] = set()
+    classes = _Classes()
+    for index, mapping in enumerate(mappings):
+        path = (*_PLACE, index)
+        yield from _names((*path, "name"), mapping.name)
+        if mapping.name in names:
+            yield (*path, "name"), f"Duplicate value: {_quoted(mapping.name)}"
+        names.add(mapping.name)
+        yield from _classes((*path, "deviceClassNames"), mapping, classes)
+        yield from _sources((*path, "sources"), mapping.sources, gates)
+
+
+class _Classes:
+    """The first mapping of each device class, and its counters so far."""
+
+    def __init__(self) -> None:
+        self.mapped: dict[str, str] = {}
+        self.counters: dict[str, set[str]] = {}
+
+    def conflict(self, name: str, mapping: DeviceClassMapping) -> str:
+        """Why the mapping may not name the class; empty if it may."""
+        counter = _first_counter(mapping)
+        if name not in self.mapped:
+            self.mapped[name] = mapping.name
+            self.counters[name] = {counter} if counter else set()
+            return ""
+        if self.mapped[name] == mapping.name:
+            return ""
+        if not counter or not self.counters[name]:
+            return f"device class already mapped to resource {self.mapped[name]}"
+        if counter in self.counters[name]:
+            return f"device class already has a counter source for counter {_quoted(counter)}"
+        self.counters[name].add(counter)
+        return ""
+
+
+def _first_counter(mapping: DeviceClassMapping) -> str:
+    first = mapping.sources[0].counter if mapping.sources else None
+    return first.name if first is not None else ""
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _invalid(path: Path, text: str, reason: str) -> Fault:
+    return path, f"Invalid value: {_quoted(text)}: {reason}"
+
+
+def _names(path: Path, name: str) -> Iterator[Fault]:
+    if reasons := "; ".join(_label_key_faults(name)):
+        yield _invalid(path, name, reasons)
+    if len(name.encode()) > _MOST_NAME:
+        yield _invalid(path, name, f"must not exceed {_MOST_NAME} characters")
+
+
+def _label_key_faults(key: str) -> Iterator[str]:
+    prefix, slash, name = key.partition("/")
+    if "/" in name:
+        prefixed = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        yield f"a valid label key {_WORD_RULE} {prefixed}"
+        return
+    if not slash:
+        name = prefix
+    elif not prefix:
+        yield "prefix part must be non-empty"
+    else:
+        yield from (f"prefix part {fault}" for fault in _subdomain_faults(prefix))
+    if not name:
+        yield "name part must be non-empty"
+    elif len(name.encode()) > _MOST_WORD:
+        yield f"name part must be no more than {_MOST_WORD} bytes"
+    if not _WORD.fullmatch(name):
+        yield f"name part {_WORD_RULE}"
+
+
+def _subdomain_faults(text: str) -> Iterator[str]:
+    if len(text.encode()) > _MOST_NAME:
+        yield f"must be no more than {_MOST_NAME} characters"
+    if not _SUBDOMAIN.fullmatch(text):
+        yield _SUBDOMAIN_RULE
+
+
+def _classes(path: Path, mapping: DeviceClassMapping, classes: _Classes) -> Iterator[Fault]:
+    names = mapping.device_class_names
+    if not names:
+        yield path, "Required value: at least one device class name is required"
+    if len(names) > _MOST_CLASSES:
+        yield path, f"Too many: {len(names)}: must have at most {_MOST_CLASSES} items"
+    for index, name in enumerate(names):
+        place = (*path, index)
+        yield from _names(place, name)
+        if name in names[:index]:
+            yield place, f"Duplicate value: {_quoted(name)}"
+        if reason := classes.conflict(name, mapping):
+            yield _invalid(place, name, reason)
+
+
+def _sources(path: Path, sources: Sequence[DeviceClassSource], gates: Mapping[str, bool]) -> Iterator[Fault]:
+    alone = "exactly one source type must be set per entry"
+    for index, source in enumerate(sources):
+        place = (*path, index)
+        if source.counter is None and source.capacity is None:
+            yield place, f"Required value: {alone}"
+        elif source.counter is not None and source.capacity is not None:
+            yield _invalid(place, "counter+capacity", alone)
+        elif source.counter is not None:
+            yield from _counter((*place, "counter"), source.counter, gates)
+        elif source.capacity is not None:
+            yield from _capacity((*place, "capacity"), source.capacity, gates)
+    single = [s for s in sources if (s.counter is None) != (s.capacity is None)]
+    if any(s.counter for s in single) and any(s.capacity for s in single):
+        yield path, f"Invalid value: {len(sources)}: cannot mix counter and capacity sources in the same mapping"
+
+
+def _counter(path: Path, source: CounterSource, gates: Mapping[str, bool]) -> Iterator[Fault]:
+    if not gates.get("KueueDRAIntegrationPartitionableDevices"):
+        yield (
+            path,
+            ("Invalid value: true: counter sources require KueueDRAIntegrationPartitionableDevices to be enabled"),
+        )
+        return
+    if not source.name:
+        yield (*path, "name"), "Required value"
+    elif reasons := ",".join(_dns_label_faults(source.name)):
+        yield _invalid((*path, "name"), source.name, reasons)
+    yield from _devices(path, source)
+
+
+def _dns_label_faults(text: str) -> Iterator[str]:
+    if len(text.encode()) > _MOST_WORD:
+        yield f"must be no more than {_MOST_WORD} characters"
+    if not _LABEL.fullmatch(text):
+        yield _LABEL_RULE
+
+
+def _capacity(path: Path, source: CapacitySource, gates: Mapping[str, bool]) -> Iterator[Fault]:
+    if not gates.get("KueueDRAIntegrationConsumableCapacity"):
+        yield (
+            path,
+            ("Invalid value: true: capacity sources require KueueDRAIntegrationConsumableCapacity to be enabled"),
+        )
+        return
+    yield from _qualified((*path, "name"), source.name)
+    yield from _devices(path, source)
+
+
+def _qualified(path: Path, name: str) -> Iterator[Fault]:
+    domain, slash, identifier = name.partition("/")
+    if "/" in identifier:
+        return
+    if not slash:
+        yield from _identifier(path, domain)
+        return
+    if not domain:
+        yield _invalid(path, "", "the domain must not be empty")
+    else:
+        if len(domain.encode()) > _MOST_DRIVER:
+            yield path, f"Too long: may not be more than {_MOST_DRIVER} bytes"
+        for reason in _subdomain_faults(domain.lower()):
+            yield _invalid(path, domain, reason)
+    if not identifier:
+        yield _invalid(path, "", "the name must not be empty")
+    else:
+        yield from _identifier(path, identifier)
+
+
+def _identifier(path: Path, text: str) -> Iterator[Fault]:
+    if len(text.encode()) > _MOST_IDENTIFIER:
+        yield path, f"Too long: may not be more than {_MOST_IDENTIFIER} bytes"
+    if not _IDENTIFIER.fullmatch(text):
+        yield _invalid(path, text, _IDENTIFIER_RULE)
+
+
+def _devices(path: Path, source: CounterSource | CapacitySource) -> Iterator[Fault]:
+    if not source.driver:
+        yield (*path, "driver"), "Required value"
+    elif len(source.driver.encode()) > _MOST_DRIVER:
+        yield _invalid((*path, "driver"), source.driver, f"must not exceed {_MOST_DRIVER} characters")
+    elif reasons := ",".join(_subdomain_faults(source.driver)):
+        yield _invalid((*path, "driver"), source.driver, reasons)
+    selector = (*path, "deviceSelector", "cel", "expression")
+    if not source.device_selector:
+        yield selector, "Required value"
+    elif error := compile_error(source.device_selector):
+        yield _invalid(selector, source.device_selector, f"CEL compilation failed: {error}")
+
+
+# --- objects ---------------------------------------------------------------------------------------------------------
+
+
+def review_template(template: ResourceClaimTemplate, review: Review) -> None:
+    """The rules of a ResourceClaimTemplate."""
+    _review_requests(template.requests, ("spec", "spec", "devices", "requests"), review)
+
+
+def review_claim(claim: ResourceClaim, review: Review) -> None:
+    """The rules of a ResourceClaim."""
+    _review_requests(claim.requests, ("spec", "devices", "requests"), review)
+
+
+def _require_evaluable(expressions: Iterable[str]) -> None:
+    """Selectors use nothing that is not evaluated here.
+
+    Raises:
+        UnsupportedError: One does; the error names it. Without the extra `dra`, selectors are not looked at yet.
+    """
+    if is_available():
+        for expression in expressions:
+            compile_error(expression)
+
+
+def _review_requests(requests: Iterable[DeviceRequest], path: Path, review: Review) -> None:
+    for index, request in enumerate(requests):
+        place = (*path, index)
+        if not request.name:
+            review.problem((*place, "name"), "is required", "Required")
+        if request.first_available is not None:
+            continue
+        exactly = (*place, "exactly")
+        _require_evaluable(request.selectors)
+        if not request.device_class_name:
+            review.problem((*exactly, "deviceClassName"), "is required", "Required")
+        else:
+            review.subdomain(request.device_class_name, (*exactly, "deviceClassName"))
+        if request.allocation_mode == "ExactCount" and request.count < 1:
+            review.problem((*exactly, "count"), f"is {request.count}; it must be 1 or more")
+        review.one_of(request.allocation_mode, ("ExactCount", "All"), (*exactly, "allocationMode"))
+        _review_amounts(request.capacity, (*exactly, "capacity", "requests"), review)
+
+
+def _review_amounts(amounts: Mapping[str, str | int], path: Path, review: Review) -> None:
+    for name, amount in amounts.items():
+        if isinstance(found := parse_lenient(amount), str):
+            review.problem((*path, name), found)
+
+
+def review_device_class(device_class: DeviceClass, review: Review) -> None:
+    """The rules of a DeviceClass."""
+    _require_evaluable(device_class.selectors)
+    name = device_class.extended_resource_name
+    if name is not None and ("/" not in name or name.startswith(("kubernetes.io/", "requests."))):
+        review.problem(
+            ("spec", "extendedResourceName"), f'is "{name}"; it must be the name of an extended resource, with a domain'
+        )
+
+
+def review_slice(published: ResourceSlice, review: Review) -> None:
+    """The rules of a ResourceSlice."""
+    if not published.driver:
+        review.problem(("spec", "driver"), "is required", "Required")
+    else:
+        review.subdomain(published.driver, ("spec", "driver"))
+    pool = ("spec", "pool")
+    if not published.pool.name:
+        review.problem((*pool, "name"), "is required", "Required")
+    if published.pool.resource_slice_count < 1:
+        detail = f"is {published.pool.resource_slice_count}; it must be 1 or more"
+        review.problem((*pool, "resourceSliceCount"), detail)
+    review.unique((device.name for device in published.devices), ("spec", "devices"), "name")
+    for index, device in enumerate(published.devices):
+        place = ("spec", "devices", index)
+        amounts = {name: capacity.value for name, capacity in device.capacity.items()}
+        _review_amounts(amounts, (*place, "capacity"), review)
+        for consumption in device.consumes_counters:
+            _review_amounts(consumption.counters, (*place, "consumesCounters"), review)

@@ -1,0 +1,231 @@
+"""Evaluates selectors with Google's CEL library, which gets Kubernetes' variables, types and functions here.
+
+Source: `k8s.io/dynamic-resource-allocation/cel/compile.go`, `k8s.io/apiserver/pkg/cel/library`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from kueuepy.errors.libraries import imported
+
+from .rewriting import Rewriter, unsupported
+from .values import (
+    amount,
+    compare,
+    integer,
+    is_integer,
+    is_quantity,
+    is_version,
+    kept,
+    part_of_version,
+    quantity,
+    sign,
+    version,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ATTRIBUTES, CAPACITY = "device.attributes", "device.capacity"
+_NAMES = """
+    url isURL getScheme getHost getHostname getPort getEscapedPath getQuery ip isIP family isUnspecified isLoopback
+    isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast cidr isCIDR containsIP containsCIDR masked prefixLength
+    find findAll sets isSorted sum min max indexOf lastIndexOf transformList transformMap transformMapEntry format named
+    validate authorizer
+"""
+_ELSEWHERE = frozenset(_NAMES.split())
+"""Functions that Kubernetes has and that are not evaluated here."""
+
+_WHAT, _INSTALL = "selectors of devices", '"kueuepy[dra]"'
+
+
+def is_available() -> bool:
+    """Whether the library is installed that evaluates selectors."""
+    return find_spec("cel_expr_python") is not None
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Any:
+    cel = imported("cel_expr_python.cel", _WHAT, _INSTALL)
+    extensions = [
+        getattr(imported(f"cel_expr_python.ext.{name}", _WHAT, _INSTALL), cls)()
+        for name, cls in (
+            ("ext_bindings", "ExtBindings"),
+            ("ext_optional", "ExtOptional"),
+            ("ext_strings", "ExtStrings"),
+        )
+    ]
+    kinds = cel.Type
+    held = kinds.Map(kinds.STRING, kinds.STRING)
+    number, text, flag = kinds.INT, kinds.STRING, kinds.BOOL
+
+    def function(name: str, *overloads: tuple[Any, list[Any], Callable[..., Any]], member: bool = True) -> Any:
+        declared = [
+            cel.Overload(f"kueuepy_{name}_{i}", result, parameters, member, call)
+            for i, (result, parameters, call) in enumerate(overloads)
+        ]
+        return cel.FunctionDecl(name, declared)
+
+    functions = [
+        function("quantity", (held, [text], quantity), member=False),
+        function("isQuantity", (flag, [text], is_quantity), member=False),
+        function("semver", (held, [text], version), member=False),
+        function("isSemver", (flag, [text], is_version), member=False),
+        function("compareTo", (number, [held, held], compare)),
+        function("isGreaterThan", (flag, [held, held], lambda a, b: compare(a, b) > 0)),
+        function("isLessThan", (flag, [held, held], lambda a, b: compare(a, b) < 0)),
+        function("isInteger", (flag, [held], is_integer)),
+        function("asInteger", (number, [held], integer)),
+        function("asApproximateFloat", (kinds.DOUBLE, [held], lambda value: float(amount(value)))),
+        function("sign", (number, [held], sign)),
+        function(
+            "add",
+            (held, [held, held], lambda a, b: kept(amount(a) + amount(b))),
+            (held, [held, number], lambda a, b: kept(amount(a) + b)),
+        ),
+        function(
+            "sub",
+            (held, [held, held], lambda a, b: kept(amount(a) - amount(b))),
+            (held, [held, number], lambda a, b: kept(amount(a) - b)),
+        ),
+        function("major", (number, [held], part_of_version(0))),
+        function("minor", (number, [held], part_of_version(1))),
+        function("patch", (number, [held], part_of_version(2))),
+    ]
+    variables = {
+        "device.driver": text,
+        ATTRIBUTES: kinds.Map(text, kinds.Map(text, kinds.DYN)),
+        CAPACITY: kinds.Map(text, kinds.Map(text, held)),
+        "device.allowMultipleAllocations": flag,
+    }
+    return cel.NewEnv(variables=variables, extensions=extensions, functions=functions)
+
+
+_STATUS = re.compile(r"\A[A-Z_]+: |\s*\[[A-Z_]+\]\Z")
+_UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
+_ON_LISTS = re.compile(r"found no matching overload for '(indexOf|lastIndexOf|min|max|sum)' applied to '\(list")
+_TYPE_NAMES = {"NULL": "null_type", "DURATION": "google.protobuf.Duration", "TIMESTAMP": "google.protobuf.Timestamp"}
+
+
+def compile_error(expression: str) -> str:
+    """The reason why Kueue's compiler refuses the expression; empty if it does not.
+
+    >>> compile_error("device.driver")
+    'must evaluate to bool or the unknown type, not string'
+
+    Raises:
+        UnsupportedError: The expression uses a function of Kubernetes that is not evaluated here.
+    """
+    compiled = _compiled(expression)
+    return compiled if isinstance(compiled, str) else ""
+
+
+@lru_cache(maxsize=4096)
+def _compiled(expression: str) -> Any:
+    """The program, or why there is none."""
+    environment, rewriter = _environment(), Rewriter(expression)
+    try:
+        checked = environment.compile(rewriter.rewritten() if rewriter.asks_for_fields() else expression)
+    except RuntimeError as error:
+        return "compilation failed: " + _reason(expression, str(error))
+    result = checked.return_type().name()
+    if result not in ("BOOL", "DYN"):
+        return f"must evaluate to bool or the unknown type, not {_TYPE_NAMES.get(result, result.lower())}"
+    return environment.compile(rewriter.rewritten())
+
+
+def _reason(expression: str, text: str) -> str:
+    """A compiler's error in the words of Kueue's."""
+    found = _ON_LISTS.search(text)
+    names = [found[1]] if found else _UNDECLARED.findall(text)
+    for name in names:
+        if name in _ELSEWHERE:
+            raise unsupported(expression, f"{name}()")
+        if name == "device":
+            raise unsupported(expression, "device as a whole")
+    text = _STATUS.sub("", text)
+    return re.sub(r"undeclared reference to 'device\.(\w+)' \(in container ''\)", r"undefined field '\1'", text)
+
+
+_ERRORS = (
+    (re.compile(r'Key not found in map : "?(.*?)"?'), r"no such key: \1"),
+    (re.compile(r"No matching overloads found.*|Applying SELECT to non-message type"), "no such overload"),
+    (re.compile(r"divide by zero"), "division by zero"),
+    (re.compile(r"Index error: index=(-?\d+) size=\d+"), r"index out of bounds: \1"),
+)
+_TO_BOOL = {
+    "string": "unsupported native conversion from string to 'bool'",
+    "int": "unsupported type conversion from 'int' to bool",
+}
+
+
+def evaluate(expression: str, subject: str) -> tuple[bool, str]:
+    """Whether the device matches, or the error of the evaluation.
+
+    Args:
+        expression: A CEL expression that compiles.
+        subject: The device, as `ResourceSlice.subjects` has it.
+    """
+    try:
+        activation = _activation(subject)
+    except ValueError as error:
+        return False, str(error)
+    result = _compiled(expression).eval(activation)
+    value, kind = result.value(), result.type().name()
+    if kind == "BOOL":
+        return bool(value), ""
+    if kind == "ERROR":
+        return False, _error(str(value))
+    name = _TYPE_NAMES.get(kind, kind.lower())
+    refused = _TO_BOOL.get(name, f"type conversion error from '{name}' to 'bool'")
+    return False, f"CEL result of type {name} could not be converted to bool: {refused}"
+
+
+def _error(text: str) -> str:
+    text = _STATUS.sub("", text)
+    for pattern, words in _ERRORS:
+        if (found := pattern.fullmatch(text)) is not None:
+            return found.expand(words)
+    return text
+
+
+@lru_cache(maxsize=65536)
+def _activation(subject: str) -> Any:
+    """What selectors read of a device.
+
+    Raises:
+        ValueError: An attribute has no value that Kueue reads.
+    """
+    device = json.loads(subject)
+    return _environment().Activation(
+        {
+            "device.driver": device["driver"],
+            ATTRIBUTES: {
+                domain: {name: _attribute(domain, name, value, device["driver"]) for name, value in values.items()}
+                for domain, values in device["attributes"].items()
+            },
+            CAPACITY: {
+                domain: {name: quantity(value) for name, value in values.items()}
+                for domain, values in device["capacity"].items()
+            },
+            "device.allowMultipleAllocations": False,
+        }
+    )
+
+
+def _attribute(domain: str, name: str, value: Any, driver: str) -> Any:
+    if not isinstance(value, dict):
+        return value
+    written = name if domain == driver else f"{domain}/{name}"
+    text = value.get("version")
+    if not isinstance(text, str):
+        raise ValueError(f"attribute {written}: unsupported attribute value")  # noqa: TRY004 - a value, not a type
+    try:
+        return version(text)
+    except ValueError as error:
+        raise ValueError(f"attribute {written}: parse semantic version: {error}") from None

@@ -1,0 +1,114 @@
+"""Expressions as the library is to evaluate them: under a domain that a device lacks they find an empty map.
+
+Source: `k8s.io/dynamic-resource-allocation/cel/compile.go`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from kueuepy.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_TOKEN = re.compile(
+    r"""
+    (?P<text>[rR]?(?:\"\"\"(?:\\.|[^\\])*?\"\"\"|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
+    |(?P<name>[A-Za-z_]\w*)|(?P<number>\d[\w.]*)|(?P<space>\s+|//[^\n]*)|(?P<mark>[=!<>]=|&&|\|\||.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_FIELDS = {"driver", "attributes", "capacity", "allowMultipleAllocations"}
+
+
+def _tokens(expression: str) -> list[str]:
+    return [found[0] for found in _TOKEN.finditer(expression) if found.lastgroup != "space"]
+
+
+class Rewriter:
+    """Turns an expression into one that finds an empty map under a domain that a device lacks."""
+
+    def __init__(self, expression: str) -> None:
+        """Reads the expression."""
+        self._expression = expression
+        self._tokens = _tokens(expression)
+
+    def rewritten(self) -> str:
+        """Return the expression for the library.
+
+        Raises:
+            UnsupportedError: It uses the device, or a map of domains, as a whole.
+        """
+        return " ".join(self._part(0, len(self._tokens)))
+
+    def asks_for_fields(self) -> bool:
+        """Whether `has` asks for a field of the device itself, which is no field to the library."""
+        return any(self._is_presence(i) for i, word in enumerate(self._tokens) if word == "has")
+
+    def _at(self, position: int) -> str:
+        return self._tokens[position] if 0 <= position < len(self._tokens) else ""
+
+    def _part(self, start: int, end: int) -> Iterator[str]:
+        position = start
+        while position < end:
+            if self._tokens[position] == "has" and self._is_presence(position):
+                yield "true"
+                position += 6
+            elif self._tokens[position] == "device" and self._at(position - 1) != ".":
+                text, position = self._device(position)
+                yield text
+            else:
+                yield self._tokens[position]
+                position += 1
+
+    def _is_presence(self, position: int) -> bool:
+        """Whether `has` asks for a field that every device has."""
+        opening, device, dot, field, closing = (self._at(position + i) for i in range(1, 6))
+        return (opening, device, dot, closing) == ("(", "device", ".", ")") and field in _FIELDS
+
+    def _device(self, position: int) -> tuple[str, int]:
+        field = self._at(position + 2)
+        if self._at(position + 1) != ".":
+            raise self._refused("device as a whole")
+        after = position + 3
+        if field not in ("attributes", "capacity"):
+            return f"device.{field}", after
+        name, following = f"device.{field}", self._at(after)
+        if following == "[":
+            optional = self._at(after + 1) == "?"
+            end = self._closing(after)
+            key = " ".join(self._part(after + (2 if optional else 1), end))
+            return self._default(name, key, optional=optional), end + 1
+        if following == ".":
+            optional = self._at(after + 1) == "?"
+            named = after + (2 if optional else 1)
+            if self._at(named + 1) == "(":
+                return name, after
+            return self._default(name, json.dumps(self._at(named)), optional=optional), named + 1
+        counted = self._at(position - 2) == "size" and self._at(position - 1) == "(" and following == ")"
+        if self._at(position - 1) == "in" or counted:
+            return name, after
+        raise self._refused(f"{name} as a whole")
+
+    def _default(self, name: str, key: str, *, optional: bool) -> str:
+        found = f"(({key}) in {name} ? {name}[{key}] : {{}})"
+        return f"optional.of({found})" if optional else found
+
+    def _closing(self, position: int) -> int:
+        depth = 0
+        for place in range(position, len(self._tokens)):
+            depth += {"[": 1, "(": 1, "{": 1, "]": -1, ")": -1, "}": -1}.get(self._tokens[place], 0)
+            if depth == 0:
+                return place
+        raise self._refused("an expression without a closing bracket")
+
+    def _refused(self, what: str) -> UnsupportedError:
+        return unsupported(self._expression, what)
+
+
+def unsupported(expression: str, what: str) -> UnsupportedError:
+    """The error of an expression that uses something that is not evaluated here."""
+    return UnsupportedError(f'selector "{expression}": uses {what}; this is not evaluated here')

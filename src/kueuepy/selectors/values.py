@@ -1,0 +1,133 @@
+"""Quantities and semantic versions in expressions, each kept as a map with one entry.
+
+Source: `k8s.io/apiserver/pkg/cel/library/quantity.go`, `k8s.io/apiserver/pkg/cel/library/semverlib.go`.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from kueuepy._core import Quantity
+from kueuepy.errors import KueueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_QUANTITY, _VERSION = "kubernetes.Quantity", "kubernetes.Semver"
+Kept = dict[str, str]
+
+_NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+_SUFFIXES = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_CANONICAL = re.compile(r"([+-]?[0-9.]+)(?:e([+-]?[0-9]+)|([KMGTPE]i)|([numkMGTPE]?))")
+
+
+def _number(text: str) -> Decimal:
+    """The value of a canonical quantity."""
+    digits, exponent, binary, decimal = _CANONICAL.fullmatch(text).groups()  # type: ignore[union-attr]
+    if binary:
+        return Decimal(digits) * Decimal(1024) ** ("KMGTPE".index(binary[0]) + 1)
+    return Decimal(digits).scaleb(int(exponent) if exponent else _SUFFIXES[decimal or ""])
+
+
+def quantity(text: str) -> Kept:
+    """The quantity that a text writes."""
+    try:
+        return kept(_number(str(Quantity(text))))
+    except KueueError:
+        raise ValueError(_NO_QUANTITY) from None
+
+
+def kept(number: Decimal) -> Kept:
+    """The quantity of this value."""
+    return {_QUANTITY: format(number.normalize() + 0, "f")}
+
+
+def is_quantity(text: str) -> bool:
+    """Whether a text writes a quantity."""
+    try:
+        Quantity(text)
+    except KueueError:
+        return False
+    return True
+
+
+_SEMVER = re.compile(
+    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"
+    r"(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?"
+    r"(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?"
+)
+
+
+def version(text: str) -> Kept:
+    """The semantic version that a text writes."""
+    found = _SEMVER.fullmatch(text)
+    if found is None:
+        raise ValueError("No Major.Minor.Patch elements found")
+    number = ".".join(found.group(1, 2, 3))
+    return {_VERSION: f"{number}-{found[4]}" if found[4] else number}
+
+
+def is_version(text: str) -> bool:
+    """Whether a text writes a semantic version."""
+    return _SEMVER.fullmatch(text) is not None
+
+
+def _version_key(text: str) -> tuple[Any, ...]:
+    number, _, before = text.partition("-")
+    parts = tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in before.split(".") if part)
+    return (*(int(part) for part in number.split(".")), 0 if before else 1, parts)
+
+
+def _keys(*values: Kept) -> list[Any]:
+    """What values of one sort compare by."""
+    if all(_QUANTITY in value for value in values):
+        return [Decimal(value[_QUANTITY]) for value in values]
+    if all(_VERSION in value for value in values):
+        return [_version_key(value[_VERSION]) for value in values]
+    raise ValueError("no such overload")
+
+
+def compare(left: Kept, right: Kept) -> int:
+    """-1, 0 or 1 as one value is less than, equal to or greater than another of its sort."""
+    a, b = _keys(left, right)
+    return int(a > b) - int(a < b)
+
+
+def amount(value: Kept) -> Decimal:
+    """The value of a quantity."""
+    if _QUANTITY not in value:
+        raise ValueError("no such overload")
+    return Decimal(value[_QUANTITY])
+
+
+def integer(value: Kept) -> int:
+    """The value of a quantity that is an integer of 64 bits."""
+    number = amount(value)
+    if number != number.to_integral_value() or not -(2**63) <= number < 2**63:
+        raise ValueError("cannot convert value to integer")
+    return int(number)
+
+
+def is_integer(value: Kept) -> bool:
+    """Whether a quantity is an integer of 64 bits."""
+    number = amount(value)
+    return number == number.to_integral_value() and -(2**63) <= number < 2**63
+
+
+def sign(value: Kept) -> int:
+    """The sign of a quantity."""
+    number = amount(value)
+    return int(number > 0) - int(number < 0)
+
+
+def part_of_version(position: int) -> Callable[[Kept], int]:
+    """The function that gives a part of a version: major, minor or patch."""
+
+    def part(value: Kept) -> int:
+        if _VERSION not in value:
+            raise ValueError("no such overload")
+        return int(_version_key(value[_VERSION])[position])
+
+    return part
