@@ -76,6 +76,46 @@ bool IsBackedByDevices(const DeviceObjects& objects, absl::string_view resource)
                      [&](const auto& entry) { return entry.second->extended_resource_name == resource; });
 }
 
+namespace {
+
+// Every part is preceded by its length.
+void AppendPart(std::string* key, absl::string_view part) { absl::StrAppend(key, part.size(), ":", part); }
+
+void AppendName(std::string* key, const std::optional<std::string>& name) {
+  if (name) AppendPart(key, *name);
+  *key += ';';
+}
+
+void AppendRequests(std::string* key, const std::vector<Container>& containers) {
+  for (const Container& container : containers) {
+    for (const auto& [name, quantity] : container.requests) {
+      if (!IsExtendedResource(name)) continue;
+      AppendPart(key, name);
+      AppendPart(key, quantity.ToText());
+    }
+    *key += '|';
+  }
+  *key += ';';
+}
+
+}  // namespace
+
+std::string CountingKey(const std::string& ns, const std::vector<DevicePodSet>& pod_sets) {
+  std::string key;
+  AppendPart(&key, ns);
+  for (const DevicePodSet& pod_set : pod_sets) {
+    AppendPart(&key, pod_set.name);
+    for (const PodResourceClaim& claim : pod_set.pod->resource_claims) {
+      AppendName(&key, claim.template_name);
+      AppendName(&key, claim.claim_name);
+    }
+    key += '/';
+    AppendRequests(&key, pod_set.pod->init_containers);
+    AppendRequests(&key, pod_set.pod->containers);
+  }
+  return key;
+}
+
 DeviceOutcome ResolveDevices(const DeviceContext& context, const std::string& ns,
                              const std::vector<DevicePodSet>& pod_sets) {
   const FeatureGates& gates = context.config.gates;

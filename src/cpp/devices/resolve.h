@@ -54,6 +54,9 @@ struct DeviceOutcome {
 DeviceOutcome ResolveDevices(const DeviceContext& context, const std::string& ns,
                              const std::vector<DevicePodSet>& pod_sets);
 
+// An injective text of all that the outcome depends on, beside the objects of devices and the configuration.
+std::string CountingKey(const std::string& ns, const std::vector<DevicePodSet>& pod_sets);
+
 // The steps of it. Each adds to the charges, or returns errors.
 FieldErrors CountClaims(const DeviceContext& context, const std::string& ns,
                         const std::vector<DevicePodSet>& pod_sets, DeviceCharges* charges);

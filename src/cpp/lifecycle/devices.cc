@@ -24,9 +24,6 @@ std::shared_ptr<const DeviceOutcome> CountDevices(State& state, const Workload& 
   const NamespaceId ns = state.Local(workload.local_queue).namespace_id;
   const Namespace& space = state.namespaces[static_cast<size_t>(ns)];
   const std::vector<PodSetSpec>& pod_sets = workload.spec->pod_sets;
-  DeviceCounts& known = state.caches.devices;
-  const std::shared_ptr<const DeviceOutcome>* const found = known.Find(ns, pod_sets);
-  if (found != nullptr) return *found;
   std::vector<PodTemplate> adjusted;
   adjusted.reserve(pod_sets.size());
   std::vector<DevicePodSet> counted;
@@ -34,10 +31,14 @@ std::shared_ptr<const DeviceOutcome> CountDevices(State& state, const Workload& 
     adjusted.push_back(Adjust(*pod_set.pod_template, state.runtime_classes, space.limit_ranges));
     counted.push_back({pod_set.name, &adjusted.back()});
   }
+  DeviceCounts& known = state.caches.devices;
+  std::string key = CountingKey(space.name, counted);
+  std::shared_ptr<const DeviceOutcome> outcome = known.Find(key);
+  if (outcome != nullptr) return outcome;
   static const DeviceObjects* const none = new DeviceObjects;
   const DeviceContext context{state.devices != nullptr ? *state.devices : *none, state.config};
-  auto outcome = std::make_shared<const DeviceOutcome>(ResolveDevices(context, space.name, counted));
-  known.Add(ns, pod_sets, outcome);
+  outcome = std::make_shared<const DeviceOutcome>(ResolveDevices(context, space.name, counted));
+  known.Add(std::move(key), outcome);
   return outcome;
 }
 
