@@ -9,6 +9,7 @@ Import it as `kq`. Everything public is here; it is loaded when it is first used
 | its objects | `ClusterQueue`, `Cohort`, `LocalQueue`, `ResourceFlavor`, `Workload`, `PodSet`, `Configuration`, … |
 | its topology | `Topology`, `Node`, `nodes`, `Pod`, `required`, `preferred`, `unconstrained`, `TopologyAssignment` |
 | running it | `Scheduler`, `Cycle`, `Settled`, `Loop` |
+| fleets (MultiKueue) | `Fleet`, `FleetScheduler`, `AllAtOnce`, `Incremental`, `External`, `Connect`, `Disconnect` |
 | admission checks | `CheckAnswer`, `CheckRequest`, `CheckController`, `Provisioning` |
 | decisions | `Admitted`, `Preempting`, `Pending`, `Target`, `FlavorAttempt` |
 | questions | `Explanation`, `Cause`, `Answers`, `Question`, `Difference`, `Change`, `Outcome`, `who_must_leave` |
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from kueuepy.exploration.statistics import Estimate, PairedDifference
     from kueuepy.exploration.sweep import SweepProgress, sweep
     from kueuepy.exploration.victims import VictimSets, victims
+    from kueuepy.fleet import AllAtOnce, Connect, Disconnect, External, Fleet, FleetScheduler, Incremental
     from kueuepy.objects import (
         Admission,
         AdmissionCheck,
@@ -163,6 +165,7 @@ __all__ = [
     "AdmissionCheckStrategyRule",
     "AdmissionFairSharing",
     "Admitted",
+    "AllAtOnce",
     "Answers",
     "At",
     "BorrowWithinCohort",
@@ -181,6 +184,7 @@ __all__ = [
     "Comparison",
     "Condition",
     "Configuration",
+    "Connect",
     "Constant",
     "Cycle",
     "CycleCost",
@@ -188,6 +192,7 @@ __all__ = [
     "Delays",
     "Delete",
     "Difference",
+    "Disconnect",
     "DuplicateError",
     "Edit",
     "Empirical",
@@ -196,6 +201,7 @@ __all__ = [
     "Evict",
     "Explanation",
     "Exponential",
+    "External",
     "Failures",
     "FairSharing",
     "FairSharingConfig",
@@ -204,8 +210,11 @@ __all__ = [
     "FlavorAttempt",
     "FlavorFungibility",
     "FlavorQuotas",
+    "Fleet",
+    "FleetScheduler",
     "Fragmentation",
     "Gate",
+    "Incremental",
     "InternalError",
     "InvalidSpecError",
     "Jobs",

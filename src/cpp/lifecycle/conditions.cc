@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lifecycle/dispatched.h"
 #include "lifecycle/second_pass.h"
 #include "state/held.h"
 #include "text/sentences.h"
@@ -73,7 +74,8 @@ void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admi
   SetCondition(state, workload, ConditionType::kQuotaReserved, true, Reason::kQuotaReserved,
                QuotaReservedIn(state, admission->cluster_queue));
   workload.admission = std::move(admission);
-  for (ConditionType type : {ConditionType::kEvicted, ConditionType::kPreempted}) {
+  for (ConditionType type : {ConditionType::kEvicted, ConditionType::kPreempted,
+                             ConditionType::kBlockedOnPreemptionGates}) {
     const Condition* active = workload.Find(type);
     if (active == nullptr || !active->status) continue;
     const Message before = std::make_shared<const MessageBody>(Previously{active->message});
@@ -159,6 +161,7 @@ void Evict(State& state, WorkloadId id, Reason reason, const Message& message) {
       check.transition = state.now;
     }
   }
+  ForgetDispatch(state, workload, reason, message);
   workload.queue_time = QueueOrderTime(state, workload);
   if (!was_evicted) state.Record(EventKind::kEvicted, id);
   state.MarkDirty(id);

@@ -46,6 +46,7 @@ struct FeatureGates {
   bool tas_replace_node_due_to_not_ready_over_fixed_time;
   bool tas_replace_node_on_node_taints;
   bool elastic_jobs_via_workload_slices_with_tas;
+  bool multi_kueue_orchestrated_preemption;
 
   // Sets the gate of Kueue's name; false where the name is none of these.
   bool Set(const std::string& name, bool value);
@@ -95,6 +96,7 @@ inline constexpr FeatureGate kFeatureGates[] = {
      &FeatureGates::tas_replace_node_due_to_not_ready_over_fixed_time, false},
     {"TASReplaceNodeOnNodeTaints", &FeatureGates::tas_replace_node_on_node_taints, true},
     {"ElasticJobsViaWorkloadSlicesWithTAS", &FeatureGates::elastic_jobs_via_workload_slices_with_tas, false},
+    {"MultiKueueOrchestratedPreemption", &FeatureGates::multi_kueue_orchestrated_preemption, false},
 };
 
 enum class FairSharingStrategy { kLessThanOrEqualToFinalShare, kLessThanInitialShare };

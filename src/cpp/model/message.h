@@ -128,8 +128,10 @@ enum class Sentence : uint8_t {
   kJobSucceeded,
   kJobFailed,
   kReplacedBySlice,  // UID and job UID of the workload that replaces it
+  // QuotaReserved and BlockedOnPreemptionGates
+  kPreemptionGated,
 };
-inline constexpr size_t kSentences = static_cast<size_t>(Sentence::kReplacedBySlice) + 1;
+inline constexpr size_t kSentences = static_cast<size_t>(Sentence::kPreemptionGated) + 1;
 struct Said {
   Sentence sentence;
   std::vector<std::string> names;  // that stand in it

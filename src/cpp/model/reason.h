@@ -18,10 +18,12 @@ enum class ConditionType : uint8_t {
   kPodsReady,
   kFinished,
   kDeactivationTarget,
+  kBlockedOnPreemptionGates,
 };
-inline constexpr const char* kConditionTypeNames[] = {"QuotaReserved", "Admitted",          "Evicted",
-                                                      "Preempted",     "Requeued",          "PodsReady",
-                                                      "Finished",      "DeactivationTarget"};
+inline constexpr const char* kConditionTypeNames[] = {
+    "QuotaReserved", "Admitted",  "Evicted",  "Preempted",
+    "Requeued",      "PodsReady", "Finished", "DeactivationTarget",
+    "BlockedOnPreemptionGates"};
 
 // clang-format off
 #define KUEUE_REASONS(X)                                                                                  \

@@ -63,6 +63,7 @@ constexpr const char* kWords[] = {
     "Job finished successfully",
     "Job failed",
     "Replaced to accommodate a workload (UID: $0, JobUID: $1) due to workload slice aggregation",
+    "Workload requires preemption, but it's gated",
 };
 static_assert(std::size(kWords) == kSentences);
 

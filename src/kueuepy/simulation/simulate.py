@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import StateError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.fleet import Fleet
 from kueuepy.objects import SECOND
 from kueuepy.simulation.gather import result_of
 from kueuepy.simulation.model import Clock, Record, RunModel, Settings
@@ -41,7 +42,7 @@ class Simulation:
 
     def __init__(
         self,
-        cluster: Cluster | Scheduler,
+        cluster: Cluster | Scheduler | Fleet,
         jobs: Jobs | Iterable[Any],
         *,
         model: RunModel = _MODEL,
@@ -56,11 +57,14 @@ class Simulation:
         missing: Missing = "error",
     ) -> None:
         """Prepares the run; see `simulate`."""
-        self._run = Prepared(
-            cluster,
-            jobs,
-            Settings(model, tuple(events), clock, tuple(delays), until, warmup, seed, record, on_loop, missing),
-        )
+        chosen: Any = delays if isinstance(delays, dict) else tuple(delays)
+        settings = Settings(model, tuple(events), clock, chosen, until, warmup, seed, record, on_loop, missing)
+        if isinstance(cluster, Fleet):
+            from kueuepy.simulation.fleets import FleetPrepared  # noqa: PLC0415 - only for fleets
+
+            self._run: Prepared = FleetPrepared(cluster, jobs, settings)
+        else:
+            self._run = Prepared(cluster, jobs, settings)
 
     @property
     def jobs(self) -> JobColumns:
@@ -178,7 +182,8 @@ class Simulation:
     @property
     def scheduler(self) -> Scheduler:
         """The Scheduler of this moment, to ask and explain; what is done to it is not seen by the run."""
-        return scheduler_of(self._run)
+        at_now = getattr(self._run, "fleet_scheduler", None)
+        return scheduler_of(self._run) if at_now is None else at_now()
 
     def result(self) -> Result:
         """What came of it until now."""
@@ -191,7 +196,7 @@ class Simulation:
 
 @checked
 def simulate(
-    cluster: Cluster | Scheduler,
+    cluster: Cluster | Scheduler | Fleet,
     jobs: Jobs | Iterable[Any],
     *,
     model: RunModel = _MODEL,
@@ -221,7 +226,7 @@ def simulate(
 
     Args:
         cluster: A Cluster, or a Scheduler to go on from, which is not changed. Workloads in it take part; a row of the
-            same name says how long they still run, else they stay.
+            same name says how long they still run, else they stay. Or a `Fleet`: see `kueuepy.fleet`.
         jobs: A `Jobs`, or rows, frames, Workloads and manifests.
         model: What an eviction costs.
         events: What changes meanwhile.
