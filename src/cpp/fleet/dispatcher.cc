@@ -203,13 +203,14 @@ bool Dispatcher::NominateNext(Local& local, const std::vector<int32_t>& clusters
   if (!options_.in_config_order) {
     std::sort(next.begin(), next.end(), [this](int32_t a, int32_t b) { return At(a).name < At(b).name; });
   }
-  if (next.size() > static_cast<size_t>(options_.step)) next.resize(static_cast<size_t>(options_.step));
+  const bool has_more = next.size() > static_cast<size_t>(options_.step);
+  if (has_more) next.resize(static_cast<size_t>(options_.step));
   std::vector<int32_t> all = nominated;
   all.insert(all.end(), next.begin(), next.end());
   Nominate(local.id, std::move(all));
   local.round = now;
   ++local.rounds;
-  Again(local, now + options_.round);
+  if (has_more) Again(local, now + options_.round);
   return true;
 }
 

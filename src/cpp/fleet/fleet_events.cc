@@ -147,6 +147,12 @@ void FleetRun::Remove(const Local& local, const Copy& copy, int32_t job) {
   fate.lost += ended.lost;
   fate.overhead += ended.overhead;
   if (ran && fate.cluster == copy.cluster) Stopped(job);
+  for (const Copy& other : local.copies) {  // an older run, on a worker that has come back, goes on
+    if (other.cluster == copy.cluster || Site(other.cluster + 1).JobAt(job).started < 0) continue;
+    fate.runs = true;
+    fate.cluster = other.cluster;
+    fate.idle_since = -1;
+  }
   Record(site, job, open, ended, outcome);
 }
 

@@ -238,13 +238,11 @@ bool FleetRun::LookAt(int32_t job) {
   const bool changed = dispatcher_.Look(id);
   const Local* local = dispatcher_.Find(serial);
   Fate& fate = At(job);
-  fate.again = -1;
   if (local == nullptr) return changed;
   fate.rounds = local->rounds;
-  if (local->again && *local->again > now_) {
-    fate.again = *local->again;
-    calendar_.Plan(fate.again, Happening::kTimer, job, 0);
-  }
+  const Time again = local->again && *local->again > now_ ? *local->again : -1;
+  if (again >= 0 && again != fate.again) calendar_.Plan(again, Happening::kTimer, job, 0);
+  fate.again = again;
   if (changed) Wake(kManager);
   DropFinished(job, id);
   return changed;

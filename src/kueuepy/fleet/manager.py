@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
+from kueuepy.fleet.automation import CONTROLLER, totals_of
 from kueuepy.objects import (
     AdmissionCheck,
     AdmissionCheckStrategyRule,
@@ -24,7 +25,6 @@ from kueuepy.objects import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CONTROLLER = "kueue.x-k8s.io/multikueue"
 _CHECK, _FLAVOR = "multikueue", "any"
 
 
@@ -34,13 +34,8 @@ def manager_of(workers: Mapping[str, Cluster]) -> Cluster:
     Its quota is the sum of the nominal quotas of the ClusterQueues that these LocalQueues point to, as the quota
     automation of MultiKueue sums them (`pkg/controller/admissionchecks/multikueue/clusterqueue.go`).
     """
-    queues: dict[str, dict[str, int]] = {}
-    for cluster in workers.values():
-        nominal = {queue.name: _nominal(queue) for queue in cluster.cluster_queues}
-        for local in cluster.local_queues:
-            totals = queues.setdefault(local.key, {})
-            for resource, amount in nominal.get(local.cluster_queue, {}).items():
-                totals[resource] = totals.get(resource, 0) + amount
+    keys = dict.fromkeys(local.key for cluster in workers.values() for local in cluster.local_queues)
+    queues = {key: totals_of({key}, list(workers), workers) for key in keys}
     names = {key.partition("/")[2] for key in queues}
     is_unique = len(names) == len(queues)
     objects: list[Object] = [ResourceFlavor(_FLAVOR), AdmissionCheck(_CHECK, controller_name=CONTROLLER)]
@@ -66,13 +61,3 @@ def _queue(name: str, totals: Mapping[str, int]) -> ClusterQueue:
         namespace_selector=LabelSelector(),
         admission_checks_strategy=(AdmissionCheckStrategyRule(_CHECK),),
     )
-
-
-def _nominal(queue: ClusterQueue) -> dict[str, int]:
-    totals: dict[str, int] = {}
-    for group in queue.resource_groups:
-        for flavor in group.flavors:
-            for quota in flavor.resources:
-                amount = Quantity(quota.nominal_quota).quota(quota.name)
-                totals[quota.name] = totals.get(quota.name, 0) + amount
-    return totals

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
 from kueuepy.errors.words import counted
+from kueuepy.fleet.automation import CONTROLLER, automated
 from kueuepy.fleet.dispatchers import AllAtOnce, Incremental, dispatcher_of
-from kueuepy.fleet.manager import CONTROLLER, manager_of
+from kueuepy.fleet.manager import manager_of
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.session.time import duration_ns
 
@@ -87,7 +89,9 @@ class Fleet:
                     f"MultiKueueConfig of the check {check}: has {len(clusters)} clusters; Kueue allows at most "
                     f"{_MOST_CLUSTERS}: give limits=False to go beyond"
                 )
-        self.remarks = tuple(self._remarks())
+        queues, problems = automated(self.manager, self.workers)
+        self.manager = self.manager.replace(*queues)
+        self.remarks = (*self._remarks(), *problems)
 
     @property
     def clusters(self) -> tuple[str, ...]:
@@ -243,8 +247,6 @@ def _with_gate(cluster: Cluster, on: bool) -> Cluster:  # noqa: FBT001 - a value
 
 def _row(name: str, cluster: Cluster) -> tuple[str, str, str]:
     totals: dict[str, int] = {}
-    from kueuepy._core import Quantity  # noqa: PLC0415 - only for people
-
     for queue in cluster.cluster_queues:
         for group in queue.resource_groups:
             for flavor in group.flavors:

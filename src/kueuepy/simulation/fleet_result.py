@@ -28,6 +28,7 @@ from kueuepy.simulation.recorded import (
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.series import sampled
 from kueuepy.simulation.sums import sums
+from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import is_named
 
@@ -92,11 +93,13 @@ class FleetResult(Result):
         copies: A row a copy.
         clusters: The names of the workers.
         manager_usage: Usage of the manager's quota.
+        remarks: Namespaces and LocalQueues that workers lack.
     """
 
     copies: CopiesTable
     clusters: tuple[str, ...]
     manager_usage: UsageTable
+    remarks: tuple[str, ...] = ()
 
     @cached_property
     def kpis(self) -> FleetKpis:
@@ -106,6 +109,11 @@ class FleetResult(Result):
     def figures(self, *args: Any, **options: Any) -> Kpis:
         """The figures of a window, or of some jobs; see `Result.figures`. Those of dispatching are of the whole run."""
         return super().figures(*args, **options)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before one trusts a figure, and LocalQueues that workers lack."""
+        return (*self.remarks, *warnings_of(self, self.kpis))
 
     @property
     def scheduler(self) -> FleetScheduler:  # type: ignore[override]
@@ -205,7 +213,7 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
     }
     totals = gathered.totals(tables["jobs"]) | {"dispatch_wait": stats["dispatch_wait"]}
     facts = {
-        "notes": (*run.notes, *((text, 0) for text in run.fleet.remarks)),
+        "notes": run.notes,
         "seconds": seconds,
         "warmup": run.options["warmup"] / SECOND,
         "settings": run.settings,
@@ -214,7 +222,7 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
         "trees": gathered.trees(),
     }
     result = FleetResult(tables, totals, _loops(run, sites), facts, run)
-    result.clusters = run.fleet.clusters
+    result.clusters, result.remarks = run.fleet.clusters, run.fleet.remarks
     result.copies = _copies(run)
     result.manager_usage = UsageTable(columns_of(sites[0].usage()))
     return result

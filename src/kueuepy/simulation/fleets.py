@@ -12,6 +12,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import nearest, suggestion
 from kueuepy.errors.words import counted, verb
 from kueuepy.fleet import Connect, Disconnect, External, FleetScheduler
+from kueuepy.fleet.automation import automated
 from kueuepy.fleet.dispatchers import On
 from kueuepy.manifest import check
 from kueuepy.objects import SECOND, LocalQueue, ResourceFlavor
@@ -145,12 +146,16 @@ class FleetPrepared(Prepared):
                 planned += [(at, len(planned) + number, thing) for number, thing in enumerate(things)]
         planned.sort(key=lambda entry: entry[:2])
         rows, order = self._rows(), np.argsort(self.order, kind="stable")
-        clusters = list(self._declared)
+        clusters, lost = list(self._declared), frozenset[str]()
         changes: list[tuple[int, Any, Any, Any, Any]] = []
         connections = []
         for at, _, thing in planned:
             if isinstance(thing, Connect | Disconnect):
                 connections.append((self.zero + at, self._number(thing.cluster) - 1, isinstance(thing, Connect)))
+                lost = lost - {thing.cluster} if isinstance(thing, Connect) else lost | {thing.cluster}
+                reached = {name: worker for name, worker in self.fleet.workers.items() if name not in lost}
+                quotas, _ = automated(clusters[0], reached)
+                changes += [(0, self.zero + at + self.fleet.sync, "apply", queue, 0) for queue in quotas]
                 continue
             site, what = (self._number(thing.cluster), thing.what) if isinstance(thing, On) else (0, thing)
             self._cluster = clusters[site]
@@ -159,7 +164,7 @@ class FleetPrepared(Prepared):
             for name, value, number in steps:
                 own = int(self.clusters[self.order[value]]) if isinstance(value, int) else site
                 changes.append((own, self.zero + at, name, value, number))
-        return changes, connections
+        return sorted(changes, key=lambda change: change[1]), connections
 
     def _number(self, name: str) -> int:
         if name not in self.names:

@@ -11,7 +11,8 @@ from kueuepy.version import COMMIT, VERSION, installed
 _EFFECTIVE = """
     AdmissionFairSharing AdmissionGatedBy AssignQueueLabelsForPods ElasticJobsViaWorkloadSlices
     ElasticJobsViaWorkloadSlicesWithTAS FairSharingPreemptWithinNominal FairSharingPrioritizeNonBorrowing
-    FlavorFungibility FlavorFungibilityPreserveScanProgress LocalQueueMetrics PartialAdmission
+    FlavorFungibility FlavorFungibilityPreserveScanProgress LocalQueueMetrics MultiKueueIncrementalDispatcherConfig
+    MultiKueueIncrementalDispatcherRespectConfigOrder MultiKueueOrchestratedPreemption PartialAdmission
     PrioritizePreemptorWorkloads PriorityBoost PrioritySortingWithinCohort QuotaCheckStrategy ReclaimablePods
     RecomputeAssignmentUponPreemptionTargetsOverlap RejectUpdatesToCQWithInvalidOnFlavors SchedulingEquivalenceHashing
     ShortWorkloadNames SkipReassignmentForPodOwnedWorkloads SparkApplicationIntegration TASBalancedPlacement
@@ -26,9 +27,10 @@ EFFECTIVE_GATES = frozenset(_EFFECTIVE.split())
 """The feature gates that change something here; the others are known by name."""
 
 LEFT_OUT = {
-    "the controllers of admission checks, MultiKueue": "not run; a check is as it is set, or answered by `checks`",
+    "the controllers of admission checks": "not run; a check is as it is set, or answered by `checks`",
+    "MultiKueue": "between the clusters of a `Fleet`: batch Jobs; no quota automation, no elastic jobs",
     "dynamic resource allocation": "resource claims count nothing",
-    "concurrent admission, preemption gates and other alpha features": "read and validated; without effect",
+    "concurrent admission and other alpha features": "read and validated; without effect",
     "pods and their failures": "a job's pods are ready, failed or done when they are said to be",
     "retention of finished objects": "they stay until they are deleted",
 }
