@@ -177,7 +177,7 @@ class Engine:
         """By LocalQueue: the decayed usage and the entry penalties of admission fair sharing, in 10^-9 units."""
     def record_events(self, on: bool) -> None:
         """Whether events are kept for `take_events`; those so far are forgotten."""
-    def take_events(self) -> list[tuple[str, int, int]]:
+    def take_events(self) -> list[tuple[str, int, int, str, str]]:
         """Kind, workload and preemptor (or -1) of each event since the last time."""
     def drain_events(self) -> list[EventView]:
         """The same events with all that is known of them; they are forgotten."""

@@ -57,6 +57,11 @@ def column(result, name, jobs=None):
     return {str(n): table[name][row] for row, n in enumerate(table["name"].tolist()) if jobs is None or n in jobs}
 
 
+def runs_of(result, job=0):
+    """The runs of a job on workers, in the order of their ends."""
+    return [row for row in result.runs.rows() if row["job"] == job and not math.isnan(row["start"])]
+
+
 def wasted(result):
     """Unit-seconds that copies held which never ran."""
     never = np.array([result.copies["outcome"][row] != "Won" for row in range(len(result.copies))])
@@ -219,14 +224,14 @@ def test_c11b_an_older_admission_wins_when_the_worker_comes_back():
     assert column(result, "first_start") == {"x": 1}
     assert column(result, "end") == {"x": 2001}
     assert column(result, "closed") == {"x": 2002}
-    runs = [row for row in result.runs.rows() if not math.isnan(row["start"])]
+    runs = runs_of(result)
     assert [(row["cluster"], row["start"], row["end"]) for row in runs] == [("w2", 1004, 1501), ("w1", 1, 2001)]
     assert column(result, "retries") == {"x": 1}
 
 
 def test_c11c_without_another_worker_the_old_run_is_stopped():
     result = lost(1500, full=True)
-    runs = [row for row in result.runs.rows() if row["job"] == 0]
+    runs = runs_of(result)
     assert [(row["cluster"], row["start"], row["end"]) for row in runs] == [("w1", 1, 1501), ("w1", 1503, 3503)]
     assert column(result, "closed", {"x"}) == {"x": 3504}
     assert column(result, "lost", {"x"}) == {"x": 1500}
@@ -237,7 +242,7 @@ def test_c12_two_batches_after_a_long_round(at, copies, start, waste):
     workers = {f"w{k}": worker(preemption=LOWER) for k in range(1, 7)}
     of = fleet(1, workers, dispatcher=kq.Incremental(step=3))
     result = run(of, [job("x", 1000), job("local", 10_000, at=at, priority=100, cluster="w1")])
-    runs = [row for row in result.runs.rows() if row["job"] == 0]
+    runs = runs_of(result)
     assert [row["start"] for row in runs] == [1, start]
     assert runs[-1]["cluster"] == "w2"
     assert column(result, "end", {"x"}) == {"x": start + 1000}

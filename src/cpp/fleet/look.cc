@@ -179,7 +179,9 @@ bool Dispatcher::Deactivate(const Group& group, const Copy& copy) {
   return true;
 }
 
-// Makes the job on the worker, or copies its status. Mirrors job_multikueue_adapter.go:SyncJob.
+// Makes the job on the worker, or copies its status; returns whether the manager has something to do at once.
+// Neither is a reason for another look.
+// Mirrors job_multikueue_adapter.go:SyncJob.
 bool Dispatcher::SyncJob(const Group& group, const Copy& copy) {
   State& there = EngineOf(copy).state();
   const Workload& remote = there.At(copy.id);
@@ -189,7 +191,7 @@ bool Dispatcher::SyncJob(const Group& group, const Copy& copy) {
     there.MarkDirty(copy.id);
     AfterWrite(there, copy.id);
     Report(Move::kStarted, group.local, copy);
-    return true;
+    return false;
   }
   const Dispatched& job = WorkloadOf(group.local).Status().dispatched;
   const Dispatched& running = remote.Status().dispatched;
@@ -201,7 +203,7 @@ bool Dispatcher::SyncJob(const Group& group, const Copy& copy) {
   if (job.active == active) return false;
   manager().EditStatus(WorkloadOf(group.local)).dispatched.active = active;
   manager().MarkDirty(group.local.id);
-  return true;
+  return options_.is_virtual_time;
 }
 
 // Mirrors workload.go:workloadToOpenPreemptionGate.

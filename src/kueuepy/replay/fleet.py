@@ -58,6 +58,7 @@ class FleetReplay:
             moves, touched = self._dispatch.look(), list(self._runs)
         elif step.get("collect"):
             moves, touched = self._dispatch.collect(), list(self._runs)
+            moves = [move for move in moves if move[0] != "stopped"]  # the recordings do not follow these jobs
         for connected, names in ((True, step.get("connect")), (False, step.get("disconnect"))):
             for name in names or ():
                 self._dispatch.set_connected(self._number(name), connected)

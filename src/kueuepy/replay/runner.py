@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Engine, Quantity
-from kueuepy.engine.workloads import admission_of, conditions_of
+from kueuepy.engine.workloads import admission_of
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.problems import ManifestError
 from kueuepy.manifest.convert import from_dict, to_dict
@@ -77,7 +77,7 @@ class Replay:
         self._usage_based = config.get("admissionFairSharing") is not None
         self._unhealthy: dict[int, list[str]] = {}
         self._written: dict[int, tuple[bool, str, str]] = {}
-        self._happened: dict[str, dict[int, int]] = {}
+        self._happened: dict[str, dict[int, tuple[int, str, str]]] = {}
         for doc in scenario["objects"]:
             self._apply(doc)
         self.engine.record_events(on=True)
@@ -194,9 +194,9 @@ class Replay:
     def result(self, *, idle: bool = False) -> Result:
         """What has changed since the last result."""
         engine = self.engine
-        happened: dict[str, dict[int, int]] = {}
-        for kind, workload, by in engine.take_events():
-            happened.setdefault(kind, {}).setdefault(workload, by)
+        happened: dict[str, dict[int, tuple[int, str, str]]] = {}
+        for kind, workload, *facts in engine.take_events():
+            happened.setdefault(kind, {}).setdefault(workload, tuple(facts))
         self._happened = happened
         result: Result = {}
         if idle:
@@ -213,7 +213,7 @@ class Replay:
         for kind, name in (("Admitted", "admitted"), ("QuotaReleased", "released")):
             if keys := [engine.key(workload) for workload in happened.get(kind, ())]:
                 result[name] = keys
-        if evicted := [self._eviction(workload, by) for workload, by in happened.get("Evicted", {}).items()]:
+        if evicted := [self._eviction(workload, *facts) for workload, facts in happened.get("Evicted", {}).items()]:
             result["evicted"] = evicted
         if pending := self._pending({*happened.get("Pending", ()), *happened.get("QuotaReserved", ())}):
             result["pending"] = pending
@@ -264,11 +264,10 @@ class Replay:
             self._unhealthy[workload] = nodes
         return sorted(entries, key=lambda entry: str(entry["workload"]))
 
-    def _eviction(self, workload: int, by: int) -> Result:
-        conditions = conditions_of(self.engine, workload)
-        entry: Result = {"workload": self.engine.key(workload), "reason": conditions["Evicted"].reason}
+    def _eviction(self, workload: int, by: int, reason: str, preemption: str) -> Result:
+        entry: Result = {"workload": self.engine.key(workload), "reason": reason}
         if by >= 0:
-            entry["preempted"] = conditions["Preempted"].reason
+            entry["preempted"] = preemption
             entry["by"] = self.engine.key(by)
         return entry
 

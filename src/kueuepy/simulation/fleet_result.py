@@ -155,7 +155,7 @@ def fleet_kpis(result: FleetResult, kpis: Kpis) -> FleetKpis:
     """The figures with those of dispatching."""
     copies, jobs = result.copies, result.jobs
     never = ~is_named(copies["outcome"], "Won") & np.isnan(copies["started"])
-    wasted: dict[str, float] = msgspec.field(default_factory=dict)
+    wasted: dict[str, float] = {}
     for code, site in enumerate(result.totals["copied"]):
         mask = never & (copies["cluster"].codes == code)
         held = np.bincount(copies["assigned"][mask] + 1, weights=copies["held"][mask], minlength=len(site) + 1)[1:]
