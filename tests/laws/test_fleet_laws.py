@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kueuepy as kq
 from kueuepy.objects import Preemption
 
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 POLICIES = st.sampled_from([None, Preemption(within_cluster_queue="LowerPriority")])
 ROUNDS = kq.Incremental(step=1, round="30s"), kq.Incremental(step=2, round="20s")
 DISPATCHERS = st.sampled_from([kq.AllAtOnce(), *ROUNDS])

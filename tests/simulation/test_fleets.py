@@ -97,8 +97,8 @@ def test_the_field_multikueue_of_a_configuration_is_written_back(tmp_path):
 
 
 def test_what_a_fleet_refuses(tmp_path):
-    with pytest.raises(NotFoundError, match='"w3" is not a worker; did you mean "w'):
-        kq.Fleet({"w1": worker()}, manager(tmp_path, "w1", "w3"))
+    with pytest.raises(NotFoundError, match='"onprm" is not a worker; did you mean "onprem"'):
+        kq.Fleet({"onprem": worker()}, manager(tmp_path, "onprm"))
     with pytest.raises(InvalidSpecError, match="is a MultiKueue check; a worker must not dispatch itself"):
         kq.Fleet({"w1": manager(tmp_path, "w1")})
     with pytest.raises(InvalidSpecError, match="has no AdmissionCheck with controllerName"):
@@ -128,7 +128,7 @@ def test_a_worker_without_the_localqueue_is_remarked_on():
 
 def test_jobs_name_clusters_and_queues_that_exist():
     fleet = kq.Fleet({"w1": worker()})
-    with pytest.raises(NotFoundError, match='cluster: "w2" is not a cluster; did you mean "w1"'):
+    with pytest.raises(NotFoundError, match='cluster: "w2" is not a cluster; known are manager, w1'):
         kq.simulate(fleet, [job("a", cluster="w2")])
     with pytest.raises(NotFoundError, match='LocalQueues that do not exist in their cluster, the first one "default/m'):
         kq.simulate(fleet, [{"queue": "mains", "cpu": 1}])

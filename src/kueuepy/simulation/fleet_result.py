@@ -121,6 +121,16 @@ class FleetResult(Result):
         run: Any = self._given()
         return run.fleet_scheduler()  # type: ignore[no-any-return]
 
+    def shares_and_usage(self) -> tuple[dict[str, float], dict[str, dict[str, int]]]:
+        """The weighted share and the usage by cell of each ClusterQueue of the workers at the end of the run."""
+        step = self.scheduler
+        shares: dict[str, float] = {}
+        usage: dict[str, dict[str, int]] = {}
+        for name, worker in step.workers.items():
+            shares |= {f"{name}/{queue}": share for queue, share in worker.engine.shares().items()}
+            usage |= {f"{name}/{queue}": cells for queue, cells in worker.engine.usage().items()}
+        return shares, usage
+
     def at(self, when: Any) -> FleetScheduler:  # type: ignore[override]
         """The fleet at a moment of the run, as a FleetScheduler: the run is repeated until then.
 

@@ -117,7 +117,7 @@ class Prepared:
 
     def copy(self) -> Prepared:
         """Another run from here; what happens to one of the two is not seen by the other."""
-        twin = Prepared.__new__(Prepared)
+        twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.core = self.core.copy()
         twin.options, twin._later = dict(self.options), list(self._later)  # noqa: SLF001 - of its own class
