@@ -117,8 +117,9 @@ class Dispatch {
       if (local == nullptr) return;
       for (const Copy& copy : local->copies) {
         const State& there = clusters_[static_cast<size_t>(copy.cluster)].engine->state();
-        if (there.workloads.Find(copy.serial) == kNoId) continue;
-        const Dispatched& dispatched = there.At(copy.id).Status().dispatched;
+        const WorkloadId id = there.workloads.Find(copy.serial);
+        if (id == kNoId || there.At(id).deleted) continue;
+        const Dispatched& dispatched = there.At(id).Status().dispatched;
         copies.append(py::make_tuple(copy.cluster, copy.serial, dispatched.job == JobPlace::kCopied,
                                      dispatched.active));
       }

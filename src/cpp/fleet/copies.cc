@@ -10,11 +10,13 @@ namespace {
 
 constexpr size_t kMostSpecs = 1 << 16;
 
-bool IsThere(const Engine& engine, const Copy& copy) {
+// Whether the copy still exists; its place may have changed.
+bool IsThere(const Engine& engine, Copy& copy) {
   const WorkloadTable& table = engine.state().workloads;
-  if (static_cast<size_t>(copy.id) >= table.size() || table.IsFree(copy.id)) return false;
-  const Workload& workload = engine.state().At(copy.id);
-  return workload.serial == copy.serial && !workload.deleted;
+  const bool is_known = static_cast<size_t>(copy.id) < table.size() && !table.IsFree(copy.id) &&
+                        engine.state().At(copy.id).serial == copy.serial;
+  if (!is_known) copy.id = table.Find(copy.serial);
+  return copy.id != kNoId && !engine.state().At(copy.id).deleted;
 }
 
 bool SamePodSet(const PodSetSpec& a, const PodSetSpec& b) {
@@ -47,7 +49,7 @@ bool PriorityDiffers(const WorkloadSpec& local, const WorkloadSpec& remote) {
 void Dispatcher::ForgetMissing(Local& local) {
   std::vector<Copy>& copies = local.copies;
   copies.erase(std::remove_if(copies.begin(), copies.end(),
-                              [this](const Copy& copy) { return !IsThere(EngineOf(copy), copy); }),
+                              [this](Copy& copy) { return !IsThere(EngineOf(copy), copy); }),
                copies.end());
 }
 
@@ -96,6 +98,7 @@ std::shared_ptr<const WorkloadSpec> Dispatcher::SpecForCopy(const std::shared_pt
 void Dispatcher::Create(Local& local, int32_t cluster) {
   const Workload& workload = WorkloadOf(local);
   Engine& engine = *At(cluster).engine;
+  engine.SetNow(manager().now);
   Copy copy;
   copy.cluster = cluster;
   copy.local = workload.spec;

@@ -18,6 +18,8 @@ void Dispatcher::Attach(Engine* manager, std::vector<WorkerCluster>* clusters, D
   manager_ = manager;
   clusters_ = clusters;
   listener_ = listener;
+  check_ids_.clear();
+  for (const CheckClusters& check : checks_) check_ids_.push_back(manager->state().InternCheck(check.check));
 }
 
 const Local* Dispatcher::Find(Serial serial) const {
@@ -28,8 +30,8 @@ const Local* Dispatcher::Find(Serial serial) const {
 Local& Dispatcher::Of(WorkloadId id) {
   const Workload& workload = manager().At(id);
   Local& local = locals_[workload.serial];
+  local.id = id;
   if (local.serial == kNoId) {
-    local.id = id;
     local.serial = workload.serial;
     local.key = workload.Key();
   }
@@ -38,7 +40,9 @@ Local& Dispatcher::Of(WorkloadId id) {
 
 // Mirrors pkg/util/admissioncheck/admissioncheck.go:GetMultiKueueAdmissionCheck.
 const WorkloadCheck* Dispatcher::CheckOf(const Workload& workload) const {
-  for (const WorkloadCheck& check : workload.Status().checks) {
+  if (workload.status == nullptr) return nullptr;
+  for (const WorkloadCheck& check : workload.status->checks) {
+    if (ConfigOf(check) == kNoId) continue;
     const AdmissionCheckState& known = manager().checks[static_cast<size_t>(check.check)];
     if (known.exists && known.spec.controller == kController) return &check;
   }
@@ -46,11 +50,8 @@ const WorkloadCheck* Dispatcher::CheckOf(const Workload& workload) const {
 }
 
 int32_t Dispatcher::ConfigOf(const WorkloadCheck& check) const {
-  const std::string& name = manager().check_names.Name(check.check);
-  for (size_t i = 0; i < checks_.size(); ++i) {
-    if (checks_[i].check == name) return static_cast<int32_t>(i);
-  }
-  return kNoId;
+  const auto found = std::find(check_ids_.begin(), check_ids_.end(), check.check);
+  return found == check_ids_.end() ? kNoId : static_cast<int32_t>(found - check_ids_.begin());
 }
 
 void Dispatcher::LookAtAll() {
@@ -82,8 +83,10 @@ void Dispatcher::LookAtAll() {
 
 bool Dispatcher::Look(WorkloadId id) {
   const Workload& workload = manager().At(id);
+  looked_ = nullptr;
   if (CheckOf(workload) == nullptr && Find(workload.serial) == nullptr) return false;
   Local& local = Of(id);
+  looked_ = &local;
   local.again.reset();
   bool nominated = false;
   if (options_.kind == DispatcherKind::kIncremental) nominated = LookIncrementally(local);

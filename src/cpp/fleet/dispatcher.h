@@ -105,6 +105,8 @@ class Dispatcher {
   // Whether each MultiKueue check is active: any cluster of its configuration is connected.
   void RefreshChecks();
 
+  // The workload of the last look; null where it has no MultiKueue check.
+  const Local* looked() const { return looked_; }
   // Null for a workload that was never looked at.
   const Local* Find(Serial serial) const;
   // The MultiKueue check of a workload; null where it has none.
@@ -172,10 +174,12 @@ class Dispatcher {
 
   DispatcherOptions options_;
   std::vector<CheckClusters> checks_;
+  std::vector<CheckId> check_ids_;  // of the manager
   Engine* manager_ = nullptr;
   std::vector<WorkerCluster>* clusters_ = nullptr;
   DispatchListener* listener_ = nullptr;
   External external_;
+  const Local* looked_ = nullptr;
   std::map<Serial, Local> locals_;  // ordered: runs repeat bit by bit
   // Specs of copies by those that they were made of, which are kept with them.
   using Made = std::pair<std::shared_ptr<const WorkloadSpec>, std::shared_ptr<const WorkloadSpec>>;

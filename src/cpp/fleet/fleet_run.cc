@@ -21,10 +21,13 @@ FleetRun::FleetRun(std::vector<std::shared_ptr<Simulation>> sites, FleetOptions 
       awake_(sites_.size(), true),
       touched_(sites_.size(), true),
       due_(sites_.size(), false),
+      entered_(sites_.size(), false),
+      next_(sites_.size(), kNoTime),
       now_(sites_[0]->now()) {
   for (const std::string& name : options_.names) clusters_.push_back({name, nullptr, true, 0});
   Attach();
   dispatcher_.RefreshChecks();
+  for (size_t i = 0; i < sites_.size(); ++i) ExpectNext(i);
   for (size_t i = 0; i < options_.connections.size(); ++i) {
     calendar_.Plan(options_.connections[i].at, Happening::kChange, static_cast<int32_t>(i), 0);
   }
@@ -43,6 +46,8 @@ FleetRun::FleetRun(const FleetRun& other)
       awake_(other.awake_),
       touched_(other.touched_),
       due_(other.due_),
+      entered_(other.entered_),
+      next_(other.next_),
       table_(other.table_),
       external_(other.external_),
       loops_(other.loops_),
@@ -82,8 +87,7 @@ bool FleetRun::Run(int64_t work, Time until) {
   return !stopped();
 }
 
-std::optional<Time> FleetRun::Next() {
-  std::optional<Time> next;
+Time FleetRun::Next() {
   while (!calendar_.empty()) {  // looks that are not due any more are no moments
     const Planned& planned = calendar_.Next();
     const bool is_look = planned.kind() != Happening::kChange;
@@ -92,36 +96,35 @@ std::optional<Time> FleetRun::Next() {
     if (!is_look || wanted == planned.at) break;
     calendar_.Drop();
   }
-  if (!calendar_.empty()) next = calendar_.Next().at;
-  for (size_t i = 0; i < sites_.size(); ++i) {
-    const std::optional<Time> at = sites_[i]->Next();
-    if (!at) continue;
-    if (!next || *at < *next) next = at;
-  }
-  return next;
+  const Time own = calendar_.empty() ? kNoTime : calendar_.Next().at;
+  return std::min(own, *std::min_element(next_.begin(), next_.end()));
 }
 
 bool FleetRun::RunMoment(Time until) {
-  const std::optional<Time> next = Next();
-  if (!next || *next > std::min(until, options_.until)) return false;
+  const Time next = Next();
+  if (next == kNoTime || next > std::min(until, options_.until)) return false;
   const int64_t before = manager().stats().cycles;
-  BeginMoment(std::max(*next, now_));
+  BeginMoment(std::max(next, now_));
   Decide();
-  for (size_t i = 0; i < sites_.size(); ++i) {
-    if (!touched_[i]) continue;
-    sites_[i]->EndMoment();
-    touched_[i] = false;
-  }
+  EndMoment();
   work_ -= 1 + manager().stats().cycles - before;
   return true;
 }
 
+void FleetRun::EndMoment() {
+  for (size_t i = 0; i < sites_.size(); ++i) {
+    if (!touched_[i]) continue;
+    sites_[i]->EndMoment();
+    touched_[i] = entered_[i] = false;
+    ExpectNext(i);
+  }
+}
+
 void FleetRun::BeginMoment(Time at) {
   now_ = at;
+  Wake(kManager);
   for (size_t i = 0; i < sites_.size(); ++i) {
-    const std::optional<Time> own = sites_[i]->Next();
-    due_[i] = own && *own <= at;
-    sites_[i]->Enter(at);
+    due_[i] = next_[i] <= at;
     if (due_[i]) Wake(static_cast<int32_t>(i));
   }
   const auto take = [this](Happening last) {
@@ -156,9 +159,7 @@ void FleetRun::TakeOwn(Happening last) {
   }
   std::sort(looks.begin(), looks.end());
   looks.erase(std::unique(looks.begin(), looks.end()), looks.end());
-  for (int32_t job : looks) {
-    if (LookAt(job)) Change(job);
-  }
+  for (int32_t job : looks) LookAt(job);
 }
 
 void FleetRun::Connect(const ConnectionChange& change) {
@@ -181,7 +182,6 @@ void FleetRun::Decide() {
     goes_on = false;
     while (awake_[0] || !changed_.empty()) {
       awake_[0] = false;
-      touched_[0] = true;
       manager().Settle();
       if (LookAtChanged() || manager().DecideSettled()) awake_[0] = true;
     }
@@ -196,7 +196,7 @@ void FleetRun::Decide() {
 }
 
 // Looks at the jobs that changed in this moment, in the order of their keys; returns whether that changed
-// anything.
+// anything. What a look changes so that another one would act shows as an event once the manager has settled.
 bool FleetRun::LookAtChanged() {
   bool any = false;
   while (!changed_.empty()) {
@@ -214,11 +214,7 @@ bool FleetRun::LookAtChanged() {
         return left.name < right.name;
       });
     }
-    for (int32_t job : jobs) {
-      if (!LookAt(job)) continue;
-      any = true;
-      Change(job);
-    }
+    for (int32_t job : jobs) any = LookAt(job) || any;
   }
   return any;
 }
@@ -232,11 +228,10 @@ bool FleetRun::IsOver(int32_t job) const {
 bool FleetRun::LookAt(int32_t job) {
   if (IsOver(job)) return false;
   const WorkloadId id = manager().JobAt(job).workload;
-  const Serial serial = manager().engine().state().At(id).serial;
   --work_;
   touched_[0] = true;
   const bool changed = dispatcher_.Look(id);
-  const Local* local = dispatcher_.Find(serial);
+  const Local* local = dispatcher_.looked();
   Fate& fate = At(job);
   if (local == nullptr) return changed;
   fate.rounds = local->rounds;
@@ -244,16 +239,14 @@ bool FleetRun::LookAt(int32_t job) {
   if (again >= 0 && again != fate.again) calendar_.Plan(again, Happening::kTimer, job, 0);
   fate.again = again;
   if (changed) Wake(kManager);
-  DropFinished(job, id);
+  if (local->copies.empty()) DropFinished(job, id);
   return changed;
 }
 
 // A finished workload is deleted once it has no copies.
 void FleetRun::DropFinished(int32_t job, WorkloadId id) {
   const Workload& workload = manager().engine().state().At(id);
-  const Local* local = dispatcher_.Find(workload.serial);
   if (!workload.IsFinished() || manager().JobAt(job).state != JobState::kFinished) return;
-  if (local != nullptr && !local->copies.empty()) return;
   const Serial serial = workload.serial;
   manager().Forget(job);
   dispatcher_.Forget(serial);
@@ -261,7 +254,7 @@ void FleetRun::DropFinished(int32_t job, WorkloadId id) {
 
 void FleetRun::Close() {
   for (size_t i = 0; i < sites_.size(); ++i) {
-    sites_[i]->Enter(now_);
+    Enter(i);
     sites_[i]->Close();
   }
   for (size_t site = 1; site < sites_.size(); ++site) {

@@ -98,8 +98,10 @@ class FleetRun : public RunListener, public DispatchListener {
     bool ran = false;
   };
 
+  static constexpr Time kNoTime = INT64_MAX;
+
   void Attach();
-  std::optional<Time> Next();
+  Time Next();
   void BeginMoment(Time at);
   void TakeOwn(Happening last);
   void Connect(const ConnectionChange& change);
@@ -121,7 +123,18 @@ class FleetRun : public RunListener, public DispatchListener {
   Open& OpenOf(int32_t site, int32_t job);
   Fate& At(int32_t job) { return fates_[static_cast<size_t>(job)]; }
   Simulation& Site(int32_t site) { return *sites_[static_cast<size_t>(site)]; }
-  void Wake(int32_t site) { awake_[static_cast<size_t>(site)] = touched_[static_cast<size_t>(site)] = true; }
+  void Enter(size_t site) {
+    if (entered_[site]) return;
+    entered_[site] = true;
+    sites_[site]->Enter(now_);
+  }
+  void Wake(int32_t site) {
+    const auto place = static_cast<size_t>(site);
+    awake_[place] = touched_[place] = true;
+    Enter(place);
+  }
+  void EndMoment();
+  void ExpectNext(size_t site) { next_[site] = sites_[site]->Next().value_or(kNoTime); }
 
   std::vector<std::shared_ptr<Simulation>> sites_;
   FleetOptions options_;
@@ -132,7 +145,8 @@ class FleetRun : public RunListener, public DispatchListener {
   Calendar calendar_;
   std::vector<int32_t> changed_;            // jobs to look at in this moment
   std::vector<bool> awake_, touched_;       // by site: it may have something to decide; had, in this moment
-  std::vector<bool> due_;
+  std::vector<bool> due_, entered_;         // by site: something happens by itself, or it was entered, now
+  std::vector<Time> next_;                  // by site: when something happens by itself
   CopyTable table_;
   External external_;
   std::vector<int32_t> loops_;  // jobs that are dispatched again and again

@@ -57,7 +57,8 @@ bool Simulation::Begin(Time until) {
 void Simulation::Enter(Time at) {
   // What a decision brings about at once, as pods that are ready, begins no moment: preemption may go round
   // with it.
-  const bool is_later = at > now();
+  const bool is_later = at > entered_;
+  entered_ = at;
   engine_.SetNow(at);
   idle_cycles_ = 0;
   if (is_later) {

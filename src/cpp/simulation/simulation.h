@@ -200,6 +200,7 @@ class Simulation {
   int64_t ending_ = 0;  // jobs that have quota and will end
   int64_t cycles_at_moment_ = 0, idle_cycles_ = 0, work_ = 0;
   Time busy_until_ = 0;
+  Time entered_ = INT64_MIN;  // the moment that was entered last
   LoopWatch watch_;
   std::vector<WorkloadId> to_free_;
   std::vector<NodeId> touched_;
