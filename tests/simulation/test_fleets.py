@@ -273,3 +273,12 @@ def test_automated_quota_follows_the_connected_workers(tmp_path):
     cut = kq.simulate(fleet, jobs, events=[kq.At("10s", kq.Disconnect("w2"))], until="20s")
     nominal = [row["nominal"] for row in cut.manager_usage.rows()]
     assert (nominal[0], nominal[-1]) == (5000, 2000)
+
+
+def test_the_latency_of_clusters_may_differ():
+    near_and_far = kq.Fleet({"near": worker(1), "far": worker(1)}, sync={"near": 2, "far": "10s"})
+    jobs = [job("a", runtime=100), job("b", runtime=100)]
+    found = kq.simulate(near_and_far, jobs)
+    assert found.jobs["first_start"].tolist() == [2.0, 12.0]
+    with pytest.raises(NotFoundError, match='sync: "nera" is not a worker; did you mean "near"'):
+        near_and_far.replace(sync={"nera": 1})

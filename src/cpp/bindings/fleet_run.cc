@@ -27,7 +27,7 @@ FleetOptions ReadFleetOptions(const py::dict& given) {
   options.dispatcher.is_virtual_time = true;
   options.checks = ReadCheckClusters(given["checks"]);
   options.names = given["names"].cast<std::vector<std::string>>();
-  options.sync = given["sync"].cast<Time>();
+  options.sync = given["sync"].cast<std::vector<Time>>();
   options.until = given["until"].cast<Time>();
   for (const py::handle& item : given["connections"]) {
     const auto fields = item.cast<py::tuple>();

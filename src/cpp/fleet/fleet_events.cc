@@ -78,7 +78,7 @@ void FleetRun::OfWorker(int32_t site, EventKind kind, int32_t job, int32_t by) {
     default:
       break;
   }
-  PlanLook(job);
+  PlanLook(job, site - 1);
 }
 
 // A run begins on a worker: the manager's job counts as active from now on.
@@ -123,12 +123,12 @@ void FleetRun::Moved(Move move, const Local& local, const Copy& copy) {
       if (fate.dispatched < 0) fate.dispatched = now_;
       ++fate.copies;
       ++made_;
-      return PlanLook(job);
+      return PlanLook(job, copy.cluster);
     }
     case Move::kStarted:
       run.StartCopy(job);
       if (run.JobAt(job).started == now_) Started(site, job);
-      return PlanLook(job);
+      return PlanLook(job, copy.cluster);
     case Move::kDeleted:
       return Remove(local, copy, job);
     default:

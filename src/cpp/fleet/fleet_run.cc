@@ -170,7 +170,7 @@ void FleetRun::Connect(const ConnectionChange& change) {
     const Fate& fate = At(job);
     if (fate.dispatched < 0 && fate.reserved < 0) continue;
     if (change.connected) {
-      PlanLook(job);
+      PlanLook(job, change.cluster);
     } else if (fate.runs && fate.cluster == change.cluster) {
       Change(job);
     }
@@ -274,11 +274,14 @@ void FleetRun::Change(int32_t job) {
   changed_.push_back(job);
 }
 
-void FleetRun::PlanLook(int32_t job) {
-  if (options_.sync == 0) return Change(job);
+// Something changed on a worker: a look is due once the manager sees it, unless one is due earlier.
+void FleetRun::PlanLook(int32_t job, int32_t cluster) {
+  const Time sync = options_.sync[static_cast<size_t>(cluster)];
+  if (sync == 0) return Change(job);
   Fate& fate = At(job);
-  if (fate.due >= 0) return;
-  fate.due = SaturatingAdd(now_, options_.sync);
+  const Time due = SaturatingAdd(now_, sync);
+  if (fate.due >= 0 && fate.due <= due) return;
+  fate.due = due;
   calendar_.Plan(fate.due, Happening::kPodsReady, job, 0);
 }
 

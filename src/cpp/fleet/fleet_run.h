@@ -24,7 +24,7 @@ struct FleetOptions {
   DispatcherOptions dispatcher;
   std::vector<CheckClusters> checks;
   std::vector<std::string> names;   // of the workers, by number
-  Time sync = kSecond;              // until the manager sees a change on a worker
+  std::vector<Time> sync;           // by worker: until the manager sees a change there
   std::vector<ConnectionChange> connections;
   Time until = INT64_MAX;
 };
@@ -116,7 +116,7 @@ class FleetRun : public RunListener, public DispatchListener {
   void Started(int32_t site, int32_t job);
   void Stopped(int32_t job);
   void Change(int32_t job);
-  void PlanLook(int32_t job);
+  void PlanLook(int32_t job, int32_t cluster);
   void Remove(const Local& local, const Copy& copy, int32_t job);
   CopyOutcome OutcomeOf(const Local& local, const Copy& copy, const Open& open) const;
   void Record(int32_t site, int32_t job, const Open& open, const Job& ended, CopyOutcome outcome);

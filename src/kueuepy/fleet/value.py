@@ -46,7 +46,7 @@ class Fleet:
         manager: The cluster to which users submit.
         workers: The clusters that run jobs, by name.
         dispatcher: How the clusters of a workload are chosen.
-        sync: Time in nanoseconds until the manager sees a change on a worker.
+        sync: By worker, the time in nanoseconds until the manager sees a change there.
         remarks: Surprises: namespaces and LocalQueues that a worker lacks, where copies wait without end.
     """
 
@@ -68,7 +68,8 @@ class Fleet:
                 the sum of the workers' nominal quotas, and a MultiKueue check.
             dispatcher: `AllAtOnce`, `Incremental` or `External`, or one of these names. Without it, the dispatcher of
                 the manager's Configuration, which is AllAtOnce by default.
-            sync: Time until the manager sees a change on a worker, by default 1 second, as Kueue batches events.
+            sync: Time until the manager sees a change on a worker, by default 1 second, as Kueue batches events; or a
+                mapping of such times by worker.
             limits: Whether a MultiKueueConfig of more than 20 clusters, which the API server refuses, is refused.
 
         Raises:
@@ -79,7 +80,7 @@ class Fleet:
         self.workers = _workers(workers)
         self.manager = manager_of(self.workers) if manager is None else _cluster("manager", manager)
         self.dispatcher = dispatcher_of(dispatcher, self.manager.configuration)
-        self.sync = duration_ns(sync)
+        self.sync = _sync(sync, self.clusters)
         self.limits = limits
         self._is_made = manager is None
         self.checks = _checks(self.manager, tuple(self.workers))
@@ -108,12 +109,14 @@ class Fleet:
             "workers": self.workers,
             "manager": None if self._is_made else self.manager,
             "dispatcher": self.dispatcher,
-            "sync": self.sync / 10**9,
+            "sync": {name: time / 10**9 for name, time in self.sync.items()},
             "limits": self.limits,
         }
         for name in changes:
             if name not in now:
                 raise InvalidSpecError(f"replace: {name}: {suggestion(name, now)}")
+        if "workers" in changes and "sync" not in changes:
+            now["sync"] = {name: time for name, time in now["sync"].items() if name in changes["workers"]}
         return Fleet(**(now | changes))
 
     def gated(self, on: bool = True) -> Fleet:  # noqa: FBT001, FBT002 - reads well in either form
@@ -159,7 +162,7 @@ class Fleet:
 
     def __hash__(self) -> int:
         """Fleets that are equal have the same."""
-        return hash((self.clusters, self.sync))
+        return hash((self.clusters, tuple(self.sync.values())))
 
     def _parts(self) -> tuple[Any, ...]:
         return (list(self.workers.items()), self.manager, self.dispatcher, self.sync, self.limits)
@@ -207,6 +210,16 @@ def _workers(given: Mapping[str, Cluster]) -> dict[str, Cluster]:
                     "dispatch itself"
                 )
     return found
+
+
+def _sync(given: Any, workers: tuple[str, ...]) -> dict[str, int]:
+    """By worker, the time until the manager sees a change there."""
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(workers, duration_ns(given))
+    for name in given:
+        if name not in workers:
+            raise NotFoundError(f'Fleet: sync: "{name}" is not a worker; {suggestion(name, workers)}')
+    return {name: duration_ns(given.get(name, "1s")) for name in workers}
 
 
 def _checks(manager: Cluster, workers: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
