@@ -1,11 +1,10 @@
 // A manager and its workers, each an engine of its own, and the dispatcher between them.
-#include <map>
+#include "bindings/dispatch.h"
 
 #include "bindings/engine.h"
 #include "bindings/method.h"
 #include "bindings/pybind.h"
 #include "bindings/read.h"
-#include "fleet/dispatcher.h"
 
 namespace kueue::python {
 
@@ -53,7 +52,8 @@ class MoveList : public DispatchListener {
  public:
   explicit MoveList(const std::vector<WorkerCluster>& clusters) : clusters_(clusters) {}
   void Moved(Move move, const Local& local, const Copy& copy) override {
-    moves.append(py::make_tuple(MoveName(move), clusters_[static_cast<size_t>(copy.cluster)].name, local.key));
+    moves.append(
+        py::make_tuple(MoveName(move), clusters_[static_cast<size_t>(copy.cluster)].name, local.key));
   }
   py::list moves;
 

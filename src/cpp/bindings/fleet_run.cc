@@ -1,16 +1,15 @@
 // A fleet in virtual time.
+#include "fleet/fleet_run.h"
+
 #include <limits>
 #include <mutex>
 
+#include "bindings/dispatch.h"
 #include "bindings/engine.h"
 #include "bindings/pybind.h"
 #include "bindings/run_tables.h"
-#include "fleet/fleet_run.h"
 
 namespace kueue::python {
-
-DispatcherOptions ReadDispatcher(const py::dict& options);
-std::vector<CheckClusters> ReadCheckClusters(const py::handle& checks);
 
 namespace {
 
@@ -105,8 +104,8 @@ class FleetHandle {
     const auto seconds = [this](Time at) {
       return at < 0 ? std::numeric_limits<double>::quiet_NaN() : run_->manager().recorder().Seconds(at);
     };
-    std::vector<double> dispatched(size), admitted(size), first_start(size), end(size), closed(size), idle(size),
-        held(size), lost(size), overhead(size);
+    std::vector<double> dispatched(size), admitted(size), first_start(size), end(size), closed(size),
+        idle(size), held(size), lost(size), overhead(size);
     std::vector<int32_t> copies(size), starts(size), retries(size), rounds(size), cluster(size);
     std::vector<uint8_t> runs(size);
     for (int32_t job = 0; job < columns.size(); ++job) {
@@ -129,11 +128,12 @@ class FleetHandle {
       runs[row] = fate.runs ? 1 : 0;
     }
     return py::dict("dispatched"_a = ColumnOf(dispatched), "admitted_on_worker"_a = ColumnOf(admitted),
-                    "first_start"_a = ColumnOf(first_start), "end"_a = ColumnOf(end), "closed"_a = ColumnOf(closed),
-                    "idle"_a = ColumnOf(idle), "held"_a = ColumnOf(held), "lost"_a = ColumnOf(lost),
-                    "overhead"_a = ColumnOf(overhead), "copies"_a = ColumnOf(copies), "starts"_a = ColumnOf(starts),
-                    "retries"_a = ColumnOf(retries), "rounds"_a = ColumnOf(rounds), "cluster"_a = ColumnOf(cluster),
-                    "runs_now"_a = ColumnOf(runs));
+                    "first_start"_a = ColumnOf(first_start), "end"_a = ColumnOf(end),
+                    "closed"_a = ColumnOf(closed), "idle"_a = ColumnOf(idle), "held"_a = ColumnOf(held),
+                    "lost"_a = ColumnOf(lost), "overhead"_a = ColumnOf(overhead),
+                    "copies"_a = ColumnOf(copies), "starts"_a = ColumnOf(starts),
+                    "retries"_a = ColumnOf(retries), "rounds"_a = ColumnOf(rounds),
+                    "cluster"_a = ColumnOf(cluster), "runs_now"_a = ColumnOf(runs));
   }
   py::dict Copies() const {
     const Lock lock(*this);
@@ -207,8 +207,8 @@ class FleetHandle {
     return fate;
   }
   void SetExternal(const py::object& choose) {
-    run_->SetExternal([choose](const FleetRun& run, int32_t job, std::vector<int32_t> clusters)
-                          -> std::optional<std::vector<int32_t>> {
+    run_->SetExternal([choose](const FleetRun& run, int32_t job,
+                               std::vector<int32_t> clusters) -> std::optional<std::vector<int32_t>> {
       const py::gil_scoped_acquire acquire;
       const py::object chosen = choose(run.manager().columns().Row(job), clusters, run.now());
       if (chosen.is_none()) return std::nullopt;

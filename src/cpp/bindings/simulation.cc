@@ -251,7 +251,9 @@ void BindSimulation(py::module_& module) {
   bound
       .def(py::init<SharedEngine&, const py::list&, const py::dict&, const py::dict&>(), "engine"_a,
            "shapes"_a, "columns"_a, "options"_a)
-      .def_static("of", [](std::shared_ptr<Simulation> run) { return std::make_unique<VirtualRun>(std::move(run)); }, "run"_a)
+      .def_static(
+          "of", [](std::shared_ptr<Simulation> run) { return std::make_unique<VirtualRun>(std::move(run)); },
+          "run"_a)
       .def("advance", &VirtualRun::Advance, "work"_a = kWork, "until"_a = INT64_MAX)
       .def("step", &VirtualRun::Step, "work"_a = kWork, "until"_a = INT64_MAX)
       .def("plan", &VirtualRun::Plan, "change"_a)

@@ -75,9 +75,8 @@ void Dispatcher::See(Group& group) {
 }
 
 Copy* Dispatcher::CopyOn(Local& local, int32_t cluster) const {
-  const auto place =
-      std::lower_bound(local.copies.begin(), local.copies.end(), cluster,
-                       [](const Copy& copy, int32_t number) { return copy.cluster < number; });
+  const auto place = std::lower_bound(local.copies.begin(), local.copies.end(), cluster,
+                                      [](const Copy& copy, int32_t number) { return copy.cluster < number; });
   return place == local.copies.end() || place->cluster != cluster ? nullptr : &*place;
 }
 

@@ -54,28 +54,28 @@ int32_t Dispatcher::ConfigOf(const WorkloadCheck& check) const {
   return found == check_ids_.end() ? kNoId : static_cast<int32_t>(found - check_ids_.begin());
 }
 
+// All workloads in the order of their keys, those included that were deleted since the last look.
+std::vector<Dispatcher::Turn> Dispatcher::Turns() const {
+  std::vector<Turn> turns;
+  for (WorkloadId id : manager().Living()) {
+    const Workload& workload = manager().At(id);
+    if (!workload.deleted) turns.push_back({workload.Key(), workload.serial, id});
+  }
+  for (const auto& [serial, local] : locals_) {
+    const WorkloadId id = manager().workloads.Find(serial);
+    const bool is_deleted = id == kNoId || manager().At(id).deleted;
+    if (is_deleted && !local.gone) turns.push_back({local.key, serial, kNoId});
+  }
+  std::sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) {
+    return a.key != b.key ? a.key < b.key : a.serial < b.serial;
+  });
+  return turns;
+}
+
 void Dispatcher::LookAtAll() {
-  struct Turn {
-    std::string key;
-    Serial serial;
-    WorkloadId id;  // kNoId: deleted
-  };
   for (bool changed = true; changed;) {
     changed = false;
-    std::vector<Turn> turns;
-    for (WorkloadId id : manager().Living()) {
-      const Workload& workload = manager().At(id);
-      if (!workload.deleted) turns.push_back({workload.Key(), workload.serial, id});
-    }
-    for (const auto& [serial, local] : locals_) {
-      if (local.gone) continue;
-      const WorkloadId id = manager().workloads.Find(serial);
-      if (id == kNoId || manager().At(id).deleted) turns.push_back({local.key, serial, kNoId});
-    }
-    std::sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) {
-      return a.key != b.key ? a.key < b.key : a.serial < b.serial;
-    });
-    for (const Turn& turn : turns) {
+    for (const Turn& turn : Turns()) {
       if (turn.id == kNoId ? LookAtDeleted(turn.serial) : Look(turn.id)) changed = true;
     }
   }
@@ -139,7 +139,8 @@ void Dispatcher::SetConnected(int32_t cluster, bool connected) {
 // Mirrors pkg/controller/admissionchecks/multikueue/admissioncheck.go:Reconcile.
 void Dispatcher::RefreshChecks() {
   for (const CheckClusters& check : checks_) {
-    const AdmissionCheckState known = manager().checks[static_cast<size_t>(manager().InternCheck(check.check))];
+    const AdmissionCheckState known =
+        manager().checks[static_cast<size_t>(manager().InternCheck(check.check))];
     const bool active = std::any_of(check.clusters.begin(), check.clusters.end(),
                                     [this](int32_t cluster) { return IsConnected(cluster); });
     if (!known.exists || known.spec.active == active) continue;

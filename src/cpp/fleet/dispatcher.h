@@ -61,12 +61,12 @@ struct Local {
   WorkloadId id = kNoId;
   Serial serial = kNoId;
   std::string key;
-  int32_t config = kNoId;      // its check, by its place in Dispatcher::checks(); kNoId: none, or Rejected
-  bool gone = false;           // deleted, and looked at since
-  std::vector<Copy> copies;    // by cluster
-  std::optional<Time> round;   // when its round of the incremental dispatcher began
-  std::optional<Time> again;   // when time changes the answer of a look
-  int32_t rounds = 0;          // of the incremental dispatcher, so far
+  int32_t config = kNoId;     // its check, by its place in Dispatcher::checks(); kNoId: none, or Rejected
+  bool gone = false;          // deleted, and looked at since
+  std::vector<Copy> copies;   // by cluster
+  std::optional<Time> round;  // when its round of the incremental dispatcher began
+  std::optional<Time> again;  // when time changes the answer of a look
+  int32_t rounds = 0;         // of the incremental dispatcher, so far
 };
 
 enum class Move : uint8_t { kCreated, kDeleted, kUpdated, kStarted, kStopped, kOpened, kDeactivating };
@@ -120,11 +120,18 @@ class Dispatcher {
   struct Group {
     Local& local;
     CheckState check;
-    const std::vector<int32_t>& clusters;        // of the check's configuration
-    absl::InlinedVector<int32_t, 8> visible{};   // clusters with a copy, connected, in that order
-    };
+    const std::vector<int32_t>& clusters;       // of the check's configuration
+    absl::InlinedVector<int32_t, 8> visible{};  // clusters with a copy, connected, in that order
+  };
+
+  struct Turn {
+    std::string key;
+    Serial serial;
+    WorkloadId id;  // kNoId: deleted
+  };
 
   // dispatcher.cc: whose turn it is, and nominations.
+  std::vector<Turn> Turns() const;
   Local& Of(WorkloadId id);
   int32_t ConfigOf(const WorkloadCheck& check) const;
   const std::vector<int32_t>* ClustersToNominate(Local& local) const;

@@ -23,23 +23,24 @@ struct ConnectionChange {
 struct FleetOptions {
   DispatcherOptions dispatcher;
   std::vector<CheckClusters> checks;
-  std::vector<std::string> names;   // of the workers, by number
-  std::vector<Time> sync;           // by worker: until the manager sees a change there
+  std::vector<std::string> names;  // of the workers, by number
+  std::vector<Time> sync;          // by worker: until the manager sees a change there
   std::vector<ConnectionChange> connections;
   Time until = INT64_MAX;
 };
 
 enum class CopyOutcome : int32_t { kWon, kLost, kEvicted, kWithdrawn, kPresent };
 
-// A row for each copy that was removed, or is there at the end. Times are seconds after the start; NaN: never.
+// A row for each copy that was removed, or is there at the end. Times are seconds after the start; NaN:
+// never.
 struct CopyTable {
   std::vector<int32_t> job, cluster;
   std::vector<double> made, reserved, admitted, removed;
   std::vector<int32_t> outcome;
-  std::vector<int32_t> preempted;     // evictions by it
+  std::vector<int32_t> preempted;      // evictions by it
   std::vector<double> preempted_lost;  // seconds that their victims lost
-  std::vector<double> held;           // seconds of quota
-  std::vector<int32_t> assigned;      // what it got last: a code of its worker's recorder
+  std::vector<double> held;            // seconds of quota
+  std::vector<int32_t> assigned;       // what it got last: a code of its worker's recorder
 };
 
 // What became of a job of the manager, over all its copies.
@@ -49,9 +50,9 @@ struct Fate {
   Time idle_since = -1;  // since when it has it and runs nowhere
   Time idle = 0, done = 0, lost = 0, overhead = 0;
   int32_t copies = 0, starts = 0, retries = 0, rounds = 0;
-  int32_t cluster = kNoId;       // where it runs, or ran last
-  Time due = -1, again = -1;     // when looks at it are planned
-  Time retried_since = -1;       // dispatch loops: when the retries that count began
+  int32_t cluster = kNoId;    // where it runs, or ran last
+  Time due = -1, again = -1;  // when looks at it are planned
+  Time retried_since = -1;    // dispatch loops: when the retries that count began
   int32_t retries_since = 0;
   bool runs = false, changed = false, loops = false;
 };
@@ -140,13 +141,13 @@ class FleetRun : public RunListener, public DispatchListener {
   FleetOptions options_;
   Dispatcher dispatcher_;
   std::vector<WorkerCluster> clusters_;
-  std::vector<Fate> fates_;                 // by job
-  std::vector<std::vector<Open>> open_;     // by worker's site, by the place of its job there
+  std::vector<Fate> fates_;              // by job
+  std::vector<std::vector<Open>> open_;  // by worker's site, by the place of its job there
   Calendar calendar_;
-  std::vector<int32_t> changed_;            // jobs to look at in this moment
-  std::vector<bool> awake_, touched_;       // by site: it may have something to decide; had, in this moment
-  std::vector<bool> due_, entered_;         // by site: something happens by itself, or it was entered, now
-  std::vector<Time> next_;                  // by site: when something happens by itself
+  std::vector<int32_t> changed_;       // jobs to look at in this moment
+  std::vector<bool> awake_, touched_;  // by site: it may have something to decide; had, in this moment
+  std::vector<bool> due_, entered_;    // by site: something happens by itself, or it was entered, now
+  std::vector<Time> next_;             // by site: when something happens by itself
   CopyTable table_;
   External external_;
   std::vector<int32_t> loops_;  // jobs that are dispatched again and again

@@ -9,7 +9,6 @@
 namespace kueue {
 namespace {
 
-
 const char* NameOf(CheckState state) {
   static constexpr const char* kNames[] = {"Pending", "Ready", "Retry", "Rejected"};
   return kNames[static_cast<int>(state)];
@@ -136,8 +135,7 @@ bool Dispatcher::LoseAdmitting(const Group& group) {
     }
     message = "Admitting remote lost";
   }
-  SetCheck(group, CheckState::kRetry,
-           absl::StrCat(message, ", Previously: \"", NameOf(group.check), "\""));
+  SetCheck(group, CheckState::kRetry, absl::StrCat(message, ", Previously: \"", NameOf(group.check), "\""));
   return true;
 }
 
@@ -197,7 +195,8 @@ bool Dispatcher::SyncJob(const Group& group, const Copy& copy) {
   const Dispatched& running = remote.Status().dispatched;
   // In virtual time the manager's job is active from the start of the run on, until this tells that it has no
   // pods: what comes between is a matter of a second or three.
-  if (options_.is_virtual_time && (running.active || !remote.IsEvicted()) && !remote.IsFinished()) return false;
+  if (options_.is_virtual_time && (running.active || !remote.IsEvicted()) && !remote.IsFinished())
+    return false;
   if (job.suspended && !running.suspended && !remote.IsFinished()) return false;
   const bool active = running.active && !remote.IsFinished();
   if (job.active == active) return false;

@@ -74,8 +74,8 @@ void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admi
   SetCondition(state, workload, ConditionType::kQuotaReserved, true, Reason::kQuotaReserved,
                QuotaReservedIn(state, admission->cluster_queue));
   workload.admission = std::move(admission);
-  for (ConditionType type : {ConditionType::kEvicted, ConditionType::kPreempted,
-                             ConditionType::kBlockedOnPreemptionGates}) {
+  for (ConditionType type :
+       {ConditionType::kEvicted, ConditionType::kPreempted, ConditionType::kBlockedOnPreemptionGates}) {
     const Condition* active = workload.Find(type);
     if (active == nullptr || !active->status) continue;
     const Message before = std::make_shared<const MessageBody>(Previously{active->message});

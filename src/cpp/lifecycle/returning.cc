@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "lifecycle/conditions.h"
-#include "lifecycle/dispatched.h"
 #include "lifecycle/controllers.h"
+#include "lifecycle/dispatched.h"
 #include "lifecycle/queueing.h"
 
 namespace kueue {

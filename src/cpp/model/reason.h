@@ -21,9 +21,9 @@ enum class ConditionType : uint8_t {
   kBlockedOnPreemptionGates,
 };
 inline constexpr const char* kConditionTypeNames[] = {
-    "QuotaReserved", "Admitted",  "Evicted",  "Preempted",
-    "Requeued",      "PodsReady", "Finished", "DeactivationTarget",
-    "BlockedOnPreemptionGates"};
+    "QuotaReserved", "Admitted",           "Evicted",
+    "Preempted",     "Requeued",           "PodsReady",
+    "Finished",      "DeactivationTarget", "BlockedOnPreemptionGates"};
 
 // clang-format off
 #define KUEUE_REASONS(X)                                                                                  \

@@ -101,7 +101,8 @@ class FieldLists {
   KUEUE_RECORD(TopologyCharge, entries)
   KUEUE_RECORD(PodSetSpec, name, count, min_count, pod_template, group, topology, topology_request)
   KUEUE_RECORD(WorkloadSpec, ns, queue_name, job_uid, elastic, admission_gate, replaces, priority,
-               priority_boost, priority_class, preemption_gates, active, maximum_execution_time_seconds, pod_sets)
+               priority_boost, priority_class, preemption_gates, active, maximum_execution_time_seconds,
+               pod_sets)
   KUEUE_RECORD(Condition, type, status, reason, message, transition)
   KUEUE_RECORD(PodSetTotals, count, requests)
   KUEUE_RECORD(PodSetAdmission::Resource, resource, flavor, usage)

@@ -188,7 +188,7 @@ class Simulation {
   std::vector<Job> jobs_;
   std::vector<int32_t> slots_, free_slots_;  // on a worker: places of jobs that are there; -1: it is not
   int32_t next_term_ = 0;                    // of a copy: above those of all earlier ones
-  std::vector<int32_t> job_of_;                                    // by workload
+  std::vector<int32_t> job_of_;              // by workload
   std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // by shape
   std::vector<bool> has_asks_;
   Calendar calendar_;

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from kueuepy.fleet import Fleet
     from kueuepy.objects import Workload
     from kueuepy.simulation.base import JobColumns
-    from kueuepy.simulation.result import Result
 
 MANAGER = "manager"
 
@@ -254,12 +253,6 @@ class FleetPrepared(Prepared):
             UnsupportedError: Always.
         """
         raise UnsupportedError("Simulation of a fleet: submit: give all jobs at the start")
-
-    def gather(self) -> Result:
-        """What came of it until now; it ends here."""
-        from kueuepy.simulation.fleet_result import fleet_result_of  # noqa: PLC0415 - it reads this
-
-        return fleet_result_of(self)
 
     def fleet_scheduler(self) -> FleetScheduler:
         """The fleet at this moment, to step it by hand; what happens to it does not change the run."""

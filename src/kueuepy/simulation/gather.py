@@ -42,9 +42,6 @@ def columns_of(view: Mapping[str, Any]) -> dict[str, Any]:
 
 def result_of(run: Prepared) -> Result:
     """What came of a run until now; it ends here."""
-    if (gather := getattr(run, "gather", None)) is not None:
-        found: Result = gather()
-        return found
     core = run.core
     core.close()
     stats = core.stats

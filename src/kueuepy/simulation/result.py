@@ -213,11 +213,7 @@ class Result(Recorded):
         return scheduler_of(self._given())
 
     def shares_and_usage(self) -> tuple[dict[str, float], dict[str, dict[str, int]]]:
-        """The weighted share and the usage by cell of each ClusterQueue at the end of the run.
-
-        Raises:
-            StateError: The result was read from files.
-        """
+        """The weighted share and the usage by cell of each ClusterQueue at the end of the run."""
         engine = self.scheduler.engine
         return engine.shares(), engine.usage()
 

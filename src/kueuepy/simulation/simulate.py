@@ -187,11 +187,20 @@ class Simulation:
 
     def result(self) -> Result:
         """What came of it until now."""
-        return result_of(self._run.copy())
+        return _result_of(self._run.copy())
 
     def close(self) -> Result:
         """What came of it until now, without a copy: it cannot go on."""
-        return result_of(self._run)
+        return _result_of(self._run)
+
+
+def _result_of(run: Prepared) -> Result:
+    if hasattr(run, "fleet"):
+        from kueuepy.simulation.fleet_result import fleet_result_of  # noqa: PLC0415 - only for fleets
+
+        of_fleet: Any = run
+        return fleet_result_of(of_fleet)
+    return result_of(run)
 
 
 @checked
