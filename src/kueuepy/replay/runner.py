@@ -195,8 +195,8 @@ class Replay:
         """What has changed since the last result."""
         engine = self.engine
         happened: dict[str, dict[int, tuple[int, str, str]]] = {}
-        for kind, workload, *facts in engine.take_events():
-            happened.setdefault(kind, {}).setdefault(workload, tuple(facts))
+        for kind, workload, by, reason, preemption in engine.take_events():
+            happened.setdefault(kind, {}).setdefault(workload, (by, reason, preemption))
         self._happened = happened
         result: Result = {}
         if idle:
