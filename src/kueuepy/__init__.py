@@ -9,6 +9,7 @@ Import it as `kq`. Everything public is here; it is loaded when it is first used
 | its objects | `ClusterQueue`, `Cohort`, `LocalQueue`, `ResourceFlavor`, `Workload`, `PodSet`, `Configuration`, … |
 | its topology | `Topology`, `Node`, `nodes`, `Pod`, `required`, `preferred`, `unconstrained`, `TopologyAssignment` |
 | running it | `Scheduler`, `Cycle`, `Settled`, `Loop` |
+| fleets (MultiKueue) | `Fleet`, `FleetScheduler`, `AllAtOnce`, `Incremental`, `External`, `Connect`, `Disconnect` |
 | admission checks | `CheckAnswer`, `CheckRequest`, `CheckController`, `Provisioning` |
 | decisions | `Admitted`, `Preempting`, `Pending`, `Target`, `FlavorAttempt` |
 | questions | `Explanation`, `Cause`, `Answers`, `Question`, `Difference`, `Change`, `Outcome`, `who_must_leave` |
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from kueuepy.exploration.statistics import Estimate, PairedDifference
     from kueuepy.exploration.sweep import SweepProgress, sweep
     from kueuepy.exploration.victims import VictimSets, victims
+    from kueuepy.fleet import AllAtOnce, Connect, Disconnect, External, Fleet, FleetScheduler, Incremental
     from kueuepy.objects import (
         Admission,
         AdmissionCheck,
@@ -178,6 +180,7 @@ __all__ = [
     "AdmissionCheckStrategyRule",
     "AdmissionFairSharing",
     "Admitted",
+    "AllAtOnce",
     "Answers",
     "At",
     "BorrowWithinCohort",
@@ -199,6 +202,7 @@ __all__ = [
     "Comparison",
     "Condition",
     "Configuration",
+    "Connect",
     "Constant",
     "CounterConsumption",
     "CounterSource",
@@ -214,6 +218,7 @@ __all__ = [
     "DeviceClassSource",
     "DeviceRequest",
     "Difference",
+    "Disconnect",
     "DuplicateError",
     "Edit",
     "Empirical",
@@ -222,6 +227,7 @@ __all__ = [
     "Evict",
     "Explanation",
     "Exponential",
+    "External",
     "Failures",
     "FairSharing",
     "FairSharingConfig",
@@ -230,8 +236,11 @@ __all__ = [
     "FlavorAttempt",
     "FlavorFungibility",
     "FlavorQuotas",
+    "Fleet",
+    "FleetScheduler",
     "Fragmentation",
     "Gate",
+    "Incremental",
     "InternalError",
     "InvalidSpecError",
     "Jobs",

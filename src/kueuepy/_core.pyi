@@ -165,6 +165,8 @@ class Engine:
     def decide(self) -> Decisions:
         """One scheduling cycle, with what it decided about each head."""
     # What it knows.
+    def ids(self) -> list[int]:
+        """The ids of all workloads, in the order of submission."""
     def find(self, key: str) -> int:
         """The id of a workload by its `namespace/name`; -1 if there is none."""
     def key(self, id: int) -> str:
@@ -189,7 +191,7 @@ class Engine:
         """By LocalQueue: the decayed usage and the entry penalties of admission fair sharing, in 10^-9 units."""
     def record_events(self, on: bool) -> None:
         """Whether events are kept for `take_events`; those so far are forgotten."""
-    def take_events(self) -> list[tuple[str, int, int]]:
+    def take_events(self) -> list[tuple[str, int, int, str, str]]:
         """Kind, workload and preemptor (or -1) of each event since the last time."""
     def drain_events(self) -> list[EventView]:
         """The same events with all that is known of them; they are forgotten."""
@@ -323,6 +325,9 @@ class VirtualRun:
     def __init__(
         self, engine: Engine, shapes: list[Workload], columns: dict[str, Any], options: dict[str, Any]
     ) -> None: ...
+    @staticmethod
+    def of(run: SharedRun) -> VirtualRun:
+        """A cluster of a fleet, which leads the run; to read its tables."""
     def advance(self, work: int = ..., until: int = ...) -> bool:
         """Runs for about so many heads and events, not beyond a time; whether anything is left."""
     def step(self, work: int = ..., until: int = ...) -> int:
@@ -441,3 +446,50 @@ def has_controls(data: bytes) -> bool:
 
 def marks(data: bytes) -> tuple[list[int], int | None]:
     """Where lines start that separate documents, and where one starts with %."""
+
+class Dispatch:
+    """MultiKueue's controllers between the engine of a manager and those of its workers, by number.
+
+    Args:
+        manager: The manager.
+        clusters: Name and engine of each cluster; `None` for one that is never connected.
+        checks: Name of each MultiKueue check, and the numbers of its clusters in the order of its MultiKueueConfig.
+        options: `kind`, `step`, `round` and `worker_lost_timeout` in nanoseconds, `in_config_order`.
+    """
+
+    def __init__(
+        self,
+        manager: Engine,
+        clusters: Sequence[tuple[str, Engine | None]],
+        checks: Sequence[tuple[str, Sequence[int]]],
+        options: dict[str, Any],
+    ) -> None: ...
+    def look(self) -> list[tuple[str, str, str]]:
+        """Looks at all workloads until nothing changes; (what, cluster, workload) of what was done."""
+    def collect(self) -> list[tuple[str, str, str]]:
+        """One run of the garbage collector."""
+    def set_connected(self, cluster: int, connected: bool) -> None: ...
+    def refresh_checks(self) -> None: ...
+    def nominate(self, id: int, clusters: Sequence[int]) -> None: ...
+    def status(self, id: int) -> tuple[str, str, str, list[int], int] | None:
+        """(check, state, message, nominated clusters, cluster or -1) of a workload; `None` without a check."""
+    def copies(self, id: int) -> list[tuple[int, int, bool, bool]]:
+        """(cluster, id there, whether it has a job, whether that has pods) of each copy."""
+    def fork(self, manager: Engine, workers: Sequence[Engine]) -> Dispatch: ...
+
+class FleetRun:
+    """A fleet in virtual time, made of the VirtualRuns of its manager and workers."""
+
+    def __init__(self, runs: list[VirtualRun], options: dict[str, Any]) -> None: ...
+    def advance(self, work: int = ..., until: int = ...) -> bool: ...
+    def step(self, work: int = ..., until: int = ...) -> int: ...
+    def close(self) -> None: ...
+    def copy(self) -> FleetRun: ...
+    def fork(self, site: int) -> Engine: ...
+    def fates(self) -> dict[str, Any]: ...
+    def copies(self) -> dict[str, Any]: ...
+    def dispatch_loops(self) -> list[int]: ...
+    @property
+    def sites(self) -> list[SharedRun]: ...
+    @property
+    def stats(self) -> dict[str, Any]: ...

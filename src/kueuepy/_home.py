@@ -4,6 +4,7 @@ HOME = {
     "kueuepy.session.checks": "CheckAnswer CheckController CheckRequest Provisioning",
     "kueuepy.cluster": "Cluster dump load",
     "kueuepy.scheduler": "Scheduler",
+    "kueuepy.fleet": "AllAtOnce Connect Disconnect External Fleet FleetScheduler Incremental",
     "kueuepy.decisions": "Admitted Decision FlavorAttempt Pending Preempting Target",
     "kueuepy.engine.cycle": "Cycle Loop Settled",
     "kueuepy.explain": "Cause Explanation",

@@ -72,7 +72,7 @@ class History:
     def follow(self, *, sample: bool = False) -> None:
         """The ledger learns of the engine's events, and of a sample that is taken after them."""
         now = self.engine.now
-        for kind, found, _ in self.engine.take_events():
+        for kind, found, *_facts in self.engine.take_events():
             key = self.engine.key(found)
             if kind == "QuotaReserved" and DOORS[self.door(key)] == "shared":
                 self.ledger.reserve(self.door(key), key, self.requests(key), now)

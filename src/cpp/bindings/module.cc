@@ -15,6 +15,8 @@ void BindEvents(py::module_& module);
 void BindFastReader(py::module_& module);
 void BindSimulation(py::module_& module);
 void BindFleet(py::module_& module);
+void BindDispatch(py::module_& module);
+void BindFleetRun(py::module_& module);
 void BindSignals(py::module_& module);
 void BindNodes(py::module_& module);
 void BindArrow(py::module_& module);
@@ -42,6 +44,8 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   kueue::python::BindFastReader(module);
   kueue::python::BindSimulation(module);
   kueue::python::BindFleet(module);
+  kueue::python::BindDispatch(module);
+  kueue::python::BindFleetRun(module);
   kueue::python::BindSignals(module);
   kueue::python::BindNodes(module);
   kueue::python::BindArrow(module);

@@ -90,6 +90,7 @@ WorkloadSpec ReadWorkloadSpec(const py::handle& object) {
     spec.priority_class =
         absl::StrCat(TextOf(ref, "group"), "/", TextOf(ref, "kind"), "/", TextOf(ref, "name"));
   }
+  spec.preemption_gates = Texts(Field(object, "preemption_gates"));
   spec.active = Field(object, "active").cast<bool>();
   spec.maximum_execution_time_seconds = OptionalInt(Field(object, "maximum_execution_time_seconds"));
   return spec;

@@ -155,7 +155,9 @@ py::dict JobColumnsOf(const SharedRun& run) {
   // Of the ClusterQueues, those that gave quota have codes; others that jobs wait in come after them.
   Recorder& recorder = run->recorder();
   for (int32_t number = 0; number < columns.size(); ++number) {
-    const Job& job = run->jobs()[static_cast<size_t>(number)];
+    if (!run->IsOwn(number)) continue;
+    if (run->PlaceOf(number) >= run->jobs().size()) continue;  // it has not come to this cluster yet
+    const Job& job = run->JobAt(number);
     const auto row = static_cast<size_t>(columns.Row(number));
     table.Write(row, *run, job);
     table.WriteQueue(row, recorder.CodeOf(job.queue));

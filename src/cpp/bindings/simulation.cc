@@ -117,6 +117,10 @@ SimulationOptions ReadOptions(const py::dict& given) {
   options.record = {given["decisions"].cast<bool>(), given["runs"].cast<bool>(), given["usage"].cast<bool>(),
                     given["cycles"].cast<bool>()};
   options.as_performance_test = given["as_performance_test"].cast<bool>();
+  if (given.contains("site")) {
+    options.site = given["site"].cast<int32_t>();
+    options.start = time("start");
+  }
   return options;
 }
 
@@ -130,6 +134,8 @@ class VirtualRun {
                                                ReadJobs(shapes, columns), ReadOptions(options));
   }
   VirtualRun(const VirtualRun&) = delete;
+  // A cluster of a fleet, which leads the run.
+  explicit VirtualRun(std::shared_ptr<Simulation> simulation) : simulation_(std::move(simulation)) {}
   VirtualRun& operator=(const VirtualRun&) = delete;
   ~VirtualRun() {
     // The thread that was in it is in another process: what it left behind cannot be taken apart.
@@ -257,6 +263,7 @@ class VirtualRun {
     jobs.grace = ReadColumn<int64_t>(columns, "grace", size, kept_);
     jobs.elastic = ReadColumn<uint8_t>(columns, "elastic", size, kept_);
     jobs.known = ReadColumn<uint8_t>(columns, "known", size, kept_);
+    jobs.cluster = ReadColumn<int32_t>(columns, "cluster", size, kept_);
     ReadNames(columns, jobs);
     const size_t before = simulation_ ? simulation_->columns().shapes.size() : 0;
     RequireWhole(jobs, size, before + jobs.shapes.size());
@@ -330,6 +337,9 @@ void BindSimulation(py::module_& module) {
   bound
       .def(py::init<SharedEngine&, const py::list&, const py::dict&, const py::dict&>(), "engine"_a,
            "shapes"_a, "columns"_a, "options"_a)
+      .def_static(
+          "of", [](std::shared_ptr<Simulation> run) { return std::make_unique<VirtualRun>(std::move(run)); },
+          "run"_a)
       .def("advance", &VirtualRun::Advance, "work"_a = kWork, "until"_a = INT64_MAX)
       .def("step", &VirtualRun::Step, "work"_a = kWork, "until"_a = INT64_MAX)
       .def("plan", &VirtualRun::Plan, "change"_a)

@@ -46,8 +46,10 @@ py::dict View(const State& state, const LedgerEntry& entry) {
 py::list TakeEvents(SharedEngine& shared) {
   return shared.Write([](Engine& engine) {
     py::list events;
+    const Interner& reasons = engine.state().reasons;
     for (const Event& event : engine.state().events) {
-      events.append(py::make_tuple(NameOf(event.kind), event.workload, event.by));
+      events.append(py::make_tuple(NameOf(event.kind), event.workload, event.by, reasons.Name(event.reason),
+                                   reasons.Name(event.preemption)));
     }
     engine.state().events.clear();
     return events;

@@ -93,6 +93,13 @@ void AddStatus(const State& state, const StatusDetails& status, Mixer& mixer) {
     mixer.Add(static_cast<int32_t>(check.state));
     mixer.Add(check.transition);
   }
+  const Dispatched& dispatched = status.dispatched;
+  mixer.Add(static_cast<int32_t>(dispatched.job));
+  mixer.Add(dispatched.suspended);
+  mixer.Add(dispatched.active);
+  mixer.Add(dispatched.cluster);
+  for (int32_t cluster : dispatched.nominated) mixer.Add(cluster);
+  for (const OpenGate& gate : dispatched.open_gates) mixer.Add(gate.since);
 }
 
 void AddDevices(const DeviceQueueing& devices, Mixer& mixer) {

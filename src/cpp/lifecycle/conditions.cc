@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lifecycle/devices.h"
+#include "lifecycle/dispatched.h"
 #include "lifecycle/second_pass.h"
 #include "state/held.h"
 #include "text/sentences.h"
@@ -75,7 +76,8 @@ void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admi
                QuotaReservedIn(state, admission->cluster_queue));
   workload.admission = std::move(admission);
   Unlist(workload);
-  for (ConditionType type : {ConditionType::kEvicted, ConditionType::kPreempted}) {
+  for (ConditionType type :
+       {ConditionType::kEvicted, ConditionType::kPreempted, ConditionType::kBlockedOnPreemptionGates}) {
     const Condition* active = workload.Find(type);
     if (active == nullptr || !active->status) continue;
     const Message before = std::make_shared<const MessageBody>(Previously{active->message});
@@ -166,6 +168,7 @@ bool MarkEvicted(State& state, WorkloadId id, Reason reason, const Message& mess
       check.transition = state.now;
     }
   }
+  ForgetDispatch(state, workload, reason, message);
   workload.queue_time = QueueOrderTime(state, workload);
   state.MarkDirty(id);
   return !was_evicted;

@@ -7,6 +7,7 @@
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/devices.h"
+#include "lifecycle/dispatched.h"
 #include "lifecycle/holding.h"
 #include "lifecycle/nodes.h"
 #include "lifecycle/queueing.h"
@@ -86,6 +87,7 @@ void ReleaseEvicted(State& state, WorkloadId id) {
       (evicted.reason == Id(Reason::kPreempted) || evicted.reason == Id(Reason::kNodeFailures)) && !by_pod;
   SetCondition(state, workload, ConditionType::kRequeued, requeued, static_cast<Reason>(evicted.reason),
                evicted.message);
+  if (workload.Status().dispatched.active) state.EditStatus(workload).dispatched.active = false;
   const Reason reason =
       state.config.gates.unadmitted_workloads_observability ? Reason::kPendingEvaluation : Reason::kPending;
   UnsetQuotaReservation(state, id, reason, evicted.message);
@@ -230,6 +232,7 @@ bool ReconcileJob(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   if (workload.deleted || workload.IsFinished()) return false;
   if (state.config.wait_for_pods_ready && SyncPodsReady(state, id)) return true;
+  if (workload.Status().dispatched.job != JobPlace::kHere) return ReconcileDispatchedJob(state, id);
   if (!workload.IsEvicted()) return false;
   if (workload.Status().pods_ready)
     state.EditStatus(workload).pods_ready = false;  // a stopped job's pods are gone

@@ -14,6 +14,7 @@ enum class RequeueReason : uint8_t {
   kPendingPreemption,
   kNoFit,
   kPreemptionNoCandidates,
+  kPreemptionGated,
 };
 
 // The class of workloads that the scheduler cannot tell from this one, with its totals; also its priority.

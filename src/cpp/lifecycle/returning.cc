@@ -8,6 +8,7 @@
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
 #include "lifecycle/devices.h"
+#include "lifecycle/dispatched.h"
 #include "lifecycle/queueing.h"
 
 namespace kueue {
@@ -24,10 +25,13 @@ std::optional<Time> RetryTime(const Workload& workload) {
   return latest;
 }
 
-Reason DeactivationReason(int32_t cause) {
+// The reason of an eviction by deactivation, of what caused it.
+Reason DeactivationReason(State& state, int32_t cause) {
   if (cause == Id(Reason::kAdmissionCheck)) return Reason::kDeactivatedDueToAdmissionCheck;
   if (cause == Id(Reason::kRequeuingLimitExceeded)) return Reason::kDeactivatedDueToRequeuingLimitExceeded;
-  return Reason::kDeactivatedDueToMaximumExecutionTimeExceeded;
+  if (cause == Id(Reason::kMaximumExecutionTimeExceeded))
+    return Reason::kDeactivatedDueToMaximumExecutionTimeExceeded;
+  return InternReason(state, ("DeactivatedDueTo" + state.reasons.Name(cause)).c_str());
 }
 
 }  // namespace
@@ -107,7 +111,7 @@ Outcome ReconcileInactive(State& state, WorkloadId id) {
   Reason reason = Reason::kDeactivated;
   Message message = Say(Sentence::kDeactivated);
   if (target != nullptr) {
-    reason = DeactivationReason(target->reason);
+    reason = DeactivationReason(state, target->reason);
     message = std::make_shared<const MessageBody>(DeactivatedDueTo{target->message});
     RemoveCondition(workload, ConditionType::kDeactivationTarget);
   }

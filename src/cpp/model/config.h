@@ -52,6 +52,7 @@ struct FeatureGates {
   bool dra_extended_resource;
   bool dra_partitionable_devices;
   bool dra_consumable_capacity;
+  bool multi_kueue_orchestrated_preemption;
 
   // Sets the gate of Kueue's name; false where the name is none of these.
   bool Set(const std::string& name, bool value);
@@ -106,6 +107,7 @@ inline constexpr FeatureGate kFeatureGates[] = {
     {"KueueDRAIntegrationExtendedResource", &FeatureGates::dra_extended_resource, true},
     {"KueueDRAIntegrationPartitionableDevices", &FeatureGates::dra_partitionable_devices, true},
     {"KueueDRAIntegrationConsumableCapacity", &FeatureGates::dra_consumable_capacity, false},
+    {"MultiKueueOrchestratedPreemption", &FeatureGates::multi_kueue_orchestrated_preemption, false},
 };
 
 enum class FairSharingStrategy { kLessThanOrEqualToFinalShare, kLessThanInitialShare };

@@ -133,6 +133,8 @@ enum class Sentence : uint8_t {
   kDevicesRefused,  // the errors
   kResourceClaimsUnsupported,
   kDevicesOff,
+  // QuotaReserved and BlockedOnPreemptionGates
+  kPreemptionGated,
 };
 inline constexpr size_t kSentences = CountOf<Sentence>();
 struct Said {

@@ -19,10 +19,12 @@ enum class ConditionType : uint8_t {
   kPodsReady,
   kFinished,
   kDeactivationTarget,
+  kBlockedOnPreemptionGates,
 };
-inline constexpr const char* kConditionTypeNames[] = {"QuotaReserved", "Admitted",          "Evicted",
-                                                      "Preempted",     "Requeued",          "PodsReady",
-                                                      "Finished",      "DeactivationTarget"};
+inline constexpr const char* kConditionTypeNames[] = {
+    "QuotaReserved", "Admitted",           "Evicted",
+    "Preempted",     "Requeued",           "PodsReady",
+    "Finished",      "DeactivationTarget", "BlockedOnPreemptionGates"};
 static_assert(std::size(kConditionTypeNames) == CountOf<ConditionType>());
 
 // clang-format off

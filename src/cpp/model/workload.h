@@ -40,6 +40,7 @@ struct WorkloadSpec {
   int64_t priority = 0;        // spec.priority
   int64_t priority_boost = 0;  // annotation, with the gate PriorityBoost
   std::string priority_class;  // group/kind/name of the reference
+  std::vector<std::string> preemption_gates;
   bool active = true;
   std::optional<int64_t> maximum_execution_time_seconds;
   std::vector<PodSetSpec> pod_sets;
@@ -126,6 +127,31 @@ struct WorkloadCheck {
   std::vector<PodSetUpdate> updates;  // the same
 };
 
+// Where the job of a workload runs (MultiKueue).
+enum class JobPlace : uint8_t {
+  kHere,       // in this cluster
+  kElsewhere,  // of a manager's workload: on a worker
+  kNone,       // of a copy on a worker: the manager has not created it yet
+  kCopied      // of a copy on a worker: the manager has created it there
+};
+
+// A preemption gate that was opened; one that is not listed is closed.
+struct OpenGate {
+  std::string name;
+  Time since = 0;
+};
+
+// What MultiKueue adds to a workload, of the manager or a copy on a worker. Clusters are known by the
+// dispatcher's numbers.
+struct Dispatched {
+  JobPlace job = JobPlace::kHere;
+  bool suspended = true;  // the job
+  bool active = false;    // the job has pods; on the manager, as last copied from the worker
+  std::vector<int32_t> nominated;
+  int32_t cluster = kNoId;  // status.clusterName
+  std::vector<OpenGate> open_gates;
+};
+
 // What most workloads never have.
 struct StatusDetails {
   std::vector<WorkloadCheck> checks;  // by name
@@ -136,6 +162,7 @@ struct StatusDetails {
   bool pods_ready = false;                     // as the job's pods are, reported at the next settle
   std::vector<std::string> unhealthy_nodes;    // that have pods of its topology assignment
   std::optional<Time> job_stops_at;  // of an evicted workload; absent: State::stop_delay after its eviction
+  Dispatched dispatched;
 };
 
 inline const StatusDetails kNoStatusDetails;

@@ -120,7 +120,8 @@ class FieldLists {
   KUEUE_RECORD(TopologyCharge, entries)
   KUEUE_RECORD(PodSetSpec, name, count, min_count, pod_template, group, topology, topology_request)
   KUEUE_RECORD(WorkloadSpec, ns, queue_name, job_uid, elastic, admission_gate, replaces, priority,
-               priority_boost, priority_class, active, maximum_execution_time_seconds, pod_sets)
+               priority_boost, priority_class, preemption_gates, active, maximum_execution_time_seconds,
+               pod_sets)
   KUEUE_RECORD(Condition, type, status, reason, message, transition)
   KUEUE_RECORD(PodSetTotals, count, requests)
   KUEUE_RECORD(PodSetAdmission::Resource, resource, flavor, usage)
@@ -129,8 +130,10 @@ class FieldLists {
   KUEUE_RECORD(ScanProgress, tried, generation, cycle, cls)
   KUEUE_RECORD(WorkloadCheck, check, state, message, transition, requeue_after_seconds, retry_count,
                pod_set_updates, updates)
+  KUEUE_RECORD(OpenGate, name, since)
+  KUEUE_RECORD(Dispatched, job, suspended, active, nominated, cluster, open_gates)
   KUEUE_RECORD(StatusDetails, checks, requeue_count, requeue_at, past_execution_seconds, reclaimable,
-               pods_ready, unhealthy_nodes, job_stops_at)
+               pods_ready, unhealthy_nodes, job_stops_at, dispatched)
   KUEUE_RECORD(Workload, serial, name, uid, spec, local_queue, cls, priority, created, queue_time, conditions,
                admission, charged, charged_place, usage, queued, place, owned_by_single_pod, deleted,
                evaluated, dirty_place, progress, status, topology_usage, devices)

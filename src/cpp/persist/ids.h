@@ -225,6 +225,7 @@ KUEUE_IDS(Admission, field::Node, field::Plain);
 KUEUE_IDS(ScanProgress, field::Resource, field::Plain, field::Plain, field::Class);
 KUEUE_IDS(WorkloadCheck, field::Check, field::Plain, field::Plain, field::Plain, field::Plain, field::Plain,
           field::Plain, field::Plain);
+KUEUE_IDS(Dispatched, field::Plain, field::Plain, field::Plain, field::Number, field::Number, field::Plain);
 KUEUE_IDS(DomainCount, field::Domain, field::Number);
 KUEUE_IDS(TopologyUsage, field::Flavor, field::Domain, field::Number, field::Resource);
 KUEUE_IDS(SecondPass, field::Workload, field::Number, field::Plain, field::Plain, field::Plain);

@@ -202,6 +202,7 @@ class WorkloadReferences : private ReferenceCheck {
     for (const WorkloadCheck& check : workload.Status().checks) {
       Expect(In(check.check, state_.checks.size()), "checks of workloads");
     }
+    Expect(workload.Status().dispatched.job <= JobPlace::kCopied, "jobs of workloads");
   }
 
   void CheckTopologyUsage(const TopologyCharge& charge) {

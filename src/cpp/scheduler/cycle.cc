@@ -9,6 +9,7 @@
 #include "lifecycle/admissibility.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
+#include "lifecycle/dispatched.h"
 #include "lifecycle/second_pass.h"
 #include "preemption/fit.h"
 
@@ -318,6 +319,14 @@ void Cycle::ProcessEntry(Entry& entry) {
     entry.requeue_reason = RequeueReason::kPreemptionNoCandidates;
     entry.quota_reserved_reason = Reason::kWaitingForQuota;
     Reserve(entry);
+    return;
+  }
+  if (mode == Mode::kPreempt && HasClosedPreemptionGate(state_, workload)) {
+    entry.status = EntryStatus::kGated;
+    entry.message = Say(Sentence::kPreemptionGated);
+    entry.requeue_reason = RequeueReason::kPreemptionGated;
+    entry.quota_reserved_reason = Reason::kAdmissionGated;
+    workload.progress = nullptr;
     return;
   }
   if (mode == Mode::kDeferredFit) {

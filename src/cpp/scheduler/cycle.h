@@ -16,7 +16,7 @@
 
 namespace kueue {
 
-enum class EntryStatus : uint8_t { kNotNominated, kSkipped, kAssumed, kEvicted };
+enum class EntryStatus : uint8_t { kNotNominated, kSkipped, kGated, kAssumed, kEvicted };
 
 // A head on its way through the cycle.
 struct Entry {

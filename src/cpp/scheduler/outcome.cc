@@ -5,6 +5,7 @@
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
+#include "lifecycle/dispatched.h"
 #include "lifecycle/second_pass.h"
 #include "scheduler/cycle.h"
 
@@ -176,6 +177,8 @@ void Cycle::FinishEntry(Entry& entry) {
   result_.scanning = result_.scanning || (is_active && had_progress);
   const Reason reason =
       live_.config.gates.unadmitted_workloads_observability ? entry.quota_reserved_reason : Reason::kPending;
+  // Kueue writes nothing of a workload that was blocked by its gates before, whatever else has changed.
+  if (entry.status == EntryStatus::kGated && !BlockOnPreemptionGates(live_, entry.workload)) return;
   if (!UnsetQuotaReservation(live_, entry.workload, reason, entry.message)) return;
   result_.moved = true;
   AfterWrite(live_, entry.workload);

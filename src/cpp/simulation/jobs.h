@@ -39,6 +39,7 @@ struct JobColumns {
   Times every, cost, restore, grace;  // optional: its run model; -1: that of the run
   absl::Span<const uint8_t> elastic;  // optional: whether it runs longer with fewer pods
   absl::Span<const uint8_t> known;    // optional: whether it is in the engine already
+  absl::Span<const int32_t> cluster;  // in a fleet: the cluster that it is submitted to
 
   // A workload without name, UID and creation time.
   std::vector<std::shared_ptr<const WorkloadSpec>> shapes;

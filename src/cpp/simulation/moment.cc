@@ -7,15 +7,11 @@
 #include "simulation/simulation.h"
 
 namespace kueue {
-namespace {
-
-bool ComesBeforeArrivals(Happening kind) { return kind < Happening::kTimer; }
-
-}  // namespace
 
 // The next moment at which anything happens. What was planned for a job that lost its quota since is no
 // event: with endless preemption, those never end. In a performance test it is a moment all the same.
 std::optional<Time> Simulation::Next() {
+  SkipOthers();
   while (!calendar_.empty() && !options_.as_performance_test) {
     const Planned& planned = calendar_.Next();
     const Happening kind = planned.kind();
@@ -24,7 +20,7 @@ std::optional<Time> Simulation::Next() {
     const bool of_job = kind == Happening::kEnd || kind == Happening::kFreed || kind == Happening::kAnswer ||
                         kind == Happening::kPodsReady || kind == Happening::kTimer;
     const bool over = NextArrival() < 0 && ending_ == 0;
-    const bool is_void = (of_job && At(job).term != planned.term) ||
+    const bool is_void = (of_job && !IsCurrent(job, planned.term)) ||
                          (kind == Happening::kCycle && !stirred_) || (kind == Happening::kFailure && over);
     if (!is_void) break;
     calendar_.Drop();
@@ -54,37 +50,58 @@ bool Simulation::Begin(Time until) {
   const std::optional<Time> next = Next();
   // What is beyond the last moment of 64 bits was planned for it, and never happens.
   if (!next || *next > until || *next == INT64_MAX) return false;
-  const Time at = *next;
+  Enter(*next);
+  TakeUntil(Happening::kPodsReady);
+  TakeArrivals();
+  TakeUntil(Happening::kCycle);
+  return true;
+}
+
+void Simulation::Enter(Time at) {
   // What a decision brings about at once, as pods that are ready, begins no moment: preemption may go round
   // with it.
-  const bool is_later = at > now();
+  const bool is_later = at > entered_;
+  entered_ = at;
   engine_.SetNow(at);
   idle_cycles_ = 0;
   if (is_later) {
     cycles_at_moment_ = 0;
     watch_.BeginMoment();
   }
-  const auto take = [&](bool before_arrivals) {
-    while (!calendar_.empty() && calendar_.Next().at == at &&
-           (!before_arrivals || ComesBeforeArrivals(calendar_.Next().kind()))) {
-      const Planned planned = calendar_.Next();
-      calendar_.Drop();
-      Happen(planned);
-      --work_;
-    }
-  };
-  take(/*before_arrivals=*/true);
+}
+
+void Simulation::TakeUntil(Happening last) {
+  while (!calendar_.empty() && calendar_.Next().at <= now() && calendar_.Next().kind() <= last) {
+    const Planned planned = calendar_.Next();
+    calendar_.Drop();
+    Happen(planned);
+    --work_;
+  }
+}
+
+void Simulation::TakeArrivals() {
   bool arrived = false;
-  for (int32_t job = NextArrival(); job >= 0 && SubmitOf(job) <= at; job = NextArrival()) {
+  SkipOthers();
+  for (int32_t job = NextArrival(); job >= 0 && SubmitOf(job) <= now(); job = NextArrival()) {
     TakeArrival();
     arrived = true;
     const bool known = !columns_->known.empty() && columns_->known[static_cast<size_t>(job)] != 0;
     if (!known) Arrive(job);
     --work_;
+    SkipOthers();
   }
-  if (arrived && NextArrival() < 0) figures_.EndSubmissions(at);
-  take(/*before_arrivals=*/false);
-  return true;
+  if (arrived && NextArrival() < 0) figures_.EndSubmissions(now());
+}
+
+// Jobs of other clusters of a fleet do not arrive here.
+void Simulation::SkipOthers() {
+  if (options_.site == kNoId) return;
+  while (next_ < given_ && !IsOwn(next_)) ++next_;
+}
+
+// Whether what was planned for a job still counts.
+bool Simulation::IsCurrent(int32_t job, int32_t term) const {
+  return (slots_.empty() || HasCopy(job)) && JobAt(job).term == term;
 }
 
 void Simulation::Happen(const Planned& planned) {
@@ -107,7 +124,7 @@ void Simulation::Happen(const Planned& planned) {
     default:
       break;
   }
-  if (At(job).term != planned.term) return;
+  if (!IsCurrent(job, planned.term)) return;
   if (planned.kind() != Happening::kPodsReady)
     Stir(At(job).queue);  // it frees nothing, and nobody competes for it
   switch (planned.kind()) {
@@ -171,6 +188,7 @@ void Simulation::Arrive(int32_t number) {
   fruitless_ = 0;
   object.spec = columns_->shapes[static_cast<size_t>(columns_->shape[place])];
   stirred_ = true;
+  TakeSlot(number);
   Adopt(number, engine_.Submit(std::move(object)));
   Job& job = At(number);
   const State& state = engine_.state();
@@ -205,8 +223,12 @@ void Simulation::End(int32_t number) {
   job.end = now();
   job.state = JobState::kFinished;
   recorder_.Decide(engine_.state(), DecisionKind::kFinished, job, columns_->Row(number));
-  engine_.Delete(id);
-  job_of_[static_cast<size_t>(id)] = -1;
+  if (IsOwn(number)) {
+    engine_.Delete(id);
+    job_of_[static_cast<size_t>(id)] = -1;
+  } else {
+    engine_.Finish(id);
+  }
   if (columns_->runtime[static_cast<size_t>(number)] >= 0) --ending_;
   ++stats_.finished;
   stats_.end = now();
@@ -222,6 +244,7 @@ void Simulation::Change(const TimedChange& change) {
   Job& job = At(change.job);
   if (job.state != JobState::kWaiting && job.state != JobState::kRunning) return;
   Stir(job.queue);
+  if (listener_ != nullptr) listener_->Happened(options_.site, EventKind::kCreated, change.job, -1);
   if (change.what == TimedChange::What::kEvict) {
     engine_.Evict(job.workload, Reason::kNodeFailures, "Evicted by hand");
     Listen();
@@ -230,6 +253,8 @@ void Simulation::Change(const TimedChange& change) {
     auto spec = std::make_shared<WorkloadSpec>(*workload.spec);
     spec->priority = change.value;
     engine_.Update(job.workload, {workload.name, workload.uid, workload.created, false, std::move(spec)});
+  } else if (PlaceOfJob(change.job) == JobPlace::kElsewhere) {
+    engine_.Finish(job.workload);
   } else if (job.started >= 0) {
     job.wanted = std::max<Time>(job.done, job.done + now() - job.started - job.startup);
     End(change.job);
@@ -261,6 +286,7 @@ void Simulation::Answer(int32_t number, size_t check) {
   const int32_t row = columns_->Row(number), run = At(number).runs - 1;
   const bool fails = by.failing > 0 && by.fails.Of(row, run) < by.failing;
   engine_.SetCheckState(At(number).workload, by.check, fails ? CheckState::kRetry : CheckState::kReady);
+  if (listener_ != nullptr) listener_->Happened(options_.site, EventKind::kCreated, number, -1);
   if (fails || has_capacity_[check]) return;
   has_capacity_[check] = true;
   for (const auto& apply : by.capacity) apply(engine_);

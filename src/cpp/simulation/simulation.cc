@@ -16,6 +16,7 @@ constexpr Time kNever = INT64_MAX / 4;
 constexpr int64_t kLongestScan = 64;
 
 Time StartOf(const Engine& engine, const JobColumns& columns, const SimulationOptions& options) {
+  if (options.start) return *options.start;
   Time start = columns.submit.empty() ? engine.state().now : columns.submit.front();
   if (!options.changes.empty()) start = std::min(start, options.changes.front().at);
   return std::max(start, engine.state().now);
@@ -41,7 +42,8 @@ Simulation::Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, Si
     : engine_(std::move(engine)),
       columns_(std::move(jobs)),
       options_(std::move(options)),
-      jobs_(static_cast<size_t>(columns_->size())),
+      jobs_(options_.site > kManager ? 0 : static_cast<size_t>(columns_->size())),
+      slots_(options_.site > kManager ? static_cast<size_t>(columns_->size()) : 0, -1),
       asks_(columns_->shapes.size()),
       has_asks_(columns_->shapes.size()),
       given_(columns_->size()),
@@ -90,9 +92,12 @@ void Simulation::Settle() {
   } while (acted_ && !options_.as_performance_test);
 }
 
-// Goes on with the moment under way by one cycle; whether there is more to decide.
 bool Simulation::Decide() {
   Settle();
+  return DecideSettled();
+}
+
+bool Simulation::DecideSettled() {
   if (busy_until_ > now()) return false;
   const CycleResult result = engine_.RunCycle();
   if (result.idle) {
@@ -180,9 +185,13 @@ void Simulation::Listen() {
       case EventKind::kReleased:
         Release(job);
         break;
+      case EventKind::kFinished:
+        if (options_.site == kManager) Finished(job);
+        break;
       default:
         break;
     }
+    if (listener_ != nullptr) listener_->Happened(options_.site, step.kind, job, JobOf(step.by));
   }
   steps.clear();
 }
@@ -219,42 +228,6 @@ void Simulation::Reserve(int32_t number) {
       calendar_.Plan(SaturatingAdd(now(), delay), Happening::kAnswer,
                      number * static_cast<int32_t>(checks.size()) + static_cast<int32_t>(i), job.term);
     }
-  }
-}
-
-void Simulation::Admit(int32_t number) {
-  Job& job = At(number);
-  const State& state = engine_.state();
-  const Workload& workload = state.At(job.workload);
-  const RunModel model = ModelOf(number);
-  job.started = now();
-  if (job.first_start < 0) job.first_start = now();
-  recorder_.Decide(state, DecisionKind::kAdmitted, job, columns_->Row(number));
-  Time until_ready = 0;
-  for (const Startup& startup : options_.delays.startups) {
-    if (job.flavor != kNoId && startup.flavor == state.flavor_names.Name(job.flavor))
-      until_ready = startup.delay.Of(columns_->Row(number), job.runs - 1);
-  }
-  job.startup = SaturatingAdd(until_ready, job.runs > 1 || job.done > 0 ? model.restore : 0);
-  if (state.config.wait_for_pods_ready) {
-    calendar_.Plan(SaturatingAdd(now(), until_ready), Happening::kPodsReady, number, job.term);
-    const auto& timeouts = *state.config.wait_for_pods_ready;
-    if (timeouts.timeout > 0)
-      calendar_.Plan(SaturatingAdd(now(), timeouts.timeout), Happening::kTimer, number, job.term);
-    if (until_ready == 0) {
-      engine_.SetPodsReady(job.workload, true);
-      acted_ = true;
-    }
-  }
-  if (columns_->runtime[static_cast<size_t>(number)] >= 0) {
-    job.wanted = RuntimeOf(number, workload);
-    const Time length = LengthOfRun(model, std::max<Time>(0, job.wanted - job.done), job.startup);
-    calendar_.Plan(SaturatingAdd(now(), length), Happening::kEnd, number, job.term);
-  }
-  if (const auto limit = workload.spec->maximum_execution_time_seconds) {
-    const Time left =
-        SaturatingMul(SaturatingSub(*limit, workload.Status().past_execution_seconds.value_or(0)), kSecond);
-    calendar_.Plan(SaturatingAdd(now(), std::max<Time>(0, left)), Happening::kTimer, number, job.term);
   }
 }
 
@@ -297,7 +270,8 @@ void Simulation::Evicted(int32_t number, WorkloadId by) {
   watch_.Note(state.forest().Root(job.queue), job.workload, /*evicted=*/true);
   recorder_.Decide(state, workload.spec->active ? DecisionKind::kEvicted : DecisionKind::kDeactivated, job,
                    columns_->Row(number));
-  if (!frees_by_hand_) return;
+  const JobPlace place = PlaceOfJob(number);
+  if (!frees_by_hand_ || place == JobPlace::kElsewhere || place == JobPlace::kNone) return;
   if (model.grace > 0 && job.started >= 0 && !options_.as_performance_test) {
     calendar_.Plan(SaturatingAdd(now(), model.grace), Happening::kFreed, number, job.term);
   } else {

@@ -30,6 +30,14 @@ struct Clock {
 
 enum class OnLoop : uint8_t { kHold, kStop, kRaise };
 
+// Follows what happens to the jobs of a run, after the run itself has. Other changes than those of an event,
+// such as a new priority, are reported as kCreated.
+class RunListener {
+ public:
+  virtual ~RunListener() = default;
+  virtual void Happened(int32_t site, EventKind kind, int32_t job, int32_t by) = 0;
+};
+
 struct SimulationOptions {
   RunModel model;
   Clock clock;
@@ -39,10 +47,14 @@ struct SimulationOptions {
   Time warmup = 0;                   // after the start: figures begin there
   OnLoop on_loop = OnLoop::kHold;
   Recording record;
+  std::optional<Time> start;  // without it: the first submission or change
+  int32_t site = kNoId;       // in a fleet: the number of this cluster; kManager is the manager
   // As Kueue's scheduler performance test runs: no controllers, and a moment is over after a cycle that
   // neither admits nor evicts anybody. Otherwise it is over after one that changes nothing at all.
   bool as_performance_test = false;
 };
+
+inline constexpr int32_t kManager = 0;
 
 struct SimulationStats {
   int64_t workloads = 0, cycles = 0, admissions = 0, evictions = 0, finished = 0;
@@ -114,10 +126,43 @@ class Simulation {
   int32_t JobOf(WorkloadId workload) const;
   // What all pods of a shape ask for, by resource.
   const std::vector<std::pair<ResourceId, int64_t>>& AsksOf(int32_t shape);
+  // The place of a job in jobs(); a worker's are used again.
+  size_t PlaceOf(int32_t job) const {
+    return static_cast<size_t>(slots_.empty() ? job : slots_[static_cast<size_t>(job)]);
+  }
+  const Job& JobAt(int32_t job) const { return jobs_[PlaceOf(job)]; }
+  // Whether the job is submitted to this cluster.
+  bool IsOwn(int32_t job) const {
+    return options_.site == kNoId || columns_->cluster[static_cast<size_t>(job)] == options_.site;
+  }
+
+  // site.cc: a run as one cluster of a fleet, which leads it from moment to moment.
+  Engine& engine() { return engine_; }
+  void Follow(RunListener* listener) { listener_ = listener; }
+  // The next moment at which anything happens by itself.
+  std::optional<Time> Next();
+  // Begins a moment, or goes on with the one that began.
+  void Enter(Time at);
+  // Takes what is planned for now, up to a kind.
+  void TakeUntil(Happening last);
+  void TakeArrivals();
+  void Settle();
+  // Runs a cycle after a settle; returns whether there is more to decide.
+  bool DecideSettled();
+  // Settles, and goes on with the moment by one cycle; whether there is more to decide.
+  bool Decide();
+  void EndMoment();
+  // A copy of a job came, is deleted, or its job was created.
+  void AddCopy(int32_t job, WorkloadId workload, const Job& before);
+  // Returns what became of it; runs of it have ended.
+  Job RemoveCopy(int32_t job);
+  void StartCopy(int32_t job);
+  bool HasCopy(int32_t job) const { return slots_[static_cast<size_t>(job)] >= 0; }
+  // A workload of the manager whose copy has finished is deleted.
+  void Forget(int32_t job);
 
  private:
   // moment.cc: what happens at one moment.
-  std::optional<Time> Next();
   bool Begin(Time until);
   Went GoOn(Time until);
   bool Counts(int32_t job) const;
@@ -125,6 +170,7 @@ class Simulation {
   int32_t NextArrival() const;
   Time SubmitOf(int32_t job) const { return columns_->submit[static_cast<size_t>(job)]; }
   int32_t TakeArrival();
+  bool IsCurrent(int32_t job, int32_t term) const;
   void Happen(const Planned& planned);
   void Arrive(int32_t job);
   void End(int32_t job);
@@ -140,13 +186,13 @@ class Simulation {
   std::optional<Time> NextSample() const;
 
   // simulation.cc: cycles, and what becomes of jobs in them.
-  void Settle();
-  bool Decide();
   bool FollowsCycle(const CycleResult& result);
-  void EndMoment();
   void Listen();
   void Reserve(int32_t job);
   void Admit(int32_t job);
+  void Start(int32_t job);
+  void PlanExecutionLimit(int32_t job);
+  void Finished(int32_t job);
   void Evicted(int32_t job, WorkloadId by);
   void Release(int32_t job);
   void FoundLoop(const LoopFound& found);
@@ -157,16 +203,20 @@ class Simulation {
   bool IsEndless(Time until);
   RunModel ModelOf(int32_t job) const;
   Time RuntimeOf(int32_t job, const Workload& workload) const;
-  Job& At(int32_t job) { return jobs_[static_cast<size_t>(job)]; }
-  const Workload& WorkloadOf(int32_t job) const {
-    return engine_.state().At(jobs_[static_cast<size_t>(job)].workload);
-  }
+  void SkipOthers();
+  void TakeSlot(int32_t job);
+  bool IsWorker() const { return options_.site > kManager; }
+  JobPlace PlaceOfJob(int32_t job) const { return WorkloadOf(job).Status().dispatched.job; }
+  Job& At(int32_t job) { return jobs_[PlaceOf(job)]; }
+  const Workload& WorkloadOf(int32_t job) const { return engine_.state().At(JobAt(job).workload); }
 
   Engine engine_;
   RunColumns columns_;
   SimulationOptions options_;
   std::vector<Job> jobs_;
-  std::vector<int32_t> job_of_;                                    // by workload
+  std::vector<int32_t> slots_, free_slots_;  // on a worker: places of jobs that are there; -1: it is not
+  int32_t next_term_ = 0;                    // of a copy: above those of all earlier ones
+  std::vector<int32_t> job_of_;              // by workload
   std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // by shape
   std::vector<bool> has_asks_;
   Calendar calendar_;
@@ -185,6 +235,7 @@ class Simulation {
   int64_t ending_ = 0;        // jobs that have quota and will end
   int64_t cycles_at_moment_ = 0, idle_cycles_ = 0, work_ = 0;
   Time busy_until_ = 0;
+  Time entered_ = INT64_MIN;  // the moment that was entered last
   LoopWatch watch_;
   std::vector<WorkloadId> to_free_;
   std::vector<NodeId> touched_;
@@ -199,6 +250,7 @@ class Simulation {
   Recorder recorder_;
   Figures figures_;
   std::vector<Loop> loops_;
+  RunListener* listener_ = nullptr;
 };
 
 }  // namespace kueue

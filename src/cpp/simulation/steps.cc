@@ -1,4 +1,4 @@
-// How a run goes on, and what is added to it meanwhile.
+// How a run goes on, how jobs start, and what is added to it meanwhile.
 #include <algorithm>
 #include <utility>
 
@@ -34,6 +34,7 @@ void Simulation::Close() {
   EndMoment();
   figures_.Close(options_.until == INT64_MAX ? now() : std::max(now(), options_.until));
   for (int32_t number = 0; number < columns_->size(); ++number) {
+    if (!slots_.empty() && !HasCopy(number)) continue;
     const Job& job = At(number);
     if (job.reserved >= 0) recorder_.EndRun(now(), RunOutcome::kRunning, job, columns_->Row(number), {});
   }
@@ -78,6 +79,56 @@ Went Simulation::RunMoment(int64_t work, Time until) {
 bool Simulation::Counts(int32_t job) const {
   return columns_->submit[static_cast<size_t>(job)] >= SaturatingAdd(start_, options_.warmup) ||
          options_.warmup == 0;
+}
+
+void Simulation::Admit(int32_t number) {
+  recorder_.Decide(engine_.state(), DecisionKind::kAdmitted, At(number), columns_->Row(number));
+  const JobPlace place = PlaceOfJob(number);
+  if (place == JobPlace::kHere || place == JobPlace::kCopied) return Start(number);
+  PlanExecutionLimit(number);
+}
+
+// Its execution time is limited from its admission on.
+void Simulation::PlanExecutionLimit(int32_t number) {
+  const Workload& workload = WorkloadOf(number);
+  const auto limit = workload.spec->maximum_execution_time_seconds;
+  if (!limit) return;
+  const Time left =
+      SaturatingMul(SaturatingSub(*limit, workload.Status().past_execution_seconds.value_or(0)), kSecond);
+  const Time admitted = workload.Find(ConditionType::kAdmitted)->transition;
+  calendar_.Plan(std::max(now(), SaturatingAdd(admitted, std::max<Time>(0, left))), Happening::kTimer, number,
+                 At(number).term);
+}
+
+void Simulation::Start(int32_t number) {
+  Job& job = At(number);
+  const State& state = engine_.state();
+  const Workload& workload = state.At(job.workload);
+  const RunModel model = ModelOf(number);
+  job.started = now();
+  if (job.first_start < 0) job.first_start = now();
+  Time until_ready = 0;
+  for (const Startup& startup : options_.delays.startups) {
+    if (job.flavor != kNoId && startup.flavor == state.flavor_names.Name(job.flavor))
+      until_ready = startup.delay.Of(columns_->Row(number), job.runs - 1);
+  }
+  job.startup = SaturatingAdd(until_ready, job.runs > 1 || job.done > 0 ? model.restore : 0);
+  if (state.config.wait_for_pods_ready) {
+    calendar_.Plan(SaturatingAdd(now(), until_ready), Happening::kPodsReady, number, job.term);
+    const auto& timeouts = *state.config.wait_for_pods_ready;
+    if (timeouts.timeout > 0)
+      calendar_.Plan(SaturatingAdd(now(), timeouts.timeout), Happening::kTimer, number, job.term);
+    if (until_ready == 0) {
+      engine_.SetPodsReady(job.workload, true);
+      acted_ = true;
+    }
+  }
+  if (columns_->runtime[static_cast<size_t>(number)] >= 0) {
+    job.wanted = RuntimeOf(number, workload);
+    const Time length = LengthOfRun(model, std::max<Time>(0, job.wanted - job.done), job.startup);
+    calendar_.Plan(SaturatingAdd(now(), length), Happening::kEnd, number, job.term);
+  }
+  PlanExecutionLimit(number);
 }
 
 void Simulation::Plan(TimedChange change) {

@@ -66,6 +66,7 @@ constexpr const char* kWords[] = {
     "$0",
     "DRA resource claims not supported",
     "Workload uses DRA resources but the KueueDRAIntegration feature gate is not enabled",
+    "Workload requires preemption, but it's gated",
 };
 static_assert(std::size(kWords) == kSentences);
 

@@ -19,6 +19,7 @@ from kueuepy.objects import (
     FairSharingConfig,
     LabelSelector,
     LabelSelectorRequirement,
+    MultiKueueSettings,
     RequeuingStrategy,
     Resources,
     WaitForPodsReady,
@@ -37,7 +38,7 @@ _BOTH = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
 
 _OTHERS = """
     apiVersion kind metadata webhook leaderElection metrics health pprofBindAddress controller tls
-    internalCertManagement clientConnection multiKueue objectRetentionPolicies visibilityServer
+    internalCertManagement clientConnection objectRetentionPolicies visibilityServer
     queueVisibility
 """
 _Requeuing = shape(
@@ -86,6 +87,15 @@ _Resources = shape(
     transformations=many(_Transformation),
     quotaCheckStrategy=str | None,
 )
+_MultiKueue = shape(
+    "MultiKueue",
+    "externalFrameworks clusterProfile",
+    gcInterval=str | None,
+    origin=str | None,
+    workerLostTimeout=str | None,
+    dispatcherName=str | None,
+    incrementalDispatcherConfig=optional(shape("IncrementalDispatcherConfig", stepSize=int | None)),
+)
 _Integrations = shape("Integrations", "externalFrameworks podOptions labelKeysToCopy", frameworks=list[str] | None)
 _Configuration = shape(
     "Configuration",
@@ -98,6 +108,7 @@ _Configuration = shape(
     admissionFairSharing=optional(_AdmissionFairSharing),
     resources=optional(_Resources),
     integrations=optional(_Integrations),
+    multiKueue=optional(_MultiKueue),
     featureGates=dict[str, bool] | None,
 )
 
@@ -129,6 +140,7 @@ def read_configuration(
         admission_fair_sharing=_admission_fair_sharing(doc.get("admissionFairSharing"), findings),
         wait_for_pods_ready=None if disabled else wait,
         resources=read_resources(doc.get("resources") or {}, findings) or Resources(),
+        multi_kueue=_multi_kueue(doc.get("multiKueue") or {}, findings),
         manage_jobs_without_queue_name=doc.get("manageJobsWithoutQueueName", False),
         managed_jobs_namespace_selector=selector or LabelSelector(),
         feature_gates=gates,
@@ -185,6 +197,23 @@ def _fair_sharing(raw: dict[str, Any] | None, version: str, findings: Findings) 
         return None
     strategies = raw.get("preemptionStrategies") or (_BOTH if version == "v1beta1" else ())
     return decode(FairSharingConfig, {"preemptionStrategies": strategies}, ("fairSharing",), findings)
+
+
+def _multi_kueue(raw: dict[str, Any], findings: Findings) -> MultiKueueSettings:
+    """The settings with their defaults (`apis/config/v1beta2/defaults.go`)."""
+    given = {name: value for name, value in raw.items() if value is not None}
+    found: dict[str, Any] = {}
+    for name, field in (("gcInterval", "gc_interval"), ("workerLostTimeout", "worker_lost_timeout")):
+        if name in given:
+            found[field] = _duration(given[name], ("multiKueue", name), findings)
+            if found[field] < 0:
+                findings.problem(("multiKueue", name), f'is "{given[name]}"; it must be 0 or more')
+    step = (given.get("incrementalDispatcherConfig") or {}).get("stepSize")
+    if step is not None and step < 1:
+        path = ("multiKueue", "incrementalDispatcherConfig", "stepSize")
+        findings.problem(path, f"is {step}; it must be 1 or more")
+    named = {"origin": given.get("origin"), "dispatcher_name": given.get("dispatcherName"), "step_size": step}
+    return MultiKueueSettings(**found, **{name: value for name, value in named.items() if value is not None})
 
 
 def _admission_fair_sharing(raw: dict[str, Any] | None, findings: Findings) -> AdmissionFairSharing | None:
@@ -263,6 +292,7 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
         "fairSharing": {**switch, "preemptionStrategies": list(fair.preemption_strategies)} if fair else None,
         "admissionFairSharing": _write_admission_fair_sharing(configuration.admission_fair_sharing),
         "resources": _write_resources(configuration.resources) or None,
+        "multiKueue": _write_multi_kueue(configuration.multi_kueue),
         "manageJobsWithoutQueueName": configuration.manage_jobs_without_queue_name or None,
         "managedJobsNamespaceSelector": msgspec.to_builtins(configuration.managed_jobs_namespace_selector),
         "integrations": None if configuration.frameworks is None else {"frameworks": list(configuration.frameworks)},
@@ -283,6 +313,20 @@ def _write_wait(wait: WaitForPodsReady) -> dict[str, Any]:
         "blockAdmission": wait.block_admission,
         "requeuingStrategy": msgspec.to_builtins(wait.requeuing_strategy),
     }
+
+
+def _write_multi_kueue(settings: MultiKueueSettings) -> dict[str, Any] | None:
+    if settings == MultiKueueSettings():
+        return None
+    found: dict[str, Any] = {
+        "gcInterval": format_duration(settings.gc_interval),
+        "origin": settings.origin,
+        "workerLostTimeout": format_duration(settings.worker_lost_timeout),
+        "dispatcherName": settings.dispatcher_name,
+    }
+    if settings.step_size is not None:
+        found["incrementalDispatcherConfig"] = {"stepSize": settings.step_size}
+    return found
 
 
 def _write_admission_fair_sharing(sharing: AdmissionFairSharing | None) -> dict[str, Any] | None:

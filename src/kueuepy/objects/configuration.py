@@ -169,6 +169,28 @@ class Resources(Collection, frozen=True):
     device_class_mappings: Sequence[DeviceClassMapping] = ()
 
 
+ALL_AT_ONCE = "kueue.x-k8s.io/multikueue-dispatcher-all-at-once"
+INCREMENTAL = "kueue.x-k8s.io/multikueue-dispatcher-incremental"
+
+
+class MultiKueueSettings(Value, frozen=True):
+    """Dispatching of workloads to worker clusters: the field `multiKueue` of a manager's Configuration.
+
+    Attributes:
+        gc_interval: Interval in nanoseconds between two runs of the garbage collector; 0 turns it off.
+        origin: Value of the label that marks what this manager creates on workers.
+        worker_lost_timeout: Time in nanoseconds after which a workload on a lost worker is dispatched again.
+        dispatcher_name: The dispatcher; a name that Kueue does not know means an external one.
+        step_size: Number of clusters that a round of the incremental dispatcher adds; `None` for 3.
+    """
+
+    gc_interval: Int64 = 60 * SECOND
+    origin: str = "multikueue"
+    worker_lost_timeout: Int64 = 900 * SECOND
+    dispatcher_name: str = ALL_AT_ONCE
+    step_size: Int64 | None = None
+
+
 MANAGED_NAMESPACES = LabelSelector(
     match_expressions=(
         LabelSelectorRequirement("kubernetes.io/metadata.name", "NotIn", ("kube-system", "kueue-system")),
@@ -191,6 +213,7 @@ class Configuration(Value, frozen=True, kw_only=True):
         manage_jobs_without_queue_name: Whether jobs without a queue name are held back too.
         managed_jobs_namespace_selector: The namespaces where that applies.
         feature_gates: Feature gates that differ from their defaults.
+        multi_kueue: Dispatching of workloads to worker clusters.
         frameworks: The kinds of jobs that are managed, `integrations.frameworks`, such as `batch/job`; `None` for all.
             In a cluster Kueue manages only `batch/job` unless a Configuration says more.
         version: The release of Kueue whose decisions are asked for, such as `v0.18`; no file says it.
@@ -205,6 +228,7 @@ class Configuration(Value, frozen=True, kw_only=True):
     manage_jobs_without_queue_name: bool = False
     managed_jobs_namespace_selector: LabelSelector = MANAGED_NAMESPACES
     feature_gates: dict[str, bool] = field(default_factory=dict)
+    multi_kueue: MultiKueueSettings = MultiKueueSettings()
     frameworks: tuple[str, ...] | None = None
     version: str = DEVELOPMENT
     rules_left_out: tuple[str, ...] = ()

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+ALL_AT_ONCE = "kueue.x-k8s.io/multikueue-dispatcher-all-at-once"
+INCREMENTAL = "kueue.x-k8s.io/multikueue-dispatcher-incremental"
+
+
 class ScenarioError(InvalidSpecError):
     """A scenario file cannot be read, or a scenario is not of the form that `replay` takes."""
 
@@ -70,7 +74,8 @@ def _scenarios(opened: IO[bytes], path: str) -> Iterator[dict[str, Any]]:
                 scenario = decoder.decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise ScenarioError(f"{path}:{number}: {error}; a scenario is one JSON object a line") from None
-            check_scenario(scenario, where=f"{path}:{number}")
+            check = check_fleet_scenario if "clusters" in scenario else check_scenario
+            check(scenario, where=f"{path}:{number}")
             yield scenario
 
 
@@ -168,6 +173,50 @@ class _Config(_Form):
     feature_gates: dict[str, bool] | None = None
 
 
+class _IncrementalDispatcher(_Form):
+    step_size: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+
+class _MultiKueue(_Form):
+    worker_lost_timeout: str | None = None
+    gc_interval: str | None = None
+    origin: str | None = None
+    dispatcher_name: str | None = None
+    incremental_dispatcher_config: _IncrementalDispatcher | None = None
+
+
+class _FleetConfig(_Config):
+    multi_kueue: _MultiKueue | None = None
+
+
+class _Cluster(_Form):
+    name: str
+    objects: list[_Object]
+    config: _Config | None = None
+
+
+class _Nomination(_Form):
+    workload: str
+    clusters: list[str]
+
+
+class _FleetStep(_Step):
+    on: str | None = None
+    dispatch: bool | None = None
+    collect: bool | None = None
+    connect: list[str] | None = None
+    disconnect: list[str] | None = None
+    nominate: list[_Nomination] | None = None
+
+
+class _FleetScenario(_Form):
+    name: str
+    clusters: Annotated[list[_Cluster], msgspec.Meta(min_length=1)]
+    steps: list[_FleetStep]
+    config: _FleetConfig | None = None
+    results: list[dict[str, Any]] | None = None
+
+
 class _Scenario(_Form):
     name: str
     objects: list[_Object]
@@ -182,10 +231,37 @@ def check_scenario(scenario: object, *, where: str = "scenario") -> None:
     Raises:
         ScenarioError: It is not; the message names the field.
     """
+    _check(scenario, _Scenario, where)
+
+
+def check_fleet_scenario(scenario: object, *, where: str = "scenario") -> None:
+    """The same for a scenario of a manager and its workers.
+
+    Raises:
+        ScenarioError: It is not; the message names the field.
+    """
+    _check(scenario, _FleetScenario, where)
+
+
+def _check(scenario: object, form: type, where: str) -> None:
     try:
-        msgspec.convert(scenario, _Scenario)
+        msgspec.convert(scenario, form)
     except msgspec.ValidationError as error:
         raise ScenarioError(f"{where}: {error}") from None
+
+
+def dispatcher_options(multi_kueue: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
+    """The dispatcher that a scenario's `multiKueue` and feature gates describe, as the core takes it."""
+    dispatcher = multi_kueue.get("dispatcherName", ALL_AT_ONCE)
+    gates = DEFAULTS[release_of(config.get("version") or DEVELOPMENT)] | (config.get("featureGates") or {})
+    step = (multi_kueue.get("incrementalDispatcherConfig") or {}).get("stepSize")
+    return {
+        "kind": {ALL_AT_ONCE: "AllAtOnce", INCREMENTAL: "Incremental"}.get(dispatcher, "External"),
+        "step": step if step is not None and gates.get("MultiKueueIncrementalDispatcherConfig") else 3,
+        "round": 300 * 10**9,
+        "in_config_order": bool(gates.get("MultiKueueIncrementalDispatcherRespectConfigOrder")),
+        "worker_lost_timeout": _duration(multi_kueue.get("workerLostTimeout", "15m"), "multiKueue.workerLostTimeout"),
+    }
 
 
 def _duration(value: Any, field: str) -> int:

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Engine, Quantity
-from kueuepy.engine.workloads import admission_of, conditions_of
+from kueuepy.engine.workloads import admission_of
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.problems import ManifestError
 from kueuepy.manifest.convert import from_dict, to_dict
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 EPOCH = 946_684_800 * 1_000_000_000
 """Cluster time starts at 2000-01-01T00:00:00Z, in nanoseconds since the Unix epoch."""
-_SECOND = 1_000_000_000
+SECOND = 1_000_000_000
 _UNUSED = (PriorityClass, WorkloadPriorityClass)
 """Kinds that are read, and whose objects decide nothing here."""
 _WHOLE = frozenset((Node.__name__, "Pod"))
@@ -41,7 +41,9 @@ def replay(scenario: dict[str, Any]) -> list[Result]:
     Raises:
         ScenarioError: It is not of the form that `replay` takes.
     """
-    run = Replay(scenario)
+    from .fleet import FleetReplay  # noqa: PLC0415 - it is made of Replays
+
+    run = FleetReplay(scenario) if "clusters" in scenario else Replay(scenario)
     return [run.step(step) for step in scenario["steps"]]
 
 
@@ -75,6 +77,7 @@ class Replay:
         self._usage_based = config.get("admissionFairSharing") is not None
         self._unhealthy: dict[int, list[str]] = {}
         self._written: dict[int, tuple[bool, str, str]] = {}
+        self._happened: dict[str, dict[int, tuple[int, str, str]]] = {}
         for doc in scenario["objects"]:
             self._apply(doc)
         self.engine.record_events(on=True)
@@ -82,7 +85,7 @@ class Replay:
     def step(self, step: dict[str, Any]) -> Result:
         """Does what a step names, at its time, and tells what came of it."""
         engine = self.engine
-        engine.set_now(EPOCH + round(float(step["at"]) * _SECOND))
+        engine.set_now(EPOCH + round(float(step["at"]) * SECOND))
         for doc in step.get("apply") or ():
             self._apply(doc)
         for named in step.get("remove") or ():
@@ -105,7 +108,23 @@ class Replay:
         if step.get("settle"):
             engine.settle(all_devices=True)  # the recordings look at every workload with devices
         idle = bool(step.get("cycle")) and bool(engine.cycle()[0])
-        return self._result(idle=idle and not engine.is_blocked)
+        return self.result(idle=idle and not engine.is_blocked)
+
+    def id_of(self, key: str) -> int:
+        """The engine's id of a workload.
+
+        Raises:
+            ScenarioError: It does not exist at this time.
+        """
+        return self._id(key)
+
+    def ids(self) -> list[int]:
+        """The engine's ids of all workloads, in the order of submission."""
+        return self.engine.ids()
+
+    def happened(self, kind: str) -> list[int]:
+        """The workloads of the events of a kind since the result before the last one."""
+        return list(self._happened.get(kind, ()))
 
     def _id(self, key: str) -> int:
         found: int = self.engine.find(key)
@@ -172,11 +191,13 @@ class Replay:
             json.dumps(updates) if (updates := event.get("podSetUpdates")) is not None else None,
         )
 
-    def _result(self, *, idle: bool) -> Result:
+    def result(self, *, idle: bool = False) -> Result:
+        """What has changed since the last result."""
         engine = self.engine
-        happened: dict[str, dict[int, int]] = {}
-        for kind, workload, by in engine.take_events():
-            happened.setdefault(kind, {}).setdefault(workload, by)
+        happened: dict[str, dict[int, tuple[int, str, str]]] = {}
+        for kind, workload, by, reason, preemption in engine.take_events():
+            happened.setdefault(kind, {}).setdefault(workload, (by, reason, preemption))
+        self._happened = happened
         result: Result = {}
         if idle:
             result["idle"] = True
@@ -192,7 +213,7 @@ class Replay:
         for kind, name in (("Admitted", "admitted"), ("QuotaReleased", "released")):
             if keys := [engine.key(workload) for workload in happened.get(kind, ())]:
                 result[name] = keys
-        if evicted := [self._eviction(workload, by) for workload, by in happened.get("Evicted", {}).items()]:
+        if evicted := [self._eviction(workload, *facts) for workload, facts in happened.get("Evicted", {}).items()]:
             result["evicted"] = evicted
         if pending := self._pending({*happened.get("Pending", ()), *happened.get("QuotaReserved", ())}):
             result["pending"] = pending
@@ -243,11 +264,10 @@ class Replay:
             self._unhealthy[workload] = nodes
         return sorted(entries, key=lambda entry: str(entry["workload"]))
 
-    def _eviction(self, workload: int, by: int) -> Result:
-        conditions = conditions_of(self.engine, workload)
-        entry: Result = {"workload": self.engine.key(workload), "reason": conditions["Evicted"].reason}
+    def _eviction(self, workload: int, by: int, reason: str, preemption: str) -> Result:
+        entry: Result = {"workload": self.engine.key(workload), "reason": reason}
         if by >= 0:
-            entry["preempted"] = conditions["Preempted"].reason
+            entry["preempted"] = preemption
             entry["by"] = self.engine.key(by)
         return entry
 

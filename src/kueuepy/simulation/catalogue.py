@@ -77,6 +77,18 @@ FIGURES: dict[str, Figure] = {
     "cost": Figure(),
 }
 """By the names of `Kpis`, in its order."""
+FLEET_FIGURES: dict[str, Figure] = {
+    "copies": Figure(),
+    "copies_per_start": Figure(),
+    "wasted_reservation_hours": Figure("hours"),
+    "unneeded_preemptions": Figure(),
+    "unneeded_lost_hours": Figure("hours"),
+    "dispatch_wait": Figure("span"),
+    "manager_idle": Figure("hours"),
+    "retries": Figure(),
+    "won": Figure("part"),
+}
+"""Figures of dispatching, by the names of `FleetKpis`."""
 
 
 def shown(where: Literal["run", "policies"]) -> tuple[str, ...]:
@@ -86,7 +98,8 @@ def shown(where: Literal["run", "policies"]) -> tuple[str, ...]:
 
 def unit_of(name: str) -> Unit:
     """The unit of a figure, whose name may be followed by a cell; of a column of another name, a number."""
-    figure = FIGURES.get(name.partition(" ")[0])
+    own = name.partition(" ")[0]
+    figure = FIGURES.get(own) or FLEET_FIGURES.get(own)
     return figure.unit if figure is not None else "number"
 
 

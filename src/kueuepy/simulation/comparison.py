@@ -13,8 +13,9 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.words import counted, verb
 from kueuepy.explain.words import amount, share_text
+from kueuepy.fleet import Fleet
 from kueuepy.notebook import Sheet, repr_html
-from kueuepy.simulation.catalogue import figure_text, shown
+from kueuepy.simulation.catalogue import FLEET_FIGURES, figure_text, shown
 from kueuepy.simulation.history import Fact, Move
 from kueuepy.simulation.outcomes import JobOutcome, QueueOutcome, Run
 from kueuepy.simulation.pairs import differences
@@ -188,7 +189,7 @@ class Comparison:
     def figures(self) -> list[tuple[str, ...]]:
         """The figures by which people choose, one a row, a column for each policy; times and hours as they are read."""
         rows = []
-        for figure in shown("policies"):
+        for figure in self._shown():
             values = [getattr(kpis, figure) for kpis in self.kpis.values()]
             cells = dict.fromkeys(cell for value in values if isinstance(value, dict) for cell in value)
             rows += [
@@ -197,6 +198,11 @@ class Comparison:
             if not any(isinstance(value, dict) for value in values):
                 rows.append((figure, *(figure_text(figure, value) for value in values)))
         return rows
+
+    def _shown(self) -> tuple[str, ...]:
+        """The figures to show; those of dispatching if all policies are fleets."""
+        of_fleets = [name for name in FLEET_FIGURES if all(hasattr(kpis, name) for kpis in self.kpis.values())]
+        return (*shown("policies"), *of_fleets)
 
     def hurt(self, most: int = _SHOWN) -> list[JobChange]:
         """The jobs that wait longer under the last policy than under the first, the worst first."""
@@ -284,14 +290,16 @@ class Comparison:
 
 @checked
 def compare(
-    before: Cluster | Mapping[str, Cluster],
-    after: Cluster | Jobs | Iterable[Any] = (),
+    before: Cluster | Fleet | Mapping[str, Cluster | Fleet],
+    after: Cluster | Fleet | Jobs | Iterable[Any] = (),
     jobs: Jobs | Iterable[Any] = (),
     *,
     names: tuple[str, str] = ("before", "after"),
     **options: Any,
 ) -> Comparison:
     """The same jobs under several clusters: `compare(before, after, jobs)` or `compare({"name": cluster, ...}, jobs)`.
+
+    A cluster may be a `Fleet`.
 
     Each job comes at its creation time (`submit` of a row), at the start without one; it ends when it has run for its
     runtime (`duration`), and never without one. A job that is evicted starts anew, unless `model` says otherwise.
@@ -323,7 +331,7 @@ def compare(
     given: Any
     if isinstance(before, Mapping):
         clusters, given = dict(before), after
-    elif isinstance(after, Cluster):
+    elif isinstance(after, Cluster | Fleet):
         clusters, given = dict(zip(names, (before, after), strict=True)), jobs
         if len(clusters) < len(names):
             clusters = {f"{names[0]} (1)": before, f"{names[1]} (2)": after}

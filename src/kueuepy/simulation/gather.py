@@ -55,8 +55,8 @@ def result_of(run: Prepared) -> Result:
     last = max(now, until - start) if until < 2**62 else now
     seconds = last / SECOND
     tables = {
-        "jobs": JobTable(_job_columns(table, columns_of(core.jobs()), start, (now, last), warmup)),
-        "runs": RunsTable(_run_columns(columns_of(core.runs()))),
+        "jobs": JobTable(job_columns(table, columns_of(core.jobs()), start, (now, last), warmup)),
+        "runs": RunsTable(run_columns(columns_of(core.runs()))),
         "decisions": DecisionsTable(columns_of(core.decisions())),
         "usage": _usage(UsageTable(columns_of(core.usage())), run.settings.record.step() / SECOND, seconds),
         "consumed": ConsumedTable(columns_of(core.consumed())),
@@ -103,7 +103,7 @@ def _usage(table: UsageTable, step: float, end: float) -> UsageTable:
     return table if not step else UsageTable(sampled(table, step, end))
 
 
-def _run_columns(core: dict[str, Any]) -> dict[str, Any]:
+def run_columns(core: dict[str, Any]) -> dict[str, Any]:
     """The table of runs: the code of what was given, and the flavors of it, each name once."""
     flavors = core["flavors"]
     known: dict[str, int] = {}
@@ -116,7 +116,7 @@ def _run_columns(core: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _job_columns(
+def job_columns(
     jobs: JobColumns, core: dict[str, Any], start: int, times: tuple[int, int], warmup: float
 ) -> dict[str, Any]:
     """The table of jobs: what was given of each, and what became of it until the end; nothing happened since `now`."""

@@ -12,6 +12,7 @@ import kueuepy.objects as kinds
 from kueuepy.scheduler import Scheduler
 
 if TYPE_CHECKING:
+    from kueuepy._core import Engine
     from kueuepy.objects import Workload
     from kueuepy.session.store import Store
     from kueuepy.simulation.prepare import Prepared
@@ -30,10 +31,27 @@ def scheduler_of(run: Prepared) -> Scheduler:
             store.forget(key)
     _change_objects(run, store, engine.now)
     for row in np.flatnonzero(np.isin(run.states, (1, 2))):
-        workload = _workload(run, int(row))
+        workload = workload_of(run, int(row))
         if engine.find(workload.key) >= 0 and store.workloads.get(workload.key) is None:
             store.workloads.put(workload.key, workload)
     return Scheduler.of_state(replace(state, engine=engine, count=state.count + len(run.jobs)))
+
+
+def scheduler_on(run: Prepared, base: Scheduler, engine: Engine) -> Scheduler:
+    """A Scheduler on a fork of the engine of one cluster of a fleet, with the workloads that are there."""
+    engine.set_now(run.reached)
+    state = base.fork().state
+    rows = {workload_key(run, row): row for row in range(len(run.jobs))}
+    for found in engine.ids():
+        key = engine.key(found)
+        if key in rows:
+            state.store.workloads.put(key, workload_of(run, rows[key]))
+    return Scheduler.of_state(replace(state, engine=engine, count=state.count + len(run.jobs)))
+
+
+def workload_key(run: Prepared, row: int) -> str:
+    """The key of a job's Workload."""
+    return f"{str(run.jobs['queue'][row]).partition('/')[0]}/{run.jobs.name_of(row)}"
 
 
 def _change_objects(run: Prepared, store: Store, now: int) -> None:
@@ -47,7 +65,7 @@ def _change_objects(run: Prepared, store: Store, now: int) -> None:
             store.objects.drop((getattr(kinds, kind), f"{namespace}/{name}" if namespace else name))
 
 
-def _workload(run: Prepared, row: int) -> Workload:
+def workload_of(run: Prepared, row: int) -> Workload:
     """A job as it would have been submitted."""
     shape = run.shapes[int(run.codes[row])]
     return msgspec.structs.replace(

@@ -189,13 +189,13 @@ class Run:
     @cached_property
     def queues(self) -> dict[str, QueueOutcome]:
         """The outcome of each ClusterQueue, by name."""
-        engine = self.scheduler.engine
-        shares, jobs = engine.shares(), self.result.jobs
+        shares, usages = self.result.shares_and_usage()
+        jobs = self.result.jobs
         queue = jobs["cluster_queue"]
         started = jobs["runs"] > 0
         means = self._means()
         found = {}
-        for name, usage in engine.usage().items():
+        for name, usage in usages.items():
             rows = is_named(queue, name)
             waited = jobs["waited"][rows]
             mean, share, peak = means.get(name, ({}, None, 0.0))

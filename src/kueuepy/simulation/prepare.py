@@ -82,20 +82,24 @@ class Prepared:
         self.base = Scheduler(cluster) if there is None else there.fork()  # type: ignore[arg-type]
         self.declared = self.base.cluster if isinstance(cluster, Scheduler) else cluster
         self.notes: tuple[tuple[str, int], ...] = ()
-        self._tables = [self._all_jobs(jobs)]
-        self.size = len(self.jobs)
-        self._order = np.argsort(self.jobs["submit"], kind="stable")
+        self._hold(self._all_jobs(jobs))
+        self.core = self._start()
+        self._cluster, self._applied = self.declared, 0
+
+    def _hold(self, table: JobColumns) -> None:
+        """Keep the jobs of the start, their shapes, and the options of the run."""
+        self._tables = [table]
+        self.size = len(table)
+        self._order = np.argsort(table["submit"], kind="stable")
         self._places: NDArray[np.int64] | None = None
         self._names: Names | None = None
-        self._has_names = "name" in self.jobs.names
+        self._has_names = "name" in table.names
         self._rows_of_names: dict[str, int] | None = None
         self.options = self._read_options()
-        self.shapes, codes = self._shapes_of(self.jobs)
+        self.shapes, codes = self._shapes_of(table)
         self._codes = [codes]
         self._known_shapes: KnownShapes | None = None
         self._later: list[tuple[int, str, Any]] = []
-        self.core = self._start()
-        self._cluster, self._applied = self.declared, 0
 
     @property
     def jobs(self) -> JobColumns:
@@ -144,7 +148,7 @@ class Prepared:
 
     def copy(self) -> Prepared:
         """Another run from here; what happens to one of the two is not seen by the other."""
-        twin = Prepared.__new__(Prepared)
+        twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.core = self.core.copy()
         twin.options = {**self.options, "changes": list(self.options["changes"])}

@@ -226,6 +226,11 @@ class Result(Recorded, Framed):
         """
         return scheduler_of(self._given())
 
+    def shares_and_usage(self) -> tuple[dict[str, float], dict[str, dict[str, int]]]:
+        """The weighted share and the usage by cell of each ClusterQueue at the end of the run."""
+        engine = self.scheduler.engine
+        return engine.shares(), engine.usage()
+
     def at(self, when: Any) -> Scheduler:
         """The Scheduler of a moment of the run, to ask and explain: it is run again until then.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from kueuepy._core import Turn
 from kueuepy.errors import StateError, UnsupportedError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.fleet import Fleet
 from kueuepy.objects import SECOND
 from kueuepy.simulation.gather import result_of
 from kueuepy.simulation.model import Clock, Record, RunModel, Settings
@@ -65,7 +66,7 @@ class Simulation:
 
     def __init__(
         self,
-        cluster: Cluster | Scheduler,
+        cluster: Cluster | Scheduler | Fleet,
         jobs: Jobs | Iterable[Any],
         *,
         model: RunModel = _MODEL,
@@ -81,11 +82,14 @@ class Simulation:
     ) -> None:
         """Prepares the run; see `simulate`."""
         self._turn = Turn("this Simulation")
-        self._run = Prepared(
-            cluster,
-            jobs,
-            Settings(model, tuple(events), clock, tuple(delays), until, warmup, seed, record, on_loop, missing),
-        )
+        chosen: Any = delays if isinstance(delays, dict) else tuple(delays)
+        settings = Settings(model, tuple(events), clock, chosen, until, warmup, seed, record, on_loop, missing)
+        if isinstance(cluster, Fleet):
+            from kueuepy.simulation.fleets import FleetPrepared  # noqa: PLC0415 - only for fleets
+
+            self._run: Prepared = FleetPrepared(cluster, jobs, settings)
+        else:
+            self._run = Prepared(cluster, jobs, settings)
 
     @property
     @_alone
@@ -231,22 +235,32 @@ class Simulation:
     @_alone
     def scheduler(self) -> Scheduler:
         """The Scheduler of this moment, to ask and explain; what is done to it is not seen by the run."""
-        return scheduler_of(self._run)
+        at_now = getattr(self._run, "fleet_scheduler", None)
+        return scheduler_of(self._run) if at_now is None else at_now()
 
     @_alone
     def result(self) -> Result:
         """What came of it until now."""
-        return result_of(self._run.copy())
+        return _result_of(self._run.copy())
 
     @_alone
     def close(self) -> Result:
         """What came of it until now, without a copy: it cannot go on."""
-        return result_of(self._run)
+        return _result_of(self._run)
+
+
+def _result_of(run: Prepared) -> Result:
+    if hasattr(run, "fleet"):
+        from kueuepy.simulation.fleet_result import fleet_result_of  # noqa: PLC0415 - only for fleets
+
+        of_fleet: Any = run
+        return fleet_result_of(of_fleet)
+    return result_of(run)
 
 
 @checked
 def simulate(
-    cluster: Cluster | Scheduler,
+    cluster: Cluster | Scheduler | Fleet,
     jobs: Jobs | Iterable[Any],
     *,
     model: RunModel = _MODEL,
@@ -276,7 +290,7 @@ def simulate(
 
     Args:
         cluster: A Cluster, or a Scheduler to go on from, which is not changed. Workloads in it take part; a row of the
-            same name says how long they still run, else they stay.
+            same name says how long they still run, else they stay. Or a `Fleet`: see `kueuepy.fleet`.
         jobs: A `Jobs`, or rows, frames, Workloads and manifests.
         model: What an eviction costs.
         events: What changes meanwhile.

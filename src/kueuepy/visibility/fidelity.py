@@ -13,7 +13,8 @@ _EFFECTIVE = """
     ElasticJobsViaWorkloadSlicesWithTAS FairSharingPreemptWithinNominal FairSharingPrioritizeNonBorrowing
     FlavorFungibility FlavorFungibilityPreserveScanProgress KueueDRAIntegration KueueDRAIntegrationConsumableCapacity
     KueueDRAIntegrationExtendedResource KueueDRAIntegrationPartitionableDevices KueueDRARejectWorkloadsWhenDRADisabled
-    LocalQueueMetrics PartialAdmission
+    FlavorFungibility FlavorFungibilityPreserveScanProgress LocalQueueMetrics MultiKueueIncrementalDispatcherConfig
+    MultiKueueIncrementalDispatcherRespectConfigOrder MultiKueueOrchestratedPreemption PartialAdmission
     PrioritizePreemptorWorkloads PriorityBoost PrioritySortingWithinCohort QuotaCheckStrategy ReclaimablePods
     RecomputeAssignmentUponPreemptionTargetsOverlap RejectUpdatesToCQWithInvalidOnFlavors SchedulingEquivalenceHashing
     ShortWorkloadNames SkipReassignmentForPodOwnedWorkloads SparkApplicationIntegration TASBalancedPlacement
@@ -28,9 +29,10 @@ EFFECTIVE_GATES = frozenset(_EFFECTIVE.split())
 """The feature gates that change something here; the others are known by name."""
 
 LEFT_OUT = {
-    "the controllers of admission checks, MultiKueue": "not run; a check is as it is set, or answered by `checks`",
+    "the controllers of admission checks": "not run; a check is as it is set, or answered by `checks`",
+    "MultiKueue": "between the clusters of a `Fleet`: batch Jobs; no quota automation, no elastic jobs",
     "allocation of devices": "devices are counted, never allocated; a CEL function that is not evaluated is an error",
-    "concurrent admission, preemption gates and other alpha features": "read and validated; without effect",
+    "concurrent admission and other alpha features": "read and validated; without effect",
     "pods and their failures": "a job's pods are ready, failed or done when they are said to be",
     "retention of finished objects": "they stay until they are deleted",
 }

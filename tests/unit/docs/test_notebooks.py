@@ -48,4 +48,5 @@ def test_there_are_notebooks():
         "13_classical_or_fair",
         "14_quota_pull_request",
         "15_policy_study",
+        "16_dispatchers",
     ]

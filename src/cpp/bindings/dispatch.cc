@@ -1,0 +1,204 @@
+// A manager and its workers, each an engine of its own, and the dispatcher between them.
+#include "bindings/dispatch.h"
+
+#include "bindings/engine.h"
+#include "bindings/method.h"
+#include "bindings/pybind.h"
+#include "bindings/read.h"
+
+namespace kueue::python {
+
+DispatcherOptions ReadDispatcher(const py::dict& options) {
+  DispatcherOptions read;
+  const auto kind = options["kind"].cast<std::string>();
+  read.kind = kind == "Incremental" ? DispatcherKind::kIncremental
+              : kind == "External"  ? DispatcherKind::kExternal
+                                    : DispatcherKind::kAllAtOnce;
+  read.step = options["step"].cast<int32_t>();
+  read.round = options["round"].cast<Time>();
+  read.in_config_order = options["in_config_order"].cast<bool>();
+  read.worker_lost_timeout = options["worker_lost_timeout"].cast<Time>();
+  return read;
+}
+
+std::vector<CheckClusters> ReadCheckClusters(const py::handle& checks) {
+  std::vector<CheckClusters> read;
+  for (const py::handle& item : checks) {
+    const auto fields = item.cast<py::tuple>();
+    read.push_back({fields[0].cast<std::string>(), fields[1].cast<std::vector<int32_t>>()});
+  }
+  return read;
+}
+
+namespace {
+
+using namespace py::literals;
+
+const char* MoveName(Move move) {
+  static constexpr const char* kNames[] = {"created", "deleted", "updated",     "started",
+                                           "stopped", "opened",  "deactivating"};
+  return kNames[static_cast<int>(move)];
+}
+
+const char* CheckName(CheckState state) {
+  static constexpr const char* kNames[] = {"Pending", "Ready", "Retry", "Rejected"};
+  return kNames[static_cast<int>(state)];
+}
+
+}  // namespace
+
+// (what, cluster, workload), in the order in which it happened.
+class MoveList : public DispatchListener {
+ public:
+  explicit MoveList(const std::vector<WorkerCluster>& clusters) : clusters_(clusters) {}
+  void Moved(Move move, const Local& local, const Copy& copy) override {
+    moves.append(
+        py::make_tuple(MoveName(move), clusters_[static_cast<size_t>(copy.cluster)].name, local.key));
+  }
+  py::list moves;
+
+ private:
+  const std::vector<WorkerCluster>& clusters_;
+};
+
+// Engines are locked in one order: the manager, then the workers.
+class Dispatch {
+ public:
+  Dispatch(py::object manager, const py::list& clusters, const py::list& checks, const py::dict& options)
+      : dispatcher_(WithNames(ReadDispatcher(options)), ReadCheckClusters(checks)) {
+    engines_.push_back({std::move(manager), -1});
+    for (const py::handle& item : clusters) {
+      const auto fields = item.cast<py::tuple>();
+      if (!fields[1].is_none())
+        engines_.push_back({fields[1].cast<py::object>(), static_cast<int>(clusters_.size())});
+      WorkerCluster cluster;
+      cluster.name = fields[0].cast<std::string>();
+      cluster.connected = !fields[1].is_none();
+      clusters_.push_back(cluster);
+    }
+  }
+
+  py::list LookAtAll() {
+    return Do([this] { dispatcher_.LookAtAll(); });
+  }
+  py::list Collect() {
+    return Do([this] { dispatcher_.CollectGarbage(); });
+  }
+  void SetConnected(int32_t cluster, bool connected) {
+    Do([=] { dispatcher_.SetConnected(cluster, connected); });
+  }
+  void RefreshChecks() {
+    Do([this] { dispatcher_.RefreshChecks(); });
+  }
+  void Nominate(Serial serial, const std::vector<int32_t>& clusters) {
+    Do([&] { dispatcher_.Nominate(PlaceOf(manager_->state(), serial), clusters); });
+  }
+
+  // (check, state, message, nominated, cluster) of a workload of the manager; None where it has no MultiKueue
+  // check.
+  py::object StatusOf(Serial serial) {
+    py::object status = py::none();
+    Do([&] {
+      const Workload& workload = kueue::python::WorkloadOf(manager_->state(), serial);
+      const WorkloadCheck* check = dispatcher_.CheckOf(workload);
+      if (check == nullptr) return;
+      const Dispatched& dispatched = workload.Status().dispatched;
+      status = py::make_tuple(manager_->state().check_names.Name(check->check), CheckName(check->state),
+                              check->message, dispatched.nominated, dispatched.cluster);
+    });
+    return status;
+  }
+
+  // (cluster, id there, whether it has a job, whether that has pods) of the copies of a workload.
+  py::list CopiesOf(Serial serial) {
+    py::list copies;
+    Do([&] {
+      const Local* local = dispatcher_.Find(serial);
+      if (local == nullptr) return;
+      for (const Copy& copy : local->copies) {
+        const State& there = clusters_[static_cast<size_t>(copy.cluster)].engine->state();
+        const WorkloadId id = there.workloads.Find(copy.serial);
+        if (id == kNoId || there.At(id).deleted) continue;
+        const Dispatched& dispatched = there.At(id).Status().dispatched;
+        copies.append(py::make_tuple(copy.cluster, copy.serial, dispatched.job == JobPlace::kCopied,
+                                     dispatched.active));
+      }
+    });
+    return copies;
+  }
+
+  // A dispatcher that knows the same of forks of these engines.
+  std::unique_ptr<Dispatch> Fork(const py::object& manager, const py::list& workers) {
+    auto twin = std::make_unique<Dispatch>(*this);
+    size_t next = 0;
+    for (Held& held : twin->engines_) {
+      held.engine = held.cluster < 0 ? manager : workers[next++].cast<py::object>();
+    }
+    return twin;
+  }
+
+ private:
+  struct Held {
+    py::object engine;
+    int cluster;  // -1: the manager
+  };
+
+  static DispatcherOptions WithNames(DispatcherOptions options) {
+    options.finds_by_name = true;
+    return options;
+  }
+
+  py::list Do(const std::function<void()>& use) {
+    MoveList moves(clusters_);
+    Nest(0, [&] {
+      dispatcher_.Attach(manager_, &clusters_, &moves);
+      use();
+    });
+    return std::move(moves.moves);
+  }
+
+  void Nest(size_t at, const std::function<void()>& use) {
+    if (at == engines_.size()) return use();
+    engines_[at].engine.cast<SharedEngine&>().Change([&](Engine& engine) {
+      const int cluster = engines_[at].cluster;
+      (cluster < 0 ? manager_ : clusters_[static_cast<size_t>(cluster)].engine) = &engine;
+      Nest(at + 1, use);
+    });
+  }
+
+  Dispatcher dispatcher_;
+  std::vector<Held> engines_;
+  std::vector<WorkerCluster> clusters_;
+  Engine* manager_ = nullptr;
+};
+
+namespace {
+
+std::vector<Serial> IdsOf(SharedEngine& shared) {
+  return shared.Read([](const Engine& engine) {
+    std::vector<Serial> ids;
+    for (WorkloadId id : engine.state().Living()) {
+      if (!engine.state().At(id).deleted) ids.push_back(engine.state().At(id).serial);
+    }
+    return ids;
+  });
+}
+
+}  // namespace
+
+void BindDispatch(py::module_& module) {
+  AddMethod(module, "ids", &IdsOf);
+  py::class_<Dispatch>(module, "Dispatch")
+      .def(py::init<py::object, const py::list&, const py::list&, const py::dict&>(), "manager"_a,
+           "clusters"_a, "checks"_a, "options"_a)
+      .def("look", &Dispatch::LookAtAll)
+      .def("collect", &Dispatch::Collect)
+      .def("set_connected", &Dispatch::SetConnected, "cluster"_a, "connected"_a)
+      .def("refresh_checks", &Dispatch::RefreshChecks)
+      .def("nominate", &Dispatch::Nominate, "id"_a, "clusters"_a)
+      .def("status", &Dispatch::StatusOf, "id"_a)
+      .def("copies", &Dispatch::CopiesOf, "id"_a)
+      .def("fork", &Dispatch::Fork, "manager"_a, "workers"_a);
+}
+
+}  // namespace kueue::python

@@ -1,0 +1,18 @@
+// Options of a dispatcher as Python gives them.
+#ifndef KUEUE_BINDINGS_DISPATCH_H_
+#define KUEUE_BINDINGS_DISPATCH_H_
+
+#include <vector>
+
+#include "bindings/pybind.h"
+#include "fleet/dispatcher.h"
+
+namespace kueue::python {
+
+DispatcherOptions ReadDispatcher(const py::dict& options);
+// (check, numbers of its clusters) of each MultiKueue check.
+std::vector<CheckClusters> ReadCheckClusters(const py::handle& checks);
+
+}  // namespace kueue::python
+
+#endif  // KUEUE_BINDINGS_DISPATCH_H_

@@ -1,0 +1,239 @@
+// A fleet in virtual time.
+#include "fleet/fleet_run.h"
+
+#include <limits>
+#include <mutex>
+
+#include "bindings/dispatch.h"
+#include "bindings/engine.h"
+#include "bindings/pybind.h"
+#include "bindings/run_tables.h"
+
+namespace kueue::python {
+
+namespace {
+
+using namespace py::literals;
+
+template <typename T>
+py::array_t<T> ColumnOf(const std::vector<T>& values) {
+  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
+FleetOptions ReadFleetOptions(const py::dict& given) {
+  FleetOptions options;
+  options.dispatcher = ReadDispatcher(given);
+  options.dispatcher.is_virtual_time = true;
+  options.checks = ReadCheckClusters(given["checks"]);
+  options.names = given["names"].cast<std::vector<std::string>>();
+  options.sync = given["sync"].cast<std::vector<Time>>();
+  options.until = given["until"].cast<Time>();
+  for (const py::handle& item : given["connections"]) {
+    const auto fields = item.cast<py::tuple>();
+    options.connections.push_back(
+        {fields[0].cast<Time>(), fields[1].cast<int32_t>(), fields[2].cast<bool>()});
+  }
+  return options;
+}
+
+}  // namespace
+
+class FleetHandle {
+ public:
+  // `runs` are the VirtualRuns of the manager and the workers, which keep the arrays that they read.
+  FleetHandle(const py::list& runs, const py::dict& options) : kept_(runs) {
+    std::vector<std::shared_ptr<Simulation>> sites;
+    for (const py::handle& run : runs)
+      sites.push_back(run.attr("simulation").cast<std::shared_ptr<Simulation>>());
+    run_ = std::make_unique<FleetRun>(std::move(sites), ReadFleetOptions(options));
+    if (!options["external"].is_none()) SetExternal(options["external"]);
+  }
+  FleetHandle(const FleetHandle& other) : kept_(other.kept_) {
+    const Lock lock(other);
+    run_ = std::make_unique<FleetRun>(*other.run_);
+  }
+  FleetHandle& operator=(const FleetHandle&) = delete;
+
+  bool Advance(int64_t work, Time until) {
+    const py::gil_scoped_release release;
+    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    return run_->Run(work, until);
+  }
+  // 0: nothing happens any more, 2: a moment is over.
+  int Step(int64_t, Time until) {
+    const py::gil_scoped_release release;
+    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    return run_->RunMoment(until) ? 2 : 0;
+  }
+  void Close() {
+    const Lock lock(*this);
+    run_->Close();
+  }
+  py::list Sites() const {
+    const Lock lock(*this);
+    py::list sites;
+    for (const auto& site : run_->sites()) sites.append(py::cast(site));
+    return sites;
+  }
+  py::dict Stats() const {
+    const Lock lock(*this);
+    const SimulationStats& stats = run_->manager().stats();
+    int64_t cycles = 0, workloads = -run_->made(), admissions = 0, evictions = 0;
+    Time end = 0;
+    bool stopped = false;
+    for (const auto& site : run_->sites()) {
+      cycles += site->stats().cycles;
+      workloads += site->stats().workloads;
+      admissions += site->stats().admissions;
+      evictions += site->stats().evictions;
+      end = std::max(end, site->stats().end);
+      stopped = stopped || site->stopped();
+    }
+    int64_t finished = stats.finished;
+    for (size_t i = 1; i < run_->sites().size(); ++i) finished += FinishedOwn(*run_->sites()[i]);
+    return py::dict("workloads"_a = workloads, "cycles"_a = cycles, "admissions"_a = admissions,
+                    "evictions"_a = evictions, "finished"_a = finished, "end"_a = end, "now"_a = run_->now(),
+                    "start"_a = run_->manager().start(), "stopped"_a = stopped,
+                    "dispatch_wait"_a = run_->dispatch_wait());
+  }
+  // What became of the manager's jobs, by row.
+  py::dict Fates() const {
+    const Lock lock(*this);
+    const JobColumns& columns = run_->manager().columns();
+    const auto size = static_cast<size_t>(columns.size());
+    const auto seconds = [this](Time at) {
+      return at < 0 ? std::numeric_limits<double>::quiet_NaN() : run_->manager().recorder().Seconds(at);
+    };
+    std::vector<double> dispatched(size), admitted(size), first_start(size), end(size), closed(size),
+        idle(size), held(size), lost(size), overhead(size);
+    std::vector<int32_t> copies(size), starts(size), retries(size), rounds(size), cluster(size);
+    std::vector<uint8_t> runs(size);
+    for (int32_t job = 0; job < columns.size(); ++job) {
+      const auto row = static_cast<size_t>(columns.Row(job));
+      const Fate fate = WithCopies(job);
+      dispatched[row] = seconds(fate.dispatched);
+      admitted[row] = seconds(fate.admitted);
+      first_start[row] = seconds(fate.first_start);
+      end[row] = seconds(fate.end);
+      closed[row] = seconds(fate.closed);
+      idle[row] = static_cast<double>(fate.idle) / 1e9;
+      held[row] = static_cast<double>(fate.done + fate.lost + fate.overhead) / 1e9;
+      lost[row] = static_cast<double>(fate.lost) / 1e9;
+      overhead[row] = static_cast<double>(fate.overhead) / 1e9;
+      copies[row] = fate.copies;
+      starts[row] = fate.starts;
+      retries[row] = fate.retries;
+      rounds[row] = fate.rounds;
+      cluster[row] = fate.cluster;
+      runs[row] = fate.runs ? 1 : 0;
+    }
+    return py::dict("dispatched"_a = ColumnOf(dispatched), "admitted_on_worker"_a = ColumnOf(admitted),
+                    "first_start"_a = ColumnOf(first_start), "end"_a = ColumnOf(end),
+                    "closed"_a = ColumnOf(closed), "idle"_a = ColumnOf(idle), "held"_a = ColumnOf(held),
+                    "lost"_a = ColumnOf(lost), "overhead"_a = ColumnOf(overhead),
+                    "copies"_a = ColumnOf(copies), "starts"_a = ColumnOf(starts),
+                    "retries"_a = ColumnOf(retries), "rounds"_a = ColumnOf(rounds),
+                    "cluster"_a = ColumnOf(cluster), "runs_now"_a = ColumnOf(runs));
+  }
+  py::dict Copies() const {
+    const Lock lock(*this);
+    const CopyTable& table = run_->copies();
+    return py::dict("job"_a = ColumnOf(table.job), "cluster"_a = ColumnOf(table.cluster),
+                    "made"_a = ColumnOf(table.made), "reserved"_a = ColumnOf(table.reserved),
+                    "admitted"_a = ColumnOf(table.admitted), "removed"_a = ColumnOf(table.removed),
+                    "outcome"_a = ColumnOf(table.outcome), "preempted"_a = ColumnOf(table.preempted),
+                    "preempted_lost"_a = ColumnOf(table.preempted_lost), "held"_a = ColumnOf(table.held),
+                    "assigned"_a = ColumnOf(table.assigned));
+  }
+  // Rows of jobs that are dispatched again and again.
+  std::vector<int32_t> Loops() const {
+    const Lock lock(*this);
+    std::vector<int32_t> rows;
+    for (int32_t job : run_->loops()) rows.push_back(run_->manager().columns().Row(job));
+    return rows;
+  }
+  std::unique_ptr<SharedEngine> Fork(size_t site) const {
+    const Lock lock(*this);
+    return ForkOf(*run_->sites().at(site));
+  }
+
+ private:
+  // No thread waits for the mutex while it holds the GIL, which a running External needs.
+  class Lock {
+   public:
+    explicit Lock(const FleetHandle& handle) : handle_(handle) {
+      if (handle_.mutex_.try_lock()) return;
+      const py::gil_scoped_release release;
+      handle_.mutex_.lock();
+    }
+    ~Lock() { handle_.mutex_.unlock(); }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+   private:
+    const FleetHandle& handle_;
+  };
+
+  static std::unique_ptr<SharedEngine> ForkOf(const Simulation& run) {
+    auto engine = std::make_shared<Engine>(run.engine());
+    State& state = engine->state();
+    state.followed.on = false;
+    state.followed.steps.clear();
+    state.followed.held_back.clear();
+    engine->SetStopDelay(0);
+    return std::make_unique<SharedEngine>(std::move(engine));
+  }
+  static int64_t FinishedOwn(const Simulation& run) {
+    int64_t finished = 0;
+    for (int32_t job = 0; job < run.columns().size(); ++job) {
+      if (run.IsOwn(job) && run.HasCopy(job) && run.JobAt(job).state == JobState::kFinished) ++finished;
+    }
+    return finished;
+  }
+  // With what the copies that are there have done so far.
+  Fate WithCopies(int32_t job) const {
+    Fate fate = run_->fates()[static_cast<size_t>(job)];
+    for (size_t i = 1; i < run_->sites().size(); ++i) {
+      const Simulation& run = *run_->sites()[i];
+      if (run.IsOwn(job) || !run.HasCopy(job)) continue;
+      const Job& copy = run.JobAt(job);
+      fate.lost += copy.lost;
+      fate.overhead += copy.overhead;
+      if (fate.cluster != static_cast<int32_t>(i) - 1) continue;
+      fate.done = copy.done;
+      if (copy.started >= 0 && !copy.losing) fate.done += run_->now() - copy.started;
+    }
+    if (fate.idle_since >= 0) fate.idle += run_->now() - fate.idle_since;
+    return fate;
+  }
+  void SetExternal(const py::object& choose) {
+    run_->SetExternal([choose](const FleetRun& run, int32_t job,
+                               std::vector<int32_t> clusters) -> std::optional<std::vector<int32_t>> {
+      const py::gil_scoped_acquire acquire;
+      const py::object chosen = choose(run.manager().columns().Row(job), clusters, run.now());
+      if (chosen.is_none()) return std::nullopt;
+      return chosen.cast<std::vector<int32_t>>();
+    });
+  }
+
+  py::list kept_;
+  std::unique_ptr<FleetRun> run_;
+  mutable std::recursive_mutex mutex_;
+};
+
+void BindFleetRun(py::module_& module) {
+  py::class_<FleetHandle>(module, "FleetRun")
+      .def(py::init<const py::list&, const py::dict&>(), "runs"_a, "options"_a)
+      .def("advance", &FleetHandle::Advance, "work"_a = 4096, "until"_a = INT64_MAX)
+      .def("step", &FleetHandle::Step, "work"_a = 4096, "until"_a = INT64_MAX)
+      .def("close", &FleetHandle::Close)
+      .def("copy", [](const FleetHandle& run) { return std::make_unique<FleetHandle>(run); })
+      .def("fork", &FleetHandle::Fork, "site"_a)
+      .def("fates", &FleetHandle::Fates)
+      .def("copies", &FleetHandle::Copies)
+      .def("dispatch_loops", &FleetHandle::Loops)
+      .def_property_readonly("sites", &FleetHandle::Sites)
+      .def_property_readonly("stats", &FleetHandle::Stats);
+}
+
+}  // namespace kueue::python

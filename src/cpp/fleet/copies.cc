@@ -1,0 +1,157 @@
+// What a dispatcher creates, changes and deletes on workers.
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "fleet/dispatcher.h"
+#include "workload/shape.h"
+
+namespace kueue {
+namespace {
+
+constexpr size_t kMostSpecs = 1 << 16;
+
+// Whether the copy still exists; its place may have changed.
+bool IsThere(const Engine& engine, Copy& copy) {
+  const WorkloadTable& table = engine.state().workloads;
+  const bool is_known = static_cast<size_t>(copy.id) < table.size() && !table.IsFree(copy.id) &&
+                        engine.state().At(copy.id).serial == copy.serial;
+  if (!is_known) copy.id = table.Find(copy.serial);
+  return copy.id != kNoId && !engine.state().At(copy.id).deleted;
+}
+
+bool SamePodSet(const PodSetSpec& a, const PodSetSpec& b) {
+  if (a.name != b.name || a.count != b.count || a.min_count != b.min_count || a.group != b.group ||
+      a.topology_request != b.topology_request) {
+    return false;
+  }
+  return a.pod_template == b.pod_template || SpecShape(*a.pod_template) == SpecShape(*b.pod_template);
+}
+
+// Preemption gates apart (workload.go:isRemoteSpecOutOfSync).
+bool SameSpec(const WorkloadSpec& a, const WorkloadSpec& b) {
+  return a.queue_name == b.queue_name && a.priority == b.priority && a.priority_class == b.priority_class &&
+         a.active == b.active && a.maximum_execution_time_seconds == b.maximum_execution_time_seconds &&
+         std::equal(a.pod_sets.begin(), a.pod_sets.end(), b.pod_sets.begin(), b.pod_sets.end(), SamePodSet);
+}
+
+// Mirrors pkg/workload/workload.go:PriorityChanged.
+bool PriorityDiffers(const WorkloadSpec& local, const WorkloadSpec& remote) {
+  if (absl::StrContains(local.priority_class, "scheduling.k8s.io/PriorityClass/") ||
+      !absl::StrContains(remote.priority_class, "/WorkloadPriorityClass/")) {
+    return false;
+  }
+  return local.priority_class != remote.priority_class || local.priority != remote.priority;
+}
+
+}  // namespace
+
+// Copies that somebody else has deleted are no more.
+void Dispatcher::ForgetMissing(Local& local) {
+  std::vector<Copy>& copies = local.copies;
+  copies.erase(std::remove_if(copies.begin(), copies.end(),
+                              [this](Copy& copy) { return !IsThere(EngineOf(copy), copy); }),
+               copies.end());
+}
+
+void Dispatcher::FindByName(Group& group) {
+  for (int32_t cluster : group.clusters) {
+    if (!IsConnected(cluster) || CopyOn(group.local, cluster) != nullptr) continue;
+    const State& state = At(cluster).engine->state();
+    const WorkloadId id = state.FindWorkload(group.local.key);
+    if (id == kNoId || state.At(id).deleted) continue;
+    std::vector<Copy>& copies = group.local.copies;
+    const auto place =
+        std::find_if(copies.begin(), copies.end(), [&](const Copy& copy) { return copy.cluster > cluster; });
+    copies.insert(place, {cluster, id, state.At(id).serial, nullptr, nullptr});
+  }
+}
+
+void Dispatcher::See(Group& group) {
+  ForgetMissing(group.local);
+  if (options_.finds_by_name) FindByName(group);
+  for (int32_t cluster : group.clusters) {
+    if (IsConnected(cluster) && CopyOn(group.local, cluster) != nullptr) group.visible.push_back(cluster);
+  }
+}
+
+Copy* Dispatcher::CopyOn(Local& local, int32_t cluster) const {
+  const auto place = std::lower_bound(local.copies.begin(), local.copies.end(), cluster,
+                                      [](const Copy& copy, int32_t number) { return copy.cluster < number; });
+  return place == local.copies.end() || place->cluster != cluster ? nullptr : &*place;
+}
+
+std::shared_ptr<const WorkloadSpec> Dispatcher::SpecForCopy(const std::shared_ptr<const WorkloadSpec>& spec) {
+  const bool gated = manager().config.gates.multi_kueue_orchestrated_preemption;
+  if (!gated && spec->job_uid.empty()) return spec;
+  if (specs_.size() >= kMostSpecs) specs_.clear();
+  Made& made = specs_[spec.get()];
+  if (made.first != nullptr) return made.second;
+  auto copied = std::make_shared<WorkloadSpec>(*spec);
+  copied->job_uid.clear();
+  if (gated) copied->preemption_gates = {kMultiKueueGate};
+  made = {spec, std::move(copied)};
+  return made.second;
+}
+
+// Mirrors workload.go:cloneForCreate. A copy is as old as its dispatch.
+void Dispatcher::Create(Local& local, int32_t cluster) {
+  const Workload& workload = WorkloadOf(local);
+  Engine& engine = *At(cluster).engine;
+  engine.SetNow(manager().now);
+  Copy copy;
+  copy.cluster = cluster;
+  copy.local = workload.spec;
+  copy.made = SpecForCopy(workload.spec);
+  copy.id = engine.Submit({workload.name, workload.uid, std::nullopt, false, copy.made});
+  copy.serial = engine.state().At(copy.id).serial;
+  engine.state().EditStatus(engine.state().At(copy.id)).dispatched.job = JobPlace::kNone;
+  const auto place =
+      std::lower_bound(local.copies.begin(), local.copies.end(), cluster,
+                       [](const Copy& other, int32_t number) { return other.cluster < number; });
+  const auto made = local.copies.insert(place, std::move(copy));
+  Report(Move::kCreated, local, *made);
+}
+
+// Its job, then the copy: the worker's quota is free at once.
+void Dispatcher::Remove(Local& local, int32_t cluster) {
+  Copy* const copy = CopyOn(local, cluster);
+  if (copy == nullptr) return;
+  if (WorkloadOf(*copy).Status().dispatched.job == JobPlace::kCopied) Report(Move::kStopped, local, *copy);
+  Report(Move::kDeleted, local, *copy);
+  EngineOf(*copy).Delete(copy->id);
+  local.copies.erase(local.copies.begin() + (copy - local.copies.data()));
+}
+
+bool Dispatcher::RemoveAllBut(const Group& group, int32_t kept) {
+  bool changed = false;
+  for (int32_t cluster : group.visible) {
+    if (cluster == kept || CopyOn(group.local, cluster) == nullptr) continue;
+    Remove(group.local, cluster);
+    changed = true;
+  }
+  return changed;
+}
+
+bool Dispatcher::IsInSync(Copy& copy, const std::shared_ptr<const WorkloadSpec>& spec) const {
+  const std::shared_ptr<const WorkloadSpec>& there = WorkloadOf(copy).spec;
+  if (copy.local == spec && copy.made == there) return true;
+  if (!SameSpec(*spec, *there)) return false;
+  copy.local = spec;
+  copy.made = there;
+  return true;
+}
+
+// A priority that changed by a WorkloadPriorityClass is copied; returns whether it was.
+bool Dispatcher::UpdatePriority(const Group& group, Copy& copy) {
+  const WorkloadSpec& local = *WorkloadOf(group.local).spec;
+  const Workload& remote = WorkloadOf(copy);
+  if (!PriorityDiffers(local, *remote.spec)) return false;
+  auto spec = std::make_shared<WorkloadSpec>(*remote.spec);
+  spec->priority = local.priority;
+  spec->priority_class = local.priority_class;
+  EngineOf(copy).Update(copy.id, {remote.name, remote.uid, remote.created, false, std::move(spec)});
+  Report(Move::kUpdated, group.local, copy);
+  return true;
+}
+
+}  // namespace kueue

@@ -1,0 +1,266 @@
+#include "fleet/dispatcher.h"
+
+#include <algorithm>
+
+#include "lifecycle/controllers.h"
+
+namespace kueue {
+namespace {
+
+constexpr const char* kController = "kueue.x-k8s.io/multikueue";
+
+}  // namespace
+
+Dispatcher::Dispatcher(DispatcherOptions options, std::vector<CheckClusters> checks)
+    : options_(options), checks_(std::move(checks)) {}
+
+void Dispatcher::Attach(Engine* manager, std::vector<WorkerCluster>* clusters, DispatchListener* listener) {
+  manager_ = manager;
+  clusters_ = clusters;
+  listener_ = listener;
+  check_ids_.clear();
+  for (const CheckClusters& check : checks_) check_ids_.push_back(manager->state().InternCheck(check.check));
+}
+
+const Local* Dispatcher::Find(Serial serial) const {
+  const auto known = locals_.find(serial);
+  return known == locals_.end() ? nullptr : &known->second;
+}
+
+Local& Dispatcher::Of(WorkloadId id) {
+  const Workload& workload = manager().At(id);
+  Local& local = locals_[workload.serial];
+  local.id = id;
+  if (local.serial == kNoId) {
+    local.serial = workload.serial;
+    local.key = workload.Key();
+  }
+  return local;
+}
+
+// Mirrors pkg/util/admissioncheck/admissioncheck.go:GetMultiKueueAdmissionCheck.
+const WorkloadCheck* Dispatcher::CheckOf(const Workload& workload) const {
+  if (workload.status == nullptr) return nullptr;
+  for (const WorkloadCheck& check : workload.status->checks) {
+    if (ConfigOf(check) == kNoId) continue;
+    const AdmissionCheckState& known = manager().checks[static_cast<size_t>(check.check)];
+    if (known.exists && known.spec.controller == kController) return &check;
+  }
+  return nullptr;
+}
+
+int32_t Dispatcher::ConfigOf(const WorkloadCheck& check) const {
+  const auto found = std::find(check_ids_.begin(), check_ids_.end(), check.check);
+  return found == check_ids_.end() ? kNoId : static_cast<int32_t>(found - check_ids_.begin());
+}
+
+// All workloads in the order of their keys, those included that were deleted since the last look.
+std::vector<Dispatcher::Turn> Dispatcher::Turns() const {
+  std::vector<Turn> turns;
+  for (WorkloadId id : manager().Living()) {
+    const Workload& workload = manager().At(id);
+    if (!workload.deleted) turns.push_back({workload.Key(), workload.serial, id});
+  }
+  for (const auto& [serial, local] : locals_) {
+    const WorkloadId id = manager().workloads.Find(serial);
+    const bool is_deleted = id == kNoId || manager().At(id).deleted;
+    if (is_deleted && !local.gone) turns.push_back({local.key, serial, kNoId});
+  }
+  std::sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) {
+    return a.key != b.key ? a.key < b.key : a.serial < b.serial;
+  });
+  return turns;
+}
+
+void Dispatcher::LookAtAll() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Turn& turn : Turns()) {
+      if (turn.id == kNoId ? LookAtDeleted(turn.serial) : Look(turn.id)) changed = true;
+    }
+  }
+}
+
+bool Dispatcher::Look(WorkloadId id) {
+  const Workload& workload = manager().At(id);
+  looked_ = nullptr;
+  if (CheckOf(workload) == nullptr && Find(workload.serial) == nullptr) return false;
+  Local& local = Of(id);
+  looked_ = &local;
+  local.again.reset();
+  bool nominated = false;
+  if (options_.kind == DispatcherKind::kIncremental) nominated = LookIncrementally(local);
+  if (external_ && options_.kind == DispatcherKind::kExternal) nominated = LookExternally(local);
+  return Reconcile(local) || nominated;
+}
+
+bool Dispatcher::LookAtDeleted(Serial serial) {
+  const auto known = locals_.find(serial);
+  if (known == locals_.end()) return false;
+  Local& local = known->second;
+  const size_t before = local.copies.size();
+  local.gone = true;
+  local.again.reset();
+  ForgetMissing(local);
+  if (local.config != kNoId) {
+    for (int32_t cluster : checks_[static_cast<size_t>(local.config)].clusters) {
+      if (IsConnected(cluster)) Remove(local, cluster);
+    }
+  }
+  const bool changed = local.copies.size() != before;
+  if (local.copies.empty()) locals_.erase(known);
+  return changed;
+}
+
+// Mirrors pkg/controller/admissionchecks/multikueue/multikueuecluster.go:runGC.
+void Dispatcher::CollectGarbage() {
+  std::vector<Serial> serials;
+  for (const auto& [serial, local] : locals_) serials.push_back(serial);
+  std::sort(serials.begin(), serials.end());
+  for (Serial serial : serials) {
+    Local& local = locals_.at(serial);
+    if (manager().FindWorkload(local.key) != kNoId) continue;
+    ForgetMissing(local);
+    for (size_t i = local.copies.size(); i-- > 0;) {
+      if (IsConnected(local.copies[i].cluster)) Remove(local, local.copies[i].cluster);
+    }
+    if (local.copies.empty() && local.gone) locals_.erase(serial);
+  }
+}
+
+void Dispatcher::SetConnected(int32_t cluster, bool connected) {
+  WorkerCluster& at = (*clusters_)[static_cast<size_t>(cluster)];
+  if (at.connected == connected) return;
+  at.connected = connected;
+  at.lost_since = manager().now;
+  RefreshChecks();
+}
+
+// Mirrors pkg/controller/admissionchecks/multikueue/admissioncheck.go:Reconcile.
+void Dispatcher::RefreshChecks() {
+  for (const CheckClusters& check : checks_) {
+    const AdmissionCheckState known =
+        manager().checks[static_cast<size_t>(manager().InternCheck(check.check))];
+    const bool active = std::any_of(check.clusters.begin(), check.clusters.end(),
+                                    [this](int32_t cluster) { return IsConnected(cluster); });
+    if (!known.exists || known.spec.active == active) continue;
+    manager_->ApplyCheck({check.check, known.spec.controller, active});
+  }
+}
+
+void Dispatcher::Nominate(WorkloadId id, std::vector<int32_t> clusters) {
+  manager().EditStatus(manager().At(id)).dispatched.nominated = std::move(clusters);
+  AfterWrite(manager(), id);
+}
+
+// Mirrors pkg/controller/workloaddispatcher/incrementaldispatcher.go:Reconcile.
+bool Dispatcher::LookIncrementally(Local& local) {
+  const std::vector<int32_t>* clusters = ClustersToNominate(local);
+  if (clusters == nullptr) return false;
+  if (WorkloadOf(local).IsFinished() || !WorkloadOf(local).HasQuotaReservation()) {
+    local.round.reset();
+    return false;
+  }
+  return NominateNext(local, *clusters);
+}
+
+// The clusters of the check; null where it is not Pending or has its cluster.
+const std::vector<int32_t>* Dispatcher::ClustersToNominate(Local& local) const {
+  const Workload& workload = WorkloadOf(local);
+  const WorkloadCheck* check = CheckOf(workload);
+  if (check == nullptr || check->state != CheckState::kPending ||
+      workload.Status().dispatched.cluster != kNoId) {
+    return nullptr;
+  }
+  const int32_t config = ConfigOf(*check);
+  return config == kNoId ? nullptr : &checks_[static_cast<size_t>(config)].clusters;
+}
+
+bool Dispatcher::LookExternally(Local& local) {
+  const std::vector<int32_t>* clusters = ClustersToNominate(local);
+  const Workload& workload = WorkloadOf(local);
+  if (clusters == nullptr || workload.IsFinished() || workload.IsEvicted() ||
+      !workload.HasQuotaReservation() || !AreOthersReady(local)) {
+    return false;
+  }
+  std::optional<std::vector<int32_t>> chosen = external_(local, *clusters);
+  if (!chosen || *chosen == workload.Status().dispatched.nominated) return false;
+  Nominate(local.id, std::move(*chosen));
+  return true;
+}
+
+bool Dispatcher::NominateNext(Local& local, const std::vector<int32_t>& clusters) {
+  const Time now = manager().now;
+  const std::vector<int32_t>& nominated = WorkloadOf(local).Status().dispatched.nominated;
+  std::vector<int32_t> next;
+  for (int32_t cluster : clusters) {
+    if (std::find(nominated.begin(), nominated.end(), cluster) == nominated.end()) next.push_back(cluster);
+  }
+  if (next.empty()) return false;
+  if (local.round) {
+    const Time passed = now - *local.round;
+    if (options_.is_virtual_time ? passed < options_.round : passed <= options_.round) {
+      Again(local, *local.round + options_.round);
+      return false;
+    }
+  }
+  if (!options_.in_config_order) {
+    std::sort(next.begin(), next.end(), [this](int32_t a, int32_t b) { return At(a).name < At(b).name; });
+  }
+  const bool has_more = next.size() > static_cast<size_t>(options_.step);
+  if (has_more) next.resize(static_cast<size_t>(options_.step));
+  std::vector<int32_t> all = nominated;
+  all.insert(all.end(), next.begin(), next.end());
+  Nominate(local.id, std::move(all));
+  local.round = now;
+  ++local.rounds;
+  if (has_more) Again(local, now + options_.round);
+  return true;
+}
+
+// All clusters that are connected, by name; written only if others were nominated.
+bool Dispatcher::NominateAll(const Group& group) {
+  std::vector<int32_t> connected;
+  for (int32_t cluster : group.clusters) {
+    if (IsConnected(cluster)) connected.push_back(cluster);
+  }
+  const std::vector<int32_t>& nominated = WorkloadOf(group.local).Status().dispatched.nominated;
+  if (connected.size() == nominated.size() &&
+      std::is_permutation(connected.begin(), connected.end(), nominated.begin())) {
+    return false;
+  }
+  std::sort(connected.begin(), connected.end(),
+            [this](int32_t a, int32_t b) { return At(a).name < At(b).name; });
+  Nominate(group.local.id, std::move(connected));
+  return true;
+}
+
+bool Dispatcher::AreOthersReady(const Local& local) const {
+  const Workload& workload = WorkloadOf(local);
+  const WorkloadCheck* own = CheckOf(workload);
+  const std::vector<WorkloadCheck>& all = workload.Status().checks;
+  return std::all_of(all.begin(), all.end(), [own](const WorkloadCheck& check) {
+    return &check == own || check.state == CheckState::kReady;
+  });
+}
+
+// Mirrors workload.go:nominateAndSynchronizeWorkers.
+bool Dispatcher::NominateAndSync(const Group& group) {
+  if (!AreOthersReady(group.local)) return false;
+  bool changed = options_.kind == DispatcherKind::kAllAtOnce && NominateAll(group);
+  const std::vector<int32_t> nominated = WorkloadOf(group.local).Status().dispatched.nominated;
+  for (int32_t cluster : group.clusters) {
+    if (!IsConnected(cluster)) continue;
+    const bool wanted = std::find(nominated.begin(), nominated.end(), cluster) != nominated.end();
+    if (wanted == (CopyOn(group.local, cluster) != nullptr)) continue;
+    if (wanted) {
+      Create(group.local, cluster);
+    } else {
+      Remove(group.local, cluster);
+    }
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace kueue

@@ -1,0 +1,193 @@
+// What a fleet's run notes of jobs and copies.
+#include <algorithm>
+#include <limits>
+
+#include "fleet/fleet_run.h"
+#include "lifecycle/conditions.h"
+
+namespace kueue {
+
+void FleetRun::Happened(int32_t site, EventKind kind, int32_t job, int32_t by) {
+  Wake(site);
+  if (site == kManager) {
+    OfManager(kind, job);
+  } else {
+    OfWorker(site, kind, job, by);
+  }
+}
+
+void FleetRun::OfManager(EventKind kind, int32_t job) {
+  Fate& fate = At(job);
+  const auto stop_idling = [&] {
+    if (fate.idle_since >= 0) fate.idle += now_ - fate.idle_since;
+    fate.idle_since = -1;
+  };
+  switch (kind) {
+    case EventKind::kReserved:
+      fate.reserved = now_;
+      if (!fate.runs) fate.idle_since = now_;
+      return Change(job);
+    case EventKind::kReleased:
+      stop_idling();
+      fate.reserved = -1;
+      return Change(job);
+    case EventKind::kFinished:
+      stop_idling();
+      fate.reserved = -1;
+      fate.closed = now_;
+      ++finished_;
+      return Change(job);
+    case EventKind::kEvicted: {
+      const State& state = manager().engine().state();
+      const Workload& workload = state.At(manager().JobAt(job).workload);
+      const Condition* evicted = workload.Find(ConditionType::kEvicted);
+      if (evicted != nullptr && evicted->reason == Id(Reason::kAdmissionCheck)) Retried(job);
+      return Change(job);
+    }
+    case EventKind::kCreated:  // or another change
+      return Change(job);
+    default:
+      return;
+  }
+}
+
+void FleetRun::OfWorker(int32_t site, EventKind kind, int32_t job, int32_t by) {
+  const Simulation& run = Site(site);
+  if (kind == EventKind::kEvicted && by >= 0 && !run.IsOwn(by) && run.HasCopy(by)) {
+    Open& preemptor = OpenOf(site, by);
+    ++preemptor.preempted;
+    preemptor.preempted_lost += run.JobAt(job).last.lost;
+  }
+  if (run.IsOwn(job) || !run.HasCopy(job)) return;
+  Open& open = OpenOf(site, job);
+  switch (kind) {
+    case EventKind::kReserved:
+      if (open.reserved < 0) open.reserved = now_;
+      break;
+    case EventKind::kAdmitted:
+      if (open.admitted < 0) open.admitted = now_;
+      if (run.JobAt(job).started == now_) Started(site, job);
+      break;
+    case EventKind::kEvicted:
+      Stopped(job);
+      break;
+    case EventKind::kFinished:
+      At(job).end = now_;
+      Stopped(job);
+      break;
+    default:
+      break;
+  }
+  PlanLook(job, site - 1);
+}
+
+// A run begins on a worker: the manager's job counts as active from now on.
+void FleetRun::Started(int32_t site, int32_t job) {
+  Fate& fate = At(job);
+  if (fate.idle_since >= 0) fate.idle += now_ - fate.idle_since;
+  fate.idle_since = -1;
+  if (fate.first_start < 0) fate.first_start = now_;
+  ++fate.starts;
+  fate.runs = true;
+  fate.cluster = site - 1;
+  if (fate.reserved >= 0) dispatch_wait_ += now_ - fate.reserved;
+  Open& open = OpenOf(site, job);
+  open.ran = true;
+  fate.admitted = open.admitted;
+  State& state = manager().engine().state();
+  state.EditStatus(state.At(manager().JobAt(job).workload)).dispatched.active = true;
+}
+
+void FleetRun::Stopped(int32_t job) {
+  Fate& fate = At(job);
+  if (!fate.runs) return;
+  fate.runs = false;
+  if (fate.reserved >= 0) fate.idle_since = now_;
+}
+
+void FleetRun::Moved(Move move, const Local& local, const Copy& copy) {
+  const int32_t site = copy.cluster + 1, job = manager().JobOf(local.id);
+  Simulation& run = Site(site);
+  Wake(site);
+  if (job < 0) return;
+  switch (move) {
+    case Move::kCreated: {
+      Fate& fate = At(job);
+      Job before;
+      before.runs = fate.starts;
+      before.done = fate.done;
+      run.AddCopy(job, copy.id, before);
+      Open& open = OpenOf(site, job);
+      open = Open();
+      open.made = now_;
+      if (fate.dispatched < 0) fate.dispatched = now_;
+      ++fate.copies;
+      ++made_;
+      return PlanLook(job, copy.cluster);
+    }
+    case Move::kStarted:
+      run.StartCopy(job);
+      if (run.JobAt(job).started == now_) Started(site, job);
+      return PlanLook(job, copy.cluster);
+    case Move::kDeleted:
+      return Remove(local, copy, job);
+    default:
+      return;
+  }
+}
+
+void FleetRun::Remove(const Local& local, const Copy& copy, int32_t job) {
+  const int32_t site = copy.cluster + 1;
+  const Open open = OpenOf(site, job);
+  const CopyOutcome outcome = OutcomeOf(local, copy, open);
+  const bool ran = Site(site).JobAt(job).started >= 0;
+  const Job ended = Site(site).RemoveCopy(job);
+  Fate& fate = At(job);
+  if (open.ran) fate.done = ended.done;
+  fate.lost += ended.lost;
+  fate.overhead += ended.overhead;
+  if (ran && fate.cluster == copy.cluster) Stopped(job);
+  for (const Copy& other : local.copies) {  // an older run, on a worker that has come back, goes on
+    if (other.cluster == copy.cluster || Site(other.cluster + 1).JobAt(job).started < 0) continue;
+    fate.runs = true;
+    fate.cluster = other.cluster;
+    fate.idle_since = -1;
+  }
+  Record(site, job, open, ended, outcome);
+}
+
+CopyOutcome FleetRun::OutcomeOf(const Local& local, const Copy& copy, const Open& open) const {
+  if (open.ran) return CopyOutcome::kWon;
+  if (dispatcher_.WorkloadOf(copy).IsEvicted()) return CopyOutcome::kEvicted;
+  const Workload& workload = manager().engine().state().At(local.id);
+  const bool waits = workload.HasQuotaReservation() && !workload.IsEvicted() && !workload.IsFinished();
+  return waits ? CopyOutcome::kLost : CopyOutcome::kWithdrawn;
+}
+
+void FleetRun::Record(int32_t site, int32_t job, const Open& open, const Job& ended, CopyOutcome outcome) {
+  const auto seconds = [this](Time at) {
+    return at < 0 ? std::numeric_limits<double>::quiet_NaN() : manager().recorder().Seconds(at);
+  };
+  const bool present = outcome == CopyOutcome::kPresent;
+  table_.job.push_back(manager().columns().Row(job));
+  table_.cluster.push_back(site - 1);
+  table_.made.push_back(seconds(open.made));
+  table_.reserved.push_back(seconds(open.reserved));
+  table_.admitted.push_back(seconds(open.admitted));
+  table_.removed.push_back(seconds(present ? -1 : now_));
+  table_.outcome.push_back(static_cast<int32_t>(present && open.ran ? CopyOutcome::kWon : outcome));
+  table_.preempted.push_back(open.preempted);
+  table_.preempted_lost.push_back(static_cast<double>(open.preempted_lost) / 1e9);
+  const Time held = ended.held + (present && ended.reserved >= 0 ? now_ - ended.reserved : 0);
+  table_.held.push_back(static_cast<double>(held) / 1e9);
+  table_.assigned.push_back(ended.assigned);
+}
+
+FleetRun::Open& FleetRun::OpenOf(int32_t site, int32_t job) {
+  std::vector<Open>& open = open_[static_cast<size_t>(site)];
+  const size_t place = Site(site).PlaceOf(job);
+  if (open.size() <= place) open.resize(place + 1);
+  return open[place];
+}
+
+}  // namespace kueue

@@ -1,0 +1,301 @@
+// From moment to moment: what happens in all clusters, looks, and decisions.
+#include "fleet/fleet_run.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kueue {
+namespace {
+
+constexpr Time kDispatchLoop = 3600 * kSecond;
+constexpr int32_t kMostRetries = 64;  // of one workload within that time, without progress
+
+}  // namespace
+
+FleetRun::FleetRun(std::vector<std::shared_ptr<Simulation>> sites, FleetOptions options)
+    : sites_(std::move(sites)),
+      options_(std::move(options)),
+      dispatcher_(options_.dispatcher, options_.checks),
+      fates_(static_cast<size_t>(sites_[0]->columns().size())),
+      open_(sites_.size()),
+      awake_(sites_.size(), true),
+      touched_(sites_.size(), true),
+      due_(sites_.size(), false),
+      entered_(sites_.size(), false),
+      next_(sites_.size(), kNoTime),
+      now_(sites_[0]->now()) {
+  for (const std::string& name : options_.names) clusters_.push_back({name, nullptr, true, 0});
+  Attach();
+  dispatcher_.RefreshChecks();
+  for (size_t i = 0; i < sites_.size(); ++i) ExpectNext(i);
+  for (size_t i = 0; i < options_.connections.size(); ++i) {
+    calendar_.Plan(options_.connections[i].at, Happening::kChange, static_cast<int32_t>(i), 0);
+  }
+}
+
+FleetRun::FleetRun(const FleetRun& other)
+    : RunListener(other),
+      DispatchListener(other),
+      options_(other.options_),
+      dispatcher_(other.dispatcher_),
+      clusters_(other.clusters_),
+      fates_(other.fates_),
+      open_(other.open_),
+      calendar_(other.calendar_),
+      changed_(other.changed_),
+      awake_(other.awake_),
+      touched_(other.touched_),
+      due_(other.due_),
+      entered_(other.entered_),
+      next_(other.next_),
+      table_(other.table_),
+      external_(other.external_),
+      loops_(other.loops_),
+      now_(other.now_),
+      dispatch_wait_(other.dispatch_wait_),
+      finished_(other.finished_),
+      made_(other.made_) {
+  for (const auto& site : other.sites_) sites_.push_back(std::make_shared<Simulation>(*site));
+  Attach();
+  SetExternal(external_);
+}
+
+void FleetRun::Attach() {
+  for (size_t i = 0; i < sites_.size(); ++i) {
+    sites_[i]->Follow(this);
+    if (i > 0) clusters_[i - 1].engine = &sites_[i]->engine();
+  }
+  dispatcher_.Attach(&manager().engine(), &clusters_, this);
+}
+
+void FleetRun::SetExternal(External external) {
+  external_ = std::move(external);
+  if (!external_) return;
+  dispatcher_.SetExternal([this](const Local& local, std::vector<int32_t> clusters) {
+    return external_(*this, manager().JobOf(local.id), std::move(clusters));
+  });
+}
+
+bool FleetRun::stopped() const {
+  return std::any_of(sites_.begin(), sites_.end(), [](const auto& site) { return site->stopped(); });
+}
+
+bool FleetRun::Run(int64_t work, Time until) {
+  for (work_ = work; work_ > 0 && !stopped();) {
+    if (!RunMoment(until)) return false;
+  }
+  return !stopped();
+}
+
+Time FleetRun::Next() {
+  while (!calendar_.empty()) {  // looks that are not due any more are no moments
+    const Planned& planned = calendar_.Next();
+    const bool is_look = planned.kind() != Happening::kChange;
+    const Fate& fate = fates_[is_look ? static_cast<size_t>(planned.what) : 0];
+    const Time wanted = planned.kind() == Happening::kTimer ? fate.again : fate.due;
+    if (!is_look || wanted == planned.at) break;
+    calendar_.Drop();
+  }
+  const Time own = calendar_.empty() ? kNoTime : calendar_.Next().at;
+  return std::min(own, *std::min_element(next_.begin(), next_.end()));
+}
+
+bool FleetRun::RunMoment(Time until) {
+  const Time next = Next();
+  if (next == kNoTime || next > std::min(until, options_.until)) return false;
+  const int64_t before = manager().stats().cycles;
+  BeginMoment(std::max(next, now_));
+  Decide();
+  EndMoment();
+  work_ -= 1 + manager().stats().cycles - before;
+  return true;
+}
+
+void FleetRun::EndMoment() {
+  for (size_t i = 0; i < sites_.size(); ++i) {
+    if (!touched_[i]) continue;
+    sites_[i]->EndMoment();
+    touched_[i] = entered_[i] = false;
+    ExpectNext(i);
+  }
+}
+
+void FleetRun::BeginMoment(Time at) {
+  now_ = at;
+  Wake(kManager);
+  for (size_t i = 0; i < sites_.size(); ++i) {
+    due_[i] = next_[i] <= at;
+    if (due_[i]) Wake(static_cast<int32_t>(i));
+  }
+  const auto take = [this](Happening last) {
+    for (size_t i = 0; i < sites_.size(); ++i) {
+      if (due_[i]) sites_[i]->TakeUntil(last);
+    }
+    TakeOwn(last);
+  };
+  take(Happening::kChange);
+  take(Happening::kPodsReady);
+  for (size_t i = 0; i < sites_.size(); ++i) {
+    if (due_[i]) sites_[i]->TakeArrivals();
+  }
+  take(Happening::kCycle);
+}
+
+// Connections, and looks in the order of their jobs.
+void FleetRun::TakeOwn(Happening last) {
+  std::vector<int32_t> looks;
+  while (!calendar_.empty() && calendar_.Next().at <= now_ && calendar_.Next().kind() <= last) {
+    const Planned planned = calendar_.Next();
+    calendar_.Drop();
+    if (planned.kind() == Happening::kChange) {
+      Connect(options_.connections[static_cast<size_t>(planned.what)]);
+      continue;
+    }
+    Fate& fate = At(planned.what);
+    Time& wanted = planned.kind() == Happening::kTimer ? fate.again : fate.due;
+    if (wanted != planned.at) continue;
+    wanted = -1;
+    looks.push_back(planned.what);
+  }
+  std::sort(looks.begin(), looks.end());
+  looks.erase(std::unique(looks.begin(), looks.end()), looks.end());
+  for (int32_t job : looks) LookAt(job);
+}
+
+void FleetRun::Connect(const ConnectionChange& change) {
+  if (clusters_[static_cast<size_t>(change.cluster)].connected == change.connected) return;
+  dispatcher_.SetConnected(change.cluster, change.connected);
+  Wake(kManager);
+  for (int32_t job = 0; job < static_cast<int32_t>(fates_.size()); ++job) {
+    const Fate& fate = At(job);
+    if (fate.dispatched < 0 && fate.reserved < 0) continue;
+    if (change.connected) {
+      PlanLook(job, change.cluster);
+    } else if (fate.runs && fate.cluster == change.cluster) {
+      Change(job);
+    }
+  }
+}
+
+void FleetRun::Decide() {
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    while (awake_[0] || !changed_.empty()) {
+      awake_[0] = false;
+      manager().Settle();
+      if (LookAtChanged() || manager().DecideSettled()) awake_[0] = true;
+    }
+    for (size_t i = 1; i < sites_.size(); ++i) {
+      if (!awake_[i]) continue;
+      awake_[i] = false;
+      goes_on = true;
+      while (sites_[i]->Decide()) {
+      }
+    }
+  }
+}
+
+// Looks at the jobs that changed in this moment, in the order of their keys; returns whether that changed
+// anything. What a look changes so that another one would act shows as an event once the manager has settled.
+bool FleetRun::LookAtChanged() {
+  bool any = false;
+  while (!changed_.empty()) {
+    std::vector<int32_t> jobs;
+    jobs.swap(changed_);
+    for (int32_t job : jobs) At(job).changed = false;
+    jobs.erase(std::remove_if(jobs.begin(), jobs.end(), [this](int32_t job) { return IsOver(job); }),
+               jobs.end());
+    if (jobs.size() > 1) {
+      const State& state = manager().engine().state();
+      std::sort(jobs.begin(), jobs.end(), [&](int32_t a, int32_t b) {
+        const Workload& left = state.At(manager().JobAt(a).workload);
+        const Workload& right = state.At(manager().JobAt(b).workload);
+        if (left.spec->ns != right.spec->ns) return left.spec->ns + "/" < right.spec->ns + "/";
+        return left.name < right.name;
+      });
+    }
+    for (int32_t job : jobs) any = LookAt(job) || any;
+  }
+  return any;
+}
+
+// Whether the manager has no workload of the job, yet or any more.
+bool FleetRun::IsOver(int32_t job) const {
+  const WorkloadId id = manager().JobAt(job).workload;
+  return id == kNoId || manager().JobOf(id) != job;
+}
+
+bool FleetRun::LookAt(int32_t job) {
+  if (IsOver(job)) return false;
+  const WorkloadId id = manager().JobAt(job).workload;
+  --work_;
+  touched_[0] = true;
+  const bool changed = dispatcher_.Look(id);
+  const Local* local = dispatcher_.looked();
+  Fate& fate = At(job);
+  if (local == nullptr) return changed;
+  fate.rounds = local->rounds;
+  const Time again = local->again && *local->again > now_ ? *local->again : -1;
+  if (again >= 0 && again != fate.again) calendar_.Plan(again, Happening::kTimer, job, 0);
+  fate.again = again;
+  if (changed) Wake(kManager);
+  if (local->copies.empty()) DropFinished(job, id);
+  return changed;
+}
+
+// A finished workload is deleted once it has no copies.
+void FleetRun::DropFinished(int32_t job, WorkloadId id) {
+  const Workload& workload = manager().engine().state().At(id);
+  if (!workload.IsFinished() || manager().JobAt(job).state != JobState::kFinished) return;
+  const Serial serial = workload.serial;
+  manager().Forget(job);
+  dispatcher_.Forget(serial);
+}
+
+void FleetRun::Close() {
+  for (size_t i = 0; i < sites_.size(); ++i) {
+    Enter(i);
+    sites_[i]->Close();
+  }
+  for (size_t site = 1; site < sites_.size(); ++site) {
+    const Simulation& run = *sites_[site];
+    for (int32_t job = 0; job < run.columns().size(); ++job) {
+      if (run.IsOwn(job) || !run.HasCopy(job)) continue;
+      Record(static_cast<int32_t>(site), job, OpenOf(static_cast<int32_t>(site), job), run.JobAt(job),
+             CopyOutcome::kPresent);
+    }
+  }
+}
+
+void FleetRun::Change(int32_t job) {
+  Fate& fate = At(job);
+  if (fate.changed) return;
+  fate.changed = true;
+  changed_.push_back(job);
+}
+
+// Something changed on a worker: a look is due once the manager sees it, unless one is due earlier.
+void FleetRun::PlanLook(int32_t job, int32_t cluster) {
+  const Time sync = options_.sync[static_cast<size_t>(cluster)];
+  if (sync == 0) return Change(job);
+  Fate& fate = At(job);
+  const Time due = SaturatingAdd(now_, sync);
+  if (fate.due >= 0 && fate.due <= due) return;
+  fate.due = due;
+  calendar_.Plan(fate.due, Happening::kPodsReady, job, 0);
+}
+
+// A workload that is dispatched again and again without progress.
+void FleetRun::Retried(int32_t job) {
+  Fate& fate = At(job);
+  ++fate.retries;
+  if (fate.retried_since < 0 || now_ - fate.retried_since > kDispatchLoop) {
+    fate.retried_since = now_;
+    fate.retries_since = 0;
+  }
+  if (++fate.retries_since <= kMostRetries || fate.loops) return;
+  fate.loops = true;
+  loops_.push_back(job);
+}
+
+}  // namespace kueue

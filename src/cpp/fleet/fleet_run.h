@@ -1,0 +1,160 @@
+// A fleet in virtual time: a manager and its workers, each a run of its own, led from moment to moment with
+// the dispatcher between them.
+#ifndef KUEUE_FLEET_FLEET_RUN_H_
+#define KUEUE_FLEET_FLEET_RUN_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/dispatcher.h"
+#include "simulation/simulation.h"
+
+namespace kueue {
+
+struct ConnectionChange {
+  Time at = 0;
+  int32_t cluster = kNoId;
+  bool connected = true;
+};
+
+struct FleetOptions {
+  DispatcherOptions dispatcher;
+  std::vector<CheckClusters> checks;
+  std::vector<std::string> names;  // of the workers, by number
+  std::vector<Time> sync;          // by worker: until the manager sees a change there
+  std::vector<ConnectionChange> connections;
+  Time until = INT64_MAX;
+};
+
+enum class CopyOutcome : int32_t { kWon, kLost, kEvicted, kWithdrawn, kPresent };
+
+// A row for each copy that was removed, or is there at the end. Times are seconds after the start; NaN:
+// never.
+struct CopyTable {
+  std::vector<int32_t> job, cluster;
+  std::vector<double> made, reserved, admitted, removed;
+  std::vector<int32_t> outcome;
+  std::vector<int32_t> preempted;      // evictions by it
+  std::vector<double> preempted_lost;  // seconds that their victims lost
+  std::vector<double> held;            // seconds of quota
+  std::vector<int32_t> assigned;       // what it got last: a code of its worker's recorder
+};
+
+// What became of a job of the manager, over all its copies.
+struct Fate {
+  Time dispatched = -1, admitted = -1, first_start = -1, end = -1, closed = -1;
+  Time reserved = -1;    // since when it has quota on the manager
+  Time idle_since = -1;  // since when it has it and runs nowhere
+  Time idle = 0, done = 0, lost = 0, overhead = 0;
+  int32_t copies = 0, starts = 0, retries = 0, rounds = 0;
+  int32_t cluster = kNoId;    // where it runs, or ran last
+  Time due = -1, again = -1;  // when looks at it are planned
+  Time retried_since = -1;    // dispatch loops: when the retries that count began
+  int32_t retries_since = 0;
+  bool runs = false, changed = false, loops = false;
+};
+
+class FleetRun : public RunListener, public DispatchListener {
+ public:
+  using External =
+      std::function<std::optional<std::vector<int32_t>>(const FleetRun&, int32_t job, std::vector<int32_t>)>;
+
+  // `sites` are the manager and the workers by number, and are used by this alone.
+  FleetRun(std::vector<std::shared_ptr<Simulation>> sites, FleetOptions options);
+  FleetRun(const FleetRun& other);
+  FleetRun& operator=(const FleetRun&) = delete;
+  ~FleetRun() override = default;
+
+  // Runs for about so much work, not beyond a time; returns whether anything is left.
+  bool Run(int64_t work, Time until = INT64_MAX);
+  // Runs one moment; returns whether there was one.
+  bool RunMoment(Time until = INT64_MAX);
+  void Close();
+  // What chooses clusters for the dispatcher kExternal.
+  void SetExternal(External external);
+
+  const std::vector<std::shared_ptr<Simulation>>& sites() const { return sites_; }
+  Simulation& manager() const { return *sites_[0]; }
+  const std::vector<Fate>& fates() const { return fates_; }
+  const CopyTable& copies() const { return table_; }
+  const FleetOptions& options() const { return options_; }
+  Time now() const { return now_; }
+  bool stopped() const;
+  int64_t finished() const { return finished_; }
+  int64_t made() const { return made_; }
+  Time dispatch_wait() const { return dispatch_wait_; }
+  const std::vector<int32_t>& loops() const { return loops_; }
+
+  void Happened(int32_t site, EventKind kind, int32_t job, int32_t by) override;
+  void Moved(Move move, const Local& local, const Copy& copy) override;
+
+ private:
+  // A copy that is there.
+  struct Open {
+    Time made = -1, reserved = -1, admitted = -1, preempted_lost = 0;
+    int32_t preempted = 0;
+    bool ran = false;
+  };
+
+  static constexpr Time kNoTime = INT64_MAX;
+
+  void Attach();
+  Time Next();
+  void BeginMoment(Time at);
+  void TakeOwn(Happening last);
+  void Connect(const ConnectionChange& change);
+  void Decide();
+  bool LookAtChanged();
+  bool LookAt(int32_t job);
+  bool IsOver(int32_t job) const;
+  void DropFinished(int32_t job, WorkloadId workload);
+  void OfManager(EventKind kind, int32_t job);
+  void OfWorker(int32_t site, EventKind kind, int32_t job, int32_t by);
+  void Retried(int32_t job);
+  void Started(int32_t site, int32_t job);
+  void Stopped(int32_t job);
+  void Change(int32_t job);
+  void PlanLook(int32_t job, int32_t cluster);
+  void Remove(const Local& local, const Copy& copy, int32_t job);
+  CopyOutcome OutcomeOf(const Local& local, const Copy& copy, const Open& open) const;
+  void Record(int32_t site, int32_t job, const Open& open, const Job& ended, CopyOutcome outcome);
+  Open& OpenOf(int32_t site, int32_t job);
+  Fate& At(int32_t job) { return fates_[static_cast<size_t>(job)]; }
+  Simulation& Site(int32_t site) { return *sites_[static_cast<size_t>(site)]; }
+  void Enter(size_t site) {
+    if (entered_[site]) return;
+    entered_[site] = true;
+    sites_[site]->Enter(now_);
+  }
+  void Wake(int32_t site) {
+    const auto place = static_cast<size_t>(site);
+    awake_[place] = touched_[place] = true;
+    Enter(place);
+  }
+  void EndMoment();
+  void ExpectNext(size_t site) { next_[site] = sites_[site]->Next().value_or(kNoTime); }
+
+  std::vector<std::shared_ptr<Simulation>> sites_;
+  FleetOptions options_;
+  Dispatcher dispatcher_;
+  std::vector<WorkerCluster> clusters_;
+  std::vector<Fate> fates_;              // by job
+  std::vector<std::vector<Open>> open_;  // by worker's site, by the place of its job there
+  Calendar calendar_;
+  std::vector<int32_t> changed_;       // jobs to look at in this moment
+  std::vector<bool> awake_, touched_;  // by site: it may have something to decide; had, in this moment
+  std::vector<bool> due_, entered_;    // by site: something happens by itself, or it was entered, now
+  std::vector<Time> next_;             // by site: when something happens by itself
+  CopyTable table_;
+  External external_;
+  std::vector<int32_t> loops_;  // jobs that are dispatched again and again
+  Time now_ = 0, dispatch_wait_ = 0;
+  int64_t work_ = 0, finished_ = 0, made_ = 0;
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_FLEET_FLEET_RUN_H_

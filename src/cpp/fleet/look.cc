@@ -1,0 +1,239 @@
+// One look of the MultiKueue controller, test by test. Mirrors workload.go:Reconcile, reconcileGroup.
+#include "absl/strings/str_cat.h"
+#include "fleet/dispatcher.h"
+#include "lifecycle/conditions.h"
+#include "lifecycle/controllers.h"
+#include "lifecycle/dispatched.h"
+#include "text/text.h"
+
+namespace kueue {
+namespace {
+
+const char* NameOf(CheckState state) {
+  static constexpr const char* kNames[] = {"Pending", "Ready", "Retry", "Rejected"};
+  return kNames[static_cast<int>(state)];
+}
+
+const OpenGate* OpenGateOf(const Workload& workload) {
+  for (const OpenGate& gate : workload.Status().dispatched.open_gates) {
+    if (gate.name == kMultiKueueGate) return &gate;
+  }
+  return nullptr;
+}
+
+// Conditions are compared in whole seconds.
+Time SecondOf(const Condition& condition) { return condition.transition / kSecond; }
+
+}  // namespace
+
+bool Dispatcher::Reconcile(Local& local) {
+  const WorkloadCheck* check = CheckOf(WorkloadOf(local));
+  const bool concerns = check != nullptr && check->state != CheckState::kRejected;
+  local.config = concerns ? ConfigOf(*check) : kNoId;
+  if (local.config == kNoId) return false;
+  if (WorkloadOf(local).Status().dispatched.job == JobPlace::kHere) {
+    manager().EditStatus(WorkloadOf(local)).dispatched.job = JobPlace::kElsewhere;
+    check = CheckOf(WorkloadOf(local));
+  }
+  Group group{local, check->state, checks_[static_cast<size_t>(local.config)].clusters};
+  See(group);
+  return ReconcileGroup(group);
+}
+
+bool Dispatcher::ReconcileGroup(Group& group) {
+  Local& local = group.local;
+  if (WorkloadOf(local).IsFinished() || !WorkloadOf(local).HasQuotaReservation()) {
+    return RemoveAllBut(group, kNoId);
+  }
+  if (const int32_t finished = Best(group, ConditionType::kFinished); finished != kNoId)
+    return FinishAs(group, *CopyOn(local, finished));
+  if (const int32_t evicted = Best(group, ConditionType::kEvicted); evicted != kNoId) {
+    if (const auto followed = FollowEviction(group, *CopyOn(local, evicted))) return *followed;
+  }
+  bool changed = SyncSpecs(group);
+  const int32_t admitting = Best(group, ConditionType::kAdmitted);
+  if (admitting == kNoId && group.check == CheckState::kReady) return LoseAdmitting(group) || changed;
+  if (admitting != kNoId) return Converge(group, *CopyOn(local, admitting)) || changed;
+  if (manager().config.gates.multi_kueue_orchestrated_preemption && OpenNextGate(group)) changed = true;
+  if (group.check != CheckState::kPending || WorkloadOf(local).Status().dispatched.cluster != kNoId)
+    return changed;
+  return NominateAndSync(group) || changed;
+}
+
+int32_t Dispatcher::Best(const Group& group, ConditionType type) const {
+  int32_t best = kNoId;
+  Time since = 0;
+  for (int32_t cluster : group.visible) {
+    const Copy* copy = CopyOn(group.local, cluster);
+    if (copy == nullptr) continue;
+    const Condition* condition = WorkloadOf(*copy).Find(type);
+    if (condition == nullptr || !condition->status) continue;
+    if (best != kNoId && SecondOf(*condition) >= since) continue;
+    best = cluster;
+    since = SecondOf(*condition);
+  }
+  return best;
+}
+
+void Dispatcher::SetCheck(const Group& group, CheckState state, std::string message) {
+  manager_->SetCheckState(group.local.id, checks_[static_cast<size_t>(group.local.config)].check, state,
+                          std::move(message));
+}
+
+bool Dispatcher::FinishAs(const Group& group, const Copy& copy) {
+  const Condition& finished = *WorkloadOf(copy).Find(ConditionType::kFinished);
+  const State& there = EngineOf(copy).state();
+  const std::string& reason = there.reasons.Name(finished.reason);
+  if (reason == "OutOfSync") {
+    if (group.check != CheckState::kReady) return false;
+    SetCheck(group, CheckState::kRetry,
+             absl::StrCat("Remote workload on worker cluster \"", At(copy.cluster).name,
+                          "\" is out of sync with its user job, resetting for re-dispatch, Previously: \"",
+                          NameOf(group.check), "\""));
+    return true;
+  }
+  SyncJob(group, copy);
+  manager_->Finish(group.local.id, InternReason(manager(), reason.c_str()), Render(there, finished.message));
+  return true;
+}
+
+// Nothing where the look goes on.
+std::optional<bool> Dispatcher::FollowEviction(const Group& group, const Copy& copy) {
+  const Workload& workload = WorkloadOf(group.local);
+  if (workload.IsEvicted()) return SyncJob(group, copy);
+  if (group.check != CheckState::kReady) return std::nullopt;
+  const int32_t cluster = workload.Status().dispatched.cluster;
+  SetCheck(group, CheckState::kRetry,
+           absl::StrCat("Workload evicted on worker cluster: \"", cluster == kNoId ? "" : At(cluster).name,
+                        "\", resetting for re-admission. Previously: \"", NameOf(group.check), "\""));
+  return true;
+}
+
+bool Dispatcher::SyncSpecs(Group& group) {
+  bool changed = false;
+  for (int32_t cluster : group.visible) {
+    Copy& copy = *CopyOn(group.local, cluster);
+    if (IsInSync(copy, WorkloadOf(group.local).spec)) continue;
+    changed = true;
+    if (!UpdatePriority(group, copy)) Remove(group.local, cluster);
+  }
+  return changed;
+}
+
+// The check is Ready, and no admitted copy is to be seen.
+bool Dispatcher::LoseAdmitting(const Group& group) {
+  const int32_t cluster = WorkloadOf(group.local).Status().dispatched.cluster;
+  std::string message = "Admitting remote no longer exists";
+  if (cluster == kNoId) {
+    message =
+        "Admission check is Ready but no admitting cluster is recorded; this is unexpected, please report it";
+  } else if (!IsConnected(cluster)) {
+    const Time due = At(cluster).lost_since + options_.worker_lost_timeout;
+    if (due > manager().now) {
+      Again(group.local, due);
+      return false;
+    }
+    message = "Admitting remote lost";
+  }
+  SetCheck(group, CheckState::kRetry, absl::StrCat(message, ", Previously: \"", NameOf(group.check), "\""));
+  return true;
+}
+
+bool Dispatcher::Converge(const Group& group, const Copy& copy) {
+  const int32_t cluster = copy.cluster;
+  bool changed = RemoveAllBut(group, cluster);
+  const Copy& kept = *CopyOn(group.local, cluster);
+  if (WorkloadOf(group.local).IsEvicted()) return Deactivate(group, kept) || changed;
+  if (SyncJob(group, kept)) changed = true;
+  return Admit(group, cluster) || changed;
+}
+
+// Mirrors workload.go:syncAdmittingRemoteState.
+bool Dispatcher::Admit(const Group& group, int32_t cluster) {
+  if (group.check == CheckState::kRetry) return false;
+  Workload& workload = WorkloadOf(group.local);
+  const Dispatched& known = workload.Status().dispatched;
+  if (known.cluster != kNoId && known.cluster != cluster) return false;  // an error: it cannot change
+  if (group.check == CheckState::kReady && known.cluster == cluster) return false;
+  Dispatched& dispatched = manager().EditStatus(workload).dispatched;
+  dispatched.cluster = cluster;
+  dispatched.nominated.clear();
+  SetCheck(group, CheckState::kReady,
+           absl::StrCat("The workload was admitted on \"", At(cluster).name, "\""));
+  return true;
+}
+
+bool Dispatcher::Deactivate(const Group& group, const Copy& copy) {
+  State& there = EngineOf(copy).state();
+  const Condition& evicted = *WorkloadOf(group.local).Find(ConditionType::kEvicted);
+  const std::string why = absl::StrCat("Evicted on manager: ", Render(manager(), evicted.message));
+  if (!SetCondition(there, there.At(copy.id), ConditionType::kDeactivationTarget, true,
+                    InternReason(there, "EvictedOnManagerCluster"), Quote(why))) {
+    return false;
+  }
+  there.MarkDirty(copy.id);
+  AfterWrite(there, copy.id);
+  Report(Move::kDeactivating, group.local, copy);
+  return true;
+}
+
+// Makes the job on the worker, or copies its status; returns whether the manager has something to do at once.
+// Neither is a reason for another look.
+// Mirrors job_multikueue_adapter.go:SyncJob.
+bool Dispatcher::SyncJob(const Group& group, const Copy& copy) {
+  State& there = EngineOf(copy).state();
+  const Workload& remote = there.At(copy.id);
+  if (remote.Status().dispatched.job == JobPlace::kHere) return false;  // it is not ours
+  if (remote.Status().dispatched.job == JobPlace::kNone) {
+    there.EditStatus(there.At(copy.id)).dispatched.job = JobPlace::kCopied;
+    there.MarkDirty(copy.id);
+    AfterWrite(there, copy.id);
+    Report(Move::kStarted, group.local, copy);
+    return false;
+  }
+  const Dispatched& job = WorkloadOf(group.local).Status().dispatched;
+  const Dispatched& running = remote.Status().dispatched;
+  // In virtual time the manager's job is active from the start of the run on, until this tells that it has no
+  // pods: what comes between is a matter of a second or three.
+  if (options_.is_virtual_time && (running.active || !remote.IsEvicted()) && !remote.IsFinished())
+    return false;
+  if (job.suspended && !running.suspended && !remote.IsFinished()) return false;
+  const bool active = running.active && !remote.IsFinished();
+  if (job.active == active) return false;
+  manager().EditStatus(WorkloadOf(group.local)).dispatched.active = active;
+  manager().MarkDirty(group.local.id);
+  return options_.is_virtual_time;
+}
+
+// Mirrors workload.go:workloadToOpenPreemptionGate.
+bool Dispatcher::OpenNextGate(const Group& group) {
+  std::optional<Time> opened;
+  int32_t blocked = kNoId;
+  Time since = 0;
+  for (int32_t cluster : group.visible) {
+    const Copy* copy = CopyOn(group.local, cluster);
+    if (copy == nullptr) continue;
+    const Workload& remote = WorkloadOf(*copy);
+    if (const OpenGate* gate = OpenGateOf(remote)) {
+      opened = std::max(opened.value_or(gate->since), gate->since);
+      continue;
+    }
+    if (!remote.IsTrue(ConditionType::kBlockedOnPreemptionGates)) continue;
+    const Time second = SecondOf(*remote.Find(ConditionType::kBlockedOnPreemptionGates));
+    if (blocked != kNoId && second >= since) continue;
+    blocked = cluster;
+    since = second;
+  }
+  if (blocked == kNoId) return false;
+  if (opened && *opened + options_.gate_timeout > manager().now) {
+    Again(group.local, *opened + options_.gate_timeout);
+    return false;
+  }
+  const Copy& copy = *CopyOn(group.local, blocked);
+  OpenPreemptionGate(EngineOf(copy).state(), copy.id, kMultiKueueGate);
+  Again(group.local, manager().now + options_.gate_timeout);
+  Report(Move::kOpened, group.local, copy);
+  return true;
+}
+
+}  // namespace kueue

@@ -1,0 +1,100 @@
+// A run as one cluster of a fleet: copies of the manager's jobs come and go.
+#include <algorithm>
+
+#include "simulation/simulation.h"
+
+namespace kueue {
+
+// A place for a job of a worker, where only jobs that are there have one.
+void Simulation::TakeSlot(int32_t job) {
+  if (!IsWorker()) return;
+  int32_t& slot = slots_[static_cast<size_t>(job)];
+  if (free_slots_.empty()) {
+    slot = static_cast<int32_t>(jobs_.size());
+    jobs_.emplace_back();
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+    jobs_[static_cast<size_t>(slot)] = Job();
+  }
+  jobs_[static_cast<size_t>(slot)].term = next_term_;
+}
+
+void Simulation::AddCopy(int32_t number, WorkloadId id, const Job& before) {
+  Listen();  // steps of another workload that had the same place
+  TakeSlot(number);
+  Job& job = At(number);
+  job.runs = before.runs;
+  job.done = before.done;
+  stirred_ = true;
+  Adopt(number, id);
+}
+
+void Simulation::StartCopy(int32_t number) {
+  Job& job = At(number);
+  const Workload& workload = WorkloadOf(number);
+  Stir(job.queue);
+  if (workload.IsEvicted()) {
+    if (frees_by_hand_) to_free_.push_back(job.workload);  // it has no pods that would have to end
+    acted_ = true;
+  } else if (workload.IsAdmitted()) {
+    Start(number);
+  }
+}
+
+Job Simulation::RemoveCopy(int32_t number) {
+  Listen();
+  Job& job = At(number);
+  const Workload& workload = WorkloadOf(number);
+  Stir(job.queue);
+  if (!job.losing) job.last = {};
+  if (job.state == JobState::kRunning) {
+    if (job.started >= 0 && !job.losing) {
+      const RunModel model = ModelOf(number);
+      job.last = BreakRun(model, now() - job.started, job.startup);
+      job.done = model.on_eviction == OnEviction::kRestart ? 0 : job.done + job.last.kept;
+      job.lost += job.last.lost;
+      job.overhead += job.last.overhead;
+      if (Counts(number)) figures_.Spend(workload, job.last);
+    }
+    recorder_.EndRun(now(), RunOutcome::kEvicted, job, columns_->Row(number), job.last);
+    job.held += now() - job.reserved;
+    if (columns_->runtime[static_cast<size_t>(number)] >= 0) --ending_;
+  } else if (job.state == JobState::kWaiting) {
+    figures_.Wait(engine_.state(), job.queue, AsksOf(columns_->shape[static_cast<size_t>(number)]), -1);
+  }
+  next_term_ = std::max(next_term_, job.term + 1);
+  job_of_[static_cast<size_t>(job.workload)] = -1;
+  int32_t& slot = slots_[static_cast<size_t>(number)];
+  free_slots_.push_back(slot);
+  slot = -1;
+  return job;
+}
+
+// A workload of the manager is finished, as its copy is.
+void Simulation::Finished(int32_t number) {
+  Job& job = At(number);
+  if (job.state == JobState::kWaiting)
+    figures_.Wait(engine_.state(), job.queue, AsksOf(columns_->shape[static_cast<size_t>(number)]), -1);
+  if (job.reserved >= 0) {
+    recorder_.EndRun(now(), RunOutcome::kFinished, job, columns_->Row(number), {});
+    job.held += now() - job.reserved;
+    if (columns_->runtime[static_cast<size_t>(number)] >= 0) --ending_;
+  }
+  ++job.term;
+  job.reserved = job.started = -1;
+  job.end = now();
+  job.state = JobState::kFinished;
+  Touch(job.queue);
+  recorder_.Decide(engine_.state(), DecisionKind::kFinished, job, columns_->Row(number));
+  ++stats_.finished;
+  stats_.end = now();
+}
+
+void Simulation::Forget(int32_t number) {
+  const WorkloadId id = At(number).workload;
+  engine_.Delete(id);
+  job_of_[static_cast<size_t>(id)] = -1;
+}
+
+}  // namespace kueue

@@ -1,0 +1,96 @@
+"""Quota of the manager's ClusterQueues that follows the workers' quotas (MultiKueueManagerQuotaAutomation).
+
+Source: `pkg/controller/admissionchecks/multikueue/clusterqueue.go`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kueuepy._core import Quantity
+from kueuepy.objects import FlavorQuotas, ResourceQuota
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.objects import ClusterQueue
+
+CONTROLLER = "kueue.x-k8s.io/multikueue"
+GATE = "MultiKueueManagerQuotaAutomation"
+
+
+def automated(manager: Cluster, workers: Mapping[str, Cluster]) -> tuple[list[ClusterQueue], list[str]]:
+    """Return the manager's ClusterQueues that have automated quota, with it, and why others have none.
+
+    Args:
+        manager: The manager.
+        workers: The connected workers.
+    """
+    if not manager.configuration.enabled(GATE):
+        return [], []
+    configs = {
+        doc["metadata"]["name"]: doc.get("spec") or {}
+        for doc in manager.manifest.others
+        if doc.get("kind") == "MultiKueueConfig"
+    }
+    spec_of = {
+        check.name: configs.get(str((check.parameters or {}).get("name")), {})
+        for check in manager.admission_checks
+        if check.controller_name == CONTROLLER
+    }
+    found, problems = [], []
+    for queue in manager.cluster_queues:
+        rules = [rule.name for rule in queue.admission_checks_strategy if rule.name in spec_of]
+        if not rules or spec_of[rules[0]].get("quotaManagement") != "Automated":
+            continue
+        names = [name for name in spec_of[rules[0]].get("clusters") or () if name in workers]
+        totals = totals_of(
+            {local.key for local in manager.local_queues if local.cluster_queue == queue.name}, names, workers
+        )
+        changed = _changed(queue, totals)
+        if isinstance(changed, str):
+            problems.append(f"manager: ClusterQueue {queue.name}: UnsupportedConfiguration: {changed}")
+        else:
+            found.append(changed)
+    return found, problems
+
+
+def totals_of(keys: set[str], names: list[str], workers: Mapping[str, Cluster]) -> dict[str, int]:
+    """Return the nominal quota by resource behind these LocalQueues of workers, each ClusterQueue of a worker once."""
+    totals: dict[str, int] = {}
+    for name in names:
+        behind = {local.cluster_queue for local in workers[name].local_queues if local.key in keys}
+        for queue in workers[name].cluster_queues:
+            if queue.name in behind:
+                for resource, amount in nominal_of(queue).items():
+                    totals[resource] = totals.get(resource, 0) + amount
+    return totals
+
+
+def nominal_of(queue: ClusterQueue) -> dict[str, int]:
+    """Return the nominal quota of a ClusterQueue by resource, over all flavors."""
+    totals: dict[str, int] = {}
+    for group in queue.resource_groups:
+        for flavor in group.flavors:
+            for quota in flavor.resources:
+                amount = Quantity(quota.nominal_quota).quota(quota.name)
+                totals[quota.name] = totals.get(quota.name, 0) + amount
+    return totals
+
+
+def _changed(queue: ClusterQueue, totals: Mapping[str, int]) -> ClusterQueue | str:
+    """The ClusterQueue with these quotas, or why Kueue leaves it as it is."""
+    if len(queue.resource_groups) != 1 or len(queue.resource_groups[0].flavors) != 1:
+        return "Quota automation requires that the manager-side ClusterQueue has exactly one ResourceFlavor"
+    (group,) = queue.resource_groups
+    if missing := sorted(set(totals) - set(group.covered_resources)):
+        return f"manager-side coveredResources is missing resources configured on workers: [{' '.join(missing)}]"
+    resources = tuple(
+        ResourceQuota(name, nominal_quota=Quantity.format(name, totals.get(name, 0)))
+        for name in group.covered_resources
+    )
+    flavor = FlavorQuotas(group.flavors[0].name, resources)
+    return msgspec.structs.replace(queue, resource_groups=(msgspec.structs.replace(group, flavors=(flavor,)),))

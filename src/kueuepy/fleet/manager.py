@@ -1,0 +1,63 @@
+"""The manager of a fleet whose user gave none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kueuepy._core import Quantity
+from kueuepy.cluster import Cluster
+from kueuepy.fleet.automation import CONTROLLER, totals_of
+from kueuepy.objects import (
+    AdmissionCheck,
+    AdmissionCheckStrategyRule,
+    ClusterQueue,
+    Configuration,
+    FlavorQuotas,
+    LabelSelector,
+    LocalQueue,
+    Namespace,
+    Object,
+    ResourceFlavor,
+    ResourceGroup,
+    ResourceQuota,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_CHECK, _FLAVOR = "multikueue", "any"
+
+
+def manager_of(workers: Mapping[str, Cluster]) -> Cluster:
+    """Return a manager with a ClusterQueue for each LocalQueue of the workers.
+
+    Its quota is the sum of the nominal quotas of the ClusterQueues that these LocalQueues point to, as the quota
+    automation of MultiKueue sums them (`pkg/controller/admissionchecks/multikueue/clusterqueue.go`).
+    """
+    keys = dict.fromkeys(local.key for cluster in workers.values() for local in cluster.local_queues)
+    queues = {key: totals_of({key}, list(workers), workers) for key in keys}
+    names = {key.partition("/")[2] for key in queues}
+    is_unique = len(names) == len(queues)
+    objects: list[Object] = [ResourceFlavor(_FLAVOR), AdmissionCheck(_CHECK, controller_name=CONTROLLER)]
+    objects += [Namespace(name) for name in dict.fromkeys(key.partition("/")[0] for key in queues)]
+    for key, totals in queues.items():
+        namespace, _, name = key.partition("/")
+        queue = name if is_unique else f"{namespace}-{name}"
+        objects += [_queue(queue, totals), LocalQueue(name, namespace=namespace, cluster_queue=queue)]
+    gates = {gate for cluster in workers.values() for gate in cluster.configuration.feature_gates.items()}
+    first = next(iter(workers.values())).configuration
+    shared = {name: on for name, on in sorted(gates) if name.startswith("MultiKueue")}
+    return Cluster(objects, configuration=Configuration(feature_gates=shared, version=first.version))
+
+
+def _queue(name: str, totals: Mapping[str, int]) -> ClusterQueue:
+    resources = tuple(
+        ResourceQuota(resource, nominal_quota=Quantity.format(resource, amount)) for resource, amount in totals.items()
+    )
+    group = ResourceGroup(tuple(totals), (FlavorQuotas(_FLAVOR, resources),))
+    return ClusterQueue(
+        name,
+        resource_groups=(group,) if totals else (),
+        namespace_selector=LabelSelector(),
+        admission_checks_strategy=(AdmissionCheckStrategyRule(_CHECK),),
+    )

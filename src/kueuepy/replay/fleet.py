@@ -1,0 +1,151 @@
+"""Runs a scenario of a manager and its workers (MultiKueue) step by step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kueuepy._core import Dispatch
+from kueuepy.errors.arguments import checked_methods
+
+from .reader import ScenarioError, check_fleet_scenario, dispatcher_options
+from .runner import EPOCH, SECOND, Replay
+
+if TYPE_CHECKING:
+    from .runner import Result
+
+_CONTROLLER = "kueue.x-k8s.io/multikueue"
+_OF_FLEET = ("MultiKueueConfig", "MultiKueueCluster")
+_MOVES = ("created", "deleted", "updated", "started", "stopped", "opened", "deactivating")
+
+
+@checked_methods
+class FleetReplay:
+    """One scenario of a fleet under way.
+
+    A step acts on one cluster, as those of `Replay` do, or on the fleet: `dispatch`, `connect`, `disconnect`,
+    `collect`, or `nominate` on the manager.
+    """
+
+    def __init__(self, scenario: dict[str, Any]) -> None:
+        """Apply the objects of every cluster at time 0; all workers are connected.
+
+        Raises:
+            ScenarioError: It is not of the form that `replay` takes.
+        """
+        check_fleet_scenario(scenario)
+        config = dict(scenario.get("config") or {})
+        multi_kueue = config.pop("multiKueue", None) or {}
+        clusters = scenario["clusters"]
+        self._runs = {cluster["name"]: _replay_of(scenario["name"], cluster, config) for cluster in clusters}
+        self._manager = clusters[0]["name"]
+        checks, self._names = _configs(clusters[0]["objects"], [cluster["name"] for cluster in clusters[1:]])
+        engines = [(name, self._runs[name].engine if name in self._runs else None) for name in self._names]
+        options = dispatcher_options(multi_kueue, config)
+        self._dispatch = Dispatch(self._runs[self._manager].engine, engines, checks, options)
+        self._dispatch.refresh_checks()
+        self._known: dict[int, tuple[Any, ...]] = {}
+        self._gated: dict[str, set[int]] = {name: set() for name in self._runs}
+
+    def step(self, step: dict[str, Any]) -> Result:
+        """Do what a step names, at its time, and return what it changed."""
+        if "on" in step and "nominate" not in step:
+            return self._step_of_cluster(step["on"], {key: value for key, value in step.items() if key != "on"})
+        for run in self._runs.values():
+            run.engine.set_now(EPOCH + round(float(step["at"]) * SECOND))
+        moves: list[tuple[str, str, str]] = []
+        touched = [self._manager]
+        if step.get("dispatch"):
+            moves, touched = self._dispatch.look(), list(self._runs)
+        elif step.get("collect"):
+            moves, touched = self._dispatch.collect(), list(self._runs)
+            moves = [move for move in moves if move[0] != "stopped"]  # the recordings do not follow these jobs
+        for connected, names in ((True, step.get("connect")), (False, step.get("disconnect"))):
+            for name in names or ():
+                self._dispatch.set_connected(self._number(name), connected)
+        for event in step.get("nominate") or ():
+            found = self._runs[self._manager].id_of(event["workload"])
+            self._dispatch.nominate(found, [self._number(name) for name in event["clusters"]])
+        result: Result = {"clusters": {name: self._runs[name].result() for name in touched}}
+        for what in _MOVES:
+            if named := [{"cluster": cluster, "workload": key} for kind, cluster, key in moves if kind == what]:
+                result[what] = named
+        return self._with_changes(result, touched)
+
+    def _step_of_cluster(self, name: str, step: dict[str, Any]) -> Result:
+        if name not in self._runs:
+            raise ScenarioError(f"a step is on {name!r}; it must be one of {sorted(self._runs)}")
+        return self._with_changes({"clusters": {name: self._runs[name].step(step)}}, [name])
+
+    def _number(self, name: str) -> int:
+        if name not in self._names:
+            raise ScenarioError(f"a step names the worker {name!r}; it must be one of {sorted(self._names)}")
+        return self._names.index(name)
+
+    def _with_changes(self, result: Result, touched: list[str]) -> Result:
+        """The result with the changes of checks, gates and ends that the engines show."""
+        if self._manager in touched and (changes := self._changed_checks()):
+            result["checks"] = changes
+        if gated := [entry for name in touched for entry in self._newly_gated(name)]:
+            result["gated"] = gated
+        if finished := self._finished(touched):
+            result["finished"] = finished
+        return result
+
+    def _changed_checks(self) -> list[Result]:
+        engine, entries = self._runs[self._manager].engine, []
+        for found in self._runs[self._manager].ids():
+            status = self._dispatch.status(found)
+            if status is None or self._known.get(found) == status:
+                continue
+            self._known[found] = status
+            _, state, message, nominated, cluster = status
+            entry: Result = {"workload": engine.key(found), "state": state, "message": message}
+            if nominated:
+                entry["nominated"] = [self._names[number] for number in nominated]
+            if cluster >= 0:
+                entry["cluster"] = self._names[cluster]
+            entries.append(entry)
+        return entries
+
+    def _newly_gated(self, name: str) -> list[Result]:
+        engine = self._runs[name].engine
+        gated = set()
+        for found in self._runs[name].ids():
+            condition = engine.condition(found, "BlockedOnPreemptionGates")
+            if condition is not None and condition[0]:
+                gated.add(found)
+        new, self._gated[name] = gated - self._gated[name], gated
+        return [{"cluster": name, "workload": engine.key(found)} for found in sorted(new)]
+
+    def _finished(self, touched: list[str]) -> list[Result]:
+        run = self._runs[self._manager]
+        entries: list[Result] = []
+        if self._manager not in touched:
+            return entries
+        for found in run.happened("Finished"):
+            condition = run.engine.condition(found, "Finished")
+            if condition is not None:
+                entries.append({"workload": run.engine.key(found), "reason": condition[1], "message": condition[2]})
+        return entries
+
+
+def _replay_of(name: str, cluster: dict[str, Any], config: dict[str, Any]) -> Replay:
+    objects = [doc for doc in cluster["objects"] if doc["kind"] not in _OF_FLEET]
+    own = {**config, **(cluster.get("config") or {})}
+    return Replay({"name": f"{name}: {cluster['name']}", "objects": objects, "steps": [], "config": own})
+
+
+def _configs(objects: list[dict[str, Any]], workers: list[str]) -> tuple[list[tuple[str, list[int]]], list[str]]:
+    """The clusters of each MultiKueue check by number, and the names of the clusters by number."""
+    named = {doc["metadata"]["name"]: doc["spec"]["clusters"] for doc in objects if doc["kind"] == _OF_FLEET[0]}
+    names: list[str] = []
+    checks = []
+    for doc in objects:
+        spec = doc.get("spec") or {}
+        if doc["kind"] != "AdmissionCheck" or spec.get("controllerName") != _CONTROLLER:
+            continue
+        clusters = named.get((spec.get("parameters") or {}).get("name"), [])
+        names.extend(name for name in clusters if name not in names)
+        checks.append((doc["metadata"]["name"], [names.index(name) for name in clusters]))
+    names.extend(name for name in workers if name not in names)
+    return checks, names

@@ -1,0 +1,202 @@
+"""The tables of the clusters of a fleet under one set of names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy._core import Quantity
+from kueuepy.errors.arguments import checked_methods
+from kueuepy.objects import SECOND
+from kueuepy.simulation.gather import columns_of, run_columns
+from kueuepy.simulation.load import trees_of
+from kueuepy.simulation.sums import sums
+from kueuepy.tables import Categorical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from kueuepy.simulation.fleets import FleetPrepared
+    from kueuepy.tables import Columns
+
+_STATES = ("ToCome", "Waiting", "Running", "Finished", "Deactivated")
+_WAITING, _RUNNING, _FINISHED = 1, 2, 3
+
+
+@checked_methods
+class FleetTables:
+    """The tables of all clusters as one: names of a worker come after its own."""
+
+    def __init__(self, run: FleetPrepared, sites: Sequence[Any]) -> None:
+        """Hold the run and those of its clusters."""
+        self._run, self._sites = run, sites
+
+    def _name(self, site: int) -> Callable[[str], str]:
+        """How names of a cluster are shown: those of a worker after its own."""
+        return str if site == 0 else lambda name: f"{self._run.names[site]}/{name}"
+
+    def joined(self, table: str, named: tuple[str, ...], *, manager: bool = False) -> dict[str, Any]:
+        """A table of all clusters in the order of time, with a column `cluster`."""
+        parts = []
+        for site, core in enumerate(self._sites):
+            if site == 0 and not manager:
+                continue
+            columns = columns_of(getattr(core, table)())
+            for name in named:
+                columns[name] = _renamed(columns[name], self._name(site))
+            parts.append((site, columns))
+        return _ordered(_concat(parts, self._run.names))
+
+    def runs(self) -> dict[str, Any]:
+        """The runs on workers; what the manager reserves is no run."""
+        parts, offset = [], 0
+        for site, core in enumerate(self._sites):
+            columns = run_columns(columns_of(core.runs()))
+            columns["assignment"] = np.where(columns["assignment"] >= 0, columns["assignment"] + offset, -1)
+            offset += len(core.assigned())
+            if site == 0:
+                local = ~np.isnan(columns["start"])
+                columns = {name: _where(column, local) for name, column in columns.items()}
+            parts.append((site, columns))
+        found = _concat(parts, self._run.names)
+        order = np.argsort(np.nan_to_num(found["end"], nan=np.inf), kind="stable")
+        return {name: _where(column, order) for name, column in found.items()}
+
+    def jobs(self, fates: Mapping[str, Any]) -> dict[str, Any]:
+        """What became of each job: of one that the manager dispatches, over all its copies."""
+        found: dict[str, Any] = {}
+        for site, core in enumerate(self._sites):
+            columns = columns_of(core.jobs())
+            columns["cluster_queue"] = _renamed(columns["cluster_queue"], self._name(site))
+            mask = self._run.clusters == site
+            for name, column in columns.items():
+                found[name] = column if name not in found else _chosen(mask, column, found[name])
+        return self._with_fates(found, fates)
+
+    def _with_fates(self, found: dict[str, Any], fates: Mapping[str, Any]) -> dict[str, Any]:
+        dispatched = fates["copies"] > 0
+        state = np.array(found["state"].codes)
+        held_back = dispatched & (state == _RUNNING) & (fates["runs_now"] == 0)
+        state[held_back] = np.where(np.isnan(fates["end"][held_back]), _WAITING, _FINISHED)
+        state[self._is_dispatched() & ~dispatched & (state == _RUNNING)] = _WAITING
+        found["state"] = Categorical(state.astype(np.int32), list(_STATES))
+        for name in ("first_start", "held", "lost", "overhead"):
+            found[name] = np.where(self._is_dispatched(), fates[name], found[name])
+        end = np.where(np.isnan(fates["end"]) & ~np.isnan(found["end"]), found["end"], fates["end"])
+        found["end"] = np.where(self._is_dispatched(), end, found["end"])
+        found["runs"] = np.where(self._is_dispatched(), fates["starts"], found["runs"]).astype(np.int32)
+        return found
+
+    def _is_dispatched(self) -> Any:
+        """By row, whether the manager dispatches the job: its ClusterQueue has a MultiKueue check."""
+        fleet, queue = self._run.fleet, self._run.jobs["queue"]
+        checks = set(fleet.checks)
+        queues = {
+            q.name
+            for q in fleet.manager.cluster_queues
+            if any(rule.name in checks for rule in q.admission_checks_strategy)
+        }
+        keys = {local.key for local in fleet.manager.local_queues if local.cluster_queue in queues}
+        codes = [code for code, name in enumerate(queue.names) if name in keys]
+        return np.isin(queue.codes, codes) & (self._run.clusters == 0)
+
+    def totals(self, jobs: Columns) -> dict[str, Any]:
+        """The integrals of all workers; queues of the manager have waits only."""
+        views = [core.figures() for core in self._sites]
+        queues: dict[str, Any] = {}
+        trees, evictions = [], []
+        for site, view in enumerate(views):
+            name = self._name(site)
+            for queue, figures in view["queues"].items():
+                queues[name(queue)] = (
+                    figures if site else {**figures, "cells": {}, "blocked": 0.0, "somebody_waits": 0.0}
+                )
+            if site:
+                trees += [(name(tree), cell, idle, lent) for tree, cell, idle, lent in view["trees"]]
+            evictions += [
+                (name(victim), name(by) if by else by, rule, count, lost)
+                for victim, by, rule, count, lost in view["evictions"]
+            ]
+        of_workers = views[1:]
+        return {
+            "queues": queues,
+            "trees": trees,
+            "evictions": evictions,
+            **{name: sums(item for view in of_workers for item in view[name].items()) for name in _SUMS},
+            "waits": float(jobs["waited"][np.asarray(jobs["counted"])].sum()) * SECOND,
+            "most_waiting": views[0]["most_waiting"],
+            "borrowing": max((view["borrowing"] for view in of_workers), default=0.0),
+            "assigned": [given for core in self._sites for given in core.assigned()],
+            "copied": [[_amounts(given) for given in core.assigned()] for core in self._sites[1:]],
+        }
+
+    def weights(self) -> dict[str, float]:
+        """By ClusterQueue, its fair sharing weight."""
+        return {
+            self._name(site)(q.name): 1.0 if q.fair_sharing is None else float(Quantity(q.fair_sharing.weight))
+            for site, cluster in enumerate(self._clusters())
+            for q in cluster.cluster_queues
+        }
+
+    def trees(self) -> dict[str, str]:
+        """By ClusterQueue, the root of its tree of Cohorts."""
+        found: dict[str, str] = {}
+        for site, cluster in enumerate(self._clusters()):
+            name = self._name(site)
+            found |= {name(queue): name(root) for queue, root in trees_of(cluster).items()}
+        return found
+
+    def _clusters(self) -> list[Any]:
+        return [self._run.fleet.manager, *self._run.fleet.workers.values()]
+
+
+_SUMS = ("nominal", "lost", "overhead")
+
+
+def _amounts(given: Iterable[tuple[str, str, str, int]]) -> dict[str, float]:
+    return sums((f"{flavor}/{resource}", amount) for _, resource, flavor, amount in given)
+
+
+def _renamed(column: Categorical, name: Callable[[str], str]) -> Categorical:
+    return Categorical(column.codes, [name(str(one)) for one in column.names])
+
+
+def _where(column: Any, rows: Any) -> Any:
+    return Categorical(column.codes[rows], column.names) if isinstance(column, Categorical) else column[rows]
+
+
+def _chosen(mask: Any, column: Any, other: Any) -> Any:
+    """One column where a mask holds, and the other one elsewhere."""
+    if not isinstance(column, Categorical):
+        return np.where(mask, column, other)
+    names = list(dict.fromkeys([*other.names, *column.names]))
+    place = {name: code for code, name in enumerate(names)}
+    to = np.array([*(place[name] for name in column.names), -1], np.int32)
+    of = np.array([*(place[name] for name in other.names), -1], np.int32)
+    return Categorical(np.where(mask, to[column.codes], of[other.codes]).astype(np.int32), names)
+
+
+def _concat(parts: Sequence[tuple[int, dict[str, Any]]], names: Sequence[str]) -> dict[str, Any]:
+    """Tables below each other, with a column that names the cluster of each row."""
+    found: dict[str, Any] = {}
+    for name in parts[0][1]:
+        columns = [columns[name] for _, columns in parts]
+        if not isinstance(columns[0], Categorical):
+            found[name] = np.concatenate(columns)
+            continue
+        known: dict[str, int] = {}
+        codes = []
+        for column in columns:
+            to = np.array([*(known.setdefault(str(one), len(known)) for one in column.names), -1], np.int32)
+            codes.append(to[column.codes])
+        found[name] = Categorical(np.concatenate(codes).astype(np.int32), list(known))
+    sizes = [len(next(iter(columns.values()))) for _, columns in parts]
+    codes_of = np.repeat(np.array([site for site, _ in parts], np.int32), sizes)
+    found["cluster"] = Categorical(codes_of, list(names))
+    return found
+
+
+def _ordered(columns: dict[str, Any]) -> dict[str, Any]:
+    order = np.argsort(columns["seconds"], kind="stable")
+    return {name: _where(column, order) for name, column in columns.items()}

@@ -1,0 +1,320 @@
+"""A run of jobs on a fleet: a manager and its workers in virtual time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kueuepy._core import FleetRun, VirtualRun
+from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError
+from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.problems import nearest, suggestion
+from kueuepy.errors.words import counted, verb
+from kueuepy.fleet import Connect, Disconnect, External, FleetScheduler
+from kueuepy.fleet.automation import automated
+from kueuepy.fleet.dispatchers import On
+from kueuepy.manifest import check
+from kueuepy.objects import SECOND, LocalQueue, ResourceFlavor
+from kueuepy.scheduler import Scheduler
+from kueuepy.simulation.items import check_names, jobs_of
+from kueuepy.simulation.model import Clock, RunModel, Settings, delay_options
+from kueuepy.simulation.prepare import Prepared
+from kueuepy.simulation.rows import ordered
+from kueuepy.simulation.shapes import shapes_of
+from kueuepy.simulation.spans import span
+from kueuepy.tables import Categorical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kueuepy.fleet import Fleet
+    from kueuepy.objects import Workload
+    from kueuepy.simulation.base import JobColumns
+
+MANAGER = "manager"
+
+
+@checked_methods
+class FleetPrepared(Prepared):
+    """A run of a fleet that is ready to go on.
+
+    Attributes:
+        fleet: The clusters and the dispatcher.
+        names: The clusters: the manager, then the workers.
+        bases: The Scheduler of each cluster at the start.
+        clusters: By row, the number of the cluster that the job is submitted to.
+    """
+
+    def __init__(self, fleet: Fleet, jobs: JobColumns | Iterable[Any], settings: Settings) -> None:
+        """Read all that is given.
+
+        Args:
+            fleet: The clusters and the dispatcher.
+            jobs: The jobs; a column `cluster` names the worker to which a job is submitted directly.
+            settings: What is asked for beside; `model`, `clock` and `delays` may be mappings by cluster.
+
+        Raises:
+            InvalidSpecError: Something is not valid; the message names the row.
+            NotFoundError: Jobs name LocalQueues or clusters that do not exist.
+        """
+        if settings.on_loop not in ("hold", "stop", "raise"):
+            raise InvalidSpecError(f"on_loop: {settings.on_loop!r}; it must be hold, stop or raise")
+        self.settings, self.fleet, self.reached = settings, fleet, 0
+        self._given = (fleet, jobs)  # type: ignore[assignment]
+        self.names = (MANAGER, *fleet.clusters)
+        self.bases = [Scheduler(cluster) for cluster in (fleet.manager, *fleet.workers.values())]
+        self.base, self.declared = self.bases[0], fleet.manager
+        self._known: dict[int, str] = {}
+        table = jobs_of(jobs, self.base.job_context())
+        self.notes: tuple[tuple[str, int], ...] = table.notes
+        table = self._of_queues(table, _clusters_of(table, self.names))
+        check_names(table)
+        self.clusters = _clusters_of(table, self.names)
+        self._hold(table)
+        self.core: Any = self._start()
+
+    def _of_queues(self, table: JobColumns, clusters: Any) -> JobColumns:
+        """The jobs whose LocalQueue exists in the cluster that they are submitted to."""
+        queue = table["queue"]
+        lost = np.zeros(len(table), bool)
+        for number, base in enumerate(self.bases):
+            there = {local.key for local in base.state.store.objects.of(LocalQueue)}
+            absent = [code for code, name in enumerate(queue.names) if name not in there]
+            lost |= (clusters == number) & np.isin(queue.codes, absent)
+        if not lost.any() or self.settings.missing == "wait":
+            if lost.any():
+                self.notes = (*self.notes, ("wait for a LocalQueue that is not there", int(lost.sum())))
+            return table
+        if self.settings.missing == "skip":
+            self.notes = (*self.notes, ("left out: their LocalQueue is not there", int(lost.sum())))
+            return table.where(~lost)
+        rows = np.flatnonzero(lost)
+        name, cluster = queue[int(rows[0])], self.names[int(clusters[rows[0]])]
+        known = [local.key for local in self.bases[int(clusters[rows[0]])].state.store.objects.of(LocalQueue)]
+        close = nearest(str(name), known)
+        hint = f'; did you mean "{close}"?' if close else ""
+        raise NotFoundError(
+            f"jobs: {counted(len(rows), 'job')} {verb(len(rows), 'name')} LocalQueues that do not exist in their "
+            f'cluster, the first one "{name}" in {cluster}{hint}; missing="skip" leaves them out'
+        )
+
+    def _shapes_of(self, table: JobColumns) -> tuple[list[Workload], Any]:
+        flavors = {flavor.name: flavor for base in self.bases for flavor in base.state.store.objects.of(ResourceFlavor)}
+        return shapes_of(table, list(flavors.values()), dict(self.base.configuration.feature_gates or {}))
+
+    def _read_options(self) -> dict[str, Any]:
+        settings = self.settings
+        submit = self.jobs["submit"]
+        self.zero = max(int(submit.min()) if len(submit) else 0, self.base.engine.now)
+        last = int(submit.max(initial=self.zero)) - self.zero
+        self._declared = [self.fleet.manager, *self.fleet.workers.values()]
+        changes, connections = self._events(last)
+        common: dict[str, Any] = {
+            **settings.record.options(),
+            "until": self.end_of(settings.until),
+            "warmup": span("warmup", settings.warmup),
+            "on_loop": "hold" if settings.on_loop == "hold" else "stop",
+            "as_performance_test": False,
+            "start": self.zero,
+        }
+        self.sites = []
+        for number, name in enumerate(self.names):
+            model, clock = _of(settings.model, name, RunModel()), _of(settings.clock, name, Clock())
+            delays = _of(settings.delays, name, ())
+            self._cluster = self._declared[number]
+            found = delay_options(delays, settings.seed, self._changed)
+            self.sites.append(
+                common
+                | model.options()
+                | clock.options()
+                | found
+                | {"site": number, "changes": [change[1:] for change in changes if change[0] == number]}
+            )
+        self.connections = connections
+        return common | {"changes": []}
+
+    def _events(self, last: int) -> tuple[list[tuple[int, Any, Any, Any, Any]], list[tuple[int, int, bool]]]:
+        """The changes of each cluster, and those of connections, by time."""
+        planned: list[tuple[int, int, Any]] = []
+        for place, event in enumerate(self.settings.events):
+            for at in event.moments(f"events[{place}]", last):
+                things = event.what if isinstance(event.what, list | tuple) else [event.what]
+                planned += [(at, len(planned) + number, thing) for number, thing in enumerate(things)]
+        planned.sort(key=lambda entry: entry[:2])
+        clusters, lost = list(self._declared), frozenset[str]()
+        changes: list[tuple[int, Any, Any, Any, Any]] = []
+        connections = []
+        for at, _, thing in planned:
+            if isinstance(thing, Connect | Disconnect):
+                connections.append((self.zero + at, self._number(thing.cluster) - 1, isinstance(thing, Connect)))
+                lost = lost - {thing.cluster} if isinstance(thing, Connect) else lost | {thing.cluster}
+                reached = {name: worker for name, worker in self.fleet.workers.items() if name not in lost}
+                quotas, _ = automated(clusters[0], reached)
+                changes += [(0, self.zero + at + self.fleet.sync[thing.cluster], "apply", queue, 0) for queue in quotas]
+                continue
+            site, what = (self._number(thing.cluster), thing.what) if isinstance(thing, On) else (0, thing)
+            self._cluster = clusters[site]
+            steps = self._steps(what)
+            clusters[site] = self._cluster
+            for name, value, number in steps:
+                own = int(self.clusters[self._order[value]]) if isinstance(value, int) else site
+                changes.append((own, self.zero + at, name, value, number))
+        return sorted(changes, key=lambda change: change[1]), connections
+
+    def _number(self, name: str) -> int:
+        if name not in self.names:
+            raise NotFoundError(f'events: "{name}" is not a cluster; {suggestion(name, self.names)}')
+        return self.names.index(name)
+
+    def _start(self) -> FleetRun:  # type: ignore[override]
+        rows = self._columns(self.jobs, self.codes) | {"cluster": np.asarray(self.clusters, np.int32)}
+        columns = ordered(rows, self._order)
+        try:
+            runs = [
+                VirtualRun(base.engine, self.shapes, columns, options)
+                for base, options in zip(self.bases, self.sites, strict=True)
+            ]
+        except InvalidSpecError:
+            for template in self.jobs.templates:  # the core does not tell whose pods it cannot read
+                check(template)
+            raise
+        dispatcher = self.fleet.dispatcher
+        chooses = isinstance(dispatcher, External) and dispatcher.choose is not None
+        options = {
+            **self.fleet.options(),
+            "checks": self.fleet.numbered_checks(),
+            "names": list(self.fleet.clusters),
+            "sync": list(self.fleet.sync.values()),
+            "until": self.options["until"],
+            "connections": self.connections,
+            "external": self._choose if chooses else None,
+        }
+        return FleetRun(runs, options)
+
+    def _choose(self, row: int, clusters: list[int], now: int) -> list[int] | None:
+        """Ask the user's function for the clusters of a job; they may be asked questions as Schedulers."""
+        assert isinstance(self.fleet.dispatcher, External)
+        assert self.fleet.dispatcher.choose is not None
+        names = {self.fleet.clusters[number]: number for number in clusters}
+        chosen = self.fleet.dispatcher.choose(self.workload_of(row), _Clusters(self, names), (now - self.zero) / SECOND)
+        if chosen is None:
+            return None
+        for name in chosen:
+            if isinstance(chosen, str) or name not in names:
+                raise NotFoundError(f'dispatcher: chose {chosen!r}; "{name}" is not one of {", ".join(names)}')
+        return [names[name] for name in chosen]
+
+    def workload_of(self, row: int) -> Workload:
+        """A job as its Workload was submitted."""
+        from kueuepy.simulation.moments import workload_of  # noqa: PLC0415 - they use each other's kinds
+
+        return workload_of(self, row)
+
+    @property
+    def states(self) -> Any:
+        """By row, whether a job is still to come (0), waits (1), runs (2), has finished (3) or is deactivated (4)."""
+        found = np.zeros(len(self.jobs), np.int32)
+        for number, site in enumerate(self.tables()):
+            mask = self.clusters == number
+            found[mask] = site.jobs()["state"][0][mask]
+        return found
+
+    def tables(self) -> list[VirtualRun]:
+        """The runs of the clusters, to read their tables."""
+        return [VirtualRun.of(site) for site in self.core.sites]
+
+    def moments(self, times: Iterable[Any]) -> Iterator[Prepared]:
+        """The same run from its start on, at one moment after another; asking for the next lets it go on."""
+        twin = FleetPrepared(*self._given, self.settings)  # type: ignore[arg-type]
+        for when in times:
+            twin._reach(twin.end_of(when))
+            yield twin
+
+    @property
+    def now(self) -> int:
+        """The moment that it has come to, in nanoseconds."""
+        return max(int(self.core.stats["now"]), self.zero, self.reached)
+
+    def apply(self, thing: Any) -> None:
+        """Changes while a fleet runs are events.
+
+        Raises:
+            UnsupportedError: Always.
+        """
+        raise UnsupportedError(f"Simulation of a fleet: apply {thing!r}: give it as an event of the run, At(time, ...)")
+
+    def submit(self, given: Any) -> None:  # noqa: ARG002 - as Prepared has it
+        """Jobs of a fleet are given at its start.
+
+        Raises:
+            UnsupportedError: Always.
+        """
+        raise UnsupportedError("Simulation of a fleet: submit: give all jobs at the start")
+
+    def fleet_scheduler(self) -> FleetScheduler:
+        """The fleet at this moment, to step it by hand; what happens to it does not change the run."""
+        step = FleetScheduler(self.fleet)
+        for number in range(len(self.names)):
+            scheduler = self.scheduler_of(number)
+            if number == 0:
+                step.manager = scheduler
+            else:
+                step.workers[self.names[number]] = scheduler
+        step.restart()
+        return step
+
+    def scheduler_of(self, number: int) -> Scheduler:
+        """The Scheduler of a cluster at this moment."""
+        from kueuepy.simulation.moments import scheduler_on  # noqa: PLC0415 - they use each other's kinds
+
+        return scheduler_on(self, self.bases[number], self.core.fork(number))
+
+
+class _Clusters(dict[str, Any]):
+    """The Schedulers of clusters by name, made when one is asked for."""
+
+    def __init__(self, run: FleetPrepared, names: Mapping[str, int]) -> None:
+        super().__init__(dict.fromkeys(names))
+        self._run, self._numbers = run, names
+
+    def __getitem__(self, name: str) -> Scheduler:
+        found = super().__getitem__(name)
+        if found is None:
+            found = self._run.scheduler_of(self._numbers[name] + 1)
+            super().__setitem__(name, found)
+        return found  # type: ignore[no-any-return]
+
+    def items(self) -> Any:
+        """Names and Schedulers."""
+        return [(name, self[name]) for name in self]
+
+    def values(self) -> Any:
+        """The Schedulers."""
+        return [self[name] for name in self]
+
+
+def _of(given: Any, cluster: str, default: Any) -> Any:
+    """The setting of a cluster, where it may be a mapping by cluster."""
+    return given.get(cluster, default) if isinstance(given, dict) else given
+
+
+def _clusters_of(table: JobColumns, names: tuple[str, ...]) -> Any:
+    """By row, the number of the cluster that the job is submitted to; the manager where none is named."""
+    if "cluster" not in table.names:
+        return np.zeros(len(table), np.int32)
+    column = table["cluster"]
+    values = column if isinstance(column, Categorical) else _categorical(column)
+    numbers = np.zeros(len(values.names) + 1, np.int32)
+    for code, name in enumerate(values.names):
+        if name in ("", "nan", "None"):
+            continue
+        if name not in names:
+            raise NotFoundError(f'jobs: cluster: "{name}" is not a cluster; {suggestion(str(name), names)}')
+        numbers[code] = names.index(name)
+    return numbers[values.codes]
+
+
+def _categorical(column: Any) -> Categorical:
+    known, codes = np.unique(np.array([str(value or "") for value in column]), return_inverse=True)
+    return Categorical(codes.astype(np.int32), [str(name) for name in known])
