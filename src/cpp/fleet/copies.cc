@@ -69,9 +69,17 @@ void Dispatcher::FindByName(Group& group) {
 void Dispatcher::See(Group& group) {
   ForgetMissing(group.local);
   if (options_.finds_by_name) FindByName(group);
-  for (int32_t cluster : group.clusters) {
-    if (IsConnected(cluster) && CopyOn(group.local, cluster) != nullptr) group.visible.push_back(cluster);
+  const std::vector<int32_t>& ranks = ranks_[static_cast<size_t>(group.local.config)];
+  const auto rank = [&ranks](int32_t cluster) { return ranks[static_cast<size_t>(cluster)]; };
+  bool in_order = true;
+  for (const Copy& copy : group.local.copies) {
+    if (rank(copy.cluster) == kNoId || !IsConnected(copy.cluster)) continue;
+    in_order = in_order && (group.visible.empty() || rank(group.visible.back()) < rank(copy.cluster));
+    group.visible.push_back(copy.cluster);
   }
+  if (in_order) return;
+  std::sort(group.visible.begin(), group.visible.end(),
+            [&rank](int32_t a, int32_t b) { return rank(a) < rank(b); });
 }
 
 Copy* Dispatcher::CopyOn(Local& local, int32_t cluster) const {

@@ -20,6 +20,12 @@ void Dispatcher::Attach(Engine* manager, std::vector<WorkerCluster>* clusters, D
   listener_ = listener;
   check_ids_.clear();
   for (const CheckClusters& check : checks_) check_ids_.push_back(manager->state().InternCheck(check.check));
+  if (!ranks_.empty()) return;
+  for (const CheckClusters& check : checks_) {
+    std::vector<int32_t>& ranks = ranks_.emplace_back(clusters->size(), kNoId);
+    for (size_t i = 0; i < check.clusters.size(); ++i)
+      ranks[static_cast<size_t>(check.clusters[i])] = static_cast<int32_t>(i);
+  }
 }
 
 const Local* Dispatcher::Find(Serial serial) const {
@@ -192,18 +198,18 @@ bool Dispatcher::LookExternally(Local& local) {
 bool Dispatcher::NominateNext(Local& local, const std::vector<int32_t>& clusters) {
   const Time now = manager().now;
   const std::vector<int32_t>& nominated = WorkloadOf(local).Status().dispatched.nominated;
+  if (local.round) {
+    const Time passed = now - *local.round;
+    if (options_.is_virtual_time ? passed < options_.round : passed <= options_.round) {
+      if (nominated.size() < clusters.size()) Again(local, *local.round + options_.round);
+      return false;
+    }
+  }
   std::vector<int32_t> next;
   for (int32_t cluster : clusters) {
     if (std::find(nominated.begin(), nominated.end(), cluster) == nominated.end()) next.push_back(cluster);
   }
   if (next.empty()) return false;
-  if (local.round) {
-    const Time passed = now - *local.round;
-    if (options_.is_virtual_time ? passed < options_.round : passed <= options_.round) {
-      Again(local, *local.round + options_.round);
-      return false;
-    }
-  }
   if (!options_.in_config_order) {
     std::sort(next.begin(), next.end(), [this](int32_t a, int32_t b) { return At(a).name < At(b).name; });
   }

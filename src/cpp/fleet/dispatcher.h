@@ -181,6 +181,8 @@ class Dispatcher {
 
   DispatcherOptions options_;
   std::vector<CheckClusters> checks_;
+  std::vector<std::vector<int32_t>>
+      ranks_;                       // by check and cluster: its place in the configuration; kNoId: none
   std::vector<CheckId> check_ids_;  // of the manager
   Engine* manager_ = nullptr;
   std::vector<WorkerCluster>* clusters_ = nullptr;

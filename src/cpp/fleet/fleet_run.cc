@@ -18,10 +18,8 @@ FleetRun::FleetRun(std::vector<std::shared_ptr<Simulation>> sites, FleetOptions 
       dispatcher_(options_.dispatcher, options_.checks),
       fates_(static_cast<size_t>(sites_[0]->columns().size())),
       open_(sites_.size()),
-      awake_(sites_.size(), true),
-      touched_(sites_.size(), true),
-      due_(sites_.size(), false),
-      entered_(sites_.size(), false),
+      awake_(sites_.size(), 0),
+      entered_(sites_.size(), 0),
       next_(sites_.size(), kNoTime),
       now_(sites_[0]->now()) {
   for (const std::string& name : options_.names) clusters_.push_back({name, nullptr, true, 0});
@@ -44,9 +42,9 @@ FleetRun::FleetRun(const FleetRun& other)
       calendar_(other.calendar_),
       changed_(other.changed_),
       awake_(other.awake_),
-      touched_(other.touched_),
-      due_(other.due_),
       entered_(other.entered_),
+      present_(other.present_),
+      to_decide_(other.to_decide_),
       next_(other.next_),
       table_(other.table_),
       external_(other.external_),
@@ -54,7 +52,8 @@ FleetRun::FleetRun(const FleetRun& other)
       now_(other.now_),
       dispatch_wait_(other.dispatch_wait_),
       finished_(other.finished_),
-      made_(other.made_) {
+      made_(other.made_),
+      has_begun_(other.has_begun_) {
   for (const auto& site : other.sites_) sites_.push_back(std::make_shared<Simulation>(*site));
   Attach();
   SetExternal(external_);
@@ -112,32 +111,31 @@ bool FleetRun::RunMoment(Time until) {
 }
 
 void FleetRun::EndMoment() {
-  for (size_t i = 0; i < sites_.size(); ++i) {
-    if (!touched_[i]) continue;
-    sites_[i]->EndMoment();
-    touched_[i] = entered_[i] = false;
-    ExpectNext(i);
+  std::sort(present_.begin(), present_.end());
+  for (size_t site : present_) {
+    sites_[site]->EndMoment();
+    entered_[site] = 0;
+    ExpectNext(site);
   }
+  present_.clear();
 }
 
 void FleetRun::BeginMoment(Time at) {
   now_ = at;
   Wake(kManager);
-  for (size_t i = 0; i < sites_.size(); ++i) {
-    due_[i] = next_[i] <= at;
-    if (due_[i]) Wake(static_cast<int32_t>(i));
+  due_.clear();
+  for (size_t i = 0; i < next_.size(); ++i) {
+    if (next_[i] <= at) due_.push_back(i);
+    if (next_[i] <= at || !has_begun_) Wake(static_cast<int32_t>(i));
   }
+  has_begun_ = true;
   const auto take = [this](Happening last) {
-    for (size_t i = 0; i < sites_.size(); ++i) {
-      if (due_[i]) sites_[i]->TakeUntil(last);
-    }
+    for (size_t site : due_) sites_[site]->TakeUntil(last);
     TakeOwn(last);
   };
   take(Happening::kChange);
   take(Happening::kPodsReady);
-  for (size_t i = 0; i < sites_.size(); ++i) {
-    if (due_[i]) sites_[i]->TakeArrivals();
-  }
+  for (size_t site : due_) sites_[site]->TakeArrivals();
   take(Happening::kCycle);
 }
 
@@ -179,19 +177,20 @@ void FleetRun::Connect(const ConnectionChange& change) {
 
 void FleetRun::Decide() {
   for (bool goes_on = true; goes_on;) {
-    goes_on = false;
-    while (awake_[0] || !changed_.empty()) {
-      awake_[0] = false;
+    while (awake_[0] != 0 || !changed_.empty()) {
+      awake_[0] = 0;
       manager().Settle();
-      if (LookAtChanged() || manager().DecideSettled()) awake_[0] = true;
+      if (LookAtChanged() || manager().DecideSettled()) awake_[0] = 1;
     }
-    for (size_t i = 1; i < sites_.size(); ++i) {
-      if (!awake_[i]) continue;
-      awake_[i] = false;
-      goes_on = true;
-      while (sites_[i]->Decide()) {
+    std::vector<size_t> workers;
+    workers.swap(to_decide_);
+    std::sort(workers.begin(), workers.end());
+    for (size_t site : workers) {
+      awake_[site] = 0;
+      while (sites_[site]->Decide()) {
       }
     }
+    goes_on = !workers.empty();
   }
 }
 
@@ -229,7 +228,6 @@ bool FleetRun::LookAt(int32_t job) {
   if (IsOver(job)) return false;
   const WorkloadId id = manager().JobAt(job).workload;
   --work_;
-  touched_[0] = true;
   const bool changed = dispatcher_.Look(id);
   const Local* local = dispatcher_.looked();
   Fate& fate = At(job);

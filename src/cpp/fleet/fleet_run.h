@@ -125,14 +125,17 @@ class FleetRun : public RunListener, public DispatchListener {
   Fate& At(int32_t job) { return fates_[static_cast<size_t>(job)]; }
   Simulation& Site(int32_t site) { return *sites_[static_cast<size_t>(site)]; }
   void Enter(size_t site) {
-    if (entered_[site]) return;
-    entered_[site] = true;
+    if (entered_[site] != 0) return;
+    entered_[site] = 1;
+    present_.push_back(site);
     sites_[site]->Enter(now_);
   }
   void Wake(int32_t site) {
     const auto place = static_cast<size_t>(site);
-    awake_[place] = touched_[place] = true;
     Enter(place);
+    if (awake_[place] != 0) return;
+    awake_[place] = 1;
+    if (place > 0) to_decide_.push_back(place);
   }
   void EndMoment();
   void ExpectNext(size_t site) { next_[site] = sites_[site]->Next().value_or(kNoTime); }
@@ -144,15 +147,19 @@ class FleetRun : public RunListener, public DispatchListener {
   std::vector<Fate> fates_;              // by job
   std::vector<std::vector<Open>> open_;  // by worker's site, by the place of its job there
   Calendar calendar_;
-  std::vector<int32_t> changed_;       // jobs to look at in this moment
-  std::vector<bool> awake_, touched_;  // by site: it may have something to decide; had, in this moment
-  std::vector<bool> due_, entered_;    // by site: something happens by itself, or it was entered, now
-  std::vector<Time> next_;             // by site: when something happens by itself
+  std::vector<int32_t> changed_;  // jobs to look at in this moment
+  std::vector<uint8_t> awake_,
+      entered_;  // by site: it may have something to decide; takes part in this moment
+  std::vector<size_t> present_,
+      due_;                        // sites that take part in this moment; where something happens by itself
+  std::vector<size_t> to_decide_;  // workers that are awake
+  std::vector<Time> next_;         // by site: when something happens by itself
   CopyTable table_;
   External external_;
   std::vector<int32_t> loops_;  // jobs that are dispatched again and again
   Time now_ = 0, dispatch_wait_ = 0;
   int64_t work_ = 0, finished_ = 0, made_ = 0;
+  bool has_begun_ = false;
 };
 
 }  // namespace kueue
