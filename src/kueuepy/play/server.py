@@ -6,11 +6,11 @@ import hmac
 import json
 import secrets
 import threading
-from functools import cached_property
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
+from kueuepy.engine.cached import cached_property
 from kueuepy.play.view import part_of_view
 
 if TYPE_CHECKING:
