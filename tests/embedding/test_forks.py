@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import select
 import sys
 import threading
@@ -159,3 +161,16 @@ def _kind_of(work):
     except kq.KueueError as error:
         return type(error).__name__
     return "answered"
+
+
+def test_a_child_asks_for_figures_that_another_thread_was_computing():
+    queue = kq.ClusterQueue.of("a", {"f": {"cpu": 40}})
+    jobs = [{"queue": "a", "submit": 60 * n, "runtime": 3600, "cpu": 1 + n % 7} for n in range(300)]
+    result = kq.simulate(kq.Cluster(kq.ResourceFlavor("f"), queue), jobs)
+
+    def compute():
+        return copy.copy(fresh).kpis.jobs
+
+    fresh = pickle.loads(pickle.dumps(result))  # noqa: S301 - its own
+    with Busy(compute):
+        assert [in_child(compute) for _ in range(12)] == ["300"] * 12

@@ -199,11 +199,11 @@ def _child(work: Callable[[], object]) -> str:
         os.write(write, (told[-3000:] or "well").encode())
         os._exit(0)
     os.close(write)
-    ready, _, _ = select.select([read], [], [], SECONDS)
+    ready, _, _ = select.select([read], [], [], SECONDS / 2)
     told = os.read(read, 4000).decode() if ready else "the child hangs"
     os.close(read)
     if not ready:
-        os.kill(child, 9)
+        os.kill(child, signal.SIGABRT)  # it tells where
     _, status = os.waitpid(child, 0)
     if ready and os.WIFSIGNALED(status):
         return f"the child ended by signal {os.WTERMSIG(status)}"

@@ -1,10 +1,10 @@
 """LintContext: the objects that rules look at, with the way from one to the other."""
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from kueuepy._core import Engine
+from kueuepy.engine.cached import cached_property
 from kueuepy.errors import KueueError
 from kueuepy.jobs.places import jobs_placed, workloads_among
 from kueuepy.lint.capacity import Capacity, Cell, CellQuota, cells_of

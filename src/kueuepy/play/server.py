@@ -9,11 +9,11 @@ import socket
 import sys
 import threading
 from contextlib import suppress
-from functools import cached_property
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
+from kueuepy.engine.cached import cached_property
 from kueuepy.play.view import part_of_view
 
 if TYPE_CHECKING:

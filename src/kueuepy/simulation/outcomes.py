@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
+from kueuepy.engine.cached import cached_property
 from kueuepy.simulation.history import HistoryTable, Move, history_of
 from kueuepy.simulation.series import pieces
 from kueuepy.tables.columns import is_named

@@ -92,6 +92,8 @@ class Prepared:
         self.size = len(table)
         self._order = np.argsort(table["submit"], kind="stable")
         self._places: NDArray[np.int64] | None = None
+        # Edits that changed nothing, and the cluster in which: an event may come often.
+        self._idle: dict[int, tuple[Edit, Cluster]] = {}
         self._names: Names | None = None
         self._has_names = "name" in table.names
         self._rows_of_names: dict[str, int] | None = None
@@ -278,10 +280,17 @@ class Prepared:
     def _changed(self, thing: Any) -> list[Object]:
         """The objects that applying an object or an Edit comes to; later ones come on top."""
         if isinstance(thing, Edit):
+            known = self._idle.get(id(thing))
+            if known is not None and known[1] is self._cluster:
+                return []
             edited = self._cluster.edit(thing.path, thing.value)
             before = list(self._cluster.objects())
-            self._cluster = edited
-            return [obj for obj in edited.objects() if obj not in before]
+            changed = [obj for obj in edited.objects() if obj not in before]
+            if changed:
+                self._cluster = edited
+            else:
+                self._idle[id(thing)] = (thing, self._cluster)
+            return changed
         if isinstance(thing, Object) and not isinstance(thing, Workload):
             self._cluster = self._cluster.replace(thing)
             return [thing]

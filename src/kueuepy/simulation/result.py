@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
+from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.words import counted

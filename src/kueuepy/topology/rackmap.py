@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Engine, Quantity
+from kueuepy.engine.cached import cached_property
 from kueuepy.engine.places import tree_of
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
