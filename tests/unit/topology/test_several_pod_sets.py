@@ -5,7 +5,7 @@ import pytest
 import kueuepy as kq
 from kueuepy.replay import Replay
 
-from .conftest import FLAVOR, RACKS, hosts, job
+from .conftest import FLAVOR, RACKS, hosts
 from .test_same_cycle import named, quota
 
 
@@ -34,19 +34,24 @@ def test_each_pod_set_of_a_group_decides_on_the_flavor(choosy):
     assert [entry["reason"] for entry in result["pending"]] == ["NoMatchingFlavor"]
 
 
-@pytest.mark.parametrize("licence", ["a.example/licence", "z.example/licence"])
-def test_usage_of_a_flavor_without_a_topology_stands_beside_that_of_one_with(licence):
-    """The invariants count each flavor's usage, whatever the order of the resources."""
+def test_usage_of_a_flavor_without_a_topology_stands_between_that_of_two_pod_sets_with_one():
+    """The invariants go on to the second pod set after the licence of the first."""
+    licence = "a.example/licence"
     queue = kq.ClusterQueue.of("vision", {"h100": {"nvidia.com/gpu": 8}}, {"plain": {licence: 8}})
     counted = kq.objects.ResourceTransformation("nvidia.com/gpu", outputs={licence: "1"})
     configuration = kq.Configuration(resources=kq.objects.Resources(transformations=(counted,)))
     objects = (RACKS, FLAVOR, kq.ResourceFlavor("plain"), queue, hosts(1, 1, 2))
     scheduler = kq.Scheduler(kq.Cluster(*objects, configuration=configuration))
-    scheduler.submit(job("train", 2, kq.required("rack")))
+    pod_sets = [
+        kq.PodSet.of(name, 2, requests={"nvidia.com/gpu": 1}, topology_request=kq.required("rack"))
+        for name in ("first", "second")
+    ]
+    scheduler.submit(kq.Workload("train", queue_name="vision", pod_sets=pod_sets))
     scheduler.settle()
 
     admission = scheduler.workload("train").status.admission
     assert admission is not None
-    assert admission.pod_set_assignments[0].flavors == {"nvidia.com/gpu": "h100", licence: "plain"}
-    assert admission.pod_set_assignments[0].topology_assignment is not None
+    for assignment in admission.pod_set_assignments:
+        assert assignment.flavors == {"nvidia.com/gpu": "h100", licence: "plain"}
+        assert assignment.topology_assignment is not None
     assert scheduler.engine.check() == []
