@@ -12,7 +12,8 @@ _EFFECTIVE = """
     AdmissionFairSharing AdmissionGatedBy AssignQueueLabelsForPods ElasticJobsViaWorkloadSlices
     ElasticJobsViaWorkloadSlicesWithTAS FairSharingPreemptWithinNominal FairSharingPrioritizeNonBorrowing
     FlavorFungibility FlavorFungibilityPreserveScanProgress LocalQueueMetrics MultiKueueIncrementalDispatcherConfig
-    MultiKueueIncrementalDispatcherRespectConfigOrder MultiKueueOrchestratedPreemption PartialAdmission
+    MultiKueueIncrementalDispatcherRespectConfigOrder MultiKueueManagerQuotaAutomation
+    MultiKueueOrchestratedPreemption PartialAdmission
     PrioritizePreemptorWorkloads PriorityBoost PrioritySortingWithinCohort QuotaCheckStrategy ReclaimablePods
     RecomputeAssignmentUponPreemptionTargetsOverlap RejectUpdatesToCQWithInvalidOnFlavors SchedulingEquivalenceHashing
     ShortWorkloadNames SkipReassignmentForPodOwnedWorkloads SparkApplicationIntegration TASBalancedPlacement
@@ -28,7 +29,7 @@ EFFECTIVE_GATES = frozenset(_EFFECTIVE.split())
 
 LEFT_OUT = {
     "the controllers of admission checks": "not run; a check is as it is set, or answered by `checks`",
-    "MultiKueue": "between the clusters of a `Fleet`: batch Jobs; no quota automation, no elastic jobs",
+    "MultiKueue": "runs between the clusters of a `Fleet`, for batch Jobs; elastic jobs and groups of workloads are not dispatched",
     "dynamic resource allocation": "resource claims count nothing",
     "concurrent admission and other alpha features": "read and validated; without effect",
     "pods and their failures": "a job's pods are ready, failed or done when they are said to be",
