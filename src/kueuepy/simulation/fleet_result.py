@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
+from kueuepy.engine.cached import cached_property
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import Kpis, hours, kpis_of, unit
