@@ -31,13 +31,9 @@ EFFECTIVE_GATES = frozenset(_EFFECTIVE.split())
 
 LEFT_OUT = {
     "the controllers of admission checks": "not run; a check is as it is set, or answered by `checks`",
-<<<<<<< HEAD
-    "MultiKueue": "between the clusters of a `Fleet`: batch Jobs; no quota automation, no elastic jobs",
+    "MultiKueue": "runs between the clusters of a `Fleet`, for batch Jobs; elastic jobs and groups of workloads are not "
+    "dispatched",
     "allocation of devices": "devices are counted, never allocated; a CEL function that is not evaluated is an error",
-=======
-    "MultiKueue": "runs between the clusters of a `Fleet`, for batch Jobs; elastic jobs and groups of workloads are not dispatched",
-    "dynamic resource allocation": "resource claims count nothing",
->>>>>>> fleet
     "concurrent admission and other alpha features": "read and validated; without effect",
     "pods and their failures": "a job's pods are ready, failed or done when they are said to be",
     "retention of finished objects": "they stay until they are deleted",
