@@ -31,8 +31,7 @@ EFFECTIVE_GATES = frozenset(_EFFECTIVE.split())
 
 LEFT_OUT = {
     "the controllers of admission checks": "not run; a check is as it is set, or answered by `checks`",
-    "MultiKueue": "runs between the clusters of a `Fleet`, for batch Jobs; elastic jobs and groups of workloads are not "
-    "dispatched",
+    "MultiKueue": "between the clusters of a `Fleet`, for batch Jobs; elastic jobs and groups are not dispatched",
     "allocation of devices": "devices are counted, never allocated; a CEL function that is not evaluated is an error",
     "concurrent admission and other alpha features": "read and validated; without effect",
     "pods and their failures": "a job's pods are ready, failed or done when they are said to be",
