@@ -111,8 +111,8 @@ class Engine {
   void SetPodsReady(WorkloadId id, bool ready);
   // The pods of its job end at this time if it is evicted; until then it keeps its quota.
   void SetJobStop(WorkloadId id, Time at);
-  // It is the workload that its queue tries first, because it waits for workloads that it has preempted. Kueue
-  // keeps this in memory only. Nothing happens to a workload that is in no queue.
+  // It is the workload that its queue tries first, because it waits for workloads that it has preempted.
+  // Kueue keeps this in memory only. Nothing happens to a workload that is in no queue.
   void SetPreemptor(WorkloadId id);
   void SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclaimable);
 
@@ -123,8 +123,9 @@ class Engine {
   CycleResult RunCycle(std::vector<Entry>* keep = nullptr);
   // What a cycle would answer for this workload alone: it may be pending or not yet in any queue.
   Entry TryAdmit(WorkloadId id);
-  // Whether cycles leave notified trees alone, so that only Retry works them off. Kueue collects notifications
-  // for a second (pkg/cache/queue/inadmissible_workloads.go); without this they take effect with the next cycle.
+  // Whether cycles leave notified trees alone, so that only Retry works them off. Kueue collects
+  // notifications for a second (pkg/cache/queue/inadmissible_workloads.go); without this they take effect
+  // with the next cycle.
   void HoldRetries(bool hold) { state_.holds_retries = hold; }
   // The trees in which inadmissible workloads are to be retried: "Cohort NAME", or "ClusterQueue NAME" of one
   // without a cohort.

@@ -181,9 +181,9 @@ class FieldLists {
                check_names, reasons, resource_order, cpu, pods, flavor_resource_ids, flavor_resources, quota,
                queues, cohorts, flavors, local_queues, namespaces, checks, topology, runtime_classes, devices,
                devices_changed, ledger, ledger_usage, workloads, workload_of_key, classes, class_of_key,
-               caches, stale, requoted, changed_nodes, only_added, added_queues, to_requeue, holds_retries, scheduling_cycle,
-               successful_cycles, waiting, stop_delay, now, record_events, events, followed, second_passes,
-               deleted, dirty)
+               caches, stale, requoted, changed_nodes, only_added, added_queues, to_requeue, holds_retries,
+               scheduling_cycle, successful_cycles, waiting, stop_delay, now, record_events, events, followed,
+               second_passes, deleted, dirty)
 #undef KUEUE_RECORD
 
   // Caches, which are not saved. Saved states know both by their first names.

@@ -15,8 +15,8 @@
 namespace kueue {
 
 // What a text may be at most, so that the cost of reading it is bounded. The reference knows no such limits.
-constexpr int kMaxQuantityText = 64;      // bytes
-constexpr int kMaxQuantityDigits = 40;    // without leading zeros
+constexpr int kMaxQuantityText = 64;        // bytes
+constexpr int kMaxQuantityDigits = 40;      // without leading zeros
 constexpr int kMaxQuantityExponent = 1000;  // of e or E, in magnitude
 
 // How the text of a value is written; it never counts in comparisons.
