@@ -29,7 +29,7 @@ EFFECTIVE_GATES = frozenset(_EFFECTIVE.split())
 
 LEFT_OUT = {
     "the controllers of admission checks": "not run; a check is as it is set, or answered by `checks`",
-    "MultiKueue": "runs between the clusters of a `Fleet`, for batch Jobs; elastic jobs and groups of workloads are not dispatched",
+    "MultiKueue": "runs in a `Fleet`, for batch Jobs; elastic jobs and groups of workloads are not dispatched",
     "dynamic resource allocation": "resource claims count nothing",
     "concurrent admission and other alpha features": "read and validated; without effect",
     "pods and their failures": "a job's pods are ready, failed or done when they are said to be",
