@@ -104,7 +104,7 @@ def test_LP_07_a_journal_comes_back_to_what_it_acknowledged(tmp_path, seed):
     unharmed = kq.Scheduler(cluster())
     for part in range(3):
         with Journal(path, durability="process") as journal:
-            scheduler = journal.scheduler(cluster())
+            scheduler = journal.scheduler(cluster(), on_change="keep")
             for number in range(part * 60, part * 60 + 60):
                 step(scheduler, seed, number)
                 step(unharmed, seed, number)

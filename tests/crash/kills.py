@@ -159,7 +159,7 @@ def _child(path: Path, seed: int, done: int, writer: int, backed_up: int) -> Non
     """Journals calls, and backs the journal up, until it is killed."""
     try:
         journal = Journal(path, durability="process" if seed % 2 else "power")
-        scheduler = journal.scheduler(_cluster(seed))
+        scheduler = journal.scheduler(_cluster(seed), on_change="keep")
         scheduler.answer_checks(_answering(seed))
         acknowledged = [done]
         Thread(target=_back_up, args=(journal, acknowledged, backed_up)).start()
