@@ -130,7 +130,7 @@ void ReadBackAll() {
 // tests/test_house_cpp.py holds this list to the enumerations of the rooms whose records are saved.
 TEST(Persist, EachValueOfEachEnumerationReadsBack) {
   ReadBackAll<CheckState, ConditionType, DelayedTopology, EventKind, FairSharingStrategy, FungibilityPolicy,
-              FungibilityPreference, InactivityKind, NodeReadiness, PlacementFailure::Exclusion,
+              FungibilityPreference, InactivityKind, JobPlace, NodeReadiness, PlacementFailure::Exclusion,
               PlacementFailure::Kind, PreemptionPolicy, PreemptionReason, QuantityFormat, QueuePlace,
               QueueingStrategy, RefusalKind, Sentence, StopPolicy>();
 }

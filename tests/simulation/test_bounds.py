@@ -30,7 +30,7 @@ LARGE = [2**61, 2**63, 2**64, 10**30, np.uint64(2**63), np.int64(2**62), 2.0**61
 
 @pytest.mark.parametrize("amount", LARGE, ids=repr)
 def test_cpu_beyond_64_bits_of_thousandths_is_refused(amount):
-    with pytest.raises(kq.InvalidSpecError, match=r'jobs row 0, column "cpu": .*it must be 9223372036854775 or less'):
+    with pytest.raises(kq.InvalidSpecError, match=r'jobs row 0, column "cpu": .*it must be less than 9223372036854775'):
         states(job(cpu=amount))
 
 
@@ -103,7 +103,7 @@ def test_a_date_of_arrow_beyond_64_bits_of_nanoseconds_is_refused():
         kq.Jobs.of(table)
 
 
-@pytest.mark.parametrize("unit", ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns"])
+@pytest.mark.parametrize("unit", ["W", "D", "h", "m", "s", "ms", "us", "ns"])
 def test_dates_and_spans_of_each_unit_within_64_bits_are_exact(unit):
     when, span = np.array(["2001-01-01"], f"M8[{unit}]"), np.array([1], f"m8[{unit}]")
     jobs = kq.Jobs({"queue": ["a"], "submit": when, "runtime": span})
@@ -133,11 +133,11 @@ def test_scaling_beyond_64_bits_is_refused_with_the_row():
     jobs = kq.Jobs.of([job(submit=n) for n in range(3)])
     assert jobs.scale_runtime(1e8)["runtime"].tolist() == [6 * 10**18] * 3
     assert jobs.scale_load(1e-5)["submit"].tolist() == [0, 10**14, 2 * 10**14]
-    with pytest.raises(kq.InvalidSpecError, match=r'scale_runtime: jobs row 0, column "runtime"'):
+    with pytest.raises(kq.InvalidSpecError, match=r'scale_runtime: .*jobs row 0, column "runtime"'):
         jobs.scale_runtime(1e9)
-    with pytest.raises(kq.InvalidSpecError, match=r'scale_load: jobs row 1, column "submit"'):
+    with pytest.raises(kq.InvalidSpecError, match=r'scale_load: .*jobs row 1, column "submit"'):
         jobs.scale_load(1e-10)
-    with pytest.raises(kq.InvalidSpecError, match=r"scale_load: jobs row 2.*ends"):
+    with pytest.raises(kq.InvalidSpecError, match=r"scale_load: .*jobs row 2.*must end"):
         jobs.scale_runtime(1e8).scale_load(5e-10)
 
 

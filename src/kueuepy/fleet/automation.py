@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from kueuepy.objects import ClusterQueue
 
 CONTROLLER = "kueue.x-k8s.io/multikueue"
-GATE = "MultiKueueManagerQuotaAutomation"
 
 
 def automated(manager: Cluster, workers: Mapping[str, Cluster]) -> tuple[list[ClusterQueue], list[str]]:
@@ -29,7 +28,7 @@ def automated(manager: Cluster, workers: Mapping[str, Cluster]) -> tuple[list[Cl
         manager: The manager.
         workers: The connected workers.
     """
-    if not manager.configuration.enabled(GATE):
+    if not manager.configuration.enabled("MultiKueueManagerQuotaAutomation"):
         return [], []
     configs = {
         doc["metadata"]["name"]: doc.get("spec") or {}

@@ -28,9 +28,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.manifest.decoding import decode
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.validation.status import review_updates
-from kueuepy.objects import SECOND, AdmissionCheck, Workload
+from kueuepy.objects import SECOND, AdmissionCheck, Toleration, Workload
 from kueuepy.objects.status import CheckState
 from kueuepy.session.time import Duration, duration_ns
 
@@ -171,7 +172,12 @@ def check_updates(workload: Workload, name: str, state: CheckState, updates: tup
         if update.get("name") not in names:
             raise InvalidSpecError(f'{where}: names "{update.get("name")}"; it must be one of {", ".join(names)}')
     review = Review()
-    review_updates(updates, names, (), review)
+    for position, update in enumerate(updates):
+        for name_of_map in ("labels", "nodeSelector", "annotations"):
+            decode(dict[str, str], update.get(name_of_map) or {}, (position, name_of_map), review)
+        decode(tuple[Toleration, ...], update.get("tolerations") or [], (position, "tolerations"), review)
+    if not review.problems:
+        review_updates(updates, names, (), review)
     if review.problems:
         raise InvalidSpecError(f"{where}{review.problems[0]}")
     before = next((c for c in workload.status.admission_checks if c.name == name), None) if workload.status else None

@@ -197,14 +197,15 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
     core = run.core
     core.close()
     stats, sites = core.stats, run.tables()
-    start, now = stats["start"], max(0, stats["now"] - stats["start"]) / SECOND
+    start, now = stats["start"], max(0, stats["now"] - stats["start"])
     until = run.options["until"]
-    seconds = max(now, (until - start) / SECOND) if until < 2**62 else now
+    last = max(now, until - start) if until < 2**62 else now
+    seconds = last / SECOND
     step = run.settings.record.step() / SECOND
     gathered = FleetTables(run, sites)
     fates = core.fates()
     jobs = gathered.jobs(fates)
-    table = job_columns(run.jobs, jobs, start, (now, seconds), run.options["warmup"] / SECOND)
+    table = job_columns(run.jobs, jobs, start, (now, last), run.options["warmup"] / SECOND)
     table |= _dispatch_columns(run, fates, table.pop("cluster", None))
     usage = UsageTable(gathered.joined("usage", ("cluster_queue",)))
     tables = {

@@ -81,10 +81,12 @@ class FleetTables:
         state[held_back] = np.where(np.isnan(fates["end"][held_back]), _WAITING, _FINISHED)
         state[self._is_dispatched() & ~dispatched & (state == _RUNNING)] = _WAITING
         found["state"] = Categorical(state.astype(np.int32), list(_STATES))
-        for name in ("first_start", "held", "lost", "overhead"):
+        for name in ("lost", "overhead"):
             found[name] = np.where(self._is_dispatched(), fates[name], found[name])
-        end = np.where(np.isnan(fates["end"]) & ~np.isnan(found["end"]), found["end"], fates["end"])
-        found["end"] = np.where(self._is_dispatched(), end, found["end"])
+        for name in ("first_start", "held"):
+            found[name] = np.where(self._is_dispatched(), _nanoseconds(fates[name]), found[name])
+        end = _nanoseconds(fates["end"])
+        found["end"] = np.where(self._is_dispatched() & (end >= 0), end, found["end"])
         found["runs"] = np.where(self._is_dispatched(), fates["starts"], found["runs"]).astype(np.int32)
         return found
 
@@ -152,6 +154,12 @@ class FleetTables:
 
 
 _SUMS = ("nominal", "lost", "overhead")
+
+
+def _nanoseconds(seconds: Any) -> Any:
+    """Times in whole nanoseconds; -1 where there is none."""
+    absent = np.isnan(seconds)
+    return np.where(absent, -1, np.rint(np.where(absent, 0, seconds) * SECOND)).astype(np.int64)
 
 
 def _amounts(given: Iterable[tuple[str, str, str, int]]) -> dict[str, float]:
