@@ -106,7 +106,7 @@ TEST(Quantity, RefusesWhatIsNoneOrTooLong) {
   const std::string text(kMaxQuantityText + 1, '0');
   for (const std::string& wrong :
        {std::string(), std::string("1 "), std::string("1KB"), std::string("0x10"), std::string("1e"),
-        std::string("1e31"), std::string("1..2"), std::string("1\0", 2), std::string("\xff"), digits, text}) {
+        std::string("1e1001"), std::string("1..2"), std::string("1\0", 2), std::string("\xff"), digits, text}) {
     EXPECT_FALSE(Quantity::Parse(wrong).ok()) << wrong;
   }
   EXPECT_TRUE(Quantity::Parse(std::string(kMaxQuantityText, '0')).ok());
