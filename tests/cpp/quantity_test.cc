@@ -104,9 +104,9 @@ TEST(Quantity, CanonicalTextReadsBack) {
 TEST(Quantity, RefusesWhatIsNoneOrTooLong) {
   const std::string digits(kMaxQuantityDigits + 1, '9');
   const std::string text(kMaxQuantityText + 1, '0');
-  for (const std::string& wrong :
-       {std::string(), std::string("1 "), std::string("1KB"), std::string("0x10"), std::string("1e"),
-        std::string("1e1001"), std::string("1..2"), std::string("1\0", 2), std::string("\xff"), digits, text}) {
+  for (const std::string& wrong : {std::string(), std::string("1 "), std::string("1KB"), std::string("0x10"),
+                                   std::string("1e"), std::string("1e1001"), std::string("1..2"),
+                                   std::string("1\0", 2), std::string("\xff"), digits, text}) {
     EXPECT_FALSE(Quantity::Parse(wrong).ok()) << wrong;
   }
   EXPECT_TRUE(Quantity::Parse(std::string(kMaxQuantityText, '0')).ok());
