@@ -120,3 +120,19 @@ def test_policies_are_compared_on_a_table_as_it_is():
     jobs = kq.Jobs({"queue": ["q", "q"], "submit": ["0s", "10s"], "runtime": ["1m", "1m"], GPU: [1, 1]})
     found = kq.compare({"one": cluster(queue("q", 1)), "two": cluster(queue("q", 2))}, jobs)
     assert [kpis.wait_mean for kpis in found.kpis.values()] == [25.0, 0.0]
+
+
+def test_time_passes_the_due_sample_of_a_queue_on_hold():
+    # The next sample of `a` is due at 600 s. It is not taken, since `a` is on hold, and must not be due again.
+    held = kq.LocalQueue("a", cluster_queue="cq", stop_policy="Hold")
+    shared = kq.Cluster(
+        kq.ResourceFlavor("f"),
+        kq.ClusterQueue.of("cq", {"f": {GPU: 1}}, admission_scope="UsageBasedAdmissionFairSharing"),
+        kq.LocalQueue("a", cluster_queue="cq"),
+        kq.LocalQueue("b", cluster_queue="cq"),
+        configuration=kq.Configuration(admission_fair_sharing=kq.AdmissionFairSharing()),
+    )
+    jobs = [{"queue": name, "runtime": runtime, "gpu": 1} for name, runtime in (("a", 400), ("b", 1000))]
+    run = kq.Simulation(shared, jobs, events=[kq.At("7m", held)])
+    moments = [run.now for _ in range(20) if run.step()]
+    assert moments == [0, 300, 400, 420, 600, 700, 1000, 1300, 1400]
