@@ -135,7 +135,7 @@ def fits(value: Any, hint: Any, names: _Names) -> bool:
     if getattr(origin, "_is_protocol", False) and origin.__module__.startswith("kueuepy"):
         return all(hasattr(value, name) for name in {*vars(origin), *origin.__annotations__} if name[0] != "_")
     if isinstance(value, str):
-        return isinstance(value, origin) and not parts and _is_text(value)
+        return isinstance(value, origin) and not parts and is_text(value)
     if origin in (int, float) and isinstance(value, bool):
         return False
     if origin is float and isinstance(value, int):
@@ -146,7 +146,7 @@ def fits(value: Any, hint: Any, names: _Names) -> bool:
         return True
 
 
-def _is_text(value: str) -> bool:
+def is_text(value: str) -> bool:
     """Whether a text can be written to a file, or be the name of one."""
     return "\0" not in value and not any("\ud800" <= letter <= "\udfff" for letter in value)
 

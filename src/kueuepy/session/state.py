@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
+from kueuepy.errors.arguments import is_text
 from kueuepy.objects import ClusterQueue, LocalQueue, Namespace, Object, PriorityClass, Workload, WorkloadPriorityClass
 from kueuepy.session.status import live_workload
 from kueuepy.session.submission import JobContext
@@ -54,7 +55,7 @@ class SchedulerState:
             NotFoundError: There is no such workload.
             InvalidSpecError: The key is no text.
         """
-        if not isinstance(key, str):
+        if not isinstance(key, str) or not is_text(key):
             raise InvalidSpecError(f"Workload: {key!r} is no key; it must be a text such as namespace/name")
         full = key if "/" in key else f"default/{key}"
         found = self.engine.find(full)

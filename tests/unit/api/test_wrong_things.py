@@ -22,6 +22,7 @@ def scheduler():
         (lambda s: kq.dump([s]), "is no Cluster"),
         (lambda _: kq.Scheduler([1]), "is no Cluster"),
         (lambda s: s.workload(5), "5 is no key"),
+        (lambda s: s.explain("\ud800"), r"is no key; it must be a text"),
         (lambda s: s.finish(5), "finish: workload: is an integer"),
         (lambda s: s.try_admit_many(None), "None is no list"),
         (lambda s: s.explain([]), "is 0 workloads; it must be one"),
