@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kueuepy.sim import Provisioning
 from msgspec.structs import replace
 
 from kueuepy import AdmissionCheck, Cluster, ClusterQueue, Configuration, PodSet, ResourceFlavor, Scheduler, Workload
 from kueuepy.objects import AdmissionCheckStrategyRule, RequeuingStrategy, WaitForPodsReady
+from kueuepy.sim import Provisioning
 
 pytestmark = pytest.mark.sanitizer
 SECOND = 10**9

@@ -9,9 +9,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from kueuepy.lab import play
 
 import kueuepy as kq
+from kueuepy.lab import play
 from kueuepy.play import Playground, Server, answers
 from kueuepy.play import server as server_module
 from kueuepy.simulation.pictures.names import colours

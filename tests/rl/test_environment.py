@@ -8,9 +8,9 @@ import pytest
 gymnasium = pytest.importorskip("gymnasium")
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
-from kueuepy.lab import rl  # noqa: E402
 
 import kueuepy as kq  # noqa: E402
+from kueuepy.lab import rl  # noqa: E402
 from kueuepy.simulation import generate  # noqa: E402
 from kueuepy.simulation.moments import scheduler_of  # noqa: E402
 

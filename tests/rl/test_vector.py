@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 gymnasium = pytest.importorskip("gymnasium")
 
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
-from kueuepy.lab import rl  # noqa: E402
 
 import kueuepy as kq  # noqa: E402
+from kueuepy.lab import rl  # noqa: E402
 from kueuepy.rl import QuotaEnv, QuotaVectorEnv  # noqa: E402
 from kueuepy.simulation import generate  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""`kueuepy cluster-of`, `delay_matrix`, `eta` and `risk`: a first cluster for a log, and questions that need many runs."""
+"""`kueuepy cluster-of`, `delays`, `eta` and `risk`: a first cluster for a log, and questions that need many runs."""
 
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -79,7 +79,7 @@ def cluster_of(
     say("note: the quotas follow from the jobs; they are not those of the cluster of the log", stderr=True)
 
 
-def delay_matrix(
+def delays(
     files: Objects,
     *,
     jobs: _Jobs,

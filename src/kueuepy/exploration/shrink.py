@@ -136,8 +136,8 @@ def shrink(
     """What becomes of usage after edits that take quota away, where Kueue evicts nobody (kubernetes-sigs/kueue#5176).
 
     In each of `n` futures it is drawn for how long those who run still do; Kueue's rules decide who is admitted
-    meanwhile. At each moment it is asked who would have to leave for all to be within quota (`workloads_over_quota`); the
-    curve has what these hold.
+    meanwhile. At each moment it is asked who would have to leave for all to be within quota
+    (`workloads_over_quota`); the curve has what these hold.
 
     Args:
         scheduler: As it is now; it is not changed.

@@ -239,18 +239,18 @@ class Comparison:
         Args:
             fact: The `share`, the `usage` or the number of `waiting` workloads of each ClusterQueue; or what each
                 LocalQueue has `consumed` under admission fair sharing.
-            cell: Of usage, the `flavor/resource`, and of what is consumed, the resource; without it the one that
-                comes first.
+            flavor_resource: For `usage`, the `flavor/resource`; for `consumed`, the resource. By default the first
+                in alphabetical order.
         """
         from kueuepy.simulation.picture import steps  # noqa: PLC0415 - only on use
 
-        if not cell and fact in ("usage", "consumed"):
+        if not flavor_resource and fact in ("usage", "consumed"):
             tables = (run.history for run in self._runs.values())
-            cell = min(
+            flavor_resource = min(
                 (row["flavor_resource"] for table in tables for row in table.rows() if row["fact"] == fact), default=""
             )
-        panels = {name: run.history.series(fact, cell) for name, run in self._runs.items()}
-        title = f"{_TITLES[fact]}{f' ({cell})' if cell else ''}"
+        panels = {name: run.history.series(fact, flavor_resource) for name, run in self._runs.items()}
+        title = f"{_TITLES[fact]}{f' ({flavor_resource})' if flavor_resource else ''}"
         return steps(title, panels, max(run.seconds for run in self._runs.values()))
 
     def _warnings(self) -> list[str]:

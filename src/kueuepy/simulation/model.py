@@ -264,7 +264,7 @@ MOST_MOMENTS = 1_000_000
 
 
 class Event(msgspec.Struct, frozen=True):
-    """Something changes: `Event("2d", ClusterQueue(...))`, or each day at ten `Event(every="1d", at="22:00", what=...)`.
+    """A change during a run: `Event("2d", ClusterQueue(...))`, or daily, `Event(every="1d", at="22:00", what=...)`.
 
     Attributes:
         when: How long after the first submission, as `36h` or `1d 12:00`.

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kueuepy._core import Turn
-from kueuepy.errors import StateError, UnsupportedError
+from kueuepy.errors import LoopError, UnsupportedError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.fleet import Fleet
 from kueuepy.objects import SECOND
@@ -49,10 +49,6 @@ _UNDER_WAY, _OVER = 1, 2
 _WORK = 512
 """Heads and events between two looks at the clock: about a millisecond."""
 _MODEL, _CLOCK, _RECORD = RunModel(), Clock(), Recording()
-
-
-class LoopError(StateError):
-    """Preemption went round, and `on_loop="raise"` asked for an error."""
 
 
 @checked_methods
@@ -333,4 +329,4 @@ def simulate(
     return result
 
 
-__all__ = ["LoopError", "Progress", "Settings", "Simulation", "simulate"]
+__all__ = ["Progress", "Settings", "Simulation", "simulate"]

@@ -214,7 +214,8 @@ def test_nothing_of_matplotlib_is_loaded_for_a_notebook():
     code = (
         "import sys, kueuepy as kq; t = kq.Topology('t', levels=['rack']);"
         "c = kq.Cluster(t, kq.ResourceFlavor('f', node_labels={'a': 'b'}, topology_name='t'),"
-        "kq.ClusterQueue.of('q', {'f': {'cpu': 1}}), kq.objects.nodes(t, (2, 1), labels={'a': 'b'}, capacity={'cpu': 1}));"
+        "kq.ClusterQueue.of('q', {'f': {'cpu': 1}}), "
+        "kq.objects.nodes(t, (2, 1), labels={'a': 'b'}, capacity={'cpu': 1}));"
         "kq.Scheduler(c).topology('t')._repr_html_(); print('matplotlib' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - our own

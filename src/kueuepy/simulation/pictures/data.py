@@ -26,7 +26,7 @@ _ABOVE = 1.15
 
 
 def usage(run: Recorded, flavor_resource: str | None = None, pieces: int = PIECES) -> Stack:
-    """What each ClusterQueue uses of a flavor_resource: its own quota, and what it borrows; the line is the nominal quota."""
+    """Usage of a flavor and resource by ClusterQueue: own quota and borrowed; the line is the nominal quota."""
     flavor_resource = cell_of(run, flavor_resource)
     unit, size = amounts_of(flavor_resource)
     rows = {queue: rows for queue, of, rows in _series(run) if of == flavor_resource}
@@ -114,7 +114,7 @@ def _series(run: Recorded) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
 
 
 def _first_series(run: Recorded) -> dict[str, NDArray[np.int64]]:
-    """By ClusterQueue the rows of its first flavor_resource, for what is the same in all of its cells."""
+    """By ClusterQueue the rows of its first flavor and resource, for what is the same in all of its cells."""
     rows: dict[str, NDArray[np.int64]] = {}
     for name, _, places in _series(run):
         rows.setdefault(name, places)
