@@ -233,7 +233,7 @@ def test_WL_04_who_is_gone_meanwhile_is_not_admitted_and_the_rest_of_the_cycle_g
     fork.apply(msgspec.structs.replace(fork.workload("w-c"), active=False, status=None))
     fork.pods_ready("w-a")
     fork.settle()
-    assert fork.engine.check() == []
+    assert fork._engine.check() == []
     assert [key for key in tuple(fork.keys()) if fork.workload(key).status.is_true("Admitted")] == [
         "default/w-a",
         "default/w-d",
@@ -284,7 +284,7 @@ def test_WL_04_a_cycle_that_waits_is_saved_with_everything_else(stage, tmp_path,
     for scheduler in (story.scheduler, again):
         scheduler.pods_ready("first")
         assert _names(scheduler.cycle().admitted) == ["stale"]
-    assert again.engine.save() == story.scheduler._engine.save()
+    assert again._engine.save() == story.scheduler._engine.save()
 
 
 def test_WL_05_the_count_of_retries_stays_until_the_workload_is_deactivated(stage):

@@ -75,10 +75,10 @@ def workloads(number, count=40):
 def test_eight_threads_on_one_engine_decide_as_one():
     """Who is submitted by which thread, and when, makes no difference to what is decided afterwards."""
     together, alone = kq.Scheduler(cluster()), kq.Scheduler(cluster())
-    in_threads(lambda number: [together.engine.submit(one) for one in workloads(number)])
+    in_threads(lambda number: [together._engine.submit(one) for one in workloads(number)])
     for number in range(THREADS):
         for one in workloads(number):
-            alone.engine.submit(one)
+            alone._engine.submit(one)
 
     def answers(scheduler):
         engine = scheduler._engine
@@ -93,7 +93,7 @@ def test_eight_threads_on_one_engine_decide_as_one():
 
 
 def test_eight_threads_that_read_write_and_fork_one_engine_break_nothing():
-    engine = kq.Scheduler(cluster()).engine
+    engine = kq.Scheduler(cluster())._engine
     rounds = 30
 
     def work(number):
@@ -154,7 +154,7 @@ def test_what_one_thread_deletes_another_finds_whole_or_not_at_all(monkeypatch):
                 with suppress(NotFoundError):
                     assert scheduler.workload(f"t{other}").queue_name == "a"
             if i % 5 == 0:
-                assert from_bytes(to_bytes(scheduler)).engine.check() == []
+                assert from_bytes(to_bytes(scheduler))._engine.check() == []
                 assert scheduler.fork()._engine.check() == []
         return True
 
@@ -206,7 +206,7 @@ def test_eight_threads_on_one_journal_come_back_as_they_were(tmp_path):
 
 
 def test_a_fork_is_a_snapshot_whatever_happens_to_the_engine():
-    engine = kq.Scheduler(cluster()).engine
+    engine = kq.Scheduler(cluster())._engine
     for one in workloads(0):
         engine.submit(one)
     fork = engine.fork()
@@ -304,7 +304,7 @@ def test_a_finalizer_may_ask_the_engine_in_the_midst_of_a_call_and_not_change_it
 
 
 def test_threads_and_finalizers_together_do_not_wait_for_each_other_for_ever():
-    engine = kq.Scheduler(cluster()).engine
+    engine = kq.Scheduler(cluster())._engine
     for one in workloads(0, 100):
         engine.submit(one)
 

@@ -137,7 +137,7 @@ def test_nobody_waits_who_would_fit(cluster, waiting):
 def test_more_quota_never_admits_less(quota, more, data):
     def used(nominal):
         cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("queue-0", {"f": {"cpu": nominal}}))
-        return settled(cluster, waiting).engine.usage()["queue-0"].get("f/cpu", 0)
+        return settled(cluster, waiting)._engine.usage()["queue-0"].get("f/cpu", 0)
 
     requests = st.fixed_dictionaries({"cpu": st.integers(0, 6)})
     waiting = data.draw(workloads(["queue-0"], requests=requests))

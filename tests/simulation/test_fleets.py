@@ -156,7 +156,7 @@ def test_a_fleet_is_stepped_by_hand():
     step.finish("a")
     step.dispatch()
     assert step["w2"].keys() == ()
-    assert dict(step.manager.engine.conditions(0))["Finished"][1] == "Succeeded"
+    assert dict(step.manager._engine.conditions(0))["Finished"][1] == "Succeeded"
 
 
 def test_a_fork_of_a_fleet_goes_its_own_way():

@@ -41,7 +41,7 @@ def test_a_removed_local_queue_leaves_nothing():
 def test_a_fingerprint_is_of_the_forest_as_it_is_now():
     scheduler = kq.Scheduler(cluster(), now=0)
     scheduler.apply(kq.ClusterQueue.of("late", {"f": {"cpu": 4}}, cohort_name="all"))
-    assert scheduler._engine.fingerprint() == from_bytes(to_bytes(scheduler)).engine.fingerprint()
+    assert scheduler._engine.fingerprint() == from_bytes(to_bytes(scheduler))._engine.fingerprint()
 
 
 def test_saved_bytes_tell_nothing_of_nodes_that_were_looked_at():
@@ -169,5 +169,5 @@ def test_a_cohort_that_is_gone_is_not_to_be_requeued() -> None:
     saved = from_bytes(to_bytes(scheduler))
     for one in (scheduler, saved):
         one.apply(kq.Cohort("z", parent_name="x"))
-    assert scheduler._engine.fingerprint() == saved.engine.fingerprint()
+    assert scheduler._engine.fingerprint() == saved._engine.fingerprint()
     assert to_bytes(scheduler) == to_bytes(saved)

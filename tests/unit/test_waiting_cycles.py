@@ -55,7 +55,7 @@ def test_a_workload_may_lose_pod_sets_meanwhile():
     scheduler.pods_ready("default/first")
     scheduler.settle()
     assert not scheduler._engine.check()
-    assert from_bytes(to_bytes(scheduler)).engine.fingerprint() == scheduler._engine.fingerprint()
+    assert from_bytes(to_bytes(scheduler))._engine.fingerprint() == scheduler._engine.fingerprint()
 
 
 def test_a_workload_may_get_pod_sets_meanwhile():

@@ -13,6 +13,7 @@ from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.words import plural
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Recording
 from kueuepy.simulation.simulate import Simulation
@@ -136,7 +137,7 @@ def cycle_cost(cluster: Cluster, jobs: Jobs | Iterable[Any], **settings: Any) ->
 def _most_running(cluster: Cluster, result: Any, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
     """By moment, how many workloads hold quota in the tree that has most of them."""
     runs = result.runs
-    tree = roots(nodes_of(Scheduler(cluster, now=0).engine))
+    tree = roots(nodes_of(session_of(Scheduler(cluster, now=0)).engine))
     queue = result.jobs["cluster_queue"]
     of_run = np.array([tree[queue[job]] for job in runs["job"].tolist()], object)
     most = np.zeros(len(seconds))

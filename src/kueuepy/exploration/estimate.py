@@ -16,6 +16,7 @@ from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.exploration.statistics import wilson
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
+from kueuepy.session.session import session_of
 from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Recording, moment
 from kueuepy.simulation.simulate import Simulation
@@ -149,7 +150,7 @@ class _Futures:
     def __init__(self, scheduler: Scheduler, item: Any, runtimes: Any, future: Any, settings: dict[str, Any]) -> None:
         self._scheduler = scheduler.fork()
         if isinstance(item, str):
-            self.key = self._scheduler.engine.key(self._scheduler.id_of(item))
+            self.key = session_of(self._scheduler).engine.key(session_of(self._scheduler).state.id_of(item))
         else:
             keys = self._scheduler.submit(item)
             if len(keys) != 1:

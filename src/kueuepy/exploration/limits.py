@@ -18,6 +18,7 @@ from kueuepy.exploration.trial import HIGH, LOW, MOST_CYCLES, asking, available,
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import FlavorQuotas, LabelSelector, ResourceFlavor, ResourceGroup
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def _ensured(alone: Cluster, name: str, cell: Cell) -> int:
             scheduler.submit(asking(alone, other, f"other-{number}", {cell: amount}, HIGH))
             scheduler.settle(max_cycles=MOST_CYCLES)
     unit = unit_of(scheduler, cell)
-    table = quota_table(scheduler.engine)
+    table = quota_table(session_of(scheduler).engine)
     most = int(table.array("potential")[row_of(scheduler, name), table.flavor_resources.index(cell)])
 
     def gets(parts: int) -> bool:
@@ -223,7 +224,7 @@ def _largest(holds: Callable[[int], bool], most: int) -> int:
 
 def _nearest_first(scheduler: Scheduler, name: str) -> list[str]:
     """The other ClusterQueues of its tree: those below its Cohort, then those below the one above that, and so on."""
-    nodes = quota_table(scheduler.engine).nodes
+    nodes = quota_table(session_of(scheduler).engine).nodes
     root = roots(nodes)
 
     def above(row: int) -> list[int]:
@@ -274,7 +275,7 @@ class _Asker:
     def _lendable(self, cluster: Cluster, name: str, ensured: int) -> int | None:
         """The largest lending limit of a queue that ensures an amount; `None`: none does, or it is in no tree."""
         scheduler = Scheduler(cluster, now=0)
-        table, row = quota_table(scheduler.engine), row_of(scheduler, name)
+        table, row = quota_table(session_of(scheduler).engine), row_of(scheduler, name)
         if table.nodes[row].parent < 0:
             return None
         nominal = int(table.array("nominal_quota")[row, table.flavor_resources.index(self.cell)])
@@ -292,7 +293,7 @@ class _Asker:
             return "unlimited"
         scheduler = Scheduler(alone, now=0)
         step = gcd(unit_of(scheduler, self.cell), *self._asked.values())
-        table = quota_table(scheduler.engine)
+        table = quota_table(session_of(scheduler).engine)
         most = int(table.array("potential")[:, table.flavor_resources.index(self.cell)].max())
         present = self._borrowing_limits(scheduler, table)
 

@@ -15,6 +15,7 @@ from kueuepy.exploration.remaining import Living, Runtimes
 from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
+from kueuepy.session.session import session_of
 from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Edit as FieldEdit
 from kueuepy.simulation.model import moment
@@ -190,7 +191,7 @@ def _held(scheduler: Scheduler, keys: tuple[str, ...]) -> Amounts:
 
 
 def _amounts(scheduler: Scheduler, key: str) -> Iterator[tuple[str, int]]:
-    admission = admission_of(scheduler.engine, scheduler.id_of(key))
+    admission = admission_of(session_of(scheduler).engine, session_of(scheduler).state.id_of(key))
     for pod_set in admission.pod_sets if admission is not None else ():
         for resource, (flavor, amount) in pod_set.resources.items():
             yield f"{flavor}/{resource}", amount

@@ -14,6 +14,7 @@ from kueuepy.errors.words import counted, verb
 from kueuepy.exploration.runs import NOTHING
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
+from kueuepy.session.session import session_of
 from kueuepy.simulation.items import concat
 from kueuepy.simulation.model import moment
 from kueuepy.simulation.simulate import Simulation
@@ -226,7 +227,7 @@ def _state(run: Simulation, order: list[_Place], number: int) -> Hashable:
     done = np.round(jobs["held"] - jobs["lost"] - jobs["overhead"], 6).tolist()
     begun = dict(zip(scheduler.workloads["key"], scheduler.workloads["reserved"].tolist(), strict=True))
     there = [(key, row, _relative(order[row], number)) for key, row in by_key.items()]
-    clock, states = scheduler.engine.now, run.states
+    clock, states = session_of(scheduler).engine.now, run.states
     running = sorted((job, clock - begun[key], done[row]) for key, row, job in there if states[row] == _RUNNING)
     kept = sorted((job, done[row]) for _, row, job in there if states[row] == _WAITING)
     return waiting, tuple(running), tuple(kept)

@@ -11,6 +11,7 @@ from kueuepy.decisions import Admitted, Preempting
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked
 from kueuepy.notebook import Sheet, repr_html
+from kueuepy.session.session import session_of
 from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> Victi
     """
     trial = scheduler.fork()
     if isinstance(workload, str):
-        key = trial.engine.key(trial.id_of(workload))
+        key = session_of(trial).engine.key(session_of(trial).state.id_of(workload))
     else:
         keys = trial.submit(workload)
         if len(keys) != 1:
@@ -137,7 +138,7 @@ def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> Victi
     decision = trial.try_admit(key)
     if not isinstance(decision, Preempting):
         raise StateError(f'Workload "{key}": is {type(decision).__name__}: nobody is preempted for it')
-    facts = trial.engine.explain(trial.id_of(key))
+    facts = session_of(trial).engine.explain(session_of(trial).state.id_of(key))
     eligible = {one["workload"]: one for one in facts["candidates"] if one["verdict"] in _ELIGIBLE}
     number = sum(facts["counts"].get(verdict, 0) for verdict in _ELIGIBLE)
     if number > most:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kueuepy.engine.inventory import cluster_queues, cohorts
 from kueuepy.metrics.text import Histogram, Series
 from kueuepy.profiles import has_metric
+from kueuepy.session.session import session_of
 from kueuepy.visibility import NEVER
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Counters:
 
     def __init__(self, scheduler: Scheduler) -> None:
         """Has counted nothing yet."""
-        self._engine = scheduler.engine
+        self._engine = session_of(scheduler).engine
         self._release = scheduler.configuration.release
         self._local = scheduler.configuration.enabled("LocalQueueMetrics")
         totals = {**_TOTALS_OF_NO_LOCAL_QUEUE, **self._twice(_TOTALS)}

@@ -11,6 +11,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.metrics.counters import Counters
 from kueuepy.metrics.gauges import gauges
 from kueuepy.metrics.text import Series, exposition
+from kueuepy.session.session import session_of
 from kueuepy.visibility import EventTable, SchedulerEvent, drain_events, event_table
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Watch:
         survives_fork(self, "_lock")
         self._events: deque[SchedulerEvent] = deque(maxlen=history)
         self._counters = Counters(scheduler)
-        scheduler.engine.record_events(True)  # noqa: FBT003 - the core's own name
+        session_of(scheduler).engine.record_events(True)  # noqa: FBT003 - the core's own name
 
     @property
     def events(self) -> tuple[SchedulerEvent, ...]:
@@ -68,7 +69,7 @@ class Watch:
     def poll(self) -> list[SchedulerEvent]:
         """The events since the last time; they count from now on."""
         with self._lock:
-            new = list(drain_events(self._scheduler.engine))
+            new = list(drain_events(session_of(self._scheduler).engine))
             self._counters.count(new)
             self._events.extend(new)
         return new

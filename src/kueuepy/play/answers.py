@@ -17,6 +17,7 @@ from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.exploration.sweep import setup_of
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 from kueuepy.simulation.catalogue import figure_text
 from kueuepy.simulation.model import Recording
 from kueuepy.simulation.pictures.names import colours
@@ -329,7 +330,7 @@ def _children(nodes: Sequence[Node]) -> dict[int, list[int]]:
 
 def _tree(cluster: Cluster) -> list[dict[str, Any]]:
     """The nodes of the forest from the roots down, each with the ClusterQueues below it."""
-    nodes = nodes_of(Scheduler(cluster, now=0).engine)
+    nodes = nodes_of(session_of(Scheduler(cluster, now=0)).engine)
     below = _children(nodes)
     found: list[dict[str, Any]] = []
 

@@ -10,6 +10,7 @@ import numpy as np
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND
+from kueuepy.session.session import session_of
 from kueuepy.simulation.figures import Kpis, hours, kpis_of, unit
 from kueuepy.simulation.fleet_tables import FleetTables
 from kueuepy.simulation.gather import columns_of, job_columns
@@ -123,8 +124,8 @@ class FleetResult(Result):
         shares: dict[str, float] = {}
         usage: dict[str, dict[str, int]] = {}
         for name, worker in step.workers.items():
-            shares |= {f"{name}/{queue}": share for queue, share in worker.engine.shares().items()}
-            usage |= {f"{name}/{queue}": cells for queue, cells in worker.engine.usage().items()}
+            shares |= {f"{name}/{queue}": share for queue, share in session_of(worker).engine.shares().items()}
+            usage |= {f"{name}/{queue}": cells for queue, cells in session_of(worker).engine.usage().items()}
         return shares, usage
 
     def at(self, when: Any) -> FleetScheduler:  # type: ignore[override]

@@ -17,6 +17,7 @@ from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.words import counted
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
+from kueuepy.session.session import session_of
 from kueuepy.simulation.figures import Kpis, kpis_of
 from kueuepy.simulation.groups import by_column, by_queue, jain_by, tidy
 from kueuepy.simulation.measures import BOUND
@@ -229,7 +230,7 @@ class Result(Recorded, Framed):
 
     def shares_and_usage(self) -> tuple[dict[str, float], dict[str, dict[str, int]]]:
         """The weighted share and the usage by cell of each ClusterQueue at the end of the run."""
-        engine = self.scheduler.engine
+        engine = session_of(self.scheduler).engine
         return engine.shares(), engine.usage()
 
     def at(self, when: Any) -> Scheduler:
