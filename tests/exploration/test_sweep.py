@@ -199,7 +199,7 @@ def test_seeds_that_change_nothing_are_said(teams):
         ({"threads": 0}, "threads 0"),
         ({"figures": "wait_p95"}, "it must be a list"),
         ({"on": "tcp://127.0.0.1:8786"}, "it must be a dask.distributed.Client"),
-        ({"modle": 1}, '"modle" is no argument'),
+        ({"modle": 1}, '"modle" is not an argument'),
         ({"over": [{"jobs:seed": 1}]}, None),
     ],
 )

@@ -171,7 +171,7 @@ def test_without_paths_all_nominal_quotas_are_edited(week):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"quotas": ["x"]}, 'QuotaEnv: "quotas" is no argument; did you mean "edit"'),
+        ({"quotas": ["x"]}, 'QuotaEnv: "quotas" is not an argument; did you mean "edit"'),
         ({"intervall": "1h"}, 'did you mean "interval"'),
         ({"seed": 3}, "those of the episode"),
     ],

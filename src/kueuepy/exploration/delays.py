@@ -9,10 +9,12 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.guesses import guessed
+from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
 from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.exploration.sweep import setup_of
 from kueuepy.notebook import Sheet, repr_html, repr_text
+from kueuepy.simulation.model import RunSettings
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.text import span_text
 from kueuepy.tables import Categorical, Columns
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     import threading
 
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.simulation.table import Jobs
@@ -108,8 +111,14 @@ def _shown(name: str, value: Any) -> str:
 
 
 @checked
+@spelled_out(RunSettings)
 def delay_matrix(
-    cluster: Cluster, jobs: Any, by: str = "cluster_queue", *, threads: int | None = None, **settings: Any
+    cluster: Cluster,
+    jobs: Any,
+    by: str = "cluster_queue",
+    *,
+    threads: int | None = None,
+    **settings: Unpack[RunSettings],
 ) -> DelayMatrix:
     """Who delays whom, and by how much: everybody's jobs are run, then those without each group, then each alone.
 

@@ -11,6 +11,7 @@ import numpy as np
 from kueuepy.engine.workloads import admission_of
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.settings import spelled_out
 from kueuepy.exploration.remaining import Living, Runtimes
 from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.notebook import Sheet, repr_html
@@ -18,7 +19,7 @@ from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
 from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Edit as FieldEdit
-from kueuepy.simulation.model import moment
+from kueuepy.simulation.model import RunSettings, moment
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.sums import sums
 from kueuepy.simulation.text import span_text
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from kueuepy.scheduler import Scheduler
 
@@ -123,6 +125,7 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
 
 
 @checked
+@spelled_out(RunSettings)
 def shrink(
     scheduler: Scheduler,
     *edits: Edit | FieldEdit,
@@ -132,7 +135,7 @@ def shrink(
     seed: int = 0,
     horizon: Any = "30d",
     threads: int | None = None,
-    **settings: Any,
+    **settings: Unpack[RunSettings],
 ) -> Shrink:
     """What becomes of usage after edits that take quota away, where Kueue evicts nobody (kubernetes-sigs/kueue#5176).
 

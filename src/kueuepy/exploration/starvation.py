@@ -10,13 +10,14 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted, verb
 from kueuepy.exploration.runs import NOTHING
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
 from kueuepy.simulation.items import concat
-from kueuepy.simulation.model import moment
+from kueuepy.simulation.model import RunSettings, moment
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.table import Jobs
 from kueuepy.simulation.text import span_text
@@ -24,6 +25,8 @@ from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
+
+    from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.tables import Columns
@@ -106,6 +109,7 @@ class Starvation(msgspec.Struct, Framed, frozen=True):
 
 
 @checked
+@spelled_out(RunSettings)
 def starvation(
     cluster: Cluster,
     jobs: Jobs | Iterable[Any],
@@ -113,7 +117,7 @@ def starvation(
     *,
     period: Any,
     periods: int = 100,
-    **settings: Any,
+    **settings: Unpack[RunSettings],
 ) -> Starvation:
     """Whether a job starves where the same jobs come in every period (kubernetes-sigs/kueue#754).
 
@@ -172,7 +176,7 @@ def starvation(
     return Starvation((), _once(run, order), None, math.inf, growing, periods, length / SECOND)
 
 
-def _check(cluster: Cluster, table: Jobs, length: int, periods: int, settings: dict[str, Any]) -> None:
+def _check(cluster: Cluster, table: Jobs, length: int, periods: int, settings: RunSettings) -> None:
     if length <= 0 or periods < 2:  # noqa: PLR2004
         raise InvalidSpecError(f"starvation: {periods} periods of {length / SECOND} s; there must be 2, longer than 0")
     submit = table["submit"]

@@ -15,11 +15,12 @@ from kueuepy.cluster.edit import value_at
 from kueuepy.engine.nodes import nodes_of
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.settings import spelled_out
 from kueuepy.exploration.sweep import setup_of
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.simulation.catalogue import figure_text
-from kueuepy.simulation.model import Recording
+from kueuepy.simulation.model import Recording, RunSettings
 from kueuepy.simulation.pictures.names import colours
 from kueuepy.simulation.pictures.shown import OTHERS, colour_of
 from kueuepy.simulation.series import resample, series_of
@@ -27,6 +28,8 @@ from kueuepy.simulation.simulate import Simulation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.engine.nodes import Node
@@ -79,7 +82,8 @@ class Playground:
         knobs: What can be changed, in the order of the objects.
     """
 
-    def __init__(self, cluster: Cluster, jobs: Any, **settings: Any) -> None:
+    @spelled_out(RunSettings)
+    def __init__(self, cluster: Cluster, jobs: Any, **settings: Unpack[RunSettings]) -> None:
         """Takes the cluster and the jobs.
 
         Args:

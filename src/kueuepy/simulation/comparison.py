@@ -11,12 +11,14 @@ from kueuepy.cluster import Cluster
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted, verb
 from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.simulation.catalogue import FLEET_FIGURES, figure_text, shown
 from kueuepy.simulation.history import Fact, Move
+from kueuepy.simulation.model import SimulateSettings
 from kueuepy.simulation.outcomes import JobOutcome, QueueOutcome, Run
 from kueuepy.simulation.pairs import differences
 from kueuepy.simulation.simulate import Simulation
@@ -26,6 +28,8 @@ from kueuepy.tables.framed import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from typing_extensions import Unpack
 
     from kueuepy.simulation.figures import Kpis
     from kueuepy.simulation.picture import Picture
@@ -291,13 +295,14 @@ class Comparison:
 
 
 @checked
+@spelled_out(SimulateSettings)
 def compare(
     before: Cluster | Fleet | Mapping[str, Cluster | Fleet],
     after: Cluster | Fleet | Jobs | Iterable[Any] = (),
     jobs: Jobs | Iterable[Any] = (),
     *,
     names: tuple[str, str] = ("before", "after"),
-    **options: Any,
+    **options: Unpack[SimulateSettings],
 ) -> Comparison:
     """The same jobs under several clusters: `compare(before, after, jobs)` or `compare({"name": cluster, ...}, jobs)`.
 
@@ -342,9 +347,10 @@ def compare(
     if not clusters:
         raise InvalidSpecError("compare: no cluster; give one at least")
     table = list(given) if isinstance(given, Iterator) else given  # read once for each cluster
+    settings: SimulateSettings = {"missing": "wait", **options}
     results = {}
     for name, cluster in clusters.items():
-        run = Simulation(cluster, table, **{"missing": "wait", **options})
+        run = Simulation(cluster, table, **settings)
         run.run()
         results[name] = run.result()
     return Comparison(results)

@@ -14,6 +14,7 @@ from kueuepy.session.session import session_of
 from kueuepy.simulation.figures import Kpis, hours, kpis_of, unit
 from kueuepy.simulation.fleet_tables import FleetTables
 from kueuepy.simulation.gather import columns_of, job_columns
+from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.recorded import (
     BlockedTable,
     ConsumedTable,
@@ -103,9 +104,17 @@ class FleetResult(Result):
         """The figures of the whole run, from the warm-up on."""
         return fleet_kpis(self, kpis_of(self))
 
-    def figures(self, *args: Any, **options: Any) -> Kpis:
+    def figures(
+        self,
+        start: Any = None,
+        end: Any = None,
+        where: Any = None,
+        *,
+        bound: float = BOUND,
+        prices: Mapping[str, float] | None = None,
+    ) -> Kpis:
         """The figures of a window, or of some jobs; see `Result.figures`. Those of dispatching are of the whole run."""
-        return super().figures(*args, **options)
+        return super().figures(start, end, where, bound=bound, prices=prices)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:

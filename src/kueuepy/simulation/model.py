@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence  # noqa: TC003 - help() shows signatures
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 
 import msgspec
 import numpy as np
@@ -340,6 +340,50 @@ def moment(where: str, value: Any, most: float = LONGEST) -> int:
 
 OnLoop = Literal["hold", "stop", "raise"]
 Missing = Literal["error", "skip", "wait"]
+
+
+class RunSettings(TypedDict, total=False):
+    """Keyword arguments of `simulate` that other functions accept too and pass on to each of their runs.
+
+    Attributes:
+        model: The cost of an eviction; see `RunModel`.
+        events: Changes at given times.
+        clock: The virtual time that a scheduling cycle takes.
+        delays: Delays of checks and startups, and node failures.
+        until: Stop each run at this time.
+        warmup: Metrics count jobs that are submitted at this time or later.
+        on_loop: What to do when preemption loops endlessly: `hold`, `stop` or `raise`.
+        missing: How to treat jobs whose LocalQueue does not exist: `error`, `skip` or `wait`.
+    """
+
+    model: RunModel
+    events: Sequence[Event]
+    clock: Clock
+    delays: Sequence[Delay]
+    until: Time
+    warmup: Time
+    on_loop: OnLoop
+    missing: Missing
+
+
+class SeededSettings(RunSettings, total=False):
+    """`RunSettings`, and the seed of the run.
+
+    Attributes:
+        seed: Seed of the random number generator.
+    """
+
+    seed: int
+
+
+class SimulateSettings(SeededSettings, total=False):
+    """All keyword arguments of `simulate` that describe the run.
+
+    Attributes:
+        record: The tables that the run keeps.
+    """
+
+    record: Recording
 
 
 class Settings(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ import numpy as np
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
@@ -25,7 +26,7 @@ from kueuepy.simulation.model import moment
 from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.pictures.chart import Charts
 from kueuepy.simulation.pictures.plot import Plots
-from kueuepy.simulation.pictures.svg import drawn
+from kueuepy.simulation.pictures.svg import PictureOptions, drawn
 from kueuepy.simulation.recorded import (
     TABLES,
     BlockedTable,
@@ -49,6 +50,8 @@ from kueuepy.tables.framed import Framed
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
+
+    from typing_extensions import Unpack
 
     from kueuepy.objects import QuantityText
     from kueuepy.scheduler import Scheduler
@@ -276,7 +279,8 @@ class Result(Recorded, Framed):
         """The same pictures as charts of altair."""
         return Charts(self)
 
-    def picture(self, name: PictureName = "usage", **options: Any) -> Picture:
+    @spelled_out(PictureOptions)
+    def picture(self, name: PictureName = "usage", **options: Unpack[PictureOptions]) -> Picture:
         """A picture as SVG, without a library.
 
         Args:
