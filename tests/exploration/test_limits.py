@@ -125,7 +125,7 @@ def test_amounts_are_quantities():
 
 
 @pytest.mark.parametrize(
-    ("promises", "flavor_resource", "error"),
+    ("promises", "cell", "error"),
     [
         ({"x": 1}, F, "x"),
         ({"a": 1}, "g/cpu", "g/cpu"),

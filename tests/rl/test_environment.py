@@ -171,9 +171,10 @@ def test_without_paths_all_nominal_quotas_are_edited(week):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"quotas": ["x"]}, 'QuotaEnv: "quotas" is not an argument; did you mean "edit"'),
+        ({"quotas": ["x"]}, '"quotas" is not an argument; did you mean "edit"'),
         ({"intervall": "1h"}, 'did you mean "interval"'),
-        ({"seed": 3}, "those of the episode"),
+        ({"seed": 3}, r"did you mean .reset\(seed=...\)"),
+        ({"until": "1h"}, 'did you mean "episode"'),
     ],
 )
 def test_a_wrong_argument_is_named(week, options, message):

@@ -98,19 +98,19 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
 
     _repr_html_ = repr_html
 
-    def plot(self, cell: str | None = None, *, ax: Any = None) -> Any:
-        """What would still have to leave of a cell, over time, on Axes of matplotlib.
+    def plot(self, flavor_resource: str | None = None, *, ax: Any = None) -> Any:
+        """What would still have to leave of a flavor_resource, over time, on Axes of matplotlib.
 
         Args:
-            cell: `flavor/resource`; by default the first.
+            flavor_resource: `flavor/resource`; by default the first.
             ax: Axes to draw on.
 
         Raises:
-            InvalidSpecError: There is no such cell above its quota.
+            InvalidSpecError: There is no such flavor_resource above its quota.
         """
         from kueuepy.simulation.pictures.plot import axes_of  # noqa: PLC0415 - only on use
 
-        name = cell if cell is not None else next(iter(self.above), "")
+        name = flavor_resource if flavor_resource is not None else next(iter(self.above), "")
         if name not in self.above:
             raise InvalidSpecError(f'shrink: "{name}": is not above its quota; there are {", ".join(self.above)}')
         column = self.curve["flavor_resource"]
