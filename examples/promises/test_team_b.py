@@ -28,7 +28,7 @@ def promise(cluster: kq.Cluster, jobs: tuple[int, int]) -> None:
     for team, count in zip(("team-a", "team-b"), jobs, strict=True):
         scheduler.submit(kq.Workload(f"{team}-{i}", queue_name=team, pod_sets=ONE_CPU) for i in range(count))
     scheduler.settle()
-    assert not owed(scheduler, "team-b"), scheduler.engine.usage()
+    assert not owed(scheduler, "team-b"), scheduler.usage.amounts()
 
 
 @pytest.mark.xfail(reason="the promise is broken by 10 jobs of a and 12 of b", strict=True)

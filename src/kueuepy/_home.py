@@ -1,59 +1,136 @@
-"""Where each public name is at home: names by module, loaded when one of them is first used."""
+"""The public names: the module that each facade loads a name from, when the name is first used."""
+
+from __future__ import annotations
+
+import sys
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HOME = {
-    "kueuepy.session.checks": "CheckAnswer CheckController CheckRequest Provisioning",
-    "kueuepy.cluster": "Cluster dump load",
-    "kueuepy.scheduler": "Scheduler",
-    "kueuepy.fleet": "AllAtOnce Connect Disconnect External Fleet FleetScheduler Incremental",
-    "kueuepy.decisions": "Admitted Decision FlavorAttempt Pending Preempting Target",
-    "kueuepy.engine.cycle": "Cycle Loop Settled",
-    "kueuepy.explain": "Cause Explanation",
-    "kueuepy.topology": "Fragmentation Rack RackMap fragmentation",
-    "kueuepy.upgrade": "Upgrade compare_versions",
-    "kueuepy.whatif": "Answers Change Difference Outcome who_must_leave",
-    "kueuepy.visibility.fidelity": "Fidelity fidelity",
-    "kueuepy._core": "Quantity Question",
-    "kueuepy.exploration.cycles": "CycleCost cycle_cost",
-    "kueuepy.exploration.delays": "Delays delays",
-    "kueuepy.exploration.estimate": "Eta Risk eta risk",
-    "kueuepy.exploration.gate": "Gate Verdict gate",
-    "kueuepy.exploration.plan": "Plan plan",
-    "kueuepy.exploration.calibration": "Calibration calibrate",
-    "kueuepy.exploration.limits": "QuotaLimits limits",
-    "kueuepy.exploration.safety": "Safety safety",
-    "kueuepy.exploration.shrink": "Shrink shrink",
-    "kueuepy.exploration.starvation": "Starvation starvation",
-    "kueuepy.exploration.victims": "VictimSets victims",
-    "kueuepy.exploration.search": "Search search",
-    "kueuepy.exploration.grid": "Chosen Sweep",
-    "kueuepy.exploration.space": "Uniform sample",
-    "kueuepy.exploration.statistics": "Estimate PairedDifference",
-    "kueuepy.exploration.sweep": "SweepProgress sweep",
-    "kueuepy.simulation.comparison": "Comparison compare",
-    "kueuepy.simulation.distributions": "Constant Empirical Exponential LogNormal ShiftedExponential Weibull",
-    "kueuepy.simulation.figures": "Kpis",
-    "kueuepy.simulation.load": "cluster_of",
-    "kueuepy.simulation.model": (
-        "At CheckDelay Clock Delete Edit Evict Failures Finish Priority Record RunModel Startup"
-    ),
-    "kueuepy.simulation.report": "report",
-    "kueuepy.simulation.result": "Result load_result",
-    "kueuepy.simulation.recorded": "PreemptionLoop",
-    "kueuepy.simulation.simulate": "LoopError Progress Simulation simulate",
-    "kueuepy.simulation.table": "Jobs",
-    "kueuepy.errors": (
-        "DuplicateError InternalError InvalidSpecError KueueError NotFoundError StateError UnsupportedError"
-    ),
-    "kueuepy.objects": (
-        "Admission AdmissionCheck AdmissionCheckState AdmissionCheckStrategyRule AdmissionFairSharing "
-        "BorrowWithinCohort CapacityRange CapacityRequestPolicy CapacitySource ClusterQueue Cohort Condition "
-        "Configuration CounterConsumption CounterSource Device DeviceCapacity DeviceClass DeviceClassMapping "
-        "DeviceClassSource DeviceRequest FairSharing FairSharingConfig FlavorFungibility FlavorQuotas "
-        "LabelSelector LabelSelectorRequirement LimitRange LimitRangeItem LocalQueue Namespace Node Pod PodSet "
-        "PodSetAssignment Preemption PriorityClass PriorityClassRef Quota ReclaimablePod RequeueState "
-        "RequeuingStrategy ResourceClaim ResourceClaimTemplate ResourceFlavor ResourceGroup ResourcePool "
-        "ResourceQuota ResourceSlice ResourceTransformation Resources RuntimeClass Taint Toleration Topology "
-        "TopologyAssignment TopologyDomain WaitForPodsReady Workload WorkloadPriorityClass WorkloadStatus nodes "
-        "preferred required unconstrained"
-    ),
+    "kueuepy": {
+        "kueuepy._core": "Quantity Question",
+        "kueuepy.cluster": "Cluster dump load",
+        "kueuepy.decisions": "Admitted Decision Pending Preempting",
+        "kueuepy.engine.cycle": "Cycle Settled",
+        "kueuepy.errors": "KueueError",
+        "kueuepy.explain": "Explanation",
+        "kueuepy.exploration.grid": "Sweep",
+        "kueuepy.exploration.plan": "Plan plan",
+        "kueuepy.exploration.sweep": "sweep",
+        "kueuepy.fleet": "Fleet FleetScheduler",
+        "kueuepy.objects": (
+            "AdmissionCheck ClusterQueue Cohort Configuration FairSharing FairSharingConfig FlavorQuotas "
+            "LocalQueue Namespace Node PodSet Preemption Quota ResourceFlavor ResourceGroup ResourceQuota "
+            "Taint Toleration Topology Workload WorkloadPriorityClass"
+        ),
+        "kueuepy.scheduler": "Scheduler",
+        "kueuepy.simulation.comparison": "Comparison compare",
+        "kueuepy.simulation.figures": "Kpis",
+        "kueuepy.simulation.report": "report",
+        "kueuepy.simulation.result": "Result load_result",
+        "kueuepy.simulation.simulate": "Simulation simulate",
+        "kueuepy.simulation.table": "Jobs",
+        "kueuepy.visibility.fidelity": "fidelity",
+    },
+    "kueuepy.answers": {
+        "kueuepy.decisions": "FlavorAttempt Target",
+        "kueuepy.engine.cycle": "Loop",
+        "kueuepy.engine.tables": "QueueTable QuotaTable ShareTable UsageTable WorkloadTable",
+        "kueuepy.explain": "Cause",
+        "kueuepy.topology": "Rack RackMap",
+        "kueuepy.whatif": "Answers Change Difference Outcome",
+    },
+    "kueuepy.lab": {
+        "kueuepy.exploration.calibration": "Calibration calibrate",
+        "kueuepy.exploration.cycles": "CycleCost cycle_cost",
+        "kueuepy.exploration.delays": "DelayMatrix delay_matrix",
+        "kueuepy.exploration.estimate": "Eta Risk eta risk",
+        "kueuepy.exploration.gate": "PolicyCheck PolicyVerdict check_policy",
+        "kueuepy.exploration.grid": "SelectedPolicy",
+        "kueuepy.exploration.limits": "QuotaLimits limits",
+        "kueuepy.exploration.safety": "Safety safety",
+        "kueuepy.exploration.search": "Search search",
+        "kueuepy.exploration.shrink": "Shrink shrink",
+        "kueuepy.exploration.space": "Uniform sample",
+        "kueuepy.exploration.starvation": "Starvation starvation",
+        "kueuepy.exploration.sweep": "SweepProgress",
+        "kueuepy.exploration.victims": "VictimSets victim_sets",
+        "kueuepy.topology": "Fragmentation fragmentation",
+        "kueuepy.upgrade": "Upgrade compare_versions",
+        "kueuepy.whatif": "workloads_over_quota",
+    },
+    "kueuepy.platform": {
+        "kueuepy.importer": "Import import_cluster",
+        "kueuepy.journal": "Journal JournaledScheduler",
+        "kueuepy.metrics": "Watch",
+        "kueuepy.visibility": (
+            "ClusterQueueStatus CohortStatus EventTable Fidelity LocalQueueStatus PendingWorkload "
+            "PendingWorkloadsSummary SchedulerEvent cluster_queue_status cohort_status local_queue_status "
+            "pending_workloads state_dump"
+        ),
+    },
+    "kueuepy.sim": {
+        "kueuepy.exploration.statistics": "Estimate PairedDifference",
+        "kueuepy.fleet": "AllAtOnce Connect Disconnect External Incremental",
+        "kueuepy.session.checks": "CheckAnswer CheckController CheckRequest Provisioning",
+        "kueuepy.simulation.distributions": "Constant Empirical Exponential LogNormal ShiftedExponential Weibull",
+        "kueuepy.simulation.load": "cluster_of",
+        "kueuepy.simulation.model": (
+            "CheckDelay Clock Delete Edit Event Evict Failures Finish Priority Recording RunModel Startup"
+        ),
+        "kueuepy.simulation.recorded": "PreemptionLoop",
+        "kueuepy.simulation.simulate": "Progress",
+    },
 }
+"""By facade and module, the names that the facade offers from that module."""
+_MODULES = ("answers", "errors", "jobs", "lab", "live", "manifest", "objects", "platform", "sim")
+ROOMS = {
+    "kueuepy": {name: f"kueuepy.{name}" for name in _MODULES},
+    "kueuepy.lab": {"play": "kueuepy.play", "rl": "kueuepy.rl"},
+}
+"""By facade, the modules that it offers, and their names."""
+_EAGER = ("kueuepy.objects", "kueuepy.errors")
+
+
+def facade(name: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a facade."""
+    home = {public: module for module, names in HOME[name].items() for public in names.split()}
+    rooms = ROOMS.get(name, {})
+
+    def load(public: str) -> object:
+        """Load a public name and keep it."""
+        if public in rooms:
+            found: object = import_module(rooms[public])
+        elif public in home:
+            found = getattr(import_module(home[public]), public)
+        else:
+            raise AttributeError(_missing(name, public, {*home, *rooms}), name=public, obj=sys.modules[name])
+        setattr(sys.modules[name], public, found)
+        return found
+
+    def listed() -> list[str]:
+        """The public names."""
+        return sorted((*home, *rooms))
+
+    return load, listed
+
+
+def _missing(name: str, public: str, known: set[str]) -> str:
+    """The message for a name that a facade does not have; it names the facade that has it, or a similar name."""
+    message = f"module {name!r} has no attribute {public!r}"
+    if public.startswith("_"):
+        return message
+    others: dict[str, list[str]] = {place: _names(place) for place in HOME if place != name}
+    others |= {place: import_module(place).__all__ for place in _EAGER}
+    places = [place for place, names in others.items() if public in names]
+    close = get_close_matches(public, known, 1)
+    guess = f"{places[0]}.{public}" if places else f"{name}.{close[0]}" if close else ""
+    return f"{message}; did you mean {guess}?" if guess else message
+
+
+def _names(place: str) -> list[str]:
+    return " ".join(HOME[place].values()).split()

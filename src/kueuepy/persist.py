@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kueuepy.errors.arguments import checked
-from kueuepy.scheduler import Scheduler
+from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session import saved
 from kueuepy.session.saved import VERSION, is_saved
+from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
     import os
@@ -22,7 +23,7 @@ def to_bytes(scheduler: Scheduler) -> bytes:
     Raises:
         InvalidSpecError: An object of a file has numbers that no 64 bits hold, where admission does not read them.
     """
-    return saved.to_bytes(scheduler.session)
+    return saved.to_bytes(session_of(scheduler))
 
 
 @checked
@@ -34,7 +35,7 @@ def save(scheduler: Scheduler, path: str | os.PathLike[str]) -> None:
     Raises:
         StateError: The file cannot be written.
     """
-    saved.save(scheduler.session, path)
+    saved.save(session_of(scheduler), path)
 
 
 @checked
@@ -49,7 +50,7 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> Scheduler:
         InvalidSpecError: They are not what `to_bytes` gives, or are damaged.
         UnsupportedError: A later version of kueuepy has written them.
     """
-    return Scheduler.of_state(saved.from_bytes(data, name=name))
+    return scheduler_with(Scheduler, saved.from_bytes(data, name=name))
 
 
 @checked

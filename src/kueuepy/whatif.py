@@ -21,6 +21,7 @@ from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.problems import shown
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import Configuration, Object, Workload
+from kueuepy.session.session import session_of
 from kueuepy.session.workloads import valid_submissions
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from kueuepy.cluster import Cluster
     from kueuepy.engine.facts import DecisionRecord
+    from kueuepy.session.session import Session
     from kueuepy.session.state import SchedulerState
 
 Edit: TypeAlias = "Object | Configuration | Mapping[str, Any] | Callable[[Any], object]"
@@ -202,9 +204,7 @@ class Change(msgspec.Struct, frozen=True):
 class Runs(Protocol):
     """What is asked of a Scheduler here."""
 
-    @property
-    def engine(self) -> Engine:
-        """The engine."""
+    _session: Session
 
     @property
     def cluster(self) -> Cluster:
@@ -229,7 +229,7 @@ class Runs(Protocol):
     def settle(self) -> object:
         """Runs cycles until nothing changes."""
 
-    def under(self, configuration: Configuration) -> Self:
+    def with_configuration(self, configuration: Configuration) -> Self:
         """One with the same objects and workloads under another Configuration."""
 
 
@@ -309,7 +309,7 @@ def difference(scheduler: R, edits: Iterable[Edit]) -> Difference[R]:
     before.settle()
     after.settle()
     keys = dict.fromkeys((*before.keys(), *after.keys()))
-    pairs = [(key, outcome(before.engine, key), outcome(after.engine, key)) for key in keys]
+    pairs = [(key, outcome(session_of(before).engine, key), outcome(session_of(after).engine, key)) for key in keys]
     return Difference(tuple(Change(*pair) for pair in pairs if pair[1] != pair[2]), before, after)
 
 
@@ -320,7 +320,7 @@ def edited(scheduler: R, edit: Edit) -> R:
         InvalidSpecError: It is no edit.
     """
     if isinstance(edit, Configuration):
-        return scheduler.under(edit)
+        return scheduler.with_configuration(edit)
     if isinstance(edit, Object):
         scheduler.apply(edit)
     elif isinstance(edit, Mapping):
@@ -342,7 +342,7 @@ def _edited_by(scheduler: R, edit: Mapping[str, Any]) -> R:
         scheduler.apply(patched(objects, edit).object)
         return scheduler
     changed, configuration = edited_all(objects, scheduler.configuration, edit)
-    found = scheduler.under(configuration) if configuration else scheduler
+    found = scheduler.with_configuration(configuration) if configuration else scheduler
     found.apply(*changed)
     return found
 
@@ -353,7 +353,7 @@ def objects_of(scheduler: Runs) -> list[Object]:
 
 
 @checked
-def who_must_leave(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
+def workloads_over_quota(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
     """The workloads that would have to leave for every queue to be within its quota after edits.
 
     Kueue evicts nobody when quota shrinks: usage stays above quota until workloads finish (kubernetes-sigs/kueue#5176).
@@ -366,4 +366,4 @@ def who_must_leave(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
     trial = scheduler.fork()
     for edit in edits:
         trial = edited(trial, edit)
-    return tuple(trial.engine.must_leave())
+    return tuple(session_of(trial).engine.must_leave())

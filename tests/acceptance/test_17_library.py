@@ -36,7 +36,7 @@ import kueuepy as kq
 queues = [kq.ClusterQueue.of(n, {"default": {"cpu": 4}}, cohort_name="k") for n in ("a", "b")]
 s = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("default"), queues))
 s.submit(*({"name": f"w{i}", "queue": "ab"[i % 2], "cpu": 1 + i % 3} for i in range(12)))
-print([d for d in s.settle().decisions], s.explain("w11"), s.engine.save())
+print([d for d in s.settle().decisions], s.explain("w11"), s._engine.save())
 """
 
 
@@ -92,7 +92,7 @@ def test_LP_04_what_is_no_workload_is_refused(item):
 def test_LP_06_schedulers_in_threads_decide_as_one_after_the_other():
     def run(_):
         scheduler = _busy()
-        return repr(scheduler.settle().decisions), scheduler.engine.fingerprint()
+        return repr(scheduler.settle().decisions), scheduler._engine.fingerprint()
 
     with ThreadPoolExecutor(4) as pool:
         assert len({*pool.map(run, range(16)), run(0)}) == 1
@@ -100,7 +100,7 @@ def test_LP_06_schedulers_in_threads_decide_as_one_after_the_other():
 
 def test_LP_06_forks_of_one_scheduler_run_in_threads():
     origin = _busy()
-    before = origin.engine.fingerprint()
+    before = origin._engine.fingerprint()
 
     def run(number):
         fork = origin.fork()
@@ -110,4 +110,4 @@ def test_LP_06_forks_of_one_scheduler_run_in_threads():
 
     with ThreadPoolExecutor(4) as pool:
         assert set(pool.map(run, range(32))) == {"a"}
-    assert origin.engine.fingerprint() == before
+    assert origin._engine.fingerprint() == before

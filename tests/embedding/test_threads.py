@@ -75,13 +75,13 @@ def workloads(number, count=40):
 def test_eight_threads_on_one_engine_decide_as_one():
     """Who is submitted by which thread, and when, makes no difference to what is decided afterwards."""
     together, alone = kq.Scheduler(cluster()), kq.Scheduler(cluster())
-    in_threads(lambda number: [together.engine.submit(one) for one in workloads(number)])
+    in_threads(lambda number: [together._engine.submit(one) for one in workloads(number)])
     for number in range(THREADS):
         for one in workloads(number):
-            alone.engine.submit(one)
+            alone._engine.submit(one)
 
     def answers(scheduler):
-        engine = scheduler.engine
+        engine = scheduler._engine
         engine.record_events(on=True)
         for _ in range(60):
             engine.settle()
@@ -93,7 +93,7 @@ def test_eight_threads_on_one_engine_decide_as_one():
 
 
 def test_eight_threads_that_read_write_and_fork_one_engine_break_nothing():
-    engine = kq.Scheduler(cluster()).engine
+    engine = kq.Scheduler(cluster())._engine
     rounds = 30
 
     def work(number):
@@ -154,8 +154,8 @@ def test_what_one_thread_deletes_another_finds_whole_or_not_at_all(monkeypatch):
                 with suppress(NotFoundError):
                     assert scheduler.workload(f"t{other}").queue_name == "a"
             if i % 5 == 0:
-                assert from_bytes(to_bytes(scheduler)).engine.check() == []
-                assert scheduler.fork().engine.check() == []
+                assert from_bytes(to_bytes(scheduler))._engine.check() == []
+                assert scheduler.fork()._engine.check() == []
         return True
 
     assert all(in_threads(work))
@@ -206,7 +206,7 @@ def test_eight_threads_on_one_journal_come_back_as_they_were(tmp_path):
 
 
 def test_a_fork_is_a_snapshot_whatever_happens_to_the_engine():
-    engine = kq.Scheduler(cluster()).engine
+    engine = kq.Scheduler(cluster())._engine
     for one in workloads(0):
         engine.submit(one)
     fork = engine.fork()
@@ -229,13 +229,13 @@ def test_python_runs_while_an_engine_works():
     scheduler.apply(*many, *(kq.LocalQueue(queue.name, cluster_queue=queue.name) for queue in many))
     for i in range(300):
         for one in workloads(i, 30):
-            scheduler.engine.submit(kq.Workload(f"{one.name}-x", queue_name=f"q{i}", pod_sets=one.pod_sets))
+            scheduler._engine.submit(kq.Workload(f"{one.name}-x", queue_name=f"q{i}", pod_sets=one.pod_sets))
     done = threading.Event()
 
     def work():
         for _ in range(30):
-            scheduler.engine.settle()
-            scheduler.engine.cycle()
+            scheduler._engine.settle()
+            scheduler._engine.cycle()
         done.set()
 
     sys.setswitchinterval(5)  # only a thread that gives the GIL away lets others run
@@ -282,7 +282,7 @@ def test_a_finalizer_may_ask_the_engine_in_the_midst_of_a_call_and_not_change_it
     scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("default"), many))
     scheduler.submit([{"name": f"w{i}-{n}", "queue": f"q{i}", "cpu": 1} for i in range(300) for n in range(2)])
     scheduler.cycle()
-    engine = scheduler.engine
+    engine = scheduler._engine
     ask = getattr(engine, call)
     expected, state = ask(), engine.save()
     seen, refused = [], []
@@ -304,7 +304,7 @@ def test_a_finalizer_may_ask_the_engine_in_the_midst_of_a_call_and_not_change_it
 
 
 def test_threads_and_finalizers_together_do_not_wait_for_each_other_for_ever():
-    engine = kq.Scheduler(cluster()).engine
+    engine = kq.Scheduler(cluster())._engine
     for one in workloads(0, 100):
         engine.submit(one)
 

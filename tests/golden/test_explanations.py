@@ -8,32 +8,34 @@ import pytest
 from msgspec.structs import replace
 
 from kueuepy import (
-    BorrowWithinCohort,
     Cluster,
     ClusterQueue,
     Cohort,
     Configuration,
     FairSharingConfig,
-    FlavorFungibility,
-    LabelSelector,
     LocalQueue,
-    Pod,
     PodSet,
     Preemption,
     Quota,
-    RequeuingStrategy,
     ResourceFlavor,
     ResourceGroup,
     Scheduler,
     Taint,
     Topology,
-    WaitForPodsReady,
     Workload,
+)
+from kueuepy.objects import (
+    SECOND,
+    BorrowWithinCohort,
+    FlavorFungibility,
+    LabelSelector,
+    Pod,
+    RequeuingStrategy,
+    WaitForPodsReady,
     nodes,
     required,
     unconstrained,
 )
-from kueuepy.objects import SECOND
 
 HERE = Path(__file__).parent / "explanations"
 FLAVOR = ResourceFlavor("default")

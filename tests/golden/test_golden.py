@@ -10,8 +10,6 @@ import pytest
 from golden.transcript import Transcript
 from kueuepy import (
     AdmissionCheck,
-    AdmissionCheckStrategyRule,
-    BorrowWithinCohort,
     Cluster,
     ClusterQueue,
     Configuration,
@@ -21,7 +19,7 @@ from kueuepy import (
     ResourceFlavor,
     Taint,
 )
-from kueuepy.objects import LocalQueue
+from kueuepy.objects import AdmissionCheckStrategyRule, BorrowWithinCohort, LocalQueue
 
 HERE = Path(__file__).parent
 MOST_LINES = 120

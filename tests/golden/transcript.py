@@ -41,11 +41,11 @@ class Transcript:
     def settle_controllers(self) -> None:
         """The controllers alone, without a cycle."""
         before = self._evicted()
-        self.scheduler.engine.settle()
+        self.scheduler._engine.settle()
         self._tell(before)
 
     def usage(self) -> None:
-        for queue, cells in self.scheduler.engine.usage().items():
+        for queue, cells in self.scheduler._engine.usage().items():
             for cell, amount in cells.items():
                 self.lines.append(f"  usage    {queue} {cell} {amount / 1000:g}")
 
@@ -53,7 +53,7 @@ class Transcript:
         return "\n".join(self.lines) + "\n"
 
     def _evicted(self) -> dict[str, str]:
-        engine, found = self.scheduler.engine, {}
+        engine, found = self.scheduler._engine, {}
         keys = self.scheduler.keys()
         for key in keys:
             evicted = engine.condition(engine.find(key), "Evicted")

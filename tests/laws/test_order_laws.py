@@ -71,15 +71,15 @@ def test_a_fork_is_what_a_replay_would_be(cluster, waiting, later, cycles):
     story(first, cycles)
     story(second, cycles)
     fork = first.fork()
-    assert fork.engine.fingerprint() == first.engine.fingerprint() == second.engine.fingerprint()
-    before = first.engine.fingerprint()
+    assert fork._engine.fingerprint() == first._engine.fingerprint() == second._engine.fingerprint()
+    before = first._engine.fingerprint()
     fork.submit(later)
     told = story(fork)
-    assert first.engine.fingerprint() == before, "the original does not notice"
+    assert first._engine.fingerprint() == before, "the original does not notice"
     second.submit(later)
     assert story(second) == told
-    assert fork.engine.fingerprint() == second.engine.fingerprint()
-    assert first.engine.check() == fork.engine.check() == []
+    assert fork._engine.fingerprint() == second._engine.fingerprint()
+    assert first._engine.check() == fork._engine.check() == []
 
 
 @given(clusters(), workloads())
@@ -124,7 +124,7 @@ def test_virtual_time_flows_alike_twice(trace):
             configuration=Configuration(),
         )
         scheduler = Scheduler(cluster, now=0)
-        return drive(scheduler, trace), scheduler.engine.fingerprint(), scheduler.engine.check()
+        return drive(scheduler, trace), scheduler._engine.fingerprint(), scheduler._engine.check()
 
     finished, print_, problems = once()
     assert problems == []

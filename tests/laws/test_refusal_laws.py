@@ -74,9 +74,9 @@ class Twins:
         )
         happen[0]()
         for scheduler in (self.known, self.anew):
-            scheduler.engine.settle()
-        self.known.engine.cycle()
-        self.anew.engine.decide()
+            scheduler._engine.settle()
+        self.known._engine.cycle()
+        self.anew._engine.decide()
 
     def _both(self, method: str, *arguments: object) -> None:
         for scheduler in (self.known, self.anew):

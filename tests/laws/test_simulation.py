@@ -47,7 +47,7 @@ def simulate(cluster, seed):
             scheduler.apply(msgspec.structs.replace(workload, active=not workload.active))
         else:
             scheduler.advance(chance.randint(1, 100))
-        assert scheduler.engine.check() == [], f"step {step}"
+        assert scheduler._engine.check() == [], f"step {step}"
     return scheduler
 
 
@@ -55,4 +55,4 @@ def simulate(cluster, seed):
 @settings(max_examples=8, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(clusters(), st.integers(0, 2**32))
 def test_invariants_hold_after_every_step(cluster, seed):
-    assert simulate(cluster, seed).engine.fingerprint() == simulate(cluster, seed).engine.fingerprint()
+    assert simulate(cluster, seed)._engine.fingerprint() == simulate(cluster, seed)._engine.fingerprint()

@@ -46,7 +46,7 @@ try:
     print("ends", flush=True)
 except KeyboardInterrupt:
     print("hears", flush=True)
-problems = one.engine.check() if one else ()
+problems = one._engine.check() if one else ()
 again()
 print("is unsound: " + str(problems) if problems else "is sound", flush=True)
 """

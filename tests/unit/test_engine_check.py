@@ -54,7 +54,7 @@ def placed():
     topology = Topology("t", levels=("kubernetes.io/hostname",))
     flavor = ResourceFlavor("f", node_labels={"pool": "f"}, topology_name="t")
     made = Scheduler(Cluster(topology, flavor, nodes, ClusterQueue.of("main", {"f": {"cpu": 4}})), now=0)
-    made.engine.apply_pod(
+    made._engine.apply_pod(
         {
             "metadata": {"name": "theirs", "namespace": "default"},
             "spec": {"nodeName": "n1", "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]},
@@ -72,7 +72,7 @@ def test_every_way_to_break_a_state_has_its_words():
 
 @pytest.mark.parametrize("name", WRONG_OF_TOPOLOGIES)
 def test_what_is_broken_of_a_topology_is_found(name):
-    tables = rules().Tables(placed().engine)
+    tables = rules().Tables(placed()._engine)
     assert tables.check() == []
     tables.corrupt(name, "default/waits", "default/holds")
     assert WRONG_OF_TOPOLOGIES[name] in tables.check()
@@ -80,11 +80,11 @@ def test_what_is_broken_of_a_topology_is_found(name):
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_broken_is_found(name):
-    tables = rules().Tables(scheduler().engine)
+    tables = rules().Tables(scheduler()._engine)
     assert tables.check() == []
     tables.corrupt(name, "default/waits", "default/holds")
     assert WRONG[name] in tables.check()
 
 
 def test_a_sound_engine_has_no_problems():
-    assert scheduler().engine.check() == []
+    assert scheduler()._engine.check() == []

@@ -22,6 +22,7 @@ from kueuepy.manifest import Manifest
 from kueuepy.objects import LocalQueue, Workload
 from kueuepy.persist import is_saved
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 from kueuepy.whatif import Outcome
 
 
@@ -149,7 +150,7 @@ def _places(scheduler: Scheduler, key: str) -> set[str]:
     """Return what may stand before a workload's name: its namespace, its LocalQueue and its ClusterQueue."""
     namespace = key.partition("/")[0]
     local = scheduler.workload(key).queue_name
-    known = scheduler.state.store.objects.of(LocalQueue)
+    known = session_of(scheduler).state.store.objects.of(LocalQueue)
     leads = {queue.cluster_queue for queue in known if (queue.namespace, queue.name) == (namespace, local)}
     return {namespace, local, f"{namespace}/{local}", *leads}
 

@@ -14,6 +14,7 @@ from kueuepy.engine.cycle import Settled
 from kueuepy.engine.workloads import conditions_of, status_of
 from kueuepy.errors.words import counted, verb
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 
 EXAMPLES = examples(
     "kueuepy run examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv",
@@ -78,23 +79,23 @@ def _events(settled: Settled) -> Iterator[tuple[Any, ...]]:
 def _waiting(scheduler: Scheduler) -> Iterator[str]:
     """Everybody who is neither admitted nor finished."""
     for key in scheduler.keys():  # noqa: SIM118 - no dict
-        conditions = conditions_of(scheduler.engine, scheduler.engine.find(key))
+        conditions = conditions_of(session_of(scheduler).engine, session_of(scheduler).engine.find(key))
         if not any(name in conditions and conditions[name].is_true for name in ("Admitted", "Finished")):
             yield key
 
 
 def _why(scheduler: Scheduler, key: str) -> tuple[str, str, str]:
     """The reason and the message that an evaluation gives, and the admission checks of a workload that has quota."""
-    found = scheduler.id_of(key)
-    if not status_of(scheduler.engine, found).checks:
-        return key, *scheduler.engine.evaluations([found])[0]
+    found = session_of(scheduler).state.id_of(key)
+    if not status_of(session_of(scheduler).engine, found).checks:
+        return key, *session_of(scheduler).engine.evaluations([found])[0]
     explanation = scheduler.explain(key)
     checks = [cause.text for cause in explanation.causes if cause.kind == "check"]
     return key, explanation.reason, "; ".join([explanation.message, *checks])
 
 
 def _usage(scheduler: Scheduler) -> Iterator[tuple[str, str, str, str]]:
-    for queue, cells in scheduler.engine.usage().items():
+    for queue, cells in session_of(scheduler).engine.usage().items():
         for cell, amount in cells.items():
             flavor, _, resource = cell.partition("/")
             yield queue, flavor, resource, Quantity.format(resource, amount)

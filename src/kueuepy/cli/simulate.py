@@ -13,10 +13,10 @@ from kueuepy.cli.logs import Format, Map, Window, pair, read_jobs
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, examples, read
 from kueuepy.cli.output import ANSWER_IS_NO, fail, print_json, say, table, writing
 from kueuepy.cluster import Cluster
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors import InvalidSpecError, LoopError
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import plural
-from kueuepy.exploration.gate import gate as hold
+from kueuepy.exploration.gate import check_policy as hold
 from kueuepy.exploration.gate import read_promises
 from kueuepy.simulation.catalogue import figure_text, shown
 from kueuepy.simulation.events import read_events
@@ -25,7 +25,6 @@ from kueuepy.simulation.pictures.svg import NAMES, drawn
 from kueuepy.simulation.progress import Progress
 from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result, plain
-from kueuepy.simulation.simulate import LoopError
 from kueuepy.simulation.simulate import simulate as run
 from kueuepy.simulation.text import span_text
 

@@ -48,27 +48,27 @@ class ShareTable(Columns):
 class Grid(Columns):
     """A number for each node of the cohort forest and each flavor and resource.
 
-    The rows of the table are the pairs of an existing node and a cell that it, or a node below it, has quota for or
-    uses. The arrays themselves, such as `usage` and `nominal_quota`, have a row for each node and a column for each
-    cell; they lie in the engine's memory, are read-only, and show the moment at which the table was made. As long as
-    one is alive, the engine keeps that state, and copies it when it next changes, as with a fork.
+    The rows of the table are the pairs of an existing node and a flavor and resource that it, or a node below it, has
+    quota for or uses. The arrays themselves, such as `usage` and `nominal_quota`, have a row for each node and a column
+    for each flavor and resource; they lie in the engine's memory, are read-only, and show the moment at which the table
+    was made. As long as one is alive, the engine keeps that state, and copies it when it next changes, as with a fork.
 
     Amounts are thousandths for cpu and units for everything else, the engine's integers; `UNLIMITED` stands for a limit
     that isn't given. `quantities` has them as Kubernetes writes them, and so has what a notebook shows.
 
     Attributes:
         nodes: What stands in each row of the arrays.
-        cells: Flavor and resource of each column of the arrays.
+        flavor_resources: Flavor and resource of each column of the arrays.
     """
 
-    __slots__ = ("_tables", "cells", "nodes")
+    __slots__ = ("_tables", "flavor_resources", "nodes")
     facts: tuple[str, ...] = ()
 
     def __init__(self, engine: Engine) -> None:
         """Takes the tables of the engine as they are now."""
         self._tables = Tables(engine)
         self.nodes = [Node(*row) for row in self._tables.nodes]
-        self.cells = self._tables.cells
+        self.flavor_resources = self._tables.cells
         super().__init__(self._long())
 
     def array(self, fact: str) -> NDArray[np.int64]:
@@ -85,21 +85,37 @@ class Grid(Columns):
         """One number, an integer of the engine.
 
         Raises:
-            NotFoundError: There is no such node or cell.
+            NotFoundError: There is no such ClusterQueue, Cohort, flavor or resource.
         """
         rows = [i for i, node in enumerate(self.nodes) if node.name == name and node.exists]
-        if not rows or (flavor, resource) not in self.cells:
-            raise NotFoundError(f'"{name}", "{flavor}/{resource}": there is no such node or cell in the table')
-        return int(self.array(fact or self.facts[0])[rows[0], self.cells.index((flavor, resource))])
+        if not rows or (flavor, resource) not in self.flavor_resources:
+            raise NotFoundError(
+                f'"{name}", "{flavor}/{resource}": there is no such name, flavor or resource in the table'
+            )
+        return int(self.array(fact or self.facts[0])[rows[0], self.flavor_resources.index((flavor, resource))])
 
     def quantity(self, name: str, flavor: str, resource: str, fact: str | None = None) -> Quantity | None:
         """The same as a quantity; `None` for a limit that isn't given.
 
         Raises:
-            NotFoundError: There is no such node or cell.
+            NotFoundError: There is no such ClusterQueue, Cohort, flavor or resource.
         """
         found = self.value(name, flavor, resource, fact)
         return None if found == UNLIMITED else Quantity(Quantity.format(resource, found))
+
+    def amounts(self, fact: str | None = None) -> dict[str, dict[str, int]]:
+        """Return the amounts of each ClusterQueue by `flavor/resource`, without those that are 0.
+
+        Args:
+            fact: A fact of the table, such as `usage`; by default the first one.
+        """
+        names = [f"{flavor}/{resource}" for flavor, resource in self.flavor_resources]
+        found = self.array(fact or self.facts[0])
+        return {
+            node.name: {name: amount for name, amount in zip(names, found[row].tolist(), strict=True) if amount}
+            for row, node in enumerate(self.nodes)
+            if node.exists and node.kind == "ClusterQueue"
+        }
 
     def quantities(self) -> Columns:
         """The rows with amounts as Kubernetes writes them, such as `9` and `32Gi`; `unlimited` without a limit."""
@@ -123,10 +139,10 @@ class Grid(Columns):
         rows, cells = np.nonzero(shown)
         names, kinds = [node.name for node in self.nodes], ["ClusterQueue", "Cohort"]
         kind_of = np.array([kinds.index(node.kind) for node in self.nodes], dtype=np.int32)
-        flavors = list(dict.fromkeys(flavor for flavor, _ in self.cells))
-        resources = list(dict.fromkeys(resource for _, resource in self.cells))
-        flavor_of = np.array([flavors.index(flavor) for flavor, _ in self.cells], dtype=np.int32)
-        resource_of = np.array([resources.index(resource) for _, resource in self.cells], dtype=np.int32)
+        flavors = list(dict.fromkeys(flavor for flavor, _ in self.flavor_resources))
+        resources = list(dict.fromkeys(resource for _, resource in self.flavor_resources))
+        flavor_of = np.array([flavors.index(flavor) for flavor, _ in self.flavor_resources], dtype=np.int32)
+        resource_of = np.array([resources.index(resource) for _, resource in self.flavor_resources], dtype=np.int32)
         columns: dict[str, Column] = {
             "name": Categorical(rows.astype(np.int32), names),
             "kind": Categorical(kind_of[rows], kinds),

@@ -8,82 +8,42 @@
 | `StateError` | `RuntimeError` | a call does not fit the state: finishing a workload that is already gone |
 | `UnsupportedError` | `NotImplementedError` | a field is understood but not modelled: it is never silently ignored |
 | `InternalError` | `RuntimeError` | a bug of kueuepy; please report it |
+| `LoopError` | `StateError` | preemption loops endlessly in a simulation with `on_loop="raise"` |
+| `ManifestError` | `InvalidSpecError` | objects or files are not valid; `problems` lists each problem |
+| `LimitError` | `InvalidSpecError` | a file exceeds a limit of `kueuepy.manifest.Limits` |
+| `ScenarioError` | `InvalidSpecError` | a scenario file of `kueuepy.replay` cannot be read |
 
 A message reads *where: what is wrong; what is allowed*.
 """
 
-from __future__ import annotations
-
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from typing_extensions import Self
+from kueuepy.errors.kinds import (
+    DuplicateError,
+    InternalError,
+    InvalidSpecError,
+    KueueError,
+    LoopError,
+    NotFoundError,
+    ScenarioError,
+    StateError,
+    UnsupportedError,
+    about,
+)
+from kueuepy.errors.problems import LimitError, ManifestError
 
 __all__ = [
     "DuplicateError",
     "InternalError",
     "InvalidSpecError",
     "KueueError",
+    "LimitError",
+    "LoopError",
+    "ManifestError",
     "NotFoundError",
+    "ScenarioError",
     "StateError",
     "UnsupportedError",
+    "about",
 ]
 
-
-class KueueError(Exception):
-    """The base of every error that kueuepy raises on purpose.
-
-    Attributes:
-        about: What it is about, if that is known: the manifest of a job as it was given, or the key of a Workload.
-        path: The field of it that is wrong, as keys and positions from its top; empty for the whole.
-    """
-
-    about: object = None
-    path: tuple[str | int, ...] = ()
-
-    def at(self, *path: str | int) -> Self:
-        """The error, of this field."""
-        self.path = path
-        return self
-
-
-class InvalidSpecError(KueueError, ValueError):
-    """A value is wrong: it has the wrong type, is out of range, or contradicts another one."""
-
-
-class NotFoundError(KueueError, KeyError):
-    """A name refers to nothing."""
-
-    def __str__(self) -> str:
-        """The message as written, not its repr as `KeyError` would show it."""
-        return str(self.args[0]) if self.args else ""
-
-
-class DuplicateError(KueueError, ValueError):
-    """Two things have one name."""
-
-
-class StateError(KueueError, RuntimeError):
-    """A call does not fit the state that its object is in."""
-
-
-class UnsupportedError(KueueError, NotImplementedError):
-    """A field or kind is understood but not modelled."""
-
-
-class InternalError(KueueError, RuntimeError):
-    """A bug of kueuepy: an invariant of the engine does not hold."""
-
-
-@contextmanager
-def about(thing: object) -> Iterator[None]:
-    """Around what deals with one thing: an error that does not know yet what it is about is about this."""
-    try:
-        yield
-    except KueueError as error:
-        if error.about is None:
-            error.about = thing
-        raise
+for _name in __all__:
+    globals()[_name].__module__ = __name__  # where users import it from, and what a traceback shows

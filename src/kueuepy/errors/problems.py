@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.kinds import InvalidSpecError
 
 ProblemKind: TypeAlias = Literal[
     "Invalid", "Required", "Duplicate", "NotSupported", "Forbidden", "TooMany", "NotFound", "Unknown", "Syntax"

@@ -10,8 +10,9 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted, verb
-from kueuepy.exploration.estimate import Eta, eta
+from kueuepy.exploration.estimate import Eta, EtaSettings, FutureSettings, eta
 from kueuepy.exploration.statistics import wilson
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.simulation.simulate import Simulation
@@ -21,6 +22,7 @@ from kueuepy.tables.framed import Framed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.scheduler import Scheduler
@@ -63,7 +65,8 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
         """Whether 80 to 95 % of the true waits are within."""
         return _GOOD[0] <= self.coverage <= _GOOD[1]
 
-    def eta(self, scheduler: Scheduler, workload: Any, **options: Any) -> Eta:
+    @spelled_out(EtaSettings)
+    def eta(self, scheduler: Scheduler, workload: Any, **options: Unpack[EtaSettings]) -> Eta:
         """The estimate of `eta` with the runtimes of the first half, its ends widened; it tells the coverage.
 
         Args:
@@ -107,6 +110,7 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
 
 
 @checked
+@spelled_out(FutureSettings)
 def calibrate(
     cluster: Cluster,
     log: Jobs,
@@ -115,7 +119,7 @@ def calibrate(
     n: int = 40,
     seed: int = 0,
     threads: int | None = None,
-    **options: Any,
+    **options: Unpack[FutureSettings],
 ) -> Calibration:
     """How far estimates of `eta` can be trusted with runtimes of a log.
 

@@ -10,11 +10,13 @@ import numpy as np
 from kueuepy.engine.nodes import nodes_of, roots
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import plural
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 from kueuepy.simulation.measures import percentile
-from kueuepy.simulation.model import Record
+from kueuepy.simulation.model import Recording, SeededSettings
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.tables import Columns
 from kueuepy.tables.framed import Framed
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.simulation.table import Jobs
@@ -94,7 +97,8 @@ class CycleCost(msgspec.Struct, Framed, frozen=True):
 
 
 @checked
-def cycle_cost(cluster: Cluster, jobs: Jobs | Iterable[Any], **settings: Any) -> CycleCost:
+@spelled_out(SeededSettings)
+def cycle_cost(cluster: Cluster, jobs: Jobs | Iterable[Any], **settings: Unpack[SeededSettings]) -> CycleCost:
     """What scheduling cycles have to look at when these jobs come (kubernetes-sigs/kueue#8564).
 
     The jobs are run; of each cycle its heads are counted. For each head at most all flavors of the ClusterQueue with
@@ -116,7 +120,7 @@ def cycle_cost(cluster: Cluster, jobs: Jobs | Iterable[Any], **settings: Any) ->
         InvalidSpecError: Something is not valid.
         NotFoundError: Jobs name LocalQueues that are not there.
     """
-    run = Simulation(cluster, jobs, record=Record(decisions=False, runs=True, usage=False, cycles=True), **settings)
+    run = Simulation(cluster, jobs, record=Recording(decisions=False, runs=True, usage=False, cycles=True), **settings)
     run.run(progress=False)
     result = run.result()
     table = result.cycles
@@ -136,7 +140,7 @@ def cycle_cost(cluster: Cluster, jobs: Jobs | Iterable[Any], **settings: Any) ->
 def _most_running(cluster: Cluster, result: Any, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
     """By moment, how many workloads hold quota in the tree that has most of them."""
     runs = result.runs
-    tree = roots(nodes_of(Scheduler(cluster, now=0).engine))
+    tree = roots(nodes_of(session_of(Scheduler(cluster, now=0)).engine))
     queue = result.jobs["cluster_queue"]
     of_run = np.array([tree[queue[job]] for job in runs["job"].tolist()], object)
     most = np.zeros(len(seconds))

@@ -9,10 +9,12 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.guesses import guessed
+from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
 from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.exploration.sweep import setup_of
 from kueuepy.notebook import Sheet, repr_html, repr_text
+from kueuepy.simulation.model import RunSettings
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.text import span_text
 from kueuepy.tables import Categorical, Columns
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     import threading
 
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.simulation.table import Jobs
@@ -34,7 +37,7 @@ _MOST = 1000
 
 @guessed(table="frame", matrix_frame="frame")
 @checked_methods
-class Delays(Framed):
+class DelayMatrix(Framed):
     """Who delays whom; a value. Waits are all time without quota, in seconds, on average over a group's jobs.
 
     Attributes:
@@ -108,9 +111,15 @@ def _shown(name: str, value: Any) -> str:
 
 
 @checked
-def delays(
-    cluster: Cluster, jobs: Any, by: str = "cluster_queue", *, threads: int | None = None, **settings: Any
-) -> Delays:
+@spelled_out(RunSettings)
+def delay_matrix(
+    cluster: Cluster,
+    jobs: Any,
+    by: str = "cluster_queue",
+    *,
+    threads: int | None = None,
+    **settings: Unpack[RunSettings],
+) -> DelayMatrix:
     """Who delays whom, and by how much: everybody's jobs are run, then those without each group, then each alone.
 
     What a share says of one moment, this says of causes: a queue with a small share delays others where its jobs come
@@ -120,7 +129,7 @@ def delays(
     >>> queues = [ClusterQueue.of(name, {"h100": {"nvidia.com/gpu": 1}}, cohort_name="all") for name in ("a", "b")]
     >>> first = {"queue": "a", "submit": 0, "runtime": 600, "gpu": 2}
     >>> second = {"queue": "b", "submit": 60, "runtime": 1, "gpu": 1}
-    >>> found = delays(Cluster(ResourceFlavor("h100"), *queues), [first, second])
+    >>> found = delay_matrix(Cluster(ResourceFlavor("h100"), *queues), [first, second])
     >>> found.matrix.tolist()
     [[nan, 540.0], [0.0, nan]]
 
@@ -154,7 +163,7 @@ def delays(
     masks += [groups.codes != code for code in range(n)]
     masks += [groups.codes == code for code in range(n)]
     sums = np.array(in_order(waits, masks, threads))
-    return Delays(by, tuple(map(str, groups.names)), sums, np.bincount(groups.codes, minlength=n))
+    return DelayMatrix(by, tuple(map(str, groups.names)), sums, np.bincount(groups.codes, minlength=n))
 
 
 def _groups(cluster: Cluster, jobs: Jobs, by: str) -> Categorical:

@@ -10,14 +10,16 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
 from kueuepy.exploration.remaining import Living, Runtimes
 from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.exploration.statistics import wilson
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
+from kueuepy.session.session import session_of
 from kueuepy.simulation.measures import percentile
-from kueuepy.simulation.model import Record, moment
+from kueuepy.simulation.model import Recording, RunSettings, moment
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.text import span_text
 from kueuepy.tables.framed import Framed, table_of
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from kueuepy.scheduler import Scheduler
     from kueuepy.tables import Columns
@@ -146,10 +149,10 @@ class Risk(msgspec.Struct, Framed, frozen=True):
 class _Futures:
     """A Scheduler's futures: one a seed."""
 
-    def __init__(self, scheduler: Scheduler, item: Any, runtimes: Any, future: Any, settings: dict[str, Any]) -> None:
+    def __init__(self, scheduler: Scheduler, item: Any, runtimes: Any, future: Any, settings: RunSettings) -> None:
         self._scheduler = scheduler.fork()
         if isinstance(item, str):
-            self.key = self._scheduler.engine.key(self._scheduler.id_of(item))
+            self.key = session_of(self._scheduler).engine.key(session_of(self._scheduler).state.id_of(item))
         else:
             keys = self._scheduler.submit(item)
             if len(keys) != 1:
@@ -167,13 +170,40 @@ class _Futures:
         """Whether all futures are the same."""
         return self._runtimes is None and not callable(self._future) and not self._settings.get("delays")
 
-    def run(self, seed: int, record: Record) -> Simulation:
+    def run(self, seed: int, record: Recording) -> Simulation:
         """The future of a seed, before its first moment."""
         table = self.living.and_coming(self._runtimes, self._future, seed)
         return Simulation(self._scheduler, table, seed=seed, record=record, **self._settings)
 
 
+class FutureSettings(RunSettings, total=False):
+    """Keyword arguments of `eta` that describe the future, beside those of a run.
+
+    Attributes:
+        future: Jobs that will arrive, or a function that makes them from a seed.
+        horizon: The end of each simulated future, as a duration from now.
+    """
+
+    future: Any
+    horizon: Any
+
+
+class EtaSettings(FutureSettings, total=False):
+    """All keyword arguments of `eta`.
+
+    Attributes:
+        n: The number of simulated futures.
+        seed: Seed of the random number generator.
+        threads: The number of parallel runs; by default one for each core.
+    """
+
+    n: int
+    seed: int
+    threads: int | None
+
+
 @checked
+@spelled_out(RunSettings)
 def eta(
     scheduler: Scheduler,
     workload: Any,
@@ -184,7 +214,7 @@ def eta(
     seed: int = 0,
     horizon: Any = "30d",
     threads: int | None = None,
-    **settings: Any,
+    **settings: Unpack[RunSettings],
 ) -> Eta:
     """When a workload gets quota, as far as one can know.
 
@@ -239,6 +269,7 @@ def _eta_of(key: str, seconds: Sequence[float], end: int, *, closed: bool) -> Et
 
 
 @checked
+@spelled_out(RunSettings)
 def risk(
     scheduler: Scheduler,
     workload: Any,
@@ -249,7 +280,7 @@ def risk(
     n: int = 200,
     seed: int = 0,
     threads: int | None = None,
-    **settings: Any,
+    **settings: Unpack[RunSettings],
 ) -> Risk:
     """How likely it is that a workload is evicted, and by which rule.
 
@@ -275,7 +306,7 @@ def risk(
     end = moment("risk: within", within)
 
     def look(number: int, _: threading.Event) -> str | None:
-        run = futures.run(number, Record(decisions=True, runs=False, usage=False))
+        run = futures.run(number, Recording(decisions=True, runs=False, usage=False))
         run.run(end / SECOND)
         return _first_eviction(run.result().decisions, futures.row)
 

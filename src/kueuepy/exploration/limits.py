@@ -18,6 +18,7 @@ from kueuepy.exploration.trial import HIGH, LOW, MOST_CYCLES, asking, available,
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import FlavorQuotas, LabelSelector, ResourceFlavor, ResourceGroup
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
     Amounts are written as in Kubernetes.
 
     Attributes:
-        cell: `flavor/resource`.
+        flavor_resource: `flavor/resource`.
         promised: What was asked for, by ClusterQueue.
         ensured: What each ClusterQueue gets in the worst case as it is: all others use all that they can, at the
             highest priority, and it comes last with the lowest.
@@ -55,7 +56,7 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
         not_modelled: What the answer does not speak of.
     """
 
-    cell: str
+    flavor_resource: str
     promised: dict[str, str]
     ensured: dict[str, str]
     lending: dict[str, str] | None
@@ -74,13 +75,13 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
             return None
         found: Cluster = self.cluster
         for name, limit in self.lending.items():
-            found = found.edit(f"ClusterQueue/{name}:quota[{self.cell}].lendingLimit", limit)
+            found = found.edit(f"ClusterQueue/{name}:quota[{self.flavor_resource}].lendingLimit", limit)
         return found
 
     def __str__(self) -> str:
         """The answer in lines."""
         lines = [
-            f"{name}: promised {amount} of {self.cell}, ensured {self.ensured[name]}"
+            f"{name}: promised {amount} of {self.flavor_resource}, ensured {self.ensured[name]}"
             for name, amount in self.promised.items()
         ]
         lines.append(self._lending_text())
@@ -112,13 +113,13 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
         rows = [
             (name, amount, self.promised.get(name, ""), lending.get(name, "")) for name, amount in self.ensured.items()
         ]
-        return (Sheet(("ClusterQueue", f"ensured of {self.cell}", "promised", "lendingLimit"), rows),)
+        return (Sheet(("ClusterQueue", f"ensured of {self.flavor_resource}", "promised", "lendingLimit"), rows),)
 
     _repr_html_ = repr_html
 
 
 @checked
-def limits(cluster: Cluster, promises: Mapping[str, str | int | float], cell: str) -> QuotaLimits:
+def limits(cluster: Cluster, promises: Mapping[str, str | int | float], flavor_resource: str) -> QuotaLimits:
     """Which lending or borrowing limits ensure each team what it was promised, whatever the others do.
 
     What is ensured is not computed but tried: all other ClusterQueues take all that they can get, nearest ones first,
@@ -134,29 +135,29 @@ def limits(cluster: Cluster, promises: Mapping[str, str | int | float], cell: st
     Args:
         cluster: The configuration; workloads in it are left out.
         promises: By ClusterQueue the amount that it must always get.
-        cell: Flavor and resource, as `h100/nvidia.com/gpu`.
+        flavor_resource: Flavor and resource, as `h100/nvidia.com/gpu`.
 
     Raises:
         NotFoundError: There is no such ClusterQueue, or it has no such flavor and resource.
         InvalidSpecError: A promise is no amount.
     """
-    flavor, _, resource = cell.partition("/")
+    flavor, _, resource = flavor_resource.partition("/")
     alone = _only(cluster, (flavor, resource))
     asked = {name: _amount(name, resource, value) for name, value in promises.items()}
     if not asked:
         raise InvalidSpecError("limits: no promise; give one at least")
     for name, amount in asked.items():
         if name not in {queue.name for queue in alone.cluster_queues}:
-            raise NotFoundError(f'limits: ClusterQueue "{name}": is not there, or has no {cell}')
+            raise NotFoundError(f'limits: ClusterQueue "{name}": is not there, or has no {flavor_resource}')
         if amount < 0:
             raise InvalidSpecError(f'limits: "{name}": {promises[name]!r}; it must be 0 or more')
     text = partial(Quantity.format, resource)
     asker = _Asker((flavor, resource), asked)
-    ensured = {queue.name: _ensured(alone, queue.name, asker.cell) for queue in alone.cluster_queues}
+    ensured = {queue.name: _ensured(alone, queue.name, asker.flavor_resource) for queue in alone.cluster_queues}
     lending = asker.lending(alone)
     borrowing = asker.borrowing(alone)
     return QuotaLimits(
-        cell,
+        flavor_resource,
         {name: text(amount) for name, amount in asked.items()},
         {name: text(amount) for name, amount in ensured.items()},
         None if lending is None else {name: text(amount) for name, amount in lending.items()},
@@ -172,7 +173,7 @@ def _amount(name: str, resource: str, value: Any) -> int:
         raise InvalidSpecError(f'limits: "{name}": {value!r}; it must be an amount: {error}') from None
 
 
-def _only(cluster: Cluster, cell: Cell) -> Cluster:
+def _only(cluster: Cluster, flavor_resource: Cell) -> Cluster:
     """The cluster with this flavor and resource alone; quotas of others have no part in it."""
     from kueuepy.cluster import Cluster  # noqa: PLC0415 - for its type alone above
 
@@ -184,11 +185,11 @@ def _only(cluster: Cluster, cell: Cell) -> Cluster:
             for group in node.resource_groups
             for flavor in group.flavors
             for quota in flavor.resources
-            if (flavor.name, quota.name) == cell
+            if (flavor.name, quota.name) == flavor_resource
         )
         if groups or node in cluster.cohorts:
             nodes.append(msgspec.structs.replace(node, resource_groups=groups, **_PLAIN.get(type(node).__name__, {})))
-    return Cluster(ResourceFlavor(cell[0]), *nodes, configuration=cluster.configuration)
+    return Cluster(ResourceFlavor(flavor_resource[0]), *nodes, configuration=cluster.configuration)
 
 
 _PLAIN: dict[str, dict[str, Any]] = {
@@ -196,20 +197,20 @@ _PLAIN: dict[str, dict[str, Any]] = {
 }
 
 
-def _ensured(alone: Cluster, name: str, cell: Cell) -> int:
+def _ensured(alone: Cluster, name: str, flavor_resource: Cell) -> int:
     """What a ClusterQueue gets where all others have taken all that they can."""
     scheduler = Scheduler(alone, now=0)
     for number, other in enumerate(_nearest_first(scheduler, name)):
-        if amount := available(scheduler, other, cell):
-            scheduler.submit(asking(alone, other, f"other-{number}", {cell: amount}, HIGH))
+        if amount := available(scheduler, other, flavor_resource):
+            scheduler.submit(asking(alone, other, f"other-{number}", {flavor_resource: amount}, HIGH))
             scheduler.settle(max_cycles=MOST_CYCLES)
-    unit = unit_of(scheduler, cell)
-    table = quota_table(scheduler.engine)
-    most = int(table.array("potential")[row_of(scheduler, name), table.cells.index(cell)])
+    unit = unit_of(scheduler, flavor_resource)
+    table = quota_table(session_of(scheduler).engine)
+    most = int(table.array("potential")[row_of(scheduler, name), table.flavor_resources.index(flavor_resource)])
 
     def gets(parts: int) -> bool:
         trial = scheduler.fork()
-        (key,) = trial.submit(asking(alone, name, "last", {cell: parts * unit}, LOW))
+        (key,) = trial.submit(asking(alone, name, "last", {flavor_resource: parts * unit}, LOW))
         trial.settle(max_cycles=MOST_CYCLES)
         return has_quota(trial, key)
 
@@ -223,7 +224,7 @@ def _largest(holds: Callable[[int], bool], most: int) -> int:
 
 def _nearest_first(scheduler: Scheduler, name: str) -> list[str]:
     """The other ClusterQueues of its tree: those below its Cohort, then those below the one above that, and so on."""
-    nodes = quota_table(scheduler.engine).nodes
+    nodes = quota_table(session_of(scheduler).engine).nodes
     root = roots(nodes)
 
     def above(row: int) -> list[int]:
@@ -242,25 +243,25 @@ def _nearest_first(scheduler: Scheduler, name: str) -> list[str]:
 
 
 class _Asker:
-    """Promises of a cell, and the limits that keep them."""
+    """Promises for a flavor and resource, and the limits that keep them."""
 
-    def __init__(self, cell: Cell, asked: Mapping[str, int]) -> None:
-        self.cell, self._asked = cell, asked
+    def __init__(self, flavor_resource: Cell, asked: Mapping[str, int]) -> None:
+        self.flavor_resource, self._asked = flavor_resource, asked
 
     def _path(self, name: str, field: str) -> str:
-        return f"ClusterQueue/{name}:quota[{'/'.join(self.cell)}].{field}"
+        return f"ClusterQueue/{name}:quota[{'/'.join(self.flavor_resource)}].{field}"
 
     def _keeps(self, alone: Cluster) -> bool:
-        return all(_ensured(alone, name, self.cell) >= amount for name, amount in self._asked.items())
+        return all(_ensured(alone, name, self.flavor_resource) >= amount for name, amount in self._asked.items())
 
     def _with(self, alone: Cluster, name: str, field: str, amount: int) -> Cluster:
-        return alone.edit(self._path(name, field), Quantity.format(self.cell[1], amount))
+        return alone.edit(self._path(name, field), Quantity.format(self.flavor_resource[1], amount))
 
     def lending(self, alone: Cluster) -> dict[str, int] | None:
         """The largest lending limits: a promise that is broken lowers that of its queue, until all are kept."""
         found: dict[str, int] = {}
         for _ in range(len(self._asked) + 1):
-            broken = {n: x for n, x in self._asked.items() if _ensured(alone, n, self.cell) < x}
+            broken = {n: x for n, x in self._asked.items() if _ensured(alone, n, self.flavor_resource) < x}
             if not broken:
                 return found
             for name, amount in broken.items():
@@ -274,15 +275,15 @@ class _Asker:
     def _lendable(self, cluster: Cluster, name: str, ensured: int) -> int | None:
         """The largest lending limit of a queue that ensures an amount; `None`: none does, or it is in no tree."""
         scheduler = Scheduler(cluster, now=0)
-        table, row = quota_table(scheduler.engine), row_of(scheduler, name)
+        table, row = quota_table(session_of(scheduler).engine), row_of(scheduler, name)
         if table.nodes[row].parent < 0:
             return None
-        nominal = int(table.array("nominal_quota")[row, table.cells.index(self.cell)])
-        step = gcd(unit_of(scheduler, self.cell), ensured)
+        nominal = int(table.array("nominal_quota")[row, table.flavor_resources.index(self.flavor_resource)])
+        step = gcd(unit_of(scheduler, self.flavor_resource), ensured)
 
         def keeps(parts: int) -> bool:
             trial = self._with(cluster, name, "lendingLimit", parts * step)
-            return _ensured(trial, name, self.cell) >= ensured
+            return _ensured(trial, name, self.flavor_resource) >= ensured
 
         return step * _largest(keeps, nominal // step) if keeps(0) else None
 
@@ -291,9 +292,9 @@ class _Asker:
         if self._keeps(alone):
             return "unlimited"
         scheduler = Scheduler(alone, now=0)
-        step = gcd(unit_of(scheduler, self.cell), *self._asked.values())
-        table = quota_table(scheduler.engine)
-        most = int(table.array("potential")[:, table.cells.index(self.cell)].max())
+        step = gcd(unit_of(scheduler, self.flavor_resource), *self._asked.values())
+        table = quota_table(session_of(scheduler).engine)
+        most = int(table.array("potential")[:, table.flavor_resources.index(self.flavor_resource)].max())
         present = self._borrowing_limits(scheduler, table)
 
         def keeps(parts: int) -> bool:
@@ -306,7 +307,7 @@ class _Asker:
 
     def _borrowing_limits(self, scheduler: Scheduler, table: QuotaTable) -> dict[str, int]:
         """The limits of all queues in the trees of those that are promised something."""
-        limits = table.array("borrowing_limit")[:, table.cells.index(self.cell)]
+        limits = table.array("borrowing_limit")[:, table.flavor_resources.index(self.flavor_resource)]
         names = {other for name in self._asked for other in (name, *_nearest_first(scheduler, name))}
         rows = {name: row_of(scheduler, name) for name in names}
         return {name: int(limits[row]) for name, row in rows.items() if table.nodes[row].parent >= 0}

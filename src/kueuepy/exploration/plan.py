@@ -10,10 +10,11 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.guesses import guessed
+from kueuepy.errors.settings import spelled_out
 from kueuepy.exploration.grid import ALIKE
 from kueuepy.exploration.measure import promise
 from kueuepy.exploration.statistics import estimate
-from kueuepy.exploration.sweep import sweep
+from kueuepy.exploration.sweep import SweepSettings, sweep
 from kueuepy.notebook import Sheet, repr_html, repr_text
 from kueuepy.simulation.catalogue import figure_text
 from kueuepy.tables import Columns
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.exploration.measure import Promise
@@ -141,6 +143,7 @@ class Plan(Framed):
 
 
 @checked
+@spelled_out(SweepSettings)
 def plan(
     cluster: Cluster,
     jobs: Any,
@@ -151,7 +154,7 @@ def plan(
     high: int,
     step: int = 1,
     exhaustive: bool | None = None,
-    **options: Any,
+    **options: Unpack[SweepSettings],
 ) -> Plan:
     """The least value of a field with which a promise is kept.
 

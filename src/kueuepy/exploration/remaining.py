@@ -9,6 +9,7 @@ import numpy as np
 
 from kueuepy.errors import NotFoundError
 from kueuepy.objects import SECOND
+from kueuepy.session.session import session_of
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER
 from kueuepy.simulation.distributions import TABLE, Empirical, distribution_of, draws
@@ -109,7 +110,7 @@ class Living:
         keys = [key for key in scheduler.keys() if not _is(scheduler.workload(key), "Finished")]  # noqa: SIM118
         self.workloads = [scheduler.workload(key) for key in keys]
         self.rows = {key: row for row, key in enumerate(keys)}
-        now = scheduler.engine.now
+        now = session_of(scheduler).engine.now
         self._ran = [_ran(workload, now) for workload in self.workloads]
         self._now = now
 

@@ -16,6 +16,7 @@ from kueuepy.errors.words import counted, verb
 from kueuepy.exploration.trial import HIGH, LOW, MOST_CYCLES, asking, available, cells_of, queue_named, row_of, unit_of
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int 
 
 def _tree(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> list[ClusterQueue]:
     """The other ClusterQueues of its tree."""
-    root = roots(quota_table(empty.engine).nodes)
+    root = roots(quota_table(session_of(empty).engine).nodes)
     return [other for other in cluster.cluster_queues if other is not queue and root[other.name] == root[queue.name]]
 
 
@@ -159,8 +160,8 @@ def _reclaimers(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> list
 
 def _most(empty: Scheduler, queue: str, cell: tuple[str, str]) -> tuple[int, int]:
     """What a queue has of a cell of its own, and what it could use at most."""
-    table = quota_table(empty.engine)
-    row, column = row_of(empty, queue), table.cells.index(cell)
+    table = quota_table(session_of(empty).engine)
+    row, column = row_of(empty, queue), table.flavor_resources.index(cell)
     return int(table.array("nominal_quota")[row, column]), int(table.array("potential")[row, column])
 
 

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.libraries import imported
+from kueuepy.errors.settings import spelled_out
 from kueuepy.exploration.grid import Sweep
 from kueuepy.exploration.measure import promise
 from kueuepy.exploration.space import Space, Uniform, sample
-from kueuepy.exploration.sweep import sweep
+from kueuepy.exploration.sweep import SweepSettings, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from typing_extensions import Unpack
+
     from kueuepy.cluster import Cluster
-    from kueuepy.exploration.grid import Chosen
+    from kueuepy.exploration.grid import SelectedPolicy
     from kueuepy.exploration.measure import Promise
 
 _AT_ONCE = 4
@@ -39,12 +42,13 @@ class Search(Sweep):
     largest = False
 
     @property
-    def found(self) -> Chosen | None:
+    def found(self) -> SelectedPolicy | None:
         """The best of the trials that keep the conditions; `None` if none does."""
         return self.best(self.objective, where=" and ".join(self.subject_to) or None, largest=self.largest)
 
 
 @checked
+@spelled_out(SweepSettings)
 def search(
     cluster: Cluster,
     jobs: Any,
@@ -56,7 +60,7 @@ def search(
     trials: int = 200,
     sampler: Literal["tpe", "random"] = "tpe",
     seed: int = 0,
-    **options: Any,
+    **options: Unpack[SweepSettings],
 ) -> Search:
     """Looks for the policy with the least of a figure, or the largest, that keeps conditions.
 

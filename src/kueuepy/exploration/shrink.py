@@ -11,25 +11,28 @@ import numpy as np
 from kueuepy.engine.workloads import admission_of
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.settings import spelled_out
 from kueuepy.exploration.remaining import Living, Runtimes
 from kueuepy.exploration.runs import NOTHING, in_order
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
+from kueuepy.session.session import session_of
 from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Edit as FieldEdit
-from kueuepy.simulation.model import moment
+from kueuepy.simulation.model import RunSettings, moment
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.sums import sums
 from kueuepy.simulation.text import span_text
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.framed import Framed
-from kueuepy.whatif import Edit, edited, who_must_leave
+from kueuepy.whatif import Edit, edited, workloads_over_quota
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from kueuepy.scheduler import Scheduler
 
@@ -95,22 +98,22 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
 
     _repr_html_ = repr_html
 
-    def plot(self, cell: str | None = None, *, ax: Any = None) -> Any:
-        """What would still have to leave of a cell, over time, on Axes of matplotlib.
+    def plot(self, flavor_resource: str | None = None, *, ax: Any = None) -> Any:
+        """What would still have to leave of a flavor_resource, over time, on Axes of matplotlib.
 
         Args:
-            cell: `flavor/resource`; by default the first.
+            flavor_resource: `flavor/resource`; by default the first.
             ax: Axes to draw on.
 
         Raises:
-            InvalidSpecError: There is no such cell above its quota.
+            InvalidSpecError: There is no such flavor_resource above its quota.
         """
         from kueuepy.simulation.pictures.plot import axes_of  # noqa: PLC0415 - only on use
 
-        name = cell if cell is not None else next(iter(self.above), "")
+        name = flavor_resource if flavor_resource is not None else next(iter(self.above), "")
         if name not in self.above:
             raise InvalidSpecError(f'shrink: "{name}": is not above its quota; there are {", ".join(self.above)}')
-        column = self.curve["cell"]
+        column = self.curve["flavor_resource"]
         rows = column.codes == list(column.names).index(name)
         ax = axes_of(ax)
         hours = self.curve["seconds"][rows] / 3600
@@ -122,6 +125,7 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
 
 
 @checked
+@spelled_out(RunSettings)
 def shrink(
     scheduler: Scheduler,
     *edits: Edit | FieldEdit,
@@ -131,13 +135,13 @@ def shrink(
     seed: int = 0,
     horizon: Any = "30d",
     threads: int | None = None,
-    **settings: Any,
+    **settings: Unpack[RunSettings],
 ) -> Shrink:
     """What becomes of usage after edits that take quota away, where Kueue evicts nobody (kubernetes-sigs/kueue#5176).
 
     In each of `n` futures it is drawn for how long those who run still do; Kueue's rules decide who is admitted
-    meanwhile. At each moment it is asked who would have to leave for all to be within quota (`who_must_leave`); the
-    curve has what these hold.
+    meanwhile. At each moment it is asked who would have to leave for all to be within quota
+    (`workloads_over_quota`); the curve has what these hold.
 
     Args:
         scheduler: As it is now; it is not changed.
@@ -163,7 +167,7 @@ def shrink(
             after = edited(after, one)
     end = moment("shrink: horizon", horizon) / SECOND
     living, known = Living(after), Runtimes(runtimes)
-    leaving = who_must_leave(after)
+    leaving = workloads_over_quota(after)
     above = _held(after, leaving)
     if not leaving:
         return Shrink((), {}, 0.0, 0.0, 0.0, (0.0,) * n, _curve([], above, 0.0), end)
@@ -173,7 +177,7 @@ def shrink(
         points = [(0.0, above)]
         while not stop.is_set() and points[-1][1] and run.step() and run.now <= end:
             now = run.scheduler
-            points.append((run.now, _held(now, who_must_leave(now))))
+            points.append((run.now, _held(now, workloads_over_quota(now))))
         return points
 
     found = in_order(look, range(seed, seed + n), threads)
@@ -190,7 +194,7 @@ def _held(scheduler: Scheduler, keys: tuple[str, ...]) -> Amounts:
 
 
 def _amounts(scheduler: Scheduler, key: str) -> Iterator[tuple[str, int]]:
-    admission = admission_of(scheduler.engine, scheduler.id_of(key))
+    admission = admission_of(session_of(scheduler).engine, session_of(scheduler).state.id_of(key))
     for pod_set in admission.pod_sets if admission is not None else ():
         for resource, (flavor, amount) in pod_set.resources.items():
             yield f"{flavor}/{resource}", amount
@@ -205,7 +209,7 @@ def _curve(found: list[list[tuple[float, Amounts]]], above: Amounts, last: float
     highs = [table[math.ceil(0.9 * len(table)) - 1] for table in levels]
     return Columns(
         {
-            "cell": Categorical(np.repeat(np.arange(len(names), dtype=np.int32), len(times)), names),
+            "flavor_resource": Categorical(np.repeat(np.arange(len(names), dtype=np.int32), len(times)), names),
             "seconds": np.tile(times, len(names)),
             "mean": np.concatenate(means) if means else np.zeros(0),
             "p90": np.concatenate(highs).astype(float) if highs else np.zeros(0),

@@ -10,12 +10,14 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted, verb
 from kueuepy.exploration.runs import NOTHING
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
+from kueuepy.session.session import session_of
 from kueuepy.simulation.items import concat
-from kueuepy.simulation.model import moment
+from kueuepy.simulation.model import RunSettings, moment
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.table import Jobs
 from kueuepy.simulation.text import span_text
@@ -23,6 +25,8 @@ from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
+
+    from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.tables import Columns
@@ -105,6 +109,7 @@ class Starvation(msgspec.Struct, Framed, frozen=True):
 
 
 @checked
+@spelled_out(RunSettings)
 def starvation(
     cluster: Cluster,
     jobs: Jobs | Iterable[Any],
@@ -112,7 +117,7 @@ def starvation(
     *,
     period: Any,
     periods: int = 100,
-    **settings: Any,
+    **settings: Unpack[RunSettings],
 ) -> Starvation:
     """Whether a job starves where the same jobs come in every period (kubernetes-sigs/kueue#754).
 
@@ -171,7 +176,7 @@ def starvation(
     return Starvation((), _once(run, order), None, math.inf, growing, periods, length / SECOND)
 
 
-def _check(cluster: Cluster, table: Jobs, length: int, periods: int, settings: dict[str, Any]) -> None:
+def _check(cluster: Cluster, table: Jobs, length: int, periods: int, settings: RunSettings) -> None:
     if length <= 0 or periods < 2:  # noqa: PLR2004
         raise InvalidSpecError(f"starvation: {periods} periods of {length / SECOND} s; there must be 2, longer than 0")
     submit = table["submit"]
@@ -226,7 +231,7 @@ def _state(run: Simulation, order: list[_Place], number: int) -> Hashable:
     done = np.round(jobs["held"] - jobs["lost"] - jobs["overhead"], 6).tolist()
     begun = dict(zip(scheduler.workloads["key"], scheduler.workloads["reserved"].tolist(), strict=True))
     there = [(key, row, _relative(order[row], number)) for key, row in by_key.items()]
-    clock, states = scheduler.engine.now, run.states
+    clock, states = session_of(scheduler).engine.now, run.states
     running = sorted((job, clock - begun[key], done[row]) for key, row, job in there if states[row] == _RUNNING)
     kept = sorted((job, done[row]) for _, row, job in there if states[row] == _WAITING)
     return waiting, tuple(running), tuple(kept)

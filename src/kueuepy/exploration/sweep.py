@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.settings import spelled_out
 from kueuepy.exploration.grid import Sweep
 from kueuepy.exploration.measure import measure
 from kueuepy.exploration.policy import JobsBySeed, Setup, check_path
 from kueuepy.exploration.runs import Task, cores, on_client, on_threads, row_of
 from kueuepy.exploration.space import MOST, policies_of
 from kueuepy.exploration.storage import Storage
-from kueuepy.simulation.model import Settings
+from kueuepy.simulation.model import RunSettings, Settings
 from kueuepy.simulation.progress import Teller
 from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.exploration.measure import Measure
@@ -43,6 +46,7 @@ class SweepProgress(msgspec.Struct, frozen=True):
 
 
 @checked
+@spelled_out(RunSettings)
 def sweep(
     cluster: Cluster,
     jobs: Jobs | Callable[[int], Any] | Iterable[Any],
@@ -55,7 +59,7 @@ def sweep(
     storage: str | os.PathLike[str] | None = None,
     progress: bool | Callable[[SweepProgress], None] | None = None,
     limit: int = MOST,
-    **settings: Any,
+    **settings: Unpack[RunSettings],
 ) -> Sweep:
     """What comes of the same jobs under many policies.
 
@@ -114,6 +118,24 @@ def sweep(
     return Sweep(setup, policies, numbers, rows)
 
 
+class SweepSettings(RunSettings, total=False):
+    """Keyword arguments of `sweep` that `plan` and `search` accept too, beside those of a run.
+
+    Attributes:
+        seeds: The number of seeds, from 0 on, or the seeds themselves.
+        threads: The number of parallel runs; by default one for each core.
+        on: A `dask.distributed.Client` whose workers make the runs.
+        storage: A file that keeps each row; a sweep that was stopped continues with it.
+        progress: A function that is called with the progress; by default tqdm, where it is installed.
+    """
+
+    seeds: int | Sequence[int]
+    threads: int | None
+    on: Any
+    storage: str | os.PathLike[str] | None
+    progress: bool | Callable[[SweepProgress], None] | None
+
+
 class Ways(msgspec.Struct, frozen=True):
     """How runs are made: see `sweep`."""
 
@@ -123,20 +145,10 @@ class Ways(msgspec.Struct, frozen=True):
     progress: Any = None
 
 
-def setup_of(cluster: Cluster, jobs: Any, settings: Mapping[str, Any]) -> Setup:
-    """The setup of what a user gives.
-
-    Raises:
-        InvalidSpecError: There is no such setting.
-    """
-    known = set(Settings.__struct_fields__) - {"seed", "record"}
-    for name in settings:
-        if name not in known:
-            raise InvalidSpecError(
-                f'sweep: "{name}" is no argument of it; those of a run are {", ".join(sorted(known))}'
-            )
+def setup_of(cluster: Cluster, jobs: Any, settings: RunSettings) -> Setup:
+    """Return what all runs have in common, from the arguments of a user."""
     lists: dict[str, Any] = {
-        name: tuple(value) if name in ("events", "delays") else value for name, value in settings.items()
+        name: tuple(cast("Any", value)) if name in ("events", "delays") else value for name, value in settings.items()
     }
     table = jobs if isinstance(jobs, Jobs) else JobsBySeed(jobs) if callable(jobs) else Jobs.of(jobs)
     return Setup(cluster, table, Settings(**lists))

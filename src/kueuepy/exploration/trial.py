@@ -12,6 +12,7 @@ from kueuepy.engine.workloads import NO_CONDITION, conditions_of
 from kueuepy.errors import NotFoundError
 from kueuepy.errors.problems import suggestion
 from kueuepy.objects import PodSet, Toleration, Workload
+from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
@@ -44,22 +45,22 @@ def cells_of(queue: ClusterQueue) -> list[tuple[str, str]]:
 
 def row_of(scheduler: Scheduler, name: str) -> int:
     """The row of a ClusterQueue in the engine's tables."""
-    nodes = nodes_of(scheduler.engine)
+    nodes = nodes_of(session_of(scheduler).engine)
     return next(row for row, node in enumerate(nodes) if node.exists and node[:2] == (name, "ClusterQueue"))
 
 
 def available(scheduler: Scheduler, queue: str, cell: tuple[str, str]) -> int:
     """What a ClusterQueue could take of a cell now, in the engine's units."""
-    table = usage_table(scheduler.engine)
-    if cell not in table.cells:
+    table = usage_table(session_of(scheduler).engine)
+    if cell not in table.flavor_resources:
         return 0
-    return max(0, int(table.array("available")[row_of(scheduler, queue), table.cells.index(cell)]))
+    return max(0, int(table.array("available")[row_of(scheduler, queue), table.flavor_resources.index(cell)]))
 
 
 def unit_of(scheduler: Scheduler, cell: tuple[str, str]) -> int:
     """The largest amount of which all quotas and limits of a cell are multiples."""
-    table = quota_table(scheduler.engine)
-    column = table.cells.index(cell)
+    table = quota_table(session_of(scheduler).engine)
+    column = table.flavor_resources.index(cell)
     found = 0
     for fact in ("nominal_quota", "borrowing_limit", "lending_limit"):
         found = gcd(found, *(int(value) for value in table.array(fact)[:, column] if value != UNLIMITED))
@@ -84,6 +85,6 @@ def asking(cluster: Cluster, queue: str, name: str, amounts: dict[tuple[str, str
 
 def has_quota(scheduler: Scheduler, key: str) -> bool:
     """Whether a workload holds quota and is not about to lose it."""
-    conditions = conditions_of(scheduler.engine, scheduler.id_of(key))
+    conditions = conditions_of(session_of(scheduler).engine, session_of(scheduler).state.id_of(key))
     reserved, evicted = (conditions.get(name, NO_CONDITION).is_true for name in ("QuotaReserved", "Evicted"))
     return reserved and not evicted

@@ -11,6 +11,7 @@ from kueuepy.decisions import Admitted, Preempting
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked
 from kueuepy.notebook import Sheet, repr_html
+from kueuepy.session.session import session_of
 from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
 
 
 @checked
-def victims(scheduler: Scheduler, workload: Any, *, most: int = 12) -> VictimSets:
+def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> VictimSets:
     """Whom Kueue preempts for a workload, against the best of all sets of those whom it may.
 
     Kueue takes candidates in a fixed order until the workload fits, and spares again whom it can; no one of the set can
@@ -113,7 +114,7 @@ def victims(scheduler: Scheduler, workload: Any, *, most: int = 12) -> VictimSet
     >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), queue), now=0)
     >>> for name, cpu in (("wide", 4), ("a", 1), ("b", 1), ("c", 1)):
     ...     _ = scheduler.submit({"name": name, "queue": "q", "cpu": cpu}), scheduler.settle(), scheduler.advance(1)
-    >>> found = victims(scheduler, {"name": "urgent", "queue": "q", "cpu": 3, "priority": 1})
+    >>> found = victim_sets(scheduler, {"name": "urgent", "queue": "q", "cpu": 3, "priority": 1})
     >>> len(found.taken), found.fewest, found.excess
     (3, ('default/wide',), 0)
 
@@ -128,7 +129,7 @@ def victims(scheduler: Scheduler, workload: Any, *, most: int = 12) -> VictimSet
     """
     trial = scheduler.fork()
     if isinstance(workload, str):
-        key = trial.engine.key(trial.id_of(workload))
+        key = session_of(trial).engine.key(session_of(trial).state.id_of(workload))
     else:
         keys = trial.submit(workload)
         if len(keys) != 1:
@@ -137,7 +138,7 @@ def victims(scheduler: Scheduler, workload: Any, *, most: int = 12) -> VictimSet
     decision = trial.try_admit(key)
     if not isinstance(decision, Preempting):
         raise StateError(f'Workload "{key}": is {type(decision).__name__}: nobody is preempted for it')
-    facts = trial.engine.explain(trial.id_of(key))
+    facts = session_of(trial).engine.explain(session_of(trial).state.id_of(key))
     eligible = {one["workload"]: one for one in facts["candidates"] if one["verdict"] in _ELIGIBLE}
     number = sum(facts["counts"].get(verdict, 0) for verdict in _ELIGIBLE)
     if number > most:

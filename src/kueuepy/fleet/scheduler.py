@@ -12,8 +12,8 @@ from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
 from kueuepy.fleet.dispatchers import External
-from kueuepy.objects import SECOND
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -114,9 +114,9 @@ class FleetScheduler:
 
     def restart(self) -> None:
         """Restart MultiKueue's controllers, as with the manager's Kueue: all workers count as connected then."""
-        engines = [(name, scheduler.engine) for name, scheduler in self.workers.items()]
+        engines = [(name, session_of(scheduler).engine) for name, scheduler in self.workers.items()]
         checks = self.fleet.numbered_checks()
-        self._dispatch = Dispatch(self.manager.engine, engines, checks, self.fleet.options())
+        self._dispatch = Dispatch(session_of(self.manager).engine, engines, checks, self.fleet.options())
         self._dispatch.refresh_checks()
         self._connected = dict.fromkeys(self.workers, True)
 
@@ -143,10 +143,10 @@ class FleetScheduler:
         with ExitStack() as stack:
             schedulers = (self.manager, *self.workers.values())
             for scheduler in schedulers:
-                stack.enter_context(scheduler.lock)
-            latest = max(scheduler.engine.now for scheduler in schedulers)
+                stack.enter_context(session_of(scheduler).lock)
+            latest = max(session_of(scheduler).engine.now for scheduler in schedulers)
             for scheduler in schedulers:
-                scheduler.engine.set_now(latest)
+                session_of(scheduler).engine.set_now(latest)
             yield
 
     def advance(self, duration: Duration) -> None:
@@ -207,7 +207,7 @@ class FleetScheduler:
                 f"nominate: the dispatcher is {self.fleet.dispatcher!r}; only External leaves it to others"
             )
         with self._locked():
-            found = self.manager.state.id_of(workload)
+            found = session_of(self.manager).state.id_of(workload)
             self._dispatch.nominate(found, [self._number(name) for name in clusters])
 
     def finish(self, workload: str, *, reason: FinishReason = "Succeeded", message: str = "") -> None:
@@ -218,7 +218,7 @@ class FleetScheduler:
             StateError: It runs on no worker.
         """
         with self._locked():
-            key = self.manager.engine.key(self.manager.state.id_of(workload))
+            key = session_of(self.manager).engine.key(session_of(self.manager).state.id_of(workload))
             running = [copy.cluster for copy in self.status(key).copies if copy.has_job and copy.state == "Admitted"]
             if not running:
                 raise StateError(f'Workload "{key}": runs on no worker; finish ends a job that runs')
@@ -231,7 +231,7 @@ class FleetScheduler:
             NotFoundError: There is no such workload.
         """
         with self._locked():
-            found = self.manager.state.id_of(workload)
+            found = session_of(self.manager).state.id_of(workload)
             status, names = self._dispatch.status(found), tuple(self.workers)
             copies = tuple(
                 CopyStatus(names[cluster], _state(self.workers[names[cluster]], there), has_job)
@@ -266,8 +266,8 @@ class FleetScheduler:
             twin.fleet, twin._connected = self.fleet, dict(self._connected)  # noqa: SLF001 - of its own class
             twin.manager = self.manager.fork()
             twin.workers = {name: scheduler.fork() for name, scheduler in self.workers.items()}
-            engines = [scheduler.engine for scheduler in twin.workers.values()]
-            twin._dispatch = self._dispatch.fork(twin.manager.engine, engines)  # noqa: SLF001 - of its own class
+            engines = [session_of(scheduler).engine for scheduler in twin.workers.values()]
+            twin._dispatch = self._dispatch.fork(session_of(twin.manager).engine, engines)  # noqa: SLF001 - of its own class
             return twin
 
     def _set_connected(self, clusters: tuple[str, ...], *, connected: bool) -> None:
@@ -299,13 +299,13 @@ class FleetScheduler:
                 continue
             if isinstance(chosen, str):
                 raise InvalidSpecError(f"dispatcher: chose {chosen!r}; it must be a list of names of clusters, or None")
-            self._dispatch.nominate(self.manager.state.id_of(key), [self._number(name) for name in chosen])
+            self._dispatch.nominate(session_of(self.manager).state.id_of(key), [self._number(name) for name in chosen])
 
     def _followed(self, moves: list[tuple[str, str, str]]) -> tuple[Move, ...]:
         """The moves, once the workers' Schedulers know the copies that came and went."""
         for what, cluster, key in moves:
-            store = self.workers[cluster].state.store
-            known = self.manager.state.store.workloads.get(key)
+            store = session_of(self.workers[cluster]).state.store
+            known = session_of(self.manager).state.store.workloads.get(key)
             if what == "deleted":
                 store.forget(key)
             elif what in ("created", "updated") and known is not None:
@@ -314,11 +314,11 @@ class FleetScheduler:
 
     def __repr__(self) -> str:
         """Its time and its clusters."""
-        return f"<FleetScheduler at {self.manager.engine.now / SECOND:g} s: manager, {', '.join(self.workers)}>"
+        return f"<FleetScheduler at {self.now:g} s: manager, {', '.join(self.workers)}>"
 
 
 def _state(scheduler: Scheduler, found: int) -> str:
-    conditions: dict[str, Any] = scheduler.engine.conditions(found)
+    conditions: dict[str, Any] = session_of(scheduler).engine.conditions(found)
     for name in ("Finished", "Evicted", "Admitted", "QuotaReserved"):
         if name in conditions and conditions[name][0]:
             return name

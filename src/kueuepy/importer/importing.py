@@ -20,9 +20,10 @@ from kueuepy.manifest import Limits, collector, load
 from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.profiles import release_of
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 from kueuepy.session.submission import SubmittedWorkload, latest_time, of_jobs
 from kueuepy.session.time import Duration, Moment, moment_ns
-from kueuepy.session.workloads import await_victims, is_stopping, job_stopped
+from kueuepy.session.workloads import await_victims, is_stopping, job_stopped, take
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -170,7 +171,7 @@ def _continue(scheduler: Scheduler, cluster: Cluster, stopping: Duration) -> Non
     workloads it preempted is tried first (`pkg/cache/queue/cluster_queue.go`); if several conditions say so, the latest
     one is right.
     """
-    session, state = scheduler.session, scheduler.state
+    session, state = session_of(scheduler), session_of(scheduler).state
     preemptors: dict[str, tuple[int, str]] = {}
     for workload in cluster.workloads:
         found = state.engine.find(workload.key)
@@ -259,14 +260,14 @@ def _take_jobs(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported]:
 
 def _take_batch(scheduler: Scheduler, kind: str, key: str, jobs: list[dict[str, Any]]) -> Iterator[Imported]:
     try:
-        found = list(of_jobs(jobs, scheduler.job_context()))
+        found = list(of_jobs(jobs, session_of(scheduler).state.job_context()))
     except KueueError as error:
         yield Imported(kind, key, "not placed", str(error))
         return
     if not found:
         yield Imported(kind, key, "skipped", "Kueue does not manage it")
     for one in found:
-        if scheduler.engine.find(one.workload.key) >= 0:
+        if session_of(scheduler).engine.find(one.workload.key) >= 0:
             yield Imported(kind, key, "skipped", "it has a Workload")
             continue
         refusal = _refusal(scheduler, one)
@@ -276,7 +277,7 @@ def _take_batch(scheduler: Scheduler, kind: str, key: str, jobs: list[dict[str, 
 def _refusal(scheduler: Scheduler, one: SubmittedWorkload) -> str:
     """Why the engine does not take a workload; empty if it does."""
     try:
-        scheduler.take(one)
+        take(session_of(scheduler), one)
     except KueueError as error:
         return str(error)
     return ""
@@ -296,5 +297,5 @@ def _take_pods(scheduler: Scheduler, placing: PodImport, pods: list[dict[str, An
     for pod in pods:
         workload, row = placing.place(pod)
         if workload is not None:
-            scheduler.take(SubmittedWorkload(workload))
+            take(session_of(scheduler), SubmittedWorkload(workload))
         yield row

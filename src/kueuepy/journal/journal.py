@@ -22,10 +22,11 @@ from kueuepy.journal.lock import Guard, Lock, resolved
 from kueuepy.journal.rows import decision_rows
 from kueuepy.journal.scheduler import JournaledScheduler
 from kueuepy.persist import to_bytes
-from kueuepy.scheduler import Scheduler
+from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session import saved
 from kueuepy.session.calls import decode, encode
 from kueuepy.session.doing import do
+from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -132,7 +133,7 @@ class Journal:
                         raise StateError(f"{self.path}: is new; give the Cluster to start from")
                     fresh = cluster if isinstance(cluster, Scheduler) else Scheduler(cluster, now=now)
                     assert self._held is not None
-                    file.create(self.path, fresh.engine.now, to_bytes(fresh), self._held.name)
+                    file.create(self.path, session_of(fresh).engine.now, to_bytes(fresh), self._held.name)
                     self._scheduler = self._recover()
                     return self._scheduler
                 self._scheduler = self._recover()
@@ -197,7 +198,9 @@ class Journal:
             state = to_bytes(scheduler)
             with self._writing() as connection:
                 connection.execute("DELETE FROM snapshot")
-                connection.execute("INSERT INTO snapshot VALUES (?, ?, ?)", (self._number, scheduler.engine.now, state))
+                connection.execute(
+                    "INSERT INTO snapshot VALUES (?, ?, ?)", (self._number, session_of(scheduler).engine.now, state)
+                )
                 connection.execute("DELETE FROM calls")
                 connection.execute("DELETE FROM decisions")
             self._snapshot, self._decision, self._checksum = self._number, 0, crc32(state)
@@ -308,7 +311,7 @@ class Journal:
         self._number, self._checksum, self._decision = found.last, found.checksum, found.decision
         self._guard = Guard(self.path, self._held)
         self._expect_files()
-        return JournaledScheduler.of_state(state, self)
+        return scheduler_with(JournaledScheduler, state, self)
 
     def _done_again(self) -> tuple[SchedulerState, reading.Reading]:
         """All that is written, done again, and where it ends."""

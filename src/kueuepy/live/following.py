@@ -10,8 +10,9 @@ from kueuepy.live.recording import Conditions
 from kueuepy.manifest import load
 from kueuepy.objects import SECOND
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 from kueuepy.session.submission import SubmittedWorkload
-from kueuepy.session.workloads import is_stopping, job_stopped
+from kueuepy.session.workloads import is_stopping, job_stopped, take
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,7 +64,7 @@ class Follower:
         """Start with an empty cluster under the Configuration among these objects, if there is one."""
         manifest = load(list(configuration), strict=False)
         scheduler = Scheduler(Cluster.from_manifest(manifest, names=False), now=0, stopping=_UNTIL_RECORDED)
-        scheduler.engine.hold_retries(hold=True)
+        session_of(scheduler).engine.hold_retries(hold=True)
         return cls(scheduler)
 
     def fork(self) -> Follower:
@@ -75,15 +76,15 @@ class Follower:
     @property
     def now(self) -> int:
         """The time in nanoseconds since the Unix epoch."""
-        return self.scheduler.engine.now
+        return session_of(self.scheduler).engine.now
 
     def tick(self, time: int) -> None:
         """Let time pass."""
-        self.scheduler.engine.set_now(time)
+        session_of(self.scheduler).engine.set_now(time)
 
     def notice(self) -> None:
         """Remember which trees were notified; the first notification of a period starts it."""
-        for tree in self.scheduler.engine.notified_trees():
+        for tree in session_of(self.scheduler).engine.notified_trees():
             self.due.setdefault(tree, self.now + RETRY_PERIOD)
 
     def retry(self, until: int | None = None) -> None:
@@ -91,7 +92,7 @@ class Follower:
         ready = {tree for tree, due in self.due.items() if until is None or due <= until}
         for tree in ready:
             del self.due[tree]
-        self.scheduler.engine.retry(ready)
+        session_of(self.scheduler).engine.retry(ready)
 
     def apply(self, change: Change) -> bool:
         """Let a change happen unless it is a decision of Kueue's scheduler; return whether decisions may change."""
@@ -104,16 +105,16 @@ class Follower:
     def set_to(self, manifest: dict[str, Any]) -> None:
         """Put a Workload into the recorded state, whatever state it has here."""
         (workload,) = load(manifest, strict=False).workloads
-        if self.scheduler.engine.find(workload.key) >= 0:
+        if session_of(self.scheduler).engine.find(workload.key) >= 0:
             self.scheduler.delete(workload.key)
-        self.scheduler.take(SubmittedWorkload(workload))
+        take(session_of(self.scheduler), SubmittedWorkload(workload))
 
     def _object(self, change: Change) -> bool:
         if change.kind not in CONFIGURATION:
             return False
         differs = False
         for obj in load(change.manifest, strict=False).objects():
-            known = self.scheduler.state.find(obj)
+            known = session_of(self.scheduler).state.find(obj)
             if change.new is None and known is not None:
                 self.scheduler.remove(known)
             elif change.new is not None and known != obj:
@@ -126,10 +127,10 @@ class Follower:
     def _workload(self, change: Change) -> bool:
         on, key, new = self.scheduler, change.key, change.new
         if new is None:
-            if on.engine.find(key) >= 0:
+            if session_of(on).engine.find(key) >= 0:
                 on.delete(key)
             return True
-        if change.old is None or on.engine.find(key) < 0:
+        if change.old is None or session_of(on).engine.find(key) < 0:
             self.set_to(new)
             return True
         return any([self._spec(change.old, new), self._status(key, change.old, new)])
@@ -177,7 +178,7 @@ class Follower:
 
     def _release(self, key: str, new: dict[str, Any]) -> None:
         """The pods of an evicted job ended, so the workload gives its quota back."""
-        session, engine = self.scheduler.session, self.scheduler.engine
+        session, engine = session_of(self.scheduler), session_of(self.scheduler).engine
         engine.settle()
         if not is_stopping(session.state, engine.find(key)):
             self.set_to(new)

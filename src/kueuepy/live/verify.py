@@ -11,6 +11,7 @@ from kueuepy.live.agreement import Agreement, Difference, JudgedDecision
 from kueuepy.live.following import CONFIGURATION, Follower
 from kueuepy.live.recorded import RecordedDecision, placed_pods, recorded_decisions
 from kueuepy.live.recording import Change, read_events
+from kueuepy.session.session import session_of
 from kueuepy.session.time import Duration, duration_ns
 
 if TYPE_CHECKING:
@@ -340,7 +341,7 @@ def _decided(before: Follower, cycle: Iterable[Decision]) -> Iterator[tuple[Kind
 
 def _has(follower: Follower, key: str, condition: str) -> bool:
     """Whether a condition of a workload is True."""
-    engine = follower.scheduler.engine
+    engine = session_of(follower.scheduler).engine
     place = engine.find(key)
     found = engine.condition(place, condition) if place >= 0 else None
     return found is not None and bool(found[0])

@@ -9,6 +9,7 @@ from kueuepy.engine.inventory import backlogs, cluster_queues, cohorts, local_qu
 from kueuepy.engine.tables import UNLIMITED
 from kueuepy.metrics.text import Series
 from kueuepy.profiles import has_metric
+from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +77,7 @@ class _Gauges:
         """Reads them."""
         self.all = {name: Series(name, "gauge", text) for name, text in _TEXTS.items()}
         self._fair = scheduler.configuration.fair_sharing is not None
-        engine = scheduler.engine
+        engine = session_of(scheduler).engine
         found = cohorts(engine)
         self._parents = {cohort.name: cohort.parent for cohort in found if cohort.root}
         self._roots = {cohort.name: cohort.root for cohort in found}

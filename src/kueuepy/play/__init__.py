@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import UnsupportedError
+from kueuepy.errors.settings import spelled_out
 from kueuepy.play.answers import Knob, Playground
 from kueuepy.play.server import Server
+from kueuepy.simulation.model import RunSettings
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from kueuepy.cluster import Cluster
     from kueuepy.play.traits import PlaygroundWidget
 
 
-def widget(cluster: Cluster, jobs: Any, **settings: Any) -> PlaygroundWidget:
+@spelled_out(RunSettings)
+def widget(cluster: Cluster, jobs: Any, **settings: Unpack[RunSettings]) -> PlaygroundWidget:
     """The sliders in a notebook: what `kueuepy play` shows, as a widget of Jupyter.
 
     Its `values` are what the sliders were moved to, its `cluster` is the one with them, and `result()` what comes of

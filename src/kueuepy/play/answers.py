@@ -15,10 +15,12 @@ from kueuepy.cluster.edit import value_at
 from kueuepy.engine.nodes import nodes_of
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.settings import spelled_out
 from kueuepy.exploration.sweep import setup_of
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 from kueuepy.simulation.catalogue import figure_text
-from kueuepy.simulation.model import Record
+from kueuepy.simulation.model import Recording, RunSettings
 from kueuepy.simulation.pictures.names import colours
 from kueuepy.simulation.pictures.shown import OTHERS, colour_of
 from kueuepy.simulation.series import resample, series_of
@@ -26,6 +28,8 @@ from kueuepy.simulation.simulate import Simulation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.engine.nodes import Node
@@ -78,7 +82,8 @@ class Playground:
         knobs: What can be changed, in the order of the objects.
     """
 
-    def __init__(self, cluster: Cluster, jobs: Any, **settings: Any) -> None:
+    @spelled_out(RunSettings)
+    def __init__(self, cluster: Cluster, jobs: Any, **settings: Unpack[RunSettings]) -> None:
         """Takes the cluster and the jobs.
 
         Args:
@@ -121,7 +126,7 @@ class Playground:
 
     def _begin(self, values: Mapping[str, Value]) -> Simulation:
         settings = {name: getattr(self._settings, name) for name in self._settings.__struct_fields__}
-        settings["record"] = Record(decisions=False, runs=False, usage="changes")
+        settings["record"] = Recording(decisions=False, runs=False, usage="changes")
         return Simulation(self.cluster(values), self._jobs, **settings)
 
     def answer(self, values: Mapping[str, Value]) -> dict[str, Any]:
@@ -329,7 +334,7 @@ def _children(nodes: Sequence[Node]) -> dict[int, list[int]]:
 
 def _tree(cluster: Cluster) -> list[dict[str, Any]]:
     """The nodes of the forest from the roots down, each with the ClusterQueues below it."""
-    nodes = nodes_of(Scheduler(cluster, now=0).engine)
+    nodes = nodes_of(session_of(Scheduler(cluster, now=0)).engine)
     below = _children(nodes)
     found: list[dict[str, Any]] = []
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Dispatch
+from kueuepy.errors import ScenarioError
 from kueuepy.errors.arguments import checked_methods
 
-from .reader import ScenarioError, check_fleet_scenario, dispatcher_options
+from .reader import check_fleet_scenario, dispatcher_options
 from .runner import EPOCH, SECOND, Replay
 
 if TYPE_CHECKING:

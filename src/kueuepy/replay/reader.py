@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors import InvalidSpecError, ScenarioError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import path_text, suggestion
 from kueuepy.manifest.configuration import read_resources
@@ -35,10 +35,6 @@ if TYPE_CHECKING:
 
 ALL_AT_ONCE = "kueue.x-k8s.io/multikueue-dispatcher-all-at-once"
 INCREMENTAL = "kueue.x-k8s.io/multikueue-dispatcher-incremental"
-
-
-class ScenarioError(InvalidSpecError):
-    """A scenario file cannot be read, or a scenario is not of the form that `replay` takes."""
 
 
 def _open(path: str) -> IO[bytes]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Engine, Quantity
 from kueuepy.engine.workloads import admission_of
+from kueuepy.errors import ScenarioError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.problems import ManifestError
 from kueuepy.manifest.convert import from_dict, to_dict
@@ -16,7 +17,7 @@ from kueuepy.manifest.validation import review_object
 from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import Node, Object, PriorityClass, Workload, WorkloadPriorityClass
 
-from .reader import ScenarioError, check_scenario, configuration
+from .reader import check_scenario, configuration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,14 +9,15 @@ import numpy as np
 
 from kueuepy._core import Turn
 from kueuepy.errors import UnsupportedError
+from kueuepy.errors.settings import spelled_out
 from kueuepy.rl.example import cluster_and_jobs, nominal_quotas
-from kueuepy.rl.stage import TERMS, Game, Stage
+from kueuepy.rl.stage import GUESSES, TERMS, EpisodeSettings, Game, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
-    from typing_extensions import Never
+    from typing_extensions import Never, Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.simulation.table import Jobs
@@ -48,6 +49,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
 
     metadata = {"render_modes": []}  # noqa: RUF012 - as Gymnasium declares it
 
+    @spelled_out(EpisodeSettings, GUESSES)
     def __init__(
         self,
         cluster: Cluster | None = None,
@@ -61,7 +63,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         bounds: Mapping[str, tuple[int, int]] | None = None,
         conserve: bool = True,
         reward: Callable[[dict[str, float], dict[str, float]], float] | None = None,
-        **settings: Any,
+        **settings: Unpack[EpisodeSettings],
     ) -> None:
         """Prepares the environment.
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import gymnasium
 import numpy as np
 
 from kueuepy._core import Fleet
 from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.problems import suggestion
 from kueuepy.objects import SECOND
 from kueuepy.rl.knobs import Knobs
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.gather import result_of
-from kueuepy.simulation.model import Record, Settings
+from kueuepy.simulation.model import Recording, Settings
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.spans import span
 from kueuepy.simulation.table import Jobs
@@ -27,12 +26,41 @@ if TYPE_CHECKING:
 
     from kueuepy.cluster import Cluster
     from kueuepy.simulation.figures import Kpis
+    from kueuepy.simulation.model import Clock, Delay, Event, Missing, OnLoop, RunModel, Time
 
-_NOTHING = Record(decisions=False, runs=False, usage=False)
+_NOTHING = Recording(decisions=False, runs=False, usage=False)
 _DAY = 86400 * SECOND
 _LARGEST = np.float32(1e6)
 _SUMS = ("waiting", "waited", "arrivals", "evictions", "lost")
 TERMS = ("waiting", "lost")
+
+
+GUESSES = {"quotas": "edit", "paths": "edit", "choices": "choose", "seed": "reset(seed=...)", "until": "episode"}
+"""Keywords that users try first, and what to use instead."""
+
+
+class EpisodeSettings(TypedDict, total=False):
+    """Keyword arguments of `simulate` that an environment passes on to the run of each episode."""
+
+    model: RunModel
+    events: Sequence[Event]
+    clock: Clock
+    delays: Sequence[Delay]
+    warmup: Time
+    on_loop: OnLoop
+    missing: Missing
+
+
+class QuotaOptions(EpisodeSettings, total=False):
+    """Keyword arguments of `QuotaEnv`, beside those of a run; `QuotaEnv` explains each."""
+
+    choose: Mapping[str, Sequence[Any]] | None
+    interval: Any
+    episode: Any
+    step: float
+    bounds: Mapping[str, tuple[int, int]] | None
+    conserve: bool
+    reward: Callable[[dict[str, float], dict[str, float]], float] | None
 
 
 class Game(NamedTuple):
@@ -72,7 +100,6 @@ class Stage:
         self._settings: dict[str, Any] = {
             name: tuple(value) if name in ("events", "delays") else value for name, value in settings.items()
         }
-        _expect_settings(settings)
         self.knobs = Knobs(game.cluster, game.edit, game.choose or {}, game.bounds or {}, conserve=game.conserve)
         interval, self._episode = span("interval", game.interval), span("episode", game.episode)
         if not 0 < interval <= self._episode:
@@ -227,21 +254,3 @@ def _rows(given: Any, rows: int, wide: int) -> NDArray[Any]:
     if found.shape != (rows, wide) and (rows > 1 or found.shape != (wide,)):
         raise ValueError(given)
     return found.reshape(rows, wide)
-
-
-_GUESSES = {"quotas": "edit", "paths": "edit", "choices": "choose", "seed": "reset(seed=...)", "until": "episode"}
-
-
-def _expect_settings(settings: Mapping[str, Any]) -> None:
-    """Checks that all are settings of a run.
-
-    Raises:
-        InvalidSpecError: One is none, or is one of the episode.
-    """
-    if "record" in settings or "until" in settings or "seed" in settings:
-        raise InvalidSpecError("settings: record, until and seed are those of the episode")
-    known = {*Game._fields, *Settings.__struct_fields__}
-    for name in settings:
-        if name not in known:
-            hint = f'did you mean "{_GUESSES[name]}"?' if name in _GUESSES else suggestion(name, known)
-            raise InvalidSpecError(f'QuotaEnv: "{name}" is no argument; {hint}')

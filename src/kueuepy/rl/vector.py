@@ -13,15 +13,19 @@ from gymnasium.vector.utils import batch_space
 
 from kueuepy._core import Turn
 from kueuepy.errors import InvalidSpecError, UnsupportedError
+from kueuepy.errors.settings import spelled_out
 from kueuepy.exploration.runs import cores
 from kueuepy.rl.example import cluster_and_jobs, nominal_quotas
-from kueuepy.rl.stage import TERMS, Game, Stage
+from kueuepy.rl.stage import GUESSES, TERMS, Game, QuotaOptions, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
-    from typing_extensions import Never
+    from typing_extensions import Never, Unpack
+
+    from kueuepy.cluster import Cluster
+    from kueuepy.simulation.table import Jobs
 
 
 class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
@@ -36,19 +40,25 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         queues: The names of the ClusterQueues, in the order of the observation.
     """
 
+    @spelled_out(QuotaOptions, GUESSES)
     def __init__(
         self,
         num_envs: int,
-        *arguments: Any,
+        cluster: Cluster | None = None,
+        jobs: Jobs | Callable[[int], Any] | None = None,
+        edit: Sequence[str] | None = None,
+        *,
         threads: int | None = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
-        **options: Any,
+        **options: Unpack[QuotaOptions],
     ) -> None:
         """Prepares the environments.
 
         Args:
             num_envs: How many.
-            arguments: Those of `QuotaEnv`.
+            cluster: As of `QuotaEnv`.
+            jobs: As of `QuotaEnv`.
+            edit: As of `QuotaEnv`.
             threads: On how many a step goes; by default one on each core.
             autoreset_mode: When an episode begins after the one that is over, as Gymnasium has it: with the next step,
                 with the same, or by `reset` alone.
@@ -60,12 +70,11 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         """
         if num_envs < 1 or (threads is not None and threads < 1):
             raise InvalidSpecError(f"{num_envs} environments on {threads} threads: each must be 1 or more")
-        given = {name: options.pop(name) for name in Game._fields if name in options}
-        first = dict(zip(Game._fields, arguments, strict=False)) | given
-        cluster, jobs = cluster_and_jobs(first.pop("cluster", None), first.pop("jobs", None))
-        if first.get("edit") is None:
-            first["edit"] = () if first.get("choose") else nominal_quotas(cluster)
-        self._stage = Stage(num_envs, Game(cluster, jobs, **first), options, threads or cores())
+        cluster, jobs = cluster_and_jobs(cluster, jobs)
+        edit = nominal_quotas(cluster) if edit is None and not options.get("choose") else edit or ()
+        given: dict[str, Any] = {name: value for name, value in options.items() if name in Game._fields}
+        settings = {name: value for name, value in options.items() if name not in Game._fields}
+        self._stage = Stage(num_envs, Game(cluster, jobs, edit, **given), settings, threads or cores())
         self.num_envs = num_envs
         self.paths = (*self._stage.knobs.paths, *self._stage.knobs.choices)
         self.queues = self._stage.queues
@@ -223,6 +232,20 @@ def _masked(columns: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
     return found
 
 
-def vector(n: int, *arguments: Any, **options: Any) -> QuotaVectorEnv:
-    """So many environments as one, with the arguments of `QuotaEnv`; `reset(seed=s)` gives them seeds from s on."""
-    return QuotaVectorEnv(n, *arguments, **options)
+class VectorOptions(QuotaOptions, total=False):
+    """Keyword arguments of `QuotaVectorEnv`, which explains each."""
+
+    threads: int | None
+    autoreset_mode: str | AutoresetMode
+
+
+@spelled_out(VectorOptions, GUESSES)
+def vector(
+    n: int,
+    cluster: Cluster | None = None,
+    jobs: Jobs | Callable[[int], Any] | None = None,
+    edit: Sequence[str] | None = None,
+    **options: Unpack[VectorOptions],
+) -> QuotaVectorEnv:
+    """Return `n` environments as one, with the arguments of `QuotaEnv`; `reset(seed=s)` gives them seeds from s on."""
+    return QuotaVectorEnv(n, cluster, jobs, edit, **options)

@@ -1,5 +1,5 @@
 """Scheduler: a cluster that runs, in virtual time, as Kueue would run it."""
 
-from kueuepy.scheduler.scheduler import Scheduler
+from kueuepy.scheduler.scheduler import Scheduler, scheduler_with
 
-__all__ = ["Scheduler"]
+__all__ = ["Scheduler", "scheduler_with"]

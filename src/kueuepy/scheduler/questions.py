@@ -21,51 +21,43 @@ if TYPE_CHECKING:
     from kueuepy.explain import Explanation
     from kueuepy.objects import Configuration, Workload
     from kueuepy.session.state import SchedulerState
-    from kueuepy.session.submission import JobContext
     from kueuepy.topology import RackMap
     from kueuepy.whatif import Answers
 
 
 @checked_methods
 class SchedulerQuestions:
-    """Questions that change nothing.
+    """Questions that change nothing."""
 
-    Attributes:
-        session: What the answers are of.
-    """
-
-    session: Session
+    _session: Session
 
     @property
-    def state(self) -> SchedulerState:
-        """All that it consists of; whoever changes it changes this Scheduler."""
-        return self.session.state
+    def _state(self) -> SchedulerState:
+        return self._session.state
 
     @property
-    def lock(self) -> RLock:
-        """Is held by each call; whoever holds it finds nothing changed between two calls."""
-        return self.session.lock
+    def _lock(self) -> RLock:
+        return self._session.lock
 
     @property
-    def engine(self) -> Engine:
-        """The engine itself, for those who build on it; what it is told is not known to this Scheduler's `cluster`."""
-        return self.state.engine
+    def _engine(self) -> Engine:
+        return self._session.state.engine
 
     @property
     def configuration(self) -> Configuration:
         """The policies that it was made with."""
-        return self.state.configuration
+        return self._state.configuration
 
     @property
     def cluster(self) -> Cluster:
         """The declared objects as they are now, without Workloads."""
-        with self.lock:
-            return self.state.cluster()
+        with self._lock:
+            return self._state.cluster()
 
     @property
     def now(self) -> float:
         """The time, in seconds since the Unix epoch."""
-        return self.engine.now / SECOND
+        return self._engine.now / SECOND
 
     def workload(self, key: str) -> Workload:
         """The Workload with the status that it has now: conditions, admission, checks.
@@ -73,25 +65,18 @@ class SchedulerQuestions:
         Raises:
             NotFoundError: There is no such workload.
         """
-        with self.lock:
-            return self.state.workload(key)
+        with self._lock:
+            return self._state.workload(key)
 
     def keys(self) -> tuple[str, ...]:
         """The keys of all workloads, in the order of submission, finished ones included."""
-        with self.lock:
-            return self.state.keys()
+        with self._lock:
+            return self._state.keys()
 
-    def id_of(self, key: str) -> int:
-        """The engine's id of a workload, by its key or, in the namespace `default`, by its name.
-
-        Raises:
-            NotFoundError: There is no such workload.
-        """
-        return self.state.id_of(key)
-
-    def job_context(self) -> JobContext:
-        """What the reading of a job depends on, as it is now."""
-        return self.state.job_context()
+    def fingerprint(self) -> int:
+        """Return a number that is equal for two Schedulers in the same state, and almost surely not for others."""
+        with self._lock:
+            return self._engine.fingerprint()
 
     def explain(self, item: Any) -> Explanation:
         """Why the workload waits, is admitted, or was preempted.
@@ -106,8 +91,8 @@ class SchedulerQuestions:
         """
         from kueuepy.explain import explain  # noqa: PLC0415 - only on use
 
-        with self.lock:
-            state = self.state
+        with self._lock:
+            state = self._state
             if not isinstance(item, str):
                 new = valid_submissions(state, [item])
                 if len(new) != 1:
@@ -131,8 +116,8 @@ class SchedulerQuestions:
         """
         from kueuepy.whatif import ask_one  # noqa: PLC0415 - only on use
 
-        with self.lock:
-            return ask_one(self.state, item)
+        with self._lock:
+            return ask_one(self._state, item)
 
     def try_admit_many(self, items: Iterable[Any]) -> Answers:
         """`try_admit` for each of many workloads, each considered alone; much faster than one by one.
@@ -142,15 +127,15 @@ class SchedulerQuestions:
         """
         from kueuepy.whatif import ask  # noqa: PLC0415 - only on use
 
-        with self.lock:
-            return ask(self.state, items)
+        with self._lock:
+            return ask(self._state, items)
 
     def question(self, item: Any) -> Question:
         """A workload read once, to be asked about again and again."""
         from kueuepy.whatif import question  # noqa: PLC0415 - only on use
 
-        with self.lock:
-            return question(self.state, item)
+        with self._lock:
+            return question(self._state, item)
 
     def largest_count(self, item: Any, *, pod_set: str | None = None, preempting: bool = False) -> int:
         """The largest number of pods with which the workload would be admitted now; 0 if not even one would.
@@ -168,8 +153,8 @@ class SchedulerQuestions:
         """
         from kueuepy.whatif import largest_count  # noqa: PLC0415 - only on use
 
-        with self.lock:
-            return largest_count(self.state, item, pod_set=pod_set, preempting=preempting)
+        with self._lock:
+            return largest_count(self._state, item, pod_set=pod_set, preempting=preempting)
 
     # Topologies.
 
@@ -186,8 +171,8 @@ class SchedulerQuestions:
         """
         from kueuepy.topology import rack_map  # noqa: PLC0415 - only on use
 
-        with self.lock:
-            return rack_map(self.state, name, flavor)
+        with self._lock:
+            return rack_map(self._state, name, flavor)
 
     # Tables.
 
@@ -196,35 +181,35 @@ class SchedulerQuestions:
         """What each ClusterQueue and Cohort uses, of each flavor and resource."""
         from kueuepy.engine.tables import usage_table  # noqa: PLC0415 - only on use
 
-        return usage_table(self.engine)
+        return usage_table(self._engine)
 
     @property
     def quota(self) -> QuotaTable:
         """The quotas of each ClusterQueue and Cohort, and what follows from them."""
         from kueuepy.engine.tables import quota_table  # noqa: PLC0415 - only on use
 
-        return quota_table(self.engine)
+        return quota_table(self._engine)
 
     @property
     def shares(self) -> ShareTable:
         """The dominant resource share of each ClusterQueue and Cohort."""
         from kueuepy.engine.tables import share_table  # noqa: PLC0415 - only on use
 
-        return share_table(self.engine)
+        return share_table(self._engine)
 
     @property
     def queues(self) -> QueueTable:
         """Who waits in each ClusterQueue, in order."""
         from kueuepy.engine.tables import queue_table  # noqa: PLC0415 - only on use
 
-        return queue_table(self.engine)
+        return queue_table(self._engine)
 
     @property
     def workloads(self) -> WorkloadTable:
         """Every workload: where it is, since when, and why."""
         from kueuepy.engine.tables import workload_table  # noqa: PLC0415 - only on use
 
-        return workload_table(self.engine)
+        return workload_table(self._engine)
 
     # Jobs.
 
@@ -237,8 +222,8 @@ class SchedulerQuestions:
         """
         from kueuepy.jobs import start_patch  # noqa: PLC0415 - only on use
 
-        with self.lock:
-            state, flavors = self.state, self.state.store.objects.of(ResourceFlavor)
+        with self._lock:
+            state, flavors = self._state, self._state.store.objects.of(ResourceFlavor)
             held, workload = self._held_job(key), self.workload(key)
             return start_patch(held, workload, flavors, config=state.configuration, related=state.related)
 
@@ -255,19 +240,19 @@ class SchedulerQuestions:
         """
         from kueuepy.jobs import apply_patch, stop_patch  # noqa: PLC0415 - only on use
 
-        with self.lock:
+        with self._lock:
             workload = self.workload(key)
             if running is None:
                 running = self._held_job(key)
                 if workload.status is not None and workload.status.is_true("Admitted"):
                     running = apply_patch(running, self.start_patch(key))
-            return stop_patch(running, workload, config=self.configuration, related=self.state.related)
+            return stop_patch(running, workload, config=self.configuration, related=self._state.related)
 
     def _held_job(self, key: str) -> dict[str, Any]:
         from kueuepy.jobs import suspend  # noqa: PLC0415 - only on use
 
-        full = self.engine.key(self.id_of(key))
-        job = self.state.store.jobs.get(full)
+        full = self._engine.key(self._state.id_of(key))
+        job = self._state.store.jobs.get(full)
         if job is None:
             raise StateError(f'Workload "{full}": was not submitted as a job; there is no manifest to patch')
-        return suspend(job, config=self.configuration, related=self.state.related)
+        return suspend(job, config=self.configuration, related=self._state.related)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors.arguments import checked_methods
@@ -27,9 +27,12 @@ if TYPE_CHECKING:
     from kueuepy.session.checks import Check
     from kueuepy.session.session import Log
     from kueuepy.session.state import SchedulerState
-    from kueuepy.session.submission import Keys, SubmittedWorkload
+    from kueuepy.session.submission import Keys
     from kueuepy.session.time import Duration, Moment
     from kueuepy.whatif import Difference, Edit
+
+
+S = TypeVar("S", bound="Scheduler")
 
 
 @checked_methods
@@ -73,7 +76,7 @@ class Scheduler(SchedulerQuestions):
             InvalidSpecError: This is no Cluster, or a job is not valid.
             NotFoundError: A job names a priority class that isn't there.
         """
-        self.session = start(cluster, now=now, checks=checks, stopping=stopping)
+        self._session = start(cluster, now=now, checks=checks, stopping=stopping)
 
     # What happens to it.
 
@@ -100,7 +103,7 @@ class Scheduler(SchedulerQuestions):
             InvalidSpecError: Something is not valid.
             NotFoundError: A job names a priority class that isn't there.
         """
-        return objects.submit(self.session, items, keep_status=keep_status)
+        return objects.submit(self._session, items, keep_status=keep_status)
 
     def apply(self, *declared: Object) -> None:
         """Creates the objects, or changes those of the same kind and name, as `kubectl apply` does.
@@ -111,7 +114,7 @@ class Scheduler(SchedulerQuestions):
         Raises:
             InvalidSpecError: An object, or the change of it, is not valid.
         """
-        objects.apply(self.session, declared)
+        objects.apply(self._session, declared)
 
     def patch(self, *manifests: Mapping[str, Any]) -> None:
         """Changes the fields that partial manifests have, as `kubectl apply` does; see `Cluster.patch`.
@@ -126,9 +129,9 @@ class Scheduler(SchedulerQuestions):
         from kueuepy.cluster.patch import patched  # noqa: PLC0415 - only on use
         from kueuepy.whatif import objects_of  # noqa: PLC0415
 
-        with self.lock:
+        with self._lock:
             there = objects_of(self)
-            objects.apply(self.session, [patched(there, manifest).object for manifest in manifests])
+            objects.apply(self._session, [patched(there, manifest).object for manifest in manifests])
 
     def remove(self, *declared: Object) -> None:
         """Deletes the objects of these kinds and names; either all of them, or none.
@@ -137,7 +140,7 @@ class Scheduler(SchedulerQuestions):
             NotFoundError: There is no such object.
             InvalidSpecError: One is no object, or is named twice.
         """
-        objects.remove(self.session, declared)
+        objects.remove(self._session, declared)
 
     def answer_checks(self, checks: Mapping[str, Check]) -> None:
         """These answer the admission checks from now on, by controllerName; those of before do no longer.
@@ -145,8 +148,8 @@ class Scheduler(SchedulerQuestions):
         Raises:
             InvalidSpecError: They are no mapping of names to functions or controllers.
         """
-        with self.lock:
-            self.state.checks = checks_of(checks)
+        with self._lock:
+            self._state.checks = checks_of(checks)
 
     def finish(self, *keys: str, reason: FinishReason = "Succeeded", message: str = "") -> None:
         """The jobs of these workloads are done, and their quota is free; either all of them, or none.
@@ -161,7 +164,7 @@ class Scheduler(SchedulerQuestions):
             StateError: It is finished already.
             InvalidSpecError: An argument has a wrong type, there is no such reason, or a workload is named twice.
         """
-        workloads.finish(self.session, [calls.Finish(key, reason, message) for key in keys])
+        workloads.finish(self._session, [calls.Finish(key, reason, message) for key in keys])
 
     def delete(self, *keys: str) -> None:
         """The workloads are gone; either all of them, or none.
@@ -170,7 +173,7 @@ class Scheduler(SchedulerQuestions):
             NotFoundError: There is no such workload.
             InvalidSpecError: A key is no text, or a workload is named twice.
         """
-        workloads.delete(self.session, keys)
+        workloads.delete(self._session, keys)
 
     def set_check(
         self,
@@ -199,7 +202,7 @@ class Scheduler(SchedulerQuestions):
                 changes its updates.
         """
         said = CheckAnswer(state, message, requeue_after, tuple(pod_set_updates))
-        workloads.set_check(self.session, key, check_name, said)
+        workloads.set_check(self._session, key, check_name, said)
 
     def pods_ready(self, key: str, ready: bool = True) -> None:  # noqa: FBT001, FBT002 - reads well in either form
         """All pods of the workload's job are ready, or not all of them any more.
@@ -208,7 +211,7 @@ class Scheduler(SchedulerQuestions):
             NotFoundError: There is no such workload.
             InvalidSpecError: `ready` is neither true nor false.
         """
-        workloads.pods_ready(self.session, key, ready)
+        workloads.pods_ready(self._session, key, ready)
 
     def job_stopped(self, key: str, after: Duration = 0) -> None:
         """Record that the pods of an evicted workload's job have ended, or when they will.
@@ -224,7 +227,7 @@ class Scheduler(SchedulerQuestions):
             StateError: The workload is not evicted, or holds no quota.
             InvalidSpecError: `after` is not a duration.
         """
-        workloads.job_stopped(self.session, key, after)
+        workloads.job_stopped(self._session, key, after)
 
     def reclaim(self, key: str, pods: int | Mapping[str, int]) -> None:
         """Pods of the workload no longer need their quota.
@@ -238,7 +241,7 @@ class Scheduler(SchedulerQuestions):
             InvalidSpecError: A number is none, a pod set is unknown, or has fewer pods; or fewer than before, or none
                 any more, are reclaimable while the workload holds quota.
         """
-        workloads.reclaim(self.session, key, pods)
+        workloads.reclaim(self._session, key, pods)
 
     # Time, and what Kueue does in it.
 
@@ -248,7 +251,7 @@ class Scheduler(SchedulerQuestions):
         Raises:
             InvalidSpecError: It is no duration, is below 0, or goes beyond the last time that fits 64 bits.
         """
-        cycles.advance(self.session, duration)
+        cycles.advance(self._session, duration)
 
     def cycle(self) -> Cycle:
         """Lets the controllers catch up, then runs one scheduling cycle.
@@ -256,7 +259,7 @@ class Scheduler(SchedulerQuestions):
         Returns:
             The decision about each head, one for each ClusterQueue where somebody waits.
         """
-        return cycles.cycle(self.session)
+        return cycles.cycle(self._session)
 
     def settle(self, *, max_cycles: int | None = None) -> Settled:
         """Runs cycles and controllers until nothing changes any more at this time.
@@ -270,7 +273,7 @@ class Scheduler(SchedulerQuestions):
         Raises:
             InvalidSpecError: `max_cycles` is no integer.
         """
-        return cycles.settle(self.session, max_cycles)
+        return cycles.settle(self._session, max_cycles)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes all that it knows to a file, as plain data; one that is there already is replaced at once.
@@ -280,7 +283,7 @@ class Scheduler(SchedulerQuestions):
         """
         from kueuepy.session import saved  # noqa: PLC0415 - only on use
 
-        saved.save(self.session, path)
+        saved.save(self._session, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Scheduler:
@@ -293,7 +296,7 @@ class Scheduler(SchedulerQuestions):
         """
         from kueuepy.session import saved  # noqa: PLC0415 - only on use
 
-        return Scheduler.of_state(saved.load(path))
+        return scheduler_with(Scheduler, saved.load(path))
 
     def whatif(self, *edits: Edit) -> Difference[Scheduler]:
         """What would be decided otherwise after edits, both sides settled; nothing changes here.
@@ -305,43 +308,27 @@ class Scheduler(SchedulerQuestions):
         """
         from kueuepy.whatif import difference  # noqa: PLC0415 - only on use
 
-        with self.lock:
+        with self._lock:
             return difference(self, edits)
 
-    def under(self, configuration: Configuration) -> Scheduler:
+    def with_configuration(self, configuration: Configuration) -> Scheduler:
         """A Scheduler under another Configuration: the same objects, and the workloads with the status they have now.
 
         Raises:
             InvalidSpecError: Something is not valid under it.
         """
-        with self.lock:
+        with self._lock:
             declared = [obj for obj in self.cluster.objects() if not isinstance(obj, Workload)]
             cluster = Cluster(declared, configuration=configuration, names=False)
-            fresh = Scheduler(cluster, now=0, checks=self.state.checks)
-            fresh.engine.set_now(self.engine.now)
+            fresh = Scheduler(cluster, now=0, checks=self._state.checks)
+            fresh._engine.set_now(self._engine.now)
             fresh.submit(*map(self.workload, self.keys()), keep_status=True)
             return fresh
 
     def fork(self) -> Self:
         """A Scheduler with the same state, at once; what happens to one of the two is not seen by the other."""
-        with self.lock:
-            return self.of_state(self.state.fork())
-
-    @classmethod
-    def of_state(cls, state: SchedulerState, log: Log | None = None) -> Self:
-        """The Scheduler that consists of this state; a log hears of each call that changes it."""
-        scheduler = cls.__new__(cls)
-        scheduler.session = Session(state, log)
-        return scheduler
-
-    def take(self, one: SubmittedWorkload) -> None:
-        """A workload comes as it is, with its status and without checks: what `submit` does after them.
-
-        Raises:
-            DuplicateError: A workload of this key exists already.
-            InvalidSpecError: The engine cannot read it.
-        """
-        workloads.take(self.session, one)
+        with self._lock:
+            return scheduler_with(type(self), self._state.fork())
 
     def __copy__(self) -> Scheduler:
         """A fork."""
@@ -355,16 +342,23 @@ class Scheduler(SchedulerQuestions):
         """What `save` writes; so functions that answer admission checks are not in a pickle."""
         from kueuepy.session import saved  # noqa: PLC0415 - only on use
 
-        return _unpickled, (saved.to_bytes(self.session),)
+        return _unpickled, (saved.to_bytes(self._session),)
 
     def __repr__(self) -> str:
         """Its time, and how many workloads there are."""
-        return f"<Scheduler at {self.now:g} s: {counted(len(self.state.store.workloads), 'workload')}>"
+        return f"<Scheduler at {self.now:g} s: {counted(len(self._state.store.workloads), 'workload')}>"
 
     _repr_html_ = repr_html
+
+
+def scheduler_with(kind: type[S], state: SchedulerState, log: Log | None = None) -> S:
+    """Return the Scheduler that consists of a state; each call that changes the state is written to the log."""
+    scheduler = kind.__new__(kind)
+    scheduler._session = Session(state, log)  # noqa: SLF001 - it is being made
+    return scheduler
 
 
 def _unpickled(data: bytes) -> Scheduler:
     from kueuepy.session import saved  # noqa: PLC0415 - only on use
 
-    return Scheduler.of_state(saved.from_bytes(data, name="pickle"))
+    return scheduler_with(Scheduler, saved.from_bytes(data, name="pickle"))

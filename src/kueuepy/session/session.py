@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
+    from kueuepy._core import Engine
     from kueuepy.engine.cycle import Cycle
     from kueuepy.session.calls import Call
     from kueuepy.session.state import SchedulerState
@@ -34,6 +35,15 @@ class Log(Protocol):
         """Takes no more calls."""
 
 
+class _HasSession(Protocol):
+    _session: Session
+
+
+def session_of(scheduler: _HasSession) -> Session:
+    """Return the session of a Scheduler, which its users do not see."""
+    return scheduler._session  # noqa: SLF001 - the one door between a Scheduler and the rooms that build on it
+
+
 class Session:
     """A state and the calls that change it, which are serialised by a lock.
 
@@ -52,6 +62,11 @@ class Session:
         self._is_changing = False
         self._has_begun = False
         self._harmless: BaseException | None = None
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the state."""
+        return self.state.engine
 
     @contextmanager
     def change(self) -> Iterator[None]:

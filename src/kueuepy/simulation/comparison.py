@@ -11,12 +11,14 @@ from kueuepy.cluster import Cluster
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted, verb
 from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.simulation.catalogue import FLEET_FIGURES, figure_text, shown
 from kueuepy.simulation.history import Fact, Move
+from kueuepy.simulation.model import SimulateSettings
 from kueuepy.simulation.outcomes import JobOutcome, QueueOutcome, Run
 from kueuepy.simulation.pairs import differences
 from kueuepy.simulation.simulate import Simulation
@@ -26,6 +28,8 @@ from kueuepy.tables.framed import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from typing_extensions import Unpack
 
     from kueuepy.simulation.figures import Kpis
     from kueuepy.simulation.picture import Picture
@@ -204,7 +208,7 @@ class Comparison:
         of_fleets = [name for name in FLEET_FIGURES if all(hasattr(kpis, name) for kpis in self.kpis.values())]
         return (*shown("policies"), *of_fleets)
 
-    def hurt(self, most: int = _SHOWN) -> list[JobChange]:
+    def most_delayed(self, most: int = _SHOWN) -> list[JobChange]:
         """The jobs that wait longer under the last policy than under the first, the worst first."""
         worse = [change for change in self.changes if change.after.waited > change.before.waited]
         return sorted(worse, key=lambda change: change.before.waited - change.after.waited)[:most]
@@ -233,22 +237,24 @@ class Comparison:
         names = rows[0] if rows else ()
         return Columns({name: [row[name] for row in rows] for name in names}).to_pandas()
 
-    def picture(self, fact: Fact = "share", cell: str = "") -> Picture:
+    def picture(self, fact: Fact = "share", flavor_resource: str = "") -> Picture:
         """A fact over time under all policies, side by side.
 
         Args:
             fact: The `share`, the `usage` or the number of `waiting` workloads of each ClusterQueue; or what each
                 LocalQueue has `consumed` under admission fair sharing.
-            cell: Of usage, the `flavor/resource`, and of what is consumed, the resource; without it the one that
-                comes first.
+            flavor_resource: For `usage`, the `flavor/resource`; for `consumed`, the resource. By default the first
+                in alphabetical order.
         """
         from kueuepy.simulation.picture import steps  # noqa: PLC0415 - only on use
 
-        if not cell and fact in ("usage", "consumed"):
+        if not flavor_resource and fact in ("usage", "consumed"):
             tables = (run.history for run in self._runs.values())
-            cell = min((row["cell"] for table in tables for row in table.rows() if row["fact"] == fact), default="")
-        panels = {name: run.history.series(fact, cell) for name, run in self._runs.items()}
-        title = f"{_TITLES[fact]}{f' ({cell})' if cell else ''}"
+            flavor_resource = min(
+                (row["flavor_resource"] for table in tables for row in table.rows() if row["fact"] == fact), default=""
+            )
+        panels = {name: run.history.series(fact, flavor_resource) for name, run in self._runs.items()}
+        title = f"{_TITLES[fact]}{f' ({flavor_resource})' if flavor_resource else ''}"
         return steps(title, panels, max(run.seconds for run in self._runs.values()))
 
     def _warnings(self) -> list[str]:
@@ -289,13 +295,14 @@ class Comparison:
 
 
 @checked
+@spelled_out(SimulateSettings)
 def compare(
     before: Cluster | Fleet | Mapping[str, Cluster | Fleet],
     after: Cluster | Fleet | Jobs | Iterable[Any] = (),
     jobs: Jobs | Iterable[Any] = (),
     *,
     names: tuple[str, str] = ("before", "after"),
-    **options: Any,
+    **options: Unpack[SimulateSettings],
 ) -> Comparison:
     """The same jobs under several clusters: `compare(before, after, jobs)` or `compare({"name": cluster, ...}, jobs)`.
 
@@ -340,9 +347,10 @@ def compare(
     if not clusters:
         raise InvalidSpecError("compare: no cluster; give one at least")
     table = list(given) if isinstance(given, Iterator) else given  # read once for each cluster
+    settings: SimulateSettings = {"missing": "wait", **options}
     results = {}
     for name, cluster in clusters.items():
-        run = Simulation(cluster, table, **{"missing": "wait", **options})
+        run = Simulation(cluster, table, **settings)
         run.run()
         results[name] = run.result()
     return Comparison(results)

@@ -10,9 +10,11 @@ import numpy as np
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND
+from kueuepy.session.session import session_of
 from kueuepy.simulation.figures import Kpis, hours, kpis_of, unit
 from kueuepy.simulation.fleet_tables import FleetTables
 from kueuepy.simulation.gather import columns_of, job_columns
+from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.recorded import (
     BlockedTable,
     ConsumedTable,
@@ -22,7 +24,7 @@ from kueuepy.simulation.recorded import (
     JobTable,
     PreemptionLoop,
     RunsTable,
-    UsageTable,
+    UsageSeries,
 )
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.series import sampled
@@ -94,7 +96,7 @@ class FleetResult(Result):
 
     copies: CopiesTable
     clusters: tuple[str, ...]
-    manager_usage: UsageTable
+    manager_usage: UsageSeries
     remarks: tuple[str, ...] = ()
 
     @cached_property
@@ -102,9 +104,17 @@ class FleetResult(Result):
         """The figures of the whole run, from the warm-up on."""
         return fleet_kpis(self, kpis_of(self))
 
-    def figures(self, *args: Any, **options: Any) -> Kpis:
+    def figures(
+        self,
+        start: Any = None,
+        end: Any = None,
+        where: Any = None,
+        *,
+        bound: float = BOUND,
+        prices: Mapping[str, float] | None = None,
+    ) -> Kpis:
         """The figures of a window, or of some jobs; see `Result.figures`. Those of dispatching are of the whole run."""
-        return super().figures(*args, **options)
+        return super().figures(start, end, where, bound=bound, prices=prices)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -123,8 +133,8 @@ class FleetResult(Result):
         shares: dict[str, float] = {}
         usage: dict[str, dict[str, int]] = {}
         for name, worker in step.workers.items():
-            shares |= {f"{name}/{queue}": share for queue, share in worker.engine.shares().items()}
-            usage |= {f"{name}/{queue}": cells for queue, cells in worker.engine.usage().items()}
+            shares |= {f"{name}/{queue}": share for queue, share in session_of(worker).engine.shares().items()}
+            usage |= {f"{name}/{queue}": cells for queue, cells in session_of(worker).engine.usage().items()}
         return shares, usage
 
     def at(self, when: Any) -> FleetScheduler:  # type: ignore[override]
@@ -207,12 +217,12 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
     jobs = gathered.jobs(fates)
     table = job_columns(run.jobs, jobs, start, (now, last), run.options["warmup"] / SECOND)
     table |= _dispatch_columns(run, fates, table.pop("cluster", None))
-    usage = UsageTable(gathered.joined("usage", ("cluster_queue",)))
+    usage = UsageSeries(gathered.joined("usage", ("cluster_queue",)))
     tables = {
         "jobs": JobTable(table),
         "runs": RunsTable(gathered.runs()),
         "decisions": DecisionsTable(gathered.joined("decisions", ("cluster_queue",), manager=True)),
-        "usage": UsageTable(sampled(usage, step, seconds)) if step else usage,
+        "usage": UsageSeries(sampled(usage, step, seconds)) if step else usage,
         "consumed": ConsumedTable(gathered.joined("consumed", ("local_queue",), manager=True)),
         "cycles": CyclesTable(gathered.joined("cycles", (), manager=True)),
         "idle": IdleTable(gathered.joined("idle", ("tree",))),
@@ -231,7 +241,7 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
     result = FleetResult(tables, totals, _loops(run, sites), facts, run)
     result.clusters, result.remarks = run.fleet.clusters, run.fleet.remarks
     result.copies = _copies(run)
-    result.manager_usage = UsageTable(columns_of(sites[0].usage()))
+    result.manager_usage = UsageSeries(columns_of(sites[0].usage()))
     return result
 
 

@@ -17,6 +17,7 @@ from kueuepy.fleet.dispatchers import On
 from kueuepy.manifest import check
 from kueuepy.objects import SECOND, LocalQueue, ResourceFlavor
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 from kueuepy.simulation.items import check_names, jobs_of
 from kueuepy.simulation.model import Clock, RunModel, Settings, delay_options
 from kueuepy.simulation.prepare import Prepared
@@ -66,7 +67,7 @@ class FleetPrepared(Prepared):
         self.bases = [Scheduler(cluster) for cluster in (fleet.manager, *fleet.workers.values())]
         self.base, self.declared = self.bases[0], fleet.manager
         self._known: dict[int, str] = {}
-        table = jobs_of(jobs, self.base.job_context())
+        table = jobs_of(jobs, session_of(self.base).state.job_context())
         self.notes: tuple[tuple[str, int], ...] = table.notes
         table = self._of_queues(table, _clusters_of(table, self.names))
         check_names(table)
@@ -79,7 +80,7 @@ class FleetPrepared(Prepared):
         queue = table["queue"]
         lost = np.zeros(len(table), bool)
         for number, base in enumerate(self.bases):
-            there = {local.key for local in base.state.store.objects.of(LocalQueue)}
+            there = {local.key for local in session_of(base).state.store.objects.of(LocalQueue)}
             absent = [code for code, name in enumerate(queue.names) if name not in there]
             lost |= (clusters == number) & np.isin(queue.codes, absent)
         if not lost.any() or self.settings.missing == "wait":
@@ -91,7 +92,9 @@ class FleetPrepared(Prepared):
             return table.where(~lost)
         rows = np.flatnonzero(lost)
         name, cluster = queue[int(rows[0])], self.names[int(clusters[rows[0]])]
-        known = [local.key for local in self.bases[int(clusters[rows[0]])].state.store.objects.of(LocalQueue)]
+        known = [
+            local.key for local in session_of(self.bases[int(clusters[rows[0]])]).state.store.objects.of(LocalQueue)
+        ]
         close = nearest(str(name), known)
         hint = f'; did you mean "{close}"?' if close else ""
         raise NotFoundError(
@@ -100,13 +103,17 @@ class FleetPrepared(Prepared):
         )
 
     def _shapes_of(self, table: JobColumns) -> tuple[list[Workload], Any]:
-        flavors = {flavor.name: flavor for base in self.bases for flavor in base.state.store.objects.of(ResourceFlavor)}
+        flavors = {
+            flavor.name: flavor
+            for base in self.bases
+            for flavor in session_of(base).state.store.objects.of(ResourceFlavor)
+        }
         return shapes_of(table, list(flavors.values()), dict(self.base.configuration.feature_gates or {}))
 
     def _read_options(self) -> dict[str, Any]:
         settings = self.settings
         submit = self.jobs["submit"]
-        self.zero = max(int(submit.min()) if len(submit) else 0, self.base.engine.now)
+        self.zero = max(int(submit.min()) if len(submit) else 0, session_of(self.base).engine.now)
         last = int(submit.max(initial=self.zero)) - self.zero
         self._declared = [self.fleet.manager, *self.fleet.workers.values()]
         changes, connections = self._events(last)
@@ -172,7 +179,7 @@ class FleetPrepared(Prepared):
         columns = ordered(rows, self._order)
         try:
             runs = [
-                VirtualRun(base.engine, self.shapes, columns, options)
+                VirtualRun(session_of(base).engine, self.shapes, columns, options)
                 for base, options in zip(self.bases, self.sites, strict=True)
             ]
         except InvalidSpecError:
@@ -242,7 +249,9 @@ class FleetPrepared(Prepared):
         Raises:
             UnsupportedError: Always.
         """
-        raise UnsupportedError(f"Simulation of a fleet: apply {thing!r}: give it as an event of the run, At(time, ...)")
+        raise UnsupportedError(
+            f"Simulation of a fleet: apply {thing!r}: give it as an event of the run, Event(time, ...)"
+        )
 
     def submit(self, given: Any) -> None:  # noqa: ARG002 - as Prepared has it
         """Jobs of a fleet are given at its start.

@@ -159,7 +159,7 @@ def _by_tree(amounts: Iterable[tuple[str, Mapping[str, float]]]) -> dict[tuple[s
 
 @checked
 def cluster_of(
-    jobs: JobColumns, headroom: float = 1.05, cohort: str | None = "all", flavor: str = "default", **options: Any
+    jobs: JobColumns, headroom: float = 1.05, cohort: str | None = "all", flavor: str = "default", **fields: Any
 ) -> Cluster:
     """Make a first configuration for a log: a ClusterQueue for each queue, in one cohort.
 
@@ -175,7 +175,7 @@ def cluster_of(
         headroom: By how much quota exceeds the mean load: 1.05 is 5 % more.
         cohort: The cohort of all queues; `None` for none.
         flavor: The flavor of jobs that name none.
-        options: Fields of each ClusterQueue, such as `queueing_strategy="StrictFIFO"`.
+        fields: Fields of each ClusterQueue, such as `queueing_strategy="StrictFIFO"`.
     """
     from kueuepy.cluster import Cluster  # noqa: PLC0415 - only on use
     from kueuepy.objects import ClusterQueue, LocalQueue, ResourceFlavor  # noqa: PLC0415
@@ -192,7 +192,7 @@ def cluster_of(
             quotas = {f: _quotas(jobs, rows, headroom) for f, rows in own.items() if rows.any()}
             covered = dict.fromkeys(resource for amounts in quotas.values() for resource in amounts)
             whole = {f: {resource: amounts.get(resource, 0) for resource in covered} for f, amounts in quotas.items()}
-            objects.append(ClusterQueue.of(name, whole, cohort_name=cohort, **options))
+            objects.append(ClusterQueue.of(name, whole, cohort_name=cohort, **fields))
             objects.append(LocalQueue(name, namespace=namespace, cluster_queue=name))
     return Cluster(objects)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence  # noqa: TC003 - help() shows signatures
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 
 import msgspec
 import numpy as np
@@ -75,7 +75,7 @@ class Clock(msgspec.Struct, frozen=True):
         return {name: span(f"clock: {name}", getattr(self, name)) for name in ("cycle", "per_head")}
 
 
-class Record(msgspec.Struct, frozen=True):
+class Recording(msgspec.Struct, frozen=True):
     """What a run keeps: figures always, and these tables.
 
     Attributes:
@@ -263,8 +263,8 @@ MOST_MOMENTS = 1_000_000
 """The largest number of times that an event of a run may come."""
 
 
-class At(msgspec.Struct, frozen=True):
-    """Something changes: `At("2d", ClusterQueue(...))`, or each day at ten `At(every="1d", at="22:00", what=...)`.
+class Event(msgspec.Struct, frozen=True):
+    """A change during a run: `Event("2d", ClusterQueue(...))`, or daily, `Event(every="1d", at="22:00", what=...)`.
 
     Attributes:
         when: How long after the first submission, as `36h` or `1d 12:00`.
@@ -342,16 +342,60 @@ OnLoop = Literal["hold", "stop", "raise"]
 Missing = Literal["error", "skip", "wait"]
 
 
+class RunSettings(TypedDict, total=False):
+    """Keyword arguments of `simulate` that other functions accept too and pass on to each of their runs.
+
+    Attributes:
+        model: The cost of an eviction; see `RunModel`.
+        events: Changes at given times.
+        clock: The virtual time that a scheduling cycle takes.
+        delays: Delays of checks and startups, and node failures.
+        until: Stop each run at this time.
+        warmup: Metrics count jobs that are submitted at this time or later.
+        on_loop: What to do when preemption loops endlessly: `hold`, `stop` or `raise`.
+        missing: How to treat jobs whose LocalQueue does not exist: `error`, `skip` or `wait`.
+    """
+
+    model: RunModel
+    events: Sequence[Event]
+    clock: Clock
+    delays: Sequence[Delay]
+    until: Time
+    warmup: Time
+    on_loop: OnLoop
+    missing: Missing
+
+
+class SeededSettings(RunSettings, total=False):
+    """`RunSettings`, and the seed of the run.
+
+    Attributes:
+        seed: Seed of the random number generator.
+    """
+
+    seed: int
+
+
+class SimulateSettings(SeededSettings, total=False):
+    """All keyword arguments of `simulate` that describe the run.
+
+    Attributes:
+        record: The tables that the run keeps.
+    """
+
+    record: Recording
+
+
 class Settings(msgspec.Struct, frozen=True):
     """All that a run was asked for beside cluster and jobs."""
 
     model: RunModel = RunModel()
-    events: tuple[At, ...] = ()
+    events: tuple[Event, ...] = ()
     clock: Clock = Clock()
     delays: tuple[Any, ...] = ()
     until: Any = None
     warmup: Any = 0
     seed: int = 0
-    record: Record = Record()
+    record: Recording = Recording()
     on_loop: OnLoop = "hold"
     missing: Missing = "error"

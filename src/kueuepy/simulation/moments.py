@@ -9,7 +9,8 @@ import msgspec
 import numpy as np
 
 import kueuepy.objects as kinds
-from kueuepy.scheduler import Scheduler
+from kueuepy.scheduler import Scheduler, scheduler_with
+from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
     from kueuepy._core import Engine
@@ -24,7 +25,7 @@ def scheduler_of(run: Prepared) -> Scheduler:
     """A Scheduler on a fork of the run's engine, with the workloads that wait or run and the objects as they are."""
     engine = run.core.fork()
     engine.set_now(run.reached)
-    state = run.base.fork().state
+    state = session_of(run.base.fork()).state
     store = state.store
     for key in store.workloads.keys():  # noqa: SIM118 - it is no mapping
         if engine.find(key) < 0:
@@ -34,19 +35,19 @@ def scheduler_of(run: Prepared) -> Scheduler:
         workload = workload_of(run, int(row))
         if engine.find(workload.key) >= 0 and store.workloads.get(workload.key) is None:
             store.workloads.put(workload.key, workload)
-    return Scheduler.of_state(replace(state, engine=engine, count=state.count + len(run.jobs)))
+    return scheduler_with(Scheduler, replace(state, engine=engine, count=state.count + len(run.jobs)))
 
 
 def scheduler_on(run: Prepared, base: Scheduler, engine: Engine) -> Scheduler:
     """A Scheduler on a fork of the engine of one cluster of a fleet, with the workloads that are there."""
     engine.set_now(run.reached)
-    state = base.fork().state
+    state = session_of(base.fork()).state
     rows = {workload_key(run, row): row for row in range(len(run.jobs))}
     for found in engine.ids():
         key = engine.key(found)
         if key in rows:
             state.store.workloads.put(key, workload_of(run, rows[key]))
-    return Scheduler.of_state(replace(state, engine=engine, count=state.count + len(run.jobs)))
+    return scheduler_with(Scheduler, replace(state, engine=engine, count=state.count + len(run.jobs)))
 
 
 def workload_key(run: Prepared, row: int) -> str:

@@ -18,6 +18,7 @@ from kueuepy.manifest import check
 from kueuepy.objects import LocalQueue, Object, ResourceFlavor, Workload
 from kueuepy.objects.times import LONGEST
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 from kueuepy.simulation.columns import CREATED
 from kueuepy.simulation.items import Names, check_names, concat, jobs_of, of_workloads
 from kueuepy.simulation.model import Delete, Edit, Evict, Finish, Priority, Settings, delay_options, moment
@@ -120,7 +121,7 @@ class Prepared:
 
     def _shapes_of(self, table: JobColumns) -> tuple[list[Workload], Any]:
         gates = dict(self.base.configuration.feature_gates or {})
-        return shapes_of(table, self.base.state.store.objects.of(ResourceFlavor), gates)
+        return shapes_of(table, session_of(self.base).state.store.objects.of(ResourceFlavor), gates)
 
     def end_of(self, until: Any) -> int:
         """The nanosecond of a time after the first submission; `None`, and what no 64 bits hold, is never."""
@@ -167,7 +168,7 @@ class Prepared:
 
     def _all_jobs(self, given: Any) -> JobColumns:
         """The jobs that have a queue, and the workloads that are there already; sorted by submission for the core."""
-        table, self.notes = self._with_queues(jobs_of(given, self.base.job_context()))
+        table, self.notes = self._with_queues(jobs_of(given, session_of(self.base).state.job_context()))
         check_names(table)
         known = [key for key in self.base.keys() if self._lives(key)]  # noqa: SIM118 - a Scheduler is no mapping
         self._known: dict[int, str] = {}
@@ -175,7 +176,7 @@ class Prepared:
             return table
         table = self._with_known(table, known)
         submit = np.array(table["submit"])
-        submit[list(self._known)] = np.minimum(submit[list(self._known)], self.base.engine.now)
+        submit[list(self._known)] = np.minimum(submit[list(self._known)], session_of(self.base).engine.now)
         return table.moved_to(submit)
 
     def _with_known(self, table: JobColumns, known: list[str]) -> JobColumns:
@@ -188,12 +189,12 @@ class Prepared:
         return concat([table, of_workloads(workloads, [None] * len(workloads))]) if others else table
 
     def _lives(self, key: str) -> bool:
-        finished = self.base.engine.condition(self.base.id_of(key), "Finished")
+        finished = session_of(self.base).engine.condition(session_of(self.base).state.id_of(key), "Finished")
         return finished is None or not finished[0]
 
     def _with_queues(self, table: JobColumns) -> tuple[JobColumns, tuple[tuple[str, int], ...]]:
         """The jobs that have a queue, or wait for it, and what to note of them."""
-        there = {queue.key for queue in self.base.state.store.objects.of(LocalQueue)}
+        there = {queue.key for queue in session_of(self.base).state.store.objects.of(LocalQueue)}
         queue = table["queue"]
         absent = [code for code, name in enumerate(queue.names) if name not in there]
         lost = np.isin(queue.codes, absent)
@@ -217,7 +218,7 @@ class Prepared:
     def _read_options(self) -> dict[str, Any]:
         settings = self.settings
         submit = self.jobs["submit"]
-        self.zero = max(int(submit.min()) if len(submit) else 0, self.base.engine.now)
+        self.zero = max(int(submit.min()) if len(submit) else 0, session_of(self.base).engine.now)
         last = int(submit.max(initial=self.zero)) - self.zero
         until = self.end_of(settings.until)
         changes = self._changes(last)
@@ -303,7 +304,7 @@ class Prepared:
             known[list(self._known)] = 1
             columns["known"] = known
         try:
-            core = VirtualRun(self.base.engine, self.shapes, ordered(columns, self._order), self.options)
+            core = VirtualRun(session_of(self.base).engine, self.shapes, ordered(columns, self._order), self.options)
         except InvalidSpecError:
             for template in self.jobs.templates:  # the core does not tell whose pods it cannot read
                 check(template)
@@ -349,7 +350,7 @@ class Prepared:
     def submit(self, given: Any) -> None:
         """Takes in more jobs; those whose submission is over come now."""
         now = self.now
-        new, notes = self._with_queues(jobs_of(given, self.base.job_context()))
+        new, notes = self._with_queues(jobs_of(given, session_of(self.base).state.job_context()))
         new = new.moved_to(np.maximum(new["submit"], now))
         if not len(new):
             return

@@ -6,12 +6,13 @@ import gzip
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.settings import spelled_out
 from kueuepy.simulation.arrow import parquet_columns
 from kueuepy.simulation.base import JobColumns, renamed
 from kueuepy.simulation.cells import csv_columns
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
 _LOGS = {
     "swf": "swf",
@@ -199,11 +201,40 @@ class Table:
         return found if (submit[1:] >= submit[:-1]).all() else found.sort()
 
 
+class LogOptions(TypedDict, total=False):
+    """Options of the logs that `read` knows; each log's module in `kueuepy.simulation.logs` explains its own.
+
+    Attributes:
+        queue: The column, or the name, that becomes the queue: `acme`, `alibaba2020` and `batsim`.
+        tasks: The path of the task table: `alibaba2020`.
+        share: Whether fractions of a GPU count as such: `alibaba2020` and `alibaba2023`.
+        pending: How to treat pods that never ran: `alibaba2023`.
+        unfinished: How to treat instances without an end: `alibaba2025`.
+        instances: The path of the instance table: `borg2019`.
+        machine: The cores and the bytes of memory of the largest machine: `borg2019`.
+        cpu_jobs: Whether to keep jobs without GPUs: `helios`.
+        gpu_numbers: The path of a table of GPU numbers: `helios`.
+        per_pod: The largest number of GPUs of a pod: `philly`.
+    """
+
+    queue: str
+    tasks: str | os.PathLike[str] | None
+    share: bool
+    pending: str
+    unfinished: str
+    instances: str | os.PathLike[str] | None
+    machine: tuple[float, float]
+    cpu_jobs: bool
+    gpu_numbers: str | os.PathLike[str] | None
+    per_pod: int
+
+
+@spelled_out(LogOptions)
 def read(
     path: str | os.PathLike[str],
     format: str = "auto",  # noqa: A002
     map: Mapping[str, str] | None = None,  # noqa: A002
-    **options: Any,
+    **options: Unpack[LogOptions],
 ) -> JobColumns:
     """The jobs of a file, sorted by submission; of equal ones the earlier row first.
 
@@ -250,11 +281,10 @@ def read(
         raise InvalidSpecError(f"format: {format!r}; it must be auto or one of {', '.join(FORMATS)}")
     if format in _LOGS:
         module = import_module(f"kueuepy.simulation.logs.{_LOGS[format]}")
-        if map is not None:
-            options["map"] = map
+        more: dict[str, Any] = {**options} if map is None else {**options, "map": map}
         read_log = getattr(module, "read_" + format.replace("-", "_"))
-        _expect_options(format, options, signature(read_log).parameters)
-        found: JobColumns = read_log(source, **options)
+        _expect_options(format, more, signature(read_log).parameters)
+        found: JobColumns = read_log(source, **more)
         return found
     _expect_options(format, options, ())
     if columns is None:

@@ -14,9 +14,11 @@ import numpy as np
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
 from kueuepy.notebook import Sheet, repr_html
 from kueuepy.objects import SECOND
+from kueuepy.session.session import session_of
 from kueuepy.simulation.figures import Kpis, kpis_of
 from kueuepy.simulation.groups import by_column, by_queue, jain_by, tidy
 from kueuepy.simulation.measures import BOUND
@@ -24,7 +26,7 @@ from kueuepy.simulation.model import moment
 from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.pictures.chart import Charts
 from kueuepy.simulation.pictures.plot import Plots
-from kueuepy.simulation.pictures.svg import drawn
+from kueuepy.simulation.pictures.svg import PictureOptions, drawn
 from kueuepy.simulation.recorded import (
     TABLES,
     BlockedTable,
@@ -36,7 +38,7 @@ from kueuepy.simulation.recorded import (
     PreemptionLoop,
     Recorded,
     RunsTable,
-    UsageTable,
+    UsageSeries,
 )
 from kueuepy.simulation.saved import read_facts, text_of_facts
 from kueuepy.simulation.text import span_text
@@ -48,6 +50,8 @@ from kueuepy.tables.framed import Framed
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
+
+    from typing_extensions import Unpack
 
     from kueuepy.objects import QuantityText
     from kueuepy.scheduler import Scheduler
@@ -229,7 +233,7 @@ class Result(Recorded, Framed):
 
     def shares_and_usage(self) -> tuple[dict[str, float], dict[str, dict[str, int]]]:
         """The weighted share and the usage by cell of each ClusterQueue at the end of the run."""
-        engine = self.scheduler.engine
+        engine = session_of(self.scheduler).engine
         return engine.shares(), engine.usage()
 
     def at(self, when: Any) -> Scheduler:
@@ -275,12 +279,13 @@ class Result(Recorded, Framed):
         """The same pictures as charts of altair."""
         return Charts(self)
 
-    def picture(self, name: PictureName = "usage", **options: Any) -> Picture:
+    @spelled_out(PictureOptions)
+    def picture(self, name: PictureName = "usage", **options: Unpack[PictureOptions]) -> Picture:
         """A picture as SVG, without a library.
 
         Args:
             name: `usage`, `queue`, `shares`, `waits`, `gantt`, `preemptions` or `slowdown_by_size`.
-            options: As `result.plot` takes them, as `cell="h100/nvidia.com/gpu"` or `by="user"`.
+            options: As `result.plot` takes them, as `flavor_resource="h100/nvidia.com/gpu"` or `by="user"`.
 
         Raises:
             InvalidSpecError: There is no such picture.
@@ -396,7 +401,7 @@ def load_result(directory: str | os.PathLike[str]) -> Result:
 
     folder = Path(directory)
     facts: Any = read_facts(folder, Source(folder / "result.json").text())
-    kinds = (JobTable, RunsTable, DecisionsTable, UsageTable, ConsumedTable, CyclesTable, IdleTable, BlockedTable)
+    kinds = (JobTable, RunsTable, DecisionsTable, UsageSeries, ConsumedTable, CyclesTable, IdleTable, BlockedTable)
     tables = {name: kind(read_table(folder / f"{name}.parquet")) for name, kind in zip(TABLES, kinds, strict=True)}
     found = Result(tables, facts["totals"], tuple(facts["loops"]), facts)
     if found.fingerprint != facts["fingerprint"]:

@@ -8,12 +8,12 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kueuepy._core import Turn
-from kueuepy.errors import StateError, UnsupportedError
+from kueuepy.errors import LoopError, UnsupportedError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.fleet import Fleet
 from kueuepy.objects import SECOND
 from kueuepy.simulation.gather import result_of
-from kueuepy.simulation.model import Clock, Record, RunModel, Settings
+from kueuepy.simulation.model import Clock, Recording, RunModel, Settings
 from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.progress import Progress, Teller
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
     from kueuepy.scheduler import Scheduler
     from kueuepy.simulation.base import JobColumns
-    from kueuepy.simulation.model import At, Delay, Missing, OnLoop, Time
+    from kueuepy.simulation.model import Delay, Event, Missing, OnLoop, Time
     from kueuepy.simulation.result import Result
     from kueuepy.simulation.table import Jobs
 
@@ -48,11 +48,7 @@ def _alone(method: Method) -> Method:
 _UNDER_WAY, _OVER = 1, 2
 _WORK = 512
 """Heads and events between two looks at the clock: about a millisecond."""
-_MODEL, _CLOCK, _RECORD = RunModel(), Clock(), Record()
-
-
-class LoopError(StateError):
-    """Preemption went round, and `on_loop="raise"` asked for an error."""
+_MODEL, _CLOCK, _RECORD = RunModel(), Clock(), Recording()
 
 
 @checked_methods
@@ -70,13 +66,13 @@ class Simulation:
         jobs: Jobs | Iterable[Any],
         *,
         model: RunModel = _MODEL,
-        events: Sequence[At] = (),
+        events: Sequence[Event] = (),
         clock: Clock = _CLOCK,
         delays: Sequence[Delay] = (),
         until: Time = None,
         warmup: Time = 0,
         seed: int = 0,
-        record: Record = _RECORD,
+        record: Recording = _RECORD,
         on_loop: OnLoop = "hold",
         missing: Missing = "error",
     ) -> None:
@@ -264,13 +260,13 @@ def simulate(
     jobs: Jobs | Iterable[Any],
     *,
     model: RunModel = _MODEL,
-    events: Sequence[At] = (),
+    events: Sequence[Event] = (),
     clock: Clock = _CLOCK,
     delays: Sequence[Delay] = (),
     until: Time = None,
     warmup: Time = 0,
     seed: int = 0,
-    record: Record = _RECORD,
+    record: Recording = _RECORD,
     on_loop: OnLoop = "hold",
     progress: bool | Callable[[Progress], None] | None = None,
     missing: Missing = "error",
@@ -333,4 +329,4 @@ def simulate(
     return result
 
 
-__all__ = ["LoopError", "Progress", "Settings", "Simulation", "simulate"]
+__all__ = ["Progress", "Settings", "Simulation", "simulate"]

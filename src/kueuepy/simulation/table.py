@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.settings import spelled_out
 from kueuepy.simulation import generate, items, load, lublin
 from kueuepy.simulation.arrow import arrow_columns, write_parquet
 from kueuepy.simulation.base import JobColumns, renamed
-from kueuepy.simulation.read import read
+from kueuepy.simulation.read import LogOptions, read
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.simulation.distributions import Distribution
@@ -75,12 +77,13 @@ class Jobs(JobColumns):
         return found
 
     @classmethod
+    @spelled_out(LogOptions)
     def read(
         cls,
         path: str | os.PathLike[str],
         format: str = "auto",  # noqa: A002 - what pandas and polars call it
         map: Mapping[str, str] | None = None,  # noqa: A002 - as the specification of logs calls it
-        **options: Any,
+        **options: Unpack[LogOptions],
     ) -> Self:
         """The jobs of a file; see `kueuepy.simulation.read`.
 
@@ -152,27 +155,67 @@ class Jobs(JobColumns):
 
     @classmethod
     def poisson(
-        cls, queue: str, rate: float | str, runtime: Distribution | Any, requests: Mapping[str, Any], **options: Any
+        cls,
+        queue: str,
+        rate: float | str,
+        runtime: Distribution | Any,
+        requests: Mapping[str, Any],
+        *,
+        n: int | None = None,
+        days: float | None = None,
+        seed: int = 0,
+        **columns: Any,
     ) -> Self:
         """Arrivals as a Poisson process of this rate, such as `30/h`; `n` jobs, or for so many `days`."""
-        return cls._like(generate.poisson(queue, rate, runtime, requests, **options))
+        found = generate.poisson(queue, rate, runtime, requests, n=n, days=days, seed=seed, **columns)
+        return cls._like(found)
 
     @classmethod
-    def bursts(cls, queue: str, rate: float | str, size: int, runtime: Distribution | Any, **options: Any) -> Self:
+    def bursts(
+        cls,
+        queue: str,
+        rate: float | str,
+        size: int,
+        runtime: Distribution | Any,
+        requests: Mapping[str, Any],
+        *,
+        n: int,
+        seed: int = 0,
+        **columns: Any,
+    ) -> Self:
         """`n` batches of `size` jobs each, which come as a Poisson process of this rate; `requests` of each pod."""
-        return cls._like(generate.bursts(queue, rate, size, runtime, **options))
+        return cls._like(generate.bursts(queue, rate, size, runtime, requests, n=n, seed=seed, **columns))
 
     @classmethod
     def diurnal(
-        cls, queue: str, rate: float | str, runtime: Distribution | Any, requests: Mapping[str, Any], **options: Any
+        cls,
+        queue: str,
+        rate: float | str,
+        runtime: Distribution | Any,
+        requests: Mapping[str, Any],
+        *,
+        days: float,
+        peak: str = "14:00",
+        ratio: float = 3,
+        seed: int = 0,
+        **columns: Any,
     ) -> Self:
         """A Poisson process over some `days` that follows the day: highest at `peak`, `ratio` times the lowest."""
-        return cls._like(generate.diurnal(queue, rate, runtime, requests, **options))
+        day = partial(generate.diurnal, days=days, peak=peak, ratio=ratio, seed=seed)
+        return cls._like(day(queue, rate, runtime, requests, **columns))
 
     @classmethod
-    def gpu_mix(cls, seed: int = 0, days: float = 7, gpus: int = 400, **options: Any) -> Self:
+    def gpu_mix(
+        cls,
+        seed: int = 0,
+        days: float = 7,
+        gpus: int = 400,
+        *,
+        load: float = 0.9,
+        queues: Sequence[str] = ("jobs",),
+    ) -> Self:
         """Some `days` as on a cluster of so many `gpus` at a `load`, shared by `queues`: sizes as in Philly's log."""
-        return cls._like(generate.gpu_mix(seed=seed, days=days, gpus=gpus, **options))
+        return cls._like(generate.gpu_mix(seed=seed, days=days, gpus=gpus, load=load, queues=queues))
 
     @classmethod
     def lublin(cls, seed: int = 0, n: int = 1000, processors: int = 128, queue: str = "jobs") -> Self:

@@ -12,6 +12,7 @@ from kueuepy.decisions import Admitted
 from kueuepy.engine.workloads import NO_CONDITION, conditions_of
 from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 from kueuepy.testing.strategies import clusters, edits, workloads
 
 if TYPE_CHECKING:
@@ -109,22 +110,22 @@ class SchedulerMachine(RuleBasedStateMachine):
     @rule()
     def fork(self) -> None:
         """A fork goes its own way, and the original doesn't notice; the machine goes on with the fork."""
-        before = self.scheduler.engine.fingerprint()
+        before = session_of(self.scheduler).engine.fingerprint()
         twin = self.scheduler.fork()
         self.scheduler.cycle()
-        assert twin.engine.fingerprint() == before, "a fork changed with its original"
+        assert session_of(twin).engine.fingerprint() == before, "a fork changed with its original"
         self.scheduler = twin
 
     @precondition(lambda self: self.scheduler.keys())
     @rule(data=st.data())
     def ask(self, data: DataObject) -> None:
         """Somebody asks why a workload is where it is, and what would be decided; that changes nothing."""
-        before = self.scheduler.engine.fingerprint()
+        before = session_of(self.scheduler).engine.fingerprint()
         key = data.draw(st.sampled_from(self.scheduler.keys()), label="asked about")
         explanation = self.scheduler.explain(key)
         if explanation.verdict == "Fits":
             assert isinstance(self.scheduler.try_admit(key), Admitted), "what fits would not be admitted"
-        assert self.scheduler.engine.fingerprint() == before, "a question changed something"
+        assert session_of(self.scheduler).engine.fingerprint() == before, "a question changed something"
 
     @rule()
     def restart(self) -> None:
@@ -136,12 +137,12 @@ class SchedulerMachine(RuleBasedStateMachine):
     @invariant()
     def sound(self) -> None:
         """The engine's numbers and lists are what they are by definition."""
-        problems = self.scheduler.engine.check()
+        problems = session_of(self.scheduler).engine.check()
         assert not problems, problems
 
     def _running(self) -> list[str]:
         """The workloads that are admitted and not finished."""
-        engine, running = self.scheduler.engine, []
+        engine, running = session_of(self.scheduler).engine, []
         for key in self.scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping
             conditions = conditions_of(engine, engine.find(key))
             if "Finished" not in conditions and conditions.get("Admitted", NO_CONDITION).is_true:

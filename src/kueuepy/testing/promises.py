@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kueuepy._core import Quantity, pod_requests
 from kueuepy.errors.arguments import checked
 from kueuepy.objects import ClusterQueue, LimitRange, RuntimeClass, Workload
+from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,11 +34,11 @@ def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
     """
     cluster = scheduler.cluster
     queue = cluster.get(ClusterQueue, cluster_queue)
-    usage = scheduler.engine.usage(active=True)
+    usage = session_of(scheduler).engine.usage(active=True)
     if cluster_queue not in usage:  # stopped, or in need of an object that isn't there: it admits nobody
         return ()
     used = usage[cluster_queue]
-    waiting, _ = scheduler.engine.queues().get(cluster_queue, ([], []))
+    waiting, _ = session_of(scheduler).engine.queues().get(cluster_queue, ([], []))
     return tuple(
         key for key in waiting if _is_owed(_totals(scheduler, scheduler.workload(key)), queue.resource_groups, used)
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hypothesis import strategies as st
 
 from kueuepy.errors.arguments import checked
+from kueuepy.session.session import session_of
 from kueuepy.testing.strategies import QUEUES, RESOURCES, workloads
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def drive(scheduler: Scheduler, trace: Iterable[Arrival]) -> dict[str, float]:
 def _admitted_at(scheduler: Scheduler, key: str) -> float | None:
     """Since when the workload is admitted; `None` where it isn't, or is finished."""
     admitted = finished = None
-    engine = scheduler.engine
+    engine = session_of(scheduler).engine
     found = engine.find(key)
     admitted, finished = engine.condition(found, "Admitted"), engine.condition(found, "Finished")
     if admitted is None or not admitted[0] or (finished is not None and finished[0]):

@@ -12,6 +12,7 @@ from kueuepy.engine.workloads import admission_of
 from kueuepy.errors.arguments import checked
 from kueuepy.manifest import to_dict
 from kueuepy.objects import SECOND, ClusterQueue
+from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
@@ -41,14 +42,14 @@ def state_dump(scheduler: Scheduler) -> dict[str, Any]:
     >>> dump["cohorts"]
     [{'cohort': 'all', 'subtreeQuota': {'default': {'cpu': 4000}}, 'usage': {'default': {'cpu': 3000}}}]
     """
-    with scheduler.lock:
+    with session_of(scheduler).lock:
         return _dump(scheduler)
 
 
 def _dump(scheduler: Scheduler) -> dict[str, Any]:
-    engine = scheduler.engine
+    engine = session_of(scheduler).engine
     waiting, holding = engine.queues(), _holding(scheduler)
-    groups = {queue.name: _groups(queue) for queue in scheduler.state.store.objects.of(ClusterQueue)}
+    groups = {queue.name: _groups(queue) for queue in session_of(scheduler).state.store.objects.of(ClusterQueue)}
     queues = []
     for view in sorted(cluster_queues(engine), key=lambda view: view.name):
         pending, inadmissible = waiting.get(view.name, ([], []))
@@ -76,7 +77,7 @@ def _groups(queue: ClusterQueue) -> list[dict[str, Any]]:
 
 def _holding(scheduler: Scheduler) -> dict[str, list[str]]:
     """The workloads that hold quota, by ClusterQueue, sorted."""
-    engine = scheduler.engine
+    engine = session_of(scheduler).engine
     found: dict[str, list[str]] = {}
     for key in sorted(scheduler.keys()):
         admission = admission_of(engine, engine.find(key))
@@ -90,15 +91,17 @@ def _cohorts(scheduler: Scheduler) -> list[dict[str, Any]]:
     tables = scheduler.usage
     quota, usage = tables.array("subtree_quota"), tables.array("usage")
     rows = {
-        node.name: row for row, node in enumerate(nodes_of(scheduler.engine)) if node.kind == "Cohort" and node.exists
+        node.name: row
+        for row, node in enumerate(nodes_of(session_of(scheduler).engine))
+        if node.kind == "Cohort" and node.exists
     }
     return [
         {
             "cohort": view.name,
-            "subtreeQuota": _cells(tables.cells, quota[rows[view.name]], quota[rows[view.name]]),
-            "usage": _cells(tables.cells, quota[rows[view.name]], usage[rows[view.name]]),
+            "subtreeQuota": _cells(tables.flavor_resources, quota[rows[view.name]], quota[rows[view.name]]),
+            "usage": _cells(tables.flavor_resources, quota[rows[view.name]], usage[rows[view.name]]),
         }
-        for view in sorted(cohorts(scheduler.engine), key=lambda view: view.name)
+        for view in sorted(cohorts(session_of(scheduler).engine), key=lambda view: view.name)
         if view.root and view.name in rows
     ]
 

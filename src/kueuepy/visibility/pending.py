@@ -11,6 +11,7 @@ from kueuepy.engine.inventory import local_queues
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked
 from kueuepy.objects.times import format_time
+from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -138,7 +139,7 @@ def pending_workloads(
 
 def engine_of(source: Scheduler | Engine) -> Engine:
     """The engine of a Scheduler, or the engine itself."""
-    return source if isinstance(source, Engine) else source.engine
+    return source if isinstance(source, Engine) else session_of(source).engine
 
 
 def _waiting(engine: Engine, cluster_queue: str) -> list[PendingWorkload]:

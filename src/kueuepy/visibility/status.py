@@ -11,6 +11,7 @@ from kueuepy._core import Quantity
 from kueuepy.engine.inventory import cluster_queues, cohorts, local_queues
 from kueuepy.errors.arguments import checked
 from kueuepy.objects.times import format_time
+from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -167,7 +168,7 @@ def cluster_queue_status(scheduler: Scheduler) -> dict[str, ClusterQueueStatus]:
             admitted_workloads=view.admitted,
             fair_sharing=FairSharingStatus(weighted_share(view.share)) if fair else None,
         )
-        for view in cluster_queues(scheduler.engine)
+        for view in cluster_queues(session_of(scheduler).engine)
     }
 
 
@@ -185,7 +186,7 @@ def local_queue_status(scheduler: Scheduler) -> dict[str, LocalQueueStatus]:
             flavors_usage=tuple(_local_usage(view.holdings, text, admitted=True)),
             fair_sharing=None if view.consumed is None else _consumed(view.consumed),
         )
-        for view in local_queues(scheduler.engine)
+        for view in local_queues(session_of(scheduler).engine)
     }
 
 
@@ -195,7 +196,7 @@ def cohort_status(scheduler: Scheduler) -> dict[str, CohortStatus]:
     fair = scheduler.configuration.fair_sharing is not None
     return {
         view.name: CohortStatus(FairSharingStatus(weighted_share(view.share)) if fair else None)
-        for view in cohorts(scheduler.engine)
+        for view in cohorts(session_of(scheduler).engine)
         if view.is_declared
     }
 
@@ -223,7 +224,7 @@ def _accepting(*, runs: bool, found: bool, is_active: bool) -> ActiveCondition:
 
 def _formatter(scheduler: Scheduler) -> Formatter:
     """Writes amounts of a resource as Kueue does: those of counters and capacities of devices like memory."""
-    names = scheduler.engine.byte_resources
+    names = session_of(scheduler).engine.byte_resources
     return lambda name, amount: Quantity.format(name, amount, name in names)
 
 

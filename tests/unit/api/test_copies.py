@@ -54,5 +54,5 @@ def test_a_difference_may_be_copied(copied, team):
     assert found.changes == difference.changes
     assert str(found) == str(difference)
     for mine, theirs in ((found.before, difference.before), (found.after, difference.after)):
-        assert mine.engine.save() == theirs.engine.save()
+        assert mine._engine.save() == theirs._engine.save()
         assert mine.cluster == theirs.cluster

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import singledispatch
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 
@@ -54,6 +54,28 @@ _SHOWN: dict[str, Callable[..., Shown]] = {
 NAMES = tuple(_SHOWN)
 """The pictures that there are."""
 _PIECES = 240
+
+
+class PictureOptions(TypedDict, total=False):
+    """Options of pictures; each picture has those that its method of `result.plot` has.
+
+    Attributes:
+        flavor_resource: The flavor and resource of `usage`, such as `h100/nvidia.com/gpu`.
+        by: The column of jobs that makes the groups of `waits`.
+        flavor: The flavor of `gantt`.
+        jobs: The largest number of jobs of `gantt`.
+        start: The time at which `gantt` begins, in seconds.
+        resource: The resource of `slowdown_by_size`.
+        pieces: The number of steps of `usage`, `queue` and `shares`.
+    """
+
+    flavor_resource: str | None
+    by: str
+    flavor: str | None
+    jobs: int
+    start: float
+    resource: str | None
+    pieces: int
 
 
 def drawn(run: Recorded, name: str, **options: Any) -> Picture:

@@ -10,6 +10,7 @@ import msgspec
 from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.errors import InternalError, KueueError
 from kueuepy.objects import AdmissionCheck, Namespace, ResourceFlavor, Topology
+from kueuepy.session.session import session_of
 from kueuepy.testing.fuzz.objects import CHECKS, CONTROLLER, job, some_object, workload
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def _advance(_scheduler: Scheduler, chosen: Random, _: int) -> Call:
 
 def _finish(scheduler: Scheduler, chosen: Random, number: int) -> Call:
     """Mostly one that holds quota is done, now and then any."""
-    engine = scheduler.engine
+    engine = session_of(scheduler).engine
     ids = {key: engine.find(key) for key in scheduler.keys()}  # noqa: SIM118 - a Scheduler is no mapping
     holding = [key for key, at in ids.items() if engine.admission(at) and not engine.condition(at, "Finished")]
     key = chosen.choice(holding) if holding and chosen.random() > _SELDOM else _some(scheduler, chosen)

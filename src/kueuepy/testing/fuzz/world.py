@@ -9,6 +9,7 @@ from kueuepy.errors import StateError
 from kueuepy.journal import Journal
 from kueuepy.persist import from_bytes, to_bytes
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 from kueuepy.testing.fuzz import disk
 from kueuepy.testing.fuzz.calls import Call, answering, chosen_at, next_call
 from kueuepy.testing.fuzz.objects import cluster
@@ -140,10 +141,12 @@ class World:
 
     def _hold(self, *, to_the_byte: bool) -> None:
         for scheduler in (self._twin, self._scheduler):
-            problems = scheduler.engine.check()
+            problems = session_of(scheduler).engine.check()
             assert not problems, f"the engine is unsound: {problems}"
         ahead, twin = self._scheduler, self._twin
-        assert ahead.engine.fingerprint() == twin.engine.fingerprint(), "with a journal it would decide otherwise"
+        assert session_of(ahead).engine.fingerprint() == session_of(twin).engine.fingerprint(), (
+            "with a journal it would decide otherwise"
+        )
         if to_the_byte:
             assert to_bytes(ahead) == to_bytes(twin), "the state with a journal is not that without"
 

@@ -1,0 +1,38 @@
+"""Records that a Scheduler's methods return: parts of decisions and explanations, differences, tables, rack maps.
+
+The records that programs match most often, such as `Admitted` and `Explanation`, are in `kueuepy` itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kueuepy import _home
+
+if TYPE_CHECKING:
+    from kueuepy.decisions import FlavorAttempt, Target
+    from kueuepy.engine.cycle import Loop
+    from kueuepy.engine.tables import QueueTable, QuotaTable, ShareTable, UsageTable, WorkloadTable
+    from kueuepy.explain import Cause
+    from kueuepy.topology import Rack, RackMap
+    from kueuepy.whatif import Answers, Change, Difference, Outcome
+else:
+    __getattr__, __dir__ = _home.facade(__name__)
+
+__all__ = [
+    "Answers",
+    "Cause",
+    "Change",
+    "Difference",
+    "FlavorAttempt",
+    "Loop",
+    "Outcome",
+    "QueueTable",
+    "QuotaTable",
+    "Rack",
+    "RackMap",
+    "ShareTable",
+    "Target",
+    "UsageTable",
+    "WorkloadTable",
+]

@@ -1,0 +1,71 @@
+"""Functions that pass keyword arguments on to another: their signature names each, and a wrong one is refused."""
+
+from __future__ import annotations
+
+import inspect
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.problems import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _Default:
+    """The default of a keyword that another function decides."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+def spelled_out(keywords: type, guesses: Mapping[str, str] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator of functions with `**settings: Unpack[keywords]`, where `keywords` is a TypedDict.
+
+    Type checkers see the TypedDict. The decorator shows its keywords in the signature, and so in `help()`, and raises
+    an error for any other keyword; `guesses` has what to use instead of keywords that users try first.
+
+    >>> from typing import TypedDict
+    >>> class Options(TypedDict, total=False):
+    ...     model: str
+    >>> @spelled_out(Options)
+    ... def run(cluster, **settings):
+    ...     return settings
+    >>> inspect.signature(run)
+    <Signature (cluster, *, model: str = ...)>
+    >>> run("a", modle="b")
+    Traceback (most recent call last):
+    kueuepy.errors.InvalidSpecError: run: "modle" is not an argument; did you mean "model"?
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+        own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        more = [_parameter(name, hint) for name, hint in keywords.__annotations__.items()]
+        known = [one.name for one in (*own, *more)]
+        where = function.__qualname__.removesuffix(".__init__")
+
+        @wraps(function)
+        def run(*args: P.args, **options: P.kwargs) -> R:
+            for name in options:
+                if name not in known:
+                    raise InvalidSpecError(f'{where}: "{name}" is not an argument; {_hint(name, known, guesses or {})}')
+            return function(*args, **options)
+
+        cast("Any", run).__signature__ = signature.replace(parameters=[*own, *more])
+        return run
+
+    return decorate
+
+
+def _hint(name: str, known: list[str], guesses: Mapping[str, str]) -> str:
+    return f'did you mean "{guesses[name]}"?' if name in guesses else suggestion(name, known)
+
+
+def _parameter(name: str, hint: Any) -> inspect.Parameter:
+    text = getattr(hint, "__forward_arg__", hint)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_Default(), annotation=text)
