@@ -25,7 +25,7 @@ def _claims(workload: Workload) -> Iterator[tuple[Path, str]]:
                 yield (*path, "resourceClaimTemplateName"), name
 
 
-@rule("L30", "error", "A device claim is refused if its template or a mapping of its DeviceClass is missing.")
+@rule("L30", "error", "A claim is refused if its template or a mapping of its DeviceClass is missing.")
 def claim_not_counted(context: LintContext) -> Iterator[Hit]:
     """Kueue counts only devices of classes that `deviceClassMappings` names."""
     templates = {template.key: template for template in context.manifest.resource_claim_templates}
@@ -47,7 +47,7 @@ def claim_not_counted(context: LintContext) -> Iterator[Hit]:
                     )
 
 
-@rule("L31", "warning", "A mapping of devices that do not exist counts no devices.")
+@rule("L31", "warning", "A mapping of devices that do not exist counts nothing.")
 def no_such_devices(context: LintContext) -> Iterator[Hit]:
     """Only where there are DeviceClasses, or ResourceSlices, to compare with."""
     classes = {device_class.name for device_class in context.manifest.device_classes}
@@ -68,7 +68,7 @@ def no_such_devices(context: LintContext) -> Iterator[Hit]:
                     )
 
 
-@rule("L32", "warning", "A workload with devices that count as a resource without quota is never admitted.")
+@rule("L32", "warning", "Devices that count as a resource without quota are never admitted.")
 def uncovered(context: LintContext) -> Iterator[Hit]:
     """Of mappings whose logical resource no ClusterQueue covers."""
     covered = {

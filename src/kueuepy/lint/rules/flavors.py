@@ -12,7 +12,7 @@ from kueuepy.objects import ClusterQueue, ResourceFlavor, Taint, Workload
 _EFFECTS = ("NoSchedule", "NoExecute")
 
 
-@rule("L9", "warning", "A flavor with a taint that no workload tolerates is never used.")
+@rule("L9", "warning", "A tainted flavor that no workload tolerates is never used.")
 def taint_nobody_tolerates(context: LintContext) -> Iterator[Hit]:
     """Pods must tolerate a flavor's taints themselves, unless the flavor adds the tolerations."""
     for queue in context.queues:
@@ -53,7 +53,7 @@ def _matches(toleration: dict[str, Any], taint: Taint) -> bool:
     )
 
 
-@rule("L10", "warning", "Two flavors with the same labels refer to the same nodes.")
+@rule("L10", "warning", "Two flavors with the same labels mean the same nodes.")
 def same_labels(context: LintContext) -> Iterator[Hit]:
     """Quota of both counts for nodes that have the labels of both."""
     for queue in context.queues:

@@ -9,7 +9,7 @@ from kueuepy.lint.rule import Hit, rule
 from kueuepy.objects import ClusterQueue
 
 
-@rule("L2", "error", "A borrowing or lending limit has no effect if no other queue shares quota with the ClusterQueue.")
+@rule("L2", "error", "A borrowing or lending limit means nothing without anyone to borrow from or lend to.")
 def limit_without_cohort(context: LintContext) -> Iterator[Hit]:
     """Without a cohort an API server refuses the limit; alone in its cohort, a queue has it in vain."""
     for queue in context.queues:
@@ -33,7 +33,7 @@ def _alone(context: LintContext, queue: ClusterQueue) -> str:
     return ""
 
 
-@rule("L11", "note", "A borrowingLimit above the amount that other queues can lend is never reached.")
+@rule("L11", "note", "A borrowingLimit beyond what others can lend is never reached.")
 def limit_beyond_lendable(context: LintContext) -> Iterator[Hit]:
     """Each limit is held against what all others could lend, then all limits of a cohort against all that is lent."""
     excess: set[tuple[str, Cell]] = set()

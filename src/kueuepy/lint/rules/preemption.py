@@ -9,7 +9,7 @@ from kueuepy.objects import BorrowWithinCohort, ClusterQueue, Preemption
 _NEVER = Preemption(borrow_within_cohort=BorrowWithinCohort())
 
 
-@rule("L3", "warning", "A queue that never preempts can still be preempted while it borrows.")
+@rule("L3", "warning", "A queue that never preempts may still be preempted while it borrows.")
 def borrower_is_victim(context: LintContext) -> Iterator[Hit]:
     """Policies say whom a queue's own workloads may preempt, not who may preempt them."""
     for queue in context.queues:
@@ -47,7 +47,7 @@ def _lenders(context: LintContext, queue: ClusterQueue) -> Iterator[tuple[str, s
                 yield other.name, resource, flavor
 
 
-@rule("L15", "note", "borrowWithinCohort without maxPriorityThreshold can preempt any workload of lower priority.")
+@rule("L15", "note", "borrowWithinCohort without maxPriorityThreshold spares nobody of lower priority.")
 def no_threshold(context: LintContext) -> Iterator[Hit]:
     """Without a threshold, any workload of lower priority may be evicted for one that borrows."""
     for queue in context.queues:

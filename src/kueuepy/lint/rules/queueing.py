@@ -9,7 +9,7 @@ from kueuepy.objects import ClusterQueue
 _MOST_CHECKS = 8  # of a Workload's status (apis/kueue/v1beta2/workload_types.go:WorkloadStatus)
 
 
-@rule("L1", "error", "A ClusterQueue without a namespaceSelector admits no workload.")
+@rule("L1", "error", "A ClusterQueue without a namespaceSelector admits nobody.")
 def no_selector(context: LintContext) -> Iterator[Hit]:
     """A selector that is absent matches no namespace, one that is empty matches all."""
     for queue in context.queues:
@@ -21,7 +21,7 @@ def no_selector(context: LintContext) -> Iterator[Hit]:
             )
 
 
-@rule("L14", "warning", "A queue with stopPolicy Hold keeps its borrowed quota, because it cannot be reclaimed.")
+@rule("L14", "warning", "Holding a queue that may be borrowing shields what it has borrowed.")
 def hold_while_borrowing(context: LintContext) -> Iterator[Hit]:
     """A stopped queue lends its idle quota on, but its running workloads are out of reach for reclaim."""
     for queue in context.queues:
@@ -35,7 +35,7 @@ def hold_while_borrowing(context: LintContext) -> Iterator[Hit]:
             )
 
 
-@rule("L19", "error", "A Workload can have at most eight admission checks.")
+@rule("L19", "error", "A workload has room for eight admission checks.")
 def too_many_checks(context: LintContext) -> Iterator[Hit]:
     """A queue may name more than a Workload's status can hold, which is then refused whenever it is written."""
     for queue in context.queues:

@@ -8,7 +8,7 @@ from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
 
 
-@rule("L16", "error", "A reference to an object that does not exist prevents workloads from being admitted.")
+@rule("L16", "error", "A name that names nothing keeps workloads out.")
 def names_nothing(context: LintContext) -> Iterator[Hit]:
     """A queue waits for its flavors and checks to exist, a LocalQueue for its queue, a workload for its LocalQueue."""
     for obj, path, name, kind, known in dangling(context.manifest):
@@ -24,7 +24,7 @@ def _nothing(name: str, kind: str, known: Iterable[str]) -> str:
     return f'"{name}" names no {kind}, so that nothing is admitted; {suggestion(name, known)}'
 
 
-@rule("L17", "error", "Cohorts whose parents form a cycle admit no workload.")
+@rule("L17", "error", "Cohorts that are above themselves admit nothing.")
 def cohort_cycle(context: LintContext) -> Iterator[Hit]:
     """All queues under a cycle stop admitting; what runs goes on."""
     for cohort in context.manifest.cohorts:

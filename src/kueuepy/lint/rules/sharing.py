@@ -10,7 +10,7 @@ _BYTES = ("memory", "ephemeral-storage")
 _GIB = 2**30
 
 
-@rule("L4", "warning", "Fair sharing weights have little effect without preemption.")
+@rule("L4", "warning", "Weights of fair sharing do little without preemption.")
 def weights_without_preemption(context: LintContext) -> Iterator[Hit]:
     """Without preemption, shares only order the heads of one cycle; nothing is ever taken back."""
     for owner, root in _weighted(context):
@@ -55,7 +55,7 @@ def borrow_within_cohort_ignored(context: LintContext) -> Iterator[Hit]:
             )
 
 
-@rule("L8", "warning", "Memory is counted in bytes and outweighs all other resources in the usage of a LocalQueue.")
+@rule("L8", "warning", "Memory counts in bytes, and outweighs everything else in a LocalQueue's usage.")
 def memory_outweighs(context: LintContext) -> Iterator[Hit]:
     """A weight is per base unit: a core counts one, a gibibyte a thousand million."""
     sharing = context.configuration and context.configuration.admission_fair_sharing

@@ -32,7 +32,7 @@ def _is_of(node: Node, flavor: ResourceFlavor) -> bool:
     return all(node.labels.get(key, "") == value for key, value in flavor.node_labels.items())
 
 
-@rule("L21", "warning", "A flavor with a topology but without nodes can place no pods.")
+@rule("L21", "warning", "A flavor with a topology and without nodes places no pod.")
 def without_nodes(context: LintContext) -> Iterator[Hit]:
     """Quota is not enough there: each pod needs a node that is given."""
     nodes = context.manifest.nodes
@@ -47,7 +47,7 @@ def without_nodes(context: LintContext) -> Iterator[Hit]:
             )
 
 
-@rule("L22", "error", "A topology request that no domain can meet waits indefinitely.")
+@rule("L22", "error", "A topology request that no domain can meet waits for ever.")
 def no_domain_holds_it(context: LintContext) -> Iterator[Hit]:
     """What is asked for in one domain has to fit into one, with nothing else there."""
     if not context.manifest.nodes or not any(True for _ in _placing(context)):
@@ -90,7 +90,7 @@ def _nowhere(context: LintContext, workload: Workload, pod_set: str) -> PlaceFac
     return max(met, key=lambda place: place["largest_if_empty"])
 
 
-@rule("L23", "error", "A topology has no domains if no node has the label of one of its levels.")
+@rule("L23", "error", "A level whose label no node has leaves a topology without domains.")
 def level_of_no_node(context: LintContext) -> Iterator[Hit]:
     """A node is in a topology only with a label for each of its levels."""
     known = {label for node in context.manifest.nodes for label in node.labels}
@@ -105,7 +105,7 @@ def level_of_no_node(context: LintContext) -> Iterator[Hit]:
                 )
 
 
-@rule("L24", "warning", "A node that lacks the label of a level is not part of the topology.")
+@rule("L24", "warning", "A node without a label for some level is outside of its topology.")
 def outside_of_its_topology(context: LintContext) -> Iterator[Hit]:
     """Its capacity may count as quota, and takes no pod that a topology places."""
     known = {label for node in context.manifest.nodes for label in node.labels}
@@ -121,7 +121,7 @@ def outside_of_its_topology(context: LintContext) -> Iterator[Hit]:
                 )
 
 
-@rule("L25", "warning", "A node without allocatable pods accepts no pods that a topology places.")
+@rule("L25", "warning", "A node without allocatable pods takes none that a topology places.")
 def no_pods(context: LintContext) -> Iterator[Hit]:
     """Each pod takes one of the resource pods, of which a kubelet tells how many there are."""
     for node in context.manifest.nodes:
@@ -141,7 +141,7 @@ def _mixture(context: LintContext, queue: ClusterQueue) -> tuple[list[str], list
     return placing, [name for name in named if name not in placing]
 
 
-@rule("L26", "error", "A workload with a topology request is never admitted in a queue without a topology.")
+@rule("L26", "error", "A topology request in a queue without a topology is never admitted.")
 def no_topology_in_the_queue(context: LintContext) -> Iterator[Hit]:
     """Whoever asks for a topology gets no flavor without one."""
     for queue in context.queues:
@@ -157,7 +157,7 @@ def no_topology_in_the_queue(context: LintContext) -> Iterator[Hit]:
                     )
 
 
-@rule("L27", "note", "If only some flavors have a topology, pods without a topology request can use only the others.")
+@rule("L27", "note", "Of flavors with and without a topology, pods without a request get only the latter.")
 def with_and_without(context: LintContext) -> Iterator[Hit]:
     """Only where all flavors of a queue have a topology do all pods ask for one."""
     for queue in context.queues:
@@ -171,7 +171,7 @@ def with_and_without(context: LintContext) -> Iterator[Hit]:
             )
 
 
-@rule("L28", "warning", "Pods beyond the last whole slice are not placed.")
+@rule("L28", "warning", "Pods beyond the last whole slice are placed nowhere.")
 def beyond_the_last_slice(context: LintContext) -> Iterator[Hit]:
     """Kueue places whole slices, and admits a pod set whose count is no multiple of their size without the rest."""
     for workload in context.workloads:

@@ -9,7 +9,7 @@ from kueuepy.profiles import DEFAULTS
 from kueuepy.visibility.fidelity import EFFECTIVE_GATES
 
 
-@rule("L20", "note", "A feature gate of the Configuration is not modelled.")
+@rule("L20", "note", "Some of what Kueue looks at is not modelled.")
 def not_modelled(context: LintContext) -> Iterator[Hit]:
     """Some feature gates change nothing here."""
     configuration = context.configuration or Configuration()

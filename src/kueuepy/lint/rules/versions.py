@@ -8,7 +8,7 @@ from kueuepy.lint.rule import Hit, rule
 from kueuepy.upgrade.early import EARLY, as_then, early_rules
 
 
-@rule("L29", "note", "A document of an early API version may have had another meaning in its release.")
+@rule("L29", "note", "A document of an early version of the API may have meant something else in its release.")
 def meant_something_else(context: LintContext) -> Iterator[Hit]:
     """A ClusterQueue of which the rules of then leave something out; v1beta1 is looked at as in v0.6."""
     manifest = context.manifest

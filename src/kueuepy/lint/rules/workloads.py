@@ -12,7 +12,7 @@ from kueuepy.objects import ClusterQueue, Configuration, PodSet, ResourceGroup, 
 _NEVER = ("ExceedsMaxQuota", "NoMatchingFlavor")
 
 
-@rule("L7", "warning", "A nominal quota of 0 for one resource prevents a workload from reclaiming the other resources.")
+@rule("L7", "warning", "A nominal quota of 0 for one resource keeps a workload from reclaiming the others.")
 def requested_but_zero(context: LintContext) -> Iterator[Hit]:
     """Reclaim needs every requested resource to be within nominal quota."""
     for queue in context.queues:
@@ -48,7 +48,7 @@ def _asking(context: LintContext, queue: ClusterQueue, resources: list[str]) -> 
             yield from ((workload, resource) for resource in resources if requests.get(resource))
 
 
-@rule("L12", "error", "A workload that can never be admitted blocks a StrictFIFO queue permanently.")
+@rule("L12", "error", "A workload that can never be admitted blocks a StrictFIFO queue for ever.")
 def head_blocks_for_ever(context: LintContext) -> Iterator[Hit]:
     """At the head of a StrictFIFO queue it stays, and what comes after it waits."""
     for queue in context.queues:
@@ -75,7 +75,7 @@ def _alone(context: LintContext, workload: Workload) -> str:
     return f"{found[1]}: {found[2]}" if found and not found[0] and found[1] in _NEVER else ""
 
 
-@rule("L13", "warning", "A pod set gets each resource from one flavor, never from two flavors combined.")
+@rule("L13", "warning", "A pod set gets each resource from one flavor, never from two together.")
 def fits_no_single_flavor(context: LintContext) -> Iterator[Hit]:
     """What is enough in all may still be too little in each flavor."""
     for queue in context.queues:
@@ -113,7 +113,7 @@ def _requests(context: LintContext, pod_set: PodSet) -> dict[str, int]:
     return found
 
 
-@rule("L18", "note", "Kueue does not manage a job that names no queue.")
+@rule("L18", "note", "A job that names no queue is none of Kueue's.")
 def left_alone(context: LintContext) -> Iterator[Hit]:
     """It runs at once, beside all quotas, unless manageJobsWithoutQueueName is on."""
     manifest = context.manifest
