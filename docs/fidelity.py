@@ -33,12 +33,15 @@ def citations(path: Path) -> list[str]:
 
 
 def table() -> str:
-    """Return the table, with one row for each file that names files of Kueue."""
-    rows = ["| file of kueuepy | files of Kueue |", "| --- | --- |"]
+    """Return the table, with one row for each folder whose files name files of Kueue."""
+    folders: dict[str, set[str]] = {}
     for path in sorted((ROOT / "src").rglob("*")):
         if path.suffix in {".cc", ".h", ".py"} and (cited := citations(path)):
-            links = ", ".join(f"`{name}`" for name in cited)
-            rows.append(f"| `{path.relative_to(ROOT).as_posix()}` | {links} |")
+            folders.setdefault(path.parent.relative_to(ROOT).as_posix(), set()).update(cited)
+    rows = ["| folder of kueuepy | files of Kueue |", "| --- | --- |"]
+    for folder, cited in folders.items():
+        names = ", ".join(f"`{name}`" for name in sorted(cited))
+        rows.append(f"| `{folder}` | {names} |")
     return "\n".join(rows) + "\n"
 
 
