@@ -1,6 +1,6 @@
-"""Writes into `fidelity.md` which files of Kueue each file here mirrors: `python docs/fidelity.py [--check]`.
+"""Write the table of mirrored files into `fidelity.md`: `python docs/fidelity.py [--check]`.
 
-The table is taken from the sources: a C++ comment or a Python docstring that names a file of Kueue.
+The table lists the files of Kueue that the C++ comments and the Python sources name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _COMMENT = re.compile(r"^\s*//+ ?(.*)$", re.MULTILINE)
 
 
 def citations(path: Path) -> list[str]:
-    """The files and packages of Kueue that a source names, in alphabetical order."""
+    """Return the files and packages of Kueue that a source names, in alphabetical order."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
         text = "\n".join(_COMMENT.findall(text))
@@ -33,24 +33,27 @@ def citations(path: Path) -> list[str]:
 
 
 def table() -> str:
-    """The table, one row for each file that mirrors something."""
-    rows = ["| here | in Kueue |", "| --- | --- |"]
+    """Return the table, with one row for each folder whose files name files of Kueue."""
+    folders: dict[str, set[str]] = {}
     for path in sorted((ROOT / "src").rglob("*")):
         if path.suffix in {".cc", ".h", ".py"} and (cited := citations(path)):
-            links = ", ".join(f"`{name}`" for name in cited)
-            rows.append(f"| `{path.relative_to(ROOT).as_posix()}` | {links} |")
+            folders.setdefault(path.parent.relative_to(ROOT).as_posix(), set()).update(cited)
+    rows = ["| folder of kueuepy | files of Kueue |", "| --- | --- |"]
+    for folder, cited in folders.items():
+        names = ", ".join(f"`{name}`" for name in sorted(cited))
+        rows.append(f"| `{folder}` | {names} |")
     return "\n".join(rows) + "\n"
 
 
 def written(page: str) -> str:
-    """The page with a fresh table between its marks."""
+    """Return the page with a new table between its marks."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return before + BEGIN + "\n" + table() + "\n" + END + after
 
 
 def main() -> int:
-    """Writes the page, or with `--check` says whether it is up to date."""
+    """Write the page; with `--check`, return 1 if it is out of date."""
     old = PAGE.read_text(encoding="utf-8")
     new = written(old)
     if "--check" in sys.argv[1:]:

@@ -1,4 +1,4 @@
-"""Versions of Kueue: what differs between the releases whose decisions can be asked for."""
+"""The supported releases of Kueue, and the differences between them."""
 
 from kueuepy.profiles.gates import DEFAULTS, DEPENDENCIES, LOCKED, effective
 from kueuepy.profiles.metrics import METRICS_SINCE, has_metric

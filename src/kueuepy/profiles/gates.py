@@ -107,7 +107,7 @@ WorkloadRequestUseMergePatch -15
 WorkloadValidateResourcesAreNonNegative +18
 WorkloadValidationForPodSetMetadata +18
 """
-"""A gate a line: from which minor release on it is on (+), off (-), locked on (!), locked off (?), gone (x)."""
+"""One gate per line, with its states by minor release: on (+), off (-), locked on (!), locked off (?), removed (x)."""
 
 _TAS = ("TopologyAwareScheduling",)
 DEPENDENCIES: dict[str, tuple[str, ...]] = {
@@ -130,11 +130,11 @@ DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "DRAExtendedResources": ("DynamicResourceAllocation",),
     "FlavorFungibilityPreserveScanProgress": ("FlavorFungibility",),
 }
-"""Gates that a gate needs to be on while it is on."""
+"""The gates that must be on while a gate is on."""
 
 
 def _tables() -> tuple[dict[Release, dict[str, bool]], dict[Release, frozenset[str]]]:
-    """By release: its gates with their defaults, and those that are locked."""
+    """Return the defaults of the gates, and the locked gates, by release."""
     defaults: dict[Release, dict[str, bool]] = {release: {} for release in RELEASES}
     locked: dict[Release, set[str]] = {release: set() for release in RELEASES}
     for line in _HISTORY.split("\n"):
@@ -154,21 +154,20 @@ def _tables() -> tuple[dict[Release, dict[str, bool]], dict[Release, frozenset[s
 
 
 DEFAULTS, LOCKED = _tables()
-"""By release: every gate that it has with its default, and the gates that can no longer be changed."""
+"""By release: the default of each gate, and the gates whose state can no longer be changed."""
 
 
 _BECAME = {
     "DynamicResourceAllocation": "KueueDRAIntegration",
     "DRAExtendedResources": "KueueDRAIntegrationExtendedResource",
 }
-"""Gates of earlier releases that have another name now."""
+"""Renamed gates of earlier releases, with their present names."""
 
 
 def effective(release: Release, settings: Mapping[str, bool]) -> dict[str, bool]:
-    """Whether each gate of the present is on in a release with these settings.
+    """Return whether each gate of the mirrored commit is on in a release with these settings.
 
-    A gate that the release does not have yet is off: it then decides as the present does without it. A gate that was
-    renamed since is under both names.
+    A gate that the release does not have is off. A renamed gate is included under both names.
     """
     gates = {**dict.fromkeys(DEFAULTS[RELEASES[-1]], False), **DEFAULTS[release], **settings}
     return {**gates, **{new: True for old, new in _BECAME.items() if gates.get(old)}}

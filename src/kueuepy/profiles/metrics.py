@@ -1,6 +1,8 @@
-"""Metrics: which release was the first to have each.
+"""The first release of each metric.
 
-Source: `pkg/metrics/metrics.go` of each release. A name that is not here is older than the oldest with a profile.
+Metrics that are not listed are older than the oldest supported release.
+
+Source: `pkg/metrics/metrics.go` of each release.
 """
 
 from kueuepy.profiles.releases import Release
@@ -24,11 +26,11 @@ _SINCE = {
     """,
 }
 METRICS_SINCE = {name: minor for minor, names in _SINCE.items() for name in names.split()}
-"""The minor release that brought a metric, by its name without `kueue_`."""
+"""The minor release that added a metric, by the name of the metric without `kueue_`."""
 
 
 def has_metric(release: Release, name: str) -> bool:
-    """Whether a release exports a metric.
+    """Return whether a release exports a metric.
 
     >>> from kueuepy.profiles import release_of
     >>> has_metric(release_of("v0.17"), "cohort_info"), has_metric(release_of("v0.18"), "cohort_info")

@@ -1,4 +1,4 @@
-"""The releases of Kueue whose decisions can be asked for."""
+"""The supported releases of Kueue."""
 
 import re
 from functools import cache
@@ -12,9 +12,9 @@ class Release(msgspec.Struct, frozen=True, order=True):
     """A minor release of Kueue.
 
     Attributes:
-        minor: Its number: 18 of v0.18.
-        patch: The patch release whose code was read and measured, the newest there was.
-        name: How it is called, such as `v0.18`.
+        minor: The minor version, such as 18 for v0.18.
+        patch: The patch release that the profile is based on, the newest one at that time.
+        name: The name of the release, such as `v0.18`.
     """
 
     minor: int
@@ -22,17 +22,17 @@ class Release(msgspec.Struct, frozen=True, order=True):
     name: str
 
     def __str__(self) -> str:
-        """The release's name."""
+        """Return the name of the release."""
         return self.name
 
     @property
     def newest(self) -> str:
-        """The patch release that stands for it, or its own name where it is none yet."""
+        """The patch release that the profile is based on, such as `v0.18.6`; `v0.20-devel` for the mirrored commit."""
         return f"v0.{self.minor}.{self.patch}" if self.name != DEVELOPMENT else DEVELOPMENT
 
 
 DEVELOPMENT = "v0.20-devel"
-"""The commit that this project mirrors; not released yet."""
+"""The commit that kueuepy mirrors; it is not released yet."""
 
 RELEASES = (
     Release(15, 8, "v0.15"),
@@ -42,22 +42,23 @@ RELEASES = (
     Release(19, 2, "v0.19"),
     Release(20, 0, DEVELOPMENT),
 )
-"""Every release with a profile, the present one last."""
+"""All releases with a profile, the mirrored commit last."""
 
 _VERSION = re.compile(r"v?0\.(\d+)(?:\.(\d+)|-devel)?")
 
 
 @cache
 def release_of(version: str) -> Release:
-    """The release that a version names: `v0.18`, `0.18` or one of its patches, `v0.18.2`.
+    """Return the release of a version, such as `v0.18`, `0.18` or `v0.18.2`.
 
-    Patches are answered for by the newest one; a rule says in which it changed (`Rule.fixed`).
+    All patch releases of a minor release have the same profile; `Rule.fixed` lists the patch releases in which a rule
+    changed.
 
     >>> release_of("v0.18.2").newest
     'v0.18.6'
 
     Raises:
-        InvalidSpecError: It names no release with a profile.
+        InvalidSpecError: The version has no profile.
     """
     found = _VERSION.fullmatch(version) if isinstance(version, str) else None
     for release in RELEASES:

@@ -1,8 +1,8 @@
-"""What releases of Kueue decide otherwise than the present one: one table, a row a rule.
+"""The rules in which releases of Kueue differ from the mirrored commit, as one table with one row for each rule.
 
-The core reads each rule where it applies (`src/cpp/model/release.h` has a field of its name); what a feature gate turns
-on or off is no rule but a default (`profiles/gates.py`). To end the support of a release, its rows go, and then the
-fields that no row names any more.
+The core applies each rule (`src/cpp/model/release.h` has a field with its name). Differences that a feature gate
+controls are not rules but defaults of gates (`profiles/gates.py`). To end the support of a release, remove its rows,
+and then the fields that no row names.
 """
 
 from typing import Literal
@@ -16,11 +16,11 @@ class Rule(msgspec.Struct, frozen=True):
     """One difference between releases.
 
     Attributes:
-        name: What it is called, in the core as here.
-        kind: Whether it changes decisions, or only the texts that tell of them.
-        fixed: The first patch releases that no longer have it, one for each minor release in which that changed.
-        what: What the releases before do, and what is done since.
-        source: Where in Kueue it lies, and the change.
+        name: The name of the rule, which is the same in the core.
+        kind: `decisions` if the rule changes decisions, `texts` if it changes only messages.
+        fixed: The first patch releases without the rule, one for each minor release in which it was removed.
+        what: The behaviour of the earlier releases, and of the fixed ones.
+        source: The file and function in Kueue, and the pull request of the change.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Rule(msgspec.Struct, frozen=True):
     source: str
 
     def holds_in(self, release: Release) -> bool:
-        """Whether the newest patch of a release still has it.
+        """Return whether the rule holds in the newest patch of a release.
 
         >>> rule = next(rule for rule in RULES if rule.name == "flavorless_quota_needs_all_checks")
         >>> [release.name for release in RELEASES if rule.holds_in(release)]
@@ -47,111 +47,114 @@ RULES = (
         "flavorless_quota_needs_all_checks",
         "decisions",
         ("v0.18.0",),
-        "quota without any flavor, of a workload that requests nothing that is covered, must pass all checks of its "
-        "queue; since then it needs none and is admitted at once",
+        "Workloads that get quota without a flavor, because no queue covers their requests, need all checks of "
+        "their queue; fixed releases admit them at once.",
         "pkg/workload/workload.go:admissionChecksForAdmission (#10890)",
     ),
     Rule(
         "scan_stops_at_first_missing_resource",
         "texts",
         ("v0.18.4",),
-        "the look at a flavor ends with the first resource that it lacks, in the random order of a Go map: which one "
-        "is named changes from run to run; since then all that lack are named",
+        "The check of a flavor stops at the first resource with too little quota, in the random order of a Go map, "
+        "so the named resource varies; fixed releases name all such resources.",
         "pkg/scheduler/flavorassigner/flavorassigner.go:findFlavorForPodSets (#13327, #13503)",
     ),
     Rule(
         "flavors_without_candidates_compete",
         "decisions",
         ("v0.18.5", "v0.19.1"),
-        "with preference PreemptionOverBorrowing, a flavor where preemption finds nobody wins over one that fits by "
-        "borrowing; since then it comes last",
+        "With the preference PreemptionOverBorrowing, a flavor without preemption candidates is preferred to a "
+        "flavor that fits by borrowing; fixed releases try it last.",
         "pkg/scheduler/flavorassigner/flavorassigner.go:isPreferred (#13616)",
     ),
     Rule(
         "label_keys_of_whole_group",
         "decisions",
         ("v0.17.6", "v0.18.2"),
-        "node selectors and affinity count for the labels that any flavor of the group has, so that a flavor without a "
-        "label does not do where it is asked for; since then only a flavor's own labels count",
+        "Node selectors and affinity are compared for the label keys of all flavors of a group, so a flavor without "
+        "a requested label does not match; fixed releases compare only the keys of the flavor itself.",
         "pkg/scheduler/flavorassigner/flavorassigner.go:flavorSelector (#12449)",
     ),
     Rule(
         "preemption_counts_pods",
         "decisions",
         ("v0.18.5", "v0.19.1"),
-        "in a ClusterQueue with quota for pods, victims must make room for the pods of the preemptor, too; since then "
-        "for what its containers request alone",
+        "In a ClusterQueue with quota for pods, preemption must also free quota for the pods of the preemptor; "
+        "fixed releases consider only the requests of its containers.",
         "pkg/scheduler/flavorassigner/flavorassigner.go:assignFlavors,TotalRequestsFor (#13503)",
     ),
     Rule(
         "zero_shares_do_not_borrow",
         "decisions",
         ("v0.17.0",),
-        "with fair sharing, a ClusterQueue or Cohort that borrows what counts for no share, as nothing of it may be "
-        "lent, gives no workload up; since then it does",
+        "With fair sharing, workloads of a ClusterQueue or Cohort that borrows only resources without lendable "
+        "quota, and so has the share 0, are not preempted; fixed releases can preempt them.",
         "pkg/scheduler/preemption/fairsharing/ordering.go:nextTarget",
     ),
     Rule(
         "usage_in_thousandths",
         "decisions",
         ("v0.18.5",),
-        "admission fair sharing keeps what LocalQueues consumed in whole thousandths, so that it drifts; since then in "
-        "billionths",
+        "Admission fair sharing stores consumed usage in whole thousandths, which accumulates rounding errors; "
+        "fixed releases store billionths.",
         "pkg/util/resource/resource.go:MulByFloat (#13621)",
     ),
     Rule(
         "pooled_entry_penalties",
         "decisions",
         ("v0.18.6",),
-        "entry penalties are one sum a LocalQueue: pushed in every ClusterQueue, for all pods and with the resource "
-        "pods, taken back for what was admitted, and never with admission checks; since then kept by workload",
+        "Entry penalties are one sum for each LocalQueue, for all pods and including the resource pods; they are "
+        "added in every ClusterQueue, subtracted for admitted workloads, and never used with admission checks; "
+        "fixed releases store them for each workload.",
         "pkg/cache/queue/afs/entry_penalties.go (#12786, #13844, #14153)",
     ),
     Rule(
         "pooled_penalties_stay",
         "decisions",
         ("v0.16.0",),
-        "a sum of entry penalties that has come down to nothing still counts as pending, so that usage is sampled at "
-        "every look",
+        "A sum of entry penalties that has decreased to zero still counts as pending, so usage is sampled at every "
+        "check; fixed releases ignore such a sum.",
         "pkg/cache/queue/afs/entry_penalties.go:Sub",
     ),
     Rule(
         "usage_starts_from_admitted",
         "decisions",
         ("v0.17.0",),
-        "a LocalQueue's consumed usage starts from what its workloads use then, whatever its status says; since then "
-        "from the status",
+        "The consumed usage of a LocalQueue starts with the present usage of its workloads, whatever its status "
+        "contains; fixed releases start with the status.",
         "pkg/controller/core/localqueue_controller.go:initializeAfsIfNeeded (#12783)",
     ),
     Rule(
         "check_evictions_name_no_state",
         "texts",
         ("v0.18.0",),
-        'an eviction by a check says "At least one admission check is false"; since then which check is in which state',
+        'The message of an eviction by a check is "At least one admission check is false"; fixed releases name the '
+        "check and its state.",
         "pkg/controller/core/workload_controller.go:reconcileCheckBasedEviction (#10623)",
     ),
     Rule(
         "nomination_texts_of_v0_17",
         "texts",
         ("v0.18.5",),
-        'the text of a namespace that does not match begins with a capital, and one that is missing "could not be '
-        'obtained"',
+        "The message for a namespace that does not match starts with a capital letter, and the message for a "
+        'missing namespace contains "could not be obtained"; fixed releases have other messages.',
         "pkg/scheduler/scheduler.go:nominate",
     ),
     Rule(
         "topology_faults_pass",
         "decisions",
         ("v0.17.5", "v0.18.1"),
-        "a pod set that asks for a topology, and whose resources got no flavor with one or several of them, is "
-        "admitted all the same, without a place; since then it is not admitted",
+        "A pod set that requests a topology is admitted without a topology assignment if the flavors of its "
+        "resources have no topology or several; fixed releases do not admit it.",
         "pkg/scheduler/flavorassigner/tas_flavorassigner.go:WorkloadsTopologyRequests (#12055)",
     ),
     Rule(
         "topology_usage_by_quota",
         "decisions",
         ("v0.17.5", "v0.18.1"),
-        "pods take of their nodes what quota counts of them, and within a cycle that once for each resource, so that "
-        "two workloads that fit on one node do not get it in one cycle; since then what their templates request",
+        "The usage of a node is the quota usage of its pods, counted once for each resource within a cycle, so two "
+        "workloads that fit on one node do not get it in the same cycle; fixed releases use the requests of the pod "
+        "templates.",
         "pkg/scheduler/flavorassigner/flavorassigner.go:ComputeTASNetUsage, pkg/workload/workload.go:"
         "totalRequestsFromAdmission (#12006)",
     ),
@@ -159,62 +162,66 @@ RULES = (
         "moved_pods_are_uncounted",
         "decisions",
         ("v0.18.6", "v0.19.2"),
-        "pods that go to another node because theirs failed take no room there within the cycle that moves them; since "
-        "then they do",
+        "Pods that move from a failed node to another node are not counted there within the cycle that moves them; "
+        "fixed releases count them.",
         "pkg/scheduler/flavorassigner/flavorassigner.go:ComputeTASNetUsage (#14572)",
     ),
     Rule(
         "earlier_pod_sets_take_no_slot",
         "decisions",
         ("v0.16.9", "v0.17.0"),
-        "the pods of a workload's earlier pod sets do not count among those that a node can take while later ones are "
-        "placed; since then they do",
+        "Pods of the earlier pod sets of a workload do not count towards the pod limit of a node while later pod "
+        "sets are placed; fixed releases count them.",
         "pkg/util/tas/tas_assignment.go:ComputeUsagePerDomain (#8580)",
     ),
     Rule(
         "pod_sets_without_requests_inherit_nothing",
         "decisions",
         ("v0.18.5", "v0.19.1"),
-        "a pod set of a group that requests nothing that is covered gets no flavor, and so no place; since then the "
-        "flavor of its group that has a topology",
+        "A pod set of a group gets no flavor, and so no topology assignment, if none of its requests is covered; "
+        "fixed releases assign it the flavor with a topology of its group.",
         "pkg/scheduler/flavorassigner/flavorassigner.go:resolvePodSetFlavors (#12562)",
     ),
     Rule(
         "devices_by_count_only",
         "decisions",
         ("v0.18.0",),
-        "with the gate DynamicResourceAllocation, templates with constraints, config, selectors or adminAccess are "
-        "refused, and ResourceSlices are not read; since then selectors are matched with the devices of the cluster",
+        "With the gate DynamicResourceAllocation, templates with constraints, config, selectors or adminAccess are "
+        "refused, and ResourceSlices are ignored; fixed releases match selectors with the devices of the cluster.",
         "pkg/dra/claims.go:countDevicesPerClass",
     ),
     Rule(
         "device_admin_access_refused",
         "decisions",
         ("v0.20.0",),
-        "a template with adminAccess is refused; since then its devices count nothing",
+        "A template with adminAccess is refused; fixed releases do not count its devices.",
         "pkg/dra/claims.go:countDevicesPerClass",
     ),
 )
-"""Every rule; a release has all that a newer one has."""
+"""All rules. A rule of a release also holds in all older releases."""
 
 
 _RANDOM = (
-    "which of several lacking resources a text names, how far the search through flavors got, and so, seldom, whether "
-    "a workload becomes inadmissible: pod sets' requests are walked in the random order of a Go map until v0.18.4"
+    "Until v0.18.4, Kueue iterates over the requests of a pod set in the random order of a Go map. This order decides "
+    "which of several missing resources a message names, how far the search for a flavor gets and, rarely, whether a "
+    "workload becomes inadmissible."
 )
 _PANIC = (
-    "with fair sharing, a ClusterQueue without a cohort whose own candidates make no room: the scheduler panics until "
-    "v0.18.0 (pkg/scheduler/preemption/fairsharing/ordering.go:Iter, #10891); here there are no victims, and it waits"
+    "Until v0.18.0, the scheduler panics with fair sharing if preemption within a ClusterQueue without a cohort does "
+    "not free enough quota (pkg/scheduler/preemption/fairsharing/ordering.go:Iter, #10891). In kueuepy, the workload "
+    "waits."
 )
 _SECOND_PASSES = (
-    "waitForPodsReady.blockAdmission and a workload's second pass for its topology: until v0.18.4 the pass waits as "
-    "well, unsets the workload's own reservation, and so races with the controller that puts it back into its queue "
-    "(pkg/scheduler/scheduler.go:waitForPodsReadyIfBlocked, #13685); here it does not wait, as since then"
+    "Until v0.18.4, waitForPodsReady.blockAdmission also delays the second pass of a workload for its topology. The "
+    "pass then removes the workload's reservation, and races with the controller that requeues the workload "
+    "(pkg/scheduler/scheduler.go:waitForPodsReadyIfBlocked, #13685). In kueuepy the pass is not delayed."
 )
 
 
 def open_answers(release: Release) -> tuple[str, ...]:
-    """Where a release answers at random, or does not answer: what is given here is one answer, or the next release's.
+    """Return the cases in which a release answers at random or not at all.
+
+    In these cases, kueuepy returns one of the possible answers, or the answer of the next release.
 
     >>> len(open_answers(RELEASES[0])), open_answers(RELEASES[-1])
     (3, ())
@@ -223,8 +230,8 @@ def open_answers(release: Release) -> tuple[str, ...]:
 
 
 def rules_of(release: Release) -> tuple[Rule, ...]:
-    """The rules that hold in a release; none in the present one."""
+    """Return the rules that hold in a release; an empty tuple for the mirrored commit."""
     return tuple(rule for rule in RULES if rule.holds_in(release))
 
 
-assert not rules_of(RELEASES[-1]), "the present release differs from itself"
+assert not rules_of(RELEASES[-1]), "the mirrored commit differs from itself"

@@ -1,4 +1,4 @@
-"""What kueuepy is held against, for programs: the version of Kueue, its feature gates, and what is left out."""
+"""The Kueue version that kueuepy mirrors, as data: its feature gates and the parts that are not modelled."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _EFFECTIVE = """
     TASValidateWorkloadSliceSize WorkloadValidateResourcesAreNonNegative WorkloadValidationForPodSetMetadata
 """
 EFFECTIVE_GATES = frozenset(_EFFECTIVE.split())
-"""The feature gates that change something here; the others are known by name."""
+"""The feature gates that kueuepy models; the others are accepted but have no effect."""
 
 LEFT_OUT = {
-    "the controllers of admission checks": "not run; a check is as it is set, or answered by `checks`",
-    "MultiKueue": "between the clusters of a `Fleet`, for batch Jobs; elastic jobs and groups are not dispatched",
-    "allocation of devices": "devices are counted, never allocated; a CEL function that is not evaluated is an error",
-    "concurrent admission and other alpha features": "read and validated; without effect",
-    "pods and their failures": "a job's pods are ready, failed or done when they are said to be",
-    "retention of finished objects": "they stay until they are deleted",
+    "controllers of admission checks": "not run; set the state of a check, or pass functions as `checks`",
+    "MultiKueue": "only between the clusters of a `Fleet`, for batch Jobs; elastic jobs and groups are not dispatched",
+    "allocation of devices": "devices are counted but not allocated; an unsupported CEL function is an error",
+    "concurrent admission and other alpha features": "read and validated, but without effect",
+    "pods and their failures": "pods of a job are ready, failed or finished when the caller reports it",
+    "retention of finished objects": "finished objects remain until they are deleted",
 }
-"""What Kueue does and kueuepy does not, and what it does instead."""
+"""The parts of Kueue that are not modelled, and what kueuepy does instead."""
 
 _REPLAYED = """
     Q-01 Q-02 Q-05 Q-06 Q-07 Q-08 QT-01 QT-02 QT-03 QT-04 QT-05 QT-06 QT-07 QT-08 QT-09 QT-11 QT-12 QT-13 QT-14 QT-15
@@ -45,15 +45,15 @@ _REPLAYED = """
     PR-22 FS-02 FS-08 FS-09 FS-10 FS-12 WL-08
 """
 REPLAYED = tuple(_REPLAYED.split())
-"""The acceptance tests whose numbers were also found by running Kueue's scheduler itself."""
+"""The acceptance tests whose results were confirmed by running Kueue's scheduler."""
 
 
 class Gate(msgspec.Struct, frozen=True):
     """A feature gate of Kueue.
 
     Attributes:
-        default: Whether it is on unless a Configuration says otherwise.
-        effective: Whether it changes something here.
+        default: Whether the gate is on unless a Configuration turns it off.
+        effective: Whether kueuepy models the gate; otherwise it has no effect.
     """
 
     default: bool
@@ -61,19 +61,19 @@ class Gate(msgspec.Struct, frozen=True):
 
 
 class Fidelity(msgspec.Struct, frozen=True):
-    """What kueuepy is held against.
+    """The release of Kueue that kueuepy mirrors, and the limits of the model.
 
     Attributes:
         kueuepy: The version of kueuepy.
-        commit: The commit of kubernetes-sigs/kueue whose decisions are right.
-        version: Its version.
-        api_versions: The versions of Kueue's API that are read; the last one is written.
-        feature_gates: Every feature gate of that commit.
-        job_kinds: The kinds of jobs that are read, `group/version Kind`.
-        left_out: What Kueue does and kueuepy does not, and what it does instead.
-        replayed: The rows of acceptance tests whose numbers were found by running Kueue's scheduler itself.
-        rules: What the release decides otherwise than that commit, beside the defaults of its feature gates.
-        open_answers: Where the release itself answers at random, or does not answer.
+        commit: The commit of kubernetes-sigs/kueue that kueuepy mirrors.
+        version: The release of Kueue, such as `v0.18.6`.
+        api_versions: The versions of Kueue's API that kueuepy reads; it writes the last one.
+        feature_gates: Every feature gate of the release, by name.
+        job_kinds: The kinds of jobs that kueuepy reads, as `group/version Kind`.
+        left_out: The parts of Kueue that are not modelled, and what kueuepy does instead.
+        replayed: The ids of the acceptance tests whose results were confirmed by running Kueue's scheduler.
+        rules: The rules in which the release differs from that commit, apart from the defaults of feature gates.
+        open_answers: The cases in which Kueue's own answer is random or missing in this release.
     """
 
     kueuepy: str
@@ -90,19 +90,25 @@ class Fidelity(msgspec.Struct, frozen=True):
 
 @checked
 def fidelity(version: str = VERSION) -> Fidelity:
-    """What kueuepy is held against, for programs that have to know; as JSON by `msgspec.json.encode`.
+    """Return the version of Kueue that kueuepy mirrors, its feature gates, and the parts that are not modelled.
+
+    Convert the result to JSON with `msgspec.json.encode`.
 
     Args:
-        version: A release of Kueue, such as `v0.18`; by default the one that is mirrored.
+        version: A release of Kueue, such as `v0.18`; by default the mirrored commit.
 
-    >>> found = fidelity()
-    >>> found.commit, found.api_versions[-1], found.feature_gates["PartialAdmission"].default
-    ('ff69552e79', 'v1beta2', True)
-    >>> [rule.name for rule in fidelity("v0.18").rules], fidelity("v0.18").version
-    (['device_admin_access_refused'], 'v0.18.6')
+    Returns:
+        The data of that release.
 
     Raises:
         InvalidSpecError: The release has no profile.
+
+    Example:
+        >>> found = fidelity()
+        >>> found.commit, found.api_versions[-1], found.feature_gates["PartialAdmission"].default
+        ('ff69552e79', 'v1beta2', True)
+        >>> [rule.name for rule in fidelity("v0.18").rules], fidelity("v0.18").version
+        (['device_admin_access_refused'], 'v0.18.6')
     """
     from kueuepy.jobs import kinds  # noqa: PLC0415 - only on use
 
