@@ -1,1 +1,1 @@
-"""A cluster of the user: its recorded history, and how far the decisions of kueuepy agree with it."""
+"""Recordings of real clusters, and the agreement of kueuepy's decisions with them."""

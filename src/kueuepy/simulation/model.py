@@ -100,7 +100,8 @@ class Record(msgspec.Struct, frozen=True):
         decisions: Whether to record every decision; `True` by default.
         runs: Whether to record every admission and its outcome; `True` by default.
         usage: Whether to record usage, waiting jobs and shares over time. `True` (the default) or `changes` records
-            each change, a time such as `1h` records one value per interval of this length, and `False` records nothing.
+            each change, a time such as `1h` records the values at intervals of this length, and `False` records
+            nothing.
             This setting limits the resolution of pictures and of metrics for a time window.
         cycles: Whether to record every scheduling cycle with its numbers of heads, admissions and evictions; `False` by
             default.

@@ -342,8 +342,8 @@ def simulate(
         model: The cost of an eviction. By default, an evicted job restarts from the beginning.
         events: Changes during the simulation.
         clock: The duration of a scheduling cycle; 0 by default.
-        delays: Delays of admission checks and pod starts, and node failures. For a Fleet, also a dict of such lists by
-            the name of the worker cluster.
+        delays: Delays of admission checks and pod starts, and node failures. For a Fleet, `model`, `clock` and `delays`
+            may also be dicts by name of the cluster, in which the manager is named `manager`.
         until: Stop the simulation at this time after the first submission. Jobs that have not finished by then count as
             unfinished. By default, the simulation runs until no event is left.
         warmup: Length of the warm-up after the first submission; 0 by default. Jobs submitted during the warm-up run,
