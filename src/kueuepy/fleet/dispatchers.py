@@ -54,7 +54,7 @@ class External(msgspec.Struct, frozen=True):
     choose: Callable[[Workload, Mapping[str, Any], float], Sequence[str] | None] | None = None
 
 
-Dispatcher = Union[AllAtOnce, Incremental, External]  # noqa: UP007 - at run time
+Dispatcher = Union[AllAtOnce, Incremental, External]  # noqa: UP007 - evaluated at run time
 DispatcherName = Literal["AllAtOnce", "Incremental", "External"]
 
 

@@ -114,7 +114,7 @@ class FleetScheduler:
         self.restart()
 
     def restart(self) -> None:
-        """Restart MultiKueue's controllers, as a restart of the manager's Kueue does; all workers are then connected."""
+        """Restart MultiKueue's controllers, like a restart of Kueue on the manager; all workers are then connected."""
         engines = [(name, scheduler.engine) for name, scheduler in self.workers.items()]
         checks = self.fleet.numbered_checks()
         self._dispatch = Dispatch(self.manager.engine, engines, checks, self.fleet.options())
@@ -293,11 +293,11 @@ class FleetScheduler:
         """Return an independent copy with the same state."""
         with self._locked():
             twin = FleetScheduler.__new__(FleetScheduler)
-            twin.fleet, twin._connected = self.fleet, dict(self._connected)  # noqa: SLF001 - of its own class
+            twin.fleet, twin._connected = self.fleet, dict(self._connected)  # noqa: SLF001 - same class
             twin.manager = self.manager.fork()
             twin.workers = {name: scheduler.fork() for name, scheduler in self.workers.items()}
             engines = [scheduler.engine for scheduler in twin.workers.values()]
-            twin._dispatch = self._dispatch.fork(twin.manager.engine, engines)  # noqa: SLF001 - of its own class
+            twin._dispatch = self._dispatch.fork(twin.manager.engine, engines)  # noqa: SLF001 - same class
             return twin
 
     def _set_connected(self, clusters: tuple[str, ...], *, connected: bool) -> None:

@@ -45,7 +45,7 @@ def arrow_columns(table: Any) -> dict[str, Any]:
     try:
         found = pyarrow.table(table)
     except (TypeError, ValueError) as error:
-        raise InvalidSpecError(f"jobs: {table!r} is no Arrow table: {error}") from None
+        raise InvalidSpecError(f"jobs: {table!r} is not an Arrow table: {error}") from None
     return _from_pyarrow(found)
 
 

@@ -104,7 +104,7 @@ class JobColumns(Columns):
             "templates": self.templates,
             "quota_events": self.quota_events,
         }
-        twin._hold(columns, **{**kept, **other})  # noqa: SLF001 - of its own class
+        twin._hold(columns, **{**kept, **other})  # noqa: SLF001 - same class
         return twin
 
     def _changed(self, **columns: Any) -> Self:
@@ -190,7 +190,7 @@ class JobColumns(Columns):
         submit = self["submit"]
         found = self.where((submit >= low) & (submit < high))
         moved = {name: found[name] - low for name in ("submit", CREATED, "recorded_start") if name in found.names}
-        return found._changed(**moved)  # noqa: SLF001 - of its own class
+        return found._changed(**moved)  # noqa: SLF001 - same class
 
     def scale_load(self, factor: float) -> Self:
         """Return the jobs with a different arrival rate: the gaps between submissions are divided by the factor.
@@ -284,7 +284,7 @@ class JobColumns(Columns):
         for name, rows in self._groups(by):
             runtime[rows] = distribution.nanoseconds(draws(seed, f"runtime {name}", len(rows)))
         twin = self._changed(runtime=runtime)
-        twin._expect(runtime < LONGEST - self["submit"], "with_runtime", "runtime", distribution)  # noqa: SLF001 - of its own class
+        twin._expect(runtime < LONGEST - self["submit"], "with_runtime", "runtime", distribution)  # noqa: SLF001 - same class
         return twin
 
     def _groups(self, by: str | None) -> list[tuple[str, NDArray[np.int64]]]:
@@ -350,7 +350,7 @@ class JobColumns(Columns):
         """
         columns, changes = cleaned(self)
         kept = [note for note in self.notes if not note[0].endswith("see Jobs.clean")]
-        return self._changed(**columns)._with_notes((*kept, *change_notes(changes)))  # noqa: SLF001 - of its own class
+        return self._changed(**columns)._with_notes((*kept, *change_notes(changes)))  # noqa: SLF001 - same class
 
     def cleaning(self) -> Columns:
         """Return the changes that `clean` makes: columns `column`, `before`, `after`, and the number of `rows`."""

@@ -46,7 +46,7 @@ _HEADER = (
 _TITLES = {
     "share": "weighted share of each ClusterQueue",
     "usage": "usage of each ClusterQueue",
-    "waiting": "workloads that wait in each ClusterQueue",
+    "waiting": "waiting workloads in each ClusterQueue",
     "consumed": "decayed usage of each LocalQueue",
 }
 _SHOWN = 20
@@ -290,10 +290,8 @@ class Comparison:
         """Return the warnings, a table of ClusterQueues and policies, and the first jobs whose outcome differs."""
         lines = [*self._warnings(), *_aligned([_HEADER, *self.rows()])]
         changes = self.changes
-        lines.append(
-            f"{len(changes)} of {counted(len(self.before.jobs), 'job')} {verb(len(changes), 'fare')} otherwise"
-            f"{self._pair()}"
-        )
+        of_all = f"{len(changes)} of {counted(len(self.before.jobs), 'job')}"
+        lines.append(f"{of_all} {verb(len(changes), 'have')} a different outcome{self._pair()}")
         lines += [f"  {c.workload}: {_job(c.before)} → {_job(c.after)}" for c in changes[:_SHOWN]]
         if len(changes) > _SHOWN:
             lines.append(f"  and {len(changes) - _SHOWN} more: see .changes")
@@ -307,8 +305,8 @@ class Comparison:
         """Return warnings, metrics, queues and the first jobs whose outcome differs, as tables for display."""
         first, last = self.names[0], self.names[-1]
         changes = [(c.workload, _job(c.before), _job(c.after)) for c in self.changes[:_SHOWN]]
-        caption = f"jobs that fare otherwise{self._pair()}: {len(self.changes)} of {len(self.before.jobs)}"
-        warned = [Sheet(("to know before",), [(text,) for text in self._warnings()])] if self._warnings() else []
+        caption = f"jobs with a different outcome{self._pair()}: {len(self.changes)} of {len(self.before.jobs)}"
+        warned = [Sheet(("warning",), [(text,) for text in self._warnings()])] if self._warnings() else []
         return (
             *warned,
             Sheet(("figure", *self.names), self.figures()),

@@ -61,7 +61,7 @@ def interval(scope: Scope, name: str, value: Any) -> Interval:
     field, _, cell = name.partition(" ")
     source = FIGURES[field].source if field in FIGURES else None
     if source == "most":
-        raise InvalidSpecError(f'interval: "{name}" is a maximum: one run has one, so that there is no interval')
+        raise InvalidSpecError(f'interval: "{name}" is a maximum, for which one simulation gives no interval')
     if source not in ("jobs", "time"):
         allowed = ", ".join(name for name, figure in FIGURES.items() if figure.source in ("jobs", "time"))
         raise InvalidSpecError(f'interval: "{name}" is not a figure with an interval; those are {allowed}')

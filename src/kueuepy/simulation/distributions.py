@@ -190,7 +190,7 @@ class Empirical(_Times, frozen=True):
         return known[np.floor(u * len(known)).astype(np.int64)]
 
 
-Distribution = Union[Constant, Exponential, ShiftedExponential, LogNormal, Weibull, Empirical]  # noqa: UP007 - at run time
+Distribution = Union[Constant, Exponential, ShiftedExponential, LogNormal, Weibull, Empirical]  # noqa: UP007 - evaluated at run time
 
 
 def distribution_of(value: Any) -> Distribution:

@@ -288,7 +288,7 @@ def _copies(run: FleetPrepared) -> CopiesTable:
 
 def _loops(run: FleetPrepared, sites: Sequence[Any]) -> tuple[PreemptionLoop, ...]:
     """Return the preemption loops of all clusters, and workloads that are dispatched in an endless loop."""
-    from kueuepy.simulation.moments import workload_key  # noqa: PLC0415 - they use each other's kinds
+    from kueuepy.simulation.moments import workload_key  # noqa: PLC0415 - circular import
 
     found = [
         PreemptionLoop(at, period, times, tuple(sorted(workload_key(run, row) for row in rows)))

@@ -84,10 +84,10 @@ class FleetPrepared(Prepared):
             lost |= (clusters == number) & np.isin(queue.codes, absent)
         if not lost.any() or self.settings.missing == "wait":
             if lost.any():
-                self.notes = (*self.notes, ("wait for a LocalQueue that is not there", int(lost.sum())))
+                self.notes = (*self.notes, ("wait for a LocalQueue that does not exist", int(lost.sum())))
             return table
         if self.settings.missing == "skip":
-            self.notes = (*self.notes, ("left out: their LocalQueue is not there", int(lost.sum())))
+            self.notes = (*self.notes, ("left out: their LocalQueue does not exist", int(lost.sum())))
             return table.where(~lost)
         rows = np.flatnonzero(lost)
         name, cluster = queue[int(rows[0])], self.names[int(clusters[rows[0]])]
@@ -207,7 +207,7 @@ class FleetPrepared(Prepared):
 
     def workload_of(self, row: int) -> Workload:
         """Return the Workload of a job as it was submitted."""
-        from kueuepy.simulation.moments import workload_of  # noqa: PLC0415 - they use each other's kinds
+        from kueuepy.simulation.moments import workload_of  # noqa: PLC0415 - circular import
 
         return workload_of(self, row)
 
@@ -270,7 +270,7 @@ class FleetPrepared(Prepared):
         Args:
             number: The index of the cluster; 0 is the manager.
         """
-        from kueuepy.simulation.moments import scheduler_on  # noqa: PLC0415 - they use each other's kinds
+        from kueuepy.simulation.moments import scheduler_on  # noqa: PLC0415 - circular import
 
         return scheduler_on(self, self.bases[number], self.core.fork(number))
 

@@ -54,7 +54,9 @@ def jobs_of(items: Any, around: JobContext | None = None) -> JobColumns:
 
 
 def _no_job(item: Any) -> InvalidSpecError:
-    return InvalidSpecError(f"jobs: {item!r} is no job; read files with Jobs.read, or kueuepy.load and give its jobs")
+    return InvalidSpecError(
+        f"jobs: {item!r} is not a job; read files with Jobs.read, or with kueuepy.load and pass its jobs"
+    )
 
 
 def _is_frame(item: Any) -> bool:
@@ -131,7 +133,7 @@ def of_manifests(manifests: Any, runtime: Any) -> JobColumns:
     if isinstance(runtime, Mapping):
         given = [runtime.get(found.name_of(row)) for row in range(len(found))]
         known = found.assign(runtime=[NEVER if time is None else time for time in given])["runtime"]
-        return found._changed(runtime=np.where(known < 0, found["runtime"], known))  # noqa: SLF001 - of one room
+        return found._changed(runtime=np.where(known < 0, found["runtime"], known))  # noqa: SLF001 - same package
     return found.assign(runtime=runtime)
 
 
@@ -154,7 +156,7 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
     found = JobColumns({"queue": [], "submit": [], "runtime": []})
     uids = np.empty(len(templates), object)
     uids[:] = [workload.uid or "" for workload in templates]
-    return found._with(  # noqa: SLF001 - of one room
+    return found._with(  # noqa: SLF001 - same package
         {
             "name": names,
             **({"uid": uids} if any(uids) else {}),
@@ -189,7 +191,7 @@ def concat(tables: Sequence[JobColumns]) -> JobColumns:
     first = tables[0]
     shifts = list(accumulate((len(table.templates) for table in tables[:-1]), initial=0))
     columns = {name: _joined(name, tables, shifts) for name in names}
-    return first._with(  # noqa: SLF001 - of one room
+    return first._with(  # noqa: SLF001 - same package
         columns,
         notes=tuple(sums(chain.from_iterable(table.notes for table in tables)).items()),
         templates=tuple(workload for table in tables for workload in table.templates),

@@ -108,7 +108,7 @@ def _absent(jobs: JobColumns, there: Mapping[str, str]) -> Iterator[str]:
     counts = np.bincount(queue.codes, minlength=len(queue.names))
     for name, count in zip(queue.names, counts.tolist(), strict=True):
         if count and name not in there:
-            yield f"{counted(count, 'job')} {verb(count, 'name')} the LocalQueue {name}, which is not there"
+            yield f"{counted(count, 'job')} {verb(count, 'name')} the LocalQueue {name}, which does not exist"
 
 
 def _too_large(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> Iterator[str]:
@@ -120,8 +120,8 @@ def _too_large(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> 
             limit = most.get(there[name], {}).get(resource, 0)
             large = int(((jobs[resource] * pods)[queue.codes == code] > limit).sum())
             if large:
-                asking = f"{counted(large, 'job')} of {name} {verb(large, 'ask')}"
-                yield f"{asking} for more {resource} than it could ever hold, {limit / unit(resource):g}"
+                which = f"{counted(large, 'job')} of {name} {verb(large, 'request')}"
+                yield f"{which} more {resource} than the queue can ever get, {limit / unit(resource):g}"
 
 
 def _potential(cluster: Cluster) -> dict[str, dict[str, int]]:

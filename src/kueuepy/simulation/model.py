@@ -196,7 +196,7 @@ class Failures(msgspec.Struct, frozen=True):
     lowers_quota: bool = False
 
 
-Delay = Union[CheckDelay, Startup, Failures]  # noqa: UP007 - at run time
+Delay = Union[CheckDelay, Startup, Failures]  # noqa: UP007 - evaluated at run time
 _WHOLE = 1 << 32
 _CLOCK_PART = re.compile(r"[0-9]{1,6}")
 
@@ -333,7 +333,7 @@ class Edit(msgspec.Struct, frozen=True):
     value: Any
 
 
-What = Union[Object, Delete, Finish, Evict, Priority, Edit]  # noqa: UP007 - at run time
+What = Union[Object, Delete, Finish, Evict, Priority, Edit]  # noqa: UP007 - evaluated at run time
 
 
 MOST_MOMENTS = 1_000_000

@@ -26,7 +26,7 @@ def scheduler_of(run: Prepared) -> Scheduler:
     engine.set_now(run.reached)
     state = run.base.fork().state
     store = state.store
-    for key in store.workloads.keys():  # noqa: SIM118 - it is no mapping
+    for key in store.workloads.keys():  # noqa: SIM118 - not a mapping
         if engine.find(key) < 0:
             store.forget(key)
     _change_objects(run, store, engine.now)

@@ -124,7 +124,7 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
             for place, (name, values) in enumerate(zip(self.sizes, largest, strict=True))
         )
         where = f"in one {level}" if level else "in all"
-        title = f"largest job with a place {where} of {self.topology}, by what a pod asks for"
+        title = f"largest job that fits {where} of {self.topology}, by pod requests"
         return Lines(title, f"{unit} after the first submission", "pods", lines, steps=True)
 
 
@@ -149,7 +149,7 @@ def fragmentation_of(
     """
     asked = [dict(size) for size in sizes]
     if not asked:
-        raise InvalidSpecError("fragmentation: sizes: is empty; it must say what a pod asks for")
+        raise InvalidSpecError("fragmentation: sizes: is empty; it must have the requests of a pod")
     width = max(end, 1.0) / _STEPS if step is None else span("fragmentation: step", step) / SECOND
     if not end / _MOST_STEPS <= width or width <= 0:
         raise InvalidSpecError(f"fragmentation: step: makes more than {_MOST_STEPS:,} of a run of {end:g} s")

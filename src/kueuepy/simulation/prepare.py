@@ -157,7 +157,7 @@ class Prepared:
         for name in ("shapes", "_tables", "_codes", "_later"):
             setattr(twin, name, list(getattr(self, name)))
         # The lookup tables for submissions are mutable, and the copy builds its own.
-        twin._names = twin._rows_of_names = twin._known_shapes = None  # noqa: SLF001 - of its own class
+        twin._names = twin._rows_of_names = twin._known_shapes = None  # noqa: SLF001 - same class
         return twin
 
     @property
@@ -169,7 +169,7 @@ class Prepared:
         """Return the jobs to simulate, followed by the unfinished workloads of the Scheduler."""
         table, self.notes = self._with_queues(jobs_of(given, self.base.job_context()))
         check_names(table)
-        known = [key for key in self.base.keys() if self._lives(key)]  # noqa: SIM118 - a Scheduler is no mapping
+        known = [key for key in self.base.keys() if self._lives(key)]  # noqa: SIM118 - a Scheduler is not a mapping
         self._known: dict[int, str] = {}
         if not known:
             return table
@@ -201,9 +201,9 @@ class Prepared:
             return table, table.notes
         number = int(lost.sum())
         if self.settings.missing == "wait":
-            return table, (*table.notes, ("wait for a LocalQueue that is not there", number))
+            return table, (*table.notes, ("wait for a LocalQueue that does not exist", number))
         if self.settings.missing == "skip":
-            return table.where(~lost), (*table.notes, ("left out: their LocalQueue is not there", number))
+            return table.where(~lost), (*table.notes, ("left out: their LocalQueue does not exist", number))
         counts = np.bincount(queue.codes[lost], minlength=len(queue.names))
         named = [f"{queue.names[code]} ({counted(counts[code], 'job')})" for code in absent if counts[code]]
         close = nearest(queue.names[absent[0]], there)

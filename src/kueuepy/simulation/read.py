@@ -103,7 +103,7 @@ class Source:
         try:
             return self.bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise InvalidSpecError(f"{self.path}: is no text in UTF-8: {error.reason} at byte {error.start}") from None
+            raise InvalidSpecError(f"{self.path}: is not UTF-8 text: {error.reason} at byte {error.start}") from None
 
     def json(self, kind: Any, what: str) -> Any:
         """Decode the file as JSON of a given type.
@@ -215,7 +215,7 @@ class Table:
     def jobs(self, columns: Mapping[str, Any], **other: Any) -> JobColumns:
         """Return a table of jobs with these columns, sorted by submission."""
         found = JobColumns(columns, where=self.where, notes=self.notes)
-        found = found._with({name: found[name] for name in found.names}, **other)  # noqa: SLF001 - of one room
+        found = found._with({name: found[name] for name in found.names}, **other)  # noqa: SLF001 - same package
         submit = found["submit"]
         return found if (submit[1:] >= submit[:-1]).all() else found.sort()
 
@@ -263,7 +263,9 @@ def read(
         suffixes = [suffix for suffix in source.path.suffixes if suffix != ".gz"]
         format = _BY_SUFFIX.get(suffixes[-1] if suffixes else "", "")  # noqa: A001
         if not format:
-            raise InvalidSpecError(f"{source.path}: its name tells no format; say format=, one of {', '.join(FORMATS)}")
+            raise InvalidSpecError(
+                f"{source.path}: its name has no known suffix; format= must be one of {', '.join(FORMATS)}"
+            )
         if format == "csv":
             columns = source.csv()
             if not map:

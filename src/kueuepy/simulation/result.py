@@ -355,7 +355,7 @@ class Result(Recorded, Framed):
 
     def _given(self) -> Prepared:
         if self._run is None:
-            raise StateError("result: was read from files or unpickled; run it again to ask for a Scheduler")
+            raise StateError("result: was loaded from files or unpickled; run the simulation again to get a Scheduler")
         return self._run
 
     def save(self, directory: str | os.PathLike[str]) -> None:
@@ -405,7 +405,7 @@ class Result(Recorded, Framed):
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the warnings and the metrics as tables for display."""
-        warned = [Sheet(("to know before",), [(text,) for text in self.warnings])] if self.warnings else []
+        warned = [Sheet(("warning",), [(text,) for text in self.warnings])] if self.warnings else []
         return (*warned, *self.kpis.sheets())
 
     def _repr_html_(self) -> str:

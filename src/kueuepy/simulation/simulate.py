@@ -232,7 +232,7 @@ class Simulation:
     def _check_loop(self) -> None:
         if self._run.core.stats["stopped"] and self.settings.on_loop == "raise":
             loops = self.result().loops
-            raise LoopError(f"simulate: {loops[0]}" if loops else "simulate: preemption goes round")
+            raise LoopError(f"simulate: {loops[0]}" if loops else "simulate: preemption loop")
 
     @_alone
     def progress(self) -> Progress:
@@ -257,8 +257,8 @@ class Simulation:
     def fork(self) -> Simulation:
         """Return an independent copy of the simulation at its current virtual time."""
         twin = Simulation.__new__(Simulation)
-        twin._turn = Turn("this Simulation")  # noqa: SLF001 - of its own class
-        twin._run = self._run.copy()  # noqa: SLF001 - of its own class
+        twin._turn = Turn("this Simulation")  # noqa: SLF001 - same class
+        twin._run = self._run.copy()  # noqa: SLF001 - same class
         return twin
 
     def __copy__(self) -> Simulation:
@@ -323,9 +323,9 @@ def simulate(
 ) -> Result:
     """Simulate jobs on a cluster in virtual time.
 
-    Each job arrives at its submission time, runs for its runtime once it is admitted, and then finishes. At each point
-    in time, jobs finish first; then changes and admission check answers apply, and then jobs arrive. Scheduling cycles
-    follow until a cycle changes nothing. The same input always gives an identical result.
+    Each job arrives at its submission time, runs for its runtime once it is admitted, and then finishes. At any time,
+    jobs finish first; then changes and admission check answers apply, and then jobs arrive. Scheduling cycles follow
+    until a cycle changes nothing. The same input always gives an identical result.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
     >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
@@ -336,16 +336,15 @@ def simulate(
 
     Args:
         cluster: A Cluster, a Scheduler or a `Fleet` (see `kueuepy.fleet`). The simulation continues from a copy of the
-            Scheduler, including its workloads. The remaining runtime of such a workload is that of the job with the
-            same name; without such a job, the workload never finishes.
+            Scheduler, including its workloads. A job with the same name as such a workload sets its remaining runtime;
+            without such a job, the workload never finishes.
         jobs: A `Jobs` table, or rows, a DataFrame, Workloads or manifests.
         model: The cost of an eviction. By default, an evicted job restarts from the beginning.
         events: Changes during the simulation.
         clock: The duration of a scheduling cycle; 0 by default.
         delays: Delays of admission checks and pod starts, and node failures. For a Fleet, `model`, `clock` and `delays`
             may also be dicts by name of the cluster, in which the manager is named `manager`.
-        until: Stop the simulation at this time after the first submission. Jobs that have not finished by then count as
-            unfinished. By default, the simulation runs until no event is left.
+        until: Stop the simulation at this time after the first submission; by default, when no event is left.
         warmup: Length of the warm-up after the first submission; 0 by default. Jobs submitted during the warm-up run,
             but metrics exclude them, and time integrals begin at its end.
         seed: Seed of the random number generator for delays; 0 by default.
@@ -354,8 +353,7 @@ def simulate(
             until another event occurs there, `stop` ends the simulation, and `raise` raises LoopError.
         progress: A function that receives a `Progress` at most ten times a second. `True` shows a progress bar if tqdm
             is installed. `None` (the default) shows one in a notebook or terminal only, and `False` shows none.
-        missing: How to treat jobs whose LocalQueue does not exist. `error` (the default) raises NotFoundError, `skip`
-            leaves them out, and `wait` lets them wait as Kueue does.
+        missing: How to treat jobs whose LocalQueue does not exist: `error` (the default), `skip` or `wait`.
 
     Returns:
         The recorded tables and the metrics. For a Fleet, a `FleetResult`.

@@ -71,7 +71,7 @@ class Jobs(JobColumns):
             return table
         found = cls.__new__(cls)
         columns = {name: table[name] for name in table.names}
-        found._hold(columns, table.notes, table.header, table.templates, table.quota_events)  # noqa: SLF001 - its own
+        found._hold(columns, table.notes, table.header, table.templates, table.quota_events)  # noqa: SLF001 - same class
         return found
 
     @classmethod
@@ -79,7 +79,7 @@ class Jobs(JobColumns):
         cls,
         path: str | os.PathLike[str],
         format: str = "auto",  # noqa: A002 - what pandas and polars call it
-        map: Mapping[str, str] | None = None,  # noqa: A002 - as the specification of logs calls it
+        map: Mapping[str, str] | None = None,  # noqa: A002 - the name in the API
         **options: Any,
     ) -> Self:
         """Read jobs from a file: CSV, Parquet, JSON lines, or a log of a real cluster.
@@ -177,8 +177,6 @@ class Jobs(JobColumns):
             InvalidSpecError: A column contains numbers in one table and texts in another.
         """
         return cls._like(items.concat(tables))
-
-    # Jobs from a seed; `kueuepy.simulation.generate` has all options and the rule of each.
 
     @classmethod
     def poisson(

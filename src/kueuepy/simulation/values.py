@@ -23,7 +23,7 @@ Where = Callable[[int], str]
 """A function that returns the description of a row for error messages, such as `jobs row 17 (jobs.csv:19)`."""
 
 _DATE = len("2017-10-09 07:01:55")
-_HAS_ZONE = re.compile(r"[Zz+]|-.*-.*-")  # a zone to the west of Greenwich has a third dash
+_HAS_ZONE = re.compile(r"[Zz+]|-.*-.*-")  # a negative UTC offset adds a third dash
 _MOST_SECONDS = LONGEST // SECOND
 
 
@@ -238,7 +238,7 @@ class Column:
         values = self.values.tolist()
         try:
             distinct = dict.fromkeys(values)
-        except TypeError:  # lists, as frames may hold
+        except TypeError:  # lists, which DataFrames may contain
             values = [None if is_missing(value) else text_of(value) for value in values]
             distinct = dict.fromkeys(values)
         known: dict[str, int] = {}

@@ -58,5 +58,5 @@ def read_batsim(source: Source, queue: str = "jobs") -> JobColumns:
         for job in found.jobs
     ]
     table = Table(source, row_columns(rows))
-    table = table.keep(table.given("runtime"), "of a profile that is no delay")
+    table = table.keep(table.given("runtime"), "the profile is not a delay")
     return table.jobs({**table.columns, "queue": [queue] * len(table), "cpu": np.ones(len(table))})
