@@ -31,7 +31,7 @@ class Incremental(msgspec.Struct, frozen=True):
 
     Attributes:
         step: Number of clusters that a round adds, at least 1; 3 by default.
-        round: Duration of a round: seconds, or a text such as `5m`. The default of 5 minutes is fixed in Kueue.
+        round: Duration of a round: seconds, or a text such as `5m`. Kueue itself always uses 5 minutes, the default.
     """
 
     step: int = 3

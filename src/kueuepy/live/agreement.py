@@ -80,7 +80,7 @@ class Agreement:
 
         Args:
             decisions: The recorded decisions.
-            differences: The decisions that differ.
+            differences: The decisions that differ between kueuepy and the cluster.
             domains: Numbers of admissions with the same (True) and other (False) topology domains.
             notes: Recorded changes that could not be applied.
         """

@@ -176,7 +176,7 @@ class Follower:
         return matters
 
     def _checks(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        """Apply the recorded answers to admission checks; Kueue itself resets checks."""
+        """Apply the recorded answers to admission checks; the Scheduler itself resets checks."""
         before = {check["name"]: check for check in (old.get("status") or {}).get("admissionChecks") or ()}
         answered = False
         for check in (new.get("status") or {}).get("admissionChecks") or ():

@@ -104,7 +104,7 @@ def changes(events: Iterable[Mapping[str, Any]]) -> list[Change]:
     """Return the changes that watch events record, in the order of their writes.
 
     All kinds of one API server share one sequence of revisions, which orders the events of several watches. Times of
-    receipt do not, because each watch has its own delay. A version that is received twice counts once.
+    receipt cannot order them, because each watch has its own delay. A version that is received twice counts once.
     """
     written = sorted(events, key=lambda event: int(event["object"]["metadata"]["resourceVersion"]))
     known: dict[tuple[str, str], dict[str, Any]] = {}

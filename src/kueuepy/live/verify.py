@@ -254,7 +254,7 @@ class _Verifier:
             step(run, index)
 
     def _makes(self, run: _Run, decision: RecordedDecision) -> tuple[Decision, bool] | None:
-        """Find how a run makes a decision in its next cycles.
+        """Run cycles until a run makes a recorded decision.
 
         Returns:
             The decision, and whether the run also makes decisions that the cluster did not make; `None` if it does not

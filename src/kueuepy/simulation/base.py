@@ -244,7 +244,7 @@ class JobColumns(Columns):
             )
 
     def thin(self, p: float, seed: int = 0) -> Self:
-        """Return a random sample: each job is kept independently with a probability.
+        """Return a random sample of the jobs, each kept independently with probability `p`.
 
         Args:
             p: The probability, from 0 to 1.

@@ -94,7 +94,7 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
             hours. The rest came from the nominal quota of Cohorts.
         borrowing_time: Fraction of the window during which at least one ClusterQueue borrowed.
         idle_while_waiting: Quota that was free in a cohort tree although waiting jobs of the tree requested it, in
-            hours. Policies or fragmentation kept the jobs from using it.
+            hours. Quota policies or fragmentation prevented these jobs from using it.
         promise_p95: 95th percentile of the time from submission to first admission, in seconds, over the jobs that
             fitted into the free nominal quota of their ClusterQueue at submission. `None` without such jobs.
         jain: Jain's fairness index over the ClusterQueues that had jobs, between 1/n (one of n queues held all quota)

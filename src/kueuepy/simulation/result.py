@@ -296,7 +296,7 @@ class Result(Recorded, Framed):
         return engine.shares(), engine.usage()
 
     def at(self, when: Any) -> Scheduler:
-        """Return the Scheduler at a time of the simulation, which is simulated again up to this time.
+        """Return the Scheduler at a time of the simulation; the simulation is repeated up to this time.
 
         Args:
             when: A time after the first submission, such as `2d`, `2d 14:00` or a number of seconds.

@@ -291,7 +291,7 @@ class Simulation:
 
     @_alone
     def close(self) -> Result:
-        """Return the result up to the current virtual time and end the simulation, which avoids a copy."""
+        """Return the result up to the current virtual time and end the simulation; unlike `result`, copy nothing."""
         return _result_of(self._run)
 
 

@@ -32,7 +32,7 @@ class Jobs(JobColumns):
     | `uid` | UID of the Workload, which breaks ties | the row number, with 12 digits |
     | `queue` | LocalQueue, `namespace/name`; a name without `/` is in `default` | required |
     | `submit` | submission time, in nanoseconds since the epoch or since any other origin | required |
-    | `runtime` | time from admission to the end without evictions, in nanoseconds; -1: the job never ends | required |
+    | `runtime` | runtime after admission if the job is not evicted, in nanoseconds; -1: it never ends | required |
     | `pods`, `min_pods` | number of pods; the smallest number with partial admission, -1: all | 1, -1 |
     | `elastic` | whether the job runs longer with fewer pods: `runtime * pods / admitted` | `False` |
     | `cpu`, `memory`, any name with a `/` | request of each pod, in thousandths for cpu | 0 |
