@@ -36,7 +36,7 @@ class JobColumns(Columns):
     """The columns of a table of jobs; users see it as `kueuepy.Jobs`.
 
     Attributes:
-        notes: Rows of the input that were left out or changed, as pairs of a reason and a number of rows.
+        notes: Notes on rows of the input that were left out or changed: pairs of a reason and a number of rows.
         header: The description of a log in its file.
         templates: Workloads with several pod sets. The column `template` contains the index of the job's Workload, or
             -1.

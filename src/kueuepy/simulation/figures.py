@@ -108,8 +108,8 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         evictions_max: Largest number of evictions of a single job.
         preemptions: Number of preemptions by rule, such as `InClusterQueue`.
         loops: Number of different preemption loops that were found.
-        starved: Number of starved jobs. A starved job was never admitted, although a job submitted much later was:
-            later by more than 10 times the 99th percentile of the time to first admission.
+        starved: Number of jobs that were never admitted, although a job was admitted that had been submitted later by
+            more than 10 times the 99th percentile of the time to first admission.
         cost: Used hours multiplied by the prices of the flavors; `None` without prices.
     """
 
@@ -167,8 +167,10 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         The method splits the run into 32 batches. For metrics of single jobs, a batch contains consecutive jobs by
         submission time; for utilisation, waiting jobs and throughput, it is a time interval. The interval of a mean is
         Student's t interval of the batch means, adjusted for autocorrelation and skewness (N-Skart). The interval of a
-        percentile lies between two order statistics that follow from the same method. Waits in a busy queue are
-        correlated over hundreds of jobs, so a short run emits a UserWarning that the interval may be too narrow.
+        percentile lies between two order statistics that follow from the same method.
+
+        Waits in a busy queue are correlated over hundreds of jobs, so the interval for a short run may be too narrow.
+        The method then emits a UserWarning.
 
         Args:
             name: The name of the metric. For a resource with several keys, append the key, such as `utilisation

@@ -262,7 +262,7 @@ class Load:
         self._runtime += [template.runtime_ms * _MILLISECOND] * workloads.count
 
     def _pod_set(self, template: WorkloadTemplate) -> PodSet:
-        """Return the same object for all workloads of a template, because the core identifies equal pod sets by object."""
+        """Return one object for all workloads of a template; the core identifies equal pod sets by their object."""
         if template not in self._pod_sets:
             requests = {"cpu": template.request}
             self._pod_sets[template] = PodSet.of(

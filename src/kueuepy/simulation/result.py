@@ -87,7 +87,7 @@ class Result(Recorded, Framed):
         blocked: Ratio of used to entitled quota of each ClusterQueue with waiting jobs, over time; see `BlockedTable`.
             Recorded with the usage.
         loops: The preemption loops that were found.
-        notes: Rows of the input that were left out or changed, as pairs of a reason and a number of rows.
+        notes: Notes on rows of the input that were left out or changed: pairs of a reason and a number of rows.
         seconds: Length of the simulation in seconds of virtual time.
         warmup: Length of the warm-up in seconds; metrics exclude it.
         settings: The arguments of the simulation; a dict if the result was loaded from files.

@@ -55,7 +55,7 @@ class Jobs(JobColumns):
     ([1, 8], 60.0)
 
     Attributes:
-        notes: Rows of the input that were left out or changed, as pairs of a reason and a number of rows.
+        notes: Notes on rows of the input that were left out or changed: pairs of a reason and a number of rows.
         header: The description of a log in its file, such as the comments of an SWF file.
         templates: Workloads with several pod sets. The column `template` contains the index of the job's Workload, or
             -1.
