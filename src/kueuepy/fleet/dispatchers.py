@@ -61,8 +61,8 @@ DispatcherName = Literal["AllAtOnce", "Incremental", "External"]
 class Connect(msgspec.Struct, frozen=True):
     """An event: the connection from the manager to a worker is restored.
 
-    >>> from kueuepy import At
-    >>> At("3h", Connect("w1")).what.cluster
+    >>> from kueuepy.sim import Event
+    >>> Event("3h", Connect("w1")).what.cluster
     'w1'
 
     Attributes:
@@ -75,8 +75,8 @@ class Connect(msgspec.Struct, frozen=True):
 class Disconnect(msgspec.Struct, frozen=True):
     """An event: the manager loses the connection to a worker, which continues to work on its own.
 
-    >>> from kueuepy import At
-    >>> At("2h", Disconnect("w1")).what.cluster
+    >>> from kueuepy.sim import Event
+    >>> Event("2h", Disconnect("w1")).what.cluster
     'w1'
 
     Attributes:
@@ -89,8 +89,8 @@ class Disconnect(msgspec.Struct, frozen=True):
 class On(msgspec.Struct, frozen=True):
     """An event in one cluster of a fleet; other events concern the manager.
 
-    >>> from kueuepy import At, Delete
-    >>> At("2h", On("w1", Delete("ClusterQueue/team"))).what.cluster
+    >>> from kueuepy.sim import Event, Delete
+    >>> Event("2h", On("w1", Delete("ClusterQueue/team"))).what.cluster
     'w1'
 
     Attributes:

@@ -231,7 +231,7 @@ class Comparison:
         of_fleets = [name for name in FLEET_FIGURES if all(hasattr(kpis, name) for kpis in self.kpis.values())]
         return (*shown("policies"), *of_fleets)
 
-    def hurt(self, most: int = _SHOWN) -> list[JobChange]:
+    def most_delayed(self, most: int = _SHOWN) -> list[JobChange]:
         """Return the jobs that wait longer under the last policy than under the first, with the largest increase first.
 
         Args:
@@ -264,7 +264,7 @@ class Comparison:
         names = rows[0] if rows else ()
         return Columns({name: [row[name] for row in rows] for name in names}).to_pandas()
 
-    def picture(self, fact: Fact = "share", cell: str = "") -> Picture:
+    def picture(self, fact: Fact = "share", flavor_resource: str = "") -> Picture:
         """Return a line chart of a value over time, with one panel per policy.
 
         Args:
@@ -277,7 +277,9 @@ class Comparison:
 
         if not cell and fact in ("usage", "consumed"):
             tables = (run.history for run in self._runs.values())
-            cell = min((row["cell"] for table in tables for row in table.rows() if row["fact"] == fact), default="")
+            cell = min(
+                (row["flavor_resource"] for table in tables for row in table.rows() if row["fact"] == fact), default=""
+            )
         panels = {name: run.history.series(fact, cell) for name, run in self._runs.items()}
         title = f"{_TITLES[fact]}{f' ({cell})' if cell else ''}"
         return steps(title, panels, max(run.seconds for run in self._runs.values()))

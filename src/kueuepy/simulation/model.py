@@ -90,10 +90,10 @@ class Clock(msgspec.Struct, frozen=True):
         return {name: span(f"clock: {name}", getattr(self, name)) for name in ("cycle", "per_head")}
 
 
-class Record(msgspec.Struct, frozen=True):
+class Recording(msgspec.Struct, frozen=True):
     """The tables that a simulation records; metrics of the whole run are always available.
 
-    >>> Record(usage="1h", cycles=True).cycles
+    >>> Recording(usage="1h", cycles=True).cycles
     True
 
     Attributes:
@@ -134,7 +134,7 @@ class Record(msgspec.Struct, frozen=True):
 class CheckDelay(msgspec.Struct, frozen=True):
     """The time until an admission check becomes Ready after quota reservation, for example to provision nodes.
 
-    >>> from kueuepy import Exponential
+    >>> from kueuepy.sim import Exponential
     >>> CheckDelay("provisioning", Exponential("4m"), fails=0.1).fails
     0.1
 
@@ -261,8 +261,8 @@ def _parts(seed: int, name: str) -> list[int]:
 class Delete(msgspec.Struct, frozen=True):
     """The deletion of a Kueue object.
 
-    >>> from kueuepy import At
-    >>> At("2d", Delete("ClusterQueue/team-a")).what
+    >>> from kueuepy.sim import Event
+    >>> Event("2d", Delete("ClusterQueue/team-a")).what
     Delete(what='ClusterQueue/team-a')
 
     Attributes:
@@ -275,8 +275,8 @@ class Delete(msgspec.Struct, frozen=True):
 class Finish(msgspec.Struct, frozen=True):
     """The end of a job, whether it waits or runs.
 
-    >>> from kueuepy import At
-    >>> At("36h", Finish("job-7")).what
+    >>> from kueuepy.sim import Event
+    >>> Event("36h", Finish("job-7")).what
     Finish(job='job-7')
 
     Attributes:
@@ -289,8 +289,8 @@ class Finish(msgspec.Struct, frozen=True):
 class Evict(msgspec.Struct, frozen=True):
     """The eviction of a job, as after the failure of its node; the job then waits again.
 
-    >>> from kueuepy import At
-    >>> At("36h", Evict("job-7")).what
+    >>> from kueuepy.sim import Event
+    >>> Event("36h", Evict("job-7")).what
     Evict(job='job-7')
 
     Attributes:
@@ -303,8 +303,8 @@ class Evict(msgspec.Struct, frozen=True):
 class Priority(msgspec.Struct, frozen=True):
     """A change of a job's priority.
 
-    >>> from kueuepy import At
-    >>> At("36h", Priority("job-7", 100)).what.priority
+    >>> from kueuepy.sim import Event
+    >>> Event("36h", Priority("job-7", 100)).what.priority
     100
 
     Attributes:
@@ -319,9 +319,9 @@ class Priority(msgspec.Struct, frozen=True):
 class Edit(msgspec.Struct, frozen=True):
     """A change of one field of one or more Kueue objects.
 
-    >>> from kueuepy import At
+    >>> from kueuepy.sim import Event
     >>> path = "ClusterQueue/team-a:quota[h100/nvidia.com/gpu].nominalQuota"
-    >>> At("1d", Edit(path, 16)).what.value
+    >>> Event("1d", Edit(path, 16)).what.value
     16
 
     Attributes:
@@ -340,14 +340,14 @@ MOST_MOMENTS = 1_000_000
 """The largest number of occurrences of a repeated event."""
 
 
-class At(msgspec.Struct, frozen=True):
+class Event(msgspec.Struct, frozen=True):
     """A change at one time, or at regular times, during a simulation.
 
     Exactly one of `when` and `every` must be set. Times are numbers of seconds, texts or timedeltas.
 
-    >>> At("2d", Evict("job-7")).when
+    >>> Event("2d", Evict("job-7")).when
     '2d'
-    >>> At(every="1d", at="22:00", what=Edit("ClusterQueue/a:quota[h100/cpu].nominalQuota", 64)).at
+    >>> Event(every="1d", at="22:00", what=Edit("ClusterQueue/a:quota[h100/cpu].nominalQuota", 64)).at
     '22:00'
 
     Attributes:
@@ -442,12 +442,12 @@ class Settings(msgspec.Struct, frozen=True):
     """The arguments of a simulation, except the cluster and the jobs; see `simulate`."""
 
     model: RunModel = RunModel()
-    events: tuple[At, ...] = ()
+    events: tuple[Event, ...] = ()
     clock: Clock = Clock()
     delays: tuple[Any, ...] = ()
     until: Any = None
     warmup: Any = 0
     seed: int = 0
-    record: Record = Record()
+    record: Recording = Recording()
     on_loop: OnLoop = "hold"
     missing: Missing = "error"

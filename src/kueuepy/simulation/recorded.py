@@ -97,7 +97,7 @@ class DecisionsTable(Columns):
     """
 
 
-class UsageTable(Columns):
+class UsageSeries(Columns):
     """Usage of each ClusterQueue over time: one row per change of a value.
 
     Columns are `seconds` after the first submission, `cluster_queue`, `cell` (`flavor/resource`), `used`, `nominal` and

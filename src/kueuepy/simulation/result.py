@@ -36,7 +36,7 @@ from kueuepy.simulation.recorded import (
     PreemptionLoop,
     Recorded,
     RunsTable,
-    UsageTable,
+    UsageSeries,
 )
 from kueuepy.simulation.saved import read_facts, text_of_facts
 from kueuepy.simulation.text import span_text
@@ -79,7 +79,7 @@ class Result(Recorded, Framed):
         jobs: One row per job; see `JobTable`.
         runs: One row per admission; see `RunsTable`.
         decisions: One row per decision; see `DecisionsTable`.
-        usage: Usage, number of waiting jobs and share of each ClusterQueue over time; see `UsageTable`.
+        usage: Usage, number of waiting jobs and share of each ClusterQueue over time; see `UsageSeries`.
         consumed: Decayed usage of each LocalQueue over time under admission fair sharing; see `ConsumedTable`.
         cycles: One row per scheduling cycle; empty unless the simulation records cycles. See `CyclesTable`.
         idle: Free quota that waiting jobs requested, by cohort tree, over time; see `IdleTable`. Recorded with the
@@ -345,7 +345,7 @@ class Result(Recorded, Framed):
 
         Args:
             name: `usage` (the default), `queue`, `shares`, `waits`, `gantt`, `preemptions` or `slowdown_by_size`.
-            options: The arguments of the method of `plot` with the same name, such as `cell="h100/nvidia.com/gpu"`.
+            options: The arguments of the method of `plot` with the same name, such as `flavor_resource="h100/nvidia.com/gpu"`.
 
         Raises:
             InvalidSpecError: There is no such picture.
@@ -477,7 +477,7 @@ def load_result(directory: str | os.PathLike[str]) -> Result:
 
     folder = Path(directory)
     facts: Any = read_facts(folder, Source(folder / "result.json").text())
-    kinds = (JobTable, RunsTable, DecisionsTable, UsageTable, ConsumedTable, CyclesTable, IdleTable, BlockedTable)
+    kinds = (JobTable, RunsTable, DecisionsTable, UsageSeries, ConsumedTable, CyclesTable, IdleTable, BlockedTable)
     tables = {name: kind(read_table(folder / f"{name}.parquet")) for name, kind in zip(TABLES, kinds, strict=True)}
     found = Result(tables, facts["totals"], tuple(facts["loops"]), facts)
     if found.fingerprint != facts["fingerprint"]:
