@@ -38,5 +38,5 @@ def test_CL_09_compare_tells_which_decisions_differ(capsys):
     arguments = ["--with", QUEUES, "--jobs", JOBS, "--exit-code"]
 
     assert main(["compare", CLASSICAL, FAIR, *arguments]) == 3
-    assert "14 of 20 jobs fare otherwise" in capsys.readouterr().out
+    assert "14 of 20 jobs have a different outcome" in capsys.readouterr().out
     assert main(["compare", CLASSICAL, CLASSICAL, *arguments]) == 0

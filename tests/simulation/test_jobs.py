@@ -105,7 +105,7 @@ def test_windows_and_loads():
 def test_one_job_is_no_plural(number, count, does):
     jobs = kq.Jobs({"queue": ["a"] * number, "submit": [0] * number, "runtime": [150] * number})
     assert repr(jobs) == f"<Jobs: {count} of 1 queue in 0 days>"
-    assert jobs.check(kq.Cluster()) == (f"{count} {does} the LocalQueue default/a, which is not there",)
+    assert jobs.check(kq.Cluster()) == (f"{count} {does} the LocalQueue default/a, which does not exist",)
     with pytest.raises(
         kq.errors.NotFoundError, match=rf"jobs: {number} of {number} {does} LocalQueues .* default/a \({count}\)"
     ):
@@ -117,7 +117,7 @@ def test_a_first_configuration_and_what_will_go_wrong():
     cluster = kq.sim.cluster_of(jobs, headroom=1.0)
     assert [q.resource_groups[0].flavors[0].resources[0].nominal_quota for q in cluster.cluster_queues] == [3, 16]
     small = cluster.edit(f"ClusterQueue/b:quota[default/{GPU}].nominalQuota", 1)
-    assert kq.Jobs.of(jobs).check(small)[0].startswith(f"1 job of default/b asks for more {GPU}")
+    assert kq.Jobs.of(jobs).check(small)[0].startswith(f"1 job of default/b requests more {GPU}")
     assert jobs.describe(cluster)[f"load {GPU}"].tolist() == [1.0, 0.1]
 
 
@@ -233,7 +233,7 @@ def test_borg_and_batsim(tmp_path):
     }
     jobs = kq.Jobs.read(write(tmp_path / "w.json", json.dumps(workload)), format="batsim", queue="all")
     assert (jobs["pods"].tolist(), jobs["runtime"].tolist()) == ([4], [30 * 10**9])
-    assert jobs.notes == (("of a profile that is no delay", 1),)
+    assert jobs.notes == (("the profile is not a delay", 1),)
 
 
 def test_parallel_jobs_by_the_model_of_lublin_and_feitelson():

@@ -72,7 +72,7 @@ def test_its_picture_has_a_line_for_each_size(result):
     series = result.fragmentation("racks", SIZES, step=10)
     picture = series.picture("rack")
 
-    assert picture.title == "largest job with a place in one rack of racks, by what a pod asks for"
+    assert picture.title == "largest job that fits in one rack of racks, by pod requests"
     assert all(f"{GPU} {amount}" in picture.svg for amount in (1, 4))
     assert "<svg" in series._repr_html_()
 
@@ -99,7 +99,7 @@ def test_what_makes_no_sense_is_refused(result, tmp_path):
         result.fragmentation("racks", SIZES, step=10).largest("hall")
     pytest.importorskip("pyarrow")
     result.save(tmp_path / "saved")
-    with pytest.raises(kq.errors.StateError, match="read from files"):
+    with pytest.raises(kq.errors.StateError, match="loaded from files"):
         kq.load_result(tmp_path / "saved").fragmentation("racks", SIZES)
 
 

@@ -132,9 +132,9 @@ def test_time_passes_the_due_sample_of_a_queue_on_hold():
         kq.ClusterQueue.of("cq", {"f": {GPU: 1}}, admission_scope="UsageBasedAdmissionFairSharing"),
         kq.LocalQueue("a", cluster_queue="cq"),
         kq.LocalQueue("b", cluster_queue="cq"),
-        configuration=kq.Configuration(admission_fair_sharing=kq.AdmissionFairSharing()),
+        configuration=kq.Configuration(admission_fair_sharing=kq.objects.AdmissionFairSharing()),
     )
     jobs = [{"queue": name, "runtime": runtime, "gpu": 1} for name, runtime in (("a", 400), ("b", 1000))]
-    run = kq.Simulation(shared, jobs, events=[kq.At("7m", held)])
+    run = kq.Simulation(shared, jobs, events=[kq.sim.Event("7m", held)])
     moments = [run.now for _ in range(20) if run.step()]
     assert moments == [0, 300, 400, 420, 600, 700, 1000, 1300, 1400]

@@ -1,4 +1,4 @@
-"""Quota of the manager's ClusterQueues that follows the workers' quotas (MultiKueueManagerQuotaAutomation).
+"""Automated quota of the manager's ClusterQueues (feature gate MultiKueueManagerQuotaAutomation).
 
 Source: `pkg/controller/admissionchecks/multikueue/clusterqueue.go`.
 """
@@ -22,11 +22,14 @@ CONTROLLER = "kueue.x-k8s.io/multikueue"
 
 
 def automated(manager: Cluster, workers: Mapping[str, Cluster]) -> tuple[list[ClusterQueue], list[str]]:
-    """Return the manager's ClusterQueues that have automated quota, with it, and why others have none.
+    """Return the manager's ClusterQueues with automated quota.
 
     Args:
         manager: The manager.
         workers: The connected workers.
+
+    Returns:
+        The ClusterQueues with their new quotas, and the reasons why other ClusterQueues have no automated quota.
     """
     if not manager.configuration.enabled("MultiKueueManagerQuotaAutomation"):
         return [], []
@@ -58,7 +61,15 @@ def automated(manager: Cluster, workers: Mapping[str, Cluster]) -> tuple[list[Cl
 
 
 def totals_of(keys: set[str], names: list[str], workers: Mapping[str, Cluster]) -> dict[str, int]:
-    """Return the nominal quota by resource behind these LocalQueues of workers, each ClusterQueue of a worker once."""
+    """Return the total nominal quota by resource of the ClusterQueues to which LocalQueues point.
+
+    Each ClusterQueue counts once.
+
+    Args:
+        keys: The keys of the LocalQueues, `namespace/name`.
+        names: The names of the workers to consider.
+        workers: The workers by name.
+    """
     totals: dict[str, int] = {}
     for name in names:
         behind = {local.cluster_queue for local in workers[name].local_queues if local.key in keys}
@@ -81,7 +92,7 @@ def nominal_of(queue: ClusterQueue) -> dict[str, int]:
 
 
 def _changed(queue: ClusterQueue, totals: Mapping[str, int]) -> ClusterQueue | str:
-    """The ClusterQueue with these quotas, or why Kueue leaves it as it is."""
+    """Return the ClusterQueue with these quotas, or the reason why Kueue does not change it."""
     if len(queue.resource_groups) != 1 or len(queue.resource_groups[0].flavors) != 1:
         return "Quota automation requires that the manager-side ClusterQueue has exactly one ResourceFlavor"
     (group,) = queue.resource_groups

@@ -1,4 +1,4 @@
-"""Dispatchers: how the clusters to which a workload is copied are chosen; and changes of connections."""
+"""Dispatchers, which choose the clusters of a workload, and changes of connections."""
 
 from __future__ import annotations
 
@@ -14,16 +14,24 @@ from kueuepy.session.time import duration_ns
 
 
 class AllAtOnce(msgspec.Struct, frozen=True):
-    """Copy each workload to all connected clusters at once."""
+    """A dispatcher that copies each workload to all connected clusters at once.
+
+    >>> from kueuepy import Cluster, ClusterQueue, Fleet, ResourceFlavor
+    >>> worker = Cluster(ResourceFlavor("any"), ClusterQueue.of("team", {"any": {"cpu": 4}}))
+    >>> Fleet({"w1": worker}, dispatcher=AllAtOnce()).dispatcher
+    AllAtOnce()
+    """
 
 
 class Incremental(msgspec.Struct, frozen=True):
-    """Copy each workload to a few clusters, and to a few more after each round.
+    """A dispatcher that copies each workload to a few clusters, and to more clusters after each round.
+
+    >>> Incremental(step=1, round="2m").step
+    1
 
     Attributes:
-        step: Number of clusters that a round adds, at least 1; by default 3.
-        round: Duration of a round: seconds, or a text such as `5m`; by default 5 minutes, which real Kueue cannot
-            change.
+        step: Number of clusters that a round adds, at least 1; 3 by default.
+        round: Duration of a round: seconds, or a text such as `5m`. Kueue itself always uses 5 minutes, the default.
     """
 
     step: int = 3
@@ -31,40 +39,63 @@ class Incremental(msgspec.Struct, frozen=True):
 
 
 class External(msgspec.Struct, frozen=True):
-    """Let a function choose the clusters of each workload.
+    """A dispatcher that calls a function to choose the clusters of each workload.
+
+    >>> External(lambda workload, clusters, now: list(clusters)[:1]).choose is not None
+    True
 
     Attributes:
-        choose: Called with the Workload, a mapping of connected clusters by name to their Schedulers, and the time in
-            seconds, whenever MultiKueue looks at a pending workload that holds quota. It returns the names of the
-            clusters to nominate, or `None` to leave the nominations as they are. Without a function,
-            `FleetScheduler.nominate` nominates.
+        choose: A function of three arguments: the Workload, a mapping from the names of connected clusters to their
+            Schedulers, and the time in seconds. MultiKueue calls it for each pending workload that holds quota. It
+            returns the names of the clusters to nominate, or `None` to keep the current nominations. Without a
+            function, `FleetScheduler.nominate` nominates clusters.
     """
 
     choose: Callable[[Workload, Mapping[str, Any], float], Sequence[str] | None] | None = None
 
 
-Dispatcher = Union[AllAtOnce, Incremental, External]  # noqa: UP007 - at run time
+Dispatcher = Union[AllAtOnce, Incremental, External]  # noqa: UP007 - evaluated at run time
 DispatcherName = Literal["AllAtOnce", "Incremental", "External"]
 
 
 class Connect(msgspec.Struct, frozen=True):
-    """The connection of the manager to a worker is restored; an event of `Event`."""
+    """An event: the connection from the manager to a worker is restored.
+
+    >>> from kueuepy.sim import Event
+    >>> Event("3h", Connect("w1")).what.cluster
+    'w1'
+
+    Attributes:
+        cluster: The name of the worker.
+    """
 
     cluster: str
 
 
 class Disconnect(msgspec.Struct, frozen=True):
-    """The manager loses the connection to a worker; an event of `Event`. The worker goes on by itself."""
+    """An event: the manager loses the connection to a worker, which continues to work on its own.
+
+    >>> from kueuepy.sim import Event
+    >>> Event("2h", Disconnect("w1")).what.cluster
+    'w1'
+
+    Attributes:
+        cluster: The name of the worker.
+    """
 
     cluster: str
 
 
 class On(msgspec.Struct, frozen=True):
-    """A change in one cluster of a fleet; an event of `Event`. Without it, events concern the manager.
+    """An event in one cluster of a fleet; other events concern the manager.
+
+    >>> from kueuepy.sim import Event, Delete
+    >>> Event("2h", On("w1", Delete("ClusterQueue/team"))).what.cluster
+    'w1'
 
     Attributes:
-        cluster: The cluster.
-        what: An object to apply, an Edit or a Delete.
+        cluster: The name of the cluster.
+        what: A Kueue object to create or replace, an `Edit`, or a `Delete`.
     """
 
     cluster: str
@@ -75,10 +106,10 @@ _BY_NAME = {"AllAtOnce": AllAtOnce, "Incremental": Incremental, "External": Exte
 
 
 def dispatcher_of(given: Dispatcher | DispatcherName | None, configuration: Configuration) -> Dispatcher:
-    """Return the dispatcher that is given, or else that of the manager's Configuration.
+    """Return a dispatcher from an argument, or the dispatcher of the manager's Configuration for `None`.
 
     Raises:
-        InvalidSpecError: It is not a dispatcher, or has a step below 1 or a round that is not a duration.
+        InvalidSpecError: The argument is not a dispatcher, its step is below 1, or its round is not a duration.
     """
     if given is None:
         return _configured(configuration)

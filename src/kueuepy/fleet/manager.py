@@ -1,4 +1,4 @@
-"""The manager of a fleet whose user gave none."""
+"""The default manager of a fleet."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ _CHECK, _FLAVOR = "multikueue", "any"
 
 
 def manager_of(workers: Mapping[str, Cluster]) -> Cluster:
-    """Return a manager with a ClusterQueue for each LocalQueue of the workers.
+    """Return a manager with one ClusterQueue for each LocalQueue of the workers.
 
-    Its quota is the sum of the nominal quotas of the ClusterQueues that these LocalQueues point to, as the quota
-    automation of MultiKueue sums them (`pkg/controller/admissionchecks/multikueue/clusterqueue.go`).
+    The quota of a ClusterQueue is the sum of the nominal quotas of the workers' ClusterQueues behind the LocalQueue.
+    The quota automation of MultiKueue computes the same sum
+    (`pkg/controller/admissionchecks/multikueue/clusterqueue.go`).
     """
     keys = dict.fromkeys(local.key for cluster in workers.values() for local in cluster.local_queues)
     queues = {key: totals_of({key}, list(workers), workers) for key in keys}

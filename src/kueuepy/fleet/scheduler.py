@@ -1,4 +1,4 @@
-"""FleetScheduler: a fleet that runs, stepped by hand."""
+"""FleetScheduler: a running fleet under manual control."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 class Move(msgspec.Struct, frozen=True):
-    """What the dispatcher did on a worker.
+    """An action of MultiKueue on a worker.
 
     Attributes:
-        what: A copy was `created`, `deleted` or `updated` (its priority); its job was `started` (created) or `stopped`
-            (deleted); its preemption gate was `opened`; or it was asked to stop (`deactivating`).
-        cluster: The worker.
+        what: `created`, `deleted` or `updated` (a new priority) for the copy of a workload; `started` (created) or
+            `stopped` (deleted) for its job; `opened` for its preemption gate; `deactivating` for a request to stop.
+        cluster: The name of the worker.
         workload: The key of the workload, `namespace/name`.
     """
 
@@ -39,12 +39,12 @@ class Move(msgspec.Struct, frozen=True):
 
 
 class CopyStatus(msgspec.Struct, frozen=True):
-    """The copy of a workload on a worker.
+    """The status of the copy of a workload on a worker.
 
     Attributes:
-        cluster: The worker.
-        state: `Pending`, `QuotaReserved`, `Admitted`, `Evicted` or `Finished` there.
-        has_job: Whether the manager has created its job.
+        cluster: The name of the worker.
+        state: The state of the copy: `Pending`, `QuotaReserved`, `Admitted`, `Evicted` or `Finished`.
+        has_job: Whether the manager has created the job on the worker.
     """
 
     cluster: str
@@ -53,13 +53,14 @@ class CopyStatus(msgspec.Struct, frozen=True):
 
 
 class FleetStatus(msgspec.Struct, frozen=True):
-    """What MultiKueue records of a workload.
+    """The MultiKueue status of a workload.
 
     Attributes:
-        check: State of the workload's MultiKueue check: `Pending`, `Ready`, `Retry` or `Rejected`; `None` without one.
-        message: Message of the check.
-        nominated: The clusters that are nominated for it.
-        cluster: The cluster where it was admitted; `None` if there is none.
+        check: The state of the workload's MultiKueue check: `Pending`, `Ready`, `Retry` or `Rejected`; `None` without
+            one.
+        message: The message of the check.
+        nominated: The names of the clusters that are nominated for the workload.
+        cluster: The name of the cluster where it was admitted; `None` if there is none.
         copies: Its copies on workers.
     """
 
@@ -72,10 +73,10 @@ class FleetStatus(msgspec.Struct, frozen=True):
 
 @checked_methods
 class FleetScheduler:
-    """A manager and its workers as Schedulers of their own, with MultiKueue's controllers between them.
+    """A manager and its workers as separate Schedulers, with MultiKueue's controllers between them.
 
-    Nothing happens by itself: cycles run where `cycle` or `settle` of a Scheduler is called, and MultiKueue acts in
-    `dispatch`. All clusters have one clock.
+    Nothing runs automatically. `cycle` and `settle` of a Scheduler run scheduling cycles, and `dispatch` runs the
+    controllers of MultiKueue. All clusters share one clock.
 
     >>> from kueuepy import Cluster, ClusterQueue, Fleet, FleetScheduler, ResourceFlavor
     >>> worker = Cluster(ResourceFlavor("any"), ClusterQueue.of("team", {"any": {"cpu": 4}}))
@@ -98,14 +99,14 @@ class FleetScheduler:
     """
 
     def __init__(self, fleet: Fleet, *, now: Moment | None = None) -> None:
-        """Start all clusters; all workers are connected.
+        """Start all clusters, with all workers connected.
 
         Args:
             fleet: The clusters and the dispatcher.
-            now: The time at the start; 0 (1970) without it.
+            now: The time at the start; the Unix epoch by default.
 
         Raises:
-            InvalidSpecError: An object is not valid.
+            InvalidSpecError: An object is invalid.
         """
         self.fleet = fleet
         self.manager = Scheduler(fleet.manager, now=now)
@@ -113,7 +114,7 @@ class FleetScheduler:
         self.restart()
 
     def restart(self) -> None:
-        """Restart MultiKueue's controllers, as with the manager's Kueue: all workers count as connected then."""
+        """Restart MultiKueue's controllers, like a restart of Kueue on the manager; all workers are then connected."""
         engines = [(name, session_of(scheduler).engine) for name, scheduler in self.workers.items()]
         checks = self.fleet.numbered_checks()
         self._dispatch = Dispatch(session_of(self.manager).engine, engines, checks, self.fleet.options())
@@ -121,7 +122,7 @@ class FleetScheduler:
         self._connected = dict.fromkeys(self.workers, True)
 
     def __getitem__(self, cluster: str) -> Scheduler:
-        """Return the Scheduler of a worker, or that of the `manager`.
+        """Return the Scheduler of a worker, or of the manager for `"manager"`.
 
         Raises:
             NotFoundError: There is no such cluster.
@@ -134,12 +135,12 @@ class FleetScheduler:
 
     @property
     def now(self) -> float:
-        """Time in seconds since the Unix epoch."""
+        """The time in seconds since the Unix epoch."""
         return self.manager.now
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the locks of all Schedulers, in one order, with their clocks set to the latest of them."""
+        """Hold the locks of all Schedulers, acquired in a fixed order, and set all clocks to the latest of them."""
         with ExitStack() as stack:
             schedulers = (self.manager, *self.workers.values())
             for scheduler in schedulers:
@@ -150,10 +151,13 @@ class FleetScheduler:
             yield
 
     def advance(self, duration: Duration) -> None:
-        """Let time pass in all clusters.
+        """Advance the clock of all clusters.
+
+        Args:
+            duration: The duration: seconds, a text such as `5m`, or a timedelta; 0 or more.
 
         Raises:
-            InvalidSpecError: It is not a duration, or is below 0.
+            InvalidSpecError: `duration` is not a duration, or is negative.
         """
         with self._locked():
             for scheduler in (self.manager, *self.workers.values()):
@@ -162,25 +166,33 @@ class FleetScheduler:
     def dispatch(self) -> tuple[Move, ...]:
         """Run MultiKueue's controllers on all workloads of the manager until nothing changes.
 
-        They look at the workloads in the order of their keys, round after round.
+        Each round processes the workloads in the order of their keys.
 
         Returns:
-            What they did on workers, in order.
+            The actions on workers, in order.
 
         Raises:
             NotFoundError: An external dispatcher chose a cluster that does not exist.
+            InvalidSpecError: An external dispatcher did not return a list of names.
         """
         with self._locked():
             self._choose()
             return self._followed(self._dispatch.look())
 
     def collect_garbage(self) -> tuple[Move, ...]:
-        """Delete the copies of deleted workloads on connected workers, as Kueue does each `gcInterval`."""
+        """Delete the copies of deleted workloads on connected workers, as Kueue does after each `gcInterval`.
+
+        Returns:
+            The actions on workers, in order.
+        """
         with self._locked():
             return self._followed(self._dispatch.collect())
 
     def connect(self, *clusters: str) -> None:
         """Restore the connection to workers.
+
+        Args:
+            clusters: The names of the workers.
 
         Raises:
             NotFoundError: There is no such worker.
@@ -188,7 +200,10 @@ class FleetScheduler:
         self._set_connected(clusters, connected=True)
 
     def disconnect(self, *clusters: str) -> None:
-        """Lose the connection to workers, which go on by themselves.
+        """Interrupt the connection to workers, which continue to work on their own.
+
+        Args:
+            clusters: The names of the workers.
 
         Raises:
             NotFoundError: There is no such worker.
@@ -198,9 +213,13 @@ class FleetScheduler:
     def nominate(self, workload: str, clusters: Sequence[str]) -> None:
         """Nominate clusters for a workload, as an external dispatcher does.
 
+        Args:
+            workload: The key of the workload, `namespace/name`.
+            clusters: The names of the workers.
+
         Raises:
             NotFoundError: There is no such workload or worker.
-            StateError: The fleet has another dispatcher.
+            StateError: The fleet has another dispatcher than `External`.
         """
         if not isinstance(self.fleet.dispatcher, External):
             raise StateError(
@@ -213,9 +232,14 @@ class FleetScheduler:
     def finish(self, workload: str, *, reason: FinishReason = "Succeeded", message: str = "") -> None:
         """Finish the job of a workload on the worker where it runs.
 
+        Args:
+            workload: The key of the workload, `namespace/name`.
+            reason: `Succeeded` (the default) or `Failed`.
+            message: The message of the Finished condition.
+
         Raises:
             NotFoundError: There is no such workload.
-            StateError: It runs on no worker.
+            StateError: The workload does not run on any worker.
         """
         with self._locked():
             key = session_of(self.manager).engine.key(session_of(self.manager).state.id_of(workload))
@@ -225,7 +249,10 @@ class FleetScheduler:
             self.workers[running[0]].finish(key, reason=reason, message=message)
 
     def status(self, workload: str) -> FleetStatus:
-        """Return what MultiKueue records of a workload of the manager.
+        """Return the MultiKueue status of a workload of the manager.
+
+        Args:
+            workload: The key of the workload, `namespace/name`.
 
         Raises:
             NotFoundError: There is no such workload.
@@ -244,7 +271,10 @@ class FleetScheduler:
         return FleetStatus(state, message, chosen, names[cluster] if cluster >= 0 else None, copies)
 
     def explain(self, workload: str) -> str:
-        """Explain where a workload is: on the manager, and for each copy on its worker.
+        """Explain the state of a workload on the manager and of each of its copies.
+
+        Args:
+            workload: The key of the workload, `namespace/name`.
 
         Raises:
             NotFoundError: There is no such workload.
@@ -260,10 +290,10 @@ class FleetScheduler:
         return "\n".join(lines)
 
     def fork(self) -> FleetScheduler:
-        """Return a fleet with the same state; what happens to one of the two does not change the other."""
+        """Return an independent copy with the same state."""
         with self._locked():
             twin = FleetScheduler.__new__(FleetScheduler)
-            twin.fleet, twin._connected = self.fleet, dict(self._connected)  # noqa: SLF001 - of its own class
+            twin.fleet, twin._connected = self.fleet, dict(self._connected)  # noqa: SLF001 - same class
             twin.manager = self.manager.fork()
             twin.workers = {name: scheduler.fork() for name, scheduler in self.workers.items()}
             engines = [session_of(scheduler).engine for scheduler in twin.workers.values()]
@@ -283,7 +313,7 @@ class FleetScheduler:
         return list(self.workers).index(name)
 
     def _choose(self) -> None:
-        """Ask an external dispatcher for the clusters of each workload that waits for some."""
+        """Call an external dispatcher for each workload that waits for clusters."""
         dispatcher = self.fleet.dispatcher
         if not isinstance(dispatcher, External) or dispatcher.choose is None:
             return
@@ -302,7 +332,7 @@ class FleetScheduler:
             self._dispatch.nominate(session_of(self.manager).state.id_of(key), [self._number(name) for name in chosen])
 
     def _followed(self, moves: list[tuple[str, str, str]]) -> tuple[Move, ...]:
-        """The moves, once the workers' Schedulers know the copies that came and went."""
+        """Return the actions on workers, after adding and removing the copies in the Schedulers of the workers."""
         for what, cluster, key in moves:
             store = session_of(self.workers[cluster]).state.store
             known = session_of(self.manager).state.store.workloads.get(key)
@@ -313,7 +343,7 @@ class FleetScheduler:
         return tuple(Move(*move) for move in moves)
 
     def __repr__(self) -> str:
-        """Its time and its clusters."""
+        """Return the time and the names of the clusters."""
         return f"<FleetScheduler at {self.now:g} s: manager, {', '.join(self.workers)}>"
 
 

@@ -1,4 +1,4 @@
-"""Fleet: a manager, its workers, and how workloads are dispatched, as one immutable value."""
+"""Fleet: a manager, its workers and a dispatcher, as one immutable value."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _GATE = "MultiKueueOrchestratedPreemption"
 
 @checked_methods
 class Fleet:
-    """A manager cluster and the worker clusters to which it dispatches workloads (MultiKueue); a value.
+    """A manager cluster and the worker clusters to which it dispatches workloads (MultiKueue); an immutable value.
 
-    `simulate` and `compare` take a Fleet where they take a Cluster. `FleetScheduler` steps one by hand.
+    `simulate` and `compare` accept a Fleet in place of a Cluster. `FleetScheduler` runs a fleet under manual control.
 
     >>> from kueuepy import Cluster, ClusterQueue, Fleet, ResourceFlavor
     >>> def worker(cpu):
@@ -43,11 +43,11 @@ class Fleet:
     '72'
 
     Attributes:
-        manager: The cluster to which users submit.
+        manager: The cluster to which users submit workloads.
         workers: The clusters that run jobs, by name.
-        dispatcher: How the clusters of a workload are chosen.
-        sync: By worker, the time in nanoseconds until the manager sees a change there.
-        remarks: Surprises: namespaces and LocalQueues that a worker lacks, where copies wait without end.
+        dispatcher: The dispatcher, which chooses the clusters of a workload.
+        sync: For each worker, the time until the manager sees a change there, in nanoseconds.
+        remarks: Likely mistakes, such as LocalQueues that are missing on a worker, where copies then wait indefinitely.
     """
 
     def __init__(
@@ -59,23 +59,24 @@ class Fleet:
         sync: Any = "1s",
         limits: bool = True,
     ) -> None:
-        """Check and hold the clusters.
+        """Validate and store the clusters.
 
         Args:
-            workers: The worker clusters by name. Their order is that of the MultiKueueConfig, unless the manager's
-                objects have one.
-            manager: The manager cluster. Without it: for each LocalQueue of a worker a ClusterQueue with one flavor,
-                the sum of the workers' nominal quotas, and a MultiKueue check.
-            dispatcher: `AllAtOnce`, `Incremental` or `External`, or one of these names. Without it, the dispatcher of
-                the manager's Configuration, which is AllAtOnce by default.
-            sync: Time until the manager sees a change on a worker, by default 1 second, as Kueue batches events; or a
-                mapping of such times by worker.
-            limits: Whether a MultiKueueConfig of more than 20 clusters, which the API server refuses, is refused.
+            workers: The worker clusters by name. Their order is that of the MultiKueueConfig, unless the manager
+                contains a MultiKueueConfig.
+            manager: The manager cluster. The default manager has one ClusterQueue for each LocalQueue of a worker, with
+                a MultiKueue check and one flavor, whose quota is the sum of the workers' nominal quotas.
+            dispatcher: `AllAtOnce`, `Incremental` or `External`, or one of these names. By default, the dispatcher of
+                the manager's Configuration, which is AllAtOnce unless configured.
+            sync: The time until the manager sees a change on a worker, or a mapping of such times by worker. The
+                default is 1 second, because Kueue batches events.
+            limits: Whether to reject a MultiKueueConfig with more than 20 clusters, as the API server does; `True` by
+                default.
 
         Raises:
-            InvalidSpecError: A worker has MultiKueue checks itself, the manager has none, or an argument is not valid.
+            InvalidSpecError: A worker has a MultiKueue check, the manager has none, or another argument is invalid.
             NotFoundError: A MultiKueueConfig names a cluster that is not a worker.
-            UnsupportedError: A MultiKueueConfig has more than 20 clusters.
+            UnsupportedError: A MultiKueueConfig has more than 20 clusters, or a cluster contains workloads.
         """
         self.workers = _workers(workers)
         self.manager = manager_of(self.workers) if manager is None else _cluster("manager", manager)
@@ -100,10 +101,13 @@ class Fleet:
         return tuple(self.workers)
 
     def replace(self, **changes: Any) -> Fleet:
-        """Return the same fleet with other `workers`, `manager`, `dispatcher`, `sync` or `limits`.
+        """Return a fleet with some arguments replaced.
+
+        Args:
+            changes: New values for `workers`, `manager`, `dispatcher`, `sync` or `limits`.
 
         Raises:
-            InvalidSpecError: An argument is unknown or not valid.
+            InvalidSpecError: An argument is unknown or invalid.
         """
         now: dict[str, Any] = {
             "workers": self.workers,
@@ -120,15 +124,18 @@ class Fleet:
         return Fleet(**(now | changes))
 
     def gated(self, on: bool = True) -> Fleet:  # noqa: FBT001, FBT002 - reads well in either form
-        """Return the same fleet with orchestrated preemption (gate MultiKueueOrchestratedPreemption).
+        """Return a fleet with orchestrated preemption (feature gate MultiKueueOrchestratedPreemption).
 
-        With it, one worker at a time may preempt for a workload (KEP-8303).
+        With orchestrated preemption, only one worker at a time may preempt for a workload (KEP-8303).
+
+        Args:
+            on: Whether to enable the feature gate; `True` by default.
         """
         workers = {name: _with_gate(cluster, on) for name, cluster in self.workers.items()}
         return self.replace(workers=workers, manager=_with_gate(self.manager, on))
 
     def options(self) -> dict[str, Any]:
-        """The dispatcher as the core takes it."""
+        """Return the options of the dispatcher for the core."""
         settings, dispatcher = self.manager.configuration.multi_kueue, self.dispatcher
         rounds = dispatcher if isinstance(dispatcher, Incremental) else Incremental()
         return {
@@ -140,7 +147,7 @@ class Fleet:
         }
 
     def numbered_checks(self) -> list[tuple[str, list[int]]]:
-        """The clusters of each MultiKueue check as numbers of workers."""
+        """Return the clusters of each MultiKueue check, as indices of workers."""
         number = {name: place for place, name in enumerate(self.workers)}
         return [(check, [number[name] for name in names]) for check, names in self.checks.items()]
 
@@ -155,20 +162,20 @@ class Fleet:
         ]
 
     def __eq__(self, other: object) -> bool:
-        """Whether both fleets consist of the same parts."""
+        """Return whether both fleets have equal clusters and settings."""
         if not isinstance(other, Fleet):
             return NotImplemented
         return self._parts() == other._parts()
 
     def __hash__(self) -> int:
-        """Fleets that are equal have the same."""
+        """Return a hash; equal fleets have equal hashes."""
         return hash((self.clusters, tuple(self.sync.values())))
 
     def _parts(self) -> tuple[Any, ...]:
         return (list(self.workers.items()), self.manager, self.dispatcher, self.sync, self.limits)
 
     def __repr__(self) -> str:
-        """The dispatcher and the clusters."""
+        """Return the dispatcher and the names of the clusters."""
         return f"<Fleet: {self.dispatcher!r}; manager and {counted(len(self.workers), 'worker')}: {self._names()}>"
 
     def _names(self) -> str:
@@ -176,7 +183,7 @@ class Fleet:
         return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """A row for each cluster, and the remarks."""
+        """Return one row per cluster, and the remarks, as tables for display."""
         rows = [_row("manager", self.manager), *(_row(name, cluster) for name, cluster in self.workers.items())]
         remarks = [Sheet(("remark",), [(text,) for text in self.remarks])] if self.remarks else []
         return (Sheet(("cluster", "ClusterQueues", "nominal quota"), rows, repr(self.dispatcher)), *remarks)
@@ -213,7 +220,7 @@ def _workers(given: Mapping[str, Cluster]) -> dict[str, Cluster]:
 
 
 def _sync(given: Any, workers: tuple[str, ...]) -> dict[str, int]:
-    """By worker, the time until the manager sees a change there."""
+    """Return the time until the manager sees a change, by worker, in nanoseconds."""
     if not isinstance(given, Mapping):
         return dict.fromkeys(workers, duration_ns(given))
     for name in given:
@@ -223,7 +230,7 @@ def _sync(given: Any, workers: tuple[str, ...]) -> dict[str, int]:
 
 
 def _checks(manager: Cluster, workers: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """The clusters of each MultiKueue check of the manager, in the order of its MultiKueueConfig."""
+    """Return the clusters of each MultiKueue check of the manager, in the order of its MultiKueueConfig."""
     configs = {
         doc["metadata"]["name"]: tuple((doc.get("spec") or {}).get("clusters") or ())
         for doc in manager.manifest.others

@@ -1,4 +1,4 @@
-"""The recorded history of a live cluster, and how far the decisions of kueuepy agree with it."""
+"""Recordings of real clusters, and the agreement of kueuepy's decisions with them."""
 
 from kueuepy.live.agreement import Agreement
 from kueuepy.live.following import Follower

@@ -1,4 +1,4 @@
-"""The agreement of kueuepy with a recorded cluster, as figures and tables."""
+"""The agreement of kueuepy with a recorded cluster, as numbers and tables."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Kind: TypeAlias = Literal["admission", "preemption", "replacement", "domains"]
-"""`admission`: a workload gets quota. `preemption`: a workload is preempted. `replacement`: pods of an admitted
-workload are placed on other nodes. `domains`: the topology domains of an admission."""
+"""The kind of a decision.
+
+`admission`: quota is reserved for a workload. `preemption`: a workload is preempted. `replacement`: pods of an admitted
+workload move to other nodes. `domains`: the topology domains of an admission.
+"""
 
 
 class JudgedDecision(msgspec.Struct, frozen=True):
-    """A recorded decision, and whether kueuepy decides the same.
+    """A recorded decision, and whether kueuepy makes the same decision.
 
     Attributes:
-        time: When its write was received, in nanoseconds since the Unix epoch.
-        kind: What was decided.
-        workload: The workload, `namespace/name`.
-        outcome: `same`; `moment` if it is the same at another moment within the latency; `different`.
+        time: The time at which its write was received, in nanoseconds since the Unix epoch.
+        kind: The kind of the decision.
+        workload: The key of the workload, `namespace/name`.
+        outcome: `same`; `moment` if kueuepy makes the same decision at another time within the latency; or `different`.
     """
 
     time: int
@@ -36,14 +39,14 @@ class JudgedDecision(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """A decision in which kueuepy and the cluster differ.
+    """A decision that differs between kueuepy and the cluster.
 
     Attributes:
-        time: When it was made, in nanoseconds since the Unix epoch.
-        kind: What was decided.
-        workload: The workload, `namespace/name`.
-        here: What kueuepy decides instead.
-        cause: The likely cause.
+        time: The time of the decision, in nanoseconds since the Unix epoch.
+        kind: The kind of the decision.
+        workload: The key of the workload, `namespace/name`.
+        here: The decision of kueuepy.
+        cause: The likely cause of the difference.
     """
 
     time: int
@@ -53,17 +56,17 @@ class Difference(msgspec.Struct, frozen=True):
     cause: str
 
     def __str__(self) -> str:
-        """The difference in one line."""
+        """Return a one-line description."""
         at = datetime.fromtimestamp(self.time / SECOND, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
         return f"{at} {self.kind} of {self.workload}: {self.here} ({self.cause})"
 
 
 class Agreement:
-    """How far kueuepy decides as the recorded cluster did.
+    """The agreement between kueuepy and a recorded cluster.
 
     Attributes:
-        differences: The decisions that differ, in the order of time.
-        notes: Recorded changes that could not be followed.
+        differences: The decisions that differ, in chronological order.
+        notes: Recorded changes that could not be applied.
     """
 
     def __init__(
@@ -73,7 +76,14 @@ class Agreement:
         domains: Mapping[bool, int],
         notes: tuple[str, ...],
     ) -> None:
-        """Keep what was judged."""
+        """Store the judged decisions.
+
+        Args:
+            decisions: The recorded decisions.
+            differences: The decisions that differ between kueuepy and the cluster.
+            domains: Numbers of admissions with the same (True) and other (False) topology domains.
+            notes: Recorded changes that could not be applied.
+        """
         self._decisions = tuple(decisions)
         self._domains = domains
         self.differences = tuple(differences)
@@ -81,29 +91,37 @@ class Agreement:
 
     @property
     def decisions(self) -> Columns:
-        """One row for each recorded decision: the columns `time`, `kind`, `workload` and `outcome`."""
+        """One row for each recorded decision, with columns `time`, `kind`, `workload` and `outcome`."""
         names = JudgedDecision.__struct_fields__
         return Columns({name: [getattr(one, name) for one in self._decisions] for name in names})
 
     @property
     def share(self) -> float:
-        """The fraction of recorded decisions that kueuepy makes as well, from 0 to 1; 1 if there are none."""
+        """The fraction of recorded decisions that kueuepy also makes, from 0 to 1; 1 if there are none."""
         return self.share_of()
 
     def share_of(self, kind: Kind | None = None) -> float:
-        """Return the fraction of recorded decisions of a kind that kueuepy makes as well, from 0 to 1."""
+        """Return the fraction of recorded decisions of a kind that kueuepy also makes, from 0 to 1.
+
+        Args:
+            kind: The kind of the decisions; all kinds by default.
+        """
         counts = self.counts(kind)
         total = sum(counts.values())
         return (total - counts["different"]) / total if total else 1.0
 
     def counts(self, kind: Kind | None = None) -> Counter[str]:
-        """Return the number of recorded decisions by outcome; of one kind, if it is given."""
+        """Return the number of recorded decisions by outcome.
+
+        Args:
+            kind: The kind of the decisions; all kinds by default.
+        """
         if kind == "domains":
             return Counter({"same": self._domains.get(True, 0), "different": self._domains.get(False, 0)})
         return Counter(one.outcome for one in self._decisions if kind in (None, one.kind))
 
     def __str__(self) -> str:
-        """The figures by kind, then the first differences."""
+        """Return the numbers by kind, and the first 20 differences."""
         kinds: tuple[Kind, ...] = ("admission", "preemption", "replacement", "domains")
         lines = ["kind          recorded  same  at another moment  different  agreement"]
         for kind in kinds:
@@ -113,10 +131,10 @@ class Agreement:
                 figures = f"{total:>8}  {counts['same']:>4}  {counts['moment']:>17}  {counts['different']:>9}"
                 lines.append(f"{kind:<12}  {figures}  {100 * self.share_of(kind):>8.1f}%")
         lines += [str(one) for one in self.differences[:20]]
-        if len(self.differences) > 20:  # noqa: PLR2004 - as many as fit a screen
+        if len(self.differences) > 20:  # noqa: PLR2004 - one screen
             lines.append(f"and {len(self.differences) - 20} more in `differences`")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        """The share in one line."""
+        """Return the share and the number of decisions."""
         return f"<Agreement: {100 * self.share:.1f}% of {len(self._decisions)} decisions>"

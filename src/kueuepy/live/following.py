@@ -1,4 +1,4 @@
-"""A Scheduler that follows a recording: what happened to the cluster happens to it, but its decisions are its own."""
+"""A Scheduler that follows a recording: it applies the recorded changes but makes its own decisions."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from kueuepy.live.recording import Change
 
 RETRY_PERIOD = SECOND
-"""For how long Kueue collects notifications before it retries the inadmissible workloads of a tree of cohorts
-(`pkg/cache/queue/inadmissible_workloads.go:requeueBatchPeriod`)."""
+"""The time for which Kueue collects notifications before it retries the inadmissible workloads of a cohort tree.
+
+Source: `pkg/cache/queue/inadmissible_workloads.go:requeueBatchPeriod`.
+"""
 _UNTIL_RECORDED = "87600h"
-"""Pods of an evicted job end when the recording says so."""
+"""The time for which pods of an evicted job run; the recording ends them earlier."""
 CONFIGURATION = frozenset(
     (
         "AdmissionCheck",
@@ -41,34 +43,38 @@ CONFIGURATION = frozenset(
         "WorkloadPriorityClass",
     )
 )
-"""The kinds of objects, besides Workload, on which decisions depend."""
+"""The kinds of objects, besides Workload, that influence decisions."""
 
 
 class Follower:
-    """A Scheduler to which the changes of a recording happen.
+    """A Scheduler that applies the changes of a recording.
 
     Attributes:
-        scheduler: The cluster as the changes so far, and its own decisions, made it.
-        due: When each notified tree of cohorts is retried, in nanoseconds since the Unix epoch.
-        notes: The changes that could not be applied, each with the reason.
+        scheduler: The cluster after the applied changes and the Scheduler's own decisions.
+        due: The time at which each notified cohort tree is retried, in nanoseconds since the Unix epoch.
+        notes: The changes that could not be applied, with reasons.
     """
 
     def __init__(self, scheduler: Scheduler) -> None:
-        """Follow with this Scheduler, which is changed."""
+        """Store a Scheduler, which the methods modify."""
         self.scheduler = scheduler
         self.due: dict[str, int] = {}
         self.notes: list[str] = []
 
     @classmethod
     def start(cls, configuration: Iterable[dict[str, Any]]) -> Follower:
-        """Start with an empty cluster under the Configuration among these objects, if there is one."""
+        """Return a Follower with an empty cluster and the Configuration among these objects, if there is one.
+
+        Args:
+            configuration: Manifests.
+        """
         manifest = load(list(configuration), strict=False)
         scheduler = Scheduler(Cluster.from_manifest(manifest, names=False), now=0, stopping=_UNTIL_RECORDED)
         session_of(scheduler).engine.hold_retries(hold=True)
         return cls(scheduler)
 
     def fork(self) -> Follower:
-        """Return a copy that goes on by itself."""
+        """Return an independent copy, except for `notes`, which are shared."""
         twin = type(self)(self.scheduler.fork())
         twin.due, twin.notes = dict(self.due), self.notes
         return twin
@@ -79,23 +85,32 @@ class Follower:
         return session_of(self.scheduler).engine.now
 
     def tick(self, time: int) -> None:
-        """Let time pass."""
+        """Set the clock to a time, in nanoseconds since the Unix epoch."""
         session_of(self.scheduler).engine.set_now(time)
 
     def notice(self) -> None:
-        """Remember which trees were notified; the first notification of a period starts it."""
+        """Schedule retries of the trees that were notified, unless a retry is already scheduled."""
         for tree in session_of(self.scheduler).engine.notified_trees():
             self.due.setdefault(tree, self.now + RETRY_PERIOD)
 
     def retry(self, until: int | None = None) -> None:
-        """Retry the inadmissible workloads of the trees that are due; of all notified trees if `until` is `None`."""
+        """Retry the inadmissible workloads of cohort trees.
+
+        Args:
+            until: Retry the trees that are due at this time, in nanoseconds since the Unix epoch; by default, all
+                notified trees.
+        """
         ready = {tree for tree, due in self.due.items() if until is None or due <= until}
         for tree in ready:
             del self.due[tree]
         session_of(self.scheduler).engine.retry(ready)
 
     def apply(self, change: Change) -> bool:
-        """Let a change happen unless it is a decision of Kueue's scheduler; return whether decisions may change."""
+        """Apply a change, unless it is a decision of Kueue's scheduler.
+
+        Returns:
+            Whether the change may influence decisions.
+        """
         try:
             return self._workload(change) if change.kind == "Workload" else self._object(change)
         except KueueError as error:
@@ -103,7 +118,11 @@ class Follower:
             return True
 
     def set_to(self, manifest: dict[str, Any]) -> None:
-        """Put a Workload into the recorded state, whatever state it has here."""
+        """Replace a Workload by its recorded state.
+
+        Args:
+            manifest: The recorded Workload.
+        """
         (workload,) = load(manifest, strict=False).workloads
         if session_of(self.scheduler).engine.find(workload.key) >= 0:
             self.scheduler.delete(workload.key)
@@ -158,7 +177,7 @@ class Follower:
         return matters
 
     def _checks(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        """Let the controllers of admission checks answer as recorded; resetting checks is Kueue's own work."""
+        """Apply the recorded answers to admission checks; the Scheduler itself resets checks."""
         before = {check["name"]: check for check in (old.get("status") or {}).get("admissionChecks") or ()}
         answered = False
         for check in (new.get("status") or {}).get("admissionChecks") or ():
@@ -177,7 +196,7 @@ class Follower:
         return answered
 
     def _release(self, key: str, new: dict[str, Any]) -> None:
-        """The pods of an evicted job ended, so the workload gives its quota back."""
+        """Release the quota of an evicted workload whose pods have ended."""
         session, engine = session_of(self.scheduler), session_of(self.scheduler).engine
         engine.settle()
         if not is_stopping(session.state, engine.find(key)):

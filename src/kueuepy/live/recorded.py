@@ -24,14 +24,14 @@ class RecordedDecision(msgspec.Struct, eq=False):
     """A decision of the cluster's scheduler.
 
     Attributes:
-        number: Its place among the recorded decisions.
-        index: The place of the change that wrote it.
-        time: When that change was received, in nanoseconds.
-        kind: What was decided.
-        workload: The workload that was admitted, preempted or placed anew.
-        queue: The workload that was decided about: the preemptor of a preemption, else the workload itself.
-        assigned: By pod set, the number of pods and the flavor of each resource.
-        domains: By pod set, the topology domains and their numbers of pods; `None` without a topology.
+        number: Its index among the recorded decisions.
+        index: The index of the change that recorded it.
+        time: The time at which that change was received, in nanoseconds since the Unix epoch.
+        kind: The kind of the decision.
+        workload: The workload that was admitted, preempted or moved, `namespace/name`.
+        head: The workload that the scheduler considered: the preemptor for a preemption, otherwise the workload itself.
+        assigned: For each pod set, the number of pods and the flavor of each resource.
+        domains: For each pod set, the topology domains and their numbers of pods; `None` without a topology.
     """
 
     number: int
@@ -44,7 +44,7 @@ class RecordedDecision(msgspec.Struct, eq=False):
     domains: list[Any] = []
 
     def is_same(self, decision: Decision) -> bool:
-        """Whether a decision is the same, wherever it places the pods."""
+        """Return whether a decision is the same, regardless of the topology domains."""
         if self.head != decision.workload:
             return False
         if not isinstance(decision, Admitted):
@@ -56,14 +56,19 @@ class RecordedDecision(msgspec.Struct, eq=False):
         )
 
     def is_placed(self, decision: Decision) -> bool:
-        """Whether a decision places the pods in the recorded topology domains."""
+        """Return whether a decision assigns the recorded topology domains."""
         if not any(self.domains):
             return True
         return isinstance(decision, Admitted) and placed_pods(decision.pod_sets) == self.domains
 
 
 def recorded_decisions(changes: Sequence[Change], uids: dict[Any, str]) -> Iterator[RecordedDecision]:
-    """The decisions of the scheduler in a recording: quota reserved, preemptions, pods placed on other nodes."""
+    """Yield the decisions of the scheduler in a recording: quota reservations, preemptions and node replacements.
+
+    Args:
+        changes: The recording.
+        uids: The keys of the workloads by UID.
+    """
     number = 0
     for index, change in enumerate(changes):
         if change.kind != "Workload" or change.new is None or change.old is None:
@@ -102,6 +107,6 @@ def _recorded_domains(manifest: dict[str, Any]) -> list[Any]:
 
 
 def placed_pods(pod_sets: Iterable[Any]) -> list[Any]:
-    """The topology domains of each pod set and their numbers of pods; `None` for one without a topology."""
+    """Return the topology domains of each pod set with their numbers of pods; `None` without a topology."""
     placed = [one.topology_assignment for one in pod_sets]
     return [None if one is None else [(domain.values, domain.count) for domain in one.domains] for one in placed]

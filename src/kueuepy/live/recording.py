@@ -1,4 +1,4 @@
-"""The recorded history of a cluster: every version of its objects, in the order in which they were written."""
+"""The recorded history of a cluster: every version of its objects, in the order of their writes."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ class Change(NamedTuple):
 
     Attributes:
         revision: The object's resourceVersion, which orders the writes of all kinds.
-        time: When the watch received it, in nanoseconds since the Unix epoch; it never decreases along a recording.
+        time: The time at which the watch received it, in nanoseconds since the Unix epoch; it never decreases within a
+            recording.
         kind: The kind of the object.
-        key: `namespace/name`, or the name of an object without a namespace.
-        old: The version before, as the API shows it; `None` for a new object.
+        key: `namespace/name`, or the name of a cluster-scoped object.
+        old: The previous version; `None` for a new object.
         new: The version that was written; `None` if the object was deleted.
     """
 
@@ -40,18 +41,23 @@ class Change(NamedTuple):
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """The newest version that is known."""
+        """The latest known version."""
         found = self.old if self.new is None else self.new
         assert found is not None, "a change has a version before or after it"
         return found
 
 
 def read_events(path: str | os.PathLike[str]) -> list[Change]:
-    """Read the changes in a file of watch events: JSON lines `{"received", "type", "kind", "object"}`, maybe gzipped.
+    """Read the changes in a file of watch events.
+
+    The file contains JSON lines `{"received", "type", "kind", "object"}`; gzip compression is detected.
+
+    Args:
+        path: The file.
 
     Raises:
         NotFoundError: The file cannot be read.
-        InvalidSpecError: A line is not such an event.
+        InvalidSpecError: A line is not a watch event.
     """
     try:
         data = Path(path).read_bytes()
@@ -76,7 +82,7 @@ def _events(path: str, data: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _fault(event: Mapping[str, Any]) -> str:
-    """What is wrong with an event; empty if nothing is."""
+    """Return the reason why an event is invalid; empty if it is valid."""
     obj = event.get("object")
     metadata = obj.get("metadata") if isinstance(obj, dict) else None
     if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
@@ -89,7 +95,7 @@ def _fault(event: Mapping[str, Any]) -> str:
 
 
 def _received(event: Mapping[str, Any]) -> int | None:
-    """The time of receipt in nanoseconds since the Unix epoch."""
+    """Return the time of receipt in nanoseconds since the Unix epoch; `None` if it is invalid."""
     text = event.get("received")
     return parse_time(text) if isinstance(text, str) else None
 
@@ -97,8 +103,8 @@ def _received(event: Mapping[str, Any]) -> int | None:
 def changes(events: Iterable[Mapping[str, Any]]) -> list[Change]:
     """Return the changes that watch events record, in the order of their writes.
 
-    All kinds of one API server share the revisions of its store, so these order the events of several watches. Times of
-    receipt do not: each watch has a delay of its own. A version that is received twice counts once.
+    All kinds of one API server share one sequence of revisions, which orders the events of several watches. Times of
+    receipt cannot order them, because each watch has its own delay. A version that is received twice counts once.
     """
     written = sorted(events, key=lambda event: int(event["object"]["metadata"]["resourceVersion"]))
     known: dict[tuple[str, str], dict[str, Any]] = {}
@@ -131,25 +137,25 @@ class Conditions(dict[str, "dict[str, Any]"]):
     """The conditions of a Workload's manifest by type."""
 
     def __init__(self, manifest: Mapping[str, Any] | None) -> None:
-        """Reads them; there are none without a status."""
+        """Read the conditions; a manifest without a status has none."""
         status = (manifest or {}).get("status") or {}
         super().__init__({one["type"]: one for one in status.get("conditions") or () if "type" in one})
 
     def true(self, name: str) -> bool:
-        """Whether a condition is True."""
+        """Return whether the status of a condition is True."""
         return bool(self.get(name, {}).get("status") == "True")
 
     def reason(self, name: str) -> str:
-        """The reason of a condition; empty if it is absent."""
+        """Return the reason of a condition; empty if the condition does not exist."""
         return str(self.get(name, {}).get("reason", ""))
 
 
 def assignments(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The pod set assignments in the admission of a Workload's manifest."""
+    """Return the pod set assignments in the admission of a Workload's manifest."""
     admission = (manifest.get("status") or {}).get("admission") or {}
     return list(admission.get("podSetAssignments") or ())
 
 
 def seconds(nanoseconds: int) -> float:
-    """A duration or time in seconds."""
+    """Return a duration or time in seconds."""
     return nanoseconds / SECOND

@@ -1,4 +1,4 @@
-"""How far the decisions of kueuepy agree with those that a cluster's own Kueue made."""
+"""Verification of kueuepy's decisions against the decisions of a real cluster."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _Outcome: TypeAlias = Literal["", "same", "moment", "different"]
 
 
 class _Run:
-    """A follower, and which of the recorded decisions it has made."""
+    """A Follower, and the recorded decisions that it has made."""
 
     def __init__(self, follower: Follower, made: frozenset[int] = frozenset()) -> None:
         self.follower = follower
@@ -47,28 +47,29 @@ def verify(
     latency: Duration = "1.2s",
     progress: Progress | None = None,
 ) -> Agreement:
-    """Compare each decision that a cluster's scheduler made with the decision of kueuepy in the same state.
+    """Compare each decision of a cluster's scheduler with the decision of kueuepy in the same state.
 
-    A Scheduler follows the recording in the order of its writes. Everything but the decisions of Kueue's scheduler
-    happens to it as recorded: submissions, changes of objects, ends of jobs, answers of checks, evictions by others,
-    the end of evicted pods. The Scheduler decides by itself. If a recorded decision differs, the Scheduler is put into
-    the recorded state, so that each decision is judged by itself.
+    A Scheduler follows the recording in the order of its writes. It applies all recorded changes except the decisions
+    of Kueue's scheduler: submissions, changes of objects, ends of jobs, answers of checks, evictions by other
+    controllers, and the end of evicted pods. It makes its own decisions. If a recorded decision differs, the Scheduler
+    is set to the recorded state, so that each decision is judged independently.
 
-    Kueue decides some time before it writes a decision. Within `latency`, a recorded decision therefore also agrees if
-    kueuepy makes it at another moment, or if inadmissible workloads are retried at another moment; such decisions are
-    counted apart. No object shows either moment.
+    Kueue decides some time before it writes a decision, and no object contains the time of the decision. A recorded
+    decision therefore also agrees if kueuepy makes it at another time within `latency`, or after retrying inadmissible
+    workloads at another time. Such decisions are counted separately.
 
     Args:
         recording: A file of watch events (see `kueuepy.live.recording.read_events`).
-        latency: The longest time between a decision and its write.
-        progress: Is called with the number of changes that were followed, and of all changes.
+        latency: The longest time between a decision and its write: seconds, a text or a timedelta; 1.2 seconds by
+            default.
+        progress: A function that is called with the number of applied changes and the total number of changes.
 
     Returns:
-        The agreement: figures, a table of all decisions, and the differences with their likely causes.
+        The agreement: numbers, a table of all decisions, and the differences with their likely causes.
 
     Raises:
         NotFoundError: The recording cannot be read.
-        InvalidSpecError: The recording is not valid, or the latency is not a duration.
+        InvalidSpecError: The recording is invalid, or `latency` is not a duration.
     """
     return _Verifier(read_events(recording), duration_ns(latency)).run(progress)
 
@@ -112,10 +113,8 @@ class _Verifier:
                 progress(index + 1, len(self._changes))
         return self._agreement()
 
-    # Following.
-
     def _wait(self, run: _Run, time: int, index: int) -> None:
-        """Let time pass until a change; inadmissible workloads are retried when their time has come."""
+        """Advance the clock to a change; retry inadmissible workloads whenever a retry is due."""
         follower = run.follower
         while follower.due and (first := min(follower.due.values())) <= time:
             follower.tick(first)
@@ -133,7 +132,13 @@ class _Verifier:
         return matters
 
     def _decide(self, run: _Run, index: int, most: int = _MOST_CYCLES) -> None:
-        """Run cycles for as long as the recording has their decisions soon; `index` is that of the next change."""
+        """Run cycles while the recording contains their decisions within the latency.
+
+        Args:
+            run: The run.
+            index: The index of the next change.
+            most: The largest number of cycles.
+        """
         ahead = None
         for _ in range(most):
             before = run.follower.fork()
@@ -155,14 +160,12 @@ class _Verifier:
         run.follower.notice()
 
     def _expected(self, run: _Run, index: int, kind: Kind, key: str, decision: Decision) -> RecordedDecision | None:
-        """The recorded decision that is written soon and is the same; `None` if there is none."""
+        """Return the equal recorded decision that is written within the latency; `None` if there is none."""
         for known in self._of.get((kind, key), ()):
             if known.index >= index and known.number not in run.made:
                 soon = known.time - run.follower.now <= self._latency
                 return known if soon and known.is_same(decision) and known.is_placed(decision) else None
         return None
-
-    # Judging.
 
     def _judge(self, decision: RecordedDecision) -> None:
         outcome: _Outcome = "same"
@@ -181,7 +184,7 @@ class _Verifier:
         self._reported.discard((decision.kind, decision.workload))
 
     def _correct(self, run: _Run, decision: RecordedDecision) -> None:
-        """Put the workload of a decision into its recorded state."""
+        """Set the workload of a decision to its recorded state."""
         run.made |= {decision.number}
         self._corrected.add(decision.number)
         run.follower.set_to(self._written(decision))
@@ -192,14 +195,14 @@ class _Verifier:
         return manifest
 
     def _repeats(self, decision: RecordedDecision) -> bool:
-        """Whether a workload is already preempted here: a write that overtakes another one is repeated by Kueue."""
+        """Return whether a workload is already preempted here; Kueue repeats a preemption if two writes conflict."""
         return decision.kind == "preemption" and _has(self._run.follower, decision.workload, "Evicted")
 
     def _at_another_moment(self, decision: RecordedDecision) -> tuple[_Outcome, bool]:
-        """Look for a moment within the latency at which kueuepy makes the decision, and go on from there.
+        """Find a time within the latency at which kueuepy makes the decision, and continue from there.
 
         Returns:
-            The outcome, and whether the pods are placed in the same domains.
+            The outcome, and whether the topology domains are the same.
         """
         elsewhere: _Outcome = "different"
         for position, run in enumerate(self._moments(decision)):
@@ -211,7 +214,7 @@ class _Verifier:
                 if not decision.is_placed(found[0]):
                     elsewhere = outcome if elsewhere == "different" else elsewhere
                     continue
-            if found is not None and found[1]:  # it decides more than the cluster in that cycle
+            if found is not None and found[1]:  # the cycle also makes decisions that the cluster did not make
                 self._correct(self._run, decision)
             else:
                 run.made |= {decision.number}
@@ -221,7 +224,7 @@ class _Verifier:
         return elsewhere, elsewhere == "different" and not any(decision.domains)
 
     def _moments(self, decision: RecordedDecision) -> Iterator[_Run]:
-        """Runs that have the same inputs up to the decision, and differ in the moments of cycles and retries."""
+        """Yield runs with the same input up to the decision but different times of cycles and retries."""
         yield self._run.fork()
         early = self._run.fork()
         early.follower.retry()
@@ -234,7 +237,7 @@ class _Verifier:
             self._decide(run, index)
             self._follow(run, index, decision.index, self._step)
             yield run
-            # Changes may also come between the cycles in which several heads are tried one after the other.
+            # Changes may also occur between cycles that consider several heads one after the other.
             for cycles in range(_BETWEEN):
                 run = checkpoint.fork()
                 run.follower.retry()
@@ -243,7 +246,7 @@ class _Verifier:
                 yield run
 
     def _follow(self, run: _Run, start: int, end: int, step: Callable[[_Run, int], object]) -> None:
-        """Let the changes from `start` to before `end` happen to a run, with the recorded decisions among them."""
+        """Apply the changes with indices from `start` to `end - 1`, and the recorded decisions among them."""
         for index in range(start, end):
             self._wait(run, self._changes[index].time, index)
             for known in self._at.get(index, ()):
@@ -252,7 +255,12 @@ class _Verifier:
             step(run, index)
 
     def _makes(self, run: _Run, decision: RecordedDecision) -> tuple[Decision, bool] | None:
-        """Return how a run makes a decision in its next cycles, and whether it then decides more than the cluster."""
+        """Run cycles until a run makes a recorded decision.
+
+        Returns:
+            The decision, and whether the run also makes decisions that the cluster did not make; `None` if it does not
+            make the decision.
+        """
         ahead = None
         for _ in range(_MOST_CYCLES):
             before = run.follower.fork()
@@ -276,8 +284,6 @@ class _Verifier:
             ahead = cycle.ahead if not found else None
         return None
 
-    # What differs.
-
     def _difference(self, before: Follower, decision: RecordedDecision) -> Difference:
         here = next((one for one in before.fork().scheduler.cycle() if one.workload == decision.head), None)
         what = "kueuepy does not consider it here" if here is None else _in_words(here)
@@ -291,7 +297,7 @@ class _Verifier:
         return Difference(decision.time, "domains", decision.workload, what, "other domains")
 
     def _recent(self, decision: RecordedDecision) -> set[str]:
-        """The workloads whose own changes were written shortly before the decision."""
+        """Return the keys of the objects that changed within the latency before the decision."""
         return {
             change.key
             for change in self._changes[max(0, decision.index - _CHECKPOINTS) : decision.index]
@@ -299,9 +305,9 @@ class _Verifier:
         }
 
     def _report_doubts(self, index: int) -> None:
-        """Report decisions that kueuepy makes and the cluster does not within the latency.
+        """Report decisions that kueuepy makes and the cluster does not make within the latency.
 
-        Each is reported once for as long as the cluster decides nothing of its kind about the workload.
+        Each decision is reported once until the cluster makes a decision of the same kind about the workload.
         """
         now = self._changes[index].time
         for (kind, key), (time, decision) in list(self._doubted.items()):
@@ -325,7 +331,7 @@ class _Verifier:
 
 
 def _decided(before: Follower, cycle: Iterable[Decision]) -> Iterator[tuple[Kind, str, Decision]]:
-    """The decisions of a cycle that change something, each with the workload that it changes."""
+    """Yield the effective decisions of a cycle, each with its kind and the workload that it changes."""
     for decision in cycle:
         if isinstance(decision, Admitted):
             yield (
@@ -340,7 +346,7 @@ def _decided(before: Follower, cycle: Iterable[Decision]) -> Iterator[tuple[Kind
 
 
 def _has(follower: Follower, key: str, condition: str) -> bool:
-    """Whether a condition of a workload is True."""
+    """Return whether a condition of a workload is True."""
     engine = session_of(follower.scheduler).engine
     place = engine.find(key)
     found = engine.condition(place, condition) if place >= 0 else None

@@ -1,1 +1,1 @@
-"""Jobs meet a configuration in virtual time: what comes of them is tables, figures and comparisons of policies."""
+"""Simulations of jobs on a cluster configuration in virtual time: tables, metrics and comparisons of policies."""

@@ -1,4 +1,4 @@
-"""Tables of Arrow and files of Parquet, through pyarrow."""
+"""Arrow tables and Parquet files, through pyarrow."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def parquet_columns(path: Path) -> dict[str, Any]:
 
 
 def arrow_columns(table: Any) -> dict[str, Any]:
-    """The columns of anything that gives an Arrow stream.
+    """Return the columns of an object with an Arrow stream.
 
     Raises:
-        InvalidSpecError: It gives none.
+        InvalidSpecError: The object is not an Arrow table.
         UnsupportedError: pyarrow is not installed.
     """
     pyarrow = _pyarrow("pyarrow")
     try:
         found = pyarrow.table(table)
     except (TypeError, ValueError) as error:
-        raise InvalidSpecError(f"jobs: {table!r} is no Arrow table: {error}") from None
+        raise InvalidSpecError(f"jobs: {table!r} is not an Arrow table: {error}") from None
     return _from_pyarrow(found)
 
 
@@ -71,17 +71,17 @@ def _from_pyarrow(table: Any) -> dict[str, Any]:
 
 
 def _are_names(types: Any, dictionary: Any) -> bool:
-    """Whether the values of a column with a dictionary are texts, each of which is there."""
+    """Return whether the values of a dictionary column are texts without nulls."""
     kinds = ("is_string", "is_large_string", "is_string_view")
     text = any(getattr(types, kind)(dictionary.type) for kind in kinds if hasattr(types, kind))
     return bool(text and not dictionary.null_count)
 
 
 def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
-    """Writes a table of jobs as `read` reads it: times as timestamps and durations, cpu in cores.
+    """Write a table of jobs so that `read` can read it: times as timestamps and durations, cpu in cores.
 
     Raises:
-        StateError: The file cannot be written, or the jobs have Workloads of their own.
+        StateError: The file cannot be written, or the jobs contain Workloads with several pod sets.
         UnsupportedError: pyarrow is not installed.
     """
     if jobs.templates:
@@ -97,7 +97,7 @@ def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
 
 
 def _arrow(name: str, column: NDArray[Any]) -> Any:
-    """A column of times, spans or cores as people's tables have it."""
+    """Return a column of times, time spans or cores as an Arrow array."""
     array = _pyarrow("pyarrow").array
     if name == "cpu":
         return array(column / 1000)
@@ -118,7 +118,7 @@ def _written(parquet: Any, table: Any, path: str | os.PathLike[str]) -> None:
 
 
 def write_table(table: Columns, path: str | os.PathLike[str]) -> None:
-    """Writes a table as Parquet.
+    """Write a table to a Parquet file.
 
     Raises:
         StateError: The file cannot be written.
@@ -128,7 +128,7 @@ def write_table(table: Columns, path: str | os.PathLike[str]) -> None:
 
 
 def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The columns that `write_table` has written.
+    """Return the columns of a file that `write_table` wrote.
 
     Raises:
         InvalidSpecError: The file cannot be read.

@@ -1,4 +1,4 @@
-"""The columns of jobs, read and sound, and the tables that can be made of them."""
+"""Validated columns of jobs, and the methods that derive other tables from them."""
 
 from __future__ import annotations
 
@@ -33,13 +33,14 @@ if TYPE_CHECKING:
 
 @checked_methods
 class JobColumns(Columns):
-    """The columns of jobs, and what comes with them; users know it as `kueuepy.Jobs`.
+    """The columns of a table of jobs; users see it as `kueuepy.Jobs`.
 
     Attributes:
-        notes: What was left out or taken for something else, each with the number of rows.
-        header: What a log says of itself.
-        templates: Workloads of several pod sets, which the column `template` names by place; -1 for none.
-        quota_events: Changes of nominal quota that a log records: (seconds, queue, resource, amount).
+        notes: Notes on rows of the input that were left out or changed: pairs of a reason and a number of rows.
+        header: The description of a log in its file.
+        templates: Workloads with several pod sets. The column `template` contains the index of the job's Workload, or
+            -1.
+        quota_events: Changes of nominal quota that a log records, as tuples (seconds, queue, resource, amount).
     """
 
     __slots__ = ("header", "notes", "quota_events", "templates")
@@ -51,15 +52,15 @@ class JobColumns(Columns):
     def __init__(
         self, columns: Mapping[str, Any], *, where: Callable[[int], str] | None = None, notes: Iterable[Note] = ()
     ) -> None:
-        """Reads columns of equal length.
+        """Create a table from columns of equal length.
 
         Args:
-            columns: Arrays, lists or columns of a frame, by name.
-            where: The place of a row, for errors.
-            notes: What a reader has left out.
+            columns: Arrays, lists or DataFrame columns, by name.
+            where: A function that returns the description of a row for error messages; `jobs row N` by default.
+            notes: Notes about rows that a reader has left out.
 
         Raises:
-            InvalidSpecError: A column is missing, too short, or has a value that is none for it; the message names
+            InvalidSpecError: A column is missing, has another length or contains an invalid value; the message names
                 the row.
         """
         place = where or (lambda row: f"jobs row {row}")
@@ -95,7 +96,7 @@ class JobColumns(Columns):
         self.notes, self.header, self.templates, self.quota_events = notes, header, templates, quota_events
 
     def _with(self, columns: Mapping[str, Any], **other: Any) -> Self:
-        """A table with these columns, which are known to be sound, and all else as here."""
+        """Return a table with other columns, which must be valid, and the same notes and templates."""
         twin = type(self).__new__(type(self))
         kept = {
             "notes": self.notes,
@@ -103,28 +104,29 @@ class JobColumns(Columns):
             "templates": self.templates,
             "quota_events": self.quota_events,
         }
-        twin._hold(columns, **{**kept, **other})  # noqa: SLF001 - of its own class
+        twin._hold(columns, **{**kept, **other})  # noqa: SLF001 - same class
         return twin
 
-    # What it is.
-
     def _changed(self, **columns: Any) -> Self:
-        """A table in which these columns, which are known to be sound, are others."""
+        """Return a table with some columns replaced by others, which must be valid."""
         return self._with({**{name: self[name] for name in self.names}, **columns})
 
     @property
     def resources(self) -> tuple[str, ...]:
-        """The columns of what pods ask for."""
+        """The names of the columns that contain requests."""
         return tuple(name for name in self.names if is_resource(name))
 
     @property
     def span(self) -> float:
-        """Seconds from the first submission to the last; 0 if there is none."""
+        """The time from the first submission to the last, in seconds; 0 for an empty table."""
         submit = self["submit"]
         return float(submit.max() - submit.min()) / SECOND if len(submit) else 0.0
 
     def name_of(self, row: int) -> str:
-        """The name of a job's Workload.
+        """Return the name of a job's Workload.
+
+        Args:
+            row: The row number of the job.
 
         Raises:
             NotFoundError: There is no such row.
@@ -134,19 +136,24 @@ class JobColumns(Columns):
         return str(self["name"][row]) if "name" in self.names else name_of_row(row)
 
     def column(self, name: str, default: int) -> NDArray[np.int64]:
-        """A column of whole numbers, or as many of the default."""
+        """Return a column of integers; if the column is missing, the default value for each row.
+
+        Args:
+            name: The name of the column.
+            default: The default value.
+        """
         found: NDArray[np.int64] = self[name] if name in self.names else np.full(len(self), default, np.int64)
         return found
 
-    # Other tables from it.
-
     def assign(self, **columns: Any) -> Self:
-        """With other columns: a value for all rows, an array, or a function of this table.
+        """Return a table with additional or replaced columns.
 
-        Names that are none in Python are given as `**{"nvidia.com/gpu": 2}`.
+        Args:
+            columns: For each column, one value for all rows, an array with one value per row, or a function of this
+                table. Pass names that are not Python identifiers as `**{"nvidia.com/gpu": 2}`.
 
         Raises:
-            InvalidSpecError: A value is none for its column.
+            InvalidSpecError: A value is invalid for its column, or an array has another length.
         """
         found = {name: self[name] for name in self.names}
         said = list(self.notes)
@@ -164,21 +171,36 @@ class JobColumns(Columns):
         return self._with(found, notes=tuple(said))
 
     def head(self, n: int) -> Self:
-        """The first rows."""
+        """Return the first `n` rows."""
         return self.take(np.arange(min(n, len(self))))
 
     def window(self, start: Any, end: Any = None) -> Self:
-        """The jobs submitted from `start` to before `end` after the first one, which are then counted from `start`."""
+        """Return the jobs submitted in a time window; their submission times then start at 0.
+
+        Args:
+            start: The beginning of the window, as a time after the first submission.
+            end: The end of the window (exclusive), in the same form; no limit by default.
+
+        Raises:
+            InvalidSpecError: `start` or `end` is not a time.
+        """
         first = int(self["submit"].min()) if len(self) else 0
         low = min(LONGEST, first + span("window: start", start))
         high = LONGEST if end is None else min(LONGEST, first + span("window: end", end))
         submit = self["submit"]
         found = self.where((submit >= low) & (submit < high))
         moved = {name: found[name] - low for name in ("submit", CREATED, "recorded_start") if name in found.names}
-        return found._changed(**moved)  # noqa: SLF001 - of its own class
+        return found._changed(**moved)  # noqa: SLF001 - same class
 
     def scale_load(self, factor: float) -> Self:
-        """The gaps between submissions divided by the factor, so that as much comes in less time; whole nanoseconds."""
+        """Return the jobs with a different arrival rate: the gaps between submissions are divided by the factor.
+
+        Args:
+            factor: The factor, more than 0; 2 doubles the load. Times are rounded to nanoseconds.
+
+        Raises:
+            InvalidSpecError: The factor is not more than 0, or a job would end too late.
+        """
         if not 0 < factor < LONGEST:
             raise InvalidSpecError(f"scale_load: {factor!r}; it must be more than 0")
         first = self["submit"].min() if len(self) else 0
@@ -187,7 +209,14 @@ class JobColumns(Columns):
         return self.moved_to(first + gaps.astype(np.int64))
 
     def scale_runtime(self, factor: float) -> Self:
-        """The runtimes multiplied by the factor; jobs that never end stay so."""
+        """Return the jobs with runtimes multiplied by a factor; jobs that never end do not change.
+
+        Args:
+            factor: The factor, more than 0.
+
+        Raises:
+            InvalidSpecError: The factor is not more than 0, or a job would end too late.
+        """
         if not 0 < factor < LONGEST:
             raise InvalidSpecError(f"scale_runtime: {factor!r}; it must be more than 0, and at most {LONGEST}")
         runtime = self["runtime"]
@@ -196,7 +225,17 @@ class JobColumns(Columns):
         return self._changed(runtime=np.where(runtime < 0, runtime, scaled.astype(np.int64)))
 
     def _expect(self, allowed: NDArray[np.bool_], method: str, column: str, factor: object) -> None:
-        """Find a row that a factor moves beyond the largest time."""
+        """Check that a factor moves no time beyond the largest time.
+
+        Args:
+            allowed: A mask of the rows that are valid.
+            method: The name of the method, for the error message.
+            column: The name of the column.
+            factor: The factor.
+
+        Raises:
+            InvalidSpecError: A row is not valid.
+        """
         if not allowed.all():
             row = int((~allowed).argmax())
             raise InvalidSpecError(
@@ -205,25 +244,47 @@ class JobColumns(Columns):
             )
 
     def thin(self, p: float, seed: int = 0) -> Self:
-        """Each job with probability p, by a draw of its own."""
+        """Return a random sample of the jobs, each kept independently with probability `p`.
+
+        Args:
+            p: The probability, from 0 to 1.
+            seed: Seed of the random number generator; 0 by default.
+
+        Raises:
+            InvalidSpecError: `p` is not from 0 to 1.
+        """
         if not 0 <= p <= 1:
             raise InvalidSpecError(f"thin: {p!r}; it must be from 0 to 1")
         return self.where(draws(seed, "thin", len(self)) < p)
 
     def shuffle_days(self, seed: int = 0) -> Self:
-        """Whole days of 24 h after the first job in a random order, which keeps the curve of the day."""
+        """Return the jobs with their days in random order; the time of day of each submission is kept.
+
+        Args:
+            seed: Seed of the random number generator; 0 by default. Days are 24-hour periods after the first
+                submission.
+        """
         first = int(self["submit"].min()) if len(self) else 0
         day, rest = np.divmod(self["submit"] - first, 86400 * SECOND)
         place = np.argsort(np.argsort(draws(seed, "shuffle_days", int(day.max(initial=-1)) + 1)))
         return self.moved_to(first + place[day] * 86400 * SECOND + rest).sort()
 
     def with_runtime(self, distribution: Distribution, by: str | None = None, seed: int = 0) -> Self:
-        """With runtimes drawn anew; `by` a column, those of each of its values are draws of their own."""
+        """Return the jobs with random runtimes.
+
+        Args:
+            distribution: The distribution of the runtimes.
+            by: A column; each of its values has a random stream of its own. By default, all jobs share one stream.
+            seed: Seed of the random number generator; 0 by default.
+
+        Raises:
+            InvalidSpecError: A job would end too late.
+        """
         runtime = np.empty(len(self), np.int64)
         for name, rows in self._groups(by):
             runtime[rows] = distribution.nanoseconds(draws(seed, f"runtime {name}", len(rows)))
         twin = self._changed(runtime=runtime)
-        twin._expect(runtime < LONGEST - self["submit"], "with_runtime", "runtime", distribution)  # noqa: SLF001 - of its own class
+        twin._expect(runtime < LONGEST - self["submit"], "with_runtime", "runtime", distribution)  # noqa: SLF001 - same class
         return twin
 
     def _groups(self, by: str | None) -> list[tuple[str, NDArray[np.int64]]]:
@@ -236,18 +297,25 @@ class JobColumns(Columns):
         return [(name, np.flatnonzero(column.codes == code)) for code, name in enumerate(column.names)]
 
     def where(self, mask: Any) -> Self:
-        """The rows for which the mask, or the function of this table, is true.
+        """Return the jobs that satisfy a condition.
+
+        Args:
+            mask: A boolean mask with one value per row, or a function of this table that returns one. Row numbers are
+                accepted as well.
 
         Raises:
-            InvalidSpecError: It is no mask of as many rows, and no numbers of rows.
+            InvalidSpecError: The mask has another length or type.
         """
         return self.take(self._rows("where", mask(self) if callable(mask) else mask))
 
     def take(self, rows: Any) -> Self:
-        """These rows, in this order.
+        """Return some rows in a given order.
+
+        Args:
+            rows: Row numbers, or a boolean mask.
 
         Raises:
-            InvalidSpecError: They are no numbers of rows, or one is not there.
+            InvalidSpecError: A row does not exist, or `rows` has another type.
         """
         rows = self._rows("take", rows)
         return self._with(
@@ -258,7 +326,7 @@ class JobColumns(Columns):
         )
 
     def _rows(self, method: str, rows: Any) -> NDArray[np.intp]:
-        """Numbers of rows, or of those for which a mask is true."""
+        """Return row numbers, given row numbers or a boolean mask."""
         try:
             found = np.arange(len(self))[np.asarray(rows if len(rows) else np.empty(0, np.intp))]
         except (IndexError, TypeError, ValueError) as error:
@@ -267,11 +335,11 @@ class JobColumns(Columns):
         return np.atleast_1d(found)
 
     def clean(self) -> Self:
-        """Return the same jobs with names, queues and flavors that Kubernetes accepts, and no name twice.
+        """Return the same jobs with unique names, queues and flavors that Kubernetes accepts.
 
-        Letters become lower case, other signs than letters, digits, `-` and `.` become `-`. A name that is taken in its
-        namespace gets a number, as `-2`; two queues or flavors never become one. `notes` says how many rows changed,
-        and `cleaning()` lists every change.
+        Letters become lower case, and characters other than letters, digits, `-` and `.` become `-`. A job name that
+        already exists in its namespace gets a suffix such as `-2`. Different queues or flavors always stay different.
+        `notes` contains the number of changed rows, and `cleaning()` lists every change.
 
         >>> from kueuepy import Jobs
         >>> jobs = Jobs({"name": ["A_1", "a 1"], "queue": ["Team A"] * 2, "submit": [0, 0], "runtime": [1, 1]})
@@ -282,24 +350,27 @@ class JobColumns(Columns):
         """
         columns, changes = cleaned(self)
         kept = [note for note in self.notes if not note[0].endswith("see Jobs.clean")]
-        return self._changed(**columns)._with_notes((*kept, *change_notes(changes)))  # noqa: SLF001 - of its own class
+        return self._changed(**columns)._with_notes((*kept, *change_notes(changes)))  # noqa: SLF001 - same class
 
     def cleaning(self) -> Columns:
-        """Return what `clean` changes: `column`, `before`, `after`, and the number of `rows`."""
+        """Return the changes that `clean` makes: columns `column`, `before`, `after`, and the number of `rows`."""
         return change_table(cleaned(self)[1])
 
     def _with_notes(self, notes: tuple[Note, ...]) -> Self:
         return self._with({name: self[name] for name in self.names}, notes=notes)
 
     def sort(self) -> Self:
-        """By submission; of equal ones the earlier row first."""
+        """Return the jobs sorted by submission time; jobs with equal times keep their order."""
         return self.take(np.argsort(self["submit"], kind="stable"))
 
     def moved_to(self, submit: Any) -> Self:
-        """The same jobs with these times of submission, in nanoseconds.
+        """Return the same jobs with other submission times.
+
+        Args:
+            submit: The submission times in nanoseconds: an int64 array of shape (jobs,).
 
         Raises:
-            InvalidSpecError: They are no array of as many whole numbers.
+            InvalidSpecError: `submit` has another type or shape, a time is negative, or a job would end too late.
         """
         if not isinstance(submit, np.ndarray) or submit.dtype != np.int64 or submit.shape != (len(self),):
             raise InvalidSpecError(f"Jobs.moved_to: submit: is {submit!r}; it must be an array of {len(self)} int64")
@@ -313,11 +384,11 @@ class JobColumns(Columns):
         return self._changed(submit=submit)
 
     def sheets(self) -> tuple[Sheet]:
-        """Return the first 20 rows, with times, cores and GiB as people read them."""
+        """Return the first 20 rows as a table for display, with times as text, cpu in cores and memory in GiB."""
         return (sheet_of(self),)
 
     def __repr__(self) -> str:
-        """How many there are, and for how long."""
+        """Return the numbers of jobs and queues, the time span and the notes."""
         queues = len(np.unique(self["queue"].codes)) if len(self) else 0
         left = "".join(f"; {counted(rows, 'row')}: {what}" for what, rows in self.notes)
         number = f"{counted(len(self), 'job')} of {counted(queues, 'queue')}"
@@ -325,7 +396,7 @@ class JobColumns(Columns):
 
 
 def renamed(columns: Mapping[str, Any], names: Mapping[str, str] | None) -> dict[str, Any]:
-    """The columns under the names that they have here: `{"queue": "team"}` takes `team` for the queue.
+    """Rename columns: with `{"queue": "team"}`, the column `team` becomes `queue`.
 
     Raises:
         NotFoundError: There is no such column.

@@ -1,4 +1,4 @@
-"""CSV into columns of texts."""
+"""Reader of CSV files as columns of text."""
 
 from __future__ import annotations
 
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 
 
 def csv_columns(text: str, path: str) -> dict[str, Any]:
-    """The columns of a CSV by the names in its first line, as texts; empty lines are no rows.
+    """Return the columns of a CSV text by the names in its first line; empty lines are skipped.
+
+    Args:
+        text: The content of the file.
+        path: The name of the file, for error messages.
 
     Raises:
-        InvalidSpecError: There is no first line, it names a column twice, or a line has more or fewer cells. It names
-            file and line.
+        InvalidSpecError: The text is empty, a column name occurs twice, or a line has more or fewer cells than the
+            first. The message names file and line.
     """
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     names = [name.strip() for name in next(_pieces(path, rows, 1), [[]])[0]]
@@ -44,7 +48,7 @@ def csv_columns(text: str, path: str) -> dict[str, Any]:
 
 
 def _pieces(path: str, rows: Iterator[list[str]], size: int) -> Iterator[list[list[str]]]:
-    """Rows of a CSV, so many at a time: many small lists at once are slow to have."""
+    """Yield the rows of a CSV in pieces, because many small lists at once are slow."""
     try:
         while piece := list(islice(rows, size)):
             yield piece
@@ -53,7 +57,7 @@ def _pieces(path: str, rows: Iterator[list[str]], size: int) -> Iterator[list[li
 
 
 def _check_widths(path: str, rows: list[list[str]], first: int, width: int) -> None:
-    """Finds a line that has more or fewer cells than the first; an empty one is no row."""
+    """Check that all lines have as many cells as the first; empty lines are skipped."""
     for number, row in enumerate(rows, first):
         if row and len(row) != width:
             what = f"has {counted(len(row), 'cell')}; the first line names {width}"

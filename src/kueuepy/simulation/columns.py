@@ -1,4 +1,4 @@
-"""The columns of a table of jobs: what each may hold, and what must hold between them."""
+"""The columns of a table of jobs: allowed values, and constraints between columns."""
 
 from __future__ import annotations
 
@@ -21,28 +21,32 @@ if TYPE_CHECKING:
     from kueuepy.simulation.values import Column
 
 ALIASES = {"gpu": "nvidia.com/gpu", "mem": "memory", "duration": "runtime", "local_queue": "queue"}
-"""What columns may be called, too."""
+"""Alternative names of columns."""
 SPANS = ("runtime", "limit", "every", "cost", "restore", "grace")
 CREATED = "kueuepy:created"
-"""The column of creation times that the reader of performance profiles makes; it orders queues in place of `submit`."""
+"""The column of creation times from performance profiles; queues are ordered by it instead of `submit`."""
 RESERVED = ("template", CREATED)
-"""Names of columns that the package itself makes; a column of a user may not have them."""
+"""Names of columns that only the package creates."""
 EPOCHAL = 10 * 365 * 86400 * SECOND
-"""A submission this long after 1970 is a date, an earlier one a time after the first job."""
+"""A submission at least this long after 1970 is a date; an earlier one is relative to another origin."""
 NATIVE = ("cpu", "memory", "ephemeral-storage")
 NEVER = -1
-"""The runtime of a job that does not end, and a limit or model of a job that is not given."""
+"""The runtime of a job that never ends, and the value of an optional span that is not set."""
 
 Note = tuple[str, int]
 
 
 def is_resource(name: str) -> bool:
-    """Whether a column of this name is what each pod asks for."""
+    """Return whether a column with this name contains pod requests."""
     return name in NATIVE or "/" in name
 
 
 def read_column(column: Column, notes: list[Note]) -> Any:
-    """Read the values of a column of jobs by its name; a value that is replaced by a default is noted."""
+    """Read the values of a column of jobs according to its name; values replaced by a default are noted.
+
+    Raises:
+        InvalidSpecError: The name is reserved, or a value is invalid.
+    """
     name = column.name
     found: Any
     if name in RESERVED:
@@ -104,7 +108,7 @@ def _texts(column: Column) -> NDArray[Any]:
 
 
 def _uids(column: Column) -> NDArray[Any]:
-    """The UIDs; an empty text where none is given."""
+    """Return the UIDs, with an empty text where none is set."""
     values = column.values
     listed = [values[row] for row in range(len(values))]
     found = np.empty(len(listed), object)
@@ -117,12 +121,12 @@ def _uids(column: Column) -> NDArray[Any]:
 
 
 def name_of_row(row: int) -> str:
-    """The name of the Workload of a job that is given none."""
+    """Return the generated name of a job's Workload."""
     return f"j{row:07d}"
 
 
 def _queues(column: Column) -> Categorical:
-    """LocalQueues as namespace/name; `a` is `default/a`."""
+    """Return LocalQueues as `namespace/name`; the namespace is `default` if it is missing."""
     found = column.names()
     column.refuse(found.codes < 0, "it must be given")
     whole = categorical(name if "/" in name else f"default/{name}" for name in found.names)
@@ -145,7 +149,11 @@ _READERS: dict[str, Callable[[Column], Any]] = {
 
 
 def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:
-    """What holds between columns; a namespace of its own goes into the queue."""
+    """Check constraints between columns, and merge the column `namespace` into `queue`.
+
+    Raises:
+        InvalidSpecError: `min_pods` exceeds `pods`, a total request is too large, or a job ends too late.
+    """
     namespaces = columns.pop("namespace", None)
     if namespaces is not None:
         columns["queue"] = _in_namespaces(columns["queue"], namespaces)
@@ -162,10 +170,10 @@ def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:
 
 
 def check_totals(columns: dict[str, Any], where: Callable[[int], str]) -> None:
-    """Finds a job whose pods ask for more together than is counted.
+    """Check that the total request of each job fits into 64 bits.
 
     Raises:
-        InvalidSpecError: There is one.
+        InvalidSpecError: A total is too large.
     """
     pods = columns.get("pods")
     for name, column in columns.items():
@@ -182,10 +190,10 @@ def check_totals(columns: dict[str, Any], where: Callable[[int], str]) -> None:
 
 
 def check_ends(columns: dict[str, Any], where: Callable[[int], str]) -> None:
-    """Finds a job that would end after the last time that is counted if it started at its submission.
+    """Check that each job would end before the largest time if it started at its submission.
 
     Raises:
-        InvalidSpecError: There is one.
+        InvalidSpecError: A job would end too late.
     """
     late = columns["runtime"] > LONGEST - columns["submit"]
     if late.any():

@@ -1,4 +1,4 @@
-"""Policies side by side: the same jobs under several configurations."""
+"""Comparison of policies: the same jobs under several configurations."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _HEADER = (
 _TITLES = {
     "share": "weighted share of each ClusterQueue",
     "usage": "usage of each ClusterQueue",
-    "waiting": "workloads that wait in each ClusterQueue",
+    "waiting": "waiting workloads in each ClusterQueue",
     "consumed": "decayed usage of each LocalQueue",
 }
 _SHOWN = 20
@@ -59,13 +59,13 @@ _MOST_MOVES = 4
 
 
 class DecisionChange(msgspec.Struct, frozen=True):
-    """A moment at which two policies decide otherwise about a job.
+    """A point in time at which two policies make different decisions about a job.
 
     Attributes:
-        seconds: When, in seconds after the start of the run.
-        workload: The job's key.
-        before: What the first policy decided then; nothing, perhaps.
-        after: What the second did.
+        seconds: The time, in seconds after the start of the simulation.
+        workload: The key of the job's Workload, `namespace/name`.
+        before: The decisions under the first policy; may be empty.
+        after: The decisions under the second policy; may be empty.
     """
 
     seconds: float
@@ -74,17 +74,17 @@ class DecisionChange(msgspec.Struct, frozen=True):
     after: tuple[Move, ...]
 
     def __str__(self) -> str:
-        """The moment in one line."""
+        """Return a one-line description."""
         return f"at {self.seconds:g} s {self.workload} {_moves(self.before)} → {_moves(self.after)}"
 
 
 class JobChange(msgspec.Struct, frozen=True):
-    """A job that fares otherwise.
+    """A job with different outcomes under two policies.
 
     Attributes:
-        workload: Its key.
-        before: What became of it under the first policy.
-        after: What became of it under the second.
+        workload: The key of the job's Workload, `namespace/name`.
+        before: The outcome under the first policy.
+        after: The outcome under the second policy.
     """
 
     workload: str
@@ -94,21 +94,33 @@ class JobChange(msgspec.Struct, frozen=True):
 
 @checked_methods
 class Comparison:
-    """The same jobs under several policies; `before` and `after` are the first and the last.
+    """The results of the same jobs under several policies.
 
-    `changes`, `decisions` and `hurt` set single jobs under the first policy beside those under the last; of more than
-    two policies, `between(a, b)` compares any other pair. `Comparison({"a": result, "b": result})` joins results.
+    `changes`, `decisions` and `hurt` compare single jobs under the first policy and the last policy. `between(a, b)`
+    compares another pair. `Comparison({"a": result, "b": result})` combines existing results.
+
+    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
+    >>> def run(gpus):
+    ...     queue = ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": gpus}})
+    ...     jobs = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)]
+    ...     return simulate(Cluster(ResourceFlavor("h100"), queue), jobs)
+    >>> found = Comparison({"two": run(2), "three": run(3)})
+    >>> {name: kpis.wait_mean for name, kpis in found.kpis.items()}
+    {'two': 1160.0, 'three': 0.0}
 
     Attributes:
-        names: What the policies are called.
-        results: What came of each, by name.
+        names: The names of the policies, in order.
+        results: The results by name of the policy.
     """
 
     def __init__(self, results: Mapping[str, Result]) -> None:
-        """Hold the results, in order.
+        """Store the results in order.
+
+        Args:
+            results: The results by name of the policy, at least one.
 
         Raises:
-            InvalidSpecError: There is none.
+            InvalidSpecError: `results` is empty.
         """
         if not results:
             raise InvalidSpecError("comparison: no result; give one at least")
@@ -127,49 +139,64 @@ class Comparison:
         return self._runs[self.names[-1]]
 
     def __getitem__(self, name: str) -> Result:
-        """What came of a policy.
+        """Return the result of a policy.
 
         Raises:
-            NotFoundError: There is no policy of this name.
+            NotFoundError: There is no policy with this name.
         """
         if name not in self.results:
             raise NotFoundError(f'comparison: "{name}" names no policy; there are {", ".join(self.names)}')
         return self.results[name]
 
     def between(self, first: str, second: str) -> Comparison:
-        """Two of the policies, whose jobs and decisions are then set beside each other."""
+        """Return a Comparison of two of the policies.
+
+        Args:
+            first: The name of the policy to compare with.
+            second: The name of the other policy.
+
+        Raises:
+            NotFoundError: There is no policy with one of these names.
+        """
         return Comparison({first: self[first], second: self[second]})
 
     def _pair(self) -> str:
-        """Say which two policies single jobs are compared under, where there are more."""
+        """Return which two policies are compared job by job; empty if there are no others."""
         if len(self.names) <= _TWO:
             return ""
         return f" under {self.names[-1]} (the last policy) than under {self.names[0]} (the first; between(a, b) others)"
 
     def differences(self) -> Columns:
-        """Return how much larger figures are than under the first policy, job by job, with 95 % intervals.
+        """Return paired differences of metrics from the first policy, with 95 % confidence intervals.
 
-        A row for each other policy and figure: `policy`, `figure`, the number of `jobs` that have the figure under both
-        policies, their `first` and `second` mean, the mean `difference` (second minus first), and where its interval
-        begins and ends (`low`, `high`; NaN of fewer than 640 jobs). Both policies run the same jobs, so that what
-        differs between jobs drops out: such an interval is narrower than those of the two means. Waits are in seconds.
+        All policies run the same jobs, so variation between jobs cancels out. The interval of a difference is therefore
+        narrower than the intervals of the two means.
+
+        Returns:
+            One row per other policy and metric, with columns `policy`, `figure` (the metric), `jobs` (the number of
+            jobs that have the metric under both policies), their means `first` and `second`, the mean `difference`
+            (second minus first), and the limits of its interval, `low` and `high`. The limits are NaN with fewer than
+            640 jobs. Waits are in seconds.
+
+        Raises:
+            InvalidSpecError: The results have different jobs.
         """
         return differences(self.results)
 
     def tidy(self) -> Columns:
-        """Return the figures of all policies, one value a row: `policy`, then the columns of `Result.tidy`."""
+        """Return the metrics of all policies, one value per row: `policy`, then the columns of `Result.tidy`."""
         return joined({name: result.tidy() for name, result in self.results.items()}, "policy")
 
     @cached_property
     def changes(self) -> tuple[JobChange, ...]:
-        """The jobs that fare otherwise under the last policy: another start, flavor, wait, reason or evictions."""
+        """The jobs with a different start, flavor, wait, reason or number of evictions under the last policy."""
         before, after = self.before.jobs, self.after.jobs
         pairs = [(key, job, after[key]) for key, job in before.items() if key in after]
         return tuple(JobChange(*pair) for pair in pairs if pair[1] != pair[2])
 
     @cached_property
     def decisions(self) -> tuple[DecisionChange, ...]:
-        """The decisions that differ: who gets quota and who is evicted, by moment and job, in order."""
+        """The decisions that differ between the first and the last policy, in chronological order."""
         sides: tuple[_Moments, _Moments] = ({}, {})
         for side, run in zip(sides, (self.before, self.after), strict=True):
             for move in run.moves:
@@ -181,17 +208,17 @@ class Comparison:
 
     @cached_property
     def queues(self) -> dict[str, tuple[QueueOutcome | None, ...]]:
-        """Each ClusterQueue under all policies; `None` where it is not active."""
+        """The outcomes of each ClusterQueue, one per policy; `None` where the ClusterQueue is not active."""
         names = dict.fromkeys(name for run in self._runs.values() for name in run.queues)
         return {name: tuple(run.queues.get(name) for run in self._runs.values()) for name in names}
 
     @property
     def kpis(self) -> dict[str, Kpis]:
-        """The figures of each run, by the name of the policy: utilisation, goodput, waits, evenness and so on."""
+        """The metrics of each simulation, by name of the policy."""
         return {name: result.kpis for name, result in self.results.items()}
 
     def figures(self) -> list[tuple[str, ...]]:
-        """The figures by which people choose, one a row, a column for each policy; times and hours as they are read."""
+        """Return the most important metrics as text: one row per metric, one column per policy."""
         rows = []
         for figure in self._shown():
             values = [getattr(kpis, figure) for kpis in self.kpis.values()]
@@ -204,17 +231,21 @@ class Comparison:
         return rows
 
     def _shown(self) -> tuple[str, ...]:
-        """The figures to show; those of dispatching if all policies are fleets."""
+        """Return the metrics to show, including those of dispatching if all policies are fleets."""
         of_fleets = [name for name in FLEET_FIGURES if all(hasattr(kpis, name) for kpis in self.kpis.values())]
         return (*shown("policies"), *of_fleets)
 
     def most_delayed(self, most: int = _SHOWN) -> list[JobChange]:
-        """The jobs that wait longer under the last policy than under the first, the worst first."""
+        """Return the jobs that wait longer under the last policy than under the first, with the largest increase first.
+
+        Args:
+            most: The largest number of jobs to return; 20 by default.
+        """
         worse = [change for change in self.changes if change.after.waited > change.before.waited]
         return sorted(worse, key=lambda change: change.before.waited - change.after.waited)[:most]
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Rows of text for each ClusterQueue, one for each policy."""
+        """Return rows of text, one for each ClusterQueue and policy."""
         return [
             (queue, self.names[i], *_cells(outcome))
             for queue, all_ in self.queues.items()
@@ -223,7 +254,7 @@ class Comparison:
         ]
 
     def to_pandas(self) -> Any:
-        """A row for each ClusterQueue and policy.
+        """Return a DataFrame with one row for each ClusterQueue and policy.
 
         Raises:
             UnsupportedError: pandas is not installed.
@@ -238,12 +269,12 @@ class Comparison:
         return Columns({name: [row[name] for row in rows] for name in names}).to_pandas()
 
     def picture(self, fact: Fact = "share", flavor_resource: str = "") -> Picture:
-        """A fact over time under all policies, side by side.
+        """Return a line chart of a value over time, with one panel per policy.
 
         Args:
-            fact: The `share`, the `usage` or the number of `waiting` workloads of each ClusterQueue; or what each
-                LocalQueue has `consumed` under admission fair sharing.
-            flavor_resource: For `usage`, the `flavor/resource`; for `consumed`, the resource. By default the first
+            fact: The value: the `share` (default), `usage` or number of `waiting` workloads of each ClusterQueue, or
+                the usage that each LocalQueue has `consumed` under admission fair sharing.
+            flavor_resource: The `flavor/resource` for `usage`, or the resource for `consumed`; by default, the first
                 in alphabetical order.
         """
         from kueuepy.simulation.picture import steps  # noqa: PLC0415 - only on use
@@ -262,28 +293,26 @@ class Comparison:
         return [f"{name}: {text}" for name, text in every if AFTER_LAST not in text]
 
     def __str__(self) -> str:
-        """Warnings, all policies queue by queue, and the first of the jobs that fare otherwise."""
+        """Return the warnings, a table of ClusterQueues and policies, and the first jobs whose outcome differs."""
         lines = [*self._warnings(), *_aligned([_HEADER, *self.rows()])]
         changes = self.changes
-        lines.append(
-            f"{len(changes)} of {counted(len(self.before.jobs), 'job')} {verb(len(changes), 'fare')} otherwise"
-            f"{self._pair()}"
-        )
+        of_all = f"{len(changes)} of {counted(len(self.before.jobs), 'job')}"
+        lines.append(f"{of_all} {verb(len(changes), 'have')} a different outcome{self._pair()}")
         lines += [f"  {c.workload}: {_job(c.before)} → {_job(c.after)}" for c in changes[:_SHOWN]]
         if len(changes) > _SHOWN:
             lines.append(f"  and {len(changes) - _SHOWN} more: see .changes")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        """Warnings, and the figures of all policies side by side."""
+        """Return the warnings, and the metrics of all policies in columns."""
         return "\n".join([*self._warnings(), *_aligned([("", *self.names), *self.figures()])])
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """What to know before, figures, queues, and the first jobs that fare otherwise."""
+        """Return warnings, metrics, queues and the first jobs whose outcome differs, as tables for display."""
         first, last = self.names[0], self.names[-1]
         changes = [(c.workload, _job(c.before), _job(c.after)) for c in self.changes[:_SHOWN]]
-        caption = f"jobs that fare otherwise{self._pair()}: {len(self.changes)} of {len(self.before.jobs)}"
-        warned = [Sheet(("to know before",), [(text,) for text in self._warnings()])] if self._warnings() else []
+        caption = f"jobs with a different outcome{self._pair()}: {len(self.changes)} of {len(self.before.jobs)}"
+        warned = [Sheet(("warning",), [(text,) for text in self._warnings()])] if self._warnings() else []
         return (
             *warned,
             Sheet(("figure", *self.names), self.figures()),
@@ -304,14 +333,15 @@ def compare(
     names: tuple[str, str] = ("before", "after"),
     **options: Unpack[SimulateSettings],
 ) -> Comparison:
-    """The same jobs under several clusters: `compare(before, after, jobs)` or `compare({"name": cluster, ...}, jobs)`.
+    """Simulate the same jobs on several clusters.
 
-    A cluster may be a `Fleet`.
+    Call `compare(before, after, jobs)` for two clusters, or `compare({"name": cluster, ...}, jobs)` for any number.
 
-    Each job comes at its creation time (`submit` of a row), at the start without one; it ends when it has run for its
-    runtime (`duration`), and never without one. A job that is evicted starts anew, unless `model` says otherwise.
-    Where `waitForPodsReady` is on, the pods of an admitted job are ready at once; nobody answers admission checks. The
-    runs end when nothing happens any more. Endless preemption is reported, and held.
+    A job arrives at its creation time (`submit` of a row), or at the start if it has none. It finishes after its
+    runtime (`duration`), or never if it has none. An evicted job restarts from the beginning unless `model` changes
+    that. If `waitForPodsReady` is enabled, the pods of an admitted job are ready immediately. Admission checks are not
+    answered unless `delays` answers them. Each simulation runs until no event is left. Preemption loops are reported,
+    and admissions stop in the affected cohort tree until another event occurs there.
 
     >>> from kueuepy import ClusterQueue, Cluster, ResourceFlavor
     >>> less, more = (Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": n}})) for n in (2, 3))
@@ -325,15 +355,19 @@ def compare(
     at 3600 s default/job-2 gets quota on f → —
 
     Args:
-        before: The first policy, or all of them by name.
-        after: The second policy; of several, the jobs.
-        jobs: A `Jobs`, or rows, frames, Workloads or manifests of jobs, beside those of the clusters.
-        names: What to call two.
-        options: As `simulate` takes them: `model`, `events`, `clock`, `delays`, `until`, `warmup`, `seed`, `on_loop`,
-            `missing`, which is `wait` by default.
+        before: The first Cluster or Fleet, or a mapping from names to clusters.
+        after: The second Cluster or Fleet; the jobs if `before` is a mapping.
+        jobs: A `Jobs` table, or rows, a DataFrame, Workloads or manifests of jobs. Each simulation also includes the
+            workloads of its cluster.
+        names: The names of the two policies; `before` and `after` by default.
+        options: Keyword arguments of `simulate`: `model`, `events`, `clock`, `delays`, `until`, `warmup`, `seed`,
+            `record`, `on_loop`, and `missing`, which is `wait` by default.
+
+    Returns:
+        The results, and comparisons between them.
 
     Raises:
-        InvalidSpecError: A job is not valid.
+        InvalidSpecError: There is no cluster, or a job is invalid.
     """
     given: Any
     if isinstance(before, Mapping):
@@ -360,7 +394,7 @@ _Moments = dict[tuple[float, str], list[Move]]
 
 
 def _moves(moves: tuple[Move, ...]) -> str:
-    """The first moves of one moment: where preemption does not end, there are many."""
+    """Return the first decisions at a point in time; a preemption loop can make thousands."""
     more = f", and {len(moves) - _MOST_MOVES} more moves" if len(moves) > _MOST_MOVES else ""
     return ", ".join(map(str, moves[:_MOST_MOVES])) + more or "—"
 

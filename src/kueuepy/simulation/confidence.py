@@ -1,4 +1,4 @@
-"""95 % intervals of the figures of a run."""
+"""95 % confidence intervals of the metrics of a simulation."""
 
 from __future__ import annotations
 
@@ -25,10 +25,16 @@ _FRACTIONS = ("goodput", "useful", "utilisation", "submission_utilisation")
 
 
 class Scope(NamedTuple):
-    """What figures are of: a run, the jobs that count, a window in seconds, and the bound of a bounded slowdown.
+    """The data behind a set of metrics.
 
-    `ends` is the last submission, at which the window of submissions ends, and `some` whether only some jobs were asked
-    for.
+    Attributes:
+        run: The simulation.
+        mask: The jobs that count.
+        low: The beginning of the window, in seconds.
+        high: The end of the window, in seconds.
+        ends: The last submission, where the window of `submission_utilisation` ends, in seconds.
+        bound: The smallest runtime for the bounded slowdown, in seconds.
+        some: Whether the metrics are limited to some of the jobs.
     """
 
     run: Recorded
@@ -41,16 +47,21 @@ class Scope(NamedTuple):
 
 
 def interval(scope: Scope, name: str, value: Any) -> Interval:
-    """Return the 95 % interval of a figure whose value is given; see `Kpis.interval`.
+    """Return the 95 % confidence interval of a metric; see `Kpis.interval`.
+
+    Args:
+        scope: The data behind the metrics.
+        name: The name of the metric, optionally with `flavor/resource`.
+        value: The value of the metric, or a dict of values.
 
     Raises:
-        InvalidSpecError: There is no such figure, it has no interval, or the run is too short for one.
-        StateError: The figure needs the usage, which was not recorded.
+        InvalidSpecError: The metric does not exist, has no interval, or too few jobs count.
+        StateError: The metric needs the usage, which was not recorded.
     """
     field, _, cell = name.partition(" ")
     source = FIGURES[field].source if field in FIGURES else None
     if source == "most":
-        raise InvalidSpecError(f'interval: "{name}" is a maximum: one run has one, so that there is no interval')
+        raise InvalidSpecError(f'interval: "{name}" is a maximum, for which one simulation gives no interval')
     if source not in ("jobs", "time"):
         allowed = ", ".join(name for name, figure in FIGURES.items() if figure.source in ("jobs", "time"))
         raise InvalidSpecError(f'interval: "{name}" is not a figure with an interval; those are {allowed}')
@@ -65,13 +76,13 @@ def interval(scope: Scope, name: str, value: Any) -> Interval:
         low, high, doubt = _of_jobs(scope, field) if source == "jobs" else _of_time(scope, field, cell, value)
     except InvalidSpecError as error:
         raise InvalidSpecError(f'interval: "{name}": {error}') from None
-    # The value is inside, whatever rounding does; no figure is below 0, and no fraction above 1.
+    # Rounding must not exclude the value; no metric is negative, and no fraction exceeds 1.
     high = min(high, max(1.0, value)) if field in _FRACTIONS else high
     return Interval(min(max(low, 0.0), value), max(high, value), doubt)
 
 
 def _cell_of(name: str, cell: str, value: dict[str, float]) -> str:
-    """Return the cell of a figure by flavor and resource: the one that is named, or the only one."""
+    """Return the `flavor/resource` of a metric: the one in its name, or the only one."""
     known = ", ".join(value) or "none"
     if cell and cell not in value:
         raise InvalidSpecError(f'interval: "{name}": "{cell}" names no flavor and resource; there are {known}')
@@ -106,8 +117,8 @@ def _of_time(scope: Scope, field: str, cell: str, value: float) -> Interval:
 
 
 def _waiting(run: Recorded, edges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean number of waiting jobs between edges; a queue has the same for each of its cells."""
-    total, seen = np.zeros(len(edges)), set()
+    """Return the mean number of waiting jobs between edges."""
+    total, seen = np.zeros(len(edges)), set()  # each ClusterQueue counts once, not for every flavor and resource
     for queue, _, rows in series_of(run.usage):
         if queue not in seen:
             seen.add(queue)

@@ -1,4 +1,8 @@
-"""Random times, by inverse transform from streams of their own, so that a seed gives the same on every platform."""
+"""Distributions of random times.
+
+Every sample uses inverse transform sampling on a random stream of its own, so that a seed gives the same samples on
+every platform.
+"""
 
 from __future__ import annotations
 
@@ -20,108 +24,182 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TABLE = 65_536
-"""How many values a run draws of each of its distributions."""
+"""The number of samples that a simulation draws from each of its distributions."""
 
 
 def draws(seed: int, name: str, n: int) -> NDArray[np.float64]:
-    """Uniform numbers in [0, 1): `Generator(PCG64(SeedSequence([seed, crc32(name)]))).random(n)`."""
+    """Return `n` uniform random numbers in [0, 1) from the stream with this name.
+
+    The stream is `Generator(PCG64(SeedSequence([seed, crc32(name)]))).random(n)`.
+
+    Raises:
+        InvalidSpecError: The seed is negative.
+    """
     if seed < 0:
         raise InvalidSpecError(f"seed: {seed}; it must be 0 or more")
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, crc32(name.encode())]))).random(n)
 
 
 class _Times(msgspec.Struct, frozen=True, tag_field="distribution"):
-    """Random times in seconds."""
+    """A distribution of times."""
 
     def seconds(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The times at these places of the distribution, from 0 to below 1."""
+        """Return the quantiles at `u`, in seconds.
+
+        Args:
+            u: Probabilities in [0, 1), of shape (n,).
+
+        Returns:
+            The times, of shape (n,).
+        """
         raise NotImplementedError
 
     def nanoseconds(self, u: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The same in whole nanoseconds, at least one."""
+        """Return the quantiles at `u` in whole nanoseconds, at least 1."""
         exact = np.minimum(self.seconds(u) * SECOND, np.nextafter(float(LONGEST), 0.0))
         return np.maximum(np.floor(exact), 1).astype(np.int64)
 
 
 class Constant(_Times, frozen=True):
-    """Always `value`."""
+    """A constant time.
+
+    >>> import numpy as np
+    >>> Constant("90s").seconds(np.array([0.0, 0.5]))
+    array([90., 90.])
+
+    Attributes:
+        value: The time: seconds, a text such as `90s`, or a timedelta.
+    """
 
     value: Any
 
     def seconds(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The value, as often as asked."""
+        """Return the constant once for each element of `u`, in seconds."""
         return np.full(len(u), span("Constant: value", self.value) / SECOND)
 
 
 class Exponential(_Times, frozen=True):
-    """`-log1p(-u) * mean`."""
+    """An exponential distribution: `-log1p(-u) * mean`.
+
+    >>> import numpy as np
+    >>> Exponential("4m").seconds(np.array([0.5])).round(1)
+    array([166.4])
+
+    Attributes:
+        mean: The mean: seconds, a text such as `4m`, or a timedelta.
+    """
 
     mean: Any
 
     def seconds(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The times at these places."""
+        """Return the quantiles at `u`, in seconds."""
         return -np.log1p(-u) * (span("Exponential: mean", self.mean) / SECOND)
 
 
 class ShiftedExponential(_Times, frozen=True):
-    """`minimum - log1p(-u) * tail_mean`."""
+    """An exponential distribution plus a minimum: `minimum - log1p(-u) * tail_mean`.
+
+    >>> import numpy as np
+    >>> ShiftedExponential("1m", "4m").seconds(np.array([0.5])).round(1)
+    array([226.4])
+
+    Attributes:
+        minimum: The smallest time: seconds, a text such as `1m`, or a timedelta.
+        tail_mean: The mean time above the minimum, in the same forms.
+    """
 
     minimum: Any
     tail_mean: Any
 
     def seconds(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The times at these places."""
+        """Return the quantiles at `u`, in seconds."""
         tail = span("ShiftedExponential: tail_mean", self.tail_mean) / SECOND
         return span("ShiftedExponential: minimum", self.minimum) / SECOND - np.log1p(-u) * tail
 
 
 class LogNormal(_Times, frozen=True):
-    """`median * exp(sigma * z(u))`, z the inverse of the normal distribution, u at least 2^-53."""
+    """A log-normal distribution: `median * exp(sigma * z(u))`, where z is the standard normal quantile function.
+
+    Values of u below 2^-53 count as 2^-53.
+
+    >>> import numpy as np
+    >>> LogNormal("1h", 1.2).seconds(np.array([0.5]))
+    array([3600.])
+
+    Attributes:
+        median: The median: seconds, a text such as `40m`, or a timedelta.
+        sigma: The standard deviation of the logarithm.
+    """
 
     median: Any
     sigma: float
 
     def seconds(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The times at these places."""
+        """Return the quantiles at `u`, in seconds."""
         return span("LogNormal: median", self.median) / SECOND * np.exp(self.sigma * normal(u))
 
 
 class Weibull(_Times, frozen=True):
-    """`scale * (-log1p(-u))^(1/shape)`."""
+    """A Weibull distribution: `scale * (-log1p(-u))^(1/shape)`.
+
+    >>> import numpy as np
+    >>> Weibull("1h", shape=1).seconds(np.array([0.5])).round(1)
+    array([2495.3])
+
+    Attributes:
+        scale: The scale parameter: seconds, a text such as `1h`, or a timedelta.
+        shape: The shape parameter, more than 0.
+    """
 
     scale: Any
     shape: float
 
     def seconds(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The times at these places."""
+        """Return the quantiles at `u`, in seconds.
+
+        Raises:
+            InvalidSpecError: `shape` is not more than 0.
+        """
         if not self.shape > 0:
             raise InvalidSpecError(f"Weibull: shape: {self.shape}; it must be more than 0")
         return span("Weibull: scale", self.scale) / SECOND * (-np.log1p(-u)) ** (1 / self.shape)
 
 
 class Empirical(_Times, frozen=True):
-    """One of the values, each as likely: `values[floor(u * len(values))]`."""
+    """A distribution with equally likely values: `values[floor(u * len(values))]`.
+
+    >>> import numpy as np
+    >>> Empirical([60, "5m", "1h"]).seconds(np.array([0.0, 0.5, 0.9]))
+    array([  60.,  300., 3600.])
+
+    Attributes:
+        values: The times, at least one: seconds, texts such as `5m`, or timedeltas.
+    """
 
     values: Sequence[Any]
 
     def seconds(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The times at these places."""
+        """Return the quantiles at `u`, in seconds.
+
+        Raises:
+            InvalidSpecError: `values` is empty.
+        """
         if not len(self.values):
             raise InvalidSpecError("Empirical: values: none; there must be one at least")
         known = np.array([span("Empirical: values", value) / SECOND for value in self.values])
         return known[np.floor(u * len(known)).astype(np.int64)]
 
 
-Distribution = Union[Constant, Exponential, ShiftedExponential, LogNormal, Weibull, Empirical]  # noqa: UP007 - at run time
+Distribution = Union[Constant, Exponential, ShiftedExponential, LogNormal, Weibull, Empirical]  # noqa: UP007 - evaluated at run time
 
 
 def distribution_of(value: Any) -> Distribution:
-    """The distribution itself, or the constant of a time span."""
+    """Return a distribution unchanged, and a time as a constant distribution."""
     return value if isinstance(value, _Times) else Constant(value)  # type: ignore[return-value]
 
 
 def normal(u: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The inverse of the normal distribution, at u of 2^-53 at least."""
+    """Return standard normal quantiles; values of u below 2^-53 count as 2^-53."""
     inverse = NormalDist().inv_cdf
     least = math.ldexp(1.0, -53)
     return np.array([inverse(max(value, least)) for value in u.tolist()])

@@ -1,4 +1,4 @@
-"""What changes during a run, read from a file."""
+"""Readers of events for a simulation."""
 
 from __future__ import annotations
 
@@ -23,20 +23,30 @@ _WHAT = ("edit", "apply", "delete", "finish", "evict", "priority")
 
 
 def read_events(path: str | os.PathLike[str]) -> tuple[Event, ...]:
-    """The events of a YAML or JSON file: a list, or a document for each.
+    """Read the events of a simulation from a YAML or JSON file.
 
-    | key | holds |
+    The file contains a list of events, or one event per document.
+
+    | key | value |
     | --- | --- |
-    | `when` | how long after the first submission, as `2d` |
-    | `every`, `at`, `times` | or again and again, as `1d` at `22:00` |
-    | `edit` | paths, as `Cluster.edit` takes them, and their values |
-    | `apply` | an object, as in a manifest |
-    | `delete` | `Kind/name` |
+    | `when` | time after the first submission, such as `2d` |
+    | `every`, `at`, `times` | for a repeated event: interval such as `1d`, first time such as `22:00`, count |
+    | `edit` | a mapping from paths, as in `Cluster.edit`, to values |
+    | `apply` | a Kueue object, as in a manifest |
+    | `delete` | `Kind/name` of an object |
     | `finish`, `evict` | the name of a job |
-    | `priority` | names of jobs, and the priority of each |
+    | `priority` | a mapping from names of jobs to priorities |
+
+    Each event has `when` or `every`, and exactly one of the keys below them.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The events, for the argument `events` of `simulate`.
 
     Raises:
-        InvalidSpecError: The file cannot be read, or an entry is none; the message names file and line.
+        InvalidSpecError: The file cannot be read, or an event is invalid; the message names file and line.
     """
     try:
         data = Path(path).read_bytes()
@@ -49,7 +59,6 @@ def read_events(path: str | os.PathLike[str]) -> tuple[Event, ...]:
 
 
 def _events(item: Item) -> Iterator[Event]:
-    """Those of a document."""
     is_list = isinstance(item.value, list)
     for place, entry in enumerate(item.value if is_list else [item.value]):
         where = item.where((place,) if is_list else ())

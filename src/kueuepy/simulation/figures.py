@@ -1,4 +1,4 @@
-"""The figures of a run: waits, slowdowns, utilisation, what was lost, how even it was."""
+"""The metrics of a simulation: waits, slowdowns, utilisation, lost work and fairness."""
 
 from __future__ import annotations
 
@@ -34,63 +34,83 @@ _STARVED = 10
 
 @checked_methods
 class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
-    """What came of a run, in figures; those of a resource are by `flavor/resource`, in hours of cores for cpu.
+    """The metrics of a simulation.
 
-    Percentiles are by nearest rank: the smallest value that N of 100 do not exceed. Integrals go over the
-    window, from the warm-up to the end of the run unless others are asked for.
+    Metrics of a resource are dicts with a key `flavor/resource` for each flavor and resource. Hours of cpu are
+    core-hours. Percentiles use the nearest-rank method: the Nth percentile is the smallest value that at least N % of
+    the values do not exceed. Time integrals cover the window, by default from the end of the warm-up to the end of the
+    simulation. Only jobs submitted in the window count.
+
+    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
+    >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
+    >>> jobs = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)]
+    >>> kpis = simulate(cluster, jobs).kpis
+    >>> kpis.wait_mean, kpis.longest_wait
+    (1160.0, 3480.0)
+    >>> kpis.utilisation
+    {'h100/nvidia.com/gpu': 0.75}
 
     Attributes:
-        jobs: How many jobs came and count.
-        finished: How many of them were done.
-        seconds: How long the window is.
-        wait_mean: For how many seconds a job had no quota, from its submission to its end, or to the end of the run.
-        wait_p50: The same of the middle one.
-        wait_p95: That 95 of 100 do not exceed.
-        wait_p99: That 99 of 100 do not exceed.
-        longest_wait: Of the one that starves most, which may still be waiting.
-        first_wait_mean: From submission to the first start, of those that started.
-        first_wait_p50: The same of the middle one.
-        first_wait_p95: That 95 of 100 do not exceed.
-        first_wait_p99: That 99 of 100 do not exceed.
-        slowdown: How many times longer a job's life is than its runtime, of those that are done.
-        slowdown_p95: That 95 of 100 do not exceed.
-        bounded_slowdown: The same over a runtime of 10 s at least, and 1 at least.
-        bounded_slowdown_p95: That 95 of 100 do not exceed.
-        goodput: The part of its life that a job has quota, on average over those that are done
+        jobs: Number of jobs that were submitted and count.
+        finished: Number of these jobs that finished.
+        seconds: Length of the window, in seconds.
+        wait_mean: Mean waiting time, in seconds. The waiting time of a job is its total time without quota, from its
+            submission to its end or to the end of the simulation.
+        wait_p50: Median of the waiting time, in seconds.
+        wait_p95: 95th percentile of the waiting time, in seconds.
+        wait_p99: 99th percentile of the waiting time, in seconds.
+        longest_wait: Longest waiting time, in seconds, including jobs still waiting when the simulation ends.
+        first_wait_mean: Mean time from submission to first admission, in seconds, over the jobs that were admitted;
+            `None` if no job was.
+        first_wait_p50: Median of the time from submission to first admission, in seconds.
+        first_wait_p95: 95th percentile of the time from submission to first admission, in seconds.
+        first_wait_p99: 99th percentile of the time from submission to first admission, in seconds.
+        slowdown: Mean over finished jobs of lifetime divided by runtime; `None` without finished jobs. The lifetime of
+            a job is the time from its submission to its end.
+        slowdown_p95: 95th percentile of the slowdown of finished jobs.
+        bounded_slowdown: Mean over finished jobs of max(1, lifetime / max(runtime, 10 s)).
+        bounded_slowdown_p95: 95th percentile of the bounded slowdown of finished jobs.
+        goodput: Mean over finished jobs of the fraction of their lifetime during which they held quota
             (kubernetes-sigs/kueue#10813).
-        useful: The part of its life that a job's runtime is: goodput without what was lost.
-        submission_utilisation: Used over nominal quota, of queues and cohorts, with its changes, from the warm-up to
-            the last submission: while jobs still arrive. Of the whole window where all jobs arrive at once.
-        utilisation: Used over nominal quota from the warm-up to the end of the run. It includes the time after the last
-            submission, in which the last jobs finish and quota falls idle: it says more about the longest job than
-            about the policy.
-        effective_utilisation: `utilisation` without what was lost, and without checkpoints and restores.
-        lost_hours: Progress that was thrown away, times what was held.
-        overhead_hours: Checkpoints, restores and starts of pods, times what was held.
-        wasted: The part of what was held that was lost or overhead, of the cell that was used most.
-        makespan: From the first submission to the last end, in seconds.
-        throughput: Jobs done an hour.
-        waiting_mean: How many jobs waited, on average over time.
-        waiting_max: How many did at most; who is admitted in the moment of coming does not wait.
-        used_hours: What was used.
-        borrowed_hours: What queues used beyond their nominal quota.
-        lent_hours: What of that was others' nominal quota.
-        borrowing_time: The part of the time in which any queue borrowed.
-        idle_while_waiting: What was free in a tree of cohorts, as far as its waiting jobs asked for it, in hours: what
-            policy or fragmentation kept from them.
-        promise_p95: Of first waits of jobs for which their own queue had free nominal quota when they came: how long
-            "nominal is ensured" takes.
-        jain: Jain's index of how evenly the ClusterQueues that had jobs got resources, from 1 (all alike) to 1 over
-            their number (one got all); compared is a queue's dominant part of all quota over its weight.
-        blocked_share: Used over entitled of queues in which jobs wait, on average over time, as a fraction: 1.22 is
-            122 % of what the queue is entitled to. Entitled are nominal quota and, by weight, a part of what the cohort
-            has beside its queues' quotas.
-        evictions: How many there were.
-        evictions_max: Of one job, at most.
-        preemptions: How many evictions were preemptions, by rule.
-        loops: How much endless preemption was found.
-        starved: Jobs that never started, though others were submitted later by 10 times the p99 wait and started.
-        cost: What was used times the prices of flavors that were given; `None` without.
+        useful: Mean over finished jobs of runtime divided by lifetime: the goodput without lost work and overhead.
+        submission_utilisation: Used quota divided by nominal quota of ClusterQueues and Cohorts, from the beginning of
+            the window to the last submission. If all jobs are submitted at once, the whole window counts.
+        utilisation: Used quota divided by nominal quota of ClusterQueues and Cohorts, over the whole window. The window
+            includes the time after the last submission, in which only the longest jobs still run. To compare policies,
+            prefer `submission_utilisation`.
+        effective_utilisation: Utilisation without lost work, checkpoints, restores and pod starts.
+        lost_hours: Lost progress of evicted jobs, multiplied by the quota held, in hours.
+        overhead_hours: Time for checkpoints, restores and pod starts, multiplied by the quota held, in hours.
+        wasted: Fraction of the used quota that was lost or overhead, for the flavor and resource with the highest
+            utilisation.
+        makespan: Time from the first submission to the last end of a job, in seconds.
+        throughput: Number of finished jobs per hour.
+        waiting_mean: Time-weighted mean of the number of waiting jobs.
+        waiting_max: Largest number of waiting jobs. A job that is admitted at its submission time does not count as
+            waiting.
+        used_hours: Used quota multiplied by time, in hours.
+        borrowed_hours: Usage above the nominal quota of the ClusterQueue, multiplied by time, in hours.
+        lent_hours: The portion of the borrowed hours that came from the unused nominal quota of other ClusterQueues, in
+            hours. The rest came from the nominal quota of Cohorts.
+        borrowing_time: Fraction of the window during which at least one ClusterQueue borrowed.
+        idle_while_waiting: Quota that was free in a cohort tree although waiting jobs of the tree requested it, in
+            hours. Quota policies or fragmentation prevented these jobs from using it.
+        promise_p95: 95th percentile of the time from submission to first admission, in seconds, over the jobs that
+            fitted into the free nominal quota of their ClusterQueue at submission. `None` without such jobs.
+        jain: Jain's fairness index over the ClusterQueues that had jobs, between 1/n (one of n queues held all quota)
+            and 1 (all shares are equal). The share of a ClusterQueue is its largest fraction of all nominal quota of a
+            resource, divided by its fair sharing weight. `None` if no job held quota.
+        blocked_share: Mean over time of used quota divided by entitled quota, over ClusterQueues while jobs wait there;
+            `None` if no job waits. For example, 1.22 means that the queues used 122 % of their entitlement. The
+            entitled quota of a ClusterQueue is its nominal quota plus its weighted share of the nominal quota of its
+            cohorts.
+        evictions: Number of evictions.
+        evictions_max: Largest number of evictions of a single job.
+        preemptions: Number of preemptions by rule, such as `InClusterQueue`.
+        loops: Number of different preemption loops that were found.
+        starved: Number of jobs that were never admitted, although a job was admitted that had been submitted later by
+            more than 10 times the 99th percentile of the time to first admission.
+        cost: Used hours multiplied by the prices of the flavors; `None` without prices.
     """
 
     jobs: int
@@ -138,25 +158,32 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
 
     @property
     def preempted_hours(self) -> dict[str, float]:
-        """What was lost: another name of `lost_hours`."""
+        """Another name for `lost_hours`."""
         return self.lost_hours
 
     def interval(self, name: str) -> tuple[float, float]:
-        """Return the 95 % interval of a figure, which holds the value of the run and is never below 0.
+        """Return the 95 % confidence interval of a metric.
 
-        The run is cut into 32 batches: for figures of single jobs, jobs that follow each other by submission; for
-        utilisation, waiting jobs and throughput, pieces of equal length. A mean has Student's interval of the batches,
-        adjusted for their autocorrelation and skewness (N-Skart). A percentile has the order statistics between which
-        the same rule places it. Maxima have no interval. A warning says when a run is so short that the interval may
-        be too narrow: waits in a busy queue depend on each other over hundreds of jobs.
+        The method splits the run into 32 batches. For metrics of single jobs, a batch contains consecutive jobs by
+        submission time; for utilisation, waiting jobs and throughput, it is a time interval. The interval of a mean is
+        Student's t interval of the batch means, adjusted for autocorrelation and skewness (N-Skart). The interval of a
+        percentile lies between two order statistics that follow from the same method.
+
+        Waits in a busy queue are correlated over hundreds of jobs, so the interval for a short run may be too narrow.
+        The method then emits a UserWarning.
 
         Args:
-            name: The figure; of a resource with its cell, as `utilisation h100/nvidia.com/gpu`, if there are several.
+            name: The name of the metric. For a resource with several keys, append the key, such as `utilisation
+                h100/nvidia.com/gpu`.
+
+        Returns:
+            The lower and upper limit. The interval contains the value of the metric and no negative numbers.
 
         Raises:
-            InvalidSpecError: There is no such figure or cell, it has no interval, or too few jobs count: a mean needs
-                640, a 95th percentile 2,000 and a 99th 10,000.
-            StateError: A figure over time needs the usage, which was not recorded.
+            InvalidSpecError: The metric or the key does not exist, the metric has no interval (such as a maximum), or
+                too few jobs count. A mean or median needs 640 jobs, a 95th percentile 2,000 and a 99th percentile
+                10,000.
+            StateError: A time-weighted metric needs the usage, which was not recorded.
         """
         found = self._interval(name)
         if found.doubt:
@@ -167,7 +194,7 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         return interval(self.__dict__["scope"], name, getattr(self, name.partition(" ")[0], None))
 
     def rows(self) -> list[tuple[str, float]]:
-        """Name and value of each figure that there is, those of a resource one by one."""
+        """Return the name and value of each metric that is not None, with one entry per flavor and resource."""
         found: list[tuple[str, float]] = []
         for name in self.__struct_fields__:
             value = getattr(self, name)
@@ -178,30 +205,30 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         return found
 
     def to_table(self) -> Columns:
-        """Return a row for each figure: `figure`, `cell`, `value` and `unit`."""
+        """Return one row per metric, with columns `figure` (the metric), `cell`, `value` and `unit`."""
         rows = [(*name.partition(" ")[::2], float(value), unit_text(name)) for name, value in self.rows()]
         return table_of(("figure", "flavor_resource", "value", "unit"), rows)
 
     def __str__(self) -> str:
-        """A line for each figure."""
+        """Return one line per metric."""
         rows = self.rows()
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {figure_text(name, value)}" for name, value in rows)
 
     def sheets(self) -> tuple[Sheet]:
-        """The figures, one a row."""
+        """Return the metrics as a table for display, one per row."""
         return (Sheet(("figure", "value"), [(name, figure_text(name, value)) for name, value in self.rows()]),)
 
     _repr_html_ = repr_html
 
 
 def unit(cell: str) -> int:
-    """How many of a table's units make one that people count: thousandths of cores, else ones."""
+    """Return the factor between table units and displayed units: 1000 for cpu (thousandths of cores), else 1."""
     return 1000 if cell.rpartition("/")[2] == "cpu" else 1
 
 
 def hours(totals: dict[str, float]) -> dict[str, float]:
-    """Amounts times nanoseconds in hours; nothing where there is none."""
+    """Convert amounts times nanoseconds to hours; zero totals are left out."""
     return {cell: total / unit(cell) / _NANO / _HOUR for cell, total in totals.items() if total}
 
 
@@ -214,7 +241,16 @@ def kpis_of(
     bound: float = BOUND,
     prices: Mapping[str, float] | None = None,
 ) -> Kpis:
-    """The figures of a run, of a window of it, or of some of its jobs."""
+    """Compute the metrics of a simulation, optionally for a time window or some of its jobs.
+
+    Args:
+        run: The simulation.
+        start: The beginning of the window, in seconds; the end of the warm-up by default.
+        end: The end of the window, in seconds; the end of the simulation by default.
+        where: A mask of the jobs that count; all jobs by default.
+        bound: The smallest runtime for the bounded slowdown, in seconds.
+        prices: The price of one unit for one hour, by flavor.
+    """
     jobs = run.jobs
     mask = np.array(jobs["counted"]) if where is None else np.array(jobs["counted"]) & np.asarray(where, bool)
     low = run.warmup if start is None else start
@@ -268,7 +304,7 @@ def kpis_of(
 def _while_submitting(
     run: Recorded, window: tuple[float, float, float], mask: NDArray[np.bool_], where: Any, whole: dict[str, float]
 ) -> dict[str, float]:
-    """Return used over nominal quota from the begin of a window to the last submission in it."""
+    """Return used over nominal quota from the beginning of a window to the last submission in it."""
     low, ends, high = window
     known = run.totals.get("submitted", {"until": -1})
     if not low < ends < high:
@@ -290,7 +326,7 @@ def _makespan(jobs: Columns) -> float:
 
 
 def _promise(jobs: Columns, mask: NDArray[np.bool_]) -> float | None:
-    """The first wait of 95 of 100 of the jobs that were promised quota."""
+    """Return the 95th percentile of the first wait over jobs that fitted into free nominal quota at submission."""
     waits = jobs["first_wait"][mask & jobs["promised"]]
     waits = np.sort(waits[~np.isnan(waits)])
     return percentile(waits, 95) if len(waits) else None
@@ -301,13 +337,13 @@ def _cost(used_hours: Mapping[str, float], prices: Mapping[str, float]) -> float
 
 
 def _of_run(run: Recorded) -> dict[str, Any]:
-    """What was lost in the whole run, and preemptions by rule, as the core has kept them."""
+    """Return the lost work of the whole run and the number of preemptions by rule, as computed by the core."""
     rules = sums((rule, count) for _, _, rule, count, _ in run.totals["evictions"] if rule)
     return {"lost": run.totals["lost"], "overhead": run.totals["overhead"], "rules": rules}
 
 
 def _totals(run: Recorded) -> dict[str, Any]:
-    """The integrals of the whole run, as the core has kept them."""
+    """Return the time integrals of the whole run, as computed by the core."""
     core = run.totals
     cells = [(name, *row) for name, queue in core["queues"].items() for row in queue["cells"].items()]
     by_queue: dict[str, dict[str, float]] = {}
@@ -326,7 +362,14 @@ def _totals(run: Recorded) -> dict[str, Any]:
 
 
 def jain(run: Recorded, used: dict[str, dict[str, float]], nominal: dict[str, float], mask: Any) -> float | None:
-    """Jain's index over the ClusterQueues that had jobs, of their dominant parts of all quota over their weights."""
+    """Return Jain's index over the dominant shares of the ClusterQueues that had jobs; see `Kpis.jain`.
+
+    Args:
+        run: The simulation.
+        used: Used quota times nanoseconds, by ClusterQueue and `flavor/resource`.
+        nominal: Nominal quota times nanoseconds, by `flavor/resource`.
+        mask: The jobs that count.
+    """
     queues = run.jobs["cluster_queue"]
     had = np.bincount(queues.codes[mask & (queues.codes >= 0)], minlength=len(queues.names))
     values = []
@@ -339,7 +382,7 @@ def jain(run: Recorded, used: dict[str, dict[str, float]], nominal: dict[str, fl
 
 
 def evenness(values: list[float]) -> float | None:
-    """Jain's index: `(Σx)² / (k Σx²)`; `None` if nobody has anything."""
+    """Return Jain's index `(Σx)² / (k Σx²)`; `None` if all values are 0."""
     squares = sum(value * value for value in values)
     return sum(values) ** 2 / (len(values) * squares) if squares else None
 

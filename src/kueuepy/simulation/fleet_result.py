@@ -1,4 +1,4 @@
-"""What came of a run of a fleet: the tables of all clusters as one, copies, and figures of dispatching."""
+"""The result of a simulation of a fleet: joined tables of all clusters, copies, and metrics of dispatching."""
 
 from __future__ import annotations
 
@@ -43,30 +43,41 @@ _LOOP_PERIOD = 0
 
 
 class CopiesTable(Columns):
-    """A row a copy, in the order in which they were removed; those that exist at the end come last.
+    """One row per copy of a workload, in the order of removal; copies that exist at the end come last.
 
-    `job` is the row of the job. `made`, `reserved`, `admitted` (first times) and `removed` are seconds after the first
-    submission. `outcome` is Won (a job ran there), Lost (another copy was admitted first), Evicted (on its worker),
-    Withdrawn (the workload lost its quota on the manager) or Present. `preempted` is the number of workloads that the
-    copy evicted, `preempted_lost` the seconds of progress that they lost, `held` the seconds for which it held quota.
+    | column | meaning |
+    | --- | --- |
+    | `job` | row number of the job |
+    | `cluster` | name of the worker |
+    | `made`, `removed` | time of creation and removal, in seconds after the first submission |
+    | `reserved`, `admitted` | time of the first quota reservation and admission |
+    | `started` | time at which the job started there; NaN if it did not |
+    | `outcome` | see below |
+    | `preempted`, `preempted_lost` | number of workloads that the copy preempted; the progress they lost, in seconds |
+    | `held` | time for which the copy held quota, in seconds |
+    | `assigned` | code of the assignment |
+
+    The outcome is `Won` (the job ran there), `Lost` (another copy was admitted first), `Evicted` (on its worker),
+    `Withdrawn` (the workload lost its quota on the manager) or `Present` (at the end).
     """
 
 
 class FleetKpis(Kpis, frozen=True, kw_only=True):
-    """The figures of a run of a fleet. Figures of usage and quota are sums over the workers.
+    """The metrics of a simulation of a fleet; metrics of usage and quota are sums over the workers.
 
-    `waited` counts from submission until a job runs on a worker. Waiting and idle time are those on workers.
+    Waiting times last from submission until the job runs on a worker. Waiting and idle quota refer to the workers.
 
     Attributes:
-        copies: Number of copies that were created on workers.
-        copies_per_start: Copies for each start of a job.
-        wasted_reservation_hours: Quota held on workers by copies that never ran, by flavor and resource, in hours.
-        unneeded_preemptions: Number of evictions by copies that never ran.
-        unneeded_lost_hours: Progress that the victims of these evictions lost, in hours of running time.
-        dispatch_wait: Mean time from the reservation on the manager to the start on a worker, in seconds.
-        manager_idle: Quota of the manager held by workloads that run nowhere, by resource, in hours.
-        retries: Number of evictions by the MultiKueue check.
-        won: By worker, its fraction of all starts.
+        copies: Number of copies created on workers.
+        copies_per_start: Number of copies divided by the number of job starts; `None` if no job started.
+        wasted_reservation_hours: Quota held on workers by copies that never ran, by `flavor/resource`, in hours.
+        unneeded_preemptions: Number of preemptions by copies that never ran.
+        unneeded_lost_hours: Progress that the victims of these preemptions lost, in hours.
+        dispatch_wait: Mean time from the quota reservation on the manager to the start on a worker, in seconds; `None`
+            if no job started.
+        manager_idle: Quota of the manager held by workloads that do not run, by resource, in hours.
+        retries: Number of evictions by the MultiKueue admission check.
+        won: For each worker, its fraction of all starts.
     """
 
     copies: int = 0
@@ -82,16 +93,23 @@ class FleetKpis(Kpis, frozen=True, kw_only=True):
 
 @checked_methods
 class FleetResult(Result):
-    """What came of a run of a fleet; a value.
+    """The result of a simulation of a fleet.
 
-    Tables of decisions, runs, usage and cycles have a column `cluster`; ClusterQueues of a worker are named
-    `worker/queue`. The table of usage has the workers' quota only: that of the manager is an image of it.
+    The tables of decisions, runs, usage and cycles have a column `cluster`. ClusterQueues of workers are named
+    `worker/queue`. The table of usage contains only the workers, because the manager's quota represents the same
+    resources.
+
+    >>> from kueuepy import Cluster, ClusterQueue, Fleet, ResourceFlavor, simulate
+    >>> worker = Cluster(ResourceFlavor("any"), ClusterQueue.of("team", {"any": {"cpu": 4}}))
+    >>> result = simulate(Fleet({"w1": worker}), [{"queue": "team", "submit": 0, "runtime": "1h", "cpu": 1}])
+    >>> result.copies["outcome"][0], result.kpis.copies
+    ('Won', 1)
 
     Attributes:
-        copies: A row a copy.
+        copies: One row per copy of a workload; see `CopiesTable`.
         clusters: The names of the workers.
-        manager_usage: Usage of the manager's quota.
-        remarks: Namespaces and LocalQueues that workers lack.
+        manager_usage: Usage of the manager's quota over time.
+        remarks: Descriptions of namespaces and LocalQueues that are missing on workers.
     """
 
     copies: CopiesTable
@@ -101,7 +119,7 @@ class FleetResult(Result):
 
     @cached_property
     def kpis(self) -> FleetKpis:
-        """The figures of the whole run, from the warm-up on."""
+        """The metrics of the whole simulation after the warm-up."""
         return fleet_kpis(self, kpis_of(self))
 
     def figures(
@@ -113,22 +131,25 @@ class FleetResult(Result):
         bound: float = BOUND,
         prices: Mapping[str, float] | None = None,
     ) -> Kpis:
-        """The figures of a window, or of some jobs; see `Result.figures`. Those of dispatching are of the whole run."""
+        """Return the metrics for a time window, or for some of the jobs; see `Result.figures`.
+
+        The result does not include metrics of dispatching.
+        """
         return super().figures(start, end, where, bound=bound, prices=prices)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before one trusts a figure, and LocalQueues that workers lack."""
+        """Warnings to read before the metrics, including namespaces and LocalQueues that are missing on workers."""
         return (*self.remarks, *warnings_of(self, self.kpis))
 
     @property
     def scheduler(self) -> FleetScheduler:  # type: ignore[override]
-        """The fleet at the end of the run, as a FleetScheduler."""
+        """The fleet at the end of the simulation, as a FleetScheduler."""
         run: Any = self._given()
         return run.fleet_scheduler()  # type: ignore[no-any-return]
 
     def shares_and_usage(self) -> tuple[dict[str, float], dict[str, dict[str, int]]]:
-        """The weighted share and the usage by cell of each ClusterQueue of the workers at the end of the run."""
+        """Return the weighted share and the usage of each ClusterQueue of the workers at the end of the simulation."""
         step = self.scheduler
         shares: dict[str, float] = {}
         usage: dict[str, dict[str, int]] = {}
@@ -138,17 +159,17 @@ class FleetResult(Result):
         return shares, usage
 
     def at(self, when: Any) -> FleetScheduler:  # type: ignore[override]
-        """The fleet at a moment of the run, as a FleetScheduler: the run is repeated until then.
+        """Return the fleet at a time of the simulation as a FleetScheduler; the simulation is repeated up to this time.
 
         Args:
-            when: After the first submission, as `2d`, `2d 14:00` or seconds.
+            when: A time after the first submission, such as `2d`, `2d 14:00` or a number of seconds.
         """
         run: Any = self._given().until(when)
         return run.fleet_scheduler()  # type: ignore[no-any-return]
 
     @cached_property
     def waiting(self) -> tuple[Any, ...]:
-        """The ten jobs that have waited for longest at the end, and why."""
+        """The ten jobs that have waited longest among those still waiting at the end, with an explanation of each."""
         from kueuepy.simulation.waiting import Waiter, longest_waiting  # noqa: PLC0415 - only on use
 
         rows, jobs = longest_waiting(self, 10), self.jobs
@@ -168,7 +189,7 @@ class FleetResult(Result):
 
 
 def fleet_kpis(result: FleetResult, kpis: Kpis) -> FleetKpis:
-    """The figures with those of dispatching."""
+    """Add the metrics of dispatching to other metrics."""
     copies, jobs = result.copies, result.jobs
     never = ~is_named(copies["outcome"], "Won") & np.isnan(copies["started"])
     wasted: dict[str, float] = {}
@@ -203,7 +224,7 @@ def fleet_kpis(result: FleetResult, kpis: Kpis) -> FleetKpis:
 
 
 def fleet_result_of(run: FleetPrepared) -> FleetResult:
-    """What came of a run of a fleet until now; it ends here."""
+    """Return the result of a simulation of a fleet and end it."""
     core = run.core
     core.close()
     stats, sites = core.stats, run.tables()
@@ -246,7 +267,7 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
 
 
 def _dispatch_columns(run: FleetPrepared, fates: Mapping[str, Any], given: Any) -> dict[str, Any]:
-    """The columns of jobs that a fleet adds."""
+    """Return the additional columns of the table of jobs."""
     names, own = run.names, run.clusters
     cluster = np.where(own > 0, own, fates["cluster"] + 1)
     cluster = np.where((own == 0) & (fates["cluster"] < 0), -1, cluster).astype(np.int32)
@@ -276,8 +297,8 @@ def _copies(run: FleetPrepared) -> CopiesTable:
 
 
 def _loops(run: FleetPrepared, sites: Sequence[Any]) -> tuple[PreemptionLoop, ...]:
-    """Endless preemption in any cluster, and workloads that are dispatched again and again."""
-    from kueuepy.simulation.moments import workload_key  # noqa: PLC0415 - they use each other's kinds
+    """Return the preemption loops of all clusters, and workloads that are dispatched in an endless loop."""
+    from kueuepy.simulation.moments import workload_key  # noqa: PLC0415 - circular import
 
     found = [
         PreemptionLoop(at, period, times, tuple(sorted(workload_key(run, row) for row in rows)))

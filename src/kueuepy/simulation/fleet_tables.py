@@ -1,4 +1,4 @@
-"""The tables of the clusters of a fleet under one set of names."""
+"""Joined tables of the clusters of a fleet."""
 
 from __future__ import annotations
 
@@ -26,18 +26,24 @@ _WAITING, _RUNNING, _FINISHED = 1, 2, 3
 
 @checked_methods
 class FleetTables:
-    """The tables of all clusters as one: names of a worker come after its own."""
+    """The tables of all clusters, joined; ClusterQueues of workers are named `worker/queue`."""
 
     def __init__(self, run: FleetPrepared, sites: Sequence[Any]) -> None:
-        """Hold the run and those of its clusters."""
+        """Store the simulation of the fleet and those of its clusters."""
         self._run, self._sites = run, sites
 
     def _name(self, site: int) -> Callable[[str], str]:
-        """How names of a cluster are shown: those of a worker after its own."""
+        """Return a function that prepends the name of a worker to another name."""
         return str if site == 0 else lambda name: f"{self._run.names[site]}/{name}"
 
     def joined(self, table: str, named: tuple[str, ...], *, manager: bool = False) -> dict[str, Any]:
-        """A table of all clusters in the order of time, with a column `cluster`."""
+        """Return a table of all clusters in chronological order, with a column `cluster`.
+
+        Args:
+            table: The name of the table.
+            named: The columns whose names get the name of the worker as a prefix.
+            manager: Whether to include the manager.
+        """
         parts = []
         for site, core in enumerate(self._sites):
             if site == 0 and not manager:
@@ -49,7 +55,7 @@ class FleetTables:
         return _ordered(_concat(parts, self._run.names))
 
     def runs(self) -> dict[str, Any]:
-        """The runs on workers; what the manager reserves is no run."""
+        """Return the runs on workers, and the runs of jobs that the manager does not dispatch."""
         parts, offset = [], 0
         for site, core in enumerate(self._sites):
             columns = run_columns(columns_of(core.runs()))
@@ -64,7 +70,7 @@ class FleetTables:
         return {name: _where(column, order) for name, column in found.items()}
 
     def jobs(self, fates: Mapping[str, Any]) -> dict[str, Any]:
-        """What became of each job: of one that the manager dispatches, over all its copies."""
+        """Return the outcome of each job; a dispatched job combines the outcomes of its copies."""
         found: dict[str, Any] = {}
         for site, core in enumerate(self._sites):
             columns = columns_of(core.jobs())
@@ -91,7 +97,7 @@ class FleetTables:
         return found
 
     def _is_dispatched(self) -> Any:
-        """By row, whether the manager dispatches the job: its ClusterQueue has a MultiKueue check."""
+        """Return a mask of the jobs that the manager dispatches: their ClusterQueue has a MultiKueue check."""
         fleet, queue = self._run.fleet, self._run.jobs["queue"]
         checks = set(fleet.checks)
         queues = {
@@ -104,7 +110,7 @@ class FleetTables:
         return np.isin(queue.codes, codes) & (self._run.clusters == 0)
 
     def totals(self, jobs: Columns) -> dict[str, Any]:
-        """The integrals of all workers; queues of the manager have waits only."""
+        """Return the time integrals of all workers; ClusterQueues of the manager contribute only waits."""
         views = [core.figures() for core in self._sites]
         queues: dict[str, Any] = {}
         trees, evictions = [], []
@@ -134,7 +140,7 @@ class FleetTables:
         }
 
     def weights(self) -> dict[str, float]:
-        """By ClusterQueue, its fair sharing weight."""
+        """Return the fair sharing weight of each ClusterQueue."""
         return {
             self._name(site)(q.name): 1.0 if q.fair_sharing is None else float(Quantity(q.fair_sharing.weight))
             for site, cluster in enumerate(self._clusters())
@@ -142,7 +148,7 @@ class FleetTables:
         }
 
     def trees(self) -> dict[str, str]:
-        """By ClusterQueue, the root of its tree of Cohorts."""
+        """Return the root of the cohort tree of each ClusterQueue."""
         found: dict[str, str] = {}
         for site, cluster in enumerate(self._clusters()):
             name = self._name(site)
@@ -157,7 +163,7 @@ _SUMS = ("nominal", "lost", "overhead")
 
 
 def _nanoseconds(seconds: Any) -> Any:
-    """Times in whole nanoseconds; -1 where there is none."""
+    """Return times in whole nanoseconds; -1 for NaN."""
     absent = np.isnan(seconds)
     return np.where(absent, -1, np.rint(np.where(absent, 0, seconds) * SECOND)).astype(np.int64)
 
@@ -175,7 +181,7 @@ def _where(column: Any, rows: Any) -> Any:
 
 
 def _chosen(mask: Any, column: Any, other: Any) -> Any:
-    """One column where a mask holds, and the other one elsewhere."""
+    """Return the values of one column where a mask is true, and of another column elsewhere."""
     if not isinstance(column, Categorical):
         return np.where(mask, column, other)
     names = list(dict.fromkeys([*other.names, *column.names]))
@@ -186,7 +192,7 @@ def _chosen(mask: Any, column: Any, other: Any) -> Any:
 
 
 def _concat(parts: Sequence[tuple[int, dict[str, Any]]], names: Sequence[str]) -> dict[str, Any]:
-    """Tables below each other, with a column that names the cluster of each row."""
+    """Concatenate tables, and add a column with the name of the cluster."""
     found: dict[str, Any] = {}
     for name in parts[0][1]:
         columns = [columns[name] for _, columns in parts]

@@ -1,4 +1,4 @@
-"""A run of jobs on a fleet: a manager and its workers in virtual time."""
+"""Simulations of a fleet: a manager and its workers in virtual time."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ MANAGER = "manager"
 
 @checked_methods
 class FleetPrepared(Prepared):
-    """A run of a fleet that is ready to go on.
+    """A simulation of a fleet and its current state.
 
     Attributes:
         fleet: The clusters and the dispatcher.
-        names: The clusters: the manager, then the workers.
+        names: The names of the clusters: the manager, then the workers.
         bases: The Scheduler of each cluster at the start.
-        clusters: By row, the number of the cluster that the job is submitted to.
+        clusters: For each row, the index of the cluster to which the job is submitted.
     """
 
     def __init__(self, fleet: Fleet, jobs: JobColumns | Iterable[Any], settings: Settings) -> None:
-        """Read all that is given.
+        """Read the input and prepare the simulation.
 
         Args:
             fleet: The clusters and the dispatcher.
-            jobs: The jobs; a column `cluster` names the worker to which a job is submitted directly.
-            settings: What is asked for beside; `model`, `clock` and `delays` may be mappings by cluster.
+            jobs: The jobs. A column `cluster` names the worker to which a job is submitted directly.
+            settings: The other arguments; `model`, `clock` and `delays` may be dicts by name of the cluster.
 
         Raises:
-            InvalidSpecError: Something is not valid; the message names the row.
+            InvalidSpecError: The input is invalid; the message names the row.
             NotFoundError: Jobs name LocalQueues or clusters that do not exist.
         """
         if settings.on_loop not in ("hold", "stop", "raise"):
@@ -76,7 +76,7 @@ class FleetPrepared(Prepared):
         self.core: Any = self._start()
 
     def _of_queues(self, table: JobColumns, clusters: Any) -> JobColumns:
-        """The jobs whose LocalQueue exists in the cluster that they are submitted to."""
+        """Return the jobs to simulate and record notes about missing LocalQueues, according to `missing`."""
         queue = table["queue"]
         lost = np.zeros(len(table), bool)
         for number, base in enumerate(self.bases):
@@ -85,10 +85,10 @@ class FleetPrepared(Prepared):
             lost |= (clusters == number) & np.isin(queue.codes, absent)
         if not lost.any() or self.settings.missing == "wait":
             if lost.any():
-                self.notes = (*self.notes, ("wait for a LocalQueue that is not there", int(lost.sum())))
+                self.notes = (*self.notes, ("wait for a LocalQueue that does not exist", int(lost.sum())))
             return table
         if self.settings.missing == "skip":
-            self.notes = (*self.notes, ("left out: their LocalQueue is not there", int(lost.sum())))
+            self.notes = (*self.notes, ("left out: their LocalQueue does not exist", int(lost.sum())))
             return table.where(~lost)
         rows = np.flatnonzero(lost)
         name, cluster = queue[int(rows[0])], self.names[int(clusters[rows[0]])]
@@ -142,7 +142,7 @@ class FleetPrepared(Prepared):
         return common | {"changes": []}
 
     def _events(self, last: int) -> tuple[list[tuple[int, Any, Any, Any, Any]], list[tuple[int, int, bool]]]:
-        """The changes of each cluster, and those of connections, by time."""
+        """Return the planned changes of each cluster, and of the connections to workers, in chronological order."""
         planned: list[tuple[int, int, Any]] = []
         for place, event in enumerate(self.settings.events):
             for at in event.moments(f"events[{place}]", last):
@@ -183,7 +183,7 @@ class FleetPrepared(Prepared):
                 for base, options in zip(self.bases, self.sites, strict=True)
             ]
         except InvalidSpecError:
-            for template in self.jobs.templates:  # the core does not tell whose pods it cannot read
+            for template in self.jobs.templates:  # the error of the core does not name the Workload
                 check(template)
             raise
         dispatcher = self.fleet.dispatcher
@@ -200,7 +200,7 @@ class FleetPrepared(Prepared):
         return FleetRun(runs, options)
 
     def _choose(self, row: int, clusters: list[int], now: int) -> list[int] | None:
-        """Ask the user's function for the clusters of a job; they may be asked questions as Schedulers."""
+        """Call the user's function to choose the clusters of a job; its argument gives access to their Schedulers."""
         assert isinstance(self.fleet.dispatcher, External)
         assert self.fleet.dispatcher.choose is not None
         names = {self.fleet.clusters[number]: number for number in clusters}
@@ -213,14 +213,14 @@ class FleetPrepared(Prepared):
         return [names[name] for name in chosen]
 
     def workload_of(self, row: int) -> Workload:
-        """A job as its Workload was submitted."""
-        from kueuepy.simulation.moments import workload_of  # noqa: PLC0415 - they use each other's kinds
+        """Return the Workload of a job as it was submitted."""
+        from kueuepy.simulation.moments import workload_of  # noqa: PLC0415 - circular import
 
         return workload_of(self, row)
 
     @property
     def states(self) -> Any:
-        """By row, whether a job is still to come (0), waits (1), runs (2), has finished (3) or is deactivated (4)."""
+        """The state of each job, in row order: 0 not yet submitted, 1 waiting, 2 running, 3 finished, 4 deactivated."""
         found = np.zeros(len(self.jobs), np.int32)
         for number, site in enumerate(self.tables()):
             mask = self.clusters == number
@@ -228,11 +228,11 @@ class FleetPrepared(Prepared):
         return found
 
     def tables(self) -> list[VirtualRun]:
-        """The runs of the clusters, to read their tables."""
+        """Return the simulations of the clusters, for access to their tables."""
         return [VirtualRun.of(site) for site in self.core.sites]
 
     def moments(self, times: Iterable[Any]) -> Iterator[Prepared]:
-        """The same run from its start on, at one moment after another; asking for the next lets it go on."""
+        """Repeat the simulation from its start, and yield it at each of the times; the next iteration advances it."""
         twin = FleetPrepared(*self._given, self.settings)  # type: ignore[arg-type]
         for when in times:
             twin._reach(twin.end_of(when))
@@ -240,11 +240,11 @@ class FleetPrepared(Prepared):
 
     @property
     def now(self) -> int:
-        """The moment that it has come to, in nanoseconds."""
+        """The current time in nanoseconds."""
         return max(int(self.core.stats["now"]), self.zero, self.reached)
 
     def apply(self, thing: Any) -> None:
-        """Changes while a fleet runs are events.
+        """Refuse a change: changes of a fleet must be events of the simulation.
 
         Raises:
             UnsupportedError: Always.
@@ -254,7 +254,7 @@ class FleetPrepared(Prepared):
         )
 
     def submit(self, given: Any) -> None:  # noqa: ARG002 - as Prepared has it
-        """Jobs of a fleet are given at its start.
+        """Refuse jobs: all jobs of a fleet must be submitted at the start.
 
         Raises:
             UnsupportedError: Always.
@@ -262,7 +262,7 @@ class FleetPrepared(Prepared):
         raise UnsupportedError("Simulation of a fleet: submit: give all jobs at the start")
 
     def fleet_scheduler(self) -> FleetScheduler:
-        """The fleet at this moment, to step it by hand; what happens to it does not change the run."""
+        """Return the fleet at the current time as a FleetScheduler; changes to it do not affect the simulation."""
         step = FleetScheduler(self.fleet)
         for number in range(len(self.names)):
             scheduler = self.scheduler_of(number)
@@ -274,14 +274,18 @@ class FleetPrepared(Prepared):
         return step
 
     def scheduler_of(self, number: int) -> Scheduler:
-        """The Scheduler of a cluster at this moment."""
-        from kueuepy.simulation.moments import scheduler_on  # noqa: PLC0415 - they use each other's kinds
+        """Return the Scheduler of a cluster at the current time.
+
+        Args:
+            number: The index of the cluster; 0 is the manager.
+        """
+        from kueuepy.simulation.moments import scheduler_on  # noqa: PLC0415 - circular import
 
         return scheduler_on(self, self.bases[number], self.core.fork(number))
 
 
 class _Clusters(dict[str, Any]):
-    """The Schedulers of clusters by name, made when one is asked for."""
+    """The Schedulers of clusters by name, created on first access."""
 
     def __init__(self, run: FleetPrepared, names: Mapping[str, int]) -> None:
         super().__init__(dict.fromkeys(names))
@@ -295,21 +299,21 @@ class _Clusters(dict[str, Any]):
         return found  # type: ignore[no-any-return]
 
     def items(self) -> Any:
-        """Names and Schedulers."""
+        """Return names and Schedulers."""
         return [(name, self[name]) for name in self]
 
     def values(self) -> Any:
-        """The Schedulers."""
+        """Return the Schedulers."""
         return [self[name] for name in self]
 
 
 def _of(given: Any, cluster: str, default: Any) -> Any:
-    """The setting of a cluster, where it may be a mapping by cluster."""
+    """Return the setting of a cluster from a value for all clusters or a dict by cluster."""
     return given.get(cluster, default) if isinstance(given, dict) else given
 
 
 def _clusters_of(table: JobColumns, names: tuple[str, ...]) -> Any:
-    """By row, the number of the cluster that the job is submitted to; the manager where none is named."""
+    """Return the index of the cluster to which each job is submitted; 0, the manager, if none is named."""
     if "cluster" not in table.names:
         return np.zeros(len(table), np.int32)
     column = table["cluster"]

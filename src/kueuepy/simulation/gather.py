@@ -1,4 +1,4 @@
-"""What has come of a run, gathered: the core's columns as tables, beside what was given of each job."""
+"""Collection of a result from the core: its columns become tables and are joined with the input columns of the jobs."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _OWN = ("queue", "submit", "runtime", "pods", "priority", "name", "uid")
 
 
 def columns_of(view: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of a table of the core: arrays, and codes with their names."""
+    """Return the columns of a table of the core; a pair of codes and names becomes a Categorical."""
     return {name: Categorical(*column) if isinstance(column, tuple) else column for name, column in view.items()}
 
 
 def result_of(run: Prepared) -> Result:
-    """What came of a run until now; it ends here."""
+    """Return the result of a simulation and end it."""
     core = run.core
     core.close()
     stats = core.stats
@@ -86,7 +86,7 @@ def result_of(run: Prepared) -> Result:
 
 
 def _endless(evictions: int, jobs: Columns) -> tuple[tuple[str, int], ...]:
-    """A note on jobs that were evicted again and again, where the run was stopped for that."""
+    """Return a note on repeatedly evicted jobs if the simulation was stopped because they made no progress."""
     if not evictions:
         return ()
     again = (jobs["evictions"] > 0) & (is_named(jobs["state"], "Waiting") | is_named(jobs["state"], "Running"))
@@ -99,12 +99,12 @@ def _key_of(jobs: JobColumns, row: int) -> str:
 
 
 def _usage(table: UsageSeries, step: float, end: float) -> UsageSeries:
-    """The table as it is, or what holds after each step."""
+    """Return the table of usage, sampled at intervals if `step` is not 0."""
     return table if not step else UsageSeries(sampled(table, step, end))
 
 
 def run_columns(core: dict[str, Any]) -> dict[str, Any]:
-    """The table of runs: the code of what was given, and the flavors of it, each name once."""
+    """Return the columns of the table of runs, with codes of assignments and unique names of flavors."""
     flavors = core["flavors"]
     known: dict[str, int] = {}
     codes = np.array([*(known.setdefault(name, len(known)) for name in flavors.names), -1], np.int32)
@@ -119,9 +119,17 @@ def run_columns(core: dict[str, Any]) -> dict[str, Any]:
 def job_columns(
     jobs: JobColumns, core: dict[str, Any], start: int, times: tuple[int, int], warmup: float
 ) -> dict[str, Any]:
-    """The table of jobs: what was given of each, and what became of it until the end; nothing happened since `now`."""
+    """Return the columns of the table of jobs.
+
+    Args:
+        jobs: The input.
+        core: The columns of the core.
+        start: The time of the first submission, in nanoseconds.
+        times: The times of the last event and of the end of the simulation, in nanoseconds after the start.
+        warmup: The length of the warm-up, in seconds.
+    """
     now, last = times
-    # Differences of whole nanoseconds are exact: a job that never waited has waited for 0 s.
+    # Subtract whole nanoseconds, which is exact, so that a job without a wait has a wait of exactly 0 s.
     submit_at = submit = np.maximum(jobs["submit"] - start, 0)
     runtime = np.where(jobs["runtime"] < 0, np.nan, jobs["runtime"] / SECOND)
     held = core["held"] + np.where(is_named(core["state"], "Running"), last - now, 0)
@@ -174,12 +182,12 @@ def job_columns(
 
 
 def _times(after: NDArray[np.int64], start: int) -> NDArray[Any]:
-    """Return moments after the start as times of the calendar, NaT for -1."""
+    """Return times after the start as UTC timestamps, NaT for -1."""
     return np.where(after < 0, np.iinfo(np.int64).min, after + start).view("M8[ns]")
 
 
 def _free(name: str, found: Mapping[str, Any], given: Sequence[str]) -> str:
-    """Return the name of a column of a user: with `recorded_` before it where the table of jobs has the name itself."""
+    """Return an unused name for a user's column: `recorded_` is prepended until no column has the name."""
     free = name
     while free in found or (free != name and free in given):
         free = f"recorded_{free}"

@@ -1,7 +1,7 @@
-"""Jobs from a seed: arrivals, sizes and runtimes by rules that are written down, the same on every platform.
+"""Generators of random jobs with documented distributions; a seed gives the same jobs on every platform.
 
-Every draw is `Generator(PCG64(SeedSequence([seed, crc32(name of the draw)]))).random(n)`, turned into a time or a
-choice by inverse transform; the names of the draws are in each docstring.
+Every sample is `Generator(PCG64(SeedSequence([seed, crc32(name of the stream)]))).random(n)`, converted to a time or a
+choice by inverse transform sampling. Each docstring names the streams of its function.
 """
 
 from __future__ import annotations
@@ -29,17 +29,20 @@ if TYPE_CHECKING:
 _HOUR, _DAY = 3600.0, 86400.0
 _SIZES = (1, 2, 4, 8, 16, 32, 64)
 _PARTS = (0.932, 0.022, 0.023, 0.020, 0.0015, 0.001, 0.0005)
-"""Of Philly's jobs; `gpu_mix` takes the part of 16 and more in three."""
+"""Fractions of Philly's jobs by size; `gpu_mix` divides the fraction of 16 and more GPUs among three sizes."""
 _MEDIANS = (900.0, 1800.0, 3600.0, 7200.0, 14400.0, 14400.0, 14400.0)
 _SIGMA = 1.8
 _CLOCK = re.compile(r"[0-9]{1,2}")
 
 
 def rate_of(rate: float | str) -> float:
-    """Arrivals a second of a number, or of such as `30/h`, `2/m`, `500/d`.
+    """Return an arrival rate as arrivals per second.
+
+    Args:
+        rate: A number of arrivals per second, or a text such as `30/h`, `2/m` or `500/d`.
 
     Raises:
-        InvalidSpecError: It is no rate, or not more than 0.
+        InvalidSpecError: `rate` is not a rate, or not more than 0.
     """
     text = str(rate)
     number, _, unit = text.partition("/")
@@ -64,17 +67,25 @@ def poisson(
     seed: int = 0,
     **columns: Any,
 ) -> JobColumns:
-    """Arrivals as a Poisson process: gaps `-log1p(-u) / rate` (draw `gap QUEUE`), runtimes (draw `runtime QUEUE`).
+    """Generate the arrivals of a Poisson process.
+
+    Gaps between arrivals are `-log1p(-u) / rate` with the stream `gap QUEUE`. Runtimes use the stream `runtime QUEUE`.
+
+    >>> poisson("team", "30/h", "1h", {"gpu": 1}, n=3)["nvidia.com/gpu"].tolist()
+    [1, 1, 1]
 
     Args:
         queue: The LocalQueue.
-        rate: Arrivals a second, or such as `30/h`.
-        runtime: A distribution, or one time for all.
-        requests: What each pod asks for, by resource.
-        n: How many jobs; or
-        days: for how many days they come.
-        seed: The seed.
-        columns: Other columns, such as `pods=4` or `priority=100`.
+        rate: The arrival rate: jobs per second, or a text such as `30/h`.
+        runtime: A distribution of runtimes, or one runtime for all jobs.
+        requests: The request of each pod, by resource.
+        n: The number of jobs; required unless `days` is set.
+        days: The length of the process, in days; required unless `n` is set.
+        seed: Seed of the random number generator; 0 by default.
+        columns: Values for other columns, such as `pods=4` or `priority=100`.
+
+    Raises:
+        InvalidSpecError: The rate is invalid, or neither or both of `n` and `days` are set.
     """
     per_second = rate_of(rate)
     if (n is None) == (days is None):
@@ -87,7 +98,7 @@ def poisson(
 
 
 def _enough(rate: float, seconds: float) -> int:
-    """How many gaps surely fill the time."""
+    """Return a number of gaps that almost surely exceeds the number of arrivals in this time."""
     mean = rate * seconds
     return int(mean + 10 * np.sqrt(mean) + 20)
 
@@ -103,7 +114,26 @@ def bursts(
     seed: int = 0,
     **columns: Any,
 ) -> JobColumns:
-    """`n` batches of `size` jobs each, the batches as a Poisson process of this rate (draw `gap QUEUE`)."""
+    """Generate batches of jobs that arrive together; the batches arrive as a Poisson process.
+
+    Gaps between batches use the stream `gap QUEUE`, and runtimes use `runtime QUEUE`.
+
+    >>> len(bursts("team", "2/h", 4, "1h", {"gpu": 1}, n=2))
+    8
+
+    Args:
+        queue: The LocalQueue.
+        rate: The arrival rate of batches: batches per second, or a text such as `2/h`.
+        size: The number of jobs in a batch.
+        runtime: A distribution of runtimes, or one runtime for all jobs.
+        requests: The request of each pod, by resource.
+        n: The number of batches.
+        seed: Seed of the random number generator; 0 by default.
+        columns: Values for other columns, such as `pods=4` or `priority=100`.
+
+    Raises:
+        InvalidSpecError: The rate is invalid.
+    """
     starts = np.cumsum(-np.log1p(-draws(seed, f"gap {queue}", n)) / rate_of(rate))
     return _jobs(queue, np.repeat(starts, size), runtime, requests, seed=seed, columns=columns)
 
@@ -120,10 +150,27 @@ def diurnal(
     seed: int = 0,
     **columns: Any,
 ) -> JobColumns:
-    """A Poisson process whose rate follows the day: highest at `peak`, `ratio` times the lowest, `rate` on average.
+    """Generate the arrivals of a Poisson process whose rate changes with the time of day.
 
-    The rate at time t is `rate * (1 + a cos(2π (t - peak) / day))`, a = (ratio - 1) / (ratio + 1). A process of the
-    highest rate is thinned (draws `gap QUEUE` and `thin QUEUE`).
+    The rate at time t is `rate * (1 + a cos(2π (t - peak) / day))` with a = (ratio - 1) / (ratio + 1). The function
+    thins a Poisson process with the highest rate; it uses the streams `gap QUEUE`, `thin QUEUE` and `runtime QUEUE`.
+
+    >>> len(diurnal("team", "24/d", "1h", {"gpu": 1}, days=7)) > 100
+    True
+
+    Args:
+        queue: The LocalQueue.
+        rate: The mean arrival rate: jobs per second, or a text such as `350/d`.
+        runtime: A distribution of runtimes, or one runtime for all jobs.
+        requests: The request of each pod, by resource.
+        days: The length of the process, in days.
+        peak: The time of day with the highest rate; `14:00` by default. The process starts at midnight.
+        ratio: The highest rate divided by the lowest, 1 or more; 3 by default.
+        seed: Seed of the random number generator; 0 by default.
+        columns: Values for other columns, such as `pods=4` or `priority=100`.
+
+    Raises:
+        InvalidSpecError: The rate, `peak` or `ratio` is invalid.
     """
     hours, _, minutes = peak.partition(":")
     if not (_CLOCK.fullmatch(hours) and _CLOCK.fullmatch(minutes)):
@@ -142,11 +189,22 @@ def diurnal(
 def gpu_mix(
     *, seed: int = 0, days: float = 7, gpus: int = 400, load: float = 0.9, queues: Sequence[str] = ("jobs",)
 ) -> JobColumns:
-    """A week as on a GPU cluster: sizes as Philly's, 93.2 % of one GPU, 2.2 of 2, 2.3 of 4, 2.0 of 8, 0.3 of more.
+    """Generate the jobs of a GPU cluster, with the job sizes of Microsoft's Philly cluster.
 
-    Runtimes are log-normal (sigma 1.8) with a median of 15 min for one GPU, doubled with the size up to 4 h. Jobs come
-    as a Poisson process whose rate makes the mean load `load` times `gpus`; pods have at most 8 GPUs. Draws: `gap`,
-    `size`, `queue` and `runtime SIZE`.
+    Of the jobs, 93.2 % need one GPU, 2.2 % need 2, 2.3 % need 4, 2.0 % need 8, and 0.3 % need 16 to 64. Runtimes are
+    log-normal (sigma 1.8). The median is 15 minutes for one GPU; it doubles with the number of GPUs, up to 4 hours.
+    Jobs arrive as a Poisson process. A pod has at most 8 GPUs. The streams are `gap`, `size`, `queue` and `runtime
+    SIZE`.
+
+    >>> gpu_mix(days=1).resources
+    ('nvidia.com/gpu',)
+
+    Args:
+        seed: Seed of the random number generator; 0 by default.
+        days: The length of the log, in days; 7 by default.
+        gpus: The number of GPUs of the cluster; 400 by default.
+        load: The mean fraction of the GPUs in use; 0.9 by default. It determines the arrival rate.
+        queues: The LocalQueues, which receive jobs with equal probability; `jobs` by default.
     """
     sizes, parts, medians = np.array(_SIZES), np.array(_PARTS), np.array(_MEDIANS)
     work = float((parts * sizes * medians).sum() * np.exp(_SIGMA**2 / 2))
@@ -174,7 +232,14 @@ def gpu_mix(
 
 
 def profile(path: str) -> JobColumns:
-    """The workloads of a generator file of Kueue's scheduler performance test; each class is a `kind`."""
+    """Read the workloads of a generator file of Kueue's scheduler performance test; the column `kind` is their class.
+
+    Args:
+        path: The generator file.
+
+    Raises:
+        InvalidSpecError: The file cannot be read, or is not a generator file.
+    """
     from kueuepy.simulation.perf import Load, read_profile  # noqa: PLC0415 - only on use
 
     load = Load(read_profile(path))

@@ -1,4 +1,4 @@
-"""The first rows of a table of jobs, in units that people read."""
+"""The first rows of a table of jobs, in units for display."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNITS = {"cpu": "cores", "memory": "GiB", "ephemeral-storage": "GiB"}
 
 
 def sheet_of(jobs: Columns) -> Sheet:
-    """Return the first 20 rows: dates, spans such as `1 h 30 min`, cores and GiB, and how many rows there are."""
+    """Return the first 20 rows: dates, spans such as `1 h 30 min`, cpu in cores, memory in GiB, and a caption."""
     head = [f"{name} ({_UNITS[name]} per pod)" if name in _UNITS else name for name in jobs.names]
     rows = [[_text(name, row[name]) for name in jobs.names] for row in jobs.rows(_SHOWN)]
     caption = counted(len(jobs), "job")

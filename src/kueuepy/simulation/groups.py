@@ -1,4 +1,4 @@
-"""Figures by ClusterQueue, by any column of jobs, and of who evicted whom."""
+"""Metrics by ClusterQueue and by other columns of jobs, and preemptions by victim and preemptor."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HOUR = 3600
 
 
 def by_queue(result: Recorded) -> Columns:
-    """The figures of jobs by ClusterQueue, and what the queue used, borrowed and lost, in hours by cell."""
+    """Return the metrics of jobs by ClusterQueue, with used, borrowed and lost hours by `flavor/resource`."""
     names = sorted({*result.totals["queues"], *result.jobs["cluster_queue"].names})
     return _table("cluster_queue", names, [_of_queue(result, name) for name in names])
 
@@ -46,7 +46,7 @@ def _of_queue(result: Recorded, name: str) -> dict[str, Any]:
 
 
 def _lost_hours(result: Recorded, victim: str) -> dict[str, float]:
-    """By cell, what a ClusterQueue lost by evictions."""
+    """Return the work that a ClusterQueue lost by evictions, in hours by `flavor/resource`."""
     evictions = (lost for name, _, _, _, lost in result.totals["evictions"] if name == victim)
     return sums((f"lost_hours {cell}", _hours(cell, total)) for lost in evictions for cell, total in lost.items())
 
@@ -56,7 +56,14 @@ def _hours(cell: str, total: float) -> float:
 
 
 def by_column(result: Recorded, column: str, start: float | None = None, end: float | None = None) -> Columns:
-    """The figures of jobs for each value of a column, of those submitted in a window; hours as pods asked for it."""
+    """Return the metrics of jobs for each value of a column; see `Result.by`.
+
+    Args:
+        result: The simulation.
+        column: The name of the column.
+        start: The beginning of the window in seconds, or `None`.
+        end: The end of the window in seconds, or `None`.
+    """
     values = _names(result, column)
     amounts = {
         name: result.jobs[name] * result.jobs["pods"] / unit(f"/{name}")
@@ -77,7 +84,7 @@ def by_column(result: Recorded, column: str, start: float | None = None, end: fl
 
 
 def _hours_of(result: Recorded, amounts: Mapping[str, NDArray[Any]], mask: NDArray[np.bool_]) -> dict[str, float]:
-    """What these jobs used, lost and spent on overhead of each resource."""
+    """Return the used, lost and overhead hours of some jobs by resource."""
     kinds = {"used": "held", "lost": "lost", "overhead": "overhead"}
     return {
         f"{name}_hours {resource}": _sum(amount, result.jobs[kind], mask)
@@ -95,7 +102,7 @@ def _names(result: Recorded, column: str) -> Categorical:
 
 
 def jain_by(result: Recorded, column: str) -> float | None:
-    """Jain's index over the values of a column: of the dominant part of all quota that their jobs held."""
+    """Return Jain's index over the values of a column, which compares dominant shares; see `Result.jain`."""
     values = _names(result, column)
     counted = np.asarray(result.jobs["counted"]) & (values.codes >= 0)
     nominal = sums((cell.partition("/")[2], total) for cell, total in result.totals["nominal"].items())
@@ -126,7 +133,7 @@ def _type(name: str) -> Any:
 
 
 def tidy(result: Recorded, kpis: Mapping[str, Any]) -> Columns:
-    """Return figures of the whole run and of each ClusterQueue, one value a row; see `Result.tidy`."""
+    """Return the metrics of the simulation and of each ClusterQueue, one value per row; see `Result.tidy`."""
     rows = [("all", *_row(name, value)) for name, value in kpis.items()]
     table = by_queue(result)
     for row in table.rows():
@@ -135,13 +142,13 @@ def tidy(result: Recorded, kpis: Mapping[str, Any]) -> Columns:
 
 
 def _row(name: str, value: Any) -> tuple[str, str, float, str]:
-    """Return figure, cell, value and unit of a figure, whose name may be followed by its cell."""
+    """Return the metric, flavor and resource, value and unit for a name such as `used_hours h100/cpu`."""
     figure, _, cell = name.partition(" ")
     return figure, cell, float("nan") if value is None else float(value), unit_text(name)
 
 
 def preemptions(result: Recorded) -> Columns:
-    """Who evicted whom, by ClusterQueues and rule; evictions that nobody asked for have no preemptor."""
+    """Return the evictions by ClusterQueue of victim and preemptor, and by rule; see `Result.preemptions`."""
     rows = [
         {"victim": victim, "preemptor": preemptor, "rule": rule, "count": count, "lost": hours(lost)}
         for victim, preemptor, rule, count, lost in result.totals["evictions"]

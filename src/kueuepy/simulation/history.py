@@ -1,4 +1,4 @@
-"""What happened in a run of jobs: who got quota and lost it, and how shares, usage and queues went."""
+"""The history of a simulation: quota reservations and evictions; shares, usage and queue lengths over time."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _Key = tuple[str, str, str, str]
 
 
 class Move(msgspec.Struct, frozen=True):
-    """A decision that moved a job in or out.
+    """A quota reservation or an eviction.
 
     Attributes:
-        seconds: When, in seconds after the start of the run.
-        workload: The key of the job's workload.
+        seconds: The time, in seconds after the start of the simulation.
+        workload: The key of the job's Workload, `namespace/name`.
         cluster_queue: Its ClusterQueue.
-        kind: `QuotaReserved` or `Evicted`, as Kueue's events are called.
-        flavors: With quota, the flavor of each resource, by pod set.
-        reason: Of an eviction, in Kueue's word.
-        rule: Of a preemption, by which rule: `InClusterQueue`, `InCohortReclamation`, `InCohortFairSharing` or
+        kind: `QuotaReserved` or `Evicted`, as in Kueue's events.
+        flavors: For a reservation, the flavor of each resource, by pod set.
+        reason: For an eviction, Kueue's reason.
+        rule: For a preemption, the rule: `InClusterQueue`, `InCohortReclamation`, `InCohortFairSharing` or
             `InCohortReclaimWhileBorrowing`.
-        preemptor: Of a preemption, who needs the quota.
+        preemptor: For a preemption, the key of the preempting workload.
     """
 
     seconds: float
@@ -44,7 +44,7 @@ class Move(msgspec.Struct, frozen=True):
     preemptor: str = ""
 
     def __str__(self) -> str:
-        """What happened, without when and to whom."""
+        """Return a description without time and workload."""
         if self.kind == "QuotaReserved":
             names = sorted({flavor for flavors in self.flavors.values() for flavor in flavors.values()})
             return f"gets quota{' on ' + ', '.join(names) if names else ''}"
@@ -52,20 +52,25 @@ class Move(msgspec.Struct, frozen=True):
 
 
 class HistoryTable(Columns):
-    """How a run went, tidy: `seconds`, `kind`, `name`, `fact`, `cell`, `value`; a row where a value changes.
+    """History of a simulation: `seconds`, `kind`, `name`, `fact`, `cell`, `value`, with one row per change of a value.
 
-    | `fact` | of each | is |
+    | `fact` | `kind` | `value` |
     | --- | --- | --- |
-    | `share` | ClusterQueue | its weighted dominant resource share |
-    | `usage` | ClusterQueue | what it uses of a flavor and resource (`cell`); thousandths for cpu |
-    | `waiting` | ClusterQueue | how many of its workloads wait |
-    | `consumed` | LocalQueue | its decayed usage of a resource (`cell`) under admission fair sharing |
+    | `share` | ClusterQueue | weighted dominant resource share |
+    | `usage` | ClusterQueue | usage of a flavor and resource (`cell`); thousandths for cpu |
+    | `waiting` | ClusterQueue | number of waiting workloads |
+    | `consumed` | LocalQueue | decayed usage of a resource (`cell`) under admission fair sharing |
 
-    A value holds until the next row of the same; before the first it is 0.
+    A value applies until the next row with the same name, fact and cell; before the first row it is 0.
     """
 
     def series(self, fact: Fact, cell: str = "") -> dict[str, list[tuple[float, float]]]:
-        """By name, the moments at which the fact changed, and to what."""
+        """Return the changes of a fact by name, as pairs of time in seconds and new value.
+
+        Args:
+            fact: The fact.
+            cell: The `flavor/resource` or resource; by default, all.
+        """
         found: dict[str, list[tuple[float, float]]] = {}
         names, facts, cells = self["name"], self["fact"], self["flavor_resource"]
         for i, at in enumerate(self["seconds"]):
@@ -75,7 +80,7 @@ class HistoryTable(Columns):
 
 
 def history_of(result: Recorded) -> HistoryTable:
-    """How a run went, from its tables of usage and of what is consumed."""
+    """Return the history of a simulation from its tables of usage and consumption."""
     import numpy as np  # noqa: PLC0415 - only on use
 
     rows: list[tuple[float, _Key, float]] = []
@@ -106,7 +111,7 @@ def history_of(result: Recorded) -> HistoryTable:
 
 
 def _changes(at: NDArray[Any], values: NDArray[Any]) -> list[tuple[float, float]]:
-    """The last value of each moment, where it is not what it was; before the first, it is 0."""
+    """Return the last value at each time if it differs from the previous one; the value is 0 before the first time."""
     found: list[tuple[float, float]] = []
     last = 0.0
     for place, value in enumerate(values.tolist()):

@@ -1,14 +1,15 @@
-"""95 % intervals of means and percentiles of values that depend on each other, such as the waits of one run.
+"""95 % confidence intervals of means and percentiles of correlated values, such as the waits of one simulation.
 
-The values of a run, in the order of submission, are cut into 32 batches of equal length. What varies between batches
-says how sure the whole is, also where neighbouring jobs wait alike. The half-widths are those of N-Skart (Tafazzoli,
+The values, in order of submission, are split into 32 batches of equal length. The variation between batches determines
+the interval, which accounts for correlation between neighbouring jobs. The half-widths are those of N-Skart (Tafazzoli,
 Steiger and Wilson, "N-Skart: a nonsequential skewness- and autoregression-adjusted batch-means procedure for simulation
-analysis", IEEE Transactions on Automatic Control 56, 2011): Student's t of the batch means, widened by the
-autocorrelation that is left between batches, and shifted by their skewness.
+analysis", IEEE Transactions on Automatic Control 56, 2011). They use Student's t distribution of the batch means,
+with adjustments for the remaining autocorrelation between batches and for their skewness.
 
-The interval of a percentile holds every value x for which the fraction of jobs that wait for x or less, with its own
-interval by the same rule, is compatible with that percentile: an interval between order statistics. It never leaves the
-range of the values, and needs no density. `benchmarks/coverage.py` measures how often the intervals hold the truth.
+The interval of a percentile contains every value x that is compatible with the percentile. A value is compatible if the
+interval of the fraction of jobs with a wait of at most x contains the percentile. The result is an interval between
+order statistics, which never exceeds the range of the values and needs no density estimate. `benchmarks/coverage.py`
+measures the coverage of the intervals.
 """
 
 from __future__ import annotations
@@ -29,18 +30,24 @@ if TYPE_CHECKING:
 
 BATCHES = 32
 LEAST = 20 * BATCHES
-"""The fewest values with an interval."""
+"""The smallest number of values for an interval."""
 TAIL = 100
-"""The fewest values on each side of a percentile with an interval."""
+"""The smallest number of values on each side of a percentile for an interval."""
 _EFFECTIVE = 50
-"""With values that are worth fewer independent ones, an interval may be too narrow."""
+"""With a smaller effective sample size, an interval may be too narrow."""
 _PIECES = 10
 _MOST_CORRELATED = 0.9
 Ends = tuple[float, float]
 
 
 class Interval(NamedTuple):
-    """A 95 % interval, and why it may be too narrow; the doubt is empty where nothing speaks for that."""
+    """A 95 % confidence interval.
+
+    Attributes:
+        low: The lower limit.
+        high: The upper limit.
+        doubt: The reason why the interval may be too narrow; empty if there is none.
+    """
 
     low: float
     high: float
@@ -48,13 +55,13 @@ class Interval(NamedTuple):
 
 
 def around(centre: float, means: NDArray[np.float64], *, upper: bool = True, lower: bool = True) -> Ends:
-    """Return the 95 % interval of a mean of which batches of equal size have these means.
+    """Return the 95 % confidence interval of a mean, from the means of batches of equal size.
 
     Args:
-        centre: The mean of all values, which the interval always holds.
-        means: The means of the batches, in their order.
-        upper: Whether the upper end is needed.
-        lower: Whether the lower end is needed.
+        centre: The mean of all values, which the interval always contains.
+        means: The means of the batches, in order.
+        upper: Whether the upper limit is needed.
+        lower: Whether the lower limit is needed.
     """
     n, spread = len(means), float(means.std(ddof=1))
     if not spread > 0 or not math.isfinite(spread):
@@ -68,7 +75,7 @@ def around(centre: float, means: NDArray[np.float64], *, upper: bool = True, low
 
 
 def _inflation(means: NDArray[np.float64]) -> float:
-    """Return by how much the variance of a mean exceeds that of independent batches, if they are autoregressive."""
+    """Return the ratio of the variance of the mean to that with independent batches, for an AR(1) process."""
     apart = means - means.mean()
     lag = float((apart[1:] * apart[:-1]).sum() / (apart * apart).sum())
     lag = min(max(lag, 0.0), _MOST_CORRELATED)
@@ -76,17 +83,17 @@ def _inflation(means: NDArray[np.float64]) -> float:
 
 
 def _adjusted(t: float, shift: float) -> float:
-    """Return a quantile of Student's t, moved as the skewness of what it is taken of asks for (Willink, 2005)."""
+    """Return a quantile of Student's t, adjusted for skewness (Willink, 2005)."""
     if abs(shift) < 1e-3:  # noqa: PLR2004 - the limit of the formula for a shift of 0 is t itself
         return t
     return float((np.cbrt(1 + 6 * shift * (t - shift)) - 1) / (2 * shift))
 
 
 def of_mean(values: NDArray[np.float64]) -> Interval:
-    """Return the interval of the mean of values in the order of a run.
+    """Return the interval of the mean of values in order of submission.
 
     Raises:
-        InvalidSpecError: The values are too few.
+        InvalidSpecError: There are too few values.
     """
     _expect(len(values), LEAST, "a mean")
     means = np.array([batch.mean() for batch in np.array_split(values, BATCHES)])
@@ -94,10 +101,14 @@ def of_mean(values: NDArray[np.float64]) -> Interval:
 
 
 def of_percentile(values: NDArray[np.float64], percent: float) -> Interval:
-    """Return the interval of a nearest-rank percentile of values in the order of a run.
+    """Return the interval of a nearest-rank percentile of values in order of submission.
+
+    Args:
+        values: The values.
+        percent: The percentile, between 0 and 100.
 
     Raises:
-        InvalidSpecError: The values are too few.
+        InvalidSpecError: There are too few values.
     """
     n, part = len(values), percent / 100
     _expect(n, max(LEAST, math.ceil(round(TAIL / min(part, 1 - part), 6))), f"p{percent:g}")
@@ -129,7 +140,7 @@ def _share(parts: NDArray[np.float64], sizes: NDArray[Any]) -> float:
 
 
 def _first(holds: Callable[[int], bool], end: int) -> int:
-    """Return the first place before `end` from which on a condition holds; the last one is known to hold."""
+    """Return the first index from which a condition is true, by bisection; it is true for index `end - 1`."""
     below, found = -1, end - 1
     while found - below > 1:
         middle = (below + found) // 2
@@ -138,7 +149,7 @@ def _first(holds: Callable[[int], bool], end: int) -> int:
 
 
 def of_pieces(centre: float, values: Sequence[float]) -> Interval:
-    """Return the interval of a mean over time, of which pieces of equal length have these means."""
+    """Return the interval of a mean over time, from the means of periods of equal length."""
     means = np.array(values, np.float64)
     doubtful = means.std() > 0 and BATCHES / _inflation(means) < _PIECES
     doubt = f"{BATCHES} pieces of the run depend on each other much" if doubtful else ""
@@ -152,7 +163,7 @@ def _expect(n: int, least: int, what: str) -> None:
 
 
 def _doubt(variance: float, means: NDArray[np.float64], n: int) -> str:
-    """Return whether values are worth too few independent ones, from their variance and the means of their batches."""
+    """Return a warning if the effective sample size is too small, otherwise an empty text."""
     if not variance > 0 or not means.std() > 0:
         return ""
     worth = variance / (float(means.var(ddof=1)) / BATCHES * _inflation(means))

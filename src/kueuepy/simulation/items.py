@@ -1,4 +1,4 @@
-"""Whatever a user calls jobs, as one table: rows, frames, Workloads, manifests of jobs, several of them."""
+"""Conversion of user input to one table of jobs: rows, DataFrames, Workloads and manifests of jobs."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ _ABSENT = {"pods": 1, "min_pods": NEVER, "template": -1, **dict.fromkeys(SPANS, 
 
 
 def jobs_of(items: Any, around: JobContext | None = None) -> JobColumns:
-    """The jobs of a table, a frame, or of rows, Workloads and manifests in any mix.
+    """Create a table of jobs from a table, a DataFrame, or any mix of rows, Workloads and manifests.
 
-    A job comes at its `submit`, or when it was created, at the start without either; one without a runtime never ends.
+    A job is submitted at its `submit` time or its creation time, or at the start without either. A job without a
+    runtime never ends.
 
     Args:
-        items: What to read.
-        around: What manifests of jobs depend on: priority classes and so on.
+        items: The jobs.
+        around: The objects that manifests of jobs refer to, such as priority classes; none by default.
 
     Raises:
-        InvalidSpecError: An item is no job.
+        InvalidSpecError: An item is not a job.
     """
     if isinstance(items, JobColumns):
         return items
@@ -53,7 +54,9 @@ def jobs_of(items: Any, around: JobContext | None = None) -> JobColumns:
 
 
 def _no_job(item: Any) -> InvalidSpecError:
-    return InvalidSpecError(f"jobs: {item!r} is no job; read files with Jobs.read, or kueuepy.load and give its jobs")
+    return InvalidSpecError(
+        f"jobs: {item!r} is not a job; read files with Jobs.read, or with kueuepy.load and pass its jobs"
+    )
 
 
 def _is_frame(item: Any) -> bool:
@@ -65,7 +68,7 @@ def _is_row(item: Any) -> bool:
 
 
 def _tables(items: list[Any], around: JobContext) -> list[JobColumns]:
-    """Tables of the items in their order; rows that follow each other become one."""
+    """Return tables of the items in their order; consecutive rows become one table."""
     found: list[JobColumns] = []
     rows: list[dict[str, Any]] = []
     for item in [*items, None]:
@@ -85,7 +88,7 @@ def _tables(items: list[Any], around: JobContext) -> list[JobColumns]:
 
 
 def _of_columns(columns: dict[str, Any]) -> JobColumns:
-    """The jobs of columns; one without submission comes at once, and one without runtime never ends."""
+    """Create jobs from columns; `submit` defaults to 0, and `runtime` to a job that never ends."""
     size = len(next(iter(columns.values()), ()))
     submit = columns.get("submit")
     if submit is None:
@@ -113,7 +116,7 @@ def _of_workloads(item: Any, around: JobContext) -> JobColumns:
 
 
 def _nowhere() -> JobContext:
-    """What manifests are read with where no cluster is given."""
+    """Return an empty context for manifests."""
     from kueuepy.objects import Configuration  # noqa: PLC0415 - only manifests need it
     from kueuepy.session.submission import JobContext  # noqa: PLC0415
 
@@ -121,7 +124,7 @@ def _nowhere() -> JobContext:
 
 
 def of_manifests(manifests: Any, runtime: Any) -> JobColumns:
-    """The jobs of a Cluster, or of a list of manifests; `runtime` is one time, times by name, or one for each job."""
+    """Create jobs from a Cluster or a list of manifests; see `Jobs.from_manifests`."""
     if hasattr(manifests, "workloads") and hasattr(manifests, "jobs"):
         manifests = [*manifests.workloads, *manifests.jobs]
     found = jobs_of(manifests)
@@ -130,14 +133,17 @@ def of_manifests(manifests: Any, runtime: Any) -> JobColumns:
     if isinstance(runtime, Mapping):
         given = [runtime.get(found.name_of(row)) for row in range(len(found))]
         known = found.assign(runtime=[NEVER if time is None else time for time in given])["runtime"]
-        return found._changed(runtime=np.where(known < 0, found["runtime"], known))  # noqa: SLF001 - of one room
+        return found._changed(runtime=np.where(known < 0, found["runtime"], known))  # noqa: SLF001 - same package
     return found.assign(runtime=runtime)
 
 
 def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None]) -> JobColumns:
-    """Return the table of Workloads, each with its runtime in nanoseconds.
+    """Create jobs from Workloads.
 
-    Without a duration, the runtime of a finished Workload is that of its last run; any other one does not end.
+    Args:
+        workloads: The Workloads.
+        durations: The runtime of each Workload in nanoseconds. For `None`, a finished Workload has the runtime of its
+            last run, and any other Workload never ends.
     """
     templates = tuple(workloads)
     ran = [
@@ -150,7 +156,7 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
     found = JobColumns({"queue": [], "submit": [], "runtime": []})
     uids = np.empty(len(templates), object)
     uids[:] = [workload.uid or "" for workload in templates]
-    return found._with(  # noqa: SLF001 - of one room
+    return found._with(  # noqa: SLF001 - same package
         {
             "name": names,
             **({"uid": uids} if any(uids) else {}),
@@ -165,7 +171,7 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
 
 
 def _created(workload: Workload) -> int:
-    """When it comes, in nanoseconds since the epoch."""
+    """Return the creation time in nanoseconds since the epoch; 0 if it is not set."""
     at = workload.creation_timestamp or 0
     if at > LONGEST:
         raise InvalidSpecError(
@@ -175,7 +181,7 @@ def _created(workload: Workload) -> int:
 
 
 def concat(tables: Sequence[JobColumns]) -> JobColumns:
-    """The rows of all tables, one after another; a column that one has not is absent there."""
+    """Concatenate tables; a table without a column gets the default value of the column."""
     tables = [table for table in tables if len(table)]
     if len(tables) == 1:
         return tables[0]
@@ -185,7 +191,7 @@ def concat(tables: Sequence[JobColumns]) -> JobColumns:
     first = tables[0]
     shifts = list(accumulate((len(table.templates) for table in tables[:-1]), initial=0))
     columns = {name: _joined(name, tables, shifts) for name in names}
-    return first._with(  # noqa: SLF001 - of one room
+    return first._with(  # noqa: SLF001 - same package
         columns,
         notes=tuple(sums(chain.from_iterable(table.notes for table in tables)).items()),
         templates=tuple(workload for table in tables for workload in table.templates),
@@ -194,9 +200,9 @@ def concat(tables: Sequence[JobColumns]) -> JobColumns:
 
 
 def _joined(name: str, tables: Sequence[JobColumns], shifts: Sequence[int]) -> Any:
-    """One column of all tables; the templates of each are counted from its shift on."""
+    """Concatenate one column of all tables; the indices of templates are shifted by the tables before."""
     if name == "name":
-        rows = count()  # one without a name has that of its row in the whole
+        rows = count()  # a job without a name is named after its row in the result
         names = [(table["name"] if name in table.names else [None] * len(table)) for table in tables]
         found = np.empty(sum(map(len, tables)), object)
         found[:] = [name_of_row(row) if own is None else own for own, row in zip(chain(*names), rows, strict=False)]
@@ -229,20 +235,20 @@ def _joined_texts(columns: Sequence[Categorical | None], tables: Sequence[JobCol
 
 
 class Names:
-    """The names of jobs, each with its row; two jobs of one namespace have different names."""
+    """The names of jobs with their rows; names are unique within a namespace."""
 
     def __init__(self, tables: Sequence[JobColumns] = ()) -> None:
-        """Takes in the tables one after another."""
+        """Add the tables in order."""
         self._rows: dict[tuple[str, str], int] = {}
         self._size = 0
         for table in tables:
             self.add(table)
 
     def add(self, table: JobColumns) -> None:
-        """Takes in the jobs of a table, whose rows follow those before; none of them if one is not alone.
+        """Add the jobs of a table, whose rows follow the existing rows; on an error, no job is added.
 
         Raises:
-            DuplicateError: Two jobs have one namespace and name.
+            DuplicateError: Two jobs have the same namespace and name.
         """
         queues, first = table["queue"], self._size
         spaces = [name.partition("/")[0] for name in queues.names]
@@ -263,10 +269,10 @@ class Names:
 
 
 def check_names(table: JobColumns) -> None:
-    """Finds two jobs of one namespace and name.
+    """Check that names are unique within their namespaces.
 
     Raises:
-        DuplicateError: There are.
+        DuplicateError: Two jobs have the same namespace and name.
     """
     if "name" in table.names:
         Names([table])

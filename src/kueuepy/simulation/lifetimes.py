@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 class Lifetime(NamedTuple):
-    """What the status of a Workload records about its job; times are in nanoseconds.
+    """The lifetime of a job according to the status of its Workload; times are in nanoseconds.
 
     Attributes:
         start: The time of the last admission, since the Unix epoch; `None` if the workload was never admitted.
         end: The time at which it finished, since the Unix epoch; `None` while it has not finished.
-        past: How long it ran before its last admission.
+        past: The time for which it ran before its last admission.
         finish_reason: The reason of the Finished condition, such as `Succeeded`; empty while it has not finished.
     """
 
@@ -34,7 +34,7 @@ class Lifetime(NamedTuple):
 
 
 def lifetime_of(workload: Workload) -> Lifetime:
-    """Return what the status of a Workload records about its job.
+    """Return the lifetime of a job from the status of its Workload.
 
     The Admitted condition keeps its time when the workload finishes. Kueue adds a run to
     `accumulatedPastExecutionTimeSeconds` when the workload loses its admission

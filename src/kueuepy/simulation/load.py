@@ -1,4 +1,4 @@
-"""What jobs ask of a cluster before anything runs: loads, what can never fit, a first configuration for a log."""
+"""Analysis of jobs before a simulation: loads, jobs that can never fit, and a first configuration for a log."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ _NAMED = 5
 
 
 def loads(jobs: JobColumns) -> dict[str, dict[str, float]]:
-    """By queue and resource, how much of it is used on average if nobody waits: `sum(runtime * amount) / span`."""
+    """Return the mean usage by queue and resource if no job waits: `sum(runtime * amount) / span`.
+
+    Amounts are in thousandths for cpu.
+    """
     queue = jobs["queue"]
     span = jobs.span
     runtime = np.maximum(jobs["runtime"], 0) / SECOND
@@ -44,7 +47,7 @@ def loads(jobs: JobColumns) -> dict[str, dict[str, float]]:
 
 
 def nominal_of(cluster: Cluster) -> dict[str, dict[str, int]]:
-    """By ClusterQueue and resource, its nominal quota of all flavors."""
+    """Return the nominal quota over all flavors, by ClusterQueue and resource."""
     return _nominal(cluster.cluster_queues)
 
 
@@ -61,7 +64,7 @@ def _quotas_of(node: ClusterQueue | Cohort) -> Iterator[tuple[str, int]]:
 
 
 def trees_of(cluster: Cluster) -> dict[str, str]:
-    """By ClusterQueue, the root of its tree of Cohorts, or itself."""
+    """Return the root Cohort of each ClusterQueue, or the ClusterQueue itself if it has no cohort."""
     above = {cohort.name: cohort.parent_name for cohort in cluster.cohorts}
     return {queue.name: _root(queue.cohort_name, above) or queue.name for queue in cluster.cluster_queues}
 
@@ -74,7 +77,7 @@ def _root(cohort: str | None, above: dict[str, str | None]) -> str | None:
 
 
 def describe(jobs: JobColumns, cluster: Cluster | None = None) -> Columns:
-    """A row a queue: jobs, share of all, mean load of each resource; with a cluster, over the nominal quota."""
+    """Return the number of jobs and the mean load of each queue; see `Jobs.describe`."""
     queue = jobs["queue"]
     counts = np.bincount(queue.codes, minlength=len(queue.names))
     columns: dict[str, Any] = {
@@ -95,7 +98,7 @@ def describe(jobs: JobColumns, cluster: Cluster | None = None) -> Columns:
 
 
 def check(jobs: JobColumns, cluster: Cluster) -> tuple[str, ...]:
-    """What will go wrong: queues that are not there, jobs larger than a queue could ever hold, loads over 1."""
+    """Return descriptions of problems that the jobs would have on a cluster; see `Jobs.check`."""
     there = {local.key: local.cluster_queue for local in cluster.local_queues}
     return (*_absent(jobs, there), *_too_large(jobs, cluster, there), *_overloads(jobs, cluster, there))
 
@@ -105,7 +108,7 @@ def _absent(jobs: JobColumns, there: Mapping[str, str]) -> Iterator[str]:
     counts = np.bincount(queue.codes, minlength=len(queue.names))
     for name, count in zip(queue.names, counts.tolist(), strict=True):
         if count and name not in there:
-            yield f"{counted(count, 'job')} {verb(count, 'name')} the LocalQueue {name}, which is not there"
+            yield f"{counted(count, 'job')} {verb(count, 'name')} the LocalQueue {name}, which does not exist"
 
 
 def _too_large(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> Iterator[str]:
@@ -117,12 +120,12 @@ def _too_large(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> 
             limit = most.get(there[name], {}).get(resource, 0)
             large = int(((jobs[resource] * pods)[queue.codes == code] > limit).sum())
             if large:
-                asking = f"{counted(large, 'job')} of {name} {verb(large, 'ask')}"
-                yield f"{asking} for more {resource} than it could ever hold, {limit / unit(resource):g}"
+                which = f"{counted(large, 'job')} of {name} {verb(large, 'request')}"
+                yield f"{which} more {resource} than the queue can ever get, {limit / unit(resource):g}"
 
 
 def _potential(cluster: Cluster) -> dict[str, dict[str, int]]:
-    """By ClusterQueue and resource, the most of one flavor that it could ever hold."""
+    """Return the largest quota of a single flavor that is available to a ClusterQueue, by ClusterQueue and resource."""
     from kueuepy.scheduler import Scheduler  # noqa: PLC0415 - only on use
 
     table = Scheduler(cluster).quota
@@ -153,7 +156,7 @@ def _quota_by_tree(cluster: Cluster, tree_of: Mapping[str, str]) -> dict[tuple[s
 
 
 def _by_tree(amounts: Iterable[tuple[str, Mapping[str, float]]]) -> dict[tuple[str, str], float]:
-    """By tree and resource, the sum of amounts of its nodes or jobs."""
+    """Return the sum of amounts by cohort tree and resource."""
     return sums(((tree, resource), amount) for tree, own in amounts for resource, amount in own.items())
 
 
@@ -161,21 +164,33 @@ def _by_tree(amounts: Iterable[tuple[str, Mapping[str, float]]]) -> dict[tuple[s
 def cluster_of(
     jobs: JobColumns, headroom: float = 1.05, cohort: str | None = "all", flavor: str = "default", **fields: Any
 ) -> Cluster:
-    """Make a first configuration for a log: a ClusterQueue for each queue, in one cohort.
+    """Create a cluster configuration for a log: one ClusterQueue for each queue, in one cohort.
 
-    The quotas are inventions: a log does not say how large its cluster was, or how it was divided. Nominal quota is the
-    larger of the largest job and `headroom` times the mean load, rounded up, of each queue and flavor. Waits on such a
-    cluster follow from that choice; replace it with the real quotas before you read them as those of the log.
+    The quotas are estimates, because a log contains neither the size of its cluster nor its division. The nominal quota
+    of a queue and flavor is the larger of two values, rounded up: the request of its largest job, and `headroom` times
+    its mean load. Simulated waits depend on this choice. Replace the quotas with the real ones before you compare waits
+    with the log.
 
-    Where jobs have a column `flavor`, each flavor that they name becomes a ResourceFlavor, with the node label
-    `kueuepy.dev/flavor`, and a queue has quota of the flavors that its jobs name.
+    If the jobs have a column `flavor`, each flavor in it becomes a ResourceFlavor with the node label
+    `kueuepy.dev/flavor`. A queue then has quota of the flavors that its jobs use.
+
+    >>> from kueuepy import Jobs
+    >>> jobs = Jobs({"queue": ["a", "b"], "submit": [0, 60], "runtime": ["1h", "90s"], "gpu": [1, 8]})
+    >>> [queue.name for queue in cluster_of(jobs).cluster_queues]
+    ['a', 'b']
 
     Args:
         jobs: The jobs.
-        headroom: By how much quota exceeds the mean load: 1.05 is 5 % more.
-        cohort: The cohort of all queues; `None` for none.
-        flavor: The flavor of jobs that name none.
+        headroom: The factor between mean load and nominal quota, 0 or more; 1.05 by default, which is 5 % more.
+        cohort: The cohort of all ClusterQueues; `all` by default, `None` for no cohort.
+        flavor: The flavor of jobs without a flavor; `default` by default.
         fields: Fields of each ClusterQueue, such as `queueing_strategy="StrictFIFO"`.
+
+    Returns:
+        A cluster with the ResourceFlavors, ClusterQueues and LocalQueues of the jobs.
+
+    Raises:
+        InvalidSpecError: `headroom` is negative or not finite, or an option is invalid.
     """
     from kueuepy.cluster import Cluster  # noqa: PLC0415 - only on use
     from kueuepy.objects import ClusterQueue, LocalQueue, ResourceFlavor  # noqa: PLC0415
@@ -201,7 +216,7 @@ _LABEL = "kueuepy.dev/flavor"
 
 
 def _flavors_of(jobs: JobColumns, other: str) -> Categorical:
-    """Return the flavor of each job, the other one where it names none."""
+    """Return the flavor of each job; a job without one has the flavor `other`."""
     if "flavor" not in jobs.names:
         return Categorical(np.zeros(len(jobs), np.int32), [other])
     column = jobs["flavor"]
@@ -210,10 +225,10 @@ def _flavors_of(jobs: JobColumns, other: str) -> Categorical:
 
 
 def _quotas(jobs: JobColumns, mask: NDArray[np.bool_], headroom: float) -> dict[str, int]:
-    """Return what the largest of these jobs needs, or more if their mean load asks for it, in units that people count.
+    """Return the nominal quota for these jobs by resource, in displayed units (cores for cpu).
 
     Raises:
-        InvalidSpecError: The headroom is not a number of 0 or more.
+        InvalidSpecError: The headroom is negative or not finite.
     """
     if not 0 <= headroom < math.inf:
         raise InvalidSpecError(f"cluster_of: headroom: {headroom!r}; it must be 0 or more")

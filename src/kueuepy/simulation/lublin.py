@@ -1,8 +1,8 @@
 """The workload model of Lublin and Feitelson: rigid parallel jobs as in the logs of three supercomputers.
 
 U. Lublin, D. G. Feitelson: The workload on parallel supercomputers: modeling the characteristics of rigid jobs. Journal
-of Parallel and Distributed Computing 63 (2003), 1105-1122; its numbers are those of the model in the Parallel Workloads
-Archive for jobs that are not told apart as batch and interactive.
+of Parallel and Distributed Computing 63 (2003), 1105-1122. The parameters are those of the model in the Parallel
+Workloads Archive without a distinction between batch and interactive jobs.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 _SERIAL, _POWERS = 0.244, 0.576
 _SMALLEST, _FIRST_STAGE, _BELOW_LARGEST = 0.8, 0.86, 2.5
-"""Base-2 logarithms of sizes: from 0.8 to 2.5 below the largest with a probability of 0.86, above else."""
+"""Base-2 logarithms of sizes: from 0.8 to 2.5 below the maximum with a probability of 0.86, otherwise above."""
 _SHORT, _LONG = (4.2, 0.94), (312.0, 0.03)
-"""Shape and scale of the gamma distributions that the logarithm of a runtime has."""
+"""Shape and scale of the two gamma distributions for the logarithm of the runtime."""
 _SHORT_PART = (-0.0054, 0.78)
-"""The part of the first of them: so much more for each processor, and this for none."""
+"""Probability of the first gamma distribution, as a linear function of the size: slope and intercept."""
 _GAP = (10.2303 * 1.0225, 0.4871)
 _DAY = (8.1737, 3.9631)
 _SLOTS, _SLOT, _FIRST_SLOT = 48, 1800.0, 11
@@ -37,26 +37,26 @@ _POINTS = 4097
 
 
 class Gamma:
-    """A gamma distribution as a table of 4,097 points, between which it is linear."""
+    """A gamma distribution, tabulated at 4,097 points with linear interpolation."""
 
     def __init__(self, shape: float, scale: float) -> None:
-        """Makes the table, up to twelve deviations and 30 above the mean."""
+        """Compute the table, which ends 12 standard deviations and 30 scale units above the mean."""
         self._scale = scale
         self._at = np.linspace(0.0, shape + 12 * math.sqrt(shape) + 30, _POINTS)
         self._below = _incomplete_gamma(shape, self._at)
 
     def below(self, x: Any) -> Any:
-        """The probability of less than x."""
+        """Return the probability of a value less than x."""
         return np.interp(np.asarray(x) / self._scale, self._at, self._below)
 
     def at(self, u: Floats, most: float) -> Floats:
-        """The values at these places, from 0 to below 1, of what is `most` at most."""
+        """Return the quantiles at `u` of the distribution truncated at `most`."""
         found: Floats = np.interp(u * self.below(most), self._below, self._at) * self._scale
         return found
 
 
 def _incomplete_gamma(shape: float, x: Floats) -> Floats:
-    """The regularised lower incomplete gamma function, by its series."""
+    """Return the regularised lower incomplete gamma function, computed by its series."""
     with np.errstate(divide="ignore"):
         first = np.exp(-x + shape * np.log(x) - math.lgamma(shape + 1))
     term = np.ones_like(x)
@@ -71,25 +71,35 @@ def _incomplete_gamma(shape: float, x: Floats) -> Floats:
 
 
 def lublin(seed: int = 0, n: int = 1000, processors: int = 128, queue: str = "jobs") -> JobColumns:
-    """`n` rigid parallel jobs by the model of Lublin and Feitelson: one pod of one cpu for each processor.
+    """Generate rigid parallel jobs with the workload model of Lublin and Feitelson.
 
-    Sizes: one processor with probability 0.244 (draw `size`), else 2 to the power of a value uniform on [0.8, h - 2.5]
-    with probability 0.86 and on [h - 2.5, h] else (draws `stage` and `power`), h = log2 of `processors`; with
-    probability 0.576 the power is rounded to a whole number, the size always. Runtimes: e to the power of a value of
-    Gamma(4.2, 0.94) with probability 0.78 - 0.0054 * size and of Gamma(312, 0.03) else (draws `kind` and `runtime`), at
-    most e^12 s, in whole seconds, at least one. Gaps: e to the power of Gamma(10.46, 0.4871) (draw `gap`), at most
-    e^13 s, in a time that goes faster in busy half hours: slot i from 11 to 58, the (i-1)th of the day, has the part
-    of Gamma(8.1737, 3.9631) from i - 0.5 to i + 0.5. Inverse transforms of gamma distributions are linear between
-    4,097 points.
+    A job has one pod with one cpu for each processor.
+
+    Sizes: a job has one processor with probability 0.244 (stream `size`). Otherwise its size is 2 to the power of a
+    random value. With h = log2 of `processors`, this value is uniform on [0.8, h - 2.5] with probability 0.86, and
+    otherwise uniform on [h - 2.5, h] (streams `stage` and `power`). With probability 0.576 the value is rounded to an
+    integer. The size is always rounded to an integer.
+
+    Runtimes: the logarithm of the runtime in seconds is Gamma(4.2, 0.94) with probability 0.78 - 0.0054 * size,
+    otherwise Gamma(312, 0.03) (streams `kind` and `runtime`). It is at most 12. Runtimes are whole seconds, at least 1.
+
+    Arrivals: the logarithm of the gap in seconds is Gamma(10.46, 0.4871) (stream `gap`), at most 13. Gaps are shorter
+    in busy half-hours. Slot i, from 11 to 58, is half-hour number i - 1 of the day. Its weight is the probability that
+    Gamma(8.1737, 3.9631) lies between i - 0.5 and i + 0.5.
+
+    Quantiles of the gamma distributions are interpolated linearly between 4,097 points.
+
+    >>> len(lublin(n=100))
+    100
 
     Args:
-        seed: The seed.
-        n: How many jobs.
-        processors: The size of the machine, 2 or more.
-        queue: The LocalQueue.
+        seed: Seed of the random number generator; 0 by default.
+        n: The number of jobs, at least 1; 1000 by default.
+        processors: The number of processors of the machine, at least 2; 128 by default.
+        queue: The LocalQueue; `jobs` by default.
 
     Raises:
-        InvalidSpecError: There are no jobs, or there is only one processor.
+        InvalidSpecError: `n` or `processors` is too small.
     """
     if n < 1 or processors < 2:  # noqa: PLR2004 - a parallel machine
         raise InvalidSpecError(f"lublin: n {n}, processors {processors}; they must be 1 and 2 or more")
@@ -126,7 +136,7 @@ def _runtimes(seed: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _arrivals(seed: int, n: int) -> Floats:
-    """Seconds after midnight: the inverse of how much of the day's arrivals is over by then."""
+    """Return arrival times in seconds after midnight, by inverting the cumulative arrival weight of the day."""
     edges = Gamma(*_DAY).below(np.arange(_FIRST_SLOT, _FIRST_SLOT + _SLOTS + 1) - 0.5)
     weights = np.roll(np.diff(edges), _FIRST_SLOT - 1)
     over = np.concatenate([[0.0], np.cumsum(weights / weights.mean())])

@@ -1,4 +1,4 @@
-"""Figures that come from single jobs: the values behind them, their means and percentiles."""
+"""Metrics that come from single jobs: their values, means and percentiles."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ if TYPE_CHECKING:
     from kueuepy.simulation.recorded import Recorded
 
 BOUND = 10.0
-"""The least runtime of a bounded slowdown, in seconds."""
+"""The smallest runtime for the bounded slowdown, in seconds."""
 _STATISTIC = re.compile(r"^(.+?)(?:_mean|_p(\d+))?$")
 
 
 def percentile(ordered: NDArray[np.float64], percent: float) -> float:
-    """The nearest-rank percentile of sorted values; 0 if there are none."""
+    """Return the nearest-rank percentile of sorted values; 0 for no values."""
     return float(ordered[math.ceil(len(ordered) * percent / 100) - 1]) if len(ordered) else 0.0
 
 
 def mean(values: NDArray[np.float64]) -> float | None:
-    """Their mean; `None` of none."""
+    """Return the mean; `None` for no values."""
     return float(values.mean()) if len(values) else None
 
 
 def job_values(result: Recorded, rows: Any, bound: float = BOUND) -> dict[str, NDArray[np.float64]]:
-    """Return the values of single jobs by name: waits, slowdowns, and the useful fractions of their lifetimes.
+    """Return the values of single jobs by name: waits, slowdowns, and useful fractions of lifetimes.
 
     Args:
-        result: The run.
-        rows: A mask of jobs, or the numbers of their rows, in whose order the values are.
-        bound: The least runtime of a bounded slowdown, in seconds.
+        result: The simulation.
+        rows: A mask of jobs, or row numbers, which determine the order of the values.
+        bound: The smallest runtime for the bounded slowdown, in seconds.
     """
     jobs = result.jobs
     first = jobs["first_wait"][rows]
     finished = np.asarray(is_named(jobs["state"], "Finished"))[rows]
     waited, runtime, held = (jobs[name][rows][finished] for name in ("waited", "runtime", "held"))
-    life = waited + held  # which is exact where the difference of two moments is not
+    life = waited + held  # more accurate than the difference of two times
     whole = (runtime > 0) & (life > 0)
     return {
         "wait": jobs["waited"][rows],
@@ -55,7 +55,7 @@ def job_values(result: Recorded, rows: Any, bound: float = BOUND) -> dict[str, N
 
 
 def statistic(figure: str) -> tuple[str, int | None]:
-    """Return the name of the values of a figure, and its percentile; `None` for a mean.
+    """Return the name of the values behind a metric, and its percentile; `None` for a mean.
 
     >>> statistic("first_wait_p95"), statistic("slowdown")
     (('first_wait', 95), ('slowdown', None))
@@ -65,7 +65,7 @@ def statistic(figure: str) -> tuple[str, int | None]:
 
 
 def job_figures(result: Recorded, mask: NDArray[np.bool_], bound: float = BOUND) -> dict[str, Any]:
-    """Return the figures that come from single jobs."""
+    """Return the metrics that come from single jobs."""
     jobs = result.jobs
     values = job_values(result, mask, bound)
     waits, first, slow, bounded = (np.sort(values[n]) for n in ("wait", "first_wait", "slowdown", "bounded_slowdown"))

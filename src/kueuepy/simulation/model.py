@@ -1,4 +1,4 @@
-"""What a run is asked for beside its jobs: what evictions cost, what takes time, what changes, what is kept."""
+"""The settings of a simulation besides its jobs: eviction costs, delays, events and recorded tables."""
 
 from __future__ import annotations
 
@@ -24,19 +24,27 @@ Time = Any
 
 
 class RunModel(msgspec.Struct, frozen=True):
-    """What an eviction costs a job; columns of the same names in its table win over it.
+    """The cost of an eviction to a job.
 
-    A run after `done` of `runtime` holds its quota for `restore` (not in the first run), then for what is left to do,
-    and `cost` for each checkpoint, one after each `every` of progress and none at the end. Evicted after h, it has
-    worked for a = max(0, h - restore), and has made k = floor(a / (every + cost)) checkpoints; kept are k * every. So
-    held = kept + overhead + lost, exactly.
+    Columns `every`, `cost`, `restore` and `grace` of `Jobs` override the values for single jobs.
+
+    A run holds its quota for `restore` (except in the first run), then for the remaining runtime, and for `cost` at
+    each checkpoint. A checkpoint follows each `every` of progress, except at the end. If a run is evicted a time h
+    after its admission, it has worked for a = max(0, h - restore) and made k = floor(a / (every + cost)) checkpoints.
+    The next run continues from k * every. The identity h = kept + overhead + lost holds exactly.
+
+    Each time is a number of seconds, a text such as `30m`, or a timedelta; the default is 0.
+
+    >>> RunModel("checkpoint", every="30m", cost="20s", restore="3m").on_eviction
+    'checkpoint'
 
     Attributes:
-        on_eviction: `restart`: from the start; `checkpoint`: from the last checkpoint; `resume`: where it was.
-        every: Progress between checkpoints.
-        cost: Of a checkpoint: quota is held, nothing is done.
-        restore: The same at the start of each run after an eviction.
-        grace: For how long an evicted job keeps its quota.
+        on_eviction: The progress that an evicted job keeps. With `restart` (the default) it loses all progress, with
+            `checkpoint` it continues from the last checkpoint, and with `resume` it loses none.
+        every: The progress between two checkpoints; more than 0 with `checkpoint`.
+        cost: The duration of a checkpoint, during which the job holds quota without making progress.
+        restore: The time that a run after an eviction needs to restore the job's state. The job holds quota meanwhile.
+        grace: The time for which an evicted job keeps its quota before the quota is released.
     """
 
     on_eviction: Literal["restart", "checkpoint", "resume"] = "restart"
@@ -46,10 +54,10 @@ class RunModel(msgspec.Struct, frozen=True):
     grace: Time = 0
 
     def options(self) -> dict[str, Any]:
-        """As the core takes it, in nanoseconds.
+        """Return the options for the core, with times in nanoseconds.
 
         Raises:
-            InvalidSpecError: A value is none for its field.
+            InvalidSpecError: A field has an invalid value.
         """
         known = ("restart", "checkpoint", "resume")
         if self.on_eviction not in known:
@@ -61,29 +69,42 @@ class RunModel(msgspec.Struct, frozen=True):
 
 
 class Clock(msgspec.Struct, frozen=True):
-    """What a scheduling cycle takes of virtual time: `cycle + per_head * heads`; nothing by default.
+    """The virtual time that a scheduling cycle takes: `cycle + per_head * heads`, where heads is the number of heads.
 
-    Without, the cycles of a moment follow until one changes nothing. With it, ends and arrivals during a cycle are seen
-    by the next one.
+    By default a cycle takes no time, and cycles follow each other until a cycle changes nothing. If a cycle takes time,
+    jobs that arrive or finish during a cycle are considered in the next cycle.
+
+    >>> Clock("2.4s", per_head=0.01).per_head
+    0.01
+
+    Attributes:
+        cycle: The fixed duration of a cycle: seconds, a text such as `2s`, or a timedelta; 0 by default.
+        per_head: The additional duration for each head, in the same forms; 0 by default.
     """
 
     cycle: Time = 0
     per_head: Time = 0
 
     def options(self) -> dict[str, int]:
-        """As the core takes it, in nanoseconds."""
+        """Return the options for the core, with times in nanoseconds."""
         return {name: span(f"clock: {name}", getattr(self, name)) for name in ("cycle", "per_head")}
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """What a run keeps: figures always, and these tables.
+    """The tables that a simulation records; metrics of the whole run are always available.
+
+    >>> Recording(usage="1h", cycles=True).cycles
+    True
 
     Attributes:
-        decisions: Every decision in order.
-        runs: Every admission, and what became of it.
-        usage: How usage, waiting and shares went: where they change (`True` or `changes`), as they are after each step
-            of so much time (`"1h"`), or not at all. Figures of windows, and pictures, are as fine as this is.
-        cycles: Every scheduling cycle: its heads, and how many were admitted and evicted.
+        decisions: Whether to record every decision; `True` by default.
+        runs: Whether to record every admission and its outcome; `True` by default.
+        usage: Whether to record usage, waiting jobs and shares over time. `True` (the default) or `changes` records
+            each change, a time such as `1h` records the values at intervals of this length, and `False` records
+            nothing.
+            This setting limits the resolution of pictures and of metrics for a time window.
+        cycles: Whether to record every scheduling cycle with its numbers of heads, admissions and evictions; `False` by
+            default.
     """
 
     decisions: bool = True
@@ -92,10 +113,10 @@ class Recording(msgspec.Struct, frozen=True):
     cycles: bool = False
 
     def step(self) -> int:
-        """The nanoseconds of a step of usage; 0 for changes.
+        """Return the sampling interval of usage in nanoseconds; 0 to record each change.
 
         Raises:
-            InvalidSpecError: It is no time.
+            InvalidSpecError: `usage` is not a valid time.
         """
         if self.usage in (True, False, None, "changes"):
             return 0
@@ -104,21 +125,25 @@ class Recording(msgspec.Struct, frozen=True):
         raise InvalidSpecError(f"record: usage: {self.usage!r}; it must be changes, or a time of more than 0")
 
     def options(self) -> dict[str, bool]:
-        """As the core takes it."""
+        """Return the options for the core."""
         self.step()
         names = ("decisions", "runs", "usage", "cycles")
         return {name: bool(getattr(self, name)) for name in names}
 
 
 class CheckDelay(msgspec.Struct, frozen=True):
-    """An admission check turns Ready some time after quota was reserved: as where nodes are provisioned.
+    """The time until an admission check becomes Ready after quota reservation, for example to provision nodes.
+
+    >>> from kueuepy.sim import Exponential
+    >>> CheckDelay("provisioning", Exponential("4m"), fails=0.1).fails
+    0.1
 
     Attributes:
-        check: The AdmissionCheck.
-        delay: A time, or a distribution of times.
-        fails: The probability that it asks for a retry instead.
-        capacity: What changes with the first answer that is Ready, as where an autoscaler adds nodes: an `Edit`, as
-            of a nominal quota, or an object.
+        check: The name of the AdmissionCheck.
+        delay: A time (seconds, a text or a timedelta), or a distribution of times.
+        fails: The probability, from 0 to 1, that the check answers Retry instead of Ready; 0 by default.
+        capacity: An `Edit` or a Kueue object to apply when the check first becomes Ready, such as a higher nominal
+            quota for nodes that an autoscaler adds. By default, nothing changes.
     """
 
     check: str
@@ -128,13 +153,17 @@ class CheckDelay(msgspec.Struct, frozen=True):
 
 
 class Startup(msgspec.Struct, frozen=True):
-    """Pods on a flavor are ready some time after admission; until then their job does nothing.
+    """The time that pods on a flavor need to become ready after admission; their job makes no progress meanwhile.
 
-    With `waitForPodsReady` its timeouts and backoffs are Kueue's. Without, pods are ready at once for Kueue.
+    If `waitForPodsReady` is enabled, Kueue's timeouts and backoffs apply. Otherwise Kueue treats the pods as ready
+    immediately.
+
+    >>> Startup("h100", delay="90s").flavor
+    'h100'
 
     Attributes:
-        flavor: The ResourceFlavor.
-        delay: A time, or a distribution of times.
+        flavor: The name of the ResourceFlavor.
+        delay: A time (seconds, a text or a timedelta), or a distribution of times.
     """
 
     flavor: str
@@ -142,17 +171,22 @@ class Startup(msgspec.Struct, frozen=True):
 
 
 class Failures(msgspec.Struct, frozen=True):
-    """Nodes of a flavor fail, as a Poisson process; who runs there is evicted as Kueue does when a node fails.
+    """Failures of the nodes of a flavor, as a Poisson process. Kueue evicts the jobs on a failed node.
 
-    There are as many nodes as the flavor's nominal quota makes. Runs lie on them in the order of their jobs, so that
-    one is hit with a probability in proportion to what it holds, and none where the node is free.
+    The number of nodes is the total nominal quota of the flavor divided by `unit`. Running jobs occupy the nodes in row
+    order. The probability that a failure hits a job is therefore proportional to the quota that the job holds, and the
+    failure of a free node evicts no job.
+
+    >>> Failures("h100", mtbf="30d", repair="4h", unit={"nvidia.com/gpu": 8}).lowers_quota
+    False
 
     Attributes:
-        flavor: The ResourceFlavor.
-        mtbf: The mean time between failures of one node.
-        repair: A time, or a distribution of times, until the node is there again.
-        unit: What a node has, by one resource, such as `{"nvidia.com/gpu": 8}`.
-        lowers_quota: Whether the nominal quota of the queue that uses most falls by a node until the repair.
+        flavor: The name of the ResourceFlavor.
+        mtbf: The mean time between failures of one node: seconds, a text or a timedelta; more than 0.
+        repair: The time until the node returns, or a distribution of times.
+        unit: The capacity of a node in exactly one resource, such as `{"nvidia.com/gpu": 8}`.
+        lowers_quota: Whether a failure that evicts a job lowers nominal quota by one node until the repair; `False` by
+            default. The ClusterQueue with the highest usage of the flavor loses the quota.
     """
 
     flavor: str
@@ -162,24 +196,24 @@ class Failures(msgspec.Struct, frozen=True):
     lowers_quota: bool = False
 
 
-Delay = Union[CheckDelay, Startup, Failures]  # noqa: UP007 - at run time
+Delay = Union[CheckDelay, Startup, Failures]  # noqa: UP007 - evaluated at run time
 _WHOLE = 1 << 32
 _CLOCK_PART = re.compile(r"[0-9]{1,6}")
 
 
 def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], list[Object]]) -> dict[str, list[Any]]:
-    """All delays as the core takes them: tables of 65,536 times each, from streams of their own.
+    """Return all delays as the core expects them: for each, a table of 65,536 values from a random stream of its own.
 
-    A job's draw is the entry at hash64(row, number of the run) of its table, so that a policy that evicts more does not
-    shift the draws of others.
+    A job uses the entry at hash64(row, number of the run). A policy with more evictions therefore does not change the
+    values for other jobs.
 
     Args:
         delays: The delays.
-        seed: Of all draws.
-        changed: The objects that something to apply comes to.
+        seed: Seed of the random number generator.
+        changed: A function that returns the objects to apply for an `Edit` or an object.
 
     Raises:
-        InvalidSpecError: A value is none for its field.
+        InvalidSpecError: A field of a delay has an invalid value.
     """
     found: dict[str, list[Any]] = {"checks": [], "startups": [], "failures": []}
     for place, delay in enumerate(delays):
@@ -225,53 +259,105 @@ def _parts(seed: int, name: str) -> list[int]:
 
 
 class Delete(msgspec.Struct, frozen=True):
-    """An object is deleted: `ClusterQueue/team-a`, `LocalQueue/namespace/name`."""
+    """The deletion of a Kueue object.
+
+    >>> from kueuepy.sim import Event
+    >>> Event("2d", Delete("ClusterQueue/team-a")).what
+    Delete(what='ClusterQueue/team-a')
+
+    Attributes:
+        what: The object as `Kind/name`, or `Kind/namespace/name` for a namespaced object.
+    """
 
     what: str
 
 
 class Finish(msgspec.Struct, frozen=True):
-    """A job is done, by its name, namespace/name or row, wherever it is."""
+    """The end of a job, whether it waits or runs.
+
+    >>> from kueuepy.sim import Event
+    >>> Event("36h", Finish("job-7")).what
+    Finish(job='job-7')
+
+    Attributes:
+        job: The job's name, `namespace/name`, or row number.
+    """
 
     job: str | int
 
 
 class Evict(msgspec.Struct, frozen=True):
-    """A job loses its quota, as when its node fails, and waits again."""
+    """The eviction of a job, as after the failure of its node; the job then waits again.
+
+    >>> from kueuepy.sim import Event
+    >>> Event("36h", Evict("job-7")).what
+    Evict(job='job-7')
+
+    Attributes:
+        job: The job's name, `namespace/name`, or row number.
+    """
 
     job: str | int
 
 
 class Priority(msgspec.Struct, frozen=True):
-    """A job has another priority."""
+    """A change of a job's priority.
+
+    >>> from kueuepy.sim import Event
+    >>> Event("36h", Priority("job-7", 100)).what.priority
+    100
+
+    Attributes:
+        job: The job's name, `namespace/name`, or row number.
+        priority: The new priority, a 32-bit integer.
+    """
 
     job: str | int
     priority: int
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """A field of objects has another value, by a path as `Cluster.edit` takes it."""
+    """A change of one field of one or more Kueue objects.
+
+    >>> from kueuepy.sim import Event
+    >>> path = "ClusterQueue/team-a:quota[h100/nvidia.com/gpu].nominalQuota"
+    >>> Event("1d", Edit(path, 16)).what.value
+    16
+
+    Attributes:
+        path: The path of the field, as in `Cluster.edit`.
+        value: The new value.
+    """
 
     path: str
     value: Any
 
 
-What = Union[Object, Delete, Finish, Evict, Priority, Edit]  # noqa: UP007 - at run time
+What = Union[Object, Delete, Finish, Evict, Priority, Edit]  # noqa: UP007 - evaluated at run time
 
 
 MOST_MOMENTS = 1_000_000
-"""The largest number of times that an event of a run may come."""
+"""The largest number of occurrences of a repeated event."""
 
 
 class Event(msgspec.Struct, frozen=True):
-    """A change during a run: `Event("2d", ClusterQueue(...))`, or daily, `Event(every="1d", at="22:00", what=...)`.
+    """A change at one time, or at regular times, during a simulation.
+
+    Exactly one of `when` and `every` must be set. Times are numbers of seconds, texts or timedeltas.
+
+    >>> Event("2d", Evict("job-7")).when
+    '2d'
+    >>> Event(every="1d", at="22:00", what=Edit("ClusterQueue/a:quota[h100/cpu].nominalQuota", 64)).at
+    '22:00'
 
     Attributes:
-        when: How long after the first submission, as `36h` or `1d 12:00`.
-        what: An object to apply, an Edit, or a Delete, Finish, Evict or Priority; or several.
-        every: It comes again and again; without `times` until the last submission.
-        at: Of `every`: the time of day, counted from the start, at which it comes first.
-        times: How often it comes, 1,000,000 times at most.
+        when: The time after the first submission, such as `36h` or `1d 12:00`.
+        what: A Kueue object to create or replace, an `Edit`, `Delete`, `Finish`, `Evict` or `Priority`, or a list of
+            these.
+        every: The time between two occurrences of a repeated event.
+        at: For a repeated event, the time of its first occurrence as a clock time such as `22:00`, where `00:00` is the
+            first submission. By default, the event first occurs after one interval.
+        times: The number of occurrences, at most 1,000,000. By default, the event repeats until the last submission.
     """
 
     when: Time = None
@@ -281,10 +367,15 @@ class Event(msgspec.Struct, frozen=True):
     times: int | None = None
 
     def moments(self, where: str, span_of_jobs: int) -> list[int]:
-        """When it happens, in nanoseconds after the start.
+        """Return the times of the event, in nanoseconds after the start.
+
+        Args:
+            where: The prefix of error messages.
+            span_of_jobs: The time from the first to the last submission, in nanoseconds.
 
         Raises:
-            InvalidSpecError: It says no time, or two.
+            InvalidSpecError: Neither or both of `when` and `every` are set, a time is invalid, or there are too many
+                occurrences.
         """
         if (self.when is None) == (self.every is None):
             raise InvalidSpecError(f"{where}: give when or every, one of the two")
@@ -296,7 +387,7 @@ class Event(msgspec.Struct, frozen=True):
         first = clock_time(f"{where}: at", self.at) if self.at is not None else step
         last = span_of_jobs if self.times is None else first + (self.times - 1) * step
         often = range(first, last + 1, step)
-        # Its length may be more than len() tells.
+        # len() fails for ranges with more than 2**63 - 1 elements.
         if last >= first and (last - first) // step >= MOST_MOMENTS:
             raise InvalidSpecError(
                 f"{where}: every {self.every!r}: comes {(last - first) // step + 1} times; it must come at most "
@@ -309,10 +400,10 @@ _LONGEST_NUMBER = 18
 
 
 def clock_time(where: str, text: str) -> int:
-    """Nanoseconds of a time of day such as `14:00`.
+    """Return a clock time such as `14:00` or `14:00:30` in nanoseconds after midnight.
 
     Raises:
-        InvalidSpecError: It is none.
+        InvalidSpecError: The text is not a clock time.
     """
     parts = text.split(":")
     if len(parts) not in (2, 3) or not all(_CLOCK_PART.fullmatch(part) for part in parts):
@@ -324,10 +415,15 @@ def clock_time(where: str, text: str) -> int:
 
 
 def moment(where: str, value: Any, most: float = LONGEST) -> int:
-    """Nanoseconds of a time after the start, up to `most`: as `span`, and `2d 14:00`.
+    """Return a time after the start in nanoseconds: any value that `span` accepts, or a text such as `2d 14:00`.
+
+    Args:
+        where: The prefix of error messages.
+        value: The time.
+        most: The largest value allowed, in nanoseconds.
 
     Raises:
-        InvalidSpecError: It is none.
+        InvalidSpecError: The value is not a time, or is too large.
     """
     if isinstance(value, str) and ":" in value and parse_span(value) is None:
         days, _, clock = value.strip().rpartition(" ")
@@ -387,7 +483,7 @@ class SimulateSettings(SeededSettings, total=False):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """All that a run was asked for beside cluster and jobs."""
+    """The arguments of a simulation, except the cluster and the jobs; see `simulate`."""
 
     model: RunModel = RunModel()
     events: tuple[Event, ...] = ()

@@ -1,4 +1,4 @@
-"""The Scheduler of a moment of a run."""
+"""The Scheduler at a point in time of a simulation."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _UID = "{:012d}"
 
 
 def scheduler_of(run: Prepared) -> Scheduler:
-    """A Scheduler on a fork of the run's engine, with the workloads that wait or run and the objects as they are."""
+    """Return a Scheduler on a fork of the simulation's engine, with the current objects and active workloads."""
     engine = run.core.fork()
     engine.set_now(run.reached)
     state = session_of(run.base.fork()).state
     store = state.store
-    for key in store.workloads.keys():  # noqa: SIM118 - it is no mapping
+    for key in store.workloads.keys():  # noqa: SIM118 - not a mapping
         if engine.find(key) < 0:
             store.forget(key)
     _change_objects(run, store, engine.now)
@@ -39,7 +39,7 @@ def scheduler_of(run: Prepared) -> Scheduler:
 
 
 def scheduler_on(run: Prepared, base: Scheduler, engine: Engine) -> Scheduler:
-    """A Scheduler on a fork of the engine of one cluster of a fleet, with the workloads that are there."""
+    """Return a Scheduler on a fork of the engine of one cluster of a fleet, with its workloads."""
     engine.set_now(run.reached)
     state = session_of(base.fork()).state
     rows = {workload_key(run, row): row for row in range(len(run.jobs))}
@@ -51,7 +51,7 @@ def scheduler_on(run: Prepared, base: Scheduler, engine: Engine) -> Scheduler:
 
 
 def workload_key(run: Prepared, row: int) -> str:
-    """The key of a job's Workload."""
+    """Return the key of a job's Workload, `namespace/name`."""
     return f"{str(run.jobs['queue'][row]).partition('/')[0]}/{run.jobs.name_of(row)}"
 
 
@@ -67,7 +67,7 @@ def _change_objects(run: Prepared, store: Store, now: int) -> None:
 
 
 def workload_of(run: Prepared, row: int) -> Workload:
-    """A job as it would have been submitted."""
+    """Return the Workload of a job as it was submitted."""
     shape = run.shapes[int(run.codes[row])]
     return msgspec.structs.replace(
         shape,

@@ -1,4 +1,4 @@
-"""Names of jobs and queues that Kubernetes does not accept: how they are noted, and how they are replaced."""
+"""Names of jobs and queues that Kubernetes does not accept: notes about them, and their replacement."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _INNER = np.zeros(256, bool)
 _INNER[[*map(ord, "-.\0")]] = True
 
 Change = tuple[str, str, str, int]
-"""A column, a name in it, the name in its place, and the number of rows."""
+"""A column, a name in it, the replacement, and the number of rows."""
 
 
 def name_notes(columns: Mapping[str, Any]) -> list[Note]:
@@ -55,12 +55,12 @@ def _invalid(column: str, values: Any) -> NDArray[np.bool_]:
 
 
 def _are_plain(names: list[str]) -> bool:
-    """Return whether all names are surely valid, by a look at all characters at once."""
+    """Return whether all names are certainly valid, by checking all characters at once."""
     text = np.frombuffer(("\0".join(names) + "\0").encode("utf-8", "surrogatepass"), np.uint8)
     if not _ALLOWED[text].all() or max(map(len, names), default=1) > _LENGTH:
         return False
     inner = _INNER[text]
-    # A sign that is neither a letter nor a digit stands between two that are; each name has at least one.
+    # Each dash or dot must be between letters or digits, and no name may be empty.
     lonely = (inner[1:] & inner[:-1]).any() or inner[:1].any()
     return not lonely and int((text == 0).sum()) == len(names)
 
@@ -87,7 +87,7 @@ def _namespaces(queues: Categorical) -> list[str]:
 
 
 def valid_name(name: str, other: str = "job") -> str:
-    """Return a valid name that is close to a name, or another one where no character of it is left.
+    """Return a valid name that is similar to a name, or a default if no character of it is usable.
 
     >>> valid_name("My Job_1"), valid_name("___")
     ('my-job-1', 'job')
@@ -97,7 +97,7 @@ def valid_name(name: str, other: str = "job") -> str:
 
 
 def cleaned(jobs: Columns) -> tuple[dict[str, Any], list[Change]]:
-    """Return the columns of a table with valid names that occur once, and each change."""
+    """Return the columns of a table with valid unique names, and the changes."""
     columns: dict[str, Any] = {}
     changes: list[Change] = []
     for column in ("queue", "flavor"):
@@ -115,7 +115,7 @@ def cleaned(jobs: Columns) -> tuple[dict[str, Any], list[Change]]:
 
 
 def _clean_texts(column: str, values: Categorical, changes: list[Change]) -> Categorical:
-    """Clean the names of a column of codes; two names do not become one."""
+    """Replace invalid names of a categorical column; different names stay different."""
     counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.names))
     kept = {name for name in values.names if all(map(is_subdomain, _parts(column, name)))}
     found = []
@@ -132,7 +132,7 @@ def _clean_texts(column: str, values: Categorical, changes: list[Change]) -> Cat
 
 
 def _clean_names(spaces: list[str], names: list[str]) -> list[str]:
-    """Clean names of jobs; of equal ones in a namespace the first keeps its name, others get a number."""
+    """Replace invalid and duplicate names of jobs; all but the first of equal names in a namespace get a number."""
     valid = [name if is_subdomain(name) else valid_name(name) for name in names]
     taken: dict[str, set[str]] = {}
     for space, name in zip(spaces, valid, strict=True):
@@ -157,7 +157,7 @@ def _free(
     counts: dict[tuple[str, str], int] | None = None,
     key: tuple[str, str] = ("", ""),
 ) -> str:
-    """Return the name, or the name with the first number from `number` on that makes it another than those taken."""
+    """Return a name that is not taken: the name itself, or the name with a number, starting at `number`."""
     if counts is None and name not in taken:
         return name
     while (found := f"{name[: _LENGTH - 12]}-{number}") in taken:
@@ -168,7 +168,7 @@ def _free(
 
 
 def change_notes(changes: Iterable[Change]) -> list[Note]:
-    """Sum up changes: by column the number of rows, with an example."""
+    """Return one note per column with the number of changed rows and an example."""
     found: dict[str, tuple[str, str, int]] = {}
     for column, before, after, rows in changes:
         first = found.get(column, (before, after, 0))

@@ -1,4 +1,4 @@
-"""What came of a run, job by job and queue by queue: the view of a comparison."""
+"""Outcomes of a simulation by job and by ClusterQueue, for comparisons."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _WAITING, _DEACTIVATED = "Waiting", "Deactivated"
 
 
 class JobOutcome(msgspec.Struct, frozen=True):
-    """What became of one job.
+    """The outcome of one job.
 
     Attributes:
         cluster_queue: Its ClusterQueue; empty if there is none.
-        started: When it last got quota, in seconds after the start of the run; `None` if it never did.
-        flavors: The flavor of each resource, by pod set, at that time.
-        waited: For how many seconds it waited in all, until the end of the run if it still waits.
-        evictions: How often it was evicted.
-        reason: Why it waits at the end, or was deactivated, in Kueue's word; empty otherwise.
-        arrived: When it came, in seconds after the start of the run.
-        finished: When its job was done; `None` if it never was.
-        lost: What it held until it was evicted, and has to do again: amount times seconds, by `flavor/resource`;
+        started: The time of its last quota reservation, in seconds after the start; `None` if it never got quota.
+        flavors: The flavor of each resource at that time, by pod set.
+        waited: Its total waiting time in seconds, up to the end of the simulation if it still waits.
+        evictions: Number of its evictions.
+        reason: Kueue's reason why it waits at the end or was deactivated; empty otherwise.
+        arrived: Its submission time, in seconds after the start.
+        finished: The time at which it finished, in seconds after the start; `None` if it did not finish.
+        lost: The progress lost by evictions multiplied by the quota held, in amount times seconds by `flavor/resource`;
             thousandths for cpu.
     """
 
@@ -49,20 +49,20 @@ class JobOutcome(msgspec.Struct, frozen=True):
 
 
 class QueueOutcome(msgspec.Struct, frozen=True):
-    """What one ClusterQueue got.
+    """The outcome for one ClusterQueue.
 
     Attributes:
-        jobs: How many jobs came.
-        admitted: How many of them got quota at least once.
-        usage: What it uses at the end, by `flavor/resource`; thousandths for cpu.
-        mean_usage: What it used on average over the run; at the end, if the run took no time.
-        share: Its weighted dominant resource share at the end, as in Kueue's status: what it borrows, in thousandths
-            (‰) of what its cohort could lend, over its weight.
-        mean_share: Its share on average over the run; at the end, if the run took no time.
-        peak_share: The largest share that it had.
-        waited: For how many seconds its jobs waited on average.
-        longest: For how many seconds one of its jobs waited at most.
-        evictions: How often its jobs were evicted.
+        jobs: Number of submitted jobs.
+        admitted: Number of jobs that got quota at least once.
+        usage: Usage at the end by `flavor/resource`, in thousandths for cpu.
+        mean_usage: Time-weighted mean of the usage; usage at the end if the simulation took no time.
+        share: Weighted dominant resource share at the end, as in Kueue's status: the borrowed quota in thousandths (‰)
+            of the lendable quota of its cohort, divided by its weight.
+        mean_share: Time-weighted mean of the share; share at the end if the simulation took no time.
+        peak_share: Largest share.
+        waited: Mean waiting time of its jobs, in seconds.
+        longest: Longest waiting time of its jobs, in seconds.
+        evictions: Number of evictions of its jobs.
     """
 
     jobs: int
@@ -78,25 +78,25 @@ class QueueOutcome(msgspec.Struct, frozen=True):
 
 
 class Run:
-    """What came of the jobs under one policy, by key and by name; made when it is asked for."""
+    """The outcomes under one policy, computed on demand."""
 
     def __init__(self, result: Result) -> None:
-        """Holds the result."""
+        """Store the result."""
         self.result = result
 
     @property
     def seconds(self) -> float:
-        """How long the run took, in virtual time."""
+        """Length of the simulation, in seconds of virtual time."""
         return self.result.seconds
 
     @property
     def kpis(self) -> Kpis:
-        """The figures by which policies are compared."""
+        """The metrics of the simulation."""
         return self.result.kpis
 
     @property
     def loops(self) -> tuple[PreemptionLoop, ...]:
-        """Endless preemption that was found."""
+        """The preemption loops that were found."""
         return self.result.loops
 
     @property
@@ -106,19 +106,19 @@ class Run:
 
     @cached_property
     def keys(self) -> list[str]:
-        """By row, the key of the job's Workload."""
+        """The key of each job's Workload (`namespace/name`), by row."""
         queues = self.result.jobs["queue"]
         spaces = [name.partition("/")[0] for name in queues.names]
         return [f"{spaces[code]}/{self.result.name_of(row)}" for row, code in enumerate(queues.codes.tolist())]
 
     @cached_property
     def history(self) -> HistoryTable:
-        """How shares, usage and queues went."""
+        """Shares, usage and queue lengths over time."""
         return history_of(self.result)
 
     @cached_property
     def _assigned(self) -> list[dict[str, dict[str, str]]]:
-        """By assignment, the flavor of each resource, by pod set."""
+        """The flavors by pod set and resource, for each assignment."""
         found = []
         for assigned in self.result.totals["assigned"]:
             by_pod_set: dict[str, dict[str, str]] = {}
@@ -129,7 +129,7 @@ class Run:
 
     @cached_property
     def jobs(self) -> dict[str, JobOutcome]:
-        """The outcome of each job, by key; Workloads and jobs of the cluster itself are among them."""
+        """The outcome of each job by key, including Workloads and jobs of the cluster itself."""
         jobs, runs = self.result.jobs, self.result.runs
         last, lost = self._last_runs(), self._lost()
         state, reason, queue = jobs["state"], jobs["reason"], jobs["cluster_queue"]
@@ -151,13 +151,13 @@ class Run:
         return found
 
     def _last_runs(self) -> dict[int, int]:
-        """By row of a job, that of its last run."""
+        """Return the last row of the table of runs for each row of the table of jobs."""
         runs = self.result.runs
         order = np.argsort(runs["run"], kind="stable")
         return dict(zip(runs["job"][order].tolist(), order.tolist(), strict=True))
 
     def _lost(self) -> dict[int, dict[str, float]]:
-        """By row of a job that was evicted, what was lost by cell."""
+        """Return the work that each evicted job lost, by row and `flavor/resource`."""
         runs, found = self.result.runs, dict[int, dict[str, float]]()
         evicted = is_named(runs["outcome"], "Preempted") | is_named(runs["outcome"], "Evicted")
         for run in np.flatnonzero(evicted).tolist():
@@ -172,7 +172,7 @@ class Run:
 
     @cached_property
     def moves(self) -> tuple[Move, ...]:
-        """Who got quota and who was evicted, in order."""
+        """Quota reservations and evictions, in chronological order."""
         runs = self.result.runs
         admissions = zip(runs["job"].tolist(), runs["reserved"].tolist(), runs["assignment"].tolist(), strict=True)
         given = {(job, at): self._assigned[code] for job, at, code in admissions}
@@ -228,5 +228,5 @@ class Run:
 
 
 def _mean(values: Any, lengths: Any, seconds: float) -> float:
-    holds = lengths > 0  # no time of infinity is nothing
+    holds = lengths > 0  # an infinite share for no time would give NaN
     return float((values[holds] * lengths[holds]).sum() / seconds)

@@ -1,4 +1,4 @@
-"""Two results of the same jobs, job by job: differences with intervals."""
+"""Paired differences between two results of the same jobs, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAMES = ("policy", "figure", "jobs", "first", "second", "difference", "low", "h
 
 
 def differences(results: Mapping[str, Recorded]) -> Columns:
-    """Return how much larger figures are under each policy than under the first; see `Comparison.differences`."""
+    """Return the differences of metrics from the first policy; see `Comparison.differences`."""
     (_, first), *others = results.items()
     rows = []
     before = _by_job(first)
@@ -39,7 +39,11 @@ def differences(results: Mapping[str, Recorded]) -> Columns:
 
 
 def _expect_alike(name: str, first: Recorded, second: Recorded) -> None:
-    """Find results that are not of the same jobs."""
+    """Check that two results have the same jobs.
+
+    Raises:
+        InvalidSpecError: The jobs differ.
+    """
     pairs = ((first.jobs[column], second.jobs[column]) for column in ("submit", "runtime"))
     if len(first.jobs) != len(second.jobs) or not all(np.array_equal(a, b, equal_nan=True) for a, b in pairs):
         raise InvalidSpecError(
@@ -48,7 +52,7 @@ def _expect_alike(name: str, first: Recorded, second: Recorded) -> None:
 
 
 def _by_job(run: Recorded) -> dict[str, NDArray[np.float64]]:
-    """Return figures by job, NaN where a job has none; of a mean, the name of the mean."""
+    """Return the value of each job by metric, NaN where a job has none; the keys are the names of the means."""
     jobs = run.jobs
     done = np.asarray(is_named(jobs["state"], "Finished"))
     life = jobs["waited"] + jobs["held"]

@@ -1,7 +1,7 @@
-"""Kueue's load profiles in virtual time: what its scheduler performance test would do, without a cluster.
+"""Kueue's scheduler performance test in virtual time, without a cluster.
 
-A profile is the generator file of that test (`test/performance/scheduler/configs/*/generator.yaml`): cohorts of queues,
-each with sets of workloads that arrive at fixed intervals and run for a fixed time once admitted.
+A profile is a generator file of that test (`test/performance/scheduler/configs/*/generator.yaml`). It describes cohorts
+of queues. Each queue has sets of workloads that arrive at fixed intervals and run for a fixed time once admitted.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ _Whole = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 
 
 class _Record(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """A part of a profile."""
+    """A section of a profile."""
 
 
 class WorkloadTemplate(_Record, frozen=True):
-    """What the workloads of a set ask for, and how long they run."""
+    """The requests and the runtime of the workloads of a set."""
 
     class_name: str
     runtime_ms: _Whole
@@ -75,7 +75,7 @@ class WorkloadTemplate(_Record, frozen=True):
 
     @property
     def topology_request(self) -> dict[str, Any] | None:
-        """What its pod set asks of the topology; balanced ones ask for slices alone."""
+        """The topology request of the pod set; for `balanced`, only slices."""
         if self.tas_constraint is None:
             return None
         if self.tas_constraint == "balanced":
@@ -84,7 +84,7 @@ class WorkloadTemplate(_Record, frozen=True):
 
 
 class WorkloadsSet(_Record, frozen=True):
-    """`count` arrivals of each workload, the first after one interval."""
+    """`count` arrivals of each workload; the first arrival is after one interval."""
 
     count: _Whole
     creation_interval_ms: _Whole
@@ -92,7 +92,7 @@ class WorkloadsSet(_Record, frozen=True):
 
 
 class QueuesSet(_Record, frozen=True):
-    """`count` ClusterQueues of one cohort, alike."""
+    """`count` identical ClusterQueues of one cohort."""
 
     class_name: str
     count: _Whole
@@ -104,7 +104,7 @@ class QueuesSet(_Record, frozen=True):
 
 
 class CohortClass(_Record, frozen=True):
-    """`count` cohorts, alike."""
+    """`count` identical cohorts."""
 
     class_name: str
     count: _Whole
@@ -112,7 +112,7 @@ class CohortClass(_Record, frozen=True):
 
 
 class Level(_Record, frozen=True):
-    """A level of the topology: how many domains one of the level above has; of the lowest, what each node has."""
+    """A topology level: the number of domains in each domain of the level above; at the lowest level, node capacity."""
 
     name: str
     count: Annotated[int, msgspec.Meta(ge=1, le=10**6)]
@@ -121,7 +121,7 @@ class Level(_Record, frozen=True):
 
 
 class TopologyShape(_Record, frozen=True):
-    """A topology, all of whose domains are alike."""
+    """A topology in which all domains of a level are identical."""
 
     name: str
     levels: Annotated[tuple[Level, ...], msgspec.Meta(min_length=1, max_length=16)]
@@ -136,7 +136,7 @@ class FlavorShape(_Record, frozen=True):
 
 
 class Profile(_Record, frozen=True):
-    """A whole generator file."""
+    """The content of a generator file."""
 
     cohorts: tuple[CohortClass, ...]
     topology: TopologyShape | None = None
@@ -144,10 +144,10 @@ class Profile(_Record, frozen=True):
 
 
 def read_profile(path: str) -> Profile:
-    """The profile in a file.
+    """Read a profile from a file.
 
     Raises:
-        InvalidSpecError: The file cannot be read, or is no profile; the message names the file and the field.
+        InvalidSpecError: The file cannot be read, or is not a profile; the message names the file and the field.
     """
     try:
         data = Path(path).read_bytes()
@@ -170,7 +170,7 @@ def _check(profile: Profile, path: str) -> None:
 
 
 def _size(profile: Profile) -> int:
-    """How many queues, workloads and nodes a profile makes."""
+    """Return the total number of queues, workloads and nodes of a profile."""
     levels = () if profile.topology is None else profile.topology.levels
     return (math.prod(level.count for level in levels) if levels else 0) + sum(
         cohorts.count * queues.count * (1 + sum(w.count * len(w.workloads) for w in queues.workloads_sets))
@@ -180,10 +180,16 @@ def _size(profile: Profile) -> int:
 
 
 class Load:
-    """A profile made into objects and arrivals, ready to run."""
+    """The objects and arrivals of a profile."""
 
     def __init__(self, profile: Profile, *, fair_sharing: bool = False, version: str = DEVELOPMENT) -> None:
-        """Generates cohorts, queues and workloads in the order of the profile."""
+        """Generate cohorts, queues and workloads in the order of the profile.
+
+        Args:
+            profile: The profile.
+            fair_sharing: Whether to enable fair sharing.
+            version: The version of Kueue.
+        """
         release = release_of(version).name
         config = Configuration(fair_sharing=FairSharingConfig() if fair_sharing else None, version=release)
         self.engine = Engine(config)
@@ -250,13 +256,13 @@ class Load:
         first = workloads.creation_interval_ms * _MILLISECOND
         at = range(first, first * (workloads.count + 1), first) if first else [0] * workloads.count
         self._at += at
-        # Of two queues, the one generated first is the earlier, by a microsecond.
+        # Equal creation times are ordered by queue: each queue is one microsecond later than the one before.
         self._created += [time + self._queues * _MICROSECOND for time in at]
         self._shape += [prototype] * workloads.count
         self._runtime += [template.runtime_ms * _MILLISECOND] * workloads.count
 
     def _pod_set(self, template: WorkloadTemplate) -> PodSet:
-        """One object for all workloads of a template: the core takes them as equals by it."""
+        """Return one object for all workloads of a template; the core identifies equal pod sets by their object."""
         if template not in self._pod_sets:
             requests = {"cpu": template.request}
             self._pod_sets[template] = PodSet.of(
@@ -266,15 +272,15 @@ class Load:
 
     @property
     def size(self) -> int:
-        """How many workloads will arrive."""
+        """The number of workloads."""
         return len(self._at)
 
     def rows(self) -> dict[str, list[int]]:
-        """Columns of all arrivals in the order of generation: times in nanoseconds, and which prototype each is."""
+        """Return the columns of all arrivals as generated: times in nanoseconds, and indices of prototypes."""
         return {"submit": self._at, "created": self._created, "runtime": self._runtime, "shape": self._shape}
 
     def start(self) -> VirtualRun:
-        """A run of virtual time over the load, not yet begun."""
+        """Return a simulation of the load that has not started."""
         import numpy as np  # noqa: PLC0415 - only on use
 
         order = np.argsort(np.array(self._at, np.int64), kind="stable")
@@ -287,7 +293,7 @@ class Load:
         return VirtualRun(self.engine, self.prototypes, columns, _AS_KUEUES_TEST)
 
     def first_waits(self, run: VirtualRun) -> dict[str, int]:
-        """By class, the mean time from arrival to first admission, in whole milliseconds."""
+        """Return the mean time from arrival to first admission by class, in whole milliseconds."""
         import numpy as np  # noqa: PLC0415 - only on use
 
         start = run.stats["start"]
@@ -311,14 +317,22 @@ def perf(
     version: str = DEVELOPMENT,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Runs a profile in virtual time.
+    """Simulate a profile in virtual time.
 
-    `wall_s` is the time of the virtual run alone. The means of first waits, from arrival to first admission, are in
-    whole milliseconds by class; `peak_rss_mb` is in units of 2^20 bytes. `progress` is called periodically with how
-    many workloads have finished and how many there are.
+    Args:
+        path: The profile.
+        fair_sharing: Whether to enable fair sharing; `False` by default.
+        version: The version of Kueue.
+        progress: A function that is called periodically with the number of finished workloads and the total number.
+
+    Returns:
+        The numbers of `workloads`, `cycles`, `admissions`, `evictions` and `finished` workloads; `virtual_ms`, the
+        virtual time in milliseconds; `wall_s`, the wall-clock time of the simulation in seconds; `mean_first_wait_ms`,
+        the mean time from arrival to first admission by class, in milliseconds; and `peak_rss_mb`, the largest memory
+        usage in MiB.
 
     Raises:
-        InvalidSpecError: The profile cannot be read, or the version has no profile.
+        InvalidSpecError: The profile cannot be read, or the version is unknown.
     """
     load = Load(read_profile(path), fair_sharing=fair_sharing, version=version)
     run = load.start()
@@ -338,9 +352,9 @@ def perf(
 
 
 def _peak_rss_mb() -> float:
-    """The largest resident size of this program so far.
+    """Return the largest resident set size of this process so far, in MiB.
 
-    Linux counts the program that started this one into `ru_maxrss`, so that the high-water mark is read instead.
+    On Linux, `ru_maxrss` includes the process that started this one, so the function reads the high-water mark instead.
     """
     status = Path("/proc/self/status")
     if status.exists():

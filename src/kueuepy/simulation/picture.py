@@ -1,4 +1,4 @@
-"""Pictures of values over time, as SVG: for notebooks and files, without any library."""
+"""Line charts of values over time as SVG, for notebooks and files; no plotting library is needed."""
 
 from __future__ import annotations
 
@@ -22,32 +22,36 @@ _MOST_LINES = 24
 
 
 class Picture(msgspec.Struct, frozen=True):
-    """A picture; a notebook shows it.
+    """A picture as SVG; notebooks display it.
 
     Attributes:
-        title: What it shows.
-        svg: The picture itself.
+        title: The title.
+        svg: The SVG document.
     """
 
     title: str
     svg: str
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the picture to an SVG file."""
+        """Write the picture to an SVG file.
+
+        Args:
+            path: The file.
+        """
         Path(path).write_text(self.svg, encoding="utf-8")
 
     def _repr_html_(self) -> str:
-        """The picture for notebooks."""
+        """Return the picture as HTML, for notebooks."""
         return f"<figure>{self.svg}<figcaption>{escape(self.title)}</figcaption></figure>"
 
 
 def steps(title: str, panels: Mapping[str, Mapping[str, Moments]], end: float) -> Picture:
-    """Values that hold until they change, one line each; panels stand side by side and have the same scales.
+    """Draw step functions, one line each; all panels have the same scales.
 
     Args:
-        title: What is shown.
-        panels: By panel and line, the moments in seconds and the values from then on.
-        end: The last second that is shown.
+        title: The title of the picture.
+        panels: The lines by panel and name; a line is a list of times in seconds and values from then on.
+        end: The end of the time axis, in seconds.
     """
     names = list(dict.fromkeys(name for lines in panels.values() for name in lines))[:_MOST_LINES]
     values = [value for lines in panels.values() for moments in lines.values() for _, value in moments]
@@ -81,7 +85,7 @@ def steps(title: str, panels: Mapping[str, Mapping[str, Moments]], end: float) -
 
 
 def _axes(panel: str, top: float, over: float, end: float) -> str:
-    """The frame of a panel, with its name, what is at the top, and the last second."""
+    """Return the frame of a panel with its name, the largest value and the end of the time axis."""
     at = _y(top, over)
     infinite = f'<text x="{_LEFT - 6}" y="{_TOP + 4}" text-anchor="end">∞</text>' if over > top else ""
     return (
@@ -98,7 +102,7 @@ def _y(value: float, over: float) -> float:
 
 
 def _points(moments: Moments, over: float, end: float) -> str:
-    """The corners of a line of steps that starts at 0."""
+    """Return the corners of a step function that starts at 0."""
     corners: list[tuple[float, float]] = []
     height = 0.0
     for at, value in [(0.0, 0.0), *moments, (end, moments[-1][1] if moments else 0.0)]:

@@ -1,4 +1,4 @@
-"""Fragmentation over time: the largest job that a topology could have placed, moment by moment of a run."""
+"""Fragmentation over time: the largest job that fits into a topology at each time of a simulation."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ _MOST_STEPS = 100_000
 
 
 class FragmentationSeries(msgspec.Struct, frozen=True):
-    """The largest jobs that had a place, over time; a notebook shows its picture.
+    """The largest jobs that fit into a topology over time; a notebook shows a picture of them.
 
     Attributes:
-        topology: The Topology's name.
-        flavor: The ResourceFlavor's name.
-        levels: Levels of the topology, widest first, and then empty for all domains together.
-        sizes: What the pods of a job ask for, in words.
-        table: A row for each moment, size and level: `seconds` after the first submission, `pod`, `level`, `largest`
-            (the most pods that had a place together), and `if_empty` (the same if no workload was there).
+        topology: The name of the Topology.
+        flavor: The name of the ResourceFlavor.
+        levels: The levels of the topology, from the widest to the narrowest, and an empty text for all domains
+            together.
+        sizes: Descriptions of the pod requests.
+        table: One row per time, size and level. Its columns are `seconds` after the first submission, `pod`, `level`,
+            `largest` (the largest number of pods that fit together) and `if_empty` (the same without workloads).
     """
 
     topology: str
@@ -52,16 +53,19 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
 
     @property
     def seconds(self) -> NDArray[np.float64]:
-        """The moments."""
+        """The times of the table, in seconds after the first submission."""
         moments: NDArray[np.float64] = np.unique(self.table["seconds"])
         return moments
 
     def largest(self, level: str = "", *, empty: bool = False) -> NDArray[np.int64]:
-        """By size and moment, the largest job of a level; empty for all domains together.
+        """Return the largest job that fits into one domain of a level.
 
         Args:
-            level: A level of the topology.
-            empty: If no workload was there.
+            level: A level of the topology; empty (the default) for all domains together.
+            empty: Whether to ignore the workloads in the cluster; `False` by default.
+
+        Returns:
+            Numbers of pods, of shape (sizes, times).
 
         Raises:
             InvalidSpecError: The topology has no such level.
@@ -74,7 +78,11 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
         return found
 
     def plot(self, level: str = "", *, ax: Any = None) -> Any:
-        """The picture as Axes of matplotlib.
+        """Draw the picture on matplotlib Axes.
+
+        Args:
+            level: A level of the topology; empty (the default) for all domains together.
+            ax: The Axes; new ones by default.
 
         Raises:
             InvalidSpecError: The topology has no such level.
@@ -83,16 +91,22 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
         return draw(self._shown(level), ax)
 
     def chart(self, level: str = "") -> Any:
-        """The picture as a chart of altair.
+        """Return the picture as an Altair chart.
+
+        Args:
+            level: A level of the topology; empty (the default) for all domains together.
 
         Raises:
             InvalidSpecError: The topology has no such level.
-            UnsupportedError: altair is not installed.
+            UnsupportedError: Altair is not installed.
         """
         return chart(self._shown(level))
 
     def picture(self, level: str = "") -> Picture:
-        """The picture as SVG, without a library.
+        """Return the picture as SVG; no plotting library is needed.
+
+        Args:
+            level: A level of the topology; empty (the default) for all domains together.
 
         Raises:
             InvalidSpecError: The topology has no such level.
@@ -110,7 +124,7 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
             for place, (name, values) in enumerate(zip(self.sizes, largest, strict=True))
         )
         where = f"in one {level}" if level else "in all"
-        title = f"largest job with a place {where} of {self.topology}, by what a pod asks for"
+        title = f"largest job that fits {where} of {self.topology}, by pod requests"
         return Lines(title, f"{unit} after the first submission", "pods", lines, steps=True)
 
 
@@ -123,10 +137,19 @@ def fragmentation_of(
     step: Any,
     end: float,
 ) -> FragmentationSeries:
-    """Runs again until the end, in seconds, and asks after each step; see `Result.fragmentation`."""
+    """Repeat a simulation and measure the largest jobs at regular intervals; see `Result.fragmentation`.
+
+    Args:
+        run: The simulation.
+        topology: The name of the Topology.
+        sizes: The requests of one pod for each job size.
+        flavor: The ResourceFlavor, or `None` if only one uses the topology.
+        step: The interval, or `None` for 1/100 of the simulation.
+        end: The end of the simulation, in seconds.
+    """
     asked = [dict(size) for size in sizes]
     if not asked:
-        raise InvalidSpecError("fragmentation: sizes: is empty; it must say what a pod asks for")
+        raise InvalidSpecError("fragmentation: sizes: is empty; it must have the requests of a pod")
     width = max(end, 1.0) / _STEPS if step is None else span("fragmentation: step", step) / SECOND
     if not end / _MOST_STEPS <= width or width <= 0:
         raise InvalidSpecError(f"fragmentation: step: makes more than {_MOST_STEPS:,} of a run of {end:g} s")

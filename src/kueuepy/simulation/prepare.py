@@ -1,4 +1,4 @@
-"""What a run is made of: its jobs as the core takes them, the objects, and all that is to happen."""
+"""Preparation of a simulation: jobs in the form of the core, objects, and planned events."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ _NAMED = 5
 
 @checked_methods
 class Prepared:
-    """A run that is ready to go on, and how far it has come.
+    """A simulation and its current state.
 
     Attributes:
-        settings: What was asked for.
-        base: The Scheduler from which it began.
-        declared: The objects at its start.
-        notes: What was left out of the jobs.
-        zero: The first submission, or when the Scheduler was, in nanoseconds.
-        options: What the core was asked for.
-        shapes: A Workload without name for all jobs that ask for the same.
-        core: The run itself.
-        reached: Until when it was asked to go on, in nanoseconds.
+        settings: The arguments of the simulation.
+        base: The Scheduler at the start.
+        declared: The objects at the start.
+        notes: Notes about jobs that were left out.
+        zero: The time of the first submission, or of the Scheduler if that is later, in nanoseconds.
+        options: The options for the core.
+        shapes: Unnamed Workloads, one for each group of jobs with equal requests.
+        core: The simulation in the core.
+        reached: The time up to which the simulation was advanced, in nanoseconds.
     """
 
     def __init__(
@@ -62,17 +62,17 @@ class Prepared:
         *,
         base: Scheduler | None = None,
     ) -> None:
-        """Reads all that is given.
+        """Read the input and prepare the simulation.
 
         Args:
-            cluster: What it begins from.
+            cluster: The initial cluster.
             jobs: The jobs.
-            settings: What is asked for beside.
-            base: A Scheduler that was made of the cluster, to begin many runs with it.
+            settings: The other arguments.
+            base: A Scheduler created from the cluster, to start many simulations with it; optional.
 
         Raises:
-            InvalidSpecError: Something is not valid; the message names the row.
-            NotFoundError: Jobs name LocalQueues that are not there.
+            InvalidSpecError: The input is invalid; the message names the row.
+            NotFoundError: Jobs name LocalQueues that do not exist.
         """
         if settings.on_loop not in ("hold", "stop", "raise"):
             raise InvalidSpecError(f"on_loop: {settings.on_loop!r}; it must be hold, stop or raise")
@@ -88,12 +88,12 @@ class Prepared:
         self._cluster, self._applied = self.declared, 0
 
     def _hold(self, table: JobColumns) -> None:
-        """Keep the jobs of the start, their shapes, and the options of the run."""
+        """Store the initial jobs, their shapes, and the options of the simulation."""
         self._tables = [table]
         self.size = len(table)
         self._order = np.argsort(table["submit"], kind="stable")
         self._places: NDArray[np.int64] | None = None
-        # Edits that changed nothing, and the cluster in which: an event may come often.
+        # Edits without effect, with the cluster: a repeated event need not compare all objects again.
         self._idle: dict[int, tuple[Edit, Cluster]] = {}
         self._names: Names | None = None
         self._has_names = "name" in table.names
@@ -106,14 +106,14 @@ class Prepared:
 
     @property
     def jobs(self) -> JobColumns:
-        """The jobs; after those of the start the workloads that were in the Scheduler, and then what was submitted."""
+        """The jobs: those of the start, then the workloads of the Scheduler, then later submissions."""
         if len(self._tables) > 1:
             self._tables = [concat(self._tables)]
         return self._tables[0]
 
     @property
     def codes(self) -> NDArray[np.int32]:
-        """By row, the place of its shape."""
+        """The index of the shape of each row."""
         if len(self._codes) > 1:
             self._codes = [np.concatenate(self._codes)]
         codes: NDArray[np.int32] = self._codes[0]
@@ -124,15 +124,15 @@ class Prepared:
         return shapes_of(table, session_of(self.base).state.store.objects.of(ResourceFlavor), gates)
 
     def end_of(self, until: Any) -> int:
-        """The nanosecond of a time after the first submission; `None`, and what no 64 bits hold, is never."""
+        """Return a time after the first submission in nanoseconds; LONGEST for `None` and for times beyond 64 bits."""
         return LONGEST if until is None else min(LONGEST, self.zero + moment("until", until, math.inf))
 
     def until(self, when: Any) -> Prepared:
-        """The same run from its start on until a moment after the first submission."""
+        """Return a repetition of the simulation from its start up to a time."""
         return next(self.moments((when,)))
 
     def moments(self, times: Iterable[Any]) -> Iterator[Prepared]:
-        """The same run from its start on, at one moment after another; asking for the next lets it go on."""
+        """Repeat the simulation from its start, and yield it at each of the times; the next iteration advances it."""
         twin = Prepared(*self._given, self.settings)
         later = deque(self._later)
         for when in times:
@@ -150,27 +150,27 @@ class Prepared:
             pass
 
     def copy(self) -> Prepared:
-        """Another run from here; what happens to one of the two is not seen by the other."""
+        """Return an independent copy."""
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.core = self.core.copy()
         twin.options = {**self.options, "changes": list(self.options["changes"])}
         for name in ("shapes", "_tables", "_codes", "_later"):
             setattr(twin, name, list(getattr(self, name)))
-        # What is known for the next submission is found again.
-        twin._names = twin._rows_of_names = twin._known_shapes = None  # noqa: SLF001 - of its own class
+        # The lookup tables for submissions are mutable, and the copy builds its own.
+        twin._names = twin._rows_of_names = twin._known_shapes = None  # noqa: SLF001 - same class
         return twin
 
     @property
     def states(self) -> Any:
-        """By row, whether a job is still to come (0), waits (1), runs (2), has finished (3) or is deactivated (4)."""
+        """The state of each job, in row order: 0 not yet submitted, 1 waiting, 2 running, 3 finished, 4 deactivated."""
         return self.core.jobs()["state"][0]
 
     def _all_jobs(self, given: Any) -> JobColumns:
-        """The jobs that have a queue, and the workloads that are there already; sorted by submission for the core."""
+        """Return the jobs to simulate, followed by the unfinished workloads of the Scheduler."""
         table, self.notes = self._with_queues(jobs_of(given, session_of(self.base).state.job_context()))
         check_names(table)
-        known = [key for key in self.base.keys() if self._lives(key)]  # noqa: SIM118 - a Scheduler is no mapping
+        known = [key for key in self.base.keys() if self._lives(key)]  # noqa: SIM118 - a Scheduler is not a mapping
         self._known: dict[int, str] = {}
         if not known:
             return table
@@ -180,7 +180,7 @@ class Prepared:
         return table.moved_to(submit)
 
     def _with_known(self, table: JobColumns, known: list[str]) -> JobColumns:
-        """With the workloads of these keys, of which some may be among the jobs."""
+        """Append the workloads with these keys; a workload with the same name as a job uses the row of the job."""
         rows = {f"{str(table['queue'][row]).partition('/')[0]}/{table.name_of(row)}": row for row in range(len(table))}
         others = [key for key in known if key not in rows]
         self._known = {rows[key]: key for key in known if key in rows}
@@ -193,7 +193,7 @@ class Prepared:
         return finished is None or not finished[0]
 
     def _with_queues(self, table: JobColumns) -> tuple[JobColumns, tuple[tuple[str, int], ...]]:
-        """The jobs that have a queue, or wait for it, and what to note of them."""
+        """Return the jobs to simulate and notes about missing LocalQueues, according to `missing`."""
         there = {queue.key for queue in session_of(self.base).state.store.objects.of(LocalQueue)}
         queue = table["queue"]
         absent = [code for code, name in enumerate(queue.names) if name not in there]
@@ -202,9 +202,9 @@ class Prepared:
             return table, table.notes
         number = int(lost.sum())
         if self.settings.missing == "wait":
-            return table, (*table.notes, ("wait for a LocalQueue that is not there", number))
+            return table, (*table.notes, ("wait for a LocalQueue that does not exist", number))
         if self.settings.missing == "skip":
-            return table.where(~lost), (*table.notes, ("left out: their LocalQueue is not there", number))
+            return table.where(~lost), (*table.notes, ("left out: their LocalQueue does not exist", number))
         counts = np.bincount(queue.codes[lost], minlength=len(queue.names))
         named = [f"{queue.names[code]} ({counted(counts[code], 'job')})" for code in absent if counts[code]]
         close = nearest(queue.names[absent[0]], there)
@@ -235,7 +235,7 @@ class Prepared:
         }
 
     def _changes(self, last: int) -> list[tuple[int, str, Any, int]]:
-        """All that the events come to, in order; an Edit is made of the objects as they are by then."""
+        """Return the changes of all events in chronological order; an Edit applies to the objects at its time."""
         planned: list[tuple[int, int, Any]] = []
         for place, event in enumerate(self.settings.events):
             for at in event.moments(f"events[{place}]", last):
@@ -263,13 +263,13 @@ class Prepared:
         return [("apply", obj, 0) for obj in self._changed(thing)]
 
     def _place_of(self, row: int) -> int:
-        """The place of a job in the core; what was submitted later has that of its row."""
+        """Return the index of a job in the core, which equals the row for jobs submitted later."""
         if self._places is None:
             self._places = np.argsort(self._order, kind="stable")
         return int(self._places[row]) if row < len(self._places) else row
 
     def _row_named(self, name: str) -> int | None:
-        """The row of a job by its name, or by namespace and name as errors tell it."""
+        """Return the row of a job, given its name or `namespace/name`."""
         namespace, _, own = name.rpartition("/")
         if self._rows_of_names is None:
             self._rows_of_names = rows_of_names(self.jobs)
@@ -279,7 +279,7 @@ class Prepared:
         return row if str(self.jobs["queue"][row]).partition("/")[0] == namespace else None
 
     def _changed(self, thing: Any) -> list[Object]:
-        """The objects that applying an object or an Edit comes to; later ones come on top."""
+        """Return the objects that an object or an Edit changes, and apply them to the planned cluster."""
         if isinstance(thing, Edit):
             known = self._idle.get(id(thing))
             if known is not None and known[1] is self._cluster:
@@ -306,7 +306,7 @@ class Prepared:
         try:
             core = VirtualRun(session_of(self.base).engine, self.shapes, ordered(columns, self._order), self.options)
         except InvalidSpecError:
-            for template in self.jobs.templates:  # the core does not tell whose pods it cannot read
+            for template in self.jobs.templates:  # the error of the core does not name the Workload
                 check(template)
             raise
         if self._known:
@@ -315,7 +315,7 @@ class Prepared:
 
     @staticmethod
     def _columns(table: JobColumns, codes: NDArray[np.int32]) -> dict[str, Any]:
-        """The columns of jobs as the core takes them."""
+        """Return the columns of jobs in the form of the core."""
         columns: dict[str, Any] = {"submit": table["submit"], "runtime": table["runtime"], "shape": codes}
         columns |= {name: table[name] for name in ("every", "cost", "restore", "grace") if name in table.names}
         if "elastic" in table.names:
@@ -324,16 +324,14 @@ class Prepared:
             columns["created"] = table[CREATED]
         return columns | {f"{name}s": table[name] for name in ("name", "uid") if name in table.names}
 
-    # What is added while it goes on.
-
     @property
     def now(self) -> int:
-        """The moment that it has come to, in nanoseconds: of its last event, or until when it was asked to go on."""
+        """The current time in nanoseconds: the time of the last event, or a later time up to which it was advanced."""
         stats = self.core.stats
         return max(int(stats["now"]), int(stats["start"]), self.reached)
 
     def apply(self, thing: Any) -> None:
-        """Changes something now; it is decided upon when the run goes on."""
+        """Apply a change at the current time."""
         now, changes = self.now, self.options["changes"]
         while self._applied < len(changes) and changes[self._applied][0] <= now:
             _, what, obj, _ = changes[self._applied]
@@ -348,7 +346,7 @@ class Prepared:
         self._later.append((now, "apply", thing))
 
     def submit(self, given: Any) -> None:
-        """Takes in more jobs; those whose submission is over come now."""
+        """Add jobs; a job whose submission time has passed is submitted now."""
         now = self.now
         new, notes = self._with_queues(jobs_of(given, session_of(self.base).state.job_context()))
         new = new.moved_to(np.maximum(new["submit"], now))
@@ -373,10 +371,10 @@ class Prepared:
         self._later.append((now, "submit", given))
 
     def _add_names(self, new: JobColumns) -> None:
-        """Takes in the names of new jobs, which matter once any job has one.
+        """Add the names of new jobs, which are checked as soon as any job has an explicit name.
 
         Raises:
-            DuplicateError: A name is another job's.
+            DuplicateError: Another job has the same name.
         """
         self._has_names = self._has_names or "name" in new.names
         if not self._has_names:

@@ -1,4 +1,4 @@
-"""How far a run has come, for who waits for it."""
+"""Progress of a running simulation."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ _OFTEN = 0.1
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """How far a run has come.
+    """The progress of a simulation.
+
+    >>> Progress(done=40, total=100, now=3600.0, admitted=55, evicted=5, waiting=10).done
+    40
 
     Attributes:
-        done: How many jobs have ended.
-        total: How many there are.
-        now: Seconds of virtual time after the first submission.
-        admitted: How many admissions there were.
-        evicted: How many evictions.
-        waiting: How many jobs came and have neither ended nor, at the last look, quota.
+        done: Number of finished jobs.
+        total: Number of jobs.
+        now: The current virtual time, in seconds after the first submission.
+        admitted: Number of admissions.
+        evicted: Number of evictions.
+        waiting: Number of jobs that were submitted and have not finished, including running jobs.
     """
 
     done: int
@@ -35,10 +38,16 @@ class Progress(msgspec.Struct, frozen=True):
 
 
 class Teller:
-    """Tells of progress, at most ten times a second."""
+    """Reports progress to a function or a progress bar, at most ten times a second."""
 
     def __init__(self, progress: Any, total: int, unit: str = "jobs") -> None:
-        """Takes who is told, of how many of what; `True` or `None` stand for tqdm."""
+        """Choose how to report progress.
+
+        Args:
+            progress: A function to call; `True` for a tqdm bar; `None` for a tqdm bar in notebooks and terminals only.
+            total: The total amount of work.
+            unit: The unit of work, for the progress bar.
+        """
         self._tell = progress if callable(progress) else None
         self._bar: Any = None
         self._shows = progress is True or (progress is None and _is_interactive())
@@ -46,7 +55,12 @@ class Teller:
         self._begin, self._last = time.monotonic(), 0.0
 
     def maybe(self, look: Callable[[], Any], *, last: bool = False) -> None:
-        """Tells if it is time to, and at the last call of all."""
+        """Report progress if 0.1 s have passed since the last report, or if this is the last call.
+
+        Args:
+            look: A function that returns the progress.
+            last: Whether this is the last call.
+        """
         now = time.monotonic()
         if now - self._last < _OFTEN and not last:
             return
@@ -67,7 +81,7 @@ class Teller:
         self._bar.update(progress.done - self._bar.n)
 
     def close(self) -> None:
-        """The run is over."""
+        """Close the progress bar."""
         if self._bar is not None:
             self._bar.close()
 

@@ -1,4 +1,4 @@
-"""Files of jobs: tables of columns that say what they are, and logs of real clusters by the name of their format."""
+"""Readers of job files: tables with named columns, and logs of real clusters."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _LOGS = {
     "batsim": "batsim",
 }
 _OTHER_NAMES = {"openb": "alibaba2023", "pai": "alibaba2020", "dlrm": "alibaba2025"}
-"""Other names of logs; `alibaba` is any of Alibaba's, by the header of the file."""
+"""Aliases of formats; `alibaba` stands for any Alibaba log and is resolved by the header of the file."""
 FORMATS = ("csv", "parquet", "jsonl", *_LOGS, "alibaba", *_OTHER_NAMES)
-"""The formats that `read` knows by name."""
+"""The names of the formats that `read` accepts."""
 _BY_SUFFIX = {
     ".csv": "csv",
     ".parquet": "parquet",
@@ -65,15 +65,15 @@ _NEEDED = ("queue", "submit", "runtime")
 
 
 class Source:
-    """A file to read, and the places in it."""
+    """An input file."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Takes the path; nothing is read yet."""
+        """Store the path; the file is not read yet."""
         self.path = Path(path)
         self._csv: dict[str, Any] | None = None
 
     def csv(self) -> dict[str, Any]:
-        """The columns of a CSV file as texts; they are read once, though its header is looked at first.
+        """Return the columns of a CSV file as text; the file is read only once.
 
         Raises:
             InvalidSpecError: The file cannot be read, or a line has more or fewer cells than the first.
@@ -83,7 +83,7 @@ class Source:
         return dict(self._csv)
 
     def bytes(self) -> bytes:
-        """What is in the file, unpacked if it is gzipped.
+        """Return the content of the file, decompressed if it is gzipped.
 
         Raises:
             InvalidSpecError: The file cannot be read.
@@ -97,21 +97,25 @@ class Source:
             ) from None
 
     def text(self) -> str:
-        """The same as text of UTF-8.
+        """Return the content of the file as UTF-8 text, decompressed if it is gzipped.
 
         Raises:
-            InvalidSpecError: The file cannot be read, or is no text.
+            InvalidSpecError: The file cannot be read, or is not UTF-8 text.
         """
         try:
             return self.bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise InvalidSpecError(f"{self.path}: is no text in UTF-8: {error.reason} at byte {error.start}") from None
+            raise InvalidSpecError(f"{self.path}: is not UTF-8 text: {error.reason} at byte {error.start}") from None
 
     def json(self, kind: Any, what: str) -> Any:
-        """Decode the file as JSON of a type.
+        """Decode the file as JSON of a given type.
+
+        Args:
+            kind: The type.
+            what: A description of the expected content, for error messages.
 
         Raises:
-            InvalidSpecError: The file cannot be read, or holds something else; `what` says what it must hold.
+            InvalidSpecError: The file cannot be read, or has other content.
         """
         try:
             return msgspec.json.decode(self.text(), type=kind)
@@ -119,22 +123,34 @@ class Source:
             raise InvalidSpecError(f"{self.path}: {error}; it must be {what}") from None
 
     def beside(self, name: str) -> Source:
-        """Another file of the same folder."""
+        """Return another file of the same directory."""
         return Source(self.path.with_name(name))
 
     def where(self, rows: NDArray[np.int64] | None = None, first: int = 2) -> Callable[[int], str]:
-        """The place of a row; of those kept, if only some were, and `first` the line of the first."""
+        """Return a function that describes the place of a row for error messages.
+
+        Args:
+            rows: The original row numbers, if only some rows were kept.
+            first: The line number of the first row.
+        """
         name = self.path.name
         return lambda row: f"jobs row {row} ({name}:{(row if rows is None else int(rows[row])) + first})"
 
 
 class Table:
-    """The columns of a file as texts, before they mean anything."""
+    """The columns of a file as text."""
 
     def __init__(
         self, source: Source, columns: Mapping[str, Any], rows: NDArray[np.int64] | None = None, first: int = 2
     ) -> None:
-        """Takes columns of equal length; `rows` are their places in the file, whose first is on line `first`."""
+        """Create a table from columns of equal length.
+
+        Args:
+            source: The file.
+            columns: The columns by name.
+            rows: The original row numbers; all rows by default.
+            first: The line number of the first row.
+        """
         self.source, self._first = source, first
         self.columns: dict[str, Any] = {name: raw(values) for name, values in columns.items()}
         size = len(next(iter(self.columns.values()), ()))
@@ -143,11 +159,11 @@ class Table:
         self.where = source.where(self.rows, first)
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return len(self.rows)
 
     def column(self, name: str) -> Column:
-        """One column.
+        """Return one column.
 
         Raises:
             InvalidSpecError: The file has no such column.
@@ -159,11 +175,16 @@ class Table:
         return Column(name, self.columns[name], self.where)
 
     def has(self, name: str) -> bool:
-        """Whether there is such a column."""
+        """Return whether the file has a column with this name."""
         return name in self.columns
 
     def keep(self, mask: Any, why: str) -> Table:
-        """The rows for which the mask is true; the others are noted."""
+        """Return the rows for which the mask is true, with a note about the others.
+
+        Args:
+            mask: A boolean mask with one value per row.
+            why: The reason to leave out the other rows.
+        """
         chosen = np.asarray(mask, bool)
         if chosen.all():
             return self
@@ -181,7 +202,7 @@ class Table:
         return found
 
     def given(self, *names: str) -> Any:
-        """By row, whether all of these columns have a value."""
+        """Return a mask of the rows that have a value in all of these columns."""
         found = np.ones(len(self), bool)
         for name in names:
             values = self.column(name).values
@@ -194,9 +215,9 @@ class Table:
         return found
 
     def jobs(self, columns: Mapping[str, Any], **other: Any) -> JobColumns:
-        """The table of jobs with these columns, sorted by submission."""
+        """Return a table of jobs with these columns, sorted by submission."""
         found = JobColumns(columns, where=self.where, notes=self.notes)
-        found = found._with({name: found[name] for name in found.names}, **other)  # noqa: SLF001 - of one room
+        found = found._with({name: found[name] for name in found.names}, **other)  # noqa: SLF001 - same package
         submit = found["submit"]
         return found if (submit[1:] >= submit[:-1]).all() else found.sort()
 
@@ -236,31 +257,35 @@ def read(
     map: Mapping[str, str] | None = None,  # noqa: A002
     **options: Unpack[LogOptions],
 ) -> JobColumns:
-    """The jobs of a file, sorted by submission; of equal ones the earlier row first.
+    """Read jobs from a file; they are sorted by submission time, and jobs with equal times keep their order.
 
-    | format | a row becomes |
+    | format | content |
     | --- | --- |
-    | `csv`, `parquet`, `jsonl` | a job by the names of the columns of `Jobs`; others are kept |
-    | `swf` | the Standard Workload Format of the Parallel Workloads Archive; `map={"queue": 13}` takes another field |
-    | `philly`, `philly-json` | Microsoft's log of 2017, as the CSV extract and as `cluster_job_log` |
-    | `helios`, `acme` | SenseTime's log of 2020 and Shanghai AI Laboratory's of 2023 |
-    | `alibaba2020` (`pai`), `alibaba2023` (`openb`) | PAI's job and task tables, openb's pods |
-    | `alibaba2025` (`dlrm`), `alibaba2026-spot` | instances of recommendation models, the jobs on spot GPUs |
-    | `alibaba` | any of these four, by the header of the file |
-    | `borg2019` | Google's collections of 2019 |
-    | `batsim` | a workload of Batsim, whose profiles are delays |
+    | `csv`, `parquet`, `jsonl` | one job per row, with the column names of `Jobs`; other columns are kept |
+    | `swf` | Standard Workload Format of the Parallel Workloads Archive; `map={"queue": 13}` selects another field |
+    | `philly`, `philly-json` | Microsoft's log of 2017: the CSV extract, and the original `cluster_job_log` |
+    | `helios`, `acme` | SenseTime's log of 2020, and Shanghai AI Laboratory's log of 2023 |
+    | `alibaba2020` (`pai`), `alibaba2023` (`openb`) | tasks of PAI's job and task tables; pods of the openb log |
+    | `alibaba2025` (`dlrm`), `alibaba2026-spot` | instances of recommendation models; jobs on spot GPUs |
+    | `alibaba` | any of these four, detected by the header of the file |
+    | `borg2019` | collections in Google's log of 2019 |
+    | `batsim` | a Batsim workload with delay profiles |
 
-    `auto` goes by the name and, of a CSV, by its header. What is left out is told by `notes`. A gzipped file is
-    unpacked. Each log's module in `kueuepy.simulation.logs` tells its options.
+    Rows that were left out are listed in `notes`. The options of a log are documented in its module in
+    `kueuepy.simulation.logs`.
 
     Args:
-        path: The file.
-        format: The format, or `auto`.
-        map: For columns of other names: what is meant, and what it is called in the file.
-        options: Of a log.
+        path: The file; gzip compression is detected.
+        format: The format. `auto` (the default) detects it from the name of the file and, for CSV, from its header.
+        map: The names of columns in the file, by their names in `Jobs`: `{"queue": "team"}`.
+        options: Options of the format.
+
+    Returns:
+        The jobs.
 
     Raises:
-        InvalidSpecError: The file cannot be read, the format is unknown, or a row is not valid.
+        InvalidSpecError: The file cannot be read, the format is unknown, or a row is invalid.
+        NotFoundError: `map` names a column that does not exist.
         UnsupportedError: The format needs a library that is not installed.
     """
     source = Source(path)
@@ -269,7 +294,9 @@ def read(
         suffixes = [suffix for suffix in source.path.suffixes if suffix != ".gz"]
         format = _BY_SUFFIX.get(suffixes[-1] if suffixes else "", "")  # noqa: A001
         if not format:
-            raise InvalidSpecError(f"{source.path}: its name tells no format; say format=, one of {', '.join(FORMATS)}")
+            raise InvalidSpecError(
+                f"{source.path}: its name has no known suffix; format= must be one of {', '.join(FORMATS)}"
+            )
         if format == "csv":
             columns = source.csv()
             if not map:
@@ -295,10 +322,10 @@ def read(
 
 
 def _of_alibaba(source: Source) -> str:
-    """Return the format of one of Alibaba's logs, by its header.
+    """Detect which Alibaba log a file is, by its header.
 
     Raises:
-        InvalidSpecError: The header is that of none of them.
+        InvalidSpecError: The header belongs to none of them.
     """
     header = source.csv().keys()
     known = {log: names for log, names in _BY_HEADER.items() if log.startswith("alibaba")}
@@ -332,6 +359,6 @@ def _jsonl_columns(source: Source) -> dict[str, Any]:
 
 
 def row_columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """The columns of rows; what a row does not say is missing there."""
+    """Convert rows to columns; a value that a row does not contain is None."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}

@@ -1,4 +1,4 @@
-"""The tables of a result, and the endless preemption that was found."""
+"""The tables of a result, and the preemption loops that were found."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _NAMED = 5
 
 
 class PreemptionLoop(msgspec.Struct, frozen=True):
-    """Endless preemption: at one moment, after `period` cycles all was as before.
+    """A preemption loop: scheduling cycles at one point in virtual time that return to their initial state.
 
     Attributes:
-        at: Seconds after the first submission at which it was first found.
-        period: How many cycles a round takes.
-        times: How often it was found.
-        workloads: The keys of the jobs that go round, sorted.
+        at: The time at which the loop was first found, in seconds after the first submission.
+        period: The number of cycles in the loop.
+        times: The number of times that the loop was found.
+        workloads: The keys (`namespace/name`) of the workloads that the loop admits or evicts, sorted.
     """
 
     at: float
@@ -38,7 +38,7 @@ class PreemptionLoop(msgspec.Struct, frozen=True):
     workloads: tuple[str, ...]
 
     def __str__(self) -> str:
-        """The loop in one sentence."""
+        """Return a description of the loop in one sentence."""
         more = len(self.workloads) - _NAMED
         names = ", ".join(self.workloads[:_NAMED]) + (f" and {more} more" if more > 0 else "")
         times = f", {self.times} times" if self.times > 1 else ""
@@ -46,58 +46,113 @@ class PreemptionLoop(msgspec.Struct, frozen=True):
 
 
 class JobTable(Columns):
-    """A row a job, in the order of `Jobs`; times in seconds after the first submission.
+    """One row per job, in the order of `Jobs`, with times in seconds after the first submission.
 
-    `job` is the row. `waited` is all time without quota, until the end of the run where a job has not ended; `held`
-    all time with it; `lost` progress that was thrown away, `overhead` checkpoints, restores and starts of pods.
-    `state` is ToCome, Waiting, Running, Finished or Deactivated, `reason` Kueue's word for why it waits. `slowdown` is
-    its life over its runtime, `bounded_slowdown` the same over 10 s at least. `counted` is false of those before the
-    warm-up. Columns that `Jobs` has beside these are kept. Resources, such as `nvidia.com/gpu`, are what each pod asks
-    for: multiply by `pods` for the whole job. Where the log has dates, `submit_time`, `first_start_time` and `end_time`
-    are times of the calendar (UTC), NaT for what did not happen.
+    | column | meaning |
+    | --- | --- |
+    | `job` | row number of the job |
+    | `queue`, `cluster_queue` | LocalQueue (`namespace/name`) and ClusterQueue |
+    | `priority`, `pods`, `runtime` | as in `Jobs`; `runtime` in seconds, NaN for a job that never ends |
+    | `submit`, `first_start`, `end` | time of submission, first admission and end; NaN if it did not happen |
+    | `waited`, `held` | total time without and with quota, until the end of the job or of the simulation |
+    | `first_wait` | time from submission to first admission; NaN without admission |
+    | `runs`, `evictions` | number of times the job got quota and lost it |
+    | `lost`, `overhead` | lost progress; time for checkpoints, restores and pod starts |
+    | `borrowed` | whether the last admission borrowed quota |
+    | `promised` | whether the job fitted into the free nominal quota of its ClusterQueue at submission |
+    | `flavor` | flavor of the first resource |
+    | `slowdown` | lifetime / runtime of a finished job |
+    | `bounded_slowdown` | the larger of 1 and lifetime / max(runtime, 10 s) of a finished job |
+    | `state` | `ToCome` (not yet submitted), `Waiting`, `Running`, `Finished` or `Deactivated` |
+    | `reason` | Kueue's reason why the job waits |
+    | `counted` | whether metrics include the job; `False` for jobs submitted during the warm-up |
+    | resources, such as `nvidia.com/gpu` | request of each pod, in thousandths for cpu; multiply by `pods` |
+    | `submit_time`, `first_start_time`, `end_time` | UTC timestamps if submissions are dates; NaT if not reached |
+
+    The table also keeps any other column of `Jobs`.
     """
 
 
 class RunsTable(Columns):
-    """A row an admission, in the order in which they were over; `preemptor` is the row of a job, or -1."""
+    """One row per admission, in the order in which the runs ended, with times in seconds after the first submission.
+
+    | column | meaning |
+    | --- | --- |
+    | `job`, `run` | row number of the job; number of the run, from 0 |
+    | `reserved`, `start`, `end` | time of quota reservation, admission and release of the quota |
+    | `flavors`, `assignment` | assigned flavors; code of the assignment |
+    | `outcome` | `Finished`, `Preempted`, `Evicted` or `Running` (at the end of the simulation) |
+    | `progress`, `lost`, `overhead` | kept progress, lost progress and overhead of the run, in seconds |
+    | `preemptor` | row number of the preempting job, or -1 |
+    | `rule` | preemption rule, such as `InClusterQueue` |
+    """
 
 
 class DecisionsTable(Columns):
-    """A row a decision, in order: QuotaReserved, Admitted, Evicted, Requeued, Finished, Deactivated."""
+    """One row per decision, in chronological order.
+
+    `kind` is QuotaReserved, Admitted, Evicted, Requeued, Finished or Deactivated. The other columns are `seconds` after
+    the first submission, `cycle`, `job` (row number), `cluster_queue`, `reason`, `rule` (of a preemption) and
+    `preemptor` (row number of a job, or -1).
+    """
 
 
 class UsageSeries(Columns):
-    """A row where what a ClusterQueue uses of a cell, has of it, or how many wait there changes.
+    """Usage of each ClusterQueue over time: one row per change of a value.
 
-    Amounts are thousandths for cpu. A value holds until the next row of the same queue and cell; before the first, all
-    is 0.
+    Columns are `seconds` after the first submission, `cluster_queue`, `cell` (`flavor/resource`), `used`, `nominal` and
+    `borrowed` quota, the number of `waiting` jobs, and the weighted `share`. Amounts are in thousandths for cpu. A
+    value applies until the next row with the same ClusterQueue and cell; before the first row, all values are 0.
     """
 
     def resample(self, step: Any, end: float | None = None) -> Columns:
-        """Means over steps of time, by queue and cell: `used`, `nominal`, `borrowed`, `waiting`, `share`."""
+        """Return time-weighted means over intervals of equal length.
+
+        Args:
+            step: The length of an interval, such as `1h` or a number of seconds.
+            end: The end of the last interval, in seconds; by default, the time of the last row.
+
+        Returns:
+            Columns `seconds` (the beginning of the interval), `cluster_queue`, `cell`, `used`, `nominal`, `borrowed`,
+            `waiting` and `share`.
+
+        Raises:
+            InvalidSpecError: `step` is not a time, or there are more than 10,000,000 intervals.
+        """
         from kueuepy.simulation.series import resample  # noqa: PLC0415 - only on use
 
         return resample(self, step, end)
 
 
 class IdleTable(Columns):
-    """By tree of cohorts and cell, what is free as far as those who wait there ask for it, where it changes.
+    """Free quota that waiting jobs requested, for each cohort tree, flavor and resource: one row per change.
 
-    `tree` is the root Cohort, or a ClusterQueue without one. A value holds until the next row; before the first it is
-    0.
+    Columns are `seconds` after the first submission, `tree` (the root Cohort, or a ClusterQueue without a cohort),
+    `cell` (`flavor/resource`) and `idle`, the smaller of the free quota and the total request of the waiting jobs.
+    Amounts are in thousandths for cpu. A value applies until the next row; before the first row it is 0.
     """
 
 
 class BlockedTable(Columns):
-    """By ClusterQueue, what it uses over what it is entitled to while jobs wait there; -1 while none does."""
+    """Ratio of used to entitled quota of each ClusterQueue while jobs wait there: one row per change.
+
+    Columns are `seconds` after the first submission, `cluster_queue` and `blocked`, which is -1 while no job waits.
+    """
 
 
 class ConsumedTable(Columns):
-    """Under admission fair sharing: the decayed usage of each LocalQueue, where it changes; cores for cpu."""
+    """Decayed usage of each LocalQueue under admission fair sharing: one row per change.
+
+    Columns are `seconds` after the first submission, `local_queue`, `resource` and `consumed`, in cores for cpu.
+    """
 
 
 class CyclesTable(Columns):
-    """A row a scheduling cycle: `seconds`, `cycle`, its `heads`, and how many were `admitted` and `evicted`."""
+    """One row per scheduling cycle.
+
+    Columns are `seconds` after the first submission, `cycle`, and the numbers of `heads`, `admitted` workloads and
+    `evicted` workloads.
+    """
 
 
 TABLES = ("jobs", "runs", "decisions", "usage", "consumed", "cycles", "idle", "blocked")
@@ -105,7 +160,7 @@ TABLES = ("jobs", "runs", "decisions", "usage", "consumed", "cycles", "idle", "b
 
 @checked_methods
 class Recorded:
-    """What a run has recorded: tables, and the integrals over time that figures come from."""
+    """The tables of a simulation, and the time integrals from which metrics are computed."""
 
     def __init__(
         self,
@@ -114,7 +169,14 @@ class Recorded:
         loops: tuple[PreemptionLoop, ...],
         facts: dict[str, Any],
     ) -> None:
-        """Holds what a run, or a folder of files, has given."""
+        """Store the tables and facts of a simulation, or of a directory of files.
+
+        Args:
+            tables: The tables by name, as in `TABLES`.
+            totals: Time integrals of the whole simulation, from the core.
+            loops: The preemption loops.
+            facts: Notes, duration, settings and counts.
+        """
         self.jobs, self.runs, self.decisions, self.usage, self.consumed, self.cycles = (tables[n] for n in TABLES[:6])
         self.idle, self.blocked = tables["idle"], tables["blocked"]
         self.totals, self.loops = totals, loops
@@ -130,7 +192,7 @@ class Recorded:
         self.wall: dict[str, float] = {}
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        """The same record: tables are never changed."""
+        """Return a copy that shares the tables, which are immutable."""
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__, wall=dict(self.wall))
         return twin
@@ -138,11 +200,14 @@ class Recorded:
     __copy__ = __deepcopy__
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the run that it came of, as `save` writes it."""
+        """Return the state without the simulation, which cannot be pickled."""
         return {**self.__dict__, "_run": None}
 
     def name_of(self, row: int) -> str:
-        """The name of a job.
+        """Return the name of a job's Workload.
+
+        Args:
+            row: The row number of the job.
 
         Raises:
             NotFoundError: There is no such row.

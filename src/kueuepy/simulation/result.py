@@ -1,4 +1,4 @@
-"""What came of a run: tables, figures, warnings."""
+"""The result of a simulation: tables, metrics and warnings."""
 
 from __future__ import annotations
 
@@ -65,26 +65,38 @@ _LONGEST = 10
 
 @checked_methods
 class Result(Recorded, Framed):
-    """What came of a run; a value.
+    """The result of a simulation.
 
-    A Result can be copied and pickled. Unpickled, it answers as one that `load_result` has read: it has no Scheduler.
+    A Result can be copied and pickled. A Result that was unpickled or loaded by `load_result` contains the same tables
+    and metrics, but methods that need a Scheduler raise `StateError`.
+
+    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
+    >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
+    >>> jobs = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)]
+    >>> result = simulate(cluster, jobs)
+    >>> result
+    <Result: 3 of 3 jobs finished in 2 h; wait 19 min 20 s on average, 58 min p95; 0 evictions>
+    >>> result.kpis.wait_mean
+    1160.0
 
     Attributes:
-        jobs: A row a job.
-        runs: A row an admission.
-        decisions: A row a decision.
-        usage: How usage, waiting and shares went.
-        consumed: The ledger of admission fair sharing.
-        cycles: A row a scheduling cycle, where they were recorded.
-        idle: What was free while somebody asked for it, by tree of cohorts; recorded with the usage.
-        blocked: How much of what it is entitled to a ClusterQueue used while jobs waited there; the same.
-        loops: Endless preemption that was found.
-        notes: What was left out, and how many rows.
-        seconds: How long the run took, in virtual time.
-        warmup: Where figures begin, in seconds.
-        settings: What was asked for.
-        stats: How many cycles, admissions and evictions there were.
-        wall: What it cost, in seconds of CPU.
+        jobs: One row per job; see `JobTable`.
+        runs: One row per admission; see `RunsTable`.
+        decisions: One row per decision; see `DecisionsTable`.
+        usage: Usage, number of waiting jobs and share of each ClusterQueue over time; see `UsageSeries`.
+        consumed: Decayed usage of each LocalQueue over time under admission fair sharing; see `ConsumedTable`.
+        cycles: One row per scheduling cycle; empty unless the simulation records cycles. See `CyclesTable`.
+        idle: Free quota that waiting jobs requested, by cohort tree, over time; see `IdleTable`. Recorded with the
+            usage.
+        blocked: Ratio of used to entitled quota of each ClusterQueue with waiting jobs, over time; see `BlockedTable`.
+            Recorded with the usage.
+        loops: The preemption loops that were found.
+        notes: Notes on rows of the input that were left out or changed: pairs of a reason and a number of rows.
+        seconds: Length of the simulation in seconds of virtual time.
+        warmup: Length of the warm-up in seconds; metrics exclude it.
+        settings: The arguments of the simulation; a dict if the result was loaded from files.
+        stats: Numbers of `workloads`, `cycles`, `admissions`, `evictions` and `finished` jobs.
+        wall: The CPU time of `simulate` in seconds, under `cpu_s`.
     """
 
     def __init__(
@@ -95,13 +107,21 @@ class Result(Recorded, Framed):
         facts: dict[str, Any],
         run: Prepared | None = None,
     ) -> None:
-        """Holds what `result_of` or `load_result` has gathered, and the run that it came of."""
+        """Store the tables and facts that `result_of` or `load_result` collected.
+
+        Args:
+            tables: The tables by name, as in `TABLES`.
+            totals: Time integrals of the whole simulation, from the core.
+            loops: The preemption loops.
+            facts: Notes, duration, settings and counts.
+            run: The simulation; `None` if the result was loaded from files.
+        """
         super().__init__(tables, totals, loops, facts)
         self._run = run
 
     @cached_property
     def kpis(self) -> Kpis:
-        """The figures of the whole run, from the warm-up on."""
+        """The metrics of the whole simulation after the warm-up."""
         return kpis_of(self)
 
     def figures(
@@ -113,17 +133,21 @@ class Result(Recorded, Framed):
         bound: float = BOUND,
         prices: Mapping[str, float] | None = None,
     ) -> Kpis:
-        """The figures of a window, or of some jobs.
+        """Return the metrics for a time window, or for some of the jobs.
 
         Args:
-            start: From when on; jobs count that were submitted then or later.
-            end: Until when.
-            where: A mask of jobs, or a function of the table of jobs.
-            bound: The least runtime of a bounded slowdown, in seconds.
-            prices: By flavor, the price of an hour and unit, for `cost`.
+            start: The beginning of the window, as a time after the first submission such as `2d` or a number of
+                seconds; the end of the warm-up by default. Only jobs submitted in the window count.
+            end: The end of the window (exclusive); the end of the simulation by default.
+            where: A boolean mask of shape (jobs,), or a function that returns one for the table of jobs. Only these
+                jobs count. By default, all jobs count.
+            bound: The smallest runtime for the bounded slowdown, in seconds; 10 by default.
+            prices: The price of one unit of a resource for one hour, by flavor, for the metric `cost`. A flavor without
+                a price costs nothing.
 
         Raises:
-            StateError: A window needs the usage, which was not recorded.
+            StateError: A time window needs the usage, which was not recorded.
+            InvalidSpecError: `start` or `end` is not a time.
         """
         low, high = _seconds("figures: start", start), _seconds("figures: end", end)
         mask = where(self.jobs) if isinstance(where, Callable) else where  # type: ignore[arg-type]
@@ -131,50 +155,76 @@ class Result(Recorded, Framed):
 
     @cached_property
     def queues(self) -> Columns:
-        """The figures of each ClusterQueue."""
+        """The metrics of each ClusterQueue, one row per ClusterQueue."""
         return by_queue(self)
 
     def by(self, column: str, start: Any = None, end: Any = None) -> Columns:
-        """The figures of jobs for each value of a column of jobs, as `user`, `kind` or `cluster_queue`.
+        """Return the metrics of the jobs for each value of a column, such as `user`, `kind` or `cluster_queue`.
 
         Args:
-            column: The column.
-            start: From when on; jobs count that were submitted then or later.
-            end: Until when.
+            column: The name of a column of the table of jobs.
+            start: The beginning of the window; only jobs submitted in the window count. By default, the whole
+                simulation.
+            end: The end of the window (exclusive); the end of the simulation by default.
+
+        Returns:
+            One row per value. Columns `used_hours`, `lost_hours` and `overhead_hours` multiply pod requests by time, in
+            hours.
 
         Raises:
-            NotFoundError: There is no such column.
+            NotFoundError: The table of jobs has no such column.
         """
         return by_column(self, column, _seconds("by: start", start), _seconds("by: end", end))
 
     def jain(self, by: str = "cluster_queue") -> float | None:
-        """Jain's index over ClusterQueues or any column of jobs: from 1, all got alike, to 1 over their number.
+        """Return Jain's fairness index over ClusterQueues, or over the values of another column of the table of jobs.
 
-        Compared is the dominant part of all quota that somebody's jobs held; of a ClusterQueue over its weight.
+        The index compares the dominant share of each group: the largest fraction of all nominal quota of a resource
+        that its jobs held. The share of a ClusterQueue is divided by its fair sharing weight.
+
+        Args:
+            by: The column; `cluster_queue` by default.
+
+        Returns:
+            A number between 1/n (one of n groups held all quota) and 1 (all shares are equal); `None` if no job held
+            quota.
+
+        Raises:
+            NotFoundError: The table of jobs has no such column.
         """
         return self.kpis.jain if by == "cluster_queue" else jain_by(self, by)
 
     def smallest_waiting(self, resource: str | None = None) -> Columns:
-        """By ClusterQueue over time, the least that a waiting job asks for: `seconds`, `cluster_queue`, `amount`.
+        """Return the smallest total request among the waiting jobs of each ClusterQueue over time.
 
-        An amount is of all pods of a job, in thousandths for cpu; -1 while nobody waits.
+        Args:
+            resource: The resource; by default, the first resource of the jobs.
+
+        Returns:
+            Columns `seconds`, `cluster_queue` and `amount`, with one row per change. The amount is the request of all
+            pods of a job, in thousandths for cpu. It is -1 while no job waits.
 
         Raises:
             StateError: The runs were not recorded.
+            InvalidSpecError: No job requests the resource.
         """
         return smallest_waiting(self, resource)
 
     def compare_recorded(self) -> Columns:
-        """First waits beside those of the log that the jobs come from: `recorded_wait`, `first_wait`, `difference`.
+        """Return the simulated first wait of each job and the wait recorded in the log.
+
+        Returns:
+            Columns `job`, `cluster_queue`, `recorded_wait`, `first_wait` and `difference` (simulated minus recorded),
+            with times in seconds. Each job with a recorded start has one row.
 
         Raises:
-            StateError: The log does not say when jobs started.
+            StateError: The log contains no start times.
         """
         return beside_recorded(self)
 
     @cached_property
     def waiting(self) -> tuple[Waiter, ...]:
-        """The ten jobs that have waited for longest at the end, and why."""
+        """The ten jobs that have waited longest among those still waiting at the end, with an explanation of each."""
         if self._run is None:
             return tuple(self._waiting)
         rows = longest_waiting(self, _LONGEST)
@@ -188,12 +238,12 @@ class Result(Recorded, Framed):
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before one trusts a figure."""
+        """Warnings to read before the metrics, such as a load over 1 or jobs that never finish."""
         return warnings_of(self, self.kpis)
 
     @cached_property
     def fingerprint(self) -> str:
-        """The SHA-256 of all columns of all tables: equal for equal runs."""
+        """The SHA-256 hash of all tables, as hexadecimal digits; identical simulations have identical hashes."""
         digest = hashlib.sha256()
         for name in TABLES:
             table: Columns = getattr(self, name)
@@ -204,107 +254,123 @@ class Result(Recorded, Framed):
         return digest.hexdigest()
 
     def tidy(self) -> Columns:
-        """Return the figures of the run and of each ClusterQueue, one value a row, as plotting libraries take them.
+        """Return the metrics of the simulation and of each ClusterQueue, one value per row, for plotting libraries.
 
-        Columns are `cluster_queue` (`all` for the whole run), `figure`, `cell` (flavor/resource, or empty), `value` and
-        `unit`. Values are in the units of `Kpis`, also where a notebook shows others: waits in seconds.
+        Returns:
+            Columns `cluster_queue` (`all` for the whole simulation), `figure` (the metric), `cell` (`flavor/resource`,
+            or empty), `value` and `unit`. Values have the units of `Kpis`; for example, waits are in seconds.
         """
         return tidy(self, dict(self.kpis.rows()))
 
     def to_table(self) -> Columns:
-        """Return `tidy()`; the single tables are `jobs`, `runs`, `decisions`, `usage` and so on."""
+        """Return `tidy()`; other tables are attributes, such as `jobs`, `runs`, `decisions` and `usage`."""
         return self.tidy()
 
     @property
     def preemptions(self) -> Columns:
-        """Who evicted whom: victim and preemptor (ClusterQueues), rule, count, and what was lost by cell, in hours."""
+        """The evictions by ClusterQueue of the victim, ClusterQueue of the preemptor, and preemption rule.
+
+        Columns are `victim`, `preemptor`, `rule`, `count`, and for each flavor and resource `lost_hours`: the progress
+        lost, multiplied by the quota held, in hours. Evictions that are not preemptions have no preemptor and no rule.
+        """
         from kueuepy.simulation.groups import preemptions  # noqa: PLC0415 - only on use
 
         return preemptions(self)
 
     @property
     def scheduler(self) -> Scheduler:
-        """The Scheduler at the end of the run.
+        """The Scheduler at the end of the simulation.
 
         Raises:
-            StateError: The result was read from files.
+            StateError: The result was unpickled or loaded from files.
         """
         return scheduler_of(self._given())
 
     def shares_and_usage(self) -> tuple[dict[str, float], dict[str, dict[str, int]]]:
-        """The weighted share and the usage by cell of each ClusterQueue at the end of the run."""
+        """Return the weighted share and the usage of each ClusterQueue at the end of the simulation.
+
+        Returns:
+            The weighted shares by ClusterQueue, and the usage by ClusterQueue and `flavor/resource`, in thousandths for
+            cpu.
+
+        Raises:
+            StateError: The result was unpickled or loaded from files.
+        """
         engine = session_of(self.scheduler).engine
         return engine.shares(), engine.usage()
 
     def at(self, when: Any) -> Scheduler:
-        """The Scheduler of a moment of the run, to ask and explain: it is run again until then.
+        """Return the Scheduler at a time of the simulation; the simulation is repeated up to this time.
 
         Args:
-            when: After the first submission, as `2d`, `2d 14:00` or seconds.
+            when: A time after the first submission, such as `2d`, `2d 14:00` or a number of seconds.
 
         Raises:
-            StateError: The result was read from files.
+            StateError: The result was unpickled or loaded from files.
+            InvalidSpecError: `when` is not a time.
         """
         return scheduler_of(self._given().until(when))
 
     def fragmentation(
         self, topology: str, sizes: Iterable[Mapping[str, QuantityText]], *, flavor: str | None = None, step: Any = None
     ) -> FragmentationSeries:
-        """The largest jobs that a topology could have placed, over time: it is run again, and asked after each step.
+        """Return the size of the largest jobs that fitted into a topology over time.
+
+        The method repeats the simulation and measures at regular intervals.
 
         Args:
-            topology: The Topology.
-            sizes: What each pod of a job asks for, such as `[{"nvidia.com/gpu": 1}, {"nvidia.com/gpu": 8}]`.
-            flavor: Which ResourceFlavor's nodes, where several have the topology.
-            step: As `1h` or seconds; a hundredth of the run without it.
+            topology: The name of the Topology.
+            sizes: The requests of one pod for each job size, such as `[{"nvidia.com/gpu": 1}, {"nvidia.com/gpu": 8}]`.
+            flavor: The ResourceFlavor whose nodes to consider; required if several flavors use the topology.
+            step: The interval, such as `1h` or a number of seconds; 1/100 of the length of the simulation by default.
 
         Raises:
-            NotFoundError: No flavor has the topology, or it is not there.
-            InvalidSpecError: A request is no amount, or the step no time.
-            StateError: The result was read from files, or the levels of the topology change in the run.
+            NotFoundError: The Topology does not exist, or no flavor uses it.
+            InvalidSpecError: A request is not a quantity, or the interval is not a time.
+            StateError: The result was unpickled or loaded from files, or the levels of the topology change during the
+                simulation.
         """
         from kueuepy.simulation.places import fragmentation_of  # noqa: PLC0415 - only on use
 
         return fragmentation_of(self._given(), topology, sizes, flavor=flavor, step=step, end=self.seconds)
 
-    # Pictures.
-
     @property
     def plot(self) -> Plots:
-        """Pictures as Axes of matplotlib: `result.plot.usage()`, `waits`, `queue`, `gantt`, `shares`, `preemptions`."""
+        """Pictures as matplotlib Axes: `result.plot.usage()`, `waits`, `queue`, `gantt`, `shares`, `preemptions`."""
         return Plots(self)
 
     @property
     def chart(self) -> Charts:
-        """The same pictures as charts of altair."""
+        """The pictures of `plot` as Altair charts."""
         return Charts(self)
 
     @spelled_out(PictureOptions)
     def picture(self, name: PictureName = "usage", **options: Unpack[PictureOptions]) -> Picture:
-        """A picture as SVG, without a library.
+        """Return a picture as SVG; no plotting library is needed.
 
         Args:
-            name: `usage`, `queue`, `shares`, `waits`, `gantt`, `preemptions` or `slowdown_by_size`.
-            options: As `result.plot` takes them, as `flavor_resource="h100/nvidia.com/gpu"` or `by="user"`.
+            name: `usage` (the default), `queue`, `shares`, `waits`, `gantt`, `preemptions` or `slowdown_by_size`.
+            options: The arguments of the method of `plot` with the same name, such as `flavor_resource="h100/nvidia.com/gpu"`.
 
         Raises:
             InvalidSpecError: There is no such picture.
-            StateError: It needs a table that was not recorded.
+            StateError: The picture needs a table that was not recorded.
         """
         return drawn(self, name, **options)
 
     def _given(self) -> Prepared:
         if self._run is None:
-            raise StateError("result: was read from files or unpickled; run it again to ask for a Scheduler")
+            raise StateError("result: was loaded from files or unpickled; run the simulation again to get a Scheduler")
         return self._run
 
-    # Files.
-
     def save(self, directory: str | os.PathLike[str]) -> None:
-        """Writes a Parquet file for each table, and `result.json`.
+        """Write the result to a directory: one Parquet file per table, and `result.json`.
+
+        Args:
+            directory: The directory, which is created if necessary. Existing files are overwritten.
 
         Raises:
-            StateError: They cannot be written.
+            StateError: A file cannot be written.
             UnsupportedError: pyarrow is not installed.
         """
         from kueuepy.simulation.arrow import write_table  # noqa: PLC0415 - only on use
@@ -335,7 +401,7 @@ class Result(Recorded, Framed):
             raise StateError(f"{folder}: result.json: cannot be written: {error.strerror}") from error
 
     def __repr__(self) -> str:
-        """Warnings first, then what came of it in numbers."""
+        """Return the warnings and a one-line summary."""
         kpis = self.kpis
         finished = f"{kpis.finished} of {counted(kpis.jobs, 'job')} finished in {span_text(self.seconds)}"
         wait = f"wait {span_text(kpis.wait_mean)} on average, {span_text(kpis.wait_p95)} p95"
@@ -343,17 +409,17 @@ class Result(Recorded, Framed):
         return "\n".join([*(f"warning: {text}" for text in self.warnings), numbers])
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """Warnings first, then the figures."""
-        warned = [Sheet(("to know before",), [(text,) for text in self.warnings])] if self.warnings else []
+        """Return the warnings and the metrics as tables for display."""
+        warned = [Sheet(("warning",), [(text,) for text in self.warnings])] if self.warnings else []
         return (*warned, *self.kpis.sheets())
 
     def _repr_html_(self) -> str:
-        """For notebooks: usage and waits as pictures, warnings and figures."""
+        """Return pictures of usage and waits, the warnings and the metrics, for notebooks."""
         shown = [self.picture(name)._repr_html_() for name in ("usage", "waits") if name == "waits" or len(self.usage)]
         return "".join([*shown, repr_html(self)])
 
     def __str__(self) -> str:
-        """Warnings, and a line for each figure."""
+        """Return the warnings and one line per metric."""
         return "\n".join([*(f"warning: {text}" for text in self.warnings), str(self.kpis)])
 
 
@@ -362,7 +428,7 @@ def _seconds(where: str, when: Any) -> float | None:
 
 
 def plain(value: Any) -> Any:
-    """A setting as JSON holds it."""
+    """Convert a setting to a value that JSON can represent."""
     if isinstance(value, msgspec.Struct):
         return {"kind": type(value).__name__, **{name: plain(getattr(value, name)) for name in value.__struct_fields__}}
     if isinstance(value, Mapping):
@@ -371,13 +437,13 @@ def plain(value: Any) -> Any:
         return sorted(map(plain, value), key=str)
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
-    if hasattr(value, "tolist"):  # an array or number of NumPy, or a column of a frame: all of its values
+    if hasattr(value, "tolist"):  # a NumPy array or number, or a column of a DataFrame
         return plain(value.tolist())
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def _bytes_of(values: Any) -> tuple[bytes, ...]:
-    """What a column holds: of names those that occur, sorted, and the place of each row among them."""
+    """Return the bytes of a column for the fingerprint; the order of unused or unsorted names does not matter."""
     if not isinstance(values, Categorical):
         texts = values.dtype == object
         return ("\0".join(map(str, values.tolist())).encode() if texts else values.tobytes(),)
@@ -390,10 +456,25 @@ def _bytes_of(values: Any) -> tuple[bytes, ...]:
 
 @checked
 def load_result(directory: str | os.PathLike[str]) -> Result:
-    """The result that `Result.save` has written.
+    """Load a result that `Result.save` wrote.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
+    >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
+    >>> result = simulate(cluster, [{"queue": "team", "submit": 0, "runtime": "1h", "gpu": 1}])
+    >>> with TemporaryDirectory() as directory:
+    ...     result.save(directory)
+    ...     load_result(directory).fingerprint == result.fingerprint
+    True
+
+    Args:
+        directory: The directory that was passed to `Result.save`.
+
+    Returns:
+        The result; methods that need a Scheduler raise StateError.
 
     Raises:
-        InvalidSpecError: There is none, or it is damaged.
+        InvalidSpecError: A file is missing or damaged.
         UnsupportedError: pyarrow is not installed.
     """
     from kueuepy.simulation.arrow import read_table  # noqa: PLC0415 - only on use

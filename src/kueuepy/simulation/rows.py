@@ -1,4 +1,4 @@
-"""Rows of jobs: in the order of the core, and by name."""
+"""Row numbers of jobs: in the order of the core, and by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def ordered(columns: dict[str, Any], order: NDArray[np.int64]) -> dict[str, Any]:
-    """The columns with their rows in this order, and the row of each unless that is its place."""
+    """Reorder the rows of columns for the core; a column `row` is added unless the order does not change."""
     if not bool((order[1:] > order[:-1]).all()):
         columns = {"row": np.arange(len(order), dtype=np.int32), **columns}
         columns = {name: column[order] for name, column in columns.items()}
@@ -26,16 +26,16 @@ def ordered(columns: dict[str, Any], order: NDArray[np.int64]) -> dict[str, Any]
 
 
 def rows_of_names(table: JobColumns) -> dict[str, int]:
-    """The row of each name; of equal names, in namespaces of their own, the last."""
+    """Return the row of each name; if namespaces share a name, the last row."""
     names = table["name"].tolist() if "name" in table.names else ()
     return {str(name): row for row, name in enumerate(names)}
 
 
 def priority_of(change: Priority) -> int:
-    """The priority, as a number of the core.
+    """Return the new priority of a `Priority` event.
 
     Raises:
-        InvalidSpecError: It is no whole number of 32 bits.
+        InvalidSpecError: The priority is not a 32-bit integer.
     """
     value: Any = change.priority
     found = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
@@ -45,5 +45,5 @@ def priority_of(change: Priority) -> int:
 
 
 def row_of(name: str) -> int | None:
-    """The row of a job by the name that it has where none is given."""
+    """Return the row of a job from its generated name, such as `j0000017`; `None` for any other name."""
     return int(name[1:]) if name[:1] == "j" and name[1:].isdigit() else None

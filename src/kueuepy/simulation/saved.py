@@ -1,4 +1,4 @@
-"""The file `result.json`: all of a result that is in no table, with a checksum, and checked when it is read."""
+"""The file `result.json` with the facts of a result that are not in tables; a checksum protects it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Totals(TypedDict):
 
 
 class Facts(TypedDict):
-    """What `result.json` holds beside its format and its checksum."""
+    """The content of `result.json`, except its format and its checksum."""
 
     seconds: float
     warmup: float

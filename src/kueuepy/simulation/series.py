@@ -1,4 +1,4 @@
-"""Values that hold until the next row: how long each does, and means over steps of time."""
+"""Step functions: durations of values, integrals, and means over intervals."""
 
 from __future__ import annotations
 
@@ -17,13 +17,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_STEPS = 10_000_000
-"""The largest number of steps of time in a table."""
+"""The largest number of intervals in a table."""
 
 
 def series_of(
     table: Columns, by: tuple[str, str] = ("cluster_queue", "flavor_resource")
 ) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
-    """By two columns of names, as queue and cell, the rows in order."""
+    """Yield the rows for each pair of names in two columns, such as ClusterQueue and `flavor/resource`.
+
+    Args:
+        table: A table in chronological order.
+        by: The names of the two columns.
+    """
     first, second = table[by[0]], table[by[1]]
     key = first.codes.astype(np.int64) * max(1, len(second.names)) + second.codes
     order = np.argsort(key, kind="stable")
@@ -35,7 +40,14 @@ def series_of(
 def pieces(
     usage: Columns, low: float, high: float, end: float
 ) -> Iterator[tuple[str, str, NDArray[np.int64], NDArray[np.float64]]]:
-    """By queue and cell, its rows, and for how many seconds of the window each holds."""
+    """Yield the rows of each ClusterQueue and `flavor/resource`, and the seconds that each row covers in a window.
+
+    Args:
+        usage: The table of usage.
+        low: The beginning of the window, in seconds.
+        high: The end of the window, in seconds.
+        end: The end of the simulation, in seconds.
+    """
     for queue, cell, rows in series_of(usage):
         begin = usage["seconds"][rows]
         until = np.append(begin[1:], max(end, high))
@@ -43,15 +55,21 @@ def pieces(
 
 
 def integral_to(begin: NDArray[Any], values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the integral of values up to each edge; a value holds from its beginning to the next one."""
-    # Of whole pieces before the edge, and of the one under way.
+    """Return the integral of a step function up to each edge; a value applies from its time to the next one.
+
+    Args:
+        begin: The times of the values.
+        values: The values.
+        edges: The upper limits of the integrals.
+    """
+    # Sum of the complete steps before the edge, plus the incomplete one.
     total = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(begin))])
     place = np.searchsorted(begin, edges, side="right") - 1
     return np.where(place >= 0, total[place] + values[place] * (edges - begin[place]), 0.0)
 
 
 def resample(usage: Columns, step: Any, end: float | None = None) -> Columns:
-    """Time-weighted means over steps, by queue and cell; the last step ends with the last row, or at `end`."""
+    """Return time-weighted means over intervals; see `UsageTable.resample`."""
     width = span("resample", step) / SECOND
     last = float(usage["seconds"].max(initial=0.0)) if end is None else end
     _require_few("resample", max(last, width), width)
@@ -83,7 +101,7 @@ def resample(usage: Columns, step: Any, end: float | None = None) -> Columns:
 
 
 def _require_few(where: str, seconds: float, step: float) -> None:
-    """Refuses steps of which there are too many for a table.
+    """Check that a table does not get too many intervals.
 
     Raises:
         InvalidSpecError: There are more than `MOST_STEPS`.
@@ -95,7 +113,13 @@ def _require_few(where: str, seconds: float, step: float) -> None:
 
 
 def sampled(usage: Columns, step: float, end: float) -> dict[str, Any]:
-    """The columns of usage after each step of so many seconds, from 0 to the end, by queue and cell."""
+    """Return the columns of usage sampled at regular times, for each ClusterQueue and `flavor/resource`.
+
+    Args:
+        usage: The table of usage.
+        step: The time between two samples, in seconds.
+        end: The end of the simulation, in seconds.
+    """
     _require_few("record: usage", end, step)
     at = np.arange(0.0, end + step * 1e-9, step)
     rows, times = [np.zeros(0, np.int64)], [np.zeros(0)]

@@ -1,4 +1,4 @@
-"""Jobs that ask for the same are one shape: what the core gets are codes and some hundred Workloads."""
+"""Shapes: jobs with equal requests share one shape, so that the core receives codes and few Workloads."""
 
 from __future__ import annotations
 
@@ -25,16 +25,21 @@ if TYPE_CHECKING:
 Gates = tuple[tuple[str, bool], ...] | None
 _SMALL = 1 << 20
 _KEPT = 1 << 14
-"""So many shapes are kept, for the next run of the same jobs or of others like them."""
+"""The number of Workloads and pod sets that are cached for the next simulation."""
 
 
 def shapes_of(
     jobs: JobColumns, flavors: Sequence[ResourceFlavor], gates: dict[str, bool] | None = None
 ) -> tuple[list[Workload], NDArray[np.int32]]:
-    """A Workload without name for each shape, and the shape of each row.
+    """Return an unnamed Workload for each shape, and the index of the shape of each row.
+
+    Args:
+        jobs: The jobs.
+        flavors: The ResourceFlavors of the cluster, for the column `flavor`.
+        gates: The feature gates of the cluster; defaults if `None`.
 
     Raises:
-        InvalidSpecError: A shape is no valid Workload, or names a flavor that no label tells from others.
+        InvalidSpecError: A shape is not a valid Workload, or node labels do not distinguish its flavor from the others.
     """
     codes, size = _of_rows(jobs)
     first = np.full(size, len(jobs), np.int64)
@@ -45,22 +50,22 @@ def shapes_of(
 
 
 class KnownShapes:
-    """The shapes of a run by what they ask for, so that equal ones are found however they were submitted."""
+    """The shapes of a simulation, indexed by their content, so that equal shapes share an index."""
 
     def __init__(self, shapes: Sequence[Workload]) -> None:
-        """Knows these, by their places."""
+        """Add the shapes; their indices are their positions."""
         self._places: dict[bytes, int] = {}
         self._size = 0
         self.add(shapes)
 
     def add(self, shapes: Sequence[Workload]) -> None:
-        """Knows more shapes, whose places follow."""
+        """Add more shapes, with the indices that follow."""
         for place, shape in enumerate(shapes, self._size):
             self._places.setdefault(_key(shape), place)
         self._size += len(shapes)
 
     def find(self, shapes: Sequence[Workload]) -> tuple[list[Workload], NDArray[np.int32]]:
-        """The shapes that are not known yet, each once, and the places of all once those are added."""
+        """Return the unknown shapes without duplicates, and the indices of all shapes after adding them."""
         fresh: dict[bytes, Workload] = {}
         added: dict[bytes, int] = {}
         places = np.empty(len(shapes), np.int32)
@@ -74,20 +79,20 @@ class KnownShapes:
 
 
 def _key(shape: Workload) -> bytes:
-    """What two shapes have in common that are one: all but what tells Workloads apart."""
+    """Return a key that is equal for equal shapes; it ignores the fields that identify a Workload."""
     unnamed = msgspec.structs.replace(shape, name="", uid="", creation_timestamp=None, status=None)
     return msgspec.msgpack.encode(unnamed, enc_hook=repr)
 
 
 def _columns(jobs: JobColumns) -> dict[str, Any]:
-    """What shapes differ in; of rows that a template makes, the template alone."""
+    """Return the columns that determine the shape; jobs from a template differ in the template only."""
     names = ("queue", "priority", "pods", "min_pods", "flavor", "limit", "template", *jobs.resources)
     found = {name: jobs[name] for name in names if name in jobs.names}
     return {name: c.codes if isinstance(c, Categorical) else c for name, c in found.items()}
 
 
 def _of_rows(jobs: JobColumns) -> tuple[NDArray[np.int64], int]:
-    """The number of the shape of each row, and how many there are."""
+    """Return the code of the shape of each row, and the number of shapes."""
     codes, size = np.zeros(len(jobs), np.int64), 1
     for column in _columns(jobs).values():
         own, count = _codes(column)
@@ -118,14 +123,14 @@ def _dense(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
 
 
 class _Reader:
-    """Reads shapes off rows."""
+    """Builds the Workload of a shape from a row."""
 
     def __init__(self, jobs: JobColumns, labels: dict[str, Any], gates: Gates) -> None:
         self._jobs, self._labels, self._gates, self._resources = jobs, labels, gates, jobs.resources
         self._pod_sets: dict[tuple[Any, ...], PodSet] = {}
 
     def _of_pods(self, row: int) -> tuple[Any, ...]:
-        """What makes the pods of a row: how many, the fewest, what each asks for, and labels of nodes."""
+        """Return the properties of the pods of a row: number, smallest number, requests and node labels."""
         jobs = self._jobs
         requests = tuple((name, amount) for name in self._resources if (amount := int(jobs[name][row])))
         fewest = _value(jobs, "min_pods", row, NEVER)
@@ -139,21 +144,29 @@ class _Reader:
         if template >= 0:
             return msgspec.structs.replace(jobs.templates[template], status=None)
         of_pods = self._of_pods(row)
-        # A name of one's own may be none; the shape of other jobs can be that of an earlier run.
+        # A user's name is included because it must be validated; generated names are valid and would defeat the cache.
         name = jobs.name_of(row) if "name" in jobs.names else name_of_row(0)
         facts = (_value(jobs, "priority", row, 0), _value(jobs, "limit", row, NEVER))
         try:
             found = _made(name, str(jobs["queue"][row]), facts, of_pods, self._gates)
         except InvalidSpecError as error:
             raise InvalidSpecError(f"jobs row {row}: {error}") from None
-        # Equal pod sets are one object: the core tells the class of a Workload by that of its pod template.
+        # Equal pod sets must be one object: the core identifies the class of a Workload by it.
         pod_set = self._pod_sets.setdefault(of_pods, found.pod_sets[0])
         return found if pod_set is found.pod_sets[0] else msgspec.structs.replace(found, pod_sets=(pod_set,))
 
 
 @lru_cache(_KEPT)
 def _made(name: str, of_queue: str, facts: tuple[int, int], of_pods: tuple[Any, ...], gates: Gates) -> Workload:
-    """A Workload that is valid, with these facts: its priority, and how long it may run, in nanoseconds."""
+    """Return a validated Workload.
+
+    Args:
+        name: The name of the Workload.
+        of_queue: The LocalQueue, `namespace/name`.
+        facts: Its priority, and its limit in nanoseconds.
+        of_pods: The properties of its pods.
+        gates: The feature gates.
+    """
     namespace, _, queue = of_queue.partition("/")
     priority, limit = facts
     workload = Workload(
@@ -173,7 +186,7 @@ def _made(name: str, of_queue: str, facts: tuple[int, int], of_pods: tuple[Any, 
 def _pod_set(
     count: int, fewest: int | None, requests: tuple[tuple[str, int], ...], selector: tuple[tuple[str, str], ...] | None
 ) -> PodSet:
-    """Pods that ask for these amounts, in thousandths for cpu, on nodes with these labels."""
+    """Return a pod set; requests are in thousandths for cpu."""
     amounts = {name: f"{amount}m" if name == "cpu" else amount for name, amount in requests}
     return PodSet.of(
         count=count, requests=amounts, min_count=fewest, node_selector=None if selector is None else dict(selector)
@@ -185,7 +198,7 @@ def _value(jobs: JobColumns, name: str, row: int, default: int) -> int:
 
 
 def _selector(flavor: str, row: int, labels: dict[str, Any]) -> dict[str, str]:
-    """Labels of the flavor that no other flavor has all of."""
+    """Return the node labels of a flavor, which must not be a subset of another flavor's labels."""
     if flavor not in labels:
         raise InvalidSpecError(
             f'jobs row {row}, column "flavor": "{flavor}" names no ResourceFlavor; '

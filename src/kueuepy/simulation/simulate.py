@@ -1,4 +1,4 @@
-"""A run of jobs on a cluster in virtual time, as a whole or step by step."""
+"""Simulations of jobs on a cluster in virtual time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Method = TypeVar("Method", bound="Callable[..., Any]")
 
 
 def _alone(method: Method) -> Method:
-    """Makes a method of Simulation raise StateError while another thread is in one of the same run."""
+    """Make a method of Simulation raise StateError while another thread runs a method of the same object."""
 
     @wraps(method)
     def alone(self: Simulation, *arguments: Any, **named: Any) -> Any:
@@ -47,17 +47,28 @@ def _alone(method: Method) -> Method:
 
 _UNDER_WAY, _OVER = 1, 2
 _WORK = 512
-"""Heads and events between two looks at the clock: about a millisecond."""
+"""Heads and events processed between two readings of the wall clock; about a millisecond of work."""
 _MODEL, _CLOCK, _RECORD = RunModel(), Clock(), Recording()
 
 
 @checked_methods
 class Simulation:
-    """A run that goes on moment by moment; `simulate` runs it to its end.
+    """A simulation that runs step by step; `simulate` runs one to its end.
 
-    One thread at a time may use it: a call while another thread is in one raises `StateError`. Threads that each work
-    on a `fork` of their own do not disturb each other. `copy.copy` and `copy.deepcopy` are `fork`; a Simulation cannot
-    be pickled, its `result` can.
+    Only one thread at a time may use a Simulation. A method raises `StateError` while another thread runs a method of
+    the same object. Threads that each work on their own `fork` do not affect each other. `copy.copy` and
+    `copy.deepcopy` return a `fork`. A Simulation cannot be pickled, but its `result` can.
+
+    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+    >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
+    >>> jobs = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)]
+    >>> simulation = Simulation(cluster, jobs)
+    >>> simulation.run("30m")
+    >>> simulation.states.tolist()  # two jobs run, one waits
+    [2, 2, 1]
+    >>> simulation.run()
+    >>> simulation.result().kpis.finished
+    3
     """
 
     def __init__(
@@ -76,7 +87,26 @@ class Simulation:
         on_loop: OnLoop = "hold",
         missing: Missing = "error",
     ) -> None:
-        """Prepares the run; see `simulate`."""
+        """Prepare a simulation; no virtual time passes yet.
+
+        Args:
+            cluster: The cluster, Scheduler or Fleet; see `simulate`.
+            jobs: The jobs to simulate; see `simulate`.
+            model: The cost of an eviction.
+            events: Changes during the simulation.
+            clock: The duration of a scheduling cycle.
+            delays: Delays of admission checks and pod starts, and node failures.
+            until: Time after the first submission at which the simulation stops; `None` for no limit.
+            warmup: Length of the warm-up after the first submission. Metrics exclude it.
+            seed: Seed of the random number generator for delays.
+            record: The tables to record.
+            on_loop: The response to a preemption loop: `hold`, `stop` or `raise`.
+            missing: How to treat jobs whose LocalQueue does not exist: `error`, `skip` or `wait`.
+
+        Raises:
+            InvalidSpecError: An argument is invalid; the message names the row of an invalid job.
+            NotFoundError: A job names a LocalQueue that does not exist, and `missing` is `error`.
+        """
         self._turn = Turn("this Simulation")
         chosen: Any = delays if isinstance(delays, dict) else tuple(delays)
         settings = Settings(model, tuple(events), clock, chosen, until, warmup, seed, record, on_loop, missing)
@@ -90,30 +120,35 @@ class Simulation:
     @property
     @_alone
     def jobs(self) -> JobColumns:
-        """The jobs, and after them the workloads that were in the Scheduler already."""
+        """The jobs, followed by the workloads that the Scheduler already contained."""
         return self._run.jobs
 
     @property
     def settings(self) -> Settings:
-        """What was asked for."""
+        """The arguments of the simulation, except the cluster and the jobs."""
         return self._run.settings
-
-    # Going on.
 
     @property
     @_alone
     def now(self) -> float:
-        """Seconds of virtual time after the first submission."""
+        """The current virtual time, in seconds after the first submission."""
         return float(max(0, self._run.now - self._run.core.stats["start"])) / SECOND
 
     @_alone
     def run(self, until: Time = None, *, progress: Callable[[Progress], None] | bool | None = False) -> None:
-        """Goes on to this time after the first submission, or until nothing happens any more.
+        """Advance to a time, or until no event is left.
 
-        Ctrl-C is heard, and leaves the run where it was.
+        Ctrl-C interrupts the method; the simulation keeps its state and can continue.
+
+        Args:
+            until: Time after the first submission, such as `2d` or a number of seconds. By default, run until no event
+                is left, or until the `until` of the simulation.
+            progress: A function that receives a `Progress` at most ten times a second. `True` shows a progress bar if
+                tqdm is installed, and `None` shows one in a notebook or terminal only. By default, progress is not
+                reported.
 
         Raises:
-            LoopError: Preemption goes round, and the run was told to raise.
+            LoopError: Preemption loops, and `on_loop` is `raise`.
         """
         run = self._run
         end = run.end_of(until)
@@ -128,10 +163,16 @@ class Simulation:
 
     @_alone
     def run_for(self, seconds: float) -> bool:
-        """Goes on for about so long by the clock on the wall; whether anything is left.
+        """Advance for about this much wall-clock time.
+
+        Args:
+            seconds: The wall-clock time in seconds.
+
+        Returns:
+            Whether events are left.
 
         Raises:
-            LoopError: Preemption goes round, and the run was told to raise.
+            LoopError: Preemption loops, and `on_loop` is `raise`.
         """
         end = time.perf_counter() + seconds
         while goes_on := self._run.core.advance(_WORK):
@@ -142,10 +183,13 @@ class Simulation:
 
     @_alone
     def step(self) -> bool:
-        """Goes on by one moment: what happens then, and the cycles that follow; whether anything happened.
+        """Advance to the next time at which an event occurs, and run the scheduling cycles that follow it.
+
+        Returns:
+            Whether an event occurred; `False` if no event is left.
 
         Raises:
-            LoopError: Preemption goes round, and the run was told to raise.
+            LoopError: Preemption loops, and `on_loop` is `raise`.
         """
         while (went := self._run.core.step()) == _UNDER_WAY:
             pass
@@ -154,39 +198,41 @@ class Simulation:
 
     @_alone
     def apply(self, thing: Any) -> None:
-        """Changes something at the moment that the run has come to; the next step decides with it.
+        """Apply a change at the current virtual time; the next step takes it into account.
 
         Args:
-            thing: An object, an `Edit`, or a `Delete`, `Finish`, `Evict` or `Priority`.
+            thing: A Kueue object to create or replace, an `Edit`, or a `Delete`, `Finish`, `Evict` or `Priority`.
 
         Raises:
-            InvalidSpecError: It is none of these.
-            NotFoundError: It names no job, or an edit no object.
+            InvalidSpecError: `thing` has another type, or the object is invalid.
+            NotFoundError: `thing` names a job that does not exist, or an `Edit` matches no object.
         """
         self._run.apply(thing)
 
     @_alone
     def submit(self, jobs: JobColumns | Iterable[Any]) -> None:
-        """Gives it more jobs, which come at their submission, or now if that is over.
+        """Submit more jobs.
+
+        A job arrives at its submission time, or at the current virtual time if its submission time has passed.
 
         Args:
-            jobs: One or many, in any form that `simulate` takes.
+            jobs: One or more jobs in any form that `simulate` accepts.
 
         Raises:
-            InvalidSpecError: A job is not valid.
-            NotFoundError: A job names a LocalQueue that is not there.
-            DuplicateError: There is a job of the same name.
+            InvalidSpecError: A job is invalid.
+            NotFoundError: A job names a LocalQueue that does not exist, and `missing` is `error`.
+            DuplicateError: Another job has the same name.
         """
         self._run.submit(jobs)
 
     def _check_loop(self) -> None:
         if self._run.core.stats["stopped"] and self.settings.on_loop == "raise":
             loops = self.result().loops
-            raise LoopError(f"simulate: {loops[0]}" if loops else "simulate: preemption goes round")
+            raise LoopError(f"simulate: {loops[0]}" if loops else "simulate: preemption loop")
 
     @_alone
     def progress(self) -> Progress:
-        """How far it has come."""
+        """Return the progress of the simulation: virtual time and numbers of jobs, admissions and evictions."""
         stats = self._run.core.stats
         return Progress(
             stats["finished"],
@@ -200,48 +246,48 @@ class Simulation:
     @property
     @_alone
     def states(self) -> Any:
-        """By row, whether a job is still to come (0), waits (1), runs (2), has finished (3) or is deactivated (4)."""
+        """The state of each job, in row order: 0 not yet submitted, 1 waiting, 2 running, 3 finished, 4 deactivated."""
         return self._run.states
 
     @_alone
     def fork(self) -> Simulation:
-        """Another run from here; what happens to one of the two is not seen by the other."""
+        """Return an independent copy of the simulation at its current virtual time."""
         twin = Simulation.__new__(Simulation)
-        twin._turn = Turn("this Simulation")  # noqa: SLF001 - of its own class
-        twin._run = self._run.copy()  # noqa: SLF001 - of its own class
+        twin._turn = Turn("this Simulation")  # noqa: SLF001 - same class
+        twin._run = self._run.copy()  # noqa: SLF001 - same class
         return twin
 
     def __copy__(self) -> Simulation:
-        """The same as `fork`."""
+        """Return a `fork`."""
         return self.fork()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Simulation:
-        """The same as `fork`."""
+        """Return a `fork`."""
         return self.fork()
 
     def __reduce__(self) -> Never:
-        """Is refused.
+        """Refuse to be pickled.
 
         Raises:
-            UnsupportedError: A run cannot be pickled.
+            UnsupportedError: Always; a Simulation cannot be pickled.
         """
         raise UnsupportedError("a Simulation cannot be pickled; pickle its result(), or the cluster and the jobs")
 
     @property
     @_alone
     def scheduler(self) -> Scheduler:
-        """The Scheduler of this moment, to ask and explain; what is done to it is not seen by the run."""
+        """A copy of the Scheduler at the current virtual time; changes to the copy do not affect the simulation."""
         at_now = getattr(self._run, "fleet_scheduler", None)
         return scheduler_of(self._run) if at_now is None else at_now()
 
     @_alone
     def result(self) -> Result:
-        """What came of it until now."""
+        """Return the result up to the current virtual time; the simulation can continue afterwards."""
         return _result_of(self._run.copy())
 
     @_alone
     def close(self) -> Result:
-        """What came of it until now, without a copy: it cannot go on."""
+        """Return the result up to the current virtual time and end the simulation; unlike `result`, copy nothing."""
         return _result_of(self._run)
 
 
@@ -271,11 +317,11 @@ def simulate(
     progress: bool | Callable[[Progress], None] | None = None,
     missing: Missing = "error",
 ) -> Result:
-    """What comes of jobs on a cluster, in virtual time.
+    """Simulate jobs on a cluster in virtual time.
 
-    Each job arrives at its submission, runs for its runtime once it is admitted, and ends. At one time, runs end first,
-    then changes and answers come, then arrivals; then cycles follow until one changes nothing. The same input gives the
-    same bytes.
+    Each job arrives at its submission time, runs for its runtime once it is admitted, and then finishes. At any time,
+    jobs finish first; then changes and admission check answers apply, and then jobs arrive. Scheduling cycles follow
+    until a cycle changes nothing. The same input always gives an identical result.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
     >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
@@ -285,25 +331,33 @@ def simulate(
     [0.0, 0.0, 3480.0]
 
     Args:
-        cluster: A Cluster, or a Scheduler to go on from, which is not changed. Workloads in it take part; a row of the
-            same name says how long they still run, else they stay. Or a `Fleet`: see `kueuepy.fleet`.
-        jobs: A `Jobs`, or rows, frames, Workloads and manifests.
-        model: What an eviction costs.
-        events: What changes meanwhile.
-        clock: What a cycle takes.
-        delays: What answers to admission checks, starts of pods and failures take.
-        until: The last moment, after the first submission. Jobs that are not done then are counted as unfinished.
-        warmup: Jobs submitted before it run, and do not count in figures; integrals start there.
-        seed: Of the draws of delays.
-        record: What is kept.
-        on_loop: At endless preemption: `hold` its tree's heads until something happens there, `stop`, or `raise`.
-        progress: Who is told, at most ten times a second; `None`: tqdm in a notebook or terminal, where it is there.
-        missing: Of jobs whose LocalQueue is not there: `error`, `skip` them, or let them `wait` as Kueue does.
+        cluster: A Cluster, a Scheduler or a `Fleet` (see `kueuepy.fleet`). The simulation continues from a copy of the
+            Scheduler, including its workloads. A job with the same name as such a workload sets its remaining runtime;
+            without such a job, the workload never finishes.
+        jobs: A `Jobs` table, or rows, a DataFrame, Workloads or manifests.
+        model: The cost of an eviction. By default, an evicted job restarts from the beginning.
+        events: Changes during the simulation.
+        clock: The duration of a scheduling cycle; 0 by default.
+        delays: Delays of admission checks and pod starts, and node failures. For a Fleet, `model`, `clock` and `delays`
+            may also be dicts by name of the cluster, in which the manager is named `manager`.
+        until: Stop the simulation at this time after the first submission; by default, when no event is left.
+        warmup: Length of the warm-up after the first submission; 0 by default. Jobs submitted during the warm-up run,
+            but metrics exclude them, and time integrals begin at its end.
+        seed: Seed of the random number generator for delays; 0 by default.
+        record: The tables to record.
+        on_loop: The response to a preemption loop. `hold` (the default) stops admissions in the affected cohort tree
+            until another event occurs there, `stop` ends the simulation, and `raise` raises LoopError.
+        progress: A function that receives a `Progress` at most ten times a second. `True` shows a progress bar if tqdm
+            is installed. `None` (the default) shows one in a notebook or terminal only, and `False` shows none.
+        missing: How to treat jobs whose LocalQueue does not exist: `error` (the default), `skip` or `wait`.
+
+    Returns:
+        The recorded tables and the metrics. For a Fleet, a `FleetResult`.
 
     Raises:
-        InvalidSpecError: Something is not valid; the message names the row.
-        NotFoundError: Jobs name LocalQueues that are not there.
-        LoopError: Preemption goes round, and `on_loop` is `raise`.
+        InvalidSpecError: An argument is invalid; the message names the row of an invalid job.
+        NotFoundError: Jobs name LocalQueues that do not exist, and `missing` is `error`.
+        LoopError: Preemption loops, and `on_loop` is `raise`.
     """
     run = Simulation(
         cluster,

@@ -14,7 +14,7 @@ from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST, datetime_ns, parse_duration, parse_time, timedelta_ns
 
 MOST = f"{LONGEST / SECOND:.0f} s ({LATEST})"
-"""The largest time that 64 bits of nanoseconds hold, for error messages."""
+"""The largest time in 64-bit nanoseconds, for error messages."""
 _DAY_UNITS = {"w": 604800, "d": 86400}
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _LONGEST_TEXT = 64
@@ -26,10 +26,10 @@ _SIXTY = 60
 
 
 def parse_span(value: Any) -> int | None:
-    """Return the nanoseconds of a time span, or `None` if the value is not a time span.
+    """Return a time span in nanoseconds, or `None` if the value is not a time span.
 
-    Accepted are numbers of seconds, `1h30m`, `7d`, Slurm's `01:00:00` and `1-00:00:00`, and timedeltas. The result may
-    be negative, or exceed 64 bits.
+    The function accepts numbers of seconds, `1h30m`, `7d`, Slurm's `01:00:00` and `1-00:00:00`, and timedeltas. The
+    result may be negative, or exceed 64 bits.
 
     >>> parse_span("1d12h"), parse_span("1-12:00:00")
     (129600000000000, 129600000000000)
@@ -45,7 +45,7 @@ def parse_span(value: Any) -> int | None:
             return int(value) * SECOND
         if isinstance(value, float | np.floating):
             return _rounded(float(value) * SECOND)
-    except (OverflowError, ValueError):  # a timedelta of pandas beyond its own range
+    except (OverflowError, ValueError):  # a pandas Timedelta beyond its range
         return None
     return _span_of_text(value) if isinstance(value, str) else None
 
@@ -79,12 +79,12 @@ def _span_of_text(given: str) -> int | None:
 
 
 def _seconds(text: str) -> float | None:
-    """Return the number that a text is; `nan`, `inf` and digits of other scripts are not accepted."""
+    """Return a text as a number; `nan`, `inf` and non-ASCII digits are not accepted."""
     return float(text) if _NUMBER.fullmatch(text) else None
 
 
 def _clock_span(text: str) -> int | None:
-    """Return the nanoseconds of Slurm's `[days-]hours[:minutes[:seconds]]`, and of pandas' `1 days 02:00:00`."""
+    """Return the nanoseconds of Slurm's `[days-]hours[:minutes[:seconds]]` or pandas' `1 days 02:00:00`."""
     found = _SLURM.fullmatch(text)
     if found is not None:
         days, *own = found.group(1), *(found.group(2, 3, 4) if found.group(1) else found.group(5, 6, 7))
@@ -102,9 +102,10 @@ def _clock_span(text: str) -> int | None:
 
 
 def parse_moment(value: Any) -> int | None:
-    """Return the nanoseconds of a timestamp, or `None` if the value is not a timestamp.
+    """Return a timestamp in nanoseconds since the epoch, or `None` if the value is not a timestamp.
 
-    Accepted are RFC 3339, ISO 8601 without a zone (read as UTC), datetimes and numbers of seconds.
+    The function accepts RFC 3339, ISO 8601 without a zone (read as UTC), datetimes, and any value that `parse_span`
+    accepts.
     """
     try:
         if isinstance(value, datetime):
@@ -120,13 +121,13 @@ def parse_moment(value: Any) -> int | None:
                 return found
             if len(text) <= _LONGEST_TEXT and "-" in text[1:]:
                 return datetime_ns(datetime.fromisoformat(text))
-    except (OverflowError, ValueError):  # neither a time of the calendar nor one of pandas' range
+    except (OverflowError, ValueError):  # not a date, or beyond pandas' range
         pass
     return parse_span(value)
 
 
 def _datetime_ns(value: datetime) -> int:
-    """Return the nanoseconds of a datetime; of a Timestamp of pandas beyond 64 bits, those of its day."""
+    """Return a datetime in nanoseconds; for a pandas Timestamp beyond 64 bits, the beginning of its day."""
     try:
         return datetime_ns(value)
     except OverflowError:
@@ -134,7 +135,7 @@ def _datetime_ns(value: datetime) -> int:
 
 
 def is_naive(value: Any) -> bool | None:
-    """Return whether a timestamp has no time zone; `None` of what has no date, such as a number of seconds."""
+    """Return whether a timestamp has no time zone; `None` for a value without a date, such as a number of seconds."""
     if isinstance(value, datetime):
         return value.tzinfo is None
     if isinstance(value, str) and parse_span(value) is None and parse_moment(value) is not None:
@@ -152,8 +153,8 @@ def exact_ns(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.nda
     """Convert datetimes or timedeltas of any unit to nanoseconds without overflow.
 
     Returns:
-        Nanoseconds as int64, and a mask of the rows that int64 holds; NaT is 0 and in the mask. Nothing is in the mask
-        of timedeltas in months, years or no unit, which are not a number of nanoseconds.
+        Nanoseconds as int64, and a mask of the rows that fit into int64. NaT becomes 0 and is in the mask. Timedeltas
+        in months, years or without a unit are not a number of nanoseconds, so the mask contains none of them.
     """
     kind, absent = values.dtype.kind, np.isnat(values)
     unit, step = np.datetime_data(values.dtype)
@@ -174,20 +175,20 @@ def exact_ns(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.nda
 
 
 def _steps(unit: str, step: int) -> int:
-    """Return how many steps of a unit of NumPy 64 bits of nanoseconds hold."""
+    """Return the largest number of steps of a NumPy unit that fits into 64-bit nanoseconds."""
     return LONGEST // max(1, int(np.array(1, f"m8[{unit}]").astype("m8[ns]").view(np.int64)) * step)
 
 
 def span(where: str, value: Any, most: float = LONGEST) -> int:
-    """Return the nanoseconds of an argument.
+    """Return an argument as a time span in nanoseconds.
 
     Args:
-        where: The name of the argument, for errors.
+        where: The name of the argument, for error messages.
         value: The argument.
-        most: The largest value, in nanoseconds; by default the largest that 64 bits hold, about 292 years.
+        most: The largest value, in nanoseconds; by default the largest 64-bit number, about 292 years.
 
     Raises:
-        InvalidSpecError: It is not a time span, is negative, or exceeds `most`.
+        InvalidSpecError: The value is not a time span, is negative, or exceeds `most`.
     """
     found = parse_span(value)
     if found is None or found < 0:
@@ -201,9 +202,9 @@ def span(where: str, value: Any, most: float = LONGEST) -> int:
 
 
 def shown(value: object) -> str:
-    """Return a value for an error message, shortened; a number of too many digits is described."""
+    """Return a value for an error message, shortened; a number with too many digits is described."""
     try:
         text = repr(value.item() if isinstance(value, np.generic) else value)
-    except ValueError:  # more digits than Python prints
+    except ValueError:  # Python limits the number of digits that repr() prints
         text = f"a number of {int(value).bit_length()} bits" if isinstance(value, int) else type(value).__name__
     return text if len(text) <= 2 * _LONGEST_TEXT else f"{text[: 2 * _LONGEST_TEXT]}…"

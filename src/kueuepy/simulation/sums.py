@@ -12,7 +12,7 @@ N = TypeVar("N", int, float)
 
 
 def sums(amounts: Iterable[tuple[K, N]]) -> dict[K, N]:
-    """The sum of the amounts of each key; keys are in the order in which they come first.
+    """Return the sum of the amounts for each key, with keys in the order of their first occurrence.
 
     >>> sums([("a", 1), ("b", 2), ("a", 3)])
     {'a': 4, 'b': 2}

@@ -1,4 +1,4 @@
-"""Jobs: a table of what is to run, a row a job."""
+"""Jobs: a table with one row per job."""
 
 from __future__ import annotations
 
@@ -26,54 +26,54 @@ if TYPE_CHECKING:
 
 @checked_methods
 class Jobs(JobColumns):
-    """Jobs as columns; a value that never changes.
+    """A table of jobs; an immutable value.
 
-    | column | holds | without it |
+    | column | meaning | default |
     | --- | --- | --- |
-    | `name` | the Workload's name | `j0000000` by row |
-    | `uid` | the Workload's UID, which breaks ties | the row, in 12 digits |
-    | `queue` | the LocalQueue, `namespace/name`; in `default` the name alone | must be given |
-    | `submit` | nanoseconds after the epoch, or after the first job | must be given |
-    | `runtime` | nanoseconds from admission to the end without evictions; -1 never ends | must be given |
-    | `pods`, `min_pods` | how many pods, and the fewest that will do (partial admission); -1: all | 1, all |
-    | `elastic` | with fewer pods it runs longer: `runtime * pods / admitted` | runs as long |
-    | `cpu`, `memory`, any name with a `/` | what each pod asks for; thousandths for cpu; 0: none | asks for none |
-    | `priority` | the Workload's priority | 0 |
-    | `flavor` | the only flavor that it may have | any |
-    | `limit` | nanoseconds after which it is deactivated (`maximumExecutionTimeSeconds`); -1: never | never |
-    | `every`, `cost`, `restore`, `grace` | nanoseconds: its own run model; -1: that of the run | that of the run |
-    | `namespace` | the namespace of `queue`, which becomes part of `queue` | `default` |
-    | `recorded_start` | nanoseconds: when the job started in the log, for `Result.compare_recorded`; -1: unknown | |
-    | `template`, `kueuepy:created` | reserved: made by the package, refused in what is given | |
-    | any other | kept, for groups in figures; `recorded_NAME` in a result that has a column NAME itself | |
+    | `name` | name of the Workload | `j0000000` with the row number |
+    | `uid` | UID of the Workload, which breaks ties | the row number, with 12 digits |
+    | `queue` | LocalQueue, `namespace/name`; a name without `/` is in `default` | required |
+    | `submit` | submission time, in nanoseconds since the epoch or since any other origin | required |
+    | `runtime` | runtime after admission if the job is not evicted, in nanoseconds; -1: it never ends | required |
+    | `pods`, `min_pods` | number of pods; the smallest number with partial admission, -1: all | 1, -1 |
+    | `elastic` | whether the job runs longer with fewer pods: `runtime * pods / admitted` | `False` |
+    | `cpu`, `memory`, any name with a `/` | request of each pod, in thousandths for cpu | 0 |
+    | `priority` | priority of the Workload | 0 |
+    | `flavor` | the only flavor that the job may use | any flavor |
+    | `limit` | `maximumExecutionTimeSeconds`, in nanoseconds; -1: no limit | -1 |
+    | `every`, `cost`, `restore`, `grace` | the job's own run model, in nanoseconds; -1: that of the simulation | -1 |
+    | `namespace` | namespace of `queue`; the constructor merges it into `queue` | `default` |
+    | `recorded_start` | start time in the log, in nanoseconds, for `Result.compare_recorded`; -1: unknown | -1 |
+    | `template`, `kueuepy:created` | reserved for the package | |
+    | any other | available for grouping in `Result.by` | |
 
-    In what is given, numbers of seconds, texts (`1h30m`, `7d`, Slurm's `1-02:30:00`, `2024-05-01T12:00:00Z`) and
-    datetimes stand for times, and quantities for amounts; `gpu` is `nvidia.com/gpu`, `mem` memory, `duration` the
-    runtime. Times end at 2262-04-11T23:47:16Z, which 64 bits of nanoseconds hold; a larger one is refused by its row.
+    The constructor also accepts other units. Times can be numbers of seconds, texts (`1h30m`, `7d`, Slurm's
+    `1-02:30:00`, `2024-05-01T12:00:00Z`), datetimes and timedeltas. Amounts can be Kubernetes quantities; numbers of
+    cpu are cores. `gpu` is an alias of `nvidia.com/gpu`, `mem` of `memory`, `duration` of `runtime` and `local_queue`
+    of `queue`. The latest time is 2262-04-11T23:47:16Z, the limit of 64-bit nanoseconds.
 
     >>> jobs = Jobs({"queue": ["a", "b"], "submit": [0, 60], "runtime": ["1h", "90s"], "gpu": [1, 8]})
     >>> jobs["nvidia.com/gpu"].tolist(), jobs.span
     ([1, 8], 60.0)
 
     Attributes:
-        notes: What was left out or taken for something else, each with the number of rows.
-        header: What a log says of itself.
-        templates: Workloads of several pod sets, which the column `template` names by place; -1 for none.
-        quota_events: Changes of nominal quota that a log records: (seconds, queue, resource, amount).
+        notes: Notes on rows of the input that were left out or changed: pairs of a reason and a number of rows.
+        header: The description of a log in its file, such as the comments of an SWF file.
+        templates: Workloads with several pod sets. The column `template` contains the index of the job's Workload, or
+            -1.
+        quota_events: Changes of nominal quota that a log records, as tuples (seconds, queue, resource, amount).
     """
 
     __slots__ = ()
 
-    # Where jobs come from.
-
     @classmethod
     def _like(cls, table: JobColumns) -> Self:
-        """The same columns with all that users can do with them."""
+        """Return the columns of another table as Jobs."""
         if isinstance(table, cls):
             return table
         found = cls.__new__(cls)
         columns = {name: table[name] for name in table.names}
-        found._hold(columns, table.notes, table.header, table.templates, table.quota_events)  # noqa: SLF001 - its own
+        found._hold(columns, table.notes, table.header, table.templates, table.quota_events)  # noqa: SLF001 - same class
         return found
 
     @classmethod
@@ -85,24 +85,36 @@ class Jobs(JobColumns):
         map: Mapping[str, str] | None = None,  # noqa: A002 - as the specification of logs calls it
         **options: Unpack[LogOptions],
     ) -> Self:
-        """The jobs of a file; see `kueuepy.simulation.read`.
+        """Read jobs from a file: CSV, Parquet, JSON lines, or a log of a real cluster.
+
+        `kueuepy.simulation.read.read` lists the formats and their options.
+
+        Args:
+            path: The file; gzip compression is detected.
+            format: The name of the format, such as `csv` or `philly`. `auto` (the default) detects it from the name and
+                the header of the file.
+            map: The names of columns in the file, by their names in `Jobs`: `{"queue": "team"}`.
+            options: Options of the format.
 
         Raises:
-            InvalidSpecError: The file cannot be read, or a row is not valid; the message names file and line.
+            InvalidSpecError: The file cannot be read, or a row is invalid; the message names file and line.
             UnsupportedError: The format needs a library that is not installed.
         """
         return cls._like(read(path, format, map, **options))
 
     @classmethod
     def from_frame(cls, frame: Any, map: Mapping[str, str] | None = None) -> Self:  # noqa: A002
-        """The jobs of a DataFrame of pandas or polars, a row each; its numbers are not copied where they fit.
+        """Create jobs from a DataFrame of pandas or polars, one per row.
+
+        Numeric columns are not copied if their type and unit fit.
 
         Args:
-            frame: The frame.
-            map: For columns of other names: what is meant, and what it is called there.
+            frame: The DataFrame; a polars LazyFrame is collected.
+            map: The names of columns in the DataFrame, by their names in `Jobs`: `{"queue": "team"}`.
 
         Raises:
-            InvalidSpecError: A column is missing, or a value is none for its column.
+            InvalidSpecError: A column is missing, or contains an invalid value.
+            NotFoundError: `map` names a column that does not exist.
         """
         if type(frame).__name__ == "LazyFrame":
             frame = frame.collect()
@@ -116,42 +128,58 @@ class Jobs(JobColumns):
 
     @classmethod
     def from_arrow(cls, table: Any, map: Mapping[str, str] | None = None) -> Self:  # noqa: A002
-        """The jobs of anything that gives an Arrow stream (`__arrow_c_stream__`), through pyarrow.
+        """Create jobs from an Arrow table, or from any object with an Arrow stream (`__arrow_c_stream__`).
+
+        Args:
+            table: The table.
+            map: The names of columns in the table, by their names in `Jobs`: `{"queue": "team"}`.
 
         Raises:
+            InvalidSpecError: A column is missing, or contains an invalid value.
+            NotFoundError: `map` names a column that does not exist.
             UnsupportedError: pyarrow is not installed.
         """
         return cls(renamed(arrow_columns(table), map))
 
     @classmethod
     def from_manifests(cls, manifests: Any, runtime: Any = None) -> Self:
-        """The jobs and Workloads of manifests, of several pod sets too, in the order in which they are there.
+        """Create jobs from manifests of jobs and Workloads, in their order.
+
+        Workloads may have several pod sets.
 
         Args:
-            manifests: What `kueuepy.load` gives, or a list of jobs and Workloads.
-            runtime: How long each runs: a time, times by name, or one for each; `None`: as its annotation says, and
-                for ever without one.
+            manifests: The result of `kueuepy.load`, or a list of jobs and Workloads.
+            runtime: The runtime of all jobs, a mapping from names to runtimes, or one runtime per job. By default, the
+                runtime annotation of each job; a job without it never ends.
 
         Raises:
-            InvalidSpecError: An item is no job, or a time is none.
+            InvalidSpecError: An item is not a job, or a runtime is not a time.
         """
         return cls._like(items.of_manifests(manifests, runtime))
 
     @classmethod
     def of(cls, given: Any) -> Self:
-        """The jobs of whatever a user has: a table, a frame, rows, Workloads, manifests of jobs.
+        """Create jobs from a table, a DataFrame, rows, Workloads, manifests of jobs, or a list of these.
+
+        Args:
+            given: The jobs. A row without `submit` is submitted at the start, and a row without `runtime` never ends.
 
         Raises:
-            InvalidSpecError: An item is no job.
+            InvalidSpecError: An item is not a job.
         """
         return cls._like(items.jobs_of(given))
 
     @classmethod
     def concat(cls, tables: Sequence[JobColumns]) -> Self:
-        """The rows of all tables, one after another; a column that one has not is absent there."""
-        return cls._like(items.concat(tables))
+        """Concatenate tables; a table without a column gets the default value of the column.
 
-    # Jobs from a seed; `kueuepy.simulation.generate` has all options and the rule of each.
+        Args:
+            tables: The tables, in order.
+
+        Raises:
+            InvalidSpecError: A column contains numbers in one table and texts in another.
+        """
+        return cls._like(items.concat(tables))
 
     @classmethod
     def poisson(
@@ -166,7 +194,24 @@ class Jobs(JobColumns):
         seed: int = 0,
         **columns: Any,
     ) -> Self:
-        """Arrivals as a Poisson process of this rate, such as `30/h`; `n` jobs, or for so many `days`."""
+        """Generate the arrivals of a Poisson process.
+
+        >>> Jobs.poisson("team", "30/h", "1h", {"gpu": 1}, n=100, seed=1)
+        <Jobs: 100 jobs of 1 queue in 0.139 days>
+
+        Args:
+            queue: The LocalQueue.
+            rate: The arrival rate: jobs per second, or a text such as `30/h`.
+            runtime: A distribution of runtimes, or one runtime for all jobs.
+            requests: The request of each pod, by resource.
+            n: The number of jobs; exactly one of `n` and `days` must be set.
+            days: The length of the process, in days.
+            seed: Seed of the random number generator; 0 by default.
+            columns: Values for other columns, such as `priority=100`.
+
+        Raises:
+            InvalidSpecError: The rate is invalid, or neither or both of `n` and `days` are set.
+        """
         found = generate.poisson(queue, rate, runtime, requests, n=n, days=days, seed=seed, **columns)
         return cls._like(found)
 
@@ -183,7 +228,21 @@ class Jobs(JobColumns):
         seed: int = 0,
         **columns: Any,
     ) -> Self:
-        """`n` batches of `size` jobs each, which come as a Poisson process of this rate; `requests` of each pod."""
+        """Generate batches of jobs that arrive together; the batches arrive as a Poisson process.
+
+        Args:
+            queue: The LocalQueue.
+            rate: The arrival rate of batches: batches per second, or a text such as `2/h`.
+            size: The number of jobs in a batch.
+            runtime: A distribution of runtimes, or one runtime for all jobs.
+            requests: The request of each pod, by resource.
+            n: The number of batches.
+            seed: Seed of the random number generator; 0 by default.
+            columns: Values for other columns, such as `priority=100`.
+
+        Raises:
+            InvalidSpecError: The rate is invalid.
+        """
         return cls._like(generate.bursts(queue, rate, size, runtime, requests, n=n, seed=seed, **columns))
 
     @classmethod
@@ -200,7 +259,22 @@ class Jobs(JobColumns):
         seed: int = 0,
         **columns: Any,
     ) -> Self:
-        """A Poisson process over some `days` that follows the day: highest at `peak`, `ratio` times the lowest."""
+        """Generate the arrivals of a Poisson process whose rate changes with the time of day.
+
+        Args:
+            queue: The LocalQueue.
+            rate: The mean arrival rate: jobs per second, or a text such as `350/d`.
+            runtime: A distribution of runtimes, or one runtime for all jobs.
+            requests: The request of each pod, by resource.
+            days: The length of the process, in days.
+            peak: The time of day with the highest rate; `14:00` by default.
+            ratio: The highest rate divided by the lowest; 3 by default.
+            seed: Seed of the random number generator; 0 by default.
+            columns: Values for other columns, such as `priority=100`.
+
+        Raises:
+            InvalidSpecError: The rate, `peak` or `ratio` is invalid.
+        """
         day = partial(generate.diurnal, days=days, peak=peak, ratio=ratio, seed=seed)
         return cls._like(day(queue, rate, runtime, requests, **columns))
 
@@ -214,33 +288,75 @@ class Jobs(JobColumns):
         load: float = 0.9,
         queues: Sequence[str] = ("jobs",),
     ) -> Self:
-        """Some `days` as on a cluster of so many `gpus` at a `load`, shared by `queues`: sizes as in Philly's log."""
+        """Generate the jobs of a GPU cluster, with the job sizes of Microsoft's Philly cluster.
+
+        Args:
+            seed: Seed of the random number generator; 0 by default.
+            days: The length of the log, in days; 7 by default.
+            gpus: The number of GPUs of the cluster; 400 by default.
+            load: The mean fraction of the GPUs in use; 0.9 by default.
+            queues: The names of the LocalQueues.
+        """
         return cls._like(generate.gpu_mix(seed=seed, days=days, gpus=gpus, load=load, queues=queues))
 
     @classmethod
     def lublin(cls, seed: int = 0, n: int = 1000, processors: int = 128, queue: str = "jobs") -> Self:
-        """`n` parallel jobs as on a supercomputer of so many processors, by the model of Lublin and Feitelson."""
+        """Generate parallel jobs of a supercomputer with the workload model of Lublin and Feitelson.
+
+        Args:
+            seed: Seed of the random number generator; 0 by default.
+            n: The number of jobs, at least 1; 1000 by default.
+            processors: The number of processors of the machine, at least 2; 128 by default.
+            queue: The LocalQueue; `jobs` by default.
+
+        Raises:
+            InvalidSpecError: `n` or `processors` is too small.
+        """
         return cls._like(lublin.lublin(seed, n, processors, queue))
 
     @classmethod
     def profile(cls, path: str) -> Self:
-        """The workloads of a generator file of Kueue's scheduler performance test; each class is a `kind`."""
+        """Read the workloads of a generator file of Kueue's scheduler performance test; `kind` is their class.
+
+        Args:
+            path: The generator file, such as `test/performance/scheduler/configs/baseline/generator.yaml`.
+
+        Raises:
+            InvalidSpecError: The file cannot be read, or is not a generator file.
+        """
         return cls._like(generate.profile(path))
 
-    # What can be said of it.
-
     def describe(self, cluster: Cluster | None = None) -> Columns:
-        """By queue: jobs, their part of all, and the mean load of each resource; with a cluster, over nominal quota."""
+        """Return the number of jobs and the mean load of each queue.
+
+        Args:
+            cluster: A cluster whose nominal quotas to compare with; optional.
+
+        Returns:
+            One row per queue, with columns `queue`, `jobs`, `part` (fraction of all jobs), and for each resource `mean`
+            (the mean amount in use if no job waits; cores for cpu). With a cluster, also `load`: the mean divided by
+            the nominal quota of the ClusterQueue.
+        """
         return load.describe(self, cluster)
 
     def check(self, cluster: Cluster) -> tuple[str, ...]:
-        """What will go wrong on a cluster: queues that are not there, jobs that can never fit, a load over 1."""
+        """Return descriptions of problems that the jobs would have on a cluster.
+
+        Problems are LocalQueues that do not exist, jobs that can never fit, and loads over 1.
+
+        Args:
+            cluster: The cluster.
+        """
         return load.check(self, cluster)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Writes the columns, in nanoseconds and whole amounts, as `Jobs.read` reads them again.
+        """Write a Parquet file that `Jobs.read` can read: times as timestamps and durations, cpu in cores.
+
+        Args:
+            path: The file.
 
         Raises:
+            StateError: The file cannot be written, or the jobs contain Workloads with several pod sets.
             UnsupportedError: pyarrow is not installed.
         """
         write_parquet(self, path)

@@ -1,4 +1,4 @@
-"""How people read times."""
+"""Time spans as text for display."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _MINUTE = 60
 
 
 def span_text(seconds: float) -> str:
-    """A time span as people read it: the two largest of days, hours, minutes, seconds."""
+    """Return a time span in its two largest units, such as `1 h 30 min`."""
     if seconds < 0:
         return f"-{span_text(-seconds)}"
     if not seconds < 2**62:

@@ -1,4 +1,4 @@
-"""Columns of any origin as the arrays that a table of jobs holds: whole nanoseconds, whole amounts, coded names."""
+"""Conversion of input columns to the arrays of a table of jobs: nanoseconds, integer amounts and coded names."""
 
 from __future__ import annotations
 
@@ -20,18 +20,27 @@ from kueuepy.tables import Categorical
 
 Ints = NDArray[np.int64]
 Where = Callable[[int], str]
-"""The place of a row, for errors: `jobs row 17 (jobs.csv:19)`."""
+"""A function that returns the description of a row for error messages, such as `jobs row 17 (jobs.csv:19)`."""
 
 _DATE = len("2017-10-09 07:01:55")
-_HAS_ZONE = re.compile(r"[Zz+]|-.*-.*-")  # a zone to the west of Greenwich has a third dash
+_HAS_ZONE = re.compile(r"[Zz+]|-.*-.*-")  # a negative UTC offset adds a third dash
 _MOST_SECONDS = LONGEST // SECOND
 
 
 class Column:
-    """A column as it was given, and how to name what is wrong in it."""
+    """An input column, with a description of its rows for error messages."""
 
     def __init__(self, name: str, values: Any, where: Where) -> None:
-        """Takes what has a length and can be told apart by rows."""
+        """Store the values: a one-dimensional sequence, array or DataFrame column.
+
+        Args:
+            name: The name of the column.
+            values: The values.
+            where: A function that describes a row for error messages.
+
+        Raises:
+            InvalidSpecError: The values have several dimensions, or are not UTF-8 text.
+        """
         self.name, self._where = name, where
         self.notes: list[tuple[str, int]] = []
         self.values: Any
@@ -43,21 +52,28 @@ class Column:
             raise InvalidSpecError(f'column "{name}": has {self.values.ndim} dimensions; it must have one')
 
     def error(self, row: int, value: object, allowed: str) -> InvalidSpecError:
-        """Return the error of one row."""
+        """Return the error for one row."""
         return InvalidSpecError(f'{self._where(row)}, column "{self.name}": {shown(value)}; {allowed}')
 
     def refuse(self, bad: NDArray[np.bool_], allowed: str) -> None:
-        """Find the first row of those that are not allowed.
+        """Raise an error for the first row that is not allowed, if there is one.
+
+        Args:
+            bad: A mask of the rows that are not allowed.
+            allowed: A description of the allowed values, for the error message.
 
         Raises:
-            InvalidSpecError: There is one.
+            InvalidSpecError: A row is not allowed.
         """
         if bad.any():
             row = int(bad.argmax())
             raise self.error(row, self.values[row], allowed)
 
     def spans(self, *, never: bool = False) -> Ints:
-        """Time spans in nanoseconds; numbers are seconds, a missing one is -1, and with `never` -1 is as well.
+        """Return time spans in nanoseconds; numbers are seconds, and a missing value is -1.
+
+        Args:
+            never: Whether -1 is allowed and means that the job never ends.
 
         Raises:
             InvalidSpecError: A value is not a time span, is negative, or is too large.
@@ -66,10 +82,12 @@ class Column:
         return self._times(parse_span, allowed + "; -1 never ends" * never, never=never)
 
     def times(self, *, unknown: bool = False) -> Ints:
-        """Times in nanoseconds since the epoch, or since the first job; numbers are seconds, a missing one is -1.
+        """Return times in nanoseconds since the epoch or another origin; numbers are seconds, a missing value is -1.
 
-        With `unknown`, -1 is missing as well, as in logs of the Standard Workload Format. Where some timestamps have a
-        time zone and others have none, a note says that the others are read as UTC.
+        If some timestamps have a time zone and others have none, the latter are read as UTC, with a note.
+
+        Args:
+            unknown: Whether -1 counts as missing, as in the Standard Workload Format.
 
         Raises:
             InvalidSpecError: A value is not a time, is negative, or is too large.
@@ -81,7 +99,7 @@ class Column:
         return found
 
     def _note_zones(self) -> None:
-        """Note timestamps without a time zone among others that have one."""
+        """Add a note if some timestamps have a time zone and others have none."""
         listed = self.values.names if isinstance(self.values, Categorical) else self.values.tolist()
         if all(isinstance(value, str) and not _HAS_ZONE.search(value) for value in listed):
             return
@@ -140,10 +158,15 @@ class Column:
         return found
 
     def whole(self, least: int, *, missing: int, most: int = 2**31 - 1) -> Ints:
-        """Whole numbers.
+        """Return integers.
+
+        Args:
+            least: The smallest value allowed.
+            missing: The result for a missing value.
+            most: The largest value allowed.
 
         Raises:
-            InvalidSpecError: A value is not a whole number, or is out of bounds.
+            InvalidSpecError: A value is not an integer, or is out of bounds.
         """
         allowed = f"it must be a whole number from {least} to {most}"
         numbers, absent = self._numbers(allowed)
@@ -154,7 +177,10 @@ class Column:
         return np.where(absent, missing, np.where(absent, 0, numbers)).astype(np.int64)
 
     def number(self, allowed: str = "it must be a number") -> NDArray[np.float64]:
-        """Numbers of 0 or more; a missing one is 0.
+        """Return numbers of at least 0; a missing value is 0.
+
+        Args:
+            allowed: A description of the allowed values, for the error message.
 
         Raises:
             InvalidSpecError: A value is not a number, is negative, or is infinite.
@@ -178,17 +204,19 @@ class Column:
         return values, _is_nan(values)
 
     def amounts(self, resource: str) -> tuple[Ints, int]:
-        """What each pod asks for, thousandths for cpu, and how many rows do not say; these ask for nothing.
+        """Return the request of each pod, in thousandths for cpu, and the number of rows without a value.
+
+        A row without a value requests nothing.
 
         Raises:
-            InvalidSpecError: A value is no quantity, is negative, or is a part of what cannot be divided.
+            InvalidSpecError: A value is not a quantity, is negative, or is a fraction of an indivisible resource.
         """
         numbers = _by_text(self.values) if _is_text(self.values) else self.values
         if numbers is None or numbers.dtype.kind not in "iufb":
             return self._quantities(resource)
         absent = _is_nan(numbers)
         given = np.where(absent, 0, numbers)
-        # Bounded before it is multiplied: 2**61 cores are not 0 thousandths of a core.
+        # Check the bound before the multiplication, which would overflow: 2**61 cores would become 0 thousandths.
         most = LONGEST // 1000 if resource == "cpu" else LONGEST
         self.refuse(given < 0, "it must be 0 or more")
         self.refuse(~(given < most), f"it must be less than {most}")
@@ -198,23 +226,23 @@ class Column:
         return found * 1000 if resource == "cpu" and given.dtype.kind != "f" else found, int(absent.sum())
 
     def _quantities(self, resource: str) -> tuple[Ints, int]:
-        """The same of texts such as `4Gi`."""
+        """Return the same as `amounts` for texts such as `4Gi`."""
         parse = Quantities(resource)
         found = self._each(parse, f"it must be a quantity of {resource} of 0 or more, such as {parse.example}", 0)
         return found, sum(1 for row in range(len(found)) if is_missing(self.values[row]))
 
     def names(self) -> Categorical:
-        """Texts, coded in the order in which they come; a missing one has the code -1."""
+        """Return texts as codes, numbered in the order of their first occurrence; a missing value has the code -1."""
         if isinstance(self.values, Categorical):
             return self.values
         values = self.values.tolist()
         try:
             distinct = dict.fromkeys(values)
-        except TypeError:  # lists, as frames may hold
+        except TypeError:  # lists, which DataFrames may contain
             values = [None if is_missing(value) else text_of(value) for value in values]
             distinct = dict.fromkeys(values)
         known: dict[str, int] = {}
-        # Spaces around a name are none of it.
+        # Surrounding spaces are not part of a name.
         code_of = {
             value: -1 if is_missing(value) else known.setdefault(text_of(value).strip(), len(known))
             for value in distinct
@@ -223,7 +251,7 @@ class Column:
         return Categorical(codes, list(known))
 
     def kept(self) -> NDArray[Any] | Categorical:
-        """Numbers as they are, and all else as names: a column that nobody knows."""
+        """Return the values of a user-defined column: numbers unchanged, everything else as codes of names."""
         values: NDArray[Any] | Categorical = self.values
         if isinstance(values, Categorical) or values.dtype.kind in "iufbmM":
             return values
@@ -232,15 +260,15 @@ class Column:
 
 
 class Quantities:
-    """Reads quantities of one resource."""
+    """A parser of quantities of one resource."""
 
     def __init__(self, resource: str) -> None:
-        """Takes the resource's name."""
+        """Store the name of the resource."""
         self._resource = resource
         self.example = {"cpu": "500m", "memory": "4Gi"}.get(resource, "8")
 
     def __call__(self, value: Any) -> int | None:
-        """The amount, or `None` if it is none."""
+        """Return the amount, or `None` if the value is not a quantity."""
         try:
             return Quantity(value if isinstance(value, int) else str(value)).request(self._resource)
         except (KueueError, TypeError, ValueError, OverflowError):
@@ -248,7 +276,7 @@ class Quantities:
 
 
 def raw(values: Any) -> NDArray[Any] | Categorical:
-    """An array of any type, or names with codes, from a list, an array or a column of a frame."""
+    """Return an array, or names with codes, from a list, an array or a DataFrame column."""
     if isinstance(values, Categorical):
         return values
     codes = getattr(getattr(values, "cat", None), "codes", None)
@@ -269,7 +297,7 @@ def raw(values: Any) -> NDArray[Any] | Categorical:
 
 
 def _without(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:
-    """The values, those that are absent as `None`: pandas' NA is neither equal to itself nor not."""
+    """Return the values with missing ones as `None`, because comparisons with pandas' NA return NA."""
     found = np.array(values, object)
     found[absent] = None
     return found
@@ -286,19 +314,19 @@ def _array(values: Sequence[Any]) -> NDArray[Any]:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell is empty: nothing, no text, or not equal to itself as NaN and NaT are not."""
+    """Return whether a cell is empty: `None`, an empty text, NaN, NaT or NA."""
     if isinstance(value, Decimal):
         return value.is_nan()
     if value is None or (isinstance(value, str) and not value):
         return True
     try:
         return bool(value != value)  # noqa: PLR0124
-    except TypeError:  # of pandas' NA, which is neither
+    except TypeError:  # pandas' NA has no truth value
         return True
 
 
 def missing_of(values: list[Any]) -> NDArray[np.bool_]:
-    """By cell, whether it is empty."""
+    """Return a mask of the empty cells."""
     if set(map(type, values)) == {str}:
         return ~np.fromiter(map(bool, values), bool, len(values))
     return np.fromiter(map(is_missing, values), bool, len(values))
@@ -315,18 +343,18 @@ def _is_nan(values: NDArray[Any]) -> NDArray[np.bool_]:
 def _is_hashable(value: Any) -> bool:
     try:
         hash(value)
-    except TypeError:  # a list, or a NaN that signals
+    except TypeError:  # a list, or a signaling NaN
         return False
     return True
 
 
 def text_of(value: Any) -> str:
-    """Return a value as a name: `3` of 3.0."""
+    """Return a value as a name; 3.0 becomes `3`."""
     if isinstance(value, str):
         return value
     try:
         return str(int(value) if _is_whole(value) else value)
-    except ValueError:  # a number of more digits than Python prints
+    except ValueError:  # Python limits the number of digits that str() prints
         return shown(value)
 
 
@@ -343,12 +371,12 @@ def _is_number(value: Any) -> bool:
 
 
 def _by_text(values: Any) -> NDArray[Any] | None:
-    """Texts that are all numbers, or empty, and numbers among them, as numbers; `None` where one is none."""
+    """Return texts as numbers; `None` if a text is neither a number nor empty."""
     if isinstance(values, Categorical):
         return None
     listed = values.tolist()
     readers: list[tuple[Callable[[Any], float], Any]] = [(float, float), (_or_nan, float)]
-    if set(map(type, listed)) <= {str, int}:  # of what is no text, int() would only keep the whole part
+    if set(map(type, listed)) <= {str, int}:  # int() would truncate floats
         readers.insert(0, (int, np.int64))
     for read, kind in readers:
         with contextlib.suppress(TypeError, ValueError, OverflowError):
@@ -361,7 +389,7 @@ def _or_nan(value: Any) -> float:
 
 
 def _dates(values: Any) -> NDArray[Any] | None:
-    """Texts such as `2017-10-09 07:01:55`, all of them, as datetimes; `None` where one is not."""
+    """Return texts such as `2017-10-09 07:01:55` as datetimes; `None` if any text has another form."""
     if isinstance(values, Categorical) or not len(values) or values.dtype.kind != "O":
         return None
     listed = values.tolist()

@@ -1,4 +1,4 @@
-"""Who waits: the least that anybody asks for over time, waits beside those of a log, and who waits at the end."""
+"""Waiting jobs: the smallest request over time, recorded waits, and jobs that wait at the end."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class Waiter(msgspec.Struct, frozen=True):
-    """A job that waits at the end of a run.
+    """A job that waits at the end of a simulation.
 
     Attributes:
-        job: Its name.
+        job: The name of the job.
         cluster_queue: Its ClusterQueue.
-        waited: For how many seconds it has waited.
-        reason: Kueue's word for why.
-        explanation: Why in full, as `Scheduler.explain` tells it; empty where that cannot be asked.
+        waited: Its total waiting time, in seconds.
+        reason: Kueue's reason why it waits.
+        explanation: A full explanation, as `Scheduler.explain` returns it; empty if it is not available.
     """
 
     job: str
@@ -38,25 +38,30 @@ class Waiter(msgspec.Struct, frozen=True):
 
 
 def longest_waiting(run: Recorded, most: int) -> list[int]:
-    """The rows of the jobs that wait at the end, those first that have waited for longest."""
+    """Return the rows of the jobs that wait at the end, those with the longest waits first.
+
+    Args:
+        run: The simulation.
+        most: The largest number of rows to return.
+    """
     rows = np.flatnonzero(is_named(run.jobs["state"], "Waiting"))
     found: list[int] = rows[np.lexsort((rows, -run.jobs["waited"][rows]))][:most].tolist()
     return found
 
 
 def smallest_waiting(run: Recorded, resource: str | None = None) -> Columns:
-    """The least that a waiting job of each ClusterQueue asks for in all of its pods, where that changes.
+    """Return the smallest total request among the waiting jobs of each ClusterQueue over time.
 
     Args:
-        run: What was recorded.
-        resource: Of what; the first resource of the jobs without it.
+        run: The simulation.
+        resource: The resource; by default, the first resource of the jobs.
 
     Returns:
-        `seconds`, `cluster_queue`, `amount` (thousandths for cpu; -1: nobody waits).
+        Columns `seconds`, `cluster_queue` and `amount` (in thousandths for cpu; -1 while no job waits).
 
     Raises:
         StateError: The runs were not recorded.
-        InvalidSpecError: No job asks for the resource.
+        InvalidSpecError: No job requests the resource.
     """
     names = [name for name in run.jobs.names if is_resource(name)]
     resource = resource or (names[0] if names else "")
@@ -107,7 +112,7 @@ def smallest_waiting(run: Recorded, resource: str | None = None) -> Columns:
 
 
 def _waits(run: Recorded) -> Iterator[tuple[float, bool, int]]:
-    """When jobs begin and stop to wait, in order; of one moment, stops first."""
+    """Yield the times at which jobs begin and stop waiting, in order; at equal times, stops come first."""
     if not len(run.runs):
         raise StateError("smallest_waiting: needs the runs; record them with Recording(runs=True)")
     runs, state, outcome = run.runs, run.jobs["state"], run.runs["outcome"]
@@ -120,7 +125,7 @@ def _waits(run: Recorded) -> Iterator[tuple[float, bool, int]]:
     begins[: len(came) + int(again.sum())] = True
     job = np.concatenate([came, runs["job"][again], runs["job"], gone]).astype(np.int64)
     order = np.lexsort((begins, at))
-    # A job that gets quota at the moment at which it comes never waits: its stop stands behind its begin.
+    # A job that gets quota at its submission time never waits, so its beginning is skipped.
     zero = {(float(t), int(j)) for t, j in zip(runs["reserved"].tolist(), runs["job"].tolist(), strict=True)}
     for place in order.tolist():
         moment, starts, row = float(at[place]), bool(begins[place]), int(job[place])
@@ -129,14 +134,14 @@ def _waits(run: Recorded) -> Iterator[tuple[float, bool, int]]:
 
 
 def beside_recorded(run: Recorded) -> Columns:
-    """The first wait of each job in the run, and in the log from which it comes.
+    """Return the first wait of each job in the simulation and in its log.
 
     Returns:
-        `job`, `cluster_queue`, `recorded_wait` and `first_wait` in seconds, and `difference`; a row for each job that
-        started in the log.
+        Columns `job`, `cluster_queue`, `recorded_wait`, `first_wait` and `difference`, with times in seconds. Each job
+        that started in the log has one row.
 
     Raises:
-        StateError: The log does not say when jobs started.
+        StateError: The log contains no start times.
     """
     if "recorded_start" not in run.jobs.names:
         raise StateError("compare_recorded: the jobs have no column recorded_start: their log does not tell starts")

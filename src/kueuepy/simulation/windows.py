@@ -1,4 +1,4 @@
-"""What the tables of a run say of a part of it: of a window of time, or of some jobs."""
+"""Metrics for a time window or some of the jobs, computed from the recorded tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Steps = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
 
 
 def of_cohorts(run: Recorded, cell: str) -> float:
-    """The nominal quota of Cohorts themselves, on average over the run: what there is beside that of queues."""
+    """Return the time-weighted mean of the nominal quota of Cohorts themselves, without that of ClusterQueues."""
     seconds = run.seconds - run.warmup
     of_queues = sum(queue["cells"].get(cell, (0, 0, 0, 0))[1] for queue in run.totals["queues"].values())
     extra = float(run.totals["nominal"].get(cell, 0.0)) - float(of_queues)
@@ -28,7 +28,12 @@ def of_cohorts(run: Recorded, cell: str) -> float:
 
 
 def integrals(run: Recorded, low: float, high: float) -> dict[str, Any]:
-    """The integrals of a window, in amounts times nanoseconds, from the tables of usage, idleness and blocked queues.
+    """Return the time integrals over a window, as amounts times nanoseconds, from the recorded tables.
+
+    Args:
+        run: The simulation.
+        low: The beginning of the window, in seconds.
+        high: The end of the window, in seconds.
 
     Raises:
         StateError: The usage was not recorded.
@@ -61,14 +66,14 @@ def integrals(run: Recorded, low: float, high: float) -> dict[str, Any]:
 
 
 def _series(run: Recorded, name: str) -> list[tuple[str, str, Any, Any]]:
-    """By queue and cell, the moments at which a value is another, and the values."""
+    """Return the times and values of a column of the usage, for each ClusterQueue and `flavor/resource`."""
     table = run.usage
     times, values = table["seconds"], table[name].astype(np.float64)
     return [(queue, cell, times[rows], values[rows]) for queue, cell, rows in series_of(table)]
 
 
 def _firsts(run: Recorded, name: str) -> dict[str, _Steps]:
-    """By queue, a value that is the same for all of its cells."""
+    """Return a value that is equal for all flavors and resources of a ClusterQueue, by ClusterQueue."""
     found: dict[str, _Steps] = {}
     for queue, _, at, values in _series(run, name):
         found.setdefault(queue, (at, values))
@@ -76,7 +81,7 @@ def _firsts(run: Recorded, name: str) -> dict[str, _Steps]:
 
 
 def _sum(series: list[_Steps]) -> _Steps:
-    """The sum of values that hold until the next; before their first, they are 0."""
+    """Return the sum of step functions, which are 0 before their first step."""
     at = np.concatenate([np.zeros(0), *(times for times, _ in series)])
     change = np.concatenate([np.zeros(0), *(np.diff(values, prepend=0.0) for _, values in series)])
     order = np.argsort(at, kind="stable")
@@ -96,13 +101,13 @@ def _lengths(at: NDArray[np.float64], low: float, high: float) -> NDArray[np.flo
 
 
 def _most(steps: _Steps, low: float, high: float) -> float:
-    """The largest value that holds for any time of the window."""
+    """Return the largest value that applies for more than an instant within the window."""
     at, values = steps
     return float(values[_lengths(at, low, high) > 0].max(initial=0.0))
 
 
 def _lent(run: Recorded, low: float, high: float) -> dict[str, float]:
-    """What is borrowed, as far as it is others' nominal quota: by cell, over all trees of cohorts."""
+    """Return the borrowed quota that is unused nominal quota of other ClusterQueues, by `flavor/resource`."""
     trees: dict[tuple[str, str], list[tuple[Any, Any, Any]]] = {}
     table = run.usage
     for queue, cell, rows in series_of(table):
@@ -119,7 +124,7 @@ def _lent(run: Recorded, low: float, high: float) -> dict[str, float]:
 
 
 def _idle(run: Recorded, low: float, high: float) -> dict[str, float]:
-    """By cell, what was free in all trees of cohorts as far as somebody asked for it."""
+    """Return the free quota that waiting jobs requested, over all cohort trees, by `flavor/resource`."""
     table = run.idle
     series = (
         (cell, table["seconds"][rows], table["idle"][rows])
@@ -129,7 +134,7 @@ def _idle(run: Recorded, low: float, high: float) -> dict[str, float]:
 
 
 def _blocked(run: Recorded, low: float, high: float) -> dict[str, float]:
-    """Over all ClusterQueues, used over entitled while somebody waits there, and for how long somebody does."""
+    """Return integrals over ClusterQueues with waiting jobs: used over entitled quota, and time."""
     found = {"blocked": 0.0, "somebody_waits": 0.0}
     table = run.blocked
     for _, _, rows in series_of(table, ("cluster_queue", "cluster_queue")):
@@ -140,10 +145,16 @@ def _blocked(run: Recorded, low: float, high: float) -> dict[str, float]:
 
 
 def of_runs(run: Recorded, low: float, high: float, mask: NDArray[np.bool_]) -> dict[str, Any]:
-    """What runs of these jobs held, lost and spent on overhead by cell, and preemptions by rule.
+    """Return the quota held, lost work and overhead of some jobs by `flavor/resource`, and their preemptions by rule.
 
-    What is held counts as far as it is in the window; an eviction, and what a run has lost or spent, when it was over.
-    Empty where runs were not recorded.
+    Held quota counts while it overlaps the window. Evictions, lost work and overhead count at the end of the run. All
+    results are empty if runs were not recorded.
+
+    Args:
+        run: The simulation.
+        low: The beginning of the window, in seconds.
+        high: The end of the window, in seconds.
+        mask: The jobs that count.
     """
     runs = run.runs
     found: dict[str, Any] = {"held": {}, "lost": {}, "overhead": {}, "rules": {}}
@@ -165,7 +176,7 @@ def of_runs(run: Recorded, low: float, high: float, mask: NDArray[np.bool_]) -> 
 
 
 def _amounts(run: Recorded) -> tuple[list[str], NDArray[np.float64]]:
-    """By assignment, what it has of each cell."""
+    """Return the names of flavors and resources, and the amounts of each assignment, of shape (assignments, names)."""
     known: dict[str, int] = {}
     for assigned in run.totals["assigned"]:
         for _, resource, flavor, _ in assigned:

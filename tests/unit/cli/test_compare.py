@@ -16,7 +16,7 @@ def test_two_policies_queue_by_queue(kueuepy, arguments):
     assert ran.code == 0
     assert "team-a-queue  classical" in ran.out
     assert "fair-sharing" in ran.out
-    assert "of 20 jobs fare otherwise" in ran.out
+    assert "of 20 jobs have a different outcome" in ran.out
 
 
 def test_a_difference_exits_with_3_if_it_is_asked_for(kueuepy, arguments, seeds):
@@ -71,4 +71,4 @@ def test_jobs_may_be_manifests(kueuepy, arguments, job):
     ran = kueuepy(*arguments[:5], "--jobs", path)
 
     assert ran.code == 0
-    assert "0 of 1 job fare otherwise" in ran.out
+    assert "0 of 1 job have a different outcome" in ran.out

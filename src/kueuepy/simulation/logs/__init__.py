@@ -1,1 +1,1 @@
-"""Logs of real clusters, read as tables of jobs: one module a format."""
+"""Readers of logs of real clusters; one module per format."""

@@ -1,4 +1,4 @@
-"""Shanghai AI Laboratory's Acme log of 2023 (InternLM/AcmeTrace, CC BY 4.0): Seren and Kalos."""
+"""Reader of Shanghai AI Laboratory's Acme log of 2023 (InternLM/AcmeTrace, CC BY 4.0): clusters Seren and Kalos."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ if TYPE_CHECKING:
 
 
 def read_acme(source: Source, queue: str = "type") -> JobColumns:
-    """`gpu_num` GPUs and `cpu_num` cpus over `node_num` pods; runs from start to end, in both clusters.
+    """Read `trace_seren.csv` or `trace_kalos.csv`.
 
-    Kalos' own `duration` counts from submission, so that the times are taken. Zones of times are honoured.
+    A job divides `gpu_num` GPUs and `cpu_num` cpus among `node_num` pods. Its runtime is the time from `start_time` to
+    `end_time`, because the column `duration` of Kalos begins at the submission. Time zones are respected.
 
     Args:
-        source: `trace_seren.csv` or `trace_kalos.csv`.
-        queue: The column that is the queue: `type` or `user`.
+        source: The file.
+        queue: The column with the queue: `type` (the default) or `user`.
 
     Raises:
-        InvalidSpecError: The queue is another column.
+        InvalidSpecError: `queue` is another column, or the file is invalid.
     """
     if queue not in ("type", "user"):
         raise InvalidSpecError(f"queue: {queue!r}; it must be type or user")

@@ -1,4 +1,7 @@
-"""Alibaba's GPU clusters (alibaba/clusterdata): PAI of 2020, openb of 2023, DLRM of 2025, spot GPUs of 2026."""
+"""Readers of logs of Alibaba's GPU clusters (alibaba/clusterdata).
+
+The logs are PAI of 2020, openb of 2023, DLRM of 2025 and the spot GPUs of 2026.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +29,19 @@ _PENDING = ("drop", "keep")
 def read_alibaba2020(
     source: Source, *, tasks: str | os.PathLike[str] | None = None, share: bool = False, queue: str = "group"
 ) -> JobColumns:
-    """A task of PAI is a job: `inst_num` pods of `plan_cpu`/100 cores, `plan_mem` GiB and `plan_gpu`/100 GPUs.
+    """Read the job table and the task table of PAI; each task becomes a job.
+
+    A task has `inst_num` pods with `plan_cpu`/100 cores, `plan_mem` GiB and `plan_gpu`/100 GPUs each.
 
     Args:
-        source: The job table, with a header: `job_name`, `inst_id`, `user`, `status`, `start_time`, `end_time`.
-        tasks: The task table, with a header; without it the file `pai_task_table.csv` beside.
-        share: Whether parts of GPUs are kept, as the resource `alibaba.com/gpu-percent`; else GPUs are rounded up.
-        queue: The column that is the queue: `group`, where the job table has it, or `user`.
+        source: The job table, with the header `job_name`, `inst_id`, `user`, `status`, `start_time`, `end_time`.
+        tasks: The task table, with a header; by default, `pai_task_table.csv` in the directory of the job table.
+        share: Whether to keep fractions of GPUs, as the resource `alibaba.com/gpu-percent`. By default, GPUs are
+            rounded up.
+        queue: The column with the queue: `group` (the default) if the job table has it, otherwise `user`.
+
+    Raises:
+        InvalidSpecError: A file cannot be read, or is invalid.
     """
     jobs = Table(source, source.csv())
     column = queue if jobs.has(queue) else "user"
@@ -61,17 +70,20 @@ def read_alibaba2020(
 
 
 def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "drop") -> JobColumns:
-    """A pod of openb is a job: `cpu_milli`, `memory_mib`, `num_gpu` GPUs; runs from scheduling to deletion.
+    """Read a pod list of openb; each pod becomes a job.
 
-    The queue is its `qos`, which gives its priority, too: LS 100, Guaranteed 80, Burstable 50, BE 0.
+    A pod requests `cpu_milli`, `memory_mib` and `num_gpu` GPUs. It runs from `scheduled_time` to `deletion_time`. The
+    column `qos` determines the queue and the priority: LS 100, Guaranteed 80, Burstable 50, BE 0.
 
     Args:
-        source: `openb_pod_list_*.csv`.
-        share: Whether parts of a GPU are kept, as thousandths in the resource `alibaba.com/gpu-milli`.
-        pending: Whether pods that were never scheduled are left out (`drop`), or run from creation (`keep`).
+        source: The file `openb_pod_list_*.csv`.
+        share: Whether to keep fractions of GPUs, in thousandths, as the resource `alibaba.com/gpu-milli`; `False` by
+            default.
+        pending: How to treat pods that were never scheduled: `drop` (the default) leaves them out, and `keep` lets them
+            run from their creation.
 
     Raises:
-        InvalidSpecError: `pending` is neither.
+        InvalidSpecError: `pending` has another value, or the file is invalid.
     """
     if pending not in _PENDING:
         raise InvalidSpecError(f"pending: {pending!r}; it must be one of {', '.join(_PENDING)}")
@@ -101,18 +113,19 @@ def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "dro
 
 
 def read_alibaba2025(source: Source, *, unfinished: str = "drop") -> JobColumns:
-    """Read instances of recommendation models: each is a job of one pod, of the queue of its `app_name`.
+    """Read instances of recommendation models (DLRM); each instance becomes a job with one pod.
 
-    `cpu_request` cores, `memory_request` and `disk_request` GiB and `gpu_request` GPUs; it runs from scheduling to
-    deletion. The column `kind` is its `role`, CN for a node with GPUs and HN for one without.
+    The queue is the `app_name`. An instance requests `cpu_request` cores, `memory_request` and `disk_request` GiB and
+    `gpu_request` GPUs. It runs from `scheduled_time` to `deletion_time`. The column `kind` is the `role`: CN for a node
+    with GPUs, HN for a node without.
 
     Args:
-        source: `disaggregated_DLRM.csv`.
-        unfinished: Whether instances that were created before or deleted after the recorded time are left out (`drop`),
-            or arrive at its beginning and never end (`keep`).
+        source: The file `disaggregated_DLRM.csv`.
+        unfinished: How to treat instances that were created before or deleted after the recorded period. `drop` (the
+            default) leaves them out. `keep` submits the former at the beginning of the period; the latter never end.
 
     Raises:
-        InvalidSpecError: `unfinished` is neither.
+        InvalidSpecError: `unfinished` has another value, or the file is invalid.
     """
     if unfinished not in _PENDING:
         raise InvalidSpecError(f"unfinished: {unfinished!r}; it must be one of {', '.join(_PENDING)}")
@@ -143,13 +156,17 @@ def read_alibaba2025(source: Source, *, unfinished: str = "drop") -> JobColumns:
 
 
 def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002
-    """`worker_num` pods of `gpu_request` GPUs and `cpu_request` cpus; HP jobs have priority 100, Spot 0.
+    """Read the log of jobs on spot GPUs.
 
-    The queue is the `organization`, the flavor the `gpu_model`.
+    A job has `worker_num` pods with `gpu_request` GPUs and `cpu_request` cpus each. Its queue is the `organization` and
+    its flavor the `gpu_model`. Jobs of type HP have priority 100, jobs of type Spot 0.
 
     Args:
-        source: `job_info_df.csv`.
-        map: `{"queue": ...}` takes another column for the queue.
+        source: The file `job_info_df.csv`.
+        map: `{"queue": NAME}` selects another column for the queue.
+
+    Raises:
+        InvalidSpecError: The file cannot be read, or is invalid.
     """
     table = Table(source, source.csv())
     table = table.keep(table.given("submit_time", "duration"), "without submission or duration")
@@ -172,5 +189,5 @@ def _numbers(table: Table, name: str) -> NDArray[np.float64]:
 
 
 def _flavors(values: Any) -> Categorical | list[str | None]:
-    """The first of several models, in lower case as a flavor's name must be."""
+    """Return the first GPU model of each value, as a valid name of a ResourceFlavor."""
     return [str(value).partition("|")[0].lower().replace("_", "-") or None for value in values.tolist()]

@@ -1,4 +1,4 @@
-"""Batsim's workloads: JSON with jobs and profiles, of which those that are delays can be run."""
+"""Reader of Batsim workloads: JSON with jobs and profiles. Only jobs with delay profiles are read."""
 
 from __future__ import annotations
 
@@ -33,14 +33,17 @@ class _Workload(msgspec.Struct):
 
 
 def read_batsim(source: Source, queue: str = "jobs") -> JobColumns:
-    """`res` pods of one cpu, submitted at `subtime`, for the delay of its profile; `walltime` is its limit.
+    """Read a Batsim workload.
+
+    A job has `res` pods with one cpu each. It is submitted at `subtime` and runs for the delay of its profile;
+    `walltime` is its limit.
 
     Args:
         source: The file.
-        queue: The queue of all jobs: the format knows none.
+        queue: The queue of all jobs, because the format has no queues; `jobs` by default.
 
     Raises:
-        InvalidSpecError: The file is no workload of Batsim.
+        InvalidSpecError: The file is not a Batsim workload.
     """
     found: _Workload = source.json(_Workload, "a workload of Batsim")
     rows: list[dict[str, Any]] = [
@@ -55,5 +58,5 @@ def read_batsim(source: Source, queue: str = "jobs") -> JobColumns:
         for job in found.jobs
     ]
     table = Table(source, row_columns(rows))
-    table = table.keep(table.given("runtime"), "of a profile that is no delay")
+    table = table.keep(table.given("runtime"), "the profile is not a delay")
     return table.jobs({**table.columns, "queue": [queue] * len(table), "cpu": np.ones(len(table))})

@@ -1,4 +1,4 @@
-"""Google's clusters of 2019 (google/cluster-data): collection and instance events."""
+"""Reader of Google's cluster log of 2019 (google/cluster-data): collection events and instance events."""
 
 from __future__ import annotations
 
@@ -26,17 +26,23 @@ def read_borg2019(
     instances: str | os.PathLike[str] | None = None,
     machine: tuple[float, float] = (64, 256 * 2**30),
 ) -> JobColumns:
-    """A collection is a job: from SUBMIT on, it runs from the first SCHEDULE of an instance to its FINISH.
+    """Read collection and instance events; each collection becomes a job.
 
-    It has as many pods as instances; what they ask for is a part of a machine. The queue is its tier: free up to
-    priority 99, best-effort-batch up to 115, mid up to 119, else production. Alloc sets are left out.
+    A job is submitted at its SUBMIT event. It runs from the first SCHEDULE event of an instance to its last FINISH,
+    FAIL, KILL, EVICT or LOST event. It has one pod per instance, and requests are fractions of a machine. The queue is
+    the tier: `free` up to priority 99, `best-effort-batch` up to 115, `mid` up to 119, otherwise `production`. Alloc
+    sets are left out.
 
     Args:
         source: The collection events, with a header: `time` (microseconds), `type`, `collection_id`, `priority`,
-            `collection_type`, and `user` where it is there.
+            `collection_type`, and optionally `user`.
         instances: The instance events, with a header: `time`, `type`, `collection_id`, `instance_index`,
-            `resource_request.cpus`, `resource_request.memory`; without it the file `instance_events.csv` beside.
-        machine: Cores and bytes of a whole machine.
+            `resource_request.cpus`, `resource_request.memory`. By default, `instance_events.csv` in the directory of
+            the collection events.
+        machine: Cores and bytes of memory of a whole machine; 64 and 256 GiB by default.
+
+    Raises:
+        InvalidSpecError: A file cannot be read, or is invalid.
     """
     there = source.beside("instance_events.csv") if instances is None else Source(instances)
     table = Table(source, _collections(Table(source, source.csv()), Table(there, there.csv()), machine))
@@ -55,7 +61,7 @@ def read_borg2019(
 
 
 def _collections(events: Table, instances: Table, machine: tuple[float, float]) -> dict[str, Any]:
-    """A row for each collection, in the order of their first events."""
+    """Return columns with one row per collection, in the order of the first events."""
     found: dict[str, dict[str, Any]] = {}
     priorities, allocs = (events.column(name).whole(0, missing=0) for name in ("priority", "collection_type"))
     rows = zip(
@@ -92,7 +98,7 @@ def _collections(events: Table, instances: Table, machine: tuple[float, float]) 
 
 
 def _times(table: Table) -> list[int]:
-    """Return the microseconds of each event."""
+    """Return the time of each event in microseconds."""
     found: list[int] = table.column("time").whole(0, missing=0, most=LONGEST // _MICROSECOND).tolist()
     return found
 

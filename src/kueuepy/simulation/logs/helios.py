@@ -1,4 +1,4 @@
-"""SenseTime's Helios log of 2020 (S-Lab-System-Group/HeliosData, CC BY 4.0): `cluster_log.csv`."""
+"""Reader of SenseTime's Helios log of 2020 (S-Lab-System-Group/HeliosData, CC BY 4.0)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,18 @@ if TYPE_CHECKING:
 def read_helios(
     source: Source, *, cpu_jobs: bool = False, gpu_numbers: str | os.PathLike[str] | None = None
 ) -> JobColumns:
-    """`gpu_num` GPUs and `cpu_num` cpus over `node_num` pods, submitted at `submit_time`; the queue is `vc`.
+    """Read `cluster_log.csv`.
+
+    A job divides `gpu_num` GPUs and `cpu_num` cpus among `node_num` pods. It is submitted at `submit_time`, and its
+    queue is `vc`.
 
     Args:
         source: The file.
-        cpu_jobs: Whether jobs without GPUs are kept.
-        gpu_numbers: `cluster_gpu_number.csv`, whose days become `quota_events`.
+        cpu_jobs: Whether to keep jobs without GPUs; `False` by default.
+        gpu_numbers: The file `cluster_gpu_number.csv` with the GPUs of each queue by day, for `quota_events`; optional.
+
+    Raises:
+        InvalidSpecError: A file cannot be read, or is invalid.
     """
     table = Table(source, source.csv())
     table = table.keep(table.given("submit_time", "duration"), "without submission or duration")
@@ -47,11 +53,11 @@ def read_helios(
     if gpu_numbers is None or not len(jobs):
         return jobs
     events = _quota_events(Source(gpu_numbers), int(jobs["submit"].min()))
-    return jobs._with({name: jobs[name] for name in jobs.names}, quota_events=events)  # noqa: SLF001 - of one room
+    return jobs._with({name: jobs[name] for name in jobs.names}, quota_events=events)  # noqa: SLF001 - same package
 
 
 def _quota_events(source: Source, first: int) -> tuple[tuple[float, str, str, int], ...]:
-    """By day, the GPUs of each queue that has others than on the day before."""
+    """Return the changes of the number of GPUs of each queue from one day to the next."""
     table = Table(source, source.csv())
     days = table.column("date").times()
     known: dict[str, int] = {}

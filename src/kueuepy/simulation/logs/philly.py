@@ -1,4 +1,4 @@
-"""Microsoft's Philly log of 2017 (msr-fiddle/philly-traces, CC BY 4.0): Jeon et al., ATC 2019."""
+"""Readers of Microsoft's Philly log of 2017 (msr-fiddle/philly-traces, CC BY 4.0): Jeon et al., ATC 2019."""
 
 from __future__ import annotations
 
@@ -18,11 +18,18 @@ if TYPE_CHECKING:
 
 
 def read_philly(source: Source, per_pod: int = 8) -> JobColumns:
-    """The CSV extract: submitted at `timestamp`, runs for `duration`, `num_gpus` GPUs, the queue is `cluster`.
+    """Read the CSV extract.
+
+    A job is submitted at `timestamp`, runs for `duration` and needs `num_gpus` GPUs. Its queue is `cluster`. Jobs that
+    ran for less than one second are left out.
 
     Args:
         source: The file.
-        per_pod: How many GPUs a pod has at most; more become pods of so many. 0: always one pod.
+        per_pod: The largest number of GPUs of a pod; 8 by default. Jobs with more GPUs have several pods. With 0, every
+            job has one pod.
+
+    Raises:
+        InvalidSpecError: The file cannot be read, or is invalid.
     """
     table = Table(source, source.csv())
     duration = table.column("duration").spans()
@@ -62,7 +69,13 @@ class _Job(msgspec.Struct):
 
 
 def read_philly_json(source: Source) -> JobColumns:
-    """Read `cluster_job_log`: a job runs for the sum of its attempts, on the servers and GPUs of the first; queue `vc`.
+    """Read the original `cluster_job_log`.
+
+    The runtime of a job is the sum of its attempts. The servers and GPUs of its first attempt determine its pods. Its
+    queue is `vc`.
+
+    Args:
+        source: The file.
 
     Raises:
         InvalidSpecError: The file is not a list of jobs, or a time is not a date and time.

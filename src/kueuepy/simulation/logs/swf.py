@@ -1,4 +1,4 @@
-"""The Standard Workload Format: logs of the Parallel Workloads Archive."""
+"""Reader of the Standard Workload Format, the format of the Parallel Workloads Archive."""
 
 from __future__ import annotations
 
@@ -24,17 +24,23 @@ _STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial"
 
 
 def read_swf(source: Source, map: Mapping[str, int] | None = None) -> JobColumns:  # noqa: A002
-    """A line a job, 18 fields: submitted at field 2, runs for 4 on 5 processors (8 where 5 is unknown) of one cpu each.
+    """Read a log with 18 fields per job.
 
-    Memory is field 10, or 7, in KB a processor; the limit is 9, the user 12, the state 11. The queue is field 15; all
-    jobs are of the queue `jobs` where that is unknown throughout. A run of 0 s becomes 1 s.
+    | column | field |
+    | --- | --- |
+    | `submit`, `runtime` | 2, 4; a runtime of 0 s becomes 1 s |
+    | `pods` | 5, the allocated processors; 8 if 5 is unknown. Each pod requests one cpu |
+    | `memory` | 10 (requested), or 7 (used) if 10 is unknown, in KB per processor |
+    | `limit` | 9 |
+    | `queue` | 15; if it is unknown for all jobs, their queue is `jobs` |
+    | `user`, `state` | 12, 11 |
 
     Args:
         source: The file.
-        map: `{"queue": 13}` or 16 takes the group or the partition for the queue.
+        map: `{"queue": 13}` uses the group as the queue, and `{"queue": 16}` the partition.
 
     Raises:
-        InvalidSpecError: A line has not 18 numbers.
+        InvalidSpecError: A line does not have 18 numbers, or `map` is invalid.
     """
     chosen = dict(map or {}).pop("queue", 15)
     if chosen not in _QUEUES or set(map or {}) - {"queue"}:
@@ -109,6 +115,6 @@ def _states(values: Any) -> Categorical:
 
 
 def _whole(values: Any) -> NDArray[np.int64]:
-    """Return identifiers as whole numbers; a number that is not one is unknown, as -1 is."""
+    """Return identifiers as integers; values that are not finite or too large become -1 (unknown)."""
     known = np.isfinite(values) & (np.abs(values) < _MOST_ID)
     return np.where(known, values, -1).astype(np.int64)
