@@ -27,10 +27,10 @@ class ParentJob(BaseJob):
         self.on_suspended(root)
         return root.data
 
-    def start_patch(self, infos: Sequence[PodSetInfo]) -> Document:  # noqa: ARG002 the kind has no use for them
+    def start_patch(self, infos: Sequence[PodSetInfo]) -> Document:  # noqa: ARG002 unused
         """Return an empty patch: the created jobs or pods are started instead."""
         return {}
 
-    def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 the kind has no use for them
+    def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 unused
         """Return an empty patch: the created jobs or pods are stopped instead."""
         return {}
