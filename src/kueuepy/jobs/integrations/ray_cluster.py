@@ -48,7 +48,7 @@ class RayKind(BaseJob):
         return [head, *workers]
 
     def amend(self, pod_set: str, template: Document) -> None:
-        """Add the containers that KubeRay runs in the head's pod set: the Redis cleanup and the autoscaler."""
+        """Add the requests of KubeRay's components to the head's pod set: the Redis cleanup and the autoscaler."""
         if pod_set != HEAD:
             return
         spec = self.root.walk(self.cluster_path)

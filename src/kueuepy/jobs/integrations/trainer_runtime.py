@@ -99,7 +99,7 @@ def merged(old: Any, new: Any, key: str = "") -> Any:
 def _apply_patches(spec: Section, patches: Sequence[Section]) -> None:
     """Merge the patches of all managers into the runtime.
 
-    A replicated job that the runtime does not have gets no pods, and becomes the first one in the order.
+    A replicated job that the runtime does not have gets no pods, and is sorted next to the first replicated job.
 
     Source: Kubeflow Trainer's `pkg/runtime/core/trainingruntime.go:mergeRuntimePatches`.
     """
