@@ -153,7 +153,7 @@ class BaseJob:
 
     @property
     def owner(self) -> str:
-        """The job's name in messages: `Job "team-a/train"`."""
+        """The job's name in error messages: `Job "team-a/train"`."""
         return f'{self.kind} "{self.namespace}/{self.name}"'
 
     @property

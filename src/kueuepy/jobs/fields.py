@@ -71,7 +71,7 @@ class Section:
     (3, '')
 
     Attributes:
-        owner: Name of the object in messages, such as `Job "team-a/train"`.
+        owner: Name of the object in error messages, such as `Job "team-a/train"`.
         path: Path of the mapping, such as `spec.template`; empty for the whole manifest.
         data: The mapping itself. Changes to it change the manifest.
     """

@@ -56,7 +56,7 @@ class Job(Protocol):
 
     @property
     def owner(self) -> str:
-        """The job's name in messages: `Job "team-a/train"`."""
+        """The job's name in error messages: `Job "team-a/train"`."""
 
     def jobs(self) -> "Sequence[Job]":
         """Return the jobs that get a Workload: the job itself, or the suspended jobs that it creates."""

@@ -62,7 +62,7 @@ def resolve_priority(
         classes: WorkloadPriorityClasses and PriorityClasses of the cluster.
         own_class: PriorityClass from the kind's own rule, which replaces the search in the pod sets; empty if the rule
             finds none. `None`, the default, for kinds without such a rule.
-        owner: Name of the job in messages.
+        owner: Name of the job in error messages.
 
     Returns:
         The priority and its class. Without any class, the priority is 0.

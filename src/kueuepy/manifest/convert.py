@@ -237,7 +237,7 @@ def generated_name(prefix: str, number: int) -> str:
 
 
 def object_name(doc: Mapping[str, Any]) -> str:
-    """Return the name of an object in messages: its kind, followed by namespace and name in quotes."""
+    """Return the name of an object in error messages: its kind, followed by namespace and name in quotes."""
     metadata = doc.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     name = metadata.get("name") or metadata.get("generateName") or ""

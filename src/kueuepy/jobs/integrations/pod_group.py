@@ -67,7 +67,7 @@ class PodGroup(BaseJob):
 
     @property
     def owner(self) -> str:
-        """The group's name in messages: `pod group "team-a/train"`."""
+        """The group's name in error messages: `pod group "team-a/train"`."""
         return f'pod group "{self.namespace}/{self.name}"'
 
     @property

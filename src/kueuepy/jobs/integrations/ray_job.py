@@ -59,7 +59,7 @@ class RayJob(RayKind):
         return [*slots, Slot(SUBMITTER, 1, template)]
 
     def amend(self, pod_set: str, template: Document) -> None:
-        """Add the submitter container that KubeRay runs in the head's pod, and the requests added for every Ray cluster."""
+        """Add the submitter container that KubeRay runs in the head's pod, and the requests of KubeRay's components."""
         super().amend(pod_set, template)
         if pod_set == HEAD and self.submission_mode == "SidecarMode":
             template["spec"]["containers"].append({"name": _CONTAINER, "resources": copy.deepcopy(_RESOURCES)})

@@ -86,5 +86,5 @@ def _is_absent(schema: Schema, name: str, value: Any) -> bool:
 def _amount(value: int | str) -> str:
     try:
         return str(Quantity(str(value)))
-    except ValueError:  # the name of a port instead of its number instead of its number
+    except ValueError:  # the name of a port instead of its number
         return str(value)

@@ -177,7 +177,7 @@ def review_object(obj: Object, review: Review) -> None:
 
 
 def called(obj: Object) -> str:
-    """Return the name of an object in messages."""
+    """Return the name of an object in error messages."""
     return f'{type(obj).__name__} "{obj.key}"'
 
 
