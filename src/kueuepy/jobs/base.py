@@ -283,8 +283,8 @@ class BaseJob:
             infos: What the admission adds to each pod set, from `pod_set_infos`.
 
         Raises:
-            InvalidSpecError: The number of infos differs from the number of pod sets, or an info conflicts with its
-                template.
+            InvalidSpecError: The number of PodSetInfos differs from the number of pod sets, or a PodSetInfo conflicts
+                with its template.
         """
         root = self._section(copy.deepcopy(self.manifest))
         self.before_start(root, infos)
@@ -395,10 +395,10 @@ class BaseJob:
         return next((c for c in self.status().conditions() if c.text("type") in types), None)
 
     def require_length(self, expected: int, infos: Sequence[PodSetInfo]) -> None:
-        """Raise an error unless there is one info per pod set.
+        """Raise an error unless there is one PodSetInfo per pod set.
 
         Raises:
-            InvalidSpecError: The number of infos differs from `expected`.
+            InvalidSpecError: The number of PodSetInfos differs from `expected`.
         """
         if len(infos) != expected:
             raise InvalidSpecError(f"{self.owner}: has {expected} pod sets, but {len(infos)} are admitted")

@@ -2,7 +2,7 @@
 
 The first problem found is reported.
 
-Mirrors `pkg/controller/jobframework/validation.go:ValidateJobOnCreate` and
+Source: `pkg/controller/jobframework/validation.go:ValidateJobOnCreate` and
 `pkg/util/webhook/validation_admissiongatedby.go`.
 """
 
@@ -89,7 +89,7 @@ def _check_execution_time(job: Checked) -> None:
 
 
 def _check_prebuilt(job: Checked) -> None:
-    """Check that the kind supports prebuilt Workloads, and the name of the prebuilt Workload."""
+    """Check that the kind supports prebuilt Workloads, and that the name of the prebuilt Workload is valid."""
     annotation = job.annotations.get(keys.PREBUILT_WORKLOAD_NAME, "")
     is_read = job.gate("WorkloadIdentifierAnnotations") or len(annotation) > _MAX_GATE
     field = "annotations" if annotation and is_read else "labels"

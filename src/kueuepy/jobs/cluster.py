@@ -1,6 +1,6 @@
 """Objects of a cluster that determine whether and how Kueue manages a job, and defaults for new jobs.
 
-Mirrors `pkg/controller/jobframework/defaults.go` and the webhooks of the kinds, for newly created jobs.
+Source: `pkg/controller/jobframework/defaults.go` and the webhooks of the kinds, for newly created jobs.
 """
 
 from collections.abc import Iterable, Iterator

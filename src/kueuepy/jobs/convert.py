@@ -1,6 +1,6 @@
 """Conversion of job manifests to the Workloads that Kueue creates for them.
 
-Mirrors `pkg/controller/jobframework/reconciler.go:ConstructWorkload,prepareWorkload` and `utils.go:NewWorkload`, for
+Source: `pkg/controller/jobframework/reconciler.go:ConstructWorkload,prepareWorkload` and `utils.go:NewWorkload`, for
 jobs after Kueue's webhooks.
 """
 

@@ -1,6 +1,6 @@
 """Completion indexes of an Indexed Job, in the notation of its status: `0-2,5`.
 
-Mirrors `pkg/controller/jobs/job/job_controller.go:terminalIndexesCount,parseIndexRange`.
+Source: `pkg/controller/jobs/job/job_controller.go:terminalIndexesCount,parseIndexRange`.
 """
 
 from collections.abc import Iterator

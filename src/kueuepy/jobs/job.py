@@ -1,6 +1,6 @@
 """The interface that Kueue needs from a kind of job.
 
-Mirrors `pkg/controller/jobframework/interface.go:GenericJob` and its optional extensions.
+Source: `pkg/controller/jobframework/interface.go:GenericJob` and its optional extensions.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Names of the Workloads that Kueue creates for jobs.
 
-Mirrors `pkg/controller/jobframework/workload_names.go`.
+Source: `pkg/controller/jobframework/workload_names.go`.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """Rules for which jobs Kueue manages, and which of their owners has the Workload.
 
-Mirrors `pkg/controller/jobframework/integrationmanager.go:isKnownOwner,getJobTypeForOwner`,
+Source: `pkg/controller/jobframework/integrationmanager.go:isKnownOwner,getJobTypeForOwner`,
 `reconciler.go:FindAncestorJobManagedByKueue,ReconcileGenericJob`, `utils.go:WorkloadShouldBeSuspended`, `defaults.go`,
 and for pods `pkg/controller/jobs/pod/pod_webhook.go:Default` and `pod_controller.go:Skip`.
 """
@@ -309,7 +309,7 @@ def is_enabled(manifest: Document, config: Configuration, *, implied: bool = Tru
 
 
 def _is_deleted(manifest: Document) -> bool:
-    """Return whether a job is being deleted. Pods of a group do not count, because the group decides."""
+    """Return whether a job is being deleted. The result is always `False` for a single pod of a group."""
     is_member = manifest.get("kind") == "Pod" and (
         _label(manifest, keys.POD_GROUP_NAME) or _annotation(manifest, keys.POD_GROUP_NAME)
     )

@@ -1,6 +1,6 @@
 """Conversion of a Workload's admission to the changes of its pod templates.
 
-Mirrors `pkg/controller/jobframework/reconciler.go:getPodSetsInfoFromStatus` and `pkg/podset/podset.go:FromAssignment`.
+Source: `pkg/controller/jobframework/reconciler.go:getPodSetsInfoFromStatus` and `pkg/podset/podset.go:FromAssignment`.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Priority of the Workload of a job.
 
-Mirrors `pkg/controller/jobframework/reconciler.go:ExtractPriority` and `pkg/util/priority/priority.go`.
+Source: `pkg/controller/jobframework/reconciler.go:ExtractPriority` and `pkg/util/priority/priority.go`.
 """
 
 from collections.abc import Iterable

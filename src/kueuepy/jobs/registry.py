@@ -25,7 +25,14 @@ from kueuepy.objects import Configuration
 
 
 class JobType(Protocol):
-    """Protocol of classes that read the manifests of a kind of job. `BaseJob` implements it."""
+    """Protocol of classes that read the manifests of a kind of job. `BaseJob` implements it.
+
+    >>> template = {"spec": {"containers": []}}
+    >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": template}}
+    >>> job_type: JobType = BatchJob
+    >>> job_type(job, config=Configuration(), related=()).owner
+    'Job "default/a"'
+    """
 
     def __call__(self, manifest: Document, *, config: Configuration, related: Iterable[Document]) -> Job:
         """Create the job of a manifest.

@@ -1,6 +1,6 @@
 """Changes of pod templates when a job starts, and their reversal when the job stops.
 
-Mirrors `pkg/podset/podset.go:Merge,RestorePodSpec` and `pkg/util/pod/pod.go:Gate,Ungate`.
+Source: `pkg/podset/podset.go:Merge,RestorePodSpec` and `pkg/util/pod/pod.go:Gate,Ungate`.
 """
 
 import copy
@@ -64,7 +64,7 @@ def inject(template: Section, info: PodSetInfo) -> None:
 
 
 def _drop_slice_names(template: Section, info: PodSetInfo) -> None:
-    """Remove the names of the Workload and of its slice if the info contains other names."""
+    """Remove the names of the Workload and of its slice if the admission contains other names."""
     if keys.WORKLOAD_SLICE_NAME in info.annotations and (metadata := template.find("metadata")):
         annotations = metadata.texts("annotations")
         for key in (keys.WORKLOAD_SLICE_NAME, keys.WORKLOAD):

@@ -1,6 +1,6 @@
 """Topology requests of pod sets, created from the annotations of their pod templates.
 
-Mirrors `pkg/controller/jobframework/tas.go:Build`.
+Source: `pkg/controller/jobframework/tas.go:Build`.
 """
 
 import json

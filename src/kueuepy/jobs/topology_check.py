@@ -2,7 +2,7 @@
 
 The first problem found is reported.
 
-Mirrors `pkg/controller/jobframework/tas_validation.go`.
+Source: `pkg/controller/jobframework/tas_validation.go`.
 """
 
 import re

@@ -167,6 +167,10 @@ class Named(Collection, frozen=True):
 class Object(Named, frozen=True, kw_only=True):
     """A cluster-scoped Kubernetes object, with `metadata` and `spec` flattened into one class.
 
+    >>> from kueuepy.objects import Cohort
+    >>> Cohort("research", creation_timestamp="1970-01-01T00:00:01Z").creation_timestamp
+    1000000000
+
     Attributes:
         labels: Labels (`metadata.labels`). Default: none.
         annotations: Annotations (`metadata.annotations`). Default: none.
@@ -204,6 +208,10 @@ class Object(Named, frozen=True, kw_only=True):
 
 class NamespacedObject(Object, frozen=True, kw_only=True):
     """A namespaced Kubernetes object.
+
+    >>> from kueuepy.objects import LocalQueue
+    >>> LocalQueue("training", namespace="team-a", cluster_queue="vision").key
+    'team-a/training'
 
     Attributes:
         namespace: Namespace (`metadata.namespace`). Default: `default`.

@@ -72,8 +72,7 @@ class RequeuingStrategy(Value, frozen=True):
     60
 
     Attributes:
-        timestamp: Time that determines the position in the queue: time of the `Eviction` (default) or of the
-            `Creation`.
+        timestamp: Whether a requeued workload is ordered by the time of its `Eviction` (default) or of its `Creation`.
         backoff_base_seconds: Waiting time in seconds after the first eviction (`backoffBaseSeconds`), 0 or more; it
             doubles with each further eviction. Default: 60.
         backoff_max_seconds: Longest waiting time in seconds (`backoffMaxSeconds`), 0 or more. Default: 3600.
@@ -101,7 +100,7 @@ class WaitForPodsReady(Value, frozen=True):
         recovery_timeout: Time in nanoseconds within which the pods must be ready again after a pod failed
             (`recoveryTimeout`), 0 or more; `None`, the default, for no limit. A manifest without the field is read as
             the value of `timeout`.
-        block_admission: Whether no other workload is admitted while the pods of an admitted workload are not ready
+        block_admission: Whether Kueue admits further workloads only when the pods of all admitted workloads are ready
             (`blockAdmission`). Default: `False`.
         requeuing_strategy: Requeuing of the evicted workloads (`requeuingStrategy`).
     """

@@ -42,8 +42,8 @@ class Node(Object, frozen=True, kw_only=True):
         ready: Whether the condition `Ready` is true. Default: `True`. `None` means that the node has other conditions
             but no condition `Ready`; Kueue treats it as failed. A manifest without any conditions is read as a ready
             node.
-        ready_unknown: Whether the status of a condition `Ready` that is not true is `Unknown` instead of `False`, as
-            when the node stopped reporting. The node is not ready in both cases. Default: `False`.
+        ready_unknown: Whether a condition `Ready` that is not true has status `Unknown`, as when the node stopped
+            reporting, rather than `False`. The node is not ready in both cases. Default: `False`.
         other_conditions: Status of each condition other than `Ready`, by type. Kueue retries pending workloads when any
             condition of a node changes.
         ready_since: Time of the last change of the condition `Ready`, in nanoseconds since the Unix epoch. `None`, the

@@ -90,9 +90,10 @@ class Preemption(Worded, frozen=True):
 
     Attributes:
         reclaim_within_cohort: Preemption of workloads in other ClusterQueues of the cohort that use more than their
-            nominal quota: `Never` (default), `LowerPriority` or `Any`.
-        within_cluster_queue: Preemption of workloads in the same ClusterQueue: `Never` (default), `LowerPriority`, or
-            `LowerOrNewerEqualPriority`, which adds newer workloads of equal priority.
+            nominal quota: `Never` (default), `LowerPriority` (only workloads with lower priority) or `Any`.
+        within_cluster_queue: Preemption of workloads in the same ClusterQueue: `Never` (default), `LowerPriority` (only
+            workloads with lower priority), or `LowerOrNewerEqualPriority` (also newer workloads with the same
+            priority).
         borrow_within_cohort: Preemption in other ClusterQueues by a workload that needs to borrow. Default: never. It
             requires `reclaim_within_cohort` other than `Never`.
     """

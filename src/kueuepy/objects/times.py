@@ -129,7 +129,7 @@ def _pandas_ns(value: Any) -> int | None:
 
 
 def _usual_time(text: str) -> int | None:
-    """Parse a time in the exact form `1970-01-01T00:00:00Z`, which is faster than the regular expression."""
+    """Parse a time in the exact form `1970-01-01T00:00:00Z` without the slower regular expression."""
     try:
         moment = datetime.fromisoformat(text[:-1])
     except ValueError:

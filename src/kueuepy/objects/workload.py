@@ -20,7 +20,7 @@ class PriorityClassRef(Value, frozen=True):
 
     Attributes:
         group: API group of the class: `kueue.x-k8s.io` or `scheduling.k8s.io`.
-        kind: Kind of the class: `WorkloadPriorityClass` or `PriorityClass`, respectively.
+        kind: Kind of the class: `WorkloadPriorityClass` in the first group, `PriorityClass` in the second.
         name: Name of the class.
     """
 

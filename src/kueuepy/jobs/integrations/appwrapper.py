@@ -1,6 +1,6 @@
 """AppWrapper: a wrapper for arbitrary objects that are admitted together.
 
-Mirrors `pkg/controller/jobs/appwrapper/appwrapper_controller.go`.
+Source: `pkg/controller/jobs/appwrapper/appwrapper_controller.go`.
 """
 
 import copy
@@ -41,7 +41,7 @@ class AppWrapper(BaseJob):
         """Return the running manifest, with the changes for each pod set in its component.
 
         Raises:
-            InvalidSpecError: The number of infos differs from the number of pod sets.
+            InvalidSpecError: The number of PodSetInfos differs from the number of pod sets.
         """
         root = self._section(copy.deepcopy(self.manifest))
         components = self._components(root)

@@ -1,6 +1,6 @@
 """The pod sets of the objects in an AppWrapper.
 
-Mirrors, of AppWrapper v1.2.2, `pkg/utils/utils.go:InferPodSets,GetPodTemplateSpec`.
+Source: AppWrapper v1.2.2, `pkg/utils/utils.go:InferPodSets,GetPodTemplateSpec`.
 """
 
 import copy

@@ -1,6 +1,6 @@
 """Kubernetes' own kinds: Job, and CronJob, which creates Jobs.
 
-Mirrors `pkg/controller/jobs/job/job_controller.go` and `pkg/controller/jobs/job/job_webhook.go`.
+Source: `pkg/controller/jobs/job/job_controller.go` and `pkg/controller/jobs/job/job_webhook.go`.
 """
 
 import copy
@@ -168,7 +168,7 @@ class CronJob(ParentJob):
         return self.jobs()[0].slots(root.section("spec").section("jobTemplate"))
 
     def job(self, scheduled: int | None = None) -> Document:
-        """Return the Job that the CronJob creates at a time.
+        """Return the Job that the CronJob creates at a given time.
 
         Args:
             scheduled: The time in nanoseconds since the Unix epoch, which determines the name of the Job. If it is

@@ -1,6 +1,6 @@
 """JobSet: groups of replicated Jobs that run together.
 
-Mirrors `pkg/controller/jobs/jobset/jobset_controller.go`.
+Source: `pkg/controller/jobs/jobset/jobset_controller.go`.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Kubeflow's training jobs and MPIJob, with one pod set per replica type.
 
-Mirrors `pkg/controller/jobs/kubeflow/kubeflowjob/kubeflowjob_controller.go`, the kinds in
+Source: `pkg/controller/jobs/kubeflow/kubeflowjob/kubeflowjob_controller.go`, the kinds in
 `pkg/controller/jobs/kubeflow/jobs`, and `pkg/controller/jobs/mpijob/mpijob_controller.go`.
 """
 

@@ -1,6 +1,6 @@
 """LeaderWorkerSet: groups of a leader and its workers. Each group is admitted separately.
 
-Mirrors `pkg/controller/jobs/leaderworkerset/leaderworkerset_reconciler.go` and `leaderworkerset_webhook.go`.
+Source: `pkg/controller/jobs/leaderworkerset/leaderworkerset_reconciler.go` and `leaderworkerset_webhook.go`.
 """
 
 from collections.abc import Sequence
@@ -81,7 +81,7 @@ class LeaderWorkerSet(ParentJob):
     def pods(self) -> Document:
         """Return the pods of the replica as Kueue marks them, as a List of one group.
 
-        Start them with the infos of the replica's Workload.
+        Start them with the PodSetInfos of the replica's Workload.
         """
         slots = self.slots(self._section(self.suspended()))
         size = sum(slot.count for slot in slots)

@@ -1,6 +1,6 @@
 """Plain Pods without an owner that Kueue manages. Each is a job with one pod.
 
-Mirrors `pkg/controller/jobs/pod/pod_controller.go` and `pod_webhook.go` for single pods.
+Source: `pkg/controller/jobs/pod/pod_controller.go` and `pod_webhook.go` for single pods.
 """
 
 import copy
@@ -79,7 +79,7 @@ class Pod(BaseJob):
         topology_check.check_template(metadata, multi_layer=self.gate("TASMultiLayerTopology"))
 
     def validate(self) -> None:
-        """Check the labels that Kueue sets, and that the pod group is completely described."""
+        """Check that labels set by Kueue have valid values, and that the description of the pod group is complete."""
         super().validate()
         self.check_topology()
         metadata = self.root.section("metadata")
@@ -142,7 +142,7 @@ class Pod(BaseJob):
         """Return the pod with the changes of its admission and without the gate. A running pod does not change.
 
         Raises:
-            InvalidSpecError: There is not exactly one info, or it conflicts with the pod.
+            InvalidSpecError: There is not exactly one PodSetInfo, or it conflicts with the pod.
         """
         self.require_length(1, infos)
         return self.ungated(infos[0])

@@ -1,6 +1,6 @@
 """Groups of plain Pods. Each group is one job, and its pods declare the size of the group.
 
-Mirrors `pkg/controller/jobs/pod/pod_controller.go` for groups: `constructGroupPodSets`, `validatePodGroupMetadata`,
+Source: `pkg/controller/jobs/pod/pod_controller.go` for groups: `constructGroupPodSets`, `validatePodGroupMetadata`,
 `ConstructComposableWorkload`, `Run`, `Stop`, `Finished`, `ReclaimablePods`.
 """
 
@@ -165,7 +165,7 @@ class PodGroup(BaseJob):
         """Return the list of the pods with the changes for their roles.
 
         Raises:
-            InvalidSpecError: There is no info for a role, or an info conflicts with a pod.
+            InvalidSpecError: There is no PodSetInfo for a role, or a PodSetInfo conflicts with a pod.
         """
         by_role = {info.name: info for info in infos}
         for pod in self.pods:

@@ -1,6 +1,6 @@
 """RayCluster, and the parts that it shares with RayJob and RayService.
 
-Mirrors `pkg/controller/jobs/raycluster/common.go`, `raycluster_controller.go` and `raycluster_webhook.go`, and
+Source: `pkg/controller/jobs/raycluster/common.go`, `raycluster_controller.go` and `raycluster_webhook.go`, and
 `pkg/controller/jobs/rayservice/rayservice_controller.go`.
 """
 

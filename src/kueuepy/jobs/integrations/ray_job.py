@@ -1,6 +1,6 @@
 """RayJob: a Ray cluster for a single job, with an optional pod that submits the job.
 
-Mirrors `pkg/controller/jobs/rayjob/rayjob_controller.go` and `rayjob_webhook.go`.
+Source: `pkg/controller/jobs/rayjob/rayjob_controller.go` and `rayjob_webhook.go`.
 """
 
 import copy

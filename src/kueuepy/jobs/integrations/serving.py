@@ -1,6 +1,6 @@
 """Deployment and StatefulSet, whose pods run until they are deleted.
 
-Mirrors `pkg/controller/jobs/deployment/deployment_webhook.go`, and of `pkg/controller/jobs/statefulset`
+Source: `pkg/controller/jobs/deployment/deployment_webhook.go`, and of `pkg/controller/jobs/statefulset`
 `statefulset_reconciler.go:constructWorkload`, `statefulset_pod_reconciler.go:setDefault` and `statefulset_webhook.go`.
 """
 
@@ -110,7 +110,7 @@ class StatefulSet(ParentJob):
     def pods(self) -> Document:
         """Return the pods as Kueue marks them: a List of one group with fast admission that runs indefinitely.
 
-        Start them with the infos of the StatefulSet's Workload.
+        Start them with the PodSetInfos of the StatefulSet's Workload.
         """
         template = self._section(self.suspended()).walk("spec.template")
         count = replicas(self)

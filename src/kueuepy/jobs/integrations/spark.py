@@ -1,6 +1,6 @@
 """SparkApplication: a driver and its executors.
 
-Mirrors `pkg/controller/jobs/sparkapplication/sparkapplication_controller.go` and `sparkapplication_webhook.go`.
+Source: `pkg/controller/jobs/sparkapplication/sparkapplication_controller.go` and `sparkapplication_webhook.go`.
 """
 
 import copy
@@ -65,7 +65,7 @@ class SparkApplication(BaseJob):
         A node selector of the whole application is moved to the roles.
 
         Raises:
-            InvalidSpecError: There are not exactly two infos, or one conflicts with the fields of its role.
+            InvalidSpecError: There are not exactly two PodSetInfos, or one conflicts with the fields of its role.
         """
         root = self._section(copy.deepcopy(self.manifest))
         self.require_length(len(_ROLES), infos)

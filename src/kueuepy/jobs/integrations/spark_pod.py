@@ -1,6 +1,6 @@
 """The pods of a SparkApplication, limited to the fields that affect resources and placement.
 
-Mirrors `pkg/controller/jobs/sparkapplication/sparkapplication_podset.go`.
+Source: `pkg/controller/jobs/sparkapplication/sparkapplication_podset.go`.
 """
 
 import copy

@@ -1,8 +1,8 @@
 """The JobSet that a TrainJob's runtime creates from the TrainJob.
 
-Mirrors, of Kubeflow Trainer v2.3.0, `pkg/runtime/core/trainingruntime.go:newRuntimeInfo,mergeRuntimePatches`, the
-`EnforceMLPolicy` of its plugins as far as they affect the number of pods, and
-`pkg/runtime/framework/plugins/jobset/builder.go`; of Kueue, `pkg/controller/jobs/trainjob/trainjob_controller.go`.
+Source: Kubeflow Trainer v2.3.0, `pkg/runtime/core/trainingruntime.go:newRuntimeInfo,mergeRuntimePatches`,
+`pkg/runtime/framework/plugins/jobset/builder.go`, and the `EnforceMLPolicy` of its plugins as far as they affect the
+number of pods; Kueue, `pkg/controller/jobs/trainjob/trainjob_controller.go`.
 """
 
 import copy

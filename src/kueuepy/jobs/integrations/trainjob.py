@@ -1,6 +1,6 @@
 """TrainJob of Kubeflow Trainer, which becomes a JobSet through its runtime.
 
-Mirrors `pkg/controller/jobs/trainjob/trainjob_controller.go` and `trainjob_webhook.go`.
+Source: `pkg/controller/jobs/trainjob/trainjob_controller.go` and `trainjob_webhook.go`.
 """
 
 import copy
@@ -81,7 +81,7 @@ class TrainJob(BaseJob):
         """Return the running manifest, with a patch for each replicated job that changes.
 
         Raises:
-            InvalidSpecError: The number of infos differs from the number of replicated jobs, or Kueue's entry is
+            InvalidSpecError: The number of PodSetInfos differs from the number of replicated jobs, or Kueue's entry is
                 missing.
         """
         root = self._section(copy.deepcopy(self.manifest))

@@ -49,7 +49,7 @@ def structured(kind: str, version: str, doc: Doc, findings: Findings, *, is_new:
         kind: Kind of the object.
         version: Version of Kueue's API of the object. Objects of other kinds and versions are not checked.
         doc: The object.
-        findings: Problems are added here.
+        findings: Collects the problems.
         is_new: Whether the object is created rather than updated.
     """
     plan = _plan(kind, version)

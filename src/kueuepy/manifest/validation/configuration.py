@@ -32,7 +32,7 @@ def review_configuration(configuration: Configuration, review: Review, own_names
 
     Args:
         configuration: The Configuration.
-        review: Problems are added here.
+        review: Collects the problems.
         own_namespace: Namespace of Kueue's manager.
     """
     review_gates(configuration.feature_gates, configuration.release, review)

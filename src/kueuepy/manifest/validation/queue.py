@@ -20,7 +20,7 @@ def review_cluster_queue(queue: ClusterQueue, review: Review, skipped_checks: It
 
     Args:
         queue: The ClusterQueue.
-        review: Problems are added here.
+        review: Collects the problems.
         skipped_checks: Names of admission checks whose flavors are not checked.
     """
     review_groups(queue.resource_groups, Owner("cohort", queue.cohort_name is not None, bounds_lending=True), review)
