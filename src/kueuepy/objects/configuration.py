@@ -75,7 +75,8 @@ class RequeuingStrategy(Value, frozen=True):
         timestamp: Whether a requeued workload is ordered by the time of its `Eviction` (default) or of its `Creation`.
         backoff_base_seconds: Waiting time in seconds after the first eviction (`backoffBaseSeconds`), 0 or more; it
             doubles with each further eviction. Default: 60.
-        backoff_max_seconds: Longest waiting time in seconds (`backoffMaxSeconds`), 0 or more. Default: 3600.
+        backoff_max_seconds: Longest waiting time in seconds after the second and later evictions (`backoffMaxSeconds`),
+            0 or more; 0 means no limit. Default: 3600.
         backoff_limit_count: Number of requeuings after which the workload is deactivated (`backoffLimitCount`), 0 or
             more; `None`, the default, for no limit.
     """

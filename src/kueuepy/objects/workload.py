@@ -148,8 +148,9 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
             limit.
         preemption_gates: Names of the gates that must be open before the Workload may preempt others, at most 8
             (`spec.preemptionGates`). Default: none.
-        owner_references: Owner references as written in the manifest (`metadata.ownerReferences`). If a node fails, the
-            Workload of a single Pod on it is deleted together with the Pod, unless the Pod belongs to a group.
+        owner_references: Owner references as written in the manifest (`metadata.ownerReferences`). A Workload owned by
+            a single Pod outside a group keeps its topology assignment when a node fails, and is not requeued after an
+            eviction for that reason (feature gate `SkipReassignmentForPodOwnedWorkloads`). Default: none.
         status: Decisions made about the Workload so far (`status`); `None`, the default, for none.
     """
 
