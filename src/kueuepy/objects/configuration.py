@@ -55,7 +55,8 @@ class AdmissionFairSharing(Value, frozen=True):
             (`pkg/util/admissionfairsharing/admission_fair_sharing.go:CalculateDecayedConsumed`).
         usage_sampling_interval: Time in nanoseconds between two samples of the usage (`usageSamplingInterval`), more
             than 0. Default: 5 minutes. When a workload gets quota, Kueue adds its request times 1 - 0.5^(interval /
-            half-life) to the usage of its LocalQueue as an entry penalty (`CalculateEntryPenalty` in the same file).
+            half-life) to the usage of its LocalQueue as an entry penalty (`CalculateEntryPenalty` in the same file);
+            with a half-life of 0 there is no penalty.
         resource_weights: Weight of one unit of a resource, such as a core or a byte, in the usage (`resourceWeights`),
             0 or more. Resources that are not listed have weight 1.
     """
