@@ -5,7 +5,7 @@ manifest when Kueue starts and stops the job. To support a custom kind, derive a
 `path_kind`, or implement the protocol `Job`, and pass the class to `register`.
 """
 
-from kueuepy.jobs.base import BaseJob, Slot
+from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.convert import to_workload, to_workloads, unmanaged
 from kueuepy.jobs.custom import PathJob, PodSetPath, path_kind
 from kueuepy.jobs.fields import Document, Section
@@ -33,7 +33,7 @@ __all__ = [
     "PodSetPath",
     "Priority",
     "Section",
-    "Slot",
+    "PodSetSource",
     "Submission",
     "Unmanaged",
     "adapter_for",

@@ -21,11 +21,11 @@ MAX_POD_SETS = 18
 
 
 @dataclass(frozen=True)
-class Slot:
+class PodSetSource:
     """A pod template in a manifest, from which a pod set is created.
 
     >>> spec = Section('Job "team-a/train"', "spec", {"template": {"spec": {"containers": []}}})
-    >>> Slot("main", 4, spec.section("template")).template.path
+    >>> PodSetSource("main", 4, spec.section("template")).template.path
     'spec.template'
 
     Attributes:
@@ -65,7 +65,7 @@ class BaseJob:
     ...     kind, api_versions = "Batch", ("example.com/v1",)
     ...     def slots(self, root):
     ...         spec = root.section("spec")
-    ...         return [Slot("main", spec.count("size", 1), spec.section("template"))]
+    ...         return [PodSetSource("main", spec.count("size", 1), spec.section("template"))]
     >>> manifest = {"metadata": {"name": "b"}, "spec": {"size": 3, "template": {"spec": {"containers": []}}}}
     >>> Batch(manifest).pod_sets()[0].count
     3
@@ -111,7 +111,7 @@ class BaseJob:
         self.related = manifests(related)
 
     @abstractmethod
-    def slots(self, root: Section) -> Sequence[Slot]:
+    def slots(self, root: Section) -> Sequence[PodSetSource]:
         """Return the slots of the pod sets, in order.
 
         Args:
@@ -239,7 +239,7 @@ class BaseJob:
         if self.checks_groups:
             topology_check.check_groups(self.owner, self.pod_sets())
 
-    def checked_slots(self, slots: Sequence[Slot]) -> Sequence[Slot]:
+    def checked_slots(self, slots: Sequence[PodSetSource]) -> Sequence[PodSetSource]:
         """Return the slots whose topology annotations Kueue's webhook validates; by default all slots."""
         return slots
 
@@ -367,7 +367,7 @@ class BaseJob:
             infos: What the admission adds to each pod set.
         """
 
-    def restore_slot(self, slot: Slot, pod_set: PodSet) -> None:
+    def restore_slot(self, slot: PodSetSource, pod_set: PodSet) -> None:
         """Restore a template from its pod set.
 
         Args:
@@ -430,7 +430,7 @@ class BaseJob:
         section.flag("suspend")  # raises an error if the field is not a boolean
         section.data["suspend"] = value
 
-    def _pod_set(self, slot: Slot) -> PodSet:
+    def _pod_set(self, slot: PodSetSource) -> PodSet:
         for texts in ("labels", "annotations"):
             slot.metadata.texts(texts)  # raises an error if it is not a mapping of texts
         template = copy.deepcopy(slot.template.data)
